@@ -17,6 +17,13 @@ export function isInstalled({ program }: DebianProgram): boolean {
   return spawnSync("sh", ["-c", 'command -v "$1"', "sh", program], { stdio: "ignore" }).status === 0;
 }
 
+/** Fails if a program is missing. */
+export function assertInstalled(programs: readonly DebianProgram[]): void {
+  for (const each of programs) {
+    if (!isInstalled(each)) throw new BenchFailure(`${each.program} is missing: it is in Debian's ${each.package}.`);
+  }
+}
+
 /** The version of the installed package; `null` if it does not come from a package of Debian. */
 export function versionOf(program: DebianProgram): string | null {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: this is the format of dpkg-query

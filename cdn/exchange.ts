@@ -20,8 +20,18 @@ export interface WireAnswer {
 }
 
 /** One exchange over a real socket. Rejects with the socket's error, `ECONNREFUSED` for instance. */
-export function exchange(edge: URL, agent: Agent, request: WireRequest): Promise<WireAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<WireAnswer>();
+export async function exchange(edge: URL, agent: Agent, request: WireRequest): Promise<WireAnswer> {
+  const { bytes, ...answer } = await exchangeBytes(edge, agent, request);
+  return { ...answer, body: bytes.toString() };
+}
+
+/** The same, with the bytes of the body. */
+export function exchangeBytes(
+  edge: URL,
+  agent: Agent,
+  request: WireRequest,
+): Promise<Omit<WireAnswer, "body"> & { readonly bytes: Buffer }> {
+  const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<typeof readAnswer>>>();
   const { method = "GET", path, host, fields = {}, body } = request;
   const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
   const outgoing = (edge.protocol === "https:" ? httpsRequest : httpRequest)(
@@ -40,7 +50,7 @@ export function exchange(edge: URL, agent: Agent, request: WireRequest): Promise
   return promise;
 }
 
-async function readAnswer(incoming: IncomingMessage): Promise<WireAnswer> {
+async function readAnswer(incoming: IncomingMessage) {
   const chunks: Buffer[] = [];
   let cutOff = false;
   try {
@@ -55,7 +65,7 @@ async function readAnswer(incoming: IncomingMessage): Promise<WireAnswer> {
   return {
     status: incoming.statusCode ?? 0,
     fields: Object.fromEntries(fields),
-    body: Buffer.concat(chunks).toString(),
+    bytes: Buffer.concat(chunks),
     cutOff,
   };
 }

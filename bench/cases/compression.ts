@@ -5,18 +5,18 @@ import { Command } from "commander";
 import { encode } from "../../server/compression/encode.ts";
 import { CODINGS } from "../../worker/rules/variants/accept-encoding.ts";
 import { compressionSettings } from "../../worker/site/compression-settings.ts";
-import { isInstalled, versionOf } from "../debian-programs.ts";
+import { assertInstalled, versionOf } from "../debian-programs.ts";
 import { measureWithWrk, WRK } from "../load/wrk.ts";
 import { NGINX } from "../nginx/nginx-cache.ts";
 import { nginxConfig } from "../nginx/nginx-config.ts";
 import { positive } from "../options.ts";
-import { cpuSecondsOfTree } from "../processes/process-tree.ts";
 import { type CommandLine, type Place, ServerProcess } from "../processes/server-process.ts";
 import { BenchFailure } from "../report/bench-failure.ts";
 import { thisMachine } from "../report/machine.ts";
 import { median } from "../report/median.ts";
 import { writeResults } from "../report/results.ts";
 import { printTable } from "../report/table.ts";
+import { takeTurns } from "../server/cpu-turns.ts";
 import { StaticOrigin } from "../server/static-origin.ts";
 
 const PROJECT = resolve(fileURLToPath(new URL("../..", import.meta.url)));
@@ -45,9 +45,7 @@ export const compression = new Command("compression")
 
 async function measureCompression(options: CompressionOptions): Promise<void> {
   const needed = [NGINX, WRK];
-  for (const each of needed) {
-    if (!isInstalled(each)) throw new BenchFailure(`${each.program} is missing: it is in Debian's ${each.package}.`);
-  }
+  assertInstalled(needed);
   const making = await measureMaking(options.rounds);
   const hits = await measureHits(options);
   const versions = Object.fromEntries(needed.map((each) => [each.program, versionOf(each)]));
@@ -104,7 +102,7 @@ const rows: readonly Row[] = [
   { name: "nginx, gzip of each answer", start: nginx(NGINX_ZIPS), accepts: "gzip", coding: "gzip" },
 ];
 
-/** The CPU time of hits. Each round begins with another row. */
+/** The CPU time of hits. */
 async function measureHits({ rounds, seconds }: CompressionOptions) {
   await using origin = await StaticOrigin.start([1000]);
   for (const page of Object.keys(PAGES) as Page[]) {
@@ -118,19 +116,13 @@ async function measureHits({ rounds, seconds }: CompressionOptions) {
       servers.push({ row, server });
     }
     for (const page of Object.keys(PAGES) as Page[]) {
-      const times = new Map<Row, number[]>(rows.map((row) => [row, []]));
       for (const { row, server } of servers) await warm(row, urlOf(server, page));
-      for (let round = 0; round <= rounds; round++) {
-        for (const at of servers.keys()) {
-          const { row, server } = servers[(round + at) % servers.length]!;
-          const before = cpuSecondsOfTree(server.pid);
-          const fields = row.accepts === null ? [] : [`Accept-Encoding: ${row.accepts}`];
-          const load = await measureWithWrk(urlOf(server, page), { connections: CONNECTIONS, seconds, fields });
-          if (load.failures > 0) throw new BenchFailure(`${row.name}: ${load.failures} requests failed under load.`);
-          if (round > 0) times.get(row)!.push(((cpuSecondsOfTree(server.pid) - before) / load.requests) * 1e6);
-        }
-      }
-      for (const [{ name }, all] of times) results.push({ page, name, cpuMicros: median(all) });
+      const contestants = servers.map(({ row, server }) => {
+        const fields = row.accepts === null ? [] : [`Accept-Encoding: ${row.accepts}`];
+        const load = () => measureWithWrk(urlOf(server, page), { connections: CONNECTIONS, seconds, fields });
+        return { name: row.name, server, load };
+      });
+      for (const { name, cpuMicros } of await takeTurns(contestants, rounds)) results.push({ page, name, cpuMicros });
     }
   } finally {
     await Promise.all(servers.map(({ server }) => server[Symbol.asyncDispose]()));

@@ -1,25 +1,30 @@
 import { Command } from "commander";
 import { ROUND_TRIPS } from "../../cdn/latency.ts";
 import { seededRandom } from "../../demo/data/seeded-random.ts";
-import type { NewPurge } from "../../worker/ports.ts";
+import type { PopNotes } from "../../worker/ports.ts";
 import { PopSharing } from "../../worker/purges/lease/pop-sharing.ts";
 import { ReadYourWritesLog } from "../../worker/purges/lease/read-your-writes-log.ts";
 import { ViewLease } from "../../worker/purges/lease/view-lease.ts";
 import type { ConnectingReader, LogConnection, PurgeLogClient } from "../../worker/purges/log/log-contract.ts";
 import { PurgeView } from "../../worker/purges/view/purge-view.ts";
-import { BenchFailure } from "../report/bench-failure.ts";
-import { LatencyHistogram } from "../report/latency-histogram.ts";
 import { writeResults } from "../report/results.ts";
 import { printTable } from "../report/table.ts";
 import { DiscreteEventClock } from "../simulated-pop/discrete-event-clock.ts";
+import {
+  assertNoneLate,
+  PURGE_COLUMNS,
+  type PurgeFigures,
+  PurgeTimes,
+  purgeCells,
+} from "../simulated-pop/purge-times.ts";
 import { PushingLog } from "../simulated-pop/pushing-log.ts";
-import { PushingRelay } from "../simulated-pop/simulated-relay.ts";
+import { PushingRelay } from "../simulated-pop/pushing-relay.ts";
+import { SKEW_MS, sharedNotes } from "../simulated-pop/simulated-pop.ts";
 
 /** The city in which the backend purges, and the round trip from a PoP to a relay of its region. */
 const PURGED_IN = "fra";
 const RELAY_MS = 20;
 const LEASE_MS = 1000;
-const SKEW_MS = 250;
 const KEEP_MS = 20_000;
 /** Until all isolates are at work. */
 const SETTLES_AFTER_MS = 15_000;
@@ -43,11 +48,7 @@ const SETTINGS: readonly Setting[] = [
   { name: "the same, and an isolate ends without a word every 10 s", push: true, relays: 2, endsEveryMs: 10_000 },
 ];
 
-interface RelaysRow extends Setting {
-  readonly seen: LatencyHistogram;
-  readonly settled: LatencyHistogram;
-  /** Uses of a view without a purge after the backend had been told that it has settled. */
-  readonly late: number;
+interface RelaysRow extends Setting, PurgeFigures {
   readonly logMessagesPerSecond: number;
   /** Of the busiest relay. */
   readonly relayMessagesPerSecond: number;
@@ -75,26 +76,24 @@ export const relays = new Command("relays")
     printTable(
       [
         `${options.pops} PoPs, ${options.isolates} isolates each`,
-        ...["seen p50 ms", "p99", "settled p50 ms", "p99", "late"],
+        ...PURGE_COLUMNS,
         ...["messages/s at the log", "at a relay", "billed requests/day"],
       ],
-      rows.map(({ name, seen, settled, late, logMessagesPerSecond, relayMessagesPerSecond, billedPerDay }) => [
-        name,
-        ...[seen, settled].flatMap((times) => [50, 99].map((part) => String(Math.round(times.percentile(part))))),
-        String(late),
-        logMessagesPerSecond.toFixed(0),
-        relayMessagesPerSecond.toFixed(0),
-        `${(billedPerDay / 1e6).toFixed(1)} million`,
+      rows.map((row) => [
+        row.name,
+        ...purgeCells(row),
+        row.logMessagesPerSecond.toFixed(0),
+        row.relayMessagesPerSecond.toFixed(0),
+        `${(row.billedPerDay / 1e6).toFixed(1)} million`,
       ]),
     );
     writeResults("relays", { settings: options, rows }, json);
-    if (rows.some(({ late }) => late > 0))
-      throw new BenchFailure("a view without a purge was used after it had settled");
+    assertNoneLate(rows);
   });
 
 interface SimulatedReader {
-  lease: ViewLease;
-  log: ReadYourWritesLog;
+  readonly lease: ViewLease;
+  readonly log: ReadYourWritesLog;
   /** Another isolate has taken its place. */
   hasEnded: boolean;
   readonly open: LogConnection[];
@@ -113,40 +112,16 @@ async function simulate(setting: Setting, { pops, isolates, purges }: Options): 
     ]),
   );
   const allRelays = [...relaysOf.values()].flat();
-  /** Purges that some reader has not seen. */
-  const unseen = new Map<number, { readonly numberedAt: number; readonly missing: Set<ViewLease> }>();
-  const settledSeqs = { highest: 0 };
-  const seen = new LatencyHistogram();
-  const settled = new LatencyHistogram();
-  let late = 0;
-  const noteSeen = (lease: ViewLease, upTo: number) => {
-    for (const [number, { numberedAt, missing }] of unseen) {
-      if (number <= upTo && missing.delete(lease) && missing.size === 0) {
-        seen.add(clock.now() - numberedAt);
-        unseen.delete(number);
-      }
-    }
-  };
-  const noteNews = (lease: ViewLease) => noteSeen(lease, lease.stamp()?.seq ?? 0);
+  const times = new PurgeTimes(clock, log);
   const readers: SimulatedReader[] = [];
 
-  const start = (pop: number, notes: Map<string, Uint8Array>): SimulatedReader => {
+  const start = (pop: number, notes: PopNotes): SimulatedReader => {
     const [city, { logMs }] = cities[pop % cities.length]!;
     const settings = { leaseMs: LEASE_MS, skewMs: SKEW_MS, push, relays, ...(push && { keepViewMs: KEEP_MS }) };
     const reporter = { report: () => undefined };
-    const popNotes = {
-      read: async (name: string) => {
-        await clock.wait(3).over;
-        return notes.get(name) ?? null;
-      },
-      write: async (name: string, bytes: Uint8Array) => {
-        await clock.wait(8).over;
-        notes.set(name, bytes);
-      },
-    };
-    const sharing = new PopSharing(popNotes, settings, clock, reporter);
+    const sharing = new PopSharing(notes, settings, clock, reporter);
     const view = new PurgeView(VIEW_BYTES);
-    const onNews = () => noteNews(reader.lease);
+    const onNews = () => times.noteNews(reader.lease);
     const direct = log.at(logMs, onNews);
     const near = relaysOf.get(city)!;
     const client = near[Math.floor(random() * near.length)]?.before(direct, RELAY_MS, onNews) ?? direct;
@@ -164,20 +139,13 @@ async function simulate(setting: Setting, { pops, isolates, purges }: Options): 
 
   const visit = (reader: SimulatedReader) => {
     if (reader.hasEnded) return;
-    const { lease } = reader;
-    const now = clock.now();
-    if (!lease.isUsable(now, null)) void lease.renew(BEHIND, null).then(() => noteNews(lease));
-    else {
-      if ((lease.stamp()?.seq ?? 0) < settledSeqs.highest) late++;
-      noteNews(lease);
-      if (lease.isDue(now)) void lease.renew(BEHIND, null);
-    }
-    clock.at(now - Math.log(1 - random()) * 1000, () => visit(reader));
+    times.use(reader.lease);
+    clock.at(clock.now() - Math.log(1 - random()) * 1000, () => visit(reader));
   };
 
-  const places: { readonly pop: number; readonly notes: Map<string, Uint8Array> }[] = [];
+  const places: { readonly pop: number; readonly notes: PopNotes }[] = [];
   for (let pop = 0; pop < pops; pop++) {
-    const notes = new Map<string, Uint8Array>();
+    const notes = sharedNotes(clock);
     for (let index = 0; index < isolates; index++) {
       places.push({ pop, notes });
       readers.push(start(pop, notes));
@@ -187,40 +155,19 @@ async function simulate(setting: Setting, { pops, isolates, purges }: Options): 
     const index = Math.floor(random() * readers.length);
     readers[index]!.hasEnded = true;
     for (const connection of readers[index]!.open) connection.close();
-    noteSeen(readers[index]!.lease, Number.POSITIVE_INFINITY);
+    times.noteEnd(readers[index]!.lease);
     readers[index] = start(places[index]!.pop, places[index]!.notes);
     clock.at(clock.now() + endsEveryMs!, endOne);
   };
   if (endsEveryMs !== undefined) clock.at(SETTLES_AFTER_MS - 1000, endOne);
 
-  const { clientMs, logMs } = ROUND_TRIPS[PURGED_IN]!;
   const purgerAt = cities.findIndex(([city]) => city === PURGED_IN) * isolates;
-  const purge = async () => {
-    const sentAt = clock.now();
-    await clock.wait(clientMs / 2).over;
-    const outcome = await readers[purgerAt]!.log.append(PURGE);
-    if (outcome.kind === "conflict") return;
-    const { seq, at, settlesInMs } = outcome;
-    const usable = readers.filter(({ lease }) => lease.isUsable(clock.now(), null) && lease.stamp()!.seq < seq);
-    if (usable.length > 0) unseen.set(seq, { numberedAt: at, missing: new Set(usable.map(({ lease }) => lease)) });
-    else seen.add(clock.now() - at);
-    await clock.wait(clientMs / 2).over;
-    const byClock = clock.wait(settlesInMs);
-    const asked = async () => {
-      await clock.wait(clientMs / 2).over;
-      const hasSettled = await log.settled(seq, logMs);
-      await clock.wait(clientMs / 2).over;
-      return hasSettled ? undefined : byClock.over;
-    };
-    await Promise.race([byClock.over, asked()]);
-    settled.add(clock.now() - sentAt);
-    settledSeqs.highest = Math.max(settledSeqs.highest, seq);
-  };
+  const purge = () => times.purge(readers[purgerAt]!.log, readers, ROUND_TRIPS[PURGED_IN]!);
 
-  const sumOf = (what: "billed" | "messages") => allRelays.reduce((sum, relay) => sum + relay[what], 0);
+  const billedSoFar = () => allRelays.reduce((sum, relay) => sum + relay.billed, log.billed);
   await clock.runUntil(SETTLES_AFTER_MS);
   const before = {
-    billed: log.billed + sumOf("billed"),
+    billed: billedSoFar(),
     log: log.messages,
     relays: allRelays.map((one) => one.messages),
   };
@@ -230,10 +177,10 @@ async function simulate(setting: Setting, { pops, isolates, purges }: Options): 
   }
   const seconds = (purges * BETWEEN_PURGES_MS) / 1000;
   await clock.runUntil(from + seconds * 1000);
-  const billed = log.billed + sumOf("billed") - before.billed - 2 * purges;
+  const billed = billedSoFar() - before.billed - 2 * purges;
   return {
     ...setting,
-    ...{ seen, settled, late },
+    ...times.figures,
     logMessagesPerSecond: (log.messages - before.log) / seconds,
     relayMessagesPerSecond:
       Math.max(0, ...allRelays.map(({ messages }, at) => messages - before.relays[at]!)) / seconds,
@@ -262,15 +209,3 @@ async function connectMortal(
     },
   };
 }
-
-const BEHIND = { run: () => undefined };
-
-const PURGE: NewPurge = {
-  id: null,
-  content: "",
-  purgeKeys: ["#a"],
-  accepted: { urls: 0, tags: 1, prefixes: 0, hosts: 0, everything: false },
-  repeatAfterMs: null,
-  reason: null,
-  by: "bench",
-};

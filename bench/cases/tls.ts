@@ -4,7 +4,7 @@ import { request } from "node:https";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
-import { isInstalled, versionOf } from "../debian-programs.ts";
+import { assertInstalled, versionOf } from "../debian-programs.ts";
 import { makeCertificate } from "../inputs/certificate.ts";
 import { AB, measureWithAb } from "../load/ab.ts";
 import type { Load } from "../load/load.ts";
@@ -12,12 +12,11 @@ import { measureWithWrk, WRK } from "../load/wrk.ts";
 import { NGINX } from "../nginx/nginx-cache.ts";
 import { nginxConfig } from "../nginx/nginx-config.ts";
 import { positive } from "../options.ts";
-import { cpuSecondsOfTree } from "../processes/process-tree.ts";
 import { type CommandLine, type Place, ServerProcess } from "../processes/server-process.ts";
 import { BenchFailure } from "../report/bench-failure.ts";
 import { thisMachine } from "../report/machine.ts";
-import { median } from "../report/median.ts";
 import { writeResults } from "../report/results.ts";
+import { takeTurns } from "../server/cpu-turns.ts";
 import { StaticOrigin } from "../server/static-origin.ts";
 
 const PROJECT = resolve(fileURLToPath(new URL("../..", import.meta.url)));
@@ -97,9 +96,7 @@ interface Row {
 
 async function measureTls(options: TlsOptions): Promise<void> {
   const needed = [NGINX, AB, WRK, { program: "caddy", package: "caddy" }];
-  for (const each of needed) {
-    if (!isInstalled(each)) throw new BenchFailure(`${each.program} is missing: it is in Debian's ${each.package}.`);
-  }
+  assertInstalled(needed);
   const page = (site: URL, bytes: number) => new URL(`/pages/${bytes}.html`, site);
   const rows: readonly Row[] = [
     ...SIZES.map((bytes) => ({
@@ -133,23 +130,14 @@ async function measureTls(options: TlsOptions): Promise<void> {
   }
 }
 
-/** Each round begins with the server after that of the last round. The first round warms up, and does not count. */
 async function measureRow({ name, load }: Row, running: readonly Running[], rounds: number) {
-  const turns = new Map(running.map((each) => [each.name, [] as { requestsPerSecond: number; cpuMicros: number }[]]));
-  for (let round = 0; round <= rounds; round++) {
-    for (const at of running.keys()) {
-      const { name: of, server, url } = running[(round + at) % running.length]!;
-      const before = cpuSecondsOfTree(server.pid);
-      const { requests, requestsPerSecond, failures } = await load(url);
-      if (failures > 0) throw new BenchFailure(`${of}: ${failures} requests failed under load.`);
-      const cpuMicros = ((cpuSecondsOfTree(server.pid) - before) / requests) * 1e6;
-      if (round > 0) turns.get(of)!.push({ requestsPerSecond, cpuMicros });
-    }
-  }
   console.log(`\n${name}`);
-  const servers = [...turns].map(([of, all]) => {
-    const perSecond = Math.round(median(all.map((each) => each.requestsPerSecond)));
-    const cpuMicros = Math.round(median(all.map((each) => each.cpuMicros)));
+  const figures = await takeTurns(
+    running.map(({ url, ...each }) => ({ ...each, load: () => load(url) })),
+    rounds,
+  );
+  const servers = figures.map(({ name: of, ...exact }) => {
+    const [perSecond, cpuMicros] = [Math.round(exact.perSecond), Math.round(exact.cpuMicros)];
     console.log(
       `  ${of.padEnd(10)} ${perSecond.toLocaleString("en").padStart(8)} a second, ${cpuMicros} µs of CPU each`,
     );

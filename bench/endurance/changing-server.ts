@@ -1,8 +1,9 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { freePort } from "../../test/suite/free-ports.ts";
 import { makeCertificate } from "../inputs/certificate.ts";
-import { freePort, type ServerProcess } from "../processes/server-process.ts";
+import type { ServerProcess } from "../processes/server-process.ts";
 import { BenchFailure } from "../report/bench-failure.ts";
 import type { StaticOrigin } from "../server/static-origin.ts";
 import { EnduranceServer } from "./endurance-server.ts";

@@ -74,74 +74,58 @@ function crowdRow(
 /** Hits, files, new pages and uncached pages, with a visitor who checks answers and purges. */
 async function mixedLoad({ tidemark, workers, mixedSeconds }: EnduranceSettings): Promise<EnduranceResult> {
   await using server = await EnduranceServer.start(tidemark, workers);
-  await server.origin.writeFiles(FILES, FILE_BYTES);
-  let isOver = false;
-  const everyMs = Math.max(100, Math.min(SAMPLE_EVERY_MS, (mixedSeconds * 1000) / 20));
-  const { result, samples } = await endure(server, everyMs, async () => {
-    const load = measureMixWithWrk(server.pageOf(SMALL_BYTES), {
-      connections: 20,
-      seconds: mixedSeconds,
-      files: FILES,
-      newPages: "/new/",
-    }).finally(() => {
-      isOver = true;
-    });
-    const [mix, visit] = await Promise.all([load, visitUntil(() => isOver, server)]);
-    return { mix, visit };
-  });
-  const { mix, visit } = result;
-  if (mix.failures > 0) throw new BenchFailure(`mixed load: ${mix.failures} requests failed.`);
-  await wait(RECOVERS_AFTER_MS);
-  const perSecond = Math.round(mix.requestsPerSecond).toLocaleString("en");
-  return {
-    ...resultOf(`mixed load, ${mixedSeconds} s`, samples, server),
-    growthBytes: growth(samples, ({ memoryBytes }) => memoryBytes),
-    allowedBytes: 0,
-    descriptorGrowth: growth(samples, ({ descriptors }) => descriptors),
-    requests: mix.requests + visit.requests,
-    remarks: `${perSecond} requests/s, p99 ${mix.p99Ms.toFixed(1)} ms; ${remarksOf(visit)}`,
-  };
+  const { row } = await underMixedLoad("mixed load", server, mixedSeconds, async () => undefined);
+  return row;
 }
 
 /** Mixed load, while rules, certificates and the server itself are replaced in turn, again and again. */
 async function changes(settings: EnduranceSettings): Promise<EnduranceResult> {
   await using server = await ChangingServer.start(settings.tidemark, settings.workers);
-  await server.origin.writeFiles(FILES, FILE_BYTES);
-  const { mixedSeconds } = settings;
-  let isOver = false;
-  const everyMs = Math.max(100, Math.min(SAMPLE_EVERY_MS, (mixedSeconds * 1000) / 20));
-  const { result, samples } = await endure(server, everyMs, async () => {
-    const load = measureMixWithWrk(server.pageOf(SMALL_BYTES), {
-      connections: 20,
-      seconds: mixedSeconds,
-      files: FILES,
-      newPages: "/new/",
-    }).finally(() => {
-      isOver = true;
-    });
-    const over = () => isOver;
-    const [mix, visit, encrypted, changed] = await Promise.all([
-      load,
-      visitUntil(over, server),
-      visitOverTlsUntil(over, server),
-      changeUntil(over, server, settings.changeSeconds),
-    ]);
-    return { mix, visit, encrypted, changed };
-  });
-  const { mix, visit, encrypted, changed } = result;
-  if (mix.failures > 0) throw new BenchFailure(`changes under mixed load: ${mix.failures} requests failed.`);
-  await wait(RECOVERS_AFTER_MS);
+  const { row, result } = await underMixedLoad("changes under mixed load", server, settings.mixedSeconds, (isOver) =>
+    Promise.all([visitOverTlsUntil(isOver, server), changeUntil(isOver, server, settings.changeSeconds)]),
+  );
+  const [encrypted, changed] = result;
   return {
-    ...resultOf(`changes under mixed load, ${mixedSeconds} s`, samples, server),
-    growthBytes: growth(samples, ({ memoryBytes }) => memoryBytes),
-    allowedBytes: 0,
-    descriptorGrowth: growth(samples, ({ descriptors }) => descriptors),
-    requests: mix.requests + visit.requests + encrypted.requests,
+    ...row,
+    requests: row.requests + encrypted.requests,
     remarks:
       `${changed.reloads} reloads, ${changed.certificates} certificates, ${changed.upgrades} upgrades; ` +
-      `${Math.round(mix.requestsPerSecond).toLocaleString("en")} requests/s, p99 ${mix.p99Ms.toFixed(1)} ms; ` +
-      `${remarksOf(visit)}; ${encrypted.requests} requests over TLS, half of them in HTTP/2`,
+      `${row.remarks}; ${encrypted.requests} requests over TLS, half of them in HTTP/2`,
   };
+}
+
+/** Puts a server under mixed load, with work beside it that goes on until `isOver`. */
+async function underMixedLoad<T>(
+  name: string,
+  server: EnduranceServer,
+  seconds: number,
+  beside: (isOver: () => boolean) => Promise<T>,
+): Promise<{ readonly row: EnduranceResult; readonly result: T }> {
+  await server.origin.writeFiles(FILES, FILE_BYTES);
+  let hasEnded = false;
+  const isOver = () => hasEnded;
+  const everyMs = Math.max(100, Math.min(SAMPLE_EVERY_MS, (seconds * 1000) / 20));
+  const page = server.pageOf(SMALL_BYTES);
+  const endured = await endure(server, everyMs, () => {
+    const settings = { connections: 20, seconds, files: FILES, newPages: "/new/" };
+    const load = measureMixWithWrk(page, settings).finally(() => {
+      hasEnded = true;
+    });
+    return Promise.all([load, visitUntil(isOver, server), beside(isOver)]);
+  });
+  const [mix, visit, result] = endured.result;
+  if (mix.failures > 0) throw new BenchFailure(`${name}: ${mix.failures} requests failed.`);
+  await wait(RECOVERS_AFTER_MS);
+  const perSecond = Math.round(mix.requestsPerSecond).toLocaleString("en");
+  const row = {
+    ...resultOf(`${name}, ${seconds} s`, endured.samples, server),
+    growthBytes: growth(endured.samples, ({ memoryBytes }) => memoryBytes),
+    allowedBytes: 0,
+    descriptorGrowth: growth(endured.samples, ({ descriptors }) => descriptors),
+    requests: mix.requests + visit.requests,
+    remarks: `${perSecond} requests/s, p99 ${mix.p99Ms.toFixed(1)} ms; ${remarksOf(visit)}`,
+  };
+  return { row, result };
 }
 
 /** Connections that stay, while other visitors get their answers. */

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
-import { freePorts } from "../../test/dev/dev-process.ts";
+import { freePort } from "../../test/suite/free-ports.ts";
 import { BenchFailure } from "../report/bench-failure.ts";
 
 /** Another cache, as Debian packages it. */
@@ -38,7 +38,7 @@ export function nginx(name = "nginx", location: readonly string[] = []): Peer {
     version: () => versionOf("nginx", ["-v"], /nginx\/([\d.]+)/),
     start: async (origin) => {
       const folder = await folderFor("nginx");
-      const port = await freePorts(1);
+      const port = await freePort();
       const file = join(folder, "nginx.conf");
       const begin = async () => {
         await writeFile(file, nginxSettings(folder, port, origin, location));
@@ -80,7 +80,7 @@ export function varnish(name = "Varnish", vcl?: string): Peer {
     version: () => versionOf("varnishd", ["-V"], /varnish-([\d.]+)/),
     start: async (origin) => {
       const folder = await folderFor("varnish");
-      const port = await freePorts(1);
+      const port = await freePort();
       const file = join(folder, "site.vcl");
       const backend = `vcl 4.1; backend default { .host = "127.0.0.1"; .port = "${origin.port}"; }`;
       await writeFile(file, `${backend}\n${vcl ?? ""}`);

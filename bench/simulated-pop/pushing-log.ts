@@ -10,9 +10,9 @@ import {
   type PurgeLogClient,
   REMEMBERED_MS,
   type ReaderPosition,
-  type ViewDelta,
 } from "../../worker/purges/log/log-contract.ts";
 import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
+import { ReaderWay } from "./reader-way.ts";
 
 /** The real log with its connections, as readers at any distance reach it. */
 export class PushingLog {
@@ -53,14 +53,10 @@ export class PushingLog {
 
   /** `onNews`: called whenever the reader has got something from the log. */
   at(roundTripMs: number, onNews: () => void = () => undefined): PurgeLogClient {
-    const oneWay = () => this.#clock.wait((roundTripMs / 2) * (1 + 0.1 * this.#random())).over;
-    const call = async <T>(work: () => T): Promise<T> => {
+    const way = new ReaderWay(this.#clock, this.#random, roundTripMs, onNews);
+    const call = <T>(work: () => T): Promise<T> => {
       this.messages++;
-      await oneWay();
-      const reply = work();
-      await oneWay();
-      queueMicrotask(onNews);
-      return reply;
+      return way.call(work);
     };
     return {
       read: (since: ReaderPosition | null, leaseMs: number, longestMs?: number, _?: string, name?: string) => {
@@ -78,16 +74,9 @@ export class PushingLog {
       connect: async ({ name, learn, ...asked }: ConnectingReader): Promise<LogConnection | null> => {
         this.billed++;
         const connected = this.#connected;
-        const push = async (delta: ViewDelta) => {
-          await oneWay();
-          const hasReached = await learn(delta);
-          onNews();
-          await oneWay();
-          return hasReached;
-        };
         const open = () => {
           if (connected !== this.#connected) throw new Error("the object has ended");
-          return connected.connect(name, push);
+          return connected.connect(name, way.push(learn));
         };
         const [connection, first] = await call(() => {
           const opened = open();
@@ -103,7 +92,7 @@ export class PushingLog {
             return connected.renew(connection, since, leaseMs, longestMs);
           });
         const release = async () => {
-          await oneWay();
+          await way.oneWay();
           connected.release(connection);
         };
         return { first, renew, release, close: () => connected.disconnect(connection) };

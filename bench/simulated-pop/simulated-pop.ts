@@ -95,15 +95,19 @@ const BEHIND: BackgroundWork = { run: () => undefined };
 
 function notesOf(sharing: PopSettings["sharing"], clock: Clock): PopNotes {
   if (sharing === "alone") return { read: async () => null, write: async () => undefined };
+  return sharedNotes(clock, sharing === "shared" ? 1 : 0);
+}
+
+/** The notes of a PoP in a Cache API that takes this many times the usual latency. Default: once. */
+export function sharedNotes(clock: Clock, times = 1): PopNotes {
   const notes = new Map<string, Uint8Array>();
-  const takes = sharing === "shared" ? 1 : 0;
   return {
     read: async (name) => {
-      await clock.wait(takes * NOTE_READ_MS).over;
+      await clock.wait(times * NOTE_READ_MS).over;
       return notes.get(name) ?? null;
     },
     write: async (name, bytes) => {
-      await clock.wait(takes * NOTE_WRITE_MS).over;
+      await clock.wait(times * NOTE_WRITE_MS).over;
       notes.set(name, bytes);
     },
   };

@@ -1,35 +1,22 @@
 /** Readers of a purge log that do nothing but confirm: as many connections as one asks for, held by one request. */
-import { PurgeLog as DeployedLog } from "../../worker/purges/log/purge-log.ts";
+import { OldPurgeLog } from "../../test/platform/old-purge-log.worker.ts";
 import { PurgeLogStub } from "../../worker/purges/log/purge-log-stub.ts";
 
 /** Longer than a measurement, so that no lease has to be renewed. */
 const LEASE_MS = 60_000;
-const DAYS_MS = 3 * 24 * 3600 * 1000;
 
 interface Env {
   readonly PURGE_LOG: DurableObjectNamespace<PurgeLog>;
 }
 
-/** A log that was made days ago (R25), and that can be restarted. */
-export class PurgeLog extends DeployedLog {
-  #isAtWork = false;
-
-  constructor(state: DurableObjectState, env: unknown) {
-    super(state, env as never);
-    void this.read(null, 0, 0, undefined, "the first");
-    this.#isAtWork = true;
-  }
-
+/** A log that can be restarted, and takes any number of connections. */
+export class PurgeLog extends OldPurgeLog {
   restart(): void {
     this.ctx.abort("restarted by the bench");
   }
 
   protected override get maxConnections(): number {
     return Number.POSITIVE_INFINITY;
-  }
-
-  protected override now(): number {
-    return Date.now() - (this.#isAtWork ? 0 : DAYS_MS);
   }
 }
 

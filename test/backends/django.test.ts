@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { type Cdn, startCdn } from "tidemark/local";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { freePorts } from "../dev/dev-process.ts";
 import { run } from "../packed/installed-package.ts";
+import { freePort } from "../suite/free-ports.ts";
 import { pythonWithPackages } from "./python-environment.ts";
 import "tidemark/local/matchers";
 
@@ -53,7 +53,7 @@ describe.skipIf(python === null)(title, () => {
 
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), "tidemark-django-"));
-      const port = await freePorts(1);
+      const port = await freePort();
       origin = `http://127.0.0.1:${port}`;
       cdn = await startCdn({ site: { hosts: ["www.example.test"] }, origin, regions: ["fra", "syd"] });
       const settings = {

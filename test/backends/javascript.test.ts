@@ -2,8 +2,8 @@ import { cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type Cdn, startCdn } from "tidemark/local";
 import { afterEach, describe, expect, inject, test } from "vitest";
-import { freePorts } from "../dev/dev-process.ts";
 import { folderWith, run } from "../packed/installed-package.ts";
+import { freePort } from "../suite/free-ports.ts";
 import { BackendProcess } from "./backend-process.ts";
 import { projectWith, SVELTEKIT } from "./npm-packages.ts";
 import { snippetNamed, snippetsBelow } from "./snippets.ts";
@@ -21,7 +21,7 @@ afterEach(async () => {
 
 /** Puts an edge in front of a program of Node that listens at `PORT`, and edits a song. */
 async function tryOut(program: string, cwd: string, form: "json" | "urlencoded"): Promise<void> {
-  const port = await freePorts(1);
+  const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   cdn = await startCdn({ site: { hosts: ["www.example.test"] }, origin, regions: ["fra", "syd"] });
   const settings = { TIDEMARK_ENDPOINT: cdn.url("fra"), TIDEMARK_TOKEN: cdn.token };

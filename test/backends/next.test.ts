@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Cdn, startCdn } from "tidemark/local";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { freePorts } from "../dev/dev-process.ts";
 import { run } from "../packed/installed-package.ts";
+import { freePort } from "../suite/free-ports.ts";
 import { BackendProcess } from "./backend-process.ts";
 import { NEXT, projectWith } from "./npm-packages.ts";
 import { snippetNamed } from "./snippets.ts";
@@ -29,7 +29,7 @@ describe.skipIf("missing" in project)(title, () => {
     }
     titles = await mkdtemp(join(tmpdir(), "tidemark-next-"));
     await write("front", "the front");
-    const port = await freePorts(1);
+    const port = await freePort();
     origin = `http://127.0.0.1:${port}`;
     cdn = await startCdn({
       site: {

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SiteStats } from "../../wire/stats.ts";
 import { memoryLines, statsLines } from "../../wire/stats-text.ts";
-import { Replay } from "../insight/replay.ts";
+import { statsOfTenRequests } from "../insight/replay.ts";
 
 const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 
@@ -20,10 +20,7 @@ const edge = createServer((request, response) => {
 });
 
 beforeAll(async () => {
-  const replay = new Replay(5);
-  for (let page = 0; page < 10; page++) await replay.send("fra/0", `/pages/${page % 4}`);
-  await replay.reportAll();
-  stats = await replay.stats();
+  stats = await statsOfTenRequests();
   edge.listen(0, "127.0.0.1");
   await once(edge, "listening");
 });

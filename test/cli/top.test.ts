@@ -9,7 +9,7 @@ import { lastMinuteOf, topFrame } from "../../cli/top-frame.ts";
 import type { PurgeRecord } from "../../sdk/index.ts";
 import { PROBLEM_CODES, type Problem } from "../../wire/problem.ts";
 import type { SiteStats } from "../../wire/stats.ts";
-import { Replay } from "../insight/replay.ts";
+import { statsOfTenRequests } from "../insight/replay.ts";
 
 const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 const ESCAPE = "\u001b";
@@ -42,10 +42,7 @@ const edge = createServer((request, response) => {
 });
 
 beforeAll(async () => {
-  const replay = new Replay(5);
-  for (let page = 0; page < 10; page++) await replay.send("fra/0", `/pages/${page % 4}`);
-  await replay.reportAll();
-  stats = await replay.stats();
+  stats = await statsOfTenRequests();
   edge.listen(0, "127.0.0.1");
   await once(edge, "listening");
 });

@@ -8,8 +8,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { bundleWorker } from "../../cdn/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
 import { createPurger, type Purger } from "../../sdk/index.ts";
-import { freePorts } from "../dev/dev-process.ts";
 import { BEGINNING, TOKEN } from "../engine/scenario.ts";
+import { freePort } from "../suite/free-ports.ts";
 import { logIn } from "./editor.ts";
 import type { DemoMessage, DemoSettings, Moment } from "./killed-demo.ts";
 
@@ -28,7 +28,7 @@ let now = BEGINNING;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "demo-"));
-  const port = await freePorts(1);
+  const port = await freePort();
   const variables = { SITE: { origin: `http://127.0.0.1:${port}` }, TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: TOKEN };
   edge = await startEdgeRuntime({ script: await bundleWorker(VIRTUAL_TIME_WORKER), variables }, { port: 0 });
   await passTime();

@@ -1,6 +1,4 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { createServer, type Server } from "node:net";
 
 /** The command as it stands in this repository. */
 const SOURCES: readonly string[] = ["cli/main.ts", "dev"];
@@ -52,35 +50,4 @@ export class Dev {
   interrupt(): void {
     this.#child.kill("SIGINT");
   }
-}
-
-/** Below the ports that the system hands out itself, so that no other connection takes a port between check and use. */
-const FIRST_PORT = 10_000;
-const PORTS_IN_A_ROW = 8;
-const ROWS = 2_500;
-
-/** Each process starts with a row of its own. */
-let row = process.pid % ROWS;
-
-/** The first of this many free ports in a row, at most eight. */
-export async function freePorts(count: number): Promise<number> {
-  for (;;) {
-    row = (row + 1) % ROWS;
-    const first = FIRST_PORT + row * PORTS_IN_A_ROW;
-    const servers: Server[] = [];
-    try {
-      for (let port = first; port < first + count; port++) servers.push(await listening(port));
-      return first;
-    } catch {
-      // One of them is taken, so the next row is tried.
-    } finally {
-      await Promise.all(servers.map((server) => once(server.close(), "close")));
-    }
-  }
-}
-
-async function listening(port: number): Promise<Server> {
-  const server = createServer().listen(port, "127.0.0.1");
-  await once(server, "listening");
-  return server;
 }

@@ -9,7 +9,8 @@ import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import type { ClientAnswer } from "../engine/engine.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { purgerUnderTest } from "../sdk/purger-under-test.ts";
-import { Dev, freePorts } from "./dev-process.ts";
+import { freePort } from "../suite/free-ports.ts";
+import { Dev } from "./dev-process.ts";
 
 const agent = new Agent({ keepAlive: false });
 const origin = new ScriptedOrigin(() => Date.now());
@@ -20,7 +21,7 @@ let dev: Dev | undefined;
 beforeEach(async () => {
   mkdirSync(".tidemark", { recursive: true });
   folder = mkdtempSync(join(".tidemark", "dev-test-"));
-  port = await freePorts(1);
+  port = await freePort();
   await origin.comeUp();
 });
 

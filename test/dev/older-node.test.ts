@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "vitest";
-import { Dev, freePorts } from "./dev-process.ts";
+import { freePort } from "../suite/free-ports.ts";
+import { Dev } from "./dev-process.ts";
 
 let folder: string;
 let dev: Dev | undefined;
@@ -25,6 +26,6 @@ test("tidemark dev runs a site with routes on a Node without URLPattern, as Node
      export default defineSite({ origin: "http://127.0.0.1:9", routes: [{ match: "/admin{/*}?", pass: true }] });`,
   );
   const without = ["--import", "data:text/javascript,delete globalThis.URLPattern", "cli/main.ts", "dev"];
-  dev = new Dev(["--config", file, "--port", String(await freePorts(1))], {}, without);
+  dev = new Dev(["--config", file, "--port", String(await freePort())], {}, without);
   await dev.says(/is up|everything/);
 });

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import type { ClientAnswer } from "../engine/engine.ts";
 import { exchange } from "../engine/runtime-engine.ts";
-import { Dev, freePorts } from "./dev-process.ts";
+import { freePorts } from "../suite/free-ports.ts";
+import { Dev } from "./dev-process.ts";
 
 /** The command of the packed package, in a project that has it installed. */
 const INSTALLED = [join(inject("packedProject"), "node_modules/tidemark/dist/package/cli.mjs"), "dev"];

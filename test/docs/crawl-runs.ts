@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { ScriptedOrigin, type SeenRequest } from "../../cdn/scripted-origin.ts";
-import { Dev, freePorts } from "../dev/dev-process.ts";
+import { Dev } from "../dev/dev-process.ts";
+import { freePorts } from "../suite/free-ports.ts";
 
 /** The page that shows the runs, between comments that name them, and the chart that one of them writes. */
 export const CRAWL_PAGE = "docs/crawl.md";

@@ -1,5 +1,6 @@
-import { type Agent, request } from "node:http";
+import type { Agent } from "node:http";
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
+import { exchangeBytes } from "../../cdn/exchange.ts";
 import type { ClientAnswer } from "./engine.ts";
 import { type ClientRequest, HOST } from "./scenario.ts";
 
@@ -23,26 +24,7 @@ export function decoded(bytes: Uint8Array, coding: string | undefined): Uint8Arr
 }
 
 /** One exchange over a socket by a client that decodes what it gets. */
-export async function decodingExchange(
-  edge: URL,
-  agent: Agent,
-  { method = "GET", path, host = HOST, fields = {}, body }: ClientRequest,
-): Promise<ClientAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<ClientAnswer>();
-  const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
-  const headers = { host, ...length, ...fields };
-  const outgoing = request({ host: edge.hostname, port: edge.port, agent, method, path, headers }, (incoming) => {
-    const chunks: Buffer[] = [];
-    incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
-    incoming.on("error", reject);
-    incoming.on("end", () => {
-      const lines = Object.entries(incoming.headers).map(([name, value]) => [name, [value].flat().join(", ")]);
-      const answered: Record<string, string> = Object.fromEntries(lines);
-      const text = decodedText(Buffer.concat(chunks), answered["content-encoding"]);
-      resolve({ status: incoming.statusCode ?? 0, fields: answered, body: text, cutOff: false });
-    });
-  });
-  outgoing.on("error", reject);
-  outgoing.end(body);
-  return promise;
+export async function decodingExchange(edge: URL, agent: Agent, request: ClientRequest): Promise<ClientAnswer> {
+  const { bytes, ...answer } = await exchangeBytes(edge, agent, { host: HOST, ...request });
+  return { ...answer, body: decodedText(bytes, answer.fields["content-encoding"]) };
 }

@@ -169,7 +169,13 @@ function toldByScenario(isolate: RunningIsolate): RunningIsolate {
   };
 }
 
-export function logOf(log: SqlPurgeLog, ledger: SqlLedger): LogCalls {
+/** The calls of a log and a ledger that nobody has written to. */
+export function logInMemory(now: () => number): LogCalls {
+  const sql = sqlOver(new DatabaseSync(":memory:"));
+  return logOf(new SqlPurgeLog(sql, {}, now, randomUUID), new SqlLedger(sql, now));
+}
+
+function logOf(log: SqlPurgeLog, ledger: SqlLedger): LogCalls {
   return {
     read: async (since, leaseMs, longestViewAgeMs, report) => {
       if (report !== undefined) ledger.take(report);

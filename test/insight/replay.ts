@@ -303,3 +303,11 @@ const LIFETIMES = [
   ["/swr", "max-age=10, stale-while-revalidate=60"],
   ["/short", "max-age=5"],
 ] as const;
+
+/** The stats of ten requests to one PoP, of which six came from the cache. */
+export async function statsOfTenRequests(): Promise<SiteStats> {
+  const replay = new Replay(5);
+  for (let page = 0; page < 10; page++) await replay.send("fra/0", `/pages/${page % 4}`);
+  await replay.reportAll();
+  return replay.stats();
+}

@@ -5,8 +5,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
-import { Dev, freePorts } from "../dev/dev-process.ts";
+import { Dev } from "../dev/dev-process.ts";
 import { exchange } from "../engine/runtime-engine.ts";
+import { freePort } from "../suite/free-ports.ts";
 import { type Ended, run, tool } from "./installed-package.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -94,7 +95,7 @@ describe("wrangler dev in that project", () => {
   beforeAll(async () => {
     await origin.comeUp();
     await appendFile(join(folder, ".dev.vars"), `TIDEMARK_ORIGIN="${origin.url}"\n`);
-    port = await freePorts(1);
+    port = await freePort();
     const args = ["--cwd", folder, "--port", String(port), "--inspector-port", "0", "--ip", "127.0.0.1"];
     const path = [dirname(process.execPath), process.env.PATH].join(delimiter);
     dev = new Dev(args, { ...ENVIRONMENT, PATH: path }, [join(ROOT, "node_modules/wrangler/bin/wrangler.js"), "dev"]);

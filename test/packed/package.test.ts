@@ -10,8 +10,8 @@ import { bundleWorker } from "../../cdn/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import type { ReceiptBody } from "../../sdk/index.ts";
-import { freePorts } from "../dev/dev-process.ts";
 import { BEGINNING, TOKEN } from "../engine/scenario.ts";
+import { freePort } from "../suite/free-ports.ts";
 import { MembersSite } from "../traffic/audit/members-site.ts";
 import { toyCache } from "../traffic/audit/toy-cache.ts";
 import { generatedLog } from "../traffic/generated-log.ts";
@@ -530,7 +530,7 @@ describe("the command, installed", () => {
       `import { defineSite } from "tidemark/worker";
        export default defineSite({ origin: ${JSON.stringify(ownersOrigin.url)}, routes: [{ match: "/own", ttl: "1h" }] });`,
     );
-    const port = await freePorts(1);
+    const port = await freePort();
     const args = [join(folder, "node_modules/.bin/tidemark"), "dev", "--port", String(port)];
     const child = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
     const ended = once(child, "exit");

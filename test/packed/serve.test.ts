@@ -3,8 +3,8 @@ import { get, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
-import { freePorts } from "../dev/dev-process.ts";
 import { ServerProcess } from "../server/serve/running-server.ts";
+import { freePort } from "../suite/free-ports.ts";
 
 const { folder } = inject("installed");
 const MAIN = join(folder, "node_modules/tidemark/dist/package/cli.mjs");
@@ -16,7 +16,7 @@ afterAll(() => origin.goDown());
 test("tidemark serve needs an origin and nothing else: it serves, stores, purges, is warm after a restart, and stops", {
   timeout: 60_000,
 }, async () => {
-  const port = await freePorts(1);
+  const port = await freePort();
   const start = () => {
     const args = ["--origin", origin.url, "--listen", `127.0.0.1:${port}`, "--workers", "2"];
     return new ServerProcess(folder, args, {}, MAIN);

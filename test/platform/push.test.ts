@@ -1,39 +1,72 @@
 import { Agent } from "node:http";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bundleWorker } from "../../cdn/runtime/bundle.ts";
-import { startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
 
 /** The longest lease: a receipt that settles by the clock would take longer than the test. */
 const LEASE_MS = 60_000;
+const BEARER = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
 
-test("a purge is pushed over a runtime's own calls, and its receipt settles by confirmations (R25, R26)", async () => {
+describe.each([
+  { name: "over connections to the log (R25, R26)", relays: 0, connects: /^(?!relay )/ },
+  { name: "over relays (R27), which alone connect to the log,", relays: 2, connects: /^relay / },
+])("a purge in the Workers runtime, $name", { timeout: 60_000 }, ({ relays, connects }) => {
   const origin = new ScriptedOrigin(() => Date.now());
-  await origin.comeUp();
-  const fields = { "cache-control": "max-age=600" };
-  origin.reply("/song", { fields, body: "v1" }, { fields, body: "v2" }, { fields, body: "v3" });
-  const site = { origin: origin.url, hosts: [HOST], purge: { leaseMs: LEASE_MS, push: true } };
-  const script = await bundleWorker("test/platform/push.worker.ts");
-  const edge = await startEdgeRuntime({ script, variables: { SITE: site, TIDEMARK_TOKEN: TOKEN } }, { port: 0 });
   const agent = new Agent({ keepAlive: false });
-  const bearer = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
-  const get = (path: string, more = {}) => exchange(edge.url, agent, { path, fields: more });
-  try {
+  let edge: EdgeRuntime;
+  const get = (path: string, fields = {}) => exchange(edge.url, agent, { path, fields });
+
+  async function purge() {
+    const request = { method: "POST", path: "/_tidemark/purge", fields: BEARER, body: '{"urls":["/song"]}' };
+    return JSON.parse((await exchange(edge.url, agent, request)).body);
+  }
+
+  function reply(...versions: readonly string[]): void {
+    const fields = { "cache-control": "max-age=600" };
+    origin.reply("/song", ...versions.map((body) => ({ fields, body })));
+  }
+
+  beforeAll(async () => {
+    await origin.comeUp();
+    const site = { origin: origin.url, hosts: [HOST], purge: { leaseMs: LEASE_MS, push: true, relays } };
+    const script = await bundleWorker("test/platform/pushing.worker.ts");
+    edge = await startEdgeRuntime({ script, variables: { SITE: site, TIDEMARK_TOKEN: TOKEN } }, { port: 0 });
+  }, 60_000);
+
+  afterAll(async () => {
+    await edge.stop();
+    await origin.goDown();
+  });
+
+  test("is pushed to its readers, and its receipt settles by their confirmations", async () => {
+    reply("v1", "v2", "v3");
     expect(await get("/song")).toMatchObject({ body: "v1" });
     for (const body of ["v2", "v3"]) {
-      const purge = { method: "POST", path: "/_tidemark/purge", fields: bearer, body: '{"urls":["/song"]}' };
-      const receipt = JSON.parse((await exchange(edge.url, agent, purge)).body);
+      const receipt = await purge();
       expect(receipt.maySettleSooner).toBe(true);
       expect(receipt.settlesInMs).toBeGreaterThan(LEASE_MS / 2);
-      const record = JSON.parse((await get(`/_tidemark/purges/${receipt.seq}?wait=20000`, bearer)).body);
+      const record = JSON.parse((await get(`/_tidemark/purges/${receipt.seq}?wait=20000`, BEARER)).body);
       expect(record).toMatchObject({ seq: receipt.seq, settled: true });
       expect(await get("/song")).toMatchObject({ body, fields: { "x-cache": "MISS" } });
       expect(await get("/song")).toMatchObject({ body, fields: { "x-cache": "HIT" } });
     }
-  } finally {
-    await edge.stop();
-    await origin.goDown();
-  }
-}, 60_000);
+    const names = JSON.parse((await get("/_connected")).body) as string[];
+    expect(names.length).toBeGreaterThan(0);
+    for (const name of names) expect(name).toMatch(connects);
+  });
+
+  test.runIf(relays > 0)(
+    "settles by the clock after the relays have ended: nobody confirms for their readers",
+    async () => {
+      await get("/_end-relays");
+      reply("v4", "v5");
+      const receipt = await purge();
+      expect(receipt.settlesInMs).toBeGreaterThan(LEASE_MS);
+      const record = JSON.parse((await get(`/_tidemark/purges/${receipt.seq}?wait=2000`, BEARER)).body);
+      expect(record).toMatchObject({ seq: receipt.seq, settled: false });
+    },
+  );
+});

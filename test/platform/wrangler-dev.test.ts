@@ -6,10 +6,11 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import { WORKER_FILE } from "../../setup/init/project-files.ts";
 import { PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
-import { Dev, freePorts } from "../dev/dev-process.ts";
+import { Dev } from "../dev/dev-process.ts";
 import type { ClientAnswer } from "../engine/engine.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { TOKEN } from "../engine/scenario.ts";
+import { freePort } from "../suite/free-ports.ts";
 
 const WRANGLER = "node_modules/wrangler/bin/wrangler.js";
 const ENVIRONMENT = { WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false", CI: "1" };
@@ -27,7 +28,7 @@ let dev: Dev | undefined;
 beforeEach(async () => {
   mkdirSync(".tidemark", { recursive: true });
   folder = mkdtempSync(join(".tidemark", "wrangler-dev-"));
-  port = await freePorts(1);
+  port = await freePort();
   await origin.comeUp();
 });
 

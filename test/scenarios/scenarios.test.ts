@@ -11,15 +11,17 @@ const MOST = byDepth({ test: 8, gate: ORDERS, all: ORDERS });
 
 const played = { memory: 0, orders: 0, runtime: 0, server: 0 };
 
+type Run = "memory" | "runtime" | "server";
+
 /** Which scenarios run in memory, in the Workers runtime and on the server. */
-const RUNS: Readonly<Record<string, readonly (string | undefined)[]>> = {
+const RUNS: Readonly<Record<Run, readonly (string | undefined)[]>> = {
   memory: [undefined, "memory", "own server"],
   runtime: [undefined, "sockets"],
   server: [undefined, "sockets", "own server"],
 };
 
-function runsOn(engine: "memory" | "runtime" | "server"): readonly Scenario[] {
-  return scenarios.filter(({ only }) => RUNS[engine]!.includes(only?.engine));
+function runsOn(engine: Run): readonly Scenario[] {
+  return scenarios.filter(({ only }) => RUNS[engine].includes(only?.engine));
 }
 
 describe(`in memory, under up to ${MOST} orders of events`, () => {

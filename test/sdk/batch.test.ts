@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { PurgeIncomplete, type PurgeRequest, PurgeUnauthorized } from "../../sdk/index.ts";
 import { createRecordingPurger } from "../../sdk/testing.ts";
-import { accepts, receiptBody, refuses, startFakeEdge } from "./fake-edge.ts";
+import { accepts, purgeRecord, receiptBody, refuses, startFakeEdge } from "./fake-edge.ts";
 import { purgerUnderTest } from "./purger-under-test.ts";
 import { createVirtualClock } from "./virtual-clock.ts";
 
@@ -280,22 +280,13 @@ describe("The receipt of several purges", () => {
   const receipt = (settlesInMs: number, maySettleSooner?: true) => ({
     json: { ...receiptBody, settlesInMs, maySettleSooner },
   });
-  const record = {
-    seq: 7,
-    at: receiptBody.at,
-    by: "tests",
-    reason: null,
-    mode: "hard",
-    accepted: receiptBody.accepted,
-  };
-  const settled = { json: { ...record, items: ["#a"], itemCount: 1, id: null, repeatOf: null, settled: true } };
 
   test.each([
     ["the last of them may", receipt(300), receipt(1250, true)],
     ["all of them may", receipt(1250, true), receipt(1250, true)],
   ])("may settle sooner if %s", async (_, first, second) => {
     const clock = createVirtualClock();
-    await using edge = await startFakeEdge(first, second, settled);
+    await using edge = await startFakeEdge(first, second, { json: purgeRecord });
     await using cdn = purgerUnderTest({ endpoint: edge.endpoint }, { clock });
     const joined = (await cdn.batch().tags(many(10_001, "a")).commit())!;
     expect(joined.maySettleSooner).toBe(true);

@@ -48,6 +48,21 @@ export const receiptBody: ReceiptBody = {
   dryRun: false,
 };
 
+/** That purge in the audit trail, once it has settled. */
+export const purgeRecord = {
+  seq: receiptBody.seq,
+  at: receiptBody.at,
+  by: "tests",
+  reason: null,
+  mode: "hard",
+  accepted: receiptBody.accepted,
+  items: ["#a"],
+  itemCount: 1,
+  id: null,
+  repeatOf: null,
+  settled: true,
+};
+
 export const accepts: Act = { json: receiptBody };
 
 /** An edge's refusal, with its problem report. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { receiptFrom } from "../../sdk/receipt.ts";
-import { accepts, receiptBody, refuses, startFakeEdge } from "./fake-edge.ts";
+import { accepts, purgeRecord, receiptBody, refuses, startFakeEdge } from "./fake-edge.ts";
 import { purgerUnderTest } from "./purger-under-test.ts";
 import { createVirtualClock } from "./virtual-clock.ts";
 
@@ -78,24 +78,11 @@ test("Aborting the signal ends the wait for a receipt to settle", async () => {
   await expect(receipt.settled({ signal: leaving.signal })).rejects.toBe(reason);
 });
 
-const record = {
-  seq: 7,
-  at: receiptBody.at,
-  by: "tests",
-  reason: null,
-  mode: "hard",
-  accepted: receiptBody.accepted,
-  items: ["#a"],
-  itemCount: 1,
-  id: null,
-  repeatOf: null,
-  settled: true,
-};
 const sooner = { json: { ...receiptBody, maySettleSooner: true } };
 
 test("A receipt that may settle sooner settles as soon as the edge says so", async () => {
   const clock = createVirtualClock();
-  await using edge = await startFakeEdge(sooner, { json: record });
+  await using edge = await startFakeEdge(sooner, { json: purgeRecord });
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint }, { clock });
 
   const receipt = await cdn.purgeTags("a");
@@ -108,10 +95,10 @@ test("A receipt that may settle sooner settles as soon as the edge says so", asy
 test.each([
   ["cannot be reached", { hangsUpAfterBytes: 0 }],
   ["does not let the token read", refuses("forbidden")],
-  ["has held the answer for as long as it may", { json: { ...record, settled: false } }],
+  ["has held the answer for as long as it may", { json: { ...purgeRecord, settled: false } }],
   [
     "has another purge of that number, because its log was lost",
-    { json: { ...record, at: "2026-01-02T04:00:00.000Z" } },
+    { json: { ...purgeRecord, at: "2026-01-02T04:00:00.000Z" } },
   ],
 ])("A receipt that may settle sooner settles by the clock if the edge %s", async (_, act) => {
   const clock = createVirtualClock();

@@ -1,18 +1,15 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { Agent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { nodeBodies } from "../../server/bodies/node-bodies.ts";
 import { CacheFolder } from "../../server/disk/cache-folder.ts";
 import { DiskTier } from "../../server/disk/disk-tier.ts";
 import { Janitor } from "../../server/disk/janitor.ts";
 import { Listener } from "../../server/listener/listener.ts";
-import type { LogCalls } from "../../server/log/log-messages.ts";
-import { sqlOver } from "../../server/log/node-sql.ts";
 import { UndiciOrigin } from "../../server/origin/undici-origin.ts";
 import { Children } from "../../server/parent/children.ts";
 import { ParentOrigin } from "../../server/parent/parent-origin.ts";
@@ -22,14 +19,13 @@ import { systemClock } from "../../server/system-clock.ts";
 import { configuredTokens } from "../../worker/control/tokens.ts";
 import type { RunningIsolate } from "../../worker/isolate.ts";
 import type { Clock } from "../../worker/ports.ts";
-import { SqlLedger } from "../../worker/purges/log/sql-ledger.ts";
-import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import { compileSite } from "../../worker/site/site.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { TOKEN } from "../engine/scenario.ts";
-import { logOf } from "../engine/server-engine.ts";
+import { logInMemory } from "../engine/server-engine.ts";
 import { certificate } from "../server/front/tls-listener.ts";
+import { PARENT_TOKEN, PARENT_TOKENS } from "../server/parent/parent-tokens.ts";
 import { Http2Client } from "./http2-exchange.ts";
 import type { Meet } from "./meet.ts";
 import type { StartRawEdge } from "./raw-meetings.ts";
@@ -45,11 +41,6 @@ export type ServerWay = "fast" | "plain" | "tls" | "http2" | "tier";
 const CERTIFICATE = certificate(["localhost"]);
 
 const CLIENT_ADDRESS = "192.0.2.7";
-
-const PARENT_TOKEN = "parent-token-of-the-tests-with-32-characters";
-const TIDEMARK_TOKENS = JSON.stringify([
-  { name: "children", scopes: ["parent"], sha256: createHash("sha256").update(PARENT_TOKEN).digest("hex") },
-]);
 
 /** The edge as a server on this machine, whose isolate is replaced for each meeting. */
 class MeetingServer {
@@ -99,7 +90,7 @@ class MeetingServer {
   }
 
   /** Begins anew, with empty memory, an empty log and other rules. What is on disk stays there. */
-  async begin(input: SiteInput, log = this.#newLog()): Promise<void> {
+  async begin(input: SiteInput, log = logInMemory(this.#clock.now)): Promise<void> {
     await this.#origin?.close();
     const site = compileSite(input, { hosts: null });
     this.#parentUrl ??= (await this.#parent?.listen())?.origin;
@@ -126,7 +117,10 @@ class MeetingServer {
       origin,
       log,
       isolate: randomUUID(),
-      tokens: configuredTokens({ TIDEMARK_TOKEN: TOKEN, TIDEMARK_TOKENS, acceptsWeakTokens: true }, () => undefined),
+      tokens: configuredTokens(
+        { TIDEMARK_TOKEN: TOKEN, TIDEMARK_TOKENS: PARENT_TOKENS, acceptsWeakTokens: true },
+        () => undefined,
+      ),
       write: () => undefined,
     });
     const { hiddenFields, limits } = site;
@@ -134,11 +128,6 @@ class MeetingServer {
     this.#isolate = isolate;
     // A server answers when its view has reached the log's head.
     await isolate.learn(await log.read(null, 1000), { run: () => undefined });
-  }
-
-  #newLog(): LogCalls {
-    const sql = sqlOver(new DatabaseSync(":memory:"));
-    return logOf(new SqlPurgeLog(sql, {}, this.#clock.now, randomUUID), new SqlLedger(sql, this.#clock.now));
   }
 
   /** Resolves when all that goes on behind answers has ended. */

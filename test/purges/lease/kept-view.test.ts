@@ -105,6 +105,13 @@ describe("a view that is kept alive", () => {
     return true;
   }
 
+  /** A renewal whose connection does not answer for half a lease. */
+  async function renewUnanswered(): Promise<void> {
+    const renewal = lease.renew(behind, null);
+    await scheduler.advance(LEASE_MS / 2);
+    await renewal;
+  }
+
   describe.each([
     ["by reading the log", false],
     ["over a connection", true],
@@ -216,9 +223,7 @@ describe("a view that is kept alive", () => {
   test("does without the connection where that does not answer", async () => {
     start(true);
     log.answers = false;
-    const renewal = lease.renew(behind, null);
-    await scheduler.advance(LEASE_MS / 2);
-    await renewal;
+    await renewUnanswered();
     expect(lease.isUsable(scheduler.now(), null)).toBe(true);
     expect(log.names).toEqual([lease.name]);
     log.answers = true;
@@ -227,9 +232,7 @@ describe("a view that is kept alive", () => {
     expect(log.connections).toHaveLength(1);
     log.answers = false; // the connection is cut, and neither side knows
     await scheduler.advance(LEASE_MS * 2);
-    const again = lease.renew(behind, null);
-    await scheduler.advance(LEASE_MS / 2);
-    await again;
+    await renewUnanswered();
     expect(lease.isUsable(scheduler.now(), null)).toBe(true);
     expect(log.reads).toBe(2);
   });
@@ -274,9 +277,7 @@ describe("a view that is kept alive", () => {
     expect(log.asked).toEqual([0]);
     await scheduler.advance(KEEP_MS + LEASE_MS);
     log.answers = false;
-    const renewal = lease.renew(behind, null);
-    await scheduler.advance(LEASE_MS / 2);
-    await renewal;
+    await renewUnanswered();
     expect(log.asked).toEqual([0, LEASE_MS]);
     log.answers = true;
     await scheduler.advance(4 * LEASE_MS);
@@ -290,9 +291,7 @@ describe("a view that is kept alive", () => {
   test("is not shared by an isolate with a name, which could not confirm for the others (R22, R25)", async () => {
     start(true);
     log.answers = false;
-    const renewal = lease.renew(behind, null);
-    await scheduler.advance(LEASE_MS / 2);
-    await renewal;
+    await renewUnanswered();
     expect(log.names).toEqual([lease.name]);
     await scheduler.settle(isolate(false).renew(behind, null));
     expect(log.names).toEqual([lease.name, undefined]);
@@ -302,9 +301,7 @@ describe("a view that is kept alive", () => {
     start(true);
     await scheduler.settle(isolate(false).renew(behind, null));
     log.answers = false;
-    const renewal = lease.renew(behind, null);
-    await scheduler.advance(LEASE_MS / 2);
-    await renewal;
+    await renewUnanswered();
     expect(log.names).toEqual([undefined, lease.name]);
   });
 

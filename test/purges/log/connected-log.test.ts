@@ -1,11 +1,10 @@
-import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, test } from "vitest";
-import { sqlOver } from "../../../server/log/node-sql.ts";
 import { ConnectedLog, type Push } from "../../../worker/purges/log/connected-log.ts";
 import { REMEMBERED_BY_NAME_MS, REMEMBERED_MS, type ViewDelta } from "../../../worker/purges/log/log-contract.ts";
 import type { Sql } from "../../../worker/purges/log/sql.ts";
-import { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
+import type { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
+import { emptyStorage, openLog, settlesAfter } from "./a-log.ts";
 import { purge } from "./a-purge.ts";
 
 const START = 100_000;
@@ -13,19 +12,14 @@ const BY_THE_CLOCK = { settlesInMs: 1250, maySettleSooner: false };
 
 describe("a log with connections (R26)", () => {
   let scheduler: Scheduler;
-  let sql: Sql;
+  let storage: Sql;
   let log: SqlPurgeLog;
   let connected: ConnectedLog;
 
   beforeEach(async () => {
     scheduler = new Scheduler(1, START);
-    sql = sqlOver(new DatabaseSync(":memory:"));
-    log = new SqlPurgeLog(
-      sql,
-      {},
-      () => scheduler.now(),
-      () => "log-1",
-    );
+    storage = emptyStorage();
+    log = openLog(scheduler, { storage });
     connected = new ConnectedLog(log, scheduler);
     log.read(null, 0, 0, "the first");
     await scheduler.advance(2 * REMEMBERED_MS);
@@ -44,16 +38,7 @@ describe("a log with connections (R26)", () => {
     return connection;
   }
 
-  /** How many milliseconds after now a purge has settled, as its caller hears it. */
-  async function settlesAfter(seq: number): Promise<number> {
-    const from = scheduler.now();
-    let after = Number.NaN;
-    void connected.find(seq, 25_000).then((record) => {
-      if (record?.settled) after = scheduler.now() - from;
-    });
-    await scheduler.advance(5000);
-    return after;
-  }
+  const settlesIn = (seq: number) => settlesAfter(connected, seq, scheduler);
 
   test("sends a purge to every reader at once, from where each stands", async () => {
     const pushed: ViewDelta[] = [];
@@ -74,7 +59,7 @@ describe("a log with connections (R26)", () => {
       return true;
     });
     expect(append()).toMatchObject({ settlesInMs: 1250, maySettleSooner: true });
-    expect(await settlesAfter(1)).toBe(500);
+    expect(await settlesIn(1)).toBe(500);
     await scheduler.advance(REMEMBERED_BY_NAME_MS);
     expect(append()).toMatchObject({ settlesInMs: 300, maySettleSooner: false }); // nobody serves anything any more
   });
@@ -88,18 +73,13 @@ describe("a log with connections (R26)", () => {
     reader("two", push);
     await scheduler.advance(100);
     append();
-    expect(await settlesAfter(1)).toBe(1250);
+    expect(await settlesIn(1)).toBe(1250);
     append();
-    expect(await settlesAfter(2)).toBe(1250);
+    expect(await settlesIn(2)).toBe(1250);
   });
 
   test("a log that has restarted waits for readers of before for as long as they may serve what they have fetched", async () => {
-    const restarted = new SqlPurgeLog(
-      sql,
-      {},
-      () => scheduler.now(),
-      () => "log-1",
-    );
+    const restarted = openLog(scheduler, { storage });
     const named = purge(["#a"], { reader: "purger" });
     await scheduler.advance(REMEMBERED_BY_NAME_MS - 1000);
     expect(restarted.append(named)).toMatchObject(BY_THE_CLOCK);
@@ -138,7 +118,7 @@ describe("a log with connections (R26)", () => {
     const connection = reader("one", () => new Promise(() => undefined));
     append();
     connected.release(connection);
-    expect(await settlesAfter(1)).toBe(300);
+    expect(await settlesIn(1)).toBe(300);
   });
 
   test("for a day after a reader that never confirms, receipts settle after a lease, as if nobody did (R6)", async () => {
@@ -159,12 +139,7 @@ describe("a log with connections (R26)", () => {
   });
 
   test("for a day after a log was made, receipts settle after a lease: somebody may have read the one before it", async () => {
-    const made = new SqlPurgeLog(
-      sqlOver(new DatabaseSync(":memory:")),
-      {},
-      () => scheduler.now(),
-      () => "log-2",
-    );
+    const made = openLog(scheduler, { newId: () => "log-2" });
     const named = purge(["#a"], { reader: "purger" });
     expect(made.append(named)).toMatchObject(BY_THE_CLOCK);
     await scheduler.advance(REMEMBERED_MS);

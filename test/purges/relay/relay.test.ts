@@ -1,6 +1,4 @@
-import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, test } from "vitest";
-import { sqlOver } from "../../../server/log/node-sql.ts";
 import { ConnectedLog, type Push } from "../../../worker/purges/log/connected-log.ts";
 import {
   RELAY_AGE_MS,
@@ -11,11 +9,13 @@ import {
   type ViewDelta,
 } from "../../../worker/purges/log/log-contract.ts";
 import type { LogSettings } from "../../../worker/purges/log/log-settings.ts";
-import { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
+import type { Sql } from "../../../worker/purges/log/sql.ts";
+import type { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
 import { Relay, type RelayedLog } from "../../../worker/purges/relay/relay.ts";
 import { PurgeView } from "../../../worker/purges/view/purge-view.ts";
 import { chances } from "../../engine/chances.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
+import { emptyStorage, openLog, settlesAfter } from "../log/a-log.ts";
 import { purge } from "../log/a-purge.ts";
 
 const START = 100_000;
@@ -34,7 +34,7 @@ describe("a relay of the log (R27)", () => {
   let isReached: boolean;
   /** How long a push of the log is under way to the relay. */
   let pushTakesMs: number;
-  let copies: ReturnType<typeof sqlOver>;
+  let copies: Sql;
   let reads: number;
   const random = chances(1);
 
@@ -47,33 +47,25 @@ describe("a relay of the log (R27)", () => {
     reads = 0;
     makeLog("log-1", settings);
     await scheduler.advance(2 * REMEMBERED_MS);
-    copies = sqlOver(new DatabaseSync(":memory:"));
+    copies = emptyStorage();
     relay = startRelay();
   }
 
   function makeLog(id: string, settings: Partial<LogSettings> = {}): void {
     let made = 0;
-    log = new SqlPurgeLog(
-      sqlOver(new DatabaseSync(":memory:")),
-      settings,
-      () => scheduler.now(),
-      () => (made++ === 0 ? id : `${id} anew`),
-    );
+    log = openLog(scheduler, { settings, newId: () => (made++ === 0 ? id : `${id} anew`) });
     connected = new ConnectedLog(log, scheduler);
     log.read(null, 1, 1, "the first");
   }
 
-  /** An instance of the relay's object. */
+  const openCopy = () => openLog(scheduler, { storage: copies, newId: () => "a copy" });
+
+  /** An instance of the relay's object, which ends when another one takes its place. */
   function startRelay(): Relay {
-    const copy = new SqlPurgeLog(
-      copies,
-      {},
-      () => scheduler.now(),
-      () => "a copy",
-    );
+    const isConnected = () => isReached && relay === started;
     const reach = () => {
       reads++;
-      if (!isReached) throw new Error("the log cannot be reached");
+      if (!isConnected()) throw new Error("the log cannot be reached");
     };
     const root: RelayedLog = {
       read: async (since, leaseMs, longestMs, _, name) => {
@@ -84,7 +76,7 @@ describe("a relay of the log (R27)", () => {
         reach();
         const to = connected;
         const { first, connection } = to.open(asked, async (delta) => {
-          if (!isReached) throw new Error("the relay cannot be reached");
+          if (!isConnected()) throw new Error("the relay cannot be reached");
           if (pushTakesMs > 0) await scheduler.wait(pushTakesMs).over;
           return learn(delta);
         })!;
@@ -100,7 +92,8 @@ describe("a relay of the log (R27)", () => {
         };
       },
     };
-    return new Relay(copy, root, scheduler, random);
+    const started = new Relay(openCopy(), root, scheduler, random);
+    return started;
   }
 
   const append = () => {
@@ -117,16 +110,7 @@ describe("a relay of the log (R27)", () => {
 
   const at = (seq: number, logId = "log-1"): ReaderPosition => ({ logId, seq });
 
-  /** How many milliseconds after now a purge has settled, as its caller hears it. */
-  async function settlesAfter(seq: number): Promise<number> {
-    const from = scheduler.now();
-    let after = Number.NaN;
-    void connected.find(seq, 25_000).then((record) => {
-      if (record?.settled) after = scheduler.now() - from;
-    });
-    await scheduler.advance(5000);
-    return after;
-  }
+  const settlesIn = (seq: number) => settlesAfter(connected, seq, scheduler);
 
   test("passes a purge on at once, and confirms it when all of its readers have", async () => {
     const pushed: number[] = [];
@@ -136,7 +120,7 @@ describe("a relay of the log (R27)", () => {
       return true;
     });
     expect(append()).toMatchObject({ settlesInMs: BOUND_MS, maySettleSooner: true });
-    const settles = settlesAfter(1);
+    const settles = settlesIn(1);
     await scheduler.advance(0);
     expect(pushed).toEqual([1]);
     expect(await settles).toBe(700);
@@ -145,7 +129,7 @@ describe("a relay of the log (R27)", () => {
   test("confirms as soon as the log allows it, if its readers are quick", async () => {
     await reader("one", async () => true);
     append();
-    expect(await settlesAfter(1)).toBe(300);
+    expect(await settlesIn(1)).toBe(300);
   });
 
   test.each<[string, Push]>([
@@ -155,7 +139,7 @@ describe("a relay of the log (R27)", () => {
   ])("does not confirm for a reader that %s before its lease is over", async (_, push) => {
     await reader("one", push);
     append();
-    expect(await settlesAfter(1)).toBe(BOUND_MS);
+    expect(await settlesIn(1)).toBe(BOUND_MS);
   });
 
   test("confirms late what a reader has confirmed by its renewal", async () => {
@@ -184,7 +168,7 @@ describe("a relay of the log (R27)", () => {
     await reader("one", async () => true);
     isReached = false;
     append();
-    expect(await settlesAfter(1)).toBe(BOUND_MS);
+    expect(await settlesIn(1)).toBe(BOUND_MS);
   });
 
   test("tells the log of a longer lease before it grants it", async () => {
@@ -197,11 +181,14 @@ describe("a relay of the log (R27)", () => {
   test("that has restarted does not confirm for readers that it has forgotten, for a minute", async () => {
     await reader("one", async () => true);
     relay = startRelay();
-    isReached = true;
     await reader("two", async () => true);
     await scheduler.advance(100);
-    const forgotten = append();
-    expect(forgotten).toMatchObject({ settlesInMs: BOUND_MS, maySettleSooner: true });
+    expect(append()).toMatchObject({ settlesInMs: BOUND_MS, maySettleSooner: true });
+    expect(await settlesIn(1)).toBe(BOUND_MS);
+    await scheduler.advance(REMEMBERED_BY_NAME_MS);
+    await reader("three", async () => true);
+    append();
+    expect(await settlesIn(2)).toBe(300);
   });
 
   test("reads the log anew for a reader of another log, which may be a newer one", async () => {
@@ -251,12 +238,7 @@ describe("a relay of the log (R27)", () => {
   });
 
   test("keeps a key's highest number, in whatever order what the log has sent arrives (R11)", () => {
-    const copy = new SqlPurgeLog(
-      copies,
-      {},
-      () => scheduler.now(),
-      () => "a copy",
-    );
+    const copy = openCopy();
     const [first, second] = [1, 2].map(() => {
       log.append(purge(["#a"], { reader: "purger" }));
       return log.changesSince(null);
@@ -293,7 +275,7 @@ describe("a relay of the log (R27)", () => {
     const { first } = await reader("two", () => Promise.reject(new Error("never asked")), at(1));
     expect(first).toMatchObject({ logId: "log-1", from: 0, to: 0, leaseMs: LEASE_MS });
     isReached = true;
-    expect(await settlesAfter(1)).toBeLessThan(BOUND_MS);
+    expect(await settlesIn(1)).toBeLessThan(BOUND_MS);
   });
 
   test("a reader that is ahead of it is not told that it has read what the relay lacks (R12)", async () => {
@@ -323,7 +305,7 @@ describe("a relay of the log (R27)", () => {
     await scheduler.advance(RELAY_AGE_MS / 2);
     expect(connected.size).toBe(0);
     isReached = false;
-    await expect(reader("two", async () => true)).rejects.toThrow();
+    await expect(reader("two", async () => true)).rejects.toThrow("the relay does not reach the log");
     expect(append()).toMatchObject({ settlesInMs: 300, maySettleSooner: false });
     const before = reads;
     await scheduler.advance(60_000);

@@ -1,110 +1,130 @@
-import { type Scenario, TOKEN } from "../../engine/scenario.ts";
+import { type Expected, type Scenario, type Step, TOKEN } from "../../engine/scenario.ts";
 import { CONNECTIONS, PUSHES } from "../memory-only.ts";
 import { page } from "../page.ts";
 
+const DAY_MS = 24 * 3600 * 1000;
 const v1 = page("max-age=3600", "v1");
 const v2 = { ...v1, body: "v2" };
 
-/** Isolates that keep a connection to the log for a short while. */
-const DAY_MS = 24 * 3600 * 1000;
-const PUSHED = { purge: { push: true, keepViewMs: 500 } };
-const RELAYED = { purge: { push: true, keepViewMs: 500, relays: 1 } };
+/** A log that reaches all isolates at once, those that keep a connection to it for a short while, and those of a relay. */
+const pushed = { source: "docs/protocol.md#r24-push", only: PUSHES, origin: { "/a": [v1, v2] } };
+const connected = {
+  source: "docs/protocol.md#r26-connection",
+  site: { purge: { push: true, keepViewMs: 500 } },
+  only: CONNECTIONS,
+  origin: { "/a": [v1, v2] },
+};
+const relayed = {
+  ...connected,
+  source: "docs/protocol.md#r27-relays",
+  site: { purge: { push: true, keepViewMs: 500, relays: 1 } },
+};
+
+/** The reader is the isolate `b`, which has another one beside it in its PoP. */
+function readerGets(xCache: "MISS" | "HIT", body: "v1" | "v2", path = "/a"): Step {
+  return { send: { path, isolate: "b" }, expect: { xCache, body } };
+}
+
+/** A purge by an isolate of the other PoP. */
+function farPurge(expect: Expected): Step {
+  return { purge: { urls: ["/a"] }, isolate: "far/a", expect };
+}
+
 /** Asks whether the first purge has settled. */
-const hasSettled = (settled: boolean) => ({
-  send: { path: "/_tidemark/purges/1", fields: { authorization: `Bearer ${TOKEN}` }, isolate: "far/c" },
-  expect: { body: new RegExp(`"settled":${settled}`) },
-});
+function hasSettled(settled: boolean): Step {
+  return {
+    send: { path: "/_tidemark/purges/1", fields: { authorization: `Bearer ${TOKEN}` }, isolate: "far/c" },
+    expect: { body: new RegExp(`"settled":${settled}`) },
+  };
+}
+
+/** The log counts as old (R25), and the reader alone has a lease. */
+const ofAnOldLog: readonly Step[] = [
+  { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+  { advanceMs: 2 * DAY_MS },
+  { send: { path: "/b", isolate: "b" }, expect: {} },
+];
 
 /** A log that pushes each purge to its readers: docs/protocol.md#r24-push. */
 export const scenarios: readonly Scenario[] = [
   {
+    ...pushed,
     id: "purge-protocol/pushed-purge-holds-at-once",
     name: "a purge that every isolate has confirmed holds everywhere when its receipt arrives, and the receipt says so",
-    source: "docs/protocol.md#r24-push",
-    only: PUSHES,
     origin: { "/a": [v1, v2], "/b": [v1] },
     steps: [
       { log: "pushes" },
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      readerGets("MISS", "v1"),
       { send: { path: "/b", isolate: "far/b" }, expect: { xCache: "MISS", body: "v1" } },
       { purge: { urls: ["/a"] }, expect: { status: 200, body: /"settlesInMs":0/ } },
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
+      readerGets("MISS", "v2"),
       { send: { path: "/b", isolate: "far/b" }, expect: { xCache: "HIT", body: "v1" } },
     ],
   },
   {
+    ...pushed,
     id: "purge-protocol/push-after-gap",
     name: "an isolate that gets a push and lacks the purge before it reads the log before it confirms",
     source: "docs/protocol.md#r24-push; docs/protocol.md#r12-no-gaps",
-    only: PUSHES,
-    origin: { "/a": [v1, v2] },
     steps: [
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      readerGets("MISS", "v1"),
       { purge: { urls: ["/a"] }, expect: { status: 200, body: /"settlesInMs":1250/ } },
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
+      readerGets("HIT", "v1"),
       { log: "pushes" },
       { purge: { urls: ["/another"] }, expect: { status: 200, body: /"settlesInMs":0/ } },
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
+      readerGets("MISS", "v2"),
     ],
   },
   {
+    ...pushed,
     id: "purge-protocol/push-extends-no-lease",
     name: "a push extends no lease: if the log then falls silent, the lease ends as if there had been none",
     source: "docs/protocol.md#r24-push; docs/protocol.md#r6-the-log-grants-the-lease",
-    only: PUSHES,
-    origin: { "/a": [v1, v2] },
     steps: [
       { log: "pushes" },
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      readerGets("MISS", "v1"),
       { advanceMs: 600 },
-      { purge: { urls: ["/another"] }, isolate: "far/a" }, // whose reply is no shared copy in the PoP of b
+      { purge: { urls: ["/another"] }, isolate: "far/a" }, // whose reply is no shared copy in the PoP of the reader
       { log: "down" },
       { advanceMs: 399 },
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
+      readerGets("HIT", "v1"),
       { advanceMs: 1 },
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
+      readerGets("MISS", "v2"),
     ],
   },
   {
+    ...pushed,
     id: "purge-protocol/push-of-another-log",
     name: "a push of another log ends the lease, and the isolate reads which of the two is the living one",
     source: "docs/protocol.md#r24-push; docs/protocol.md#r11-views-only-grow",
-    only: PUSHES,
-    origin: { "/a": [v1, v2] },
     steps: [
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      readerGets("MISS", "v1"),
       { log: "made anew" },
       { log: "pushes" },
       { purge: { urls: ["/another"] }, expect: { status: 200, body: /"settlesInMs":0/ } },
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
+      readerGets("MISS", "v2"),
       { purge: { urls: ["/a"] }, expect: { status: 200, body: /"settlesInMs":0/ } },
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
+      readerGets("MISS", "v2"),
     ],
   },
   {
+    ...connected,
     id: "purge-protocol/pushed-over-a-connection",
     name: "an isolate with a connection gets a purge while its lease lasts",
-    source: "docs/protocol.md#r26-connection",
-    site: PUSHED,
-    only: CONNECTIONS,
-    origin: { "/a": [v1, v2] },
     steps: [
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
+      readerGets("MISS", "v1"),
+      readerGets("HIT", "v1"),
       { purge: { urls: ["/a"] }, expect: { status: 200, body: /"settlesInMs":1250/ } },
       { advanceMs: 1 },
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
+      readerGets("MISS", "v2"),
     ],
   },
   {
+    ...connected,
     id: "purge-protocol/reader-lags",
     name: "a reader that answers no push is sent 8 KiB of them, and all that it lacks in one push once it answers",
-    source: "docs/protocol.md#r26-connection",
-    site: PUSHED,
-    only: CONNECTIONS,
-    origin: { "/a": [v1, v2] },
     steps: [
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      readerGets("MISS", "v1"),
       { holdAll: "push of the log", until: "answers" },
       ...Array.from({ length: 40 }, (_, number) => ({ purge: { urls: [`/${number}`] } })),
       { purge: { urls: ["/a"] } },
@@ -112,20 +132,18 @@ export const scenarios: readonly Scenario[] = [
       { release: "answers" },
       { advanceMs: 1 },
       { logPushed: 18 },
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
+      readerGets("MISS", "v2"),
       { purge: { urls: ["/a"] } },
       { logPushed: 19 },
     ],
   },
   {
+    ...connected,
     id: "purge-protocol/replay-is-not-pushed",
     name: "a purge that is sent again under its id is not pushed again",
-    source: "docs/protocol.md#r26-connection",
-    site: PUSHED,
-    only: CONNECTIONS,
     origin: { "/a": [v1] },
     steps: [
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      readerGets("MISS", "v1"),
       { purge: { urls: ["/a"], id: "once" } },
       { purge: { urls: ["/a"], id: "once" }, expect: { status: 200, body: /"replayed":true/ } },
       { purge: { urls: ["/b"], id: "once" }, expect: { status: 409 } },
@@ -133,12 +151,10 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    ...connected,
     id: "purge-protocol/nobody-holds-a-lease",
     name: "a purge settles after 50 ms and the allowance if nobody holds a lease",
     source: "docs/protocol.md#r25-the-book-of-leases; docs/protocol.md#r8-unknown",
-    site: PUSHED,
-    only: CONNECTIONS,
-    origin: { "/a": [v1, v2] },
     steps: [
       { get: "/a", expect: { xCache: "MISS", body: "v1" } },
       { advanceMs: 100_000 },
@@ -148,33 +164,25 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    ...relayed,
     id: "purge-protocol/pushed-through-a-relay",
     name: "an isolate of a relay gets a purge while its lease lasts",
-    source: "docs/protocol.md#r27-relays",
-    site: RELAYED,
-    only: CONNECTIONS,
-    origin: { "/a": [v1, v2] },
     steps: [
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
-      { purge: { urls: ["/a"] }, isolate: "far/a", expect: { status: 200, body: /"settlesInMs":2500/ } },
+      readerGets("MISS", "v1"),
+      readerGets("HIT", "v1"),
+      farPurge({ status: 200, body: /"settlesInMs":2500/ }),
       { advanceMs: 1 },
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
+      readerGets("MISS", "v2"),
     ],
   },
   {
+    ...relayed,
     id: "purge-protocol/relay-waits-for-its-readers",
     name: "a relay confirms a purge when its readers have, and not when it has got it",
-    source: "docs/protocol.md#r27-relays",
-    site: RELAYED,
-    only: CONNECTIONS,
-    origin: { "/a": [v1, v2] },
     steps: [
-      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
-      { advanceMs: 2 * DAY_MS },
-      { send: { path: "/b", isolate: "b" }, expect: {} },
+      ...ofAnOldLog,
       { holdAll: "push of a relay", until: "arrives" },
-      { purge: { urls: ["/a"] }, isolate: "far/a", expect: { body: /"maySettleSooner":true/ } },
+      farPurge({ body: /"maySettleSooner":true/ }),
       { advanceMs: 400 },
       hasSettled(false),
       { release: "arrives" },
@@ -183,20 +191,14 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    ...relayed,
     id: "purge-protocol/relay-has-lost-the-log",
     name: "a relay that does not reach the log grants leases for a second, and its readers then read the log themselves",
-    source: "docs/protocol.md#r27-relays",
-    site: RELAYED,
-    only: CONNECTIONS,
-    origin: { "/a": [v1, v2] },
     steps: [
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      readerGets("MISS", "v1"),
       { log: "relay is cut off" },
-      { purge: { urls: ["/a"] }, isolate: "far/a", expect: { body: /"settlesInMs":2500/ } },
-      ...[400, 800, 1200, 1600].flatMap(() => [
-        { advanceMs: 400 },
-        { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
-      ]),
+      farPurge({ body: /"settlesInMs":2500/ }),
+      ...[400, 800, 1200, 1600].flatMap(() => [{ advanceMs: 400 }, readerGets("HIT", "v1")]),
       { advanceMs: 400 },
       { send: { path: "/a", isolate: "b" }, expect: {} },
       { advanceMs: 500 },
@@ -204,72 +206,56 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    ...relayed,
     id: "purge-protocol/relay-has-forgotten",
     name: "a relay that has restarted does not confirm for readers that it has forgotten",
-    source: "docs/protocol.md#r27-relays",
-    site: RELAYED,
-    only: CONNECTIONS,
-    origin: { "/a": [v1, v2] },
     steps: [
-      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
-      { advanceMs: 2 * DAY_MS },
-      { send: { path: "/b", isolate: "b" }, expect: {} },
+      ...ofAnOldLog,
       { log: "relay restarts" },
       { send: { path: "/b", isolate: "far/d" }, expect: {} },
-      { purge: { urls: ["/a"] }, isolate: "far/a", expect: { body: /"maySettleSooner":true/ } },
+      farPurge({ body: /"maySettleSooner":true/ }),
       { advanceMs: 400 },
       hasSettled(false),
     ],
   },
   {
+    ...relayed,
     id: "purge-protocol/relay-of-an-older-log",
     name: "an isolate that has read a newer log does not go back to the one that its relay has read before",
     source: "docs/protocol.md#r27-relays; docs/protocol.md#r11-views-only-grow",
-    site: RELAYED,
-    only: CONNECTIONS,
     origin: { "/a": [v1, v2], "/b": [v1, v2] },
     steps: [
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
-      { send: { path: "/b", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      readerGets("MISS", "v1"),
+      readerGets("MISS", "v1", "/b"),
       { log: "made anew" },
       { purge: { urls: ["/b"] }, isolate: "b", expect: { status: 200 } },
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
-      { send: { path: "/b", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
+      readerGets("MISS", "v2"),
+      readerGets("MISS", "v2", "/b"),
     ],
   },
   {
+    ...relayed,
     id: "purge-protocol/reader-ahead-of-its-relay",
     name: "an isolate that knows more than its relay keeps what it has stored",
     source: "docs/protocol.md#r27-relays; docs/protocol.md#r13-one-log",
-    site: RELAYED,
-    only: CONNECTIONS,
-    origin: { "/a": [v1, v2] },
     steps: [
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      readerGets("MISS", "v1"),
       { advanceMs: 300 },
       { log: "relay is cut off" },
       { purge: { urls: ["/another"] }, isolate: "b", expect: { status: 200 } },
-      ...[300, 600, 900].flatMap(() => [
-        { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
-        { advanceMs: 300 },
-      ]),
+      ...[300, 600, 900].flatMap(() => [readerGets("HIT", "v1"), { advanceMs: 300 }]),
     ],
   },
   {
+    ...relayed,
     id: "purge-protocol/relay-without-readers",
     name: "a relay whose readers have given up their leases grants none before it has read the log again",
-    source: "docs/protocol.md#r27-relays",
-    site: RELAYED,
-    only: CONNECTIONS,
-    origin: { "/a": [v1, v2] },
     steps: [
-      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
-      { advanceMs: 2 * DAY_MS },
-      { send: { path: "/b", isolate: "b" }, expect: {} },
+      ...ofAnOldLog,
       { advanceMs: 800 }, // after 500 ms the isolate has given up its lease, and the relay its own soon after
       { log: "relay is cut off" },
       { send: { path: "/b", isolate: "far/c" }, expect: {} },
-      { purge: { urls: ["/a"] }, isolate: "far/a", expect: { body: /"settlesInMs":2500/ } },
+      farPurge({ body: /"settlesInMs":2500/ }),
     ],
   },
 ];

@@ -1,21 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { DatabaseSync } from "node:sqlite";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { nodeBody } from "../../../server/bodies/node-body.ts";
 import { type Encode, encode } from "../../../server/compression/encode.ts";
 import { NodeCompression } from "../../../server/compression/node-compression.ts";
 import type { DiskTier } from "../../../server/disk/disk-tier.ts";
 import { fromWebResponse } from "../../../server/listener/web-answer.ts";
-import type { LogCalls } from "../../../server/log/log-messages.ts";
-import { sqlOver } from "../../../server/log/node-sql.ts";
 import { memoryAlone } from "../../../server/serve/memory-alone.ts";
 import { startNodeIsolate } from "../../../server/serve/node-isolate.ts";
 import type { IsolateStats, SiteStats } from "../../../wire/stats.ts";
 import type { IncomingRequest } from "../../../worker/flow/request-context.ts";
 import type { EdgeAnswer } from "../../../worker/isolate.ts";
 import type { Answer, OriginAnswer, OriginRequest } from "../../../worker/ports.ts";
-import { SqlLedger } from "../../../worker/purges/log/sql-ledger.ts";
-import { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
 import { Fields } from "../../../worker/rules/fields/fields.ts";
 import { compressionSettings } from "../../../worker/site/compression-settings.ts";
 import { compileSite } from "../../../worker/site/site.ts";
@@ -23,7 +18,7 @@ import type { CompressionInput } from "../../../worker/site/site-input.ts";
 import { decoded } from "../../engine/decoded-body.ts";
 import { ManualClock } from "../../engine/manual-clock.ts";
 import { BEGINNING, HOST, TOKEN } from "../../engine/scenario.ts";
-import { logOf } from "../../engine/server-engine.ts";
+import { logInMemory } from "../../engine/server-engine.ts";
 import { streamed } from "../listener/running-listener.ts";
 
 /** What the origin answers to a path. */
@@ -56,13 +51,7 @@ export interface CompressingOptions {
 /** A purge log, and its clock. */
 export class SharedLog {
   readonly clock = new ManualClock(BEGINNING);
-  readonly calls: LogCalls;
-
-  constructor() {
-    const sql = sqlOver(new DatabaseSync(":memory:"));
-    const now = () => this.clock.now();
-    this.calls = logOf(new SqlPurgeLog(sql, {}, now, randomUUID), new SqlLedger(sql, now));
-  }
+  readonly calls = logInMemory(() => this.clock.now());
 }
 
 /** The edge of one worker with compression, without sockets, in front of an origin that answers from a map. */
@@ -217,8 +206,8 @@ export class HeldEncode {
     return this.#gates.length;
   }
 
-  /** Lets the oldest one go on. */
-  release(): void {
-    this.#gates.shift()!.resolve();
+  /** Lets one go on. Default: the oldest. */
+  release(which = 0): void {
+    this.#gates.splice(which, 1)[0]!.resolve();
   }
 }

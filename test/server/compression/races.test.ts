@@ -58,15 +58,8 @@ test("what was compressed of a page that is purged meanwhile is never sent, nor 
 });
 
 test("what is finished late, after that of the newer page, changes nothing", async () => {
-  const gates: PromiseWithResolvers<void>[] = [];
-  const edge = new CompressingIsolate({
-    encode: async (...task) => {
-      const gate = Promise.withResolvers<void>();
-      gates.push(gate);
-      await gate.promise;
-      return encode(...task);
-    },
-  });
+  const held = new HeldEncode();
+  const edge = new CompressingIsolate({ encode: held.encode });
   edge.page("/a", V1);
   await edge.ask("/a", BROWSER);
   await turns();
@@ -74,10 +67,10 @@ test("what is finished late, after that of the newer page, changes nothing", asy
   edge.page("/a", V2);
   expect(await edge.ask("/a", BROWSER)).toMatchObject({ text: V2, xCache: "EXPIRED" });
   await turns();
-  gates[1]!.resolve();
+  held.release(1);
   await turns();
   while ((await edge.ask("/a", BROWSER)).coding === null) await turns();
-  gates[0]!.resolve();
+  held.release();
   await edge.settled();
   expect(await edge.ask("/a", BROWSER)).toMatchObject({ coding: "br", text: V2, xCache: "HIT" });
 });

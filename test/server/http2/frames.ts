@@ -54,3 +54,13 @@ export function getHead(path: string, fields = ""): string {
 export function get(stream: number, path = "/", fields = ""): string {
   return frame(TYPES.headers, FLAGS.endStream | FLAGS.endHeaders, stream, getHead(path, fields));
 }
+
+/** The frames of a request without a body whose head does not fit into one. */
+export function inPieces(stream: number, head: string): string[] {
+  const pieces = head.match(/.{1,16000}/gs)!;
+  return pieces.map((piece, at) => {
+    const end = at === pieces.length - 1 ? FLAGS.endHeaders : 0;
+    if (at > 0) return frame(TYPES.continuation, end, stream, piece);
+    return frame(TYPES.headers, FLAGS.endStream | end, stream, piece);
+  });
+}

@@ -1,5 +1,5 @@
 import { chances } from "../../engine/chances.ts";
-import { FLAGS, frame, get, getHead, literal, PREFACE, settings, TYPES, uint } from "./frames.ts";
+import { FLAGS, frame, get, getHead, inPieces, literal, PREFACE, settings, TYPES, uint } from "./frames.ts";
 
 /** What one client sends, in pieces that it writes one after another. Each character is a byte. */
 export interface HostileClient {
@@ -82,14 +82,8 @@ const KINDS: Readonly<Record<string, (draw: Draw) => readonly string[]>> = {
       return frame(TYPES.headers, FLAGS.endStream | FLAGS.endHeaders, stream(at), head);
     }),
   ],
-  "a head with one long field": (draw) => {
-    const head = getHead("/page", literal("x-long", "x".repeat(draw.below(200_000))));
-    const parts = head.match(/.{1,16000}/gs)!;
-    return parts.map((part, at) => {
-      const flags = at === parts.length - 1 ? FLAGS.endHeaders : 0;
-      return frame(at === 0 ? TYPES.headers : TYPES.continuation, at === 0 ? flags | FLAGS.endStream : flags, 1, part);
-    });
-  },
+  "a head with one long field": (draw) =>
+    inPieces(1, getHead("/page", literal("x-long", "x".repeat(draw.below(200_000))))),
   "heads that cannot be decoded": (draw) => {
     const heads = [
       "\xff\xff\xff\xff\xff\xff\xff", // a number without an end

@@ -7,7 +7,8 @@ import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
 import { chances } from "../../engine/chances.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
 import { byDepth } from "../../suite/depth.ts";
-import { freePort, PageClient } from "../processes/pages.ts";
+import { freePort } from "../../suite/free-ports.ts";
+import { PageClient } from "../processes/pages.ts";
 import { SupervisedProcess } from "../processes/supervised-process.ts";
 import { Relay } from "./relay.ts";
 

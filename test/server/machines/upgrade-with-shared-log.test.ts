@@ -1,22 +1,17 @@
-import { fork } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { type AddressInfo, createServer as createSocket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
 import { ONLY_SITE } from "../../../server/processes/site-logs.ts";
 import { Supervisor } from "../../../server/processes/supervisor.ts";
-import { SUCCEEDS } from "../../../server/processes/upgrade.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
-import { freePort, PageClient, PROGRAM } from "../processes/pages.ts";
+import { freePort } from "../../suite/free-ports.ts";
+import { PageClient, PROGRAM, startFailingSuccessor } from "../processes/pages.ts";
 import { ServerProcess } from "../serve/running-server.ts";
 import { Relay } from "./relay.ts";
 
 const TOKEN = "a-token-of-these-servers-000123456789";
-const FAILING_SUCCESSOR = fileURLToPath(new URL("../processes/failing-successor.ts", import.meta.url));
 
 if (noPostgres) process.stdout.write(`${noPostgres}\n`);
 
@@ -25,10 +20,6 @@ class Machine {
   readonly relay: Relay;
   readonly url: string;
   readonly server: ServerProcess;
-  readonly #closed: Promise<unknown>;
-  /** The supervisor that has the log. */
-  #pid: number;
-  #upgrades = 0;
 
   constructor(relay: Relay, port: number, folder: string, origin: string) {
     this.relay = relay;
@@ -47,18 +38,6 @@ class Machine {
       folder,
     ];
     this.server = new ServerProcess(folder, args, { TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: TOKEN });
-    this.#closed = once(this.server.child, "close");
-    this.#pid = this.server.child.pid!;
-  }
-
-  tellToUpgrade(): void {
-    process.kill(this.#pid, "SIGUSR2");
-  }
-
-  async upgrade(): Promise<void> {
-    this.tellToUpgrade();
-    const taken = await this.server.prints(new RegExp(`(process (\\d+) has taken over[^]*?){${++this.#upgrades}}`));
-    this.#pid = Number(taken[2]);
   }
 
   async version(): Promise<number> {
@@ -78,8 +57,7 @@ class Machine {
 
   async stop(): Promise<void> {
     this.relay.mend();
-    process.kill(this.#pid, "SIGTERM");
-    await this.#closed;
+    await this.server.stop();
     await this.relay.close();
   }
 }
@@ -113,13 +91,8 @@ describe.skipIf(noPostgres)("an upgrade in place of a machine that shares its lo
   const relay = () => Relay.to(Number(new URL(postgres.url("postgres")).port));
 
   async function start(name: string): Promise<Machine> {
-    const free = createSocket().listen(0, "127.0.0.1");
-    await once(free, "listening");
-    const { port } = free.address() as AddressInfo;
-    free.close();
-    await once(free, "close");
     const cache = mkdtempSync(join(folder, `${name}-`));
-    const machine = new Machine(await relay(), port, cache, origin.url);
+    const machine = new Machine(await relay(), await freePort(), cache, origin.url);
     machines.push(machine);
     await machine.server.address();
     return machine;
@@ -151,7 +124,7 @@ describe.skipIf(noPostgres)("an upgrade in place of a machine that shares its lo
     const work = (async () => {
       for (const machine of [both[0], both[1], both[0]]) {
         const before = { answers, settled };
-        await machine.upgrade();
+        await machine.server.upgrade();
         // Each has to see purges settle by the confirmations of both machines again.
         while (answers < before.answers + 100 || settled < before.settled + 5) {
           await new Promise((resolve) => setImmediate(resolve));
@@ -167,7 +140,7 @@ describe.skipIf(noPostgres)("an upgrade in place of a machine that shares its lo
     origin.reply("/page", { fields: { "cache-control": "max-age=600" }, body: "v1" });
     expect(await machine.version()).toBe(1);
     machine.relay.cut();
-    machine.tellToUpgrade();
+    machine.server.signal("SIGUSR2");
     await machine.server.prints(/The purge log in PostgreSQL at .* cannot be reached/);
     await machine.server.prints(/the old server goes on: the new server ended: exit code 2/);
     expect(await machine.version()).toBe(1);
@@ -197,11 +170,7 @@ describe.skipIf(noPostgres)("an upgrade in place of a machine that shares its lo
         if (event.kind === "log-failed") failed();
       },
       onHandOver: () => cutOff.cut(),
-      startSuccessor: () =>
-        fork(FAILING_SUCCESSOR, ["with the log"], {
-          env: { ...process.env, [SUCCEEDS]: "[]" },
-          serialization: "advanced",
-        }),
+      startSuccessor: () => startFailingSuccessor("with the log"),
     });
     supervisors.push(supervisor);
     const [pid] = [...supervisor.workers.values()] as [number];

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { Agent } from "node:http";
 import { tmpdir } from "node:os";
@@ -10,15 +9,12 @@ import { exchange } from "../../engine/runtime-engine.ts";
 import { HOST } from "../../engine/scenario.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
 import { byDepth } from "../../suite/depth.ts";
+import { freePort } from "../../suite/free-ports.ts";
 import { Relay } from "../machines/relay.ts";
-import { freePort } from "../processes/pages.ts";
 import { ServerProcess } from "../serve/running-server.ts";
+import { PARENT_TOKEN, PARENT_TOKENS } from "./parent-tokens.ts";
 
 const TOKEN = "a-token-of-these-servers-000123456789";
-const PARENT_TOKEN = "another-token-of-these-servers-000123456789";
-const TIDEMARK_TOKENS = JSON.stringify([
-  { name: "children", scopes: ["parent"], sha256: createHash("sha256").update(PARENT_TOKEN).digest("hex") },
-]);
 const CHILDREN = byDepth({ test: 3, gate: 10, all: 10 });
 const ROUNDS = byDepth({ test: 5, gate: 15, all: 300 });
 const PAGE = { "cache-control": "max-age=3600, stale-if-error=600", "cache-tag": "page" };
@@ -103,7 +99,7 @@ describe.skipIf(noPostgres)("a parent with children that share its log", { timeo
 
   function startParent(name: string, listen: number): ServerProcess {
     const args = ["--listen", `127.0.0.1:${listen}`, "--origin", origin.url, "--log", postgres.url("postgres")];
-    return start(name, args, { TIDEMARK_TOKENS });
+    return start(name, args, { TIDEMARK_TOKENS: PARENT_TOKENS });
   }
 
   function startChild(args: readonly string[] = [], environment: Readonly<Record<string, string>> = {}): ServerProcess {

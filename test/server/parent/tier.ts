@@ -1,12 +1,10 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { Agent } from "node:http";
 import type { AddressInfo } from "node:net";
-import { DatabaseSync } from "node:sqlite";
 import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { Listener } from "../../../server/listener/listener.ts";
 import type { LogCalls } from "../../../server/log/log-messages.ts";
-import { sqlOver } from "../../../server/log/node-sql.ts";
 import { UndiciOrigin } from "../../../server/origin/undici-origin.ts";
 import { Children } from "../../../server/parent/children.ts";
 import { connectToParent, ParentOrigin } from "../../../server/parent/parent-origin.ts";
@@ -17,20 +15,14 @@ import { startNodeIsolate } from "../../../server/serve/node-isolate.ts";
 import { configuredTokens } from "../../../worker/control/tokens.ts";
 import type { LearningIsolate } from "../../../worker/isolate.ts";
 import type { Clock, Origin, OriginRequest } from "../../../worker/ports.ts";
-import { SqlLedger } from "../../../worker/purges/log/sql-ledger.ts";
-import { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
 import { compileSite } from "../../../worker/site/site.ts";
 import type { SiteInput } from "../../../worker/site/site-input.ts";
 import { ManualClock } from "../../engine/manual-clock.ts";
 import { exchange } from "../../engine/runtime-engine.ts";
 import type { ClientRequest } from "../../engine/scenario.ts";
 import { BEGINNING, HOST, TOKEN } from "../../engine/scenario.ts";
-import { logOf } from "../../engine/server-engine.ts";
-
-export const PARENT_TOKEN = "parent-token-of-the-tests-with-32-characters";
-const PARENT_TOKENS = JSON.stringify([
-  { name: "children", scopes: ["parent"], sha256: createHash("sha256").update(PARENT_TOKEN).digest("hex") },
-]);
+import { logInMemory } from "../../engine/server-engine.ts";
+import { PARENT_TOKEN, PARENT_TOKENS } from "./parent-tokens.ts";
 
 /** The rules of a site, without its origin. */
 export type Rules = Omit<Partial<SiteInput>, "origin">;
@@ -53,9 +45,7 @@ export class SharedLog {
   readonly #calls: LogCalls;
 
   constructor(clock: Clock) {
-    const sql = sqlOver(new DatabaseSync(":memory:"));
-    const log = new SqlPurgeLog(sql, {}, () => clock.now(), randomUUID);
-    this.#calls = logOf(log, new SqlLedger(sql, () => clock.now()));
+    this.#calls = logInMemory(() => clock.now());
   }
 
   connect(isCut: () => boolean): LogCalls {

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
 import { chances } from "../../engine/chances.ts";
 import { byDepth } from "../../suite/depth.ts";
-import { freePort, PageClient } from "./pages.ts";
+import { freePort } from "../../suite/free-ports.ts";
+import { PageClient } from "./pages.ts";
 import { type ListeningWorker, SupervisedProcess } from "./supervised-process.ts";
 
 const STEPS = ["before", "received", "committed", "pushed", "confirmed"] as const;

@@ -1,26 +1,24 @@
-import { once } from "node:events";
+import { type ChildProcess, fork } from "node:child_process";
 import { Agent, get } from "node:http";
-import { type AddressInfo, createServer } from "node:net";
 import { fileURLToPath } from "node:url";
+import { SUCCEEDS } from "../../../server/processes/upgrade.ts";
 import type { AppendOutcome, PurgeRecordPage } from "../../../worker/ports.ts";
 import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
 
 export const PROGRAM = fileURLToPath(new URL("./page-worker.ts", import.meta.url));
 
+const FAILING_SUCCESSOR = fileURLToPath(new URL("./failing-successor.ts", import.meta.url));
+
+/** Starts a new server that fails at a step: see `failing-successor.ts`. */
+export function startFailingSuccessor(step: string): ChildProcess {
+  const env = { ...process.env, [SUCCEEDS]: "[]" };
+  return fork(FAILING_SUCCESSOR, [step], { env, serialization: "advanced" });
+}
+
 export interface Who {
   readonly name: string;
   readonly pid: number;
   readonly version: string;
-}
-
-/** A port of 127.0.0.1 that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 /** Asks `127.0.0.1:8080`, or the path of a Unix socket. `onHead` is called when the answer has begun. */

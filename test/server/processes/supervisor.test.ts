@@ -1,20 +1,20 @@
-import { fork, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { Agent, createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CONFIRM_WITHIN_MS } from "../../../server/log/log-readers.ts";
 import { openSockets } from "../../../server/processes/listening-sockets.ts";
 import { ONLY_SITE } from "../../../server/processes/site-logs.ts";
 import { Supervisor, type SupervisorOptions } from "../../../server/processes/supervisor.ts";
 import { eventInWords, type SupervisorEvent } from "../../../server/processes/supervisor-events.ts";
-import { type Predecessor, SUCCEEDS } from "../../../server/processes/upgrade.ts";
+import type { Predecessor } from "../../../server/processes/upgrade.ts";
 import { systemClock } from "../../../server/system-clock.ts";
+import { isAlive } from "./is-alive.ts";
 import type { PageSettings } from "./page-worker.ts";
-import { ask, PageClient, PROGRAM, type Who } from "./pages.ts";
+import { ask, PageClient, PROGRAM, startFailingSuccessor, type Who } from "./pages.ts";
 
 let folder: string;
 let events: SupervisorEvent[];
@@ -287,17 +287,12 @@ describe("a supervisor", () => {
   });
 
   describe("hands over to a successor", () => {
-    const successorThatFails = (step: string) => () => {
-      const main = fileURLToPath(new URL("./failing-successor.ts", import.meta.url));
-      return fork(main, [step], { env: { ...process.env, [SUCCEEDS]: "[]" }, serialization: "advanced" });
-    };
-
     test.each(["before", "with the log", "with the log open"])(
       "that fails %s: it goes on, with log and workers",
       async (step) => {
         let takenBack = 0;
         const supervisor = await start({
-          startSuccessor: successorThatFails(step),
+          startSuccessor: () => startFailingSuccessor(step),
           onTakenBack: () => {
             takenBack++;
           },
@@ -326,7 +321,7 @@ describe("a supervisor", () => {
     );
 
     test("that fails while the configuration is wrong: its workers have the settings in use, and are replaced", async () => {
-      const supervisor = await start({ startSuccessor: successorThatFails("with the log"), workers: 1 });
+      const supervisor = await start({ startSuccessor: () => startFailingSuccessor("with the log"), workers: 1 });
       load = () => Promise.reject(new Error("wrong"));
       expect(await supervisor.upgrade()).toBe(false);
       const [pid] = supervisor.workers.values();
@@ -337,7 +332,7 @@ describe("a supervisor", () => {
     });
 
     test("and told to stop after that, it gives its workers the usual time; told again, none", async () => {
-      const supervisor = await start({ startSuccessor: successorThatFails("never"), workers: 1 });
+      const supervisor = await start({ startSuccessor: () => startFailingSuccessor("never"), workers: 1 });
       const [pid] = [...supervisor.workers.values()] as [number];
       const held = [await hold(supervisor.addresses[0]!), await hold(supervisor.addresses[0]!)] as const;
       expect(await supervisor.upgrade()).toBe(true);
@@ -461,13 +456,5 @@ async function refused(address: string): Promise<void> {
       (cause: NodeJS.ErrnoException) => cause.code,
     );
     if (failed === "ECONNREFUSED") return;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
   }
 }

@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { blockWith } from "../../snippets/blocks.ts";
+import { freePort } from "../../suite/free-ports.ts";
 import { ServerProcess } from "./running-server.ts";
 
 /*
@@ -57,15 +59,6 @@ async function start(command: string, isUp: () => boolean | Promise<boolean>): P
   }
 }
 
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
-}
-
 async function purgeGreeting(endpoint: string): Promise<void> {
   const [, flags] = /^npx tidemark (purge .*) && curl/.exec(lines.at(-1)!)!;
   const { PATH, NODE_COMPILE_CACHE } = process.env;
@@ -104,7 +97,7 @@ describe("docs/server.md, from the application to the first purge", { timeout: 6
   const hasNginx = has("nginx", "-v");
   const words = hasNginx ? "behind nginx" : "nginx is SKIPPED, because this machine does not have it";
   test.skipIf(!hasNginx)(words, async () => {
-    const origin = (await import("node:http")).createServer((request, response) => {
+    const origin = createServer((request, response) => {
       response.setHeader("cache-control", "s-maxage=3600");
       response.end(`${request.headers["x-forwarded-proto"]} for ${request.headers["x-forwarded-for"]}`);
     });

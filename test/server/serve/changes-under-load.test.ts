@@ -25,9 +25,7 @@ describe("tidemark serve under load", { timeout: 300_000 }, () => {
   });
   let folder: string;
   let server: ServerProcess;
-  let closed: Promise<unknown>;
   let port: number;
-  let pid: number;
   let certificates = 0;
 
   beforeAll(async () => {
@@ -38,14 +36,11 @@ describe("tidemark serve under load", { timeout: 300_000 }, () => {
     putCertificate();
     const tls = ["--listen-tls", "127.0.0.1:0", "--tls-cert", "tls.crt", "--tls-key", "tls.key"];
     server = new ServerProcess(folder, [...tls, "--workers", "2"], { TIDEMARK_HOSTS: "*" });
-    closed = once(server.child, "close");
-    pid = server.child.pid!;
     port = Number((await server.prints(/https:\/\/127\.0\.0\.1:(\d+)/))[1]);
     await server.prints(/serves/);
   }, 60_000);
   afterAll(async () => {
-    process.kill(pid, "SIGTERM");
-    await closed;
+    await server.stop();
     origin.close();
     origin.closeAllConnections();
     rmSync(folder, { recursive: true });
@@ -112,20 +107,19 @@ describe("tidemark serve under load", { timeout: 300_000 }, () => {
       session?.destroy();
     };
     const work = (async () => {
-      let reloads = 0;
-      const isReloaded = async () => {
-        await server.prints(new RegExp(`(the new settings are in use[^]*?){${++reloads}}`));
+      const reloadsBy = async (cause: () => void) => {
+        const from = server.printed.length;
+        cause();
+        await server.prints(/the new settings are in use/, from);
       };
       for (let round = 1; round <= ROUNDS; round++) {
-        writeConfig(round);
-        await isReloaded();
-        putCertificate();
-        process.kill(pid, "SIGHUP");
-        await isReloaded();
+        await reloadsBy(() => writeConfig(round));
+        await reloadsBy(() => {
+          putCertificate();
+          server.signal("SIGHUP");
+        });
         expect((await ask(false)).names).toContain(newest());
-        process.kill(pid, "SIGUSR2");
-        const taken = await server.prints(new RegExp(`(process (\\d+) has taken over[^]*?){${round}}`));
-        pid = Number(taken[2]);
+        await server.upgrade();
         expect((await ask(false)).names).toContain(newest());
         const before = answers;
         while (answers < before + 100) await new Promise((resolve) => setImmediate(resolve));

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { isAlive } from "../processes/is-alive.ts";
 
 const MAIN = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
 
@@ -9,7 +10,9 @@ export class ServerProcess {
   readonly child: ChildProcess;
   readonly #closed: Promise<unknown>;
   #printed = "";
-  readonly #waiting: { readonly text: RegExp; readonly resolve: () => void }[] = [];
+  readonly #waiting: { readonly isPrinted: () => boolean; readonly resolve: () => void }[] = [];
+  /** The process that serves: this one, or the last one that it was upgraded to. */
+  #pid: number;
 
   /** `main`: the module of the command; default: that of the sources. */
   constructor(
@@ -24,11 +27,12 @@ export class ServerProcess {
       env: { PATH, NODE_COMPILE_CACHE, NO_COLOR: "1", ...environment },
       stdio: ["ignore", "pipe", "pipe"],
     });
+    this.#pid = this.child.pid!;
     this.#closed = once(this.child, "close");
     for (const stream of [this.child.stdout!, this.child.stderr!]) {
       stream.setEncoding("utf8").on("data", (text: string) => {
         this.#printed += text;
-        for (const { text: awaited, resolve } of this.#waiting) if (awaited.test(this.#printed)) resolve();
+        for (const { isPrinted, resolve } of this.#waiting) if (isPrinted()) resolve();
       });
     }
   }
@@ -37,15 +41,17 @@ export class ServerProcess {
     return this.#printed;
   }
 
-  /** Resolves when it has printed such a text; rejects if it ends before. */
-  async prints(text: RegExp): Promise<RegExpExecArray> {
-    if (!text.test(this.#printed)) {
+  /** Resolves when it has printed such a text, after the first `from` characters; rejects if it ends before. */
+  async prints(text: RegExp, from = 0): Promise<RegExpExecArray> {
+    const printed = () => text.exec(this.#printed.slice(from));
+    if (printed() === null) {
       const ended = this.#closed.then(() => {
-        if (!text.test(this.#printed)) throw new Error(`the server ended and had printed: ${this.#printed}`);
+        if (printed() === null) throw new Error(`the server ended and had printed: ${this.#printed}`);
       });
-      await Promise.race([new Promise<void>((resolve) => this.#waiting.push({ text, resolve })), ended]);
+      const isPrinted = () => printed() !== null;
+      await Promise.race([new Promise<void>((resolve) => this.#waiting.push({ isPrinted, resolve })), ended]);
     }
-    return text.exec(this.#printed)!;
+    return printed()!;
   }
 
   /** The address that it serves, once it does. */
@@ -61,8 +67,28 @@ export class ServerProcess {
     return code;
   }
 
+  get pid(): number {
+    return this.#pid;
+  }
+
+  /** Sends a signal to the process that serves. */
+  signal(signal: NodeJS.Signals): void {
+    process.kill(this.#pid, signal);
+  }
+
+  /** Has a new server take its place. */
+  async upgrade(): Promise<void> {
+    const from = this.#printed.length;
+    this.signal("SIGUSR2");
+    const [said, pid] = await this.prints(/process (\d+) has taken over|the old server goes on.*/, from);
+    if (pid === undefined) throw new Error(said);
+    this.#pid = Number(pid);
+  }
+
+  /** Resolves to the exit code. After an upgrade it waits for all processes, and has the code of the first. */
   async stop(): Promise<number | null> {
-    this.child.kill("SIGTERM");
+    if (isAlive(this.#pid)) this.signal("SIGTERM");
+    if (this.#pid !== this.child.pid) await this.#closed;
     return this.ended();
   }
 }

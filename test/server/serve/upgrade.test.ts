@@ -1,22 +1,16 @@
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, createServer, type RequestOptions, request, type ServerResponse } from "node:http";
-import { type AddressInfo, createServer as createSocket } from "node:net";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { freePort } from "../../suite/free-ports.ts";
+import { isAlive } from "../processes/is-alive.ts";
 import { ServerProcess } from "./running-server.ts";
 
 const TOKEN = "a-token-of-this-test-0123456789-0123456789";
 const UPGRADES = 3;
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
 
 interface Answer {
   readonly status: number;
@@ -31,21 +25,13 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
   });
   let folder: string;
   let server: ServerProcess;
-  /** All processes have ended that write to its output. */
-  let closed: Promise<unknown>;
   let port: number;
-  /** The supervisor that has the log. */
-  let pid: number;
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "tidemark-"));
     origin.listen(0, "127.0.0.1");
     await once(origin, "listening");
-    const free = createSocket().listen(0, "127.0.0.1");
-    await once(free, "listening");
-    port = (free.address() as AddressInfo).port;
-    free.close();
-    await once(free, "close");
+    port = await freePort();
     const config = `export default { origin: "http://127.0.0.1:${(origin.address() as AddressInfo).port}" };\n`;
     writeFileSync(join(folder, "tidemark.config.ts"), config);
     const listen = ["--listen", `127.0.0.1:${port}`, "--listen", `unix:${folder}/edge.sock`];
@@ -54,13 +40,10 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
       TIDEMARK_HOSTS: "*",
       TIDEMARK_TOKEN: TOKEN,
     });
-    pid = server.child.pid!;
-    closed = once(server.child, "close");
     await server.address();
   });
   afterEach(async () => {
-    if (isAlive(pid)) process.kill(pid, "SIGTERM");
-    await closed;
+    await server.stop();
     expect(existsSync(join(folder, "edge.sock"))).toBe(false);
     origin.close();
     origin.closeAllConnections();
@@ -89,13 +72,6 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
     const { status, body } = await ask({ method: "POST", path: "/_tidemark/purge", headers, agent: false }, what);
     if (status !== 200) throw new Error(`a purge was answered with ${status}: ${body}`);
     return JSON.parse(body) as Record<string, unknown>;
-  }
-
-  async function upgrade(count: number): Promise<void> {
-    process.kill(pid, "SIGUSR2");
-    const taken = await server.prints(new RegExp(`(process (\\d+) has taken over[^]*?){${count}}`));
-    pid = Number(taken[2]);
-    expect(server.printed).not.toContain("the old server goes on");
   }
 
   test("fails no request and no purge, and no purged page is served, under load", async () => {
@@ -130,9 +106,9 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
     })();
     const all = Promise.all([...visitors, purger]);
     const work = (async () => {
-      for (let count = 1; count <= UPGRADES; count++) {
+      for (let count = 0; count < UPGRADES; count++) {
         const before = { answers, purged };
-        await upgrade(count);
+        await server.upgrade();
         // Each has to see purges settle by confirmations again.
         while (answers < before.answers + 200 || purged < before.purged + 5) {
           await new Promise((resolve) => setImmediate(resolve));
@@ -156,9 +132,9 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
   test("reopens the log files of old workers that finish their answers, too", async () => {
     const { answer, finish } = await holdAnswer();
     const old = once(server.child, "exit");
-    await upgrade(1);
+    await server.upgrade();
     renameSync(join(folder, "access.log"), join(folder, "access.log.1"));
-    process.kill(pid, "SIGUSR1");
+    server.signal("SIGUSR1");
     await server.prints(/log files were opened anew/);
     finish();
     expect(await answer).toEqual({ status: 200, body: "held" });
@@ -170,11 +146,11 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
   test("lets old workers finish their answers when the new server is stopped, and that one ends after them", async () => {
     const { answer, finish } = await holdAnswer();
     const old = once(server.child, "exit");
-    await upgrade(1);
-    process.kill(pid, "SIGTERM");
+    await server.upgrade();
+    server.signal("SIGTERM");
     await server.prints(/tidemark: stopping/);
     while ((await ask({ agent: false }).catch(() => null)) !== null);
-    expect(isAlive(pid)).toBe(true);
+    expect(isAlive(server.pid)).toBe(true);
     finish();
     expect(await answer).toEqual({ status: 200, body: "held" });
     expect(await old).toEqual([0, null]);
@@ -184,7 +160,7 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
     await ask({});
     writeFileSync(join(folder, "tidemark.config.ts"), "export default { rutes: [] };\n");
     await server.prints(/the old settings stay in use/);
-    process.kill(pid, "SIGUSR2");
+    server.signal("SIGUSR2");
     await server.prints(/the old server goes on: the new server ended: exit code 2/);
     expect(await ask({})).toMatchObject({ status: 200, body: `v${version}` });
     expect(await purge(1)).toMatchObject({ seq: 1, settlesInMs: 0 });

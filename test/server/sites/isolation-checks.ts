@@ -1,11 +1,13 @@
 import { once } from "node:events";
-import { type IncomingMessage, request } from "node:http";
+import { Agent } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
 import { expect } from "vitest";
 import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
 import type { WorkerProgram } from "../../../server/processes/worker-program.ts";
 import type { EdgeSettings } from "../../../server/serve/edge-settings.ts";
 import type { SiteInput } from "../../../worker/site/site-input.ts";
+import type { ClientAnswer } from "../../engine/engine.ts";
+import { exchange } from "../../engine/runtime-engine.ts";
 import { RawClient } from "../raw-client.ts";
 import { startSites, type WorkerUnderTest } from "./worker-under-test.ts";
 
@@ -24,6 +26,8 @@ export interface TwoSites {
 export const SHOP = "shop.test";
 export const BLOG = "blog.test";
 const TOKENS = { shop: "the-token-of-the-shop-0123456789-abcdef", blog: "the-token-of-the-blog-0123456789-abcdef" };
+
+const AGENT = new Agent({ keepAlive: false });
 
 interface Wishes {
   readonly shop?: Partial<SiteInput>;
@@ -128,15 +132,13 @@ async function warm(visitor: Visitor, ...hosts: readonly string[]): Promise<void
 }
 
 /** A call of the control plane. */
-async function call(port: number, host: string, token: string, path: string, body: object | null): Promise<Got> {
-  const headers = { host, authorization: `Bearer ${token}`, "content-type": "application/json" };
-  const method = body === null ? "GET" : "POST";
-  const sent = request({ host: "127.0.0.1", port, method, path: `/_tidemark/${path}`, headers, agent: false });
-  sent.end(body === null ? undefined : JSON.stringify(body));
-  const [got] = (await once(sent, "response")) as [IncomingMessage];
-  let text = "";
-  for await (const piece of got) text += piece;
-  return { status: got.statusCode!, head: got.rawHeaders.join("\n"), body: text };
+function call(port: number, host: string, token: string, path: string, body: object | null): Promise<ClientAnswer> {
+  return exchange(new URL(`http://127.0.0.1:${port}`), AGENT, {
+    ...(body !== null && { method: "POST", body: JSON.stringify(body) }),
+    host,
+    path: `/_tidemark/${path}`,
+    fields: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+  });
 }
 
 const PAGE_OF_SHOP = { status: 200, body: "/page of the shop" };
@@ -269,7 +271,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
     await onConnection(worker.port, async (visitor) => expect(xCache(await visitor.get(SHOP))).toBe("HIT"));
     expect(shop.countOf("/page")).toBe(asked);
     const session = await call(worker.port, SHOP, TOKENS.shop, "session", {});
-    const cookie = /^set-cookie\n([^;]+)/im.exec(session.head)![1]!;
+    const [cookie] = session.fields["set-cookie"]!.split(";");
     const read = (host: string) =>
       onConnection(worker.port, (visitor) => visitor.get(host, "/_tidemark/site", `Cookie: ${cookie}`));
     expect(await read(SHOP)).toMatchObject({ status: 200 });

@@ -1,7 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CacheFolder } from "../../../server/disk/cache-folder.ts";
@@ -15,6 +13,7 @@ import type { EdgeSettings, SiteSettings } from "../../../server/serve/edge-sett
 import { systemClock } from "../../../server/system-clock.ts";
 import type { ViewDelta } from "../../../worker/purges/log/log-contract.ts";
 import type { SiteInput } from "../../../worker/site/site-input.ts";
+import { freePort } from "../../suite/free-ports.ts";
 import { makeCertificate } from "../front/make-certificate.ts";
 
 /** One of the sites of a worker under test. */
@@ -115,13 +114,4 @@ function connect({ readers }: LogKeeper, worker: RunningWorker, site: string): v
   };
   readers.adopt("worker-1");
   readers.connect("worker-1", { push: (delta) => void push(delta) }, null);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

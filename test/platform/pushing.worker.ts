@@ -3,26 +3,15 @@
  * ago. `/_connected` tells who keeps connections to the log itself, and `/_end-relays` ends the objects of the relays.
  */
 import { env } from "cloudflare:workers";
-import { createEdge, PurgeLog as DeployedLog, type EdgeEnv, type SiteInput } from "tidemark/worker";
+import { createEdge, type EdgeEnv, type SiteInput } from "tidemark/worker";
+import { OldPurgeLog } from "./old-purge-log.worker.ts";
 
-const DAYS_MS = 3 * 24 * 3600 * 1000;
 const RELAYS = ["relay weur 0", "relay weur 1"];
 
-export class PurgeLog extends DeployedLog {
-  #isAtWork = false;
+export class PurgeLog extends OldPurgeLog {
   readonly #names: string[] = [];
 
-  constructor(state: DurableObjectState, bindings: never) {
-    super(state, bindings);
-    this.read(null, 0, 0, undefined, "the first");
-    this.#isAtWork = true;
-  }
-
-  protected override now(): number {
-    return Date.now() - (this.#isAtWork ? 0 : DAYS_MS);
-  }
-
-  override openConnection(...opened: Parameters<DeployedLog["openConnection"]>) {
+  override openConnection(...opened: Parameters<OldPurgeLog["openConnection"]>) {
     this.#names.push(opened[0].name);
     return super.openConnection(...opened);
   }

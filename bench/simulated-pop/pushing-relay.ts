@@ -6,11 +6,11 @@ import type {
   LogConnection,
   PurgeLogClient,
   ReaderPosition,
-  ViewDelta,
 } from "../../worker/purges/log/log-contract.ts";
 import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import { Relay, type RelayedLog } from "../../worker/purges/relay/relay.ts";
 import type { PushingLog } from "./pushing-log.ts";
+import { ReaderWay } from "./reader-way.ts";
 
 /** The real relay of a region, as its readers reach it. */
 export class PushingRelay {
@@ -36,25 +36,14 @@ export class PushingRelay {
 
   /** A reader's client: its connections go to the relay, and all else to the log. */
   before(log: PurgeLogClient, roundTripMs: number, onNews: () => void): PurgeLogClient {
-    const oneWay = () => this.#clock.wait((roundTripMs / 2) * (1 + 0.1 * this.#random())).over;
-    const call = async <T>(work: () => Promise<T>): Promise<T> => {
+    const way = new ReaderWay(this.#clock, this.#random, roundTripMs, onNews);
+    const call = <T>(work: () => Promise<T>): Promise<T> => {
       this.messages++;
-      await oneWay();
-      const reply = await work();
-      await oneWay();
-      queueMicrotask(onNews);
-      return reply;
+      return way.call(work);
     };
     const connect = async ({ learn, ...asked }: ConnectingReader): Promise<LogConnection | null> => {
       this.billed++;
-      const push = async (delta: ViewDelta) => {
-        await oneWay();
-        const hasReached = await learn(delta);
-        onNews();
-        await oneWay();
-        return hasReached;
-      };
-      const opened = await call(() => this.#relay.open(asked, push));
+      const opened = await call(() => this.#relay.open(asked, way.push(learn)));
       if (opened === null) return null;
       const { first, connection } = opened;
       return {
@@ -62,7 +51,7 @@ export class PushingRelay {
         renew: (since: ReaderPosition | null, leaseMs: number, longestMs: number) =>
           call(() => this.#relay.renew(connection, since, leaseMs, longestMs)),
         release: async () => {
-          await oneWay();
+          await way.oneWay();
           this.#relay.release(connection);
         },
         close: () => this.#relay.disconnect(connection),
