@@ -131,3 +131,26 @@ test("Aborting the signal ends the question whether a receipt has settled", asyn
 
   await expect(receipt.settled({ signal: leaving.signal })).rejects.toBe(reason);
 });
+
+test("An edge that does not answer is asked for no longer than it may hold its answer, however late the purge settles", async () => {
+  const clock = createVirtualClock();
+  const asked = Promise.withResolvers<AbortSignal>();
+  const fetch = async (url: string, { signal }: { signal?: AbortSignal }) => {
+    if (url.endsWith("/purge")) return Response.json({ ...sooner.json, settlesInMs: 3_600_000 });
+    asked.resolve(signal!);
+    return new Promise<never>(() => undefined);
+  };
+  await using cdn = purgerUnderTest({ endpoint: "https://www.example.com", fetch }, { clock });
+
+  const receipt = await cdn.purgeTags("a");
+  const settled = receipt.settled();
+  const signal = await asked.promise;
+  clock.advance(29_999);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(signal.aborted).toBe(false);
+  clock.advance(1);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(signal.aborted).toBe(true);
+  clock.advance(3_600_000);
+  await settled;
+});
