@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import type { Clock } from "../../worker/ports.ts";
+import { messageOf } from "../message-of.ts";
 import type { HeldSocket } from "./listening-sockets.ts";
 import type { ServedWorker } from "./process-line.ts";
 import type { ToSupervisor, ToWorker } from "./process-messages.ts";
@@ -43,7 +44,8 @@ export class WorkerProcess {
   readonly sites: readonly string[];
   /** Resolves when the process is gone, so that nothing of it can answer any more. Never rejects. */
   readonly ended: Promise<Ending>;
-  readonly #child: ChildProcess;
+  /** `null` if the system has refused it, for want of memory for instance. */
+  readonly #child: ChildProcess | null;
   readonly #clock: Clock;
   readonly #service: ServedWorker | null;
   readonly #started = Promise.withResolvers<void>();
@@ -62,7 +64,6 @@ export class WorkerProcess {
     this.name = start.name;
     this.sites = start.logs.map(({ site }) => site);
     this.#clock = clock;
-    this.#child = fork(main, { serialization: "advanced", execArgv: [...process.execArgv, YOUNG_OBJECTS] });
     const { promise, resolve } = Promise.withResolvers<Ending>();
     this.ended = promise;
     for (const { promise: awaited } of [this.#started, this.#listening]) awaited.catch(() => undefined);
@@ -75,17 +76,25 @@ export class WorkerProcess {
       this.#listening.reject(error);
       resolve(ending);
     };
-    this.#child.on("message", (message) => this.#take(message as ToSupervisor));
-    this.#child.on("exit", (code, signal) => end({ code, signal, because: this.#because }));
-    this.#child.on("error", (error) => {
+    const refused = (cause: unknown) => end({ code: null, signal: null, because: messageOf(cause) });
+    let child: ChildProcess | null = null;
+    try {
+      child = fork(main, { serialization: "advanced", execArgv: [...process.execArgv, YOUNG_OBJECTS] });
+    } catch (cause) {
+      refused(cause); // of some errors `fork` tells by "error", and others it throws
+    }
+    this.#child = child;
+    child?.on("message", (message) => this.#take(message as ToSupervisor));
+    child?.on("exit", (code, signal) => end({ code, signal, because: this.#because }));
+    child?.on("error", (error) => {
       // It could not be started, or not be told something; in the second case "exit" follows.
-      if (this.#child.pid === undefined) end({ code: null, signal: null, because: error.message });
+      if (this.pid === undefined) refused(error);
     });
     this.#tell(start);
   }
 
   get pid(): number | undefined {
-    return this.#child.pid;
+    return this.#child?.pid;
   }
 
   /** Resolves when its program has started. Rejects with a `WorkerEndedError` if it never does. */
@@ -139,7 +148,7 @@ export class WorkerProcess {
   }
 
   kill(): void {
-    this.#child.kill("SIGKILL");
+    this.#child?.kill("SIGKILL");
   }
 
   async #answer(number: number, question: unknown): Promise<void> {
@@ -147,7 +156,7 @@ export class WorkerProcess {
   }
 
   #tell(message: ToWorker, handle?: object): void {
-    if (this.#hasEnded || !this.#child.connected) return;
+    if (this.#hasEnded || !this.#child?.connected) return;
     // If the worker dies meanwhile, "exit" tells.
     this.#child.send(message, handle as never, {}, () => undefined);
   }

@@ -126,6 +126,13 @@ describe("a supervisor", () => {
     await reported("worker-listening", 4);
   });
 
+  test("takes a process that the system refuses for a worker that died", async () => {
+    await expect(start({ workerMain: "refused\0" })).rejects.toThrow(
+      /^No worker starts\. The last one: worker-\d+ ended: .*must be a string.* without null bytes/,
+    );
+    expect(events.filter(({ kind }) => kind === "worker-died")).not.toEqual([]);
+  });
+
   test("gives up, and says why, if no worker starts", async () => {
     settings = { ...settings, failsAtStart: true };
     const failed = start();
