@@ -3,27 +3,42 @@ import { staleAnswer } from "../answering/stale-answer.ts";
 import type { Miss } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
 import { fetchAndStore } from "../storing/fetch-and-store.ts";
+import type { SharedFetch } from "./collapsed-fetches.ts";
 import { collapsingKeys } from "./collapsing-key.ts";
 import { follow, mayFollow, waitFor } from "./followers.ts";
 
 /**
  * Fetches a response together with the other requests of this isolate that miss the same one. The first request is the
- * leader; the others are followers and wait for its fetch. `token` is the receipt's token that the answer still has to
- * honour.
+ * leader; the others are followers and wait for its fetch. Where another isolate fetches it already, all of them follow
+ * that one, once, and then look in the store again. `token` is the receipt's token that the answer still has to honour.
  */
-export async function collapse(context: RequestContext, miss: Miss, token: ReceiptToken | null): Promise<Answer> {
+export async function collapse(
+  context: RequestContext,
+  miss: Miss,
+  token: ReceiptToken | null,
+  lookAgain: () => Promise<Answer>,
+): Promise<Answer> {
   const { ports, collapsed } = context;
   const fetchAlone = () => fetchAndStore(context, miss, null);
+  let joins = !context.hasLookedAgain;
   for (let failures = 0; ; ) {
     const { own, leader } = collapsingKeys(context);
     if (collapsed.isHitForMiss(own, ports.clock.now())) return fetchAlone();
-    if (!leader) return fetchAndStore(context, miss, own);
+    if (!leader || (leader.isElsewhere && !joins)) {
+      const begun = collapsed.begin(own, joins);
+      if (begun) return fetchAndStore(context, miss, begun);
+      continue;
+    }
     const outcome = await waitFor(context, leader);
     switch (outcome.kind) {
       case "waited-enough":
         collapsed.abandon(leader);
+        joins = false;
         break;
+      case "look-again":
+        return inTurn(leader, lookAgain);
       case "not-shareable":
+        if (leader.isElsewhere) collapsed.remember(leader.key, ports.clock.now());
         return fetchAlone();
       case "failed": {
         const stale = outcome.byOrigin ? await staleAnswer(context, miss, null) : null;
@@ -41,4 +56,15 @@ export async function collapse(context: RequestContext, miss: Miss, token: Recei
         break;
     }
   }
+}
+
+/** The first look brings the response into memory, so that the others need not read it, too. */
+async function inTurn(fetch: SharedFetch, look: () => Promise<Answer>): Promise<Answer> {
+  if (fetch.firstLook) {
+    await fetch.firstLook;
+    return look();
+  }
+  const answer = look();
+  fetch.firstLook = answer.catch(() => undefined);
+  return answer;
 }

@@ -1,0 +1,315 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { MachineUnderTest, PAGE, type Received, settle, until } from "./machine-under-test.ts";
+
+const HELD = /^[0-9a-f]{32}$/;
+const MIB = 1024 * 1024;
+
+const texts = (answers: readonly Received[]) => [...new Set(answers.map(({ status, text }) => `${status} ${text}`))];
+const locksIn = (folder: string) => readdirSync(folder).filter((name) => HELD.test(name));
+
+describe("several workers of a machine", () => {
+  test("fetch a page that all of them miss once", async () => {
+    const machine = await MachineUnderTest.start();
+    const workers = [await machine.worker(), await machine.worker(), await machine.worker()];
+    const answers = workers.map((worker) => worker.many(20, "/a"));
+    const first = await machine.hasAsked(1);
+    await settle();
+    first.answer("v1");
+    expect(texts((await Promise.all(answers)).flat())).toEqual(["200 v1"]);
+    expect(machine.paths).toEqual(["/a"]);
+  });
+
+  test("call the answers of those that have waited hits, and count one fetch", async () => {
+    const machine = await MachineUnderTest.start();
+    const [one, other] = [await machine.worker(), await machine.worker()];
+    const leading = one.ask("/a");
+    const asked = await machine.hasAsked(1);
+    const following = other.ask("/a");
+    await settle();
+    asked.answer("v1");
+    expect([(await leading).xCache, (await following).xCache]).toEqual(["MISS", "HIT"]);
+  });
+
+  test("fetch an expired page once, with its validator", async () => {
+    const machine = await MachineUnderTest.start();
+    const [one, other] = [await machine.worker(), await machine.worker()];
+    const before = one.ask("/a");
+    (await machine.hasAsked(1)).answer("v1", { ...PAGE, etag: '"1"' });
+    await before;
+    await one.settled();
+    expect((await other.ask("/a")).xCache).toBe("HIT");
+    await machine.clock.advance(61_000);
+    const answers = [one.many(5, "/a"), other.many(5, "/a")];
+    const asked = await machine.hasAsked(2);
+    expect(asked.field("if-none-match")).toBe('"1"');
+    await settle();
+    asked.notModified({ ...PAGE, etag: '"1"' });
+    expect(texts((await Promise.all(answers)).flat())).toEqual(["200 v1"]);
+    expect(machine.asked).toHaveLength(2);
+  });
+
+  test("refresh a stale page once, and all have the new one", async () => {
+    const machine = await MachineUnderTest.start();
+    const [one, other] = [await machine.worker(), await machine.worker()];
+    const swr = { "cache-control": "max-age=60, stale-while-revalidate=600" };
+    const before = one.ask("/a");
+    (await machine.hasAsked(1)).answer("v1", swr);
+    await before;
+    await one.settled();
+    await other.ask("/a");
+    await machine.clock.advance(61_000);
+    const stale = [await one.ask("/a"), await other.ask("/a")];
+    expect(stale.map(({ xCache }) => xCache)).toEqual(["UPDATING", "UPDATING"]);
+    (await machine.hasAsked(2)).answer("v2", swr);
+    await Promise.all([one.settled(), other.settled()]);
+    const fresh = [await one.ask("/a"), await other.ask("/a")];
+    expect(texts(fresh)).toEqual(["200 v2"]);
+    expect(machine.asked).toHaveLength(2);
+  });
+
+  test("take a page that another has refreshed before them", async () => {
+    const machine = await MachineUnderTest.start();
+    const [one, other] = [await machine.worker(), await machine.worker()];
+    const swr = { "cache-control": "max-age=60, stale-while-revalidate=600" };
+    const before = one.ask("/a");
+    (await machine.hasAsked(1)).answer("v1", swr);
+    await before;
+    await one.settled();
+    await other.ask("/a");
+    await machine.clock.advance(61_000);
+    await one.ask("/a");
+    (await machine.hasAsked(2)).answer("v2", swr);
+    await one.settled();
+    await machine.clock.advance(1_000);
+    expect(await other.ask("/a")).toMatchObject({ text: "v1", xCache: "UPDATING" });
+    await other.settled();
+    expect(await other.ask("/a")).toMatchObject({ text: "v2", xCache: "HIT" });
+    expect(machine.asked).toHaveLength(2);
+  });
+
+  test("do not wait for each other for a page that is not stored", async () => {
+    const machine = await MachineUnderTest.start();
+    const workers = [await machine.worker(), await machine.worker(), await machine.worker()];
+    const answers = workers.map((worker) => worker.many(4, "/me"));
+    const first = await machine.hasAsked(1);
+    await settle();
+    expect(machine.asked).toHaveLength(1);
+    const body = first.begin({ "cache-control": "private", "content-length": "3" });
+    // All others are at the origin at once, and none waits for the answer of another.
+    await machine.hasAsked(12);
+    for (const [at, each] of machine.asked.slice(1).entries()) each.answer(`${at}`, { "cache-control": "private" });
+    body.push(Buffer.from("own"));
+    body.end();
+    expect(texts((await Promise.all(answers)).flat())).toHaveLength(12);
+    // And from then on no worker waits at all.
+    const later = workers[1]!.many(3, "/me");
+    await machine.hasAsked(15);
+    for (const each of machine.asked.slice(12)) each.answer("later", { "cache-control": "private" });
+    expect(texts(await later)).toEqual(["200 later"]);
+  });
+
+  test("share one more fetch after a failed one, and use what is stale meanwhile", async () => {
+    const machine = await MachineUnderTest.start();
+    const [one, other] = [await machine.worker(), await machine.worker()];
+    const answers = [one.many(3, "/a"), other.many(3, "/a")];
+    const first = await machine.hasAsked(1);
+    await settle();
+    first.fail();
+    const second = await machine.hasAsked(2);
+    await settle();
+    expect(machine.asked).toHaveLength(2);
+    second.answer("v1");
+    const got = (await Promise.all(answers)).flat();
+    expect(got.filter(({ status }) => status === 502)).toHaveLength(1);
+    expect(got.filter(({ text }) => text === "v1")).toHaveLength(5);
+  });
+
+  test("give nobody what was purged while it was fetched", async () => {
+    const machine = await MachineUnderTest.start();
+    const [one, other] = [await machine.worker(), await machine.worker()];
+    const leading = one.ask("/a");
+    const first = await machine.hasAsked(1);
+    const following = other.ask("/a");
+    await settle();
+    await other.purge(["/a"]);
+    await machine.clock.advance(1_250); // it has settled
+    const late = [one.ask("/a"), other.ask("/a")];
+    await settle();
+    first.answer("old");
+    expect((await leading).text).toBe("old"); // it was sent before the purge
+    await until(() => machine.asked.length > 1);
+    await settle();
+    for (const each of machine.asked.slice(1)) each.answer("new");
+    expect(texts([await following, ...(await Promise.all(late))])).toEqual(["200 new"]);
+    expect(texts([await one.ask("/a"), await other.ask("/a")])).toEqual(["200 new"]);
+  });
+
+  test("do not wait for a fetch that one of their own visitors has outdated", async () => {
+    const machine = await MachineUnderTest.start();
+    const [one, other] = [await machine.worker(), await machine.worker()];
+    const leading = one.ask("/a");
+    const first = await machine.hasAsked(1);
+    const written = other.ask("/a", {}, "POST", "new");
+    (await machine.hasAsked(2)).answer("", {});
+    await written;
+    const read = other.ask("/a");
+    (await machine.hasAsked(3)).answer("new");
+    expect((await read).text).toBe("new");
+    first.answer("old");
+    await leading;
+  });
+
+  test.each([
+    ["has to be validated each time", { "cache-control": "max-age=60, no-cache", etag: '"1"', "content-length": "4" }],
+    ["is large", { ...PAGE, "content-length": String(2 * MIB) }],
+  ])("do not wait for the body of a page that %s", async (_, fields) => {
+    const machine = await MachineUnderTest.start();
+    const [one, other] = [await machine.worker(), await machine.worker()];
+    void one.ask("/a");
+    const first = await machine.hasAsked(1);
+    void other.ask("/a");
+    await settle();
+    expect(machine.asked).toHaveLength(1);
+    first.begin(fields);
+    await machine.hasAsked(2);
+    void other.ask("/b");
+    await machine.hasAsked(3); // nobody was in the way of it
+  });
+
+  test("wait a second for a body, and no longer", async () => {
+    const machine = await MachineUnderTest.start();
+    const [one, other] = [await machine.worker(), await machine.worker()];
+    const leading = one.ask("/a");
+    const first = await machine.hasAsked(1);
+    await machine.clock.advance(5_000); // a head may take its time
+    const following = other.ask("/a");
+    await settle();
+    const body = first.begin({ ...PAGE, "content-length": "4" });
+    await settle();
+    await machine.clock.advance(999);
+    await settle();
+    expect(machine.asked).toHaveLength(1);
+    await machine.clock.advance(1);
+    (await machine.hasAsked(2)).answer("fast");
+    expect((await following).text).toBe("fast");
+    body.push(Buffer.from("slow"));
+    body.end();
+    expect((await leading).text).toBe("slow");
+  });
+
+  test("wait as long as for a fetch of their own", async () => {
+    const machine = await MachineUnderTest.start();
+    const [one, other] = [await machine.worker(), await machine.worker()];
+    const leading = one.ask("/a");
+    const first = await machine.hasAsked(1);
+    const following = other.many(3, "/a");
+    await settle();
+    await machine.clock.advance(10_000);
+    (await machine.hasAsked(2)).answer("v2");
+    expect(texts(await following)).toEqual(["200 v2"]);
+    expect(machine.asked).toHaveLength(2);
+    first.answer("v1");
+    expect((await leading).text).toBe("v1");
+  });
+
+  test("store for the others though the visitor who asked first has left", async () => {
+    const machine = await MachineUnderTest.start();
+    const [one, other] = [await machine.worker(), await machine.worker()];
+    void one.ask("/a").then(() => undefined); // nobody reads the answer on
+    const first = await machine.hasAsked(1);
+    const following = other.ask("/a");
+    await settle();
+    first.answer("v1");
+    expect((await following).text).toBe("v1");
+    expect(machine.asked).toHaveLength(1);
+  });
+
+  test("take the turn of a worker that has died, and remove what it has left", async () => {
+    const machine = await MachineUnderTest.start();
+    const one = await machine.worker();
+    void one.ask("/a");
+    await machine.hasAsked(1);
+    const [lock] = locksIn(machine.locks);
+    rmSync(join(machine.locks, lock!));
+    symlinkSync("1-0badc0de", join(machine.locks, lock!)); // nobody listens there
+    const workers = [await machine.worker({}, {}), await machine.worker({}, {})];
+    const answers = workers.map((worker) => worker.many(5, "/a"));
+    const second = await machine.hasAsked(2);
+    await settle();
+    second.answer("v2");
+    expect(texts((await Promise.all(answers)).flat())).toEqual(["200 v2"]);
+    expect(machine.asked).toHaveLength(2);
+  });
+
+  test("sweep up after the dead when they start", async () => {
+    const machine = await MachineUnderTest.start();
+    mkdirSync(machine.locks, { mode: 0o700 });
+    const lock = "0123456789abcdef".repeat(2);
+    symlinkSync("1-0badc0de", join(machine.locks, lock));
+    symlinkSync("2-0badc0de", join(machine.locks, `${lock}.1-0badc0de`)); // who was about to remove it has died, too
+    writeFileSync(join(machine.locks, "1-0badc0de.socket"), "");
+    await machine.worker();
+    await until(() => readdirSync(machine.locks).filter((name) => !name.endsWith(".socket")).length <= 1);
+    await until(() => !existsSync(join(machine.locks, "1-0badc0de.socket")));
+    expect(locksIn(machine.locks)).toEqual([]);
+  });
+
+  test("leave no lock behind", async () => {
+    const machine = await MachineUnderTest.start();
+    const [one, other] = [await machine.worker(), await machine.worker()];
+    const answers = [one.ask("/a"), other.ask("/b"), one.ask("/c"), one.ask("/d")];
+    await machine.hasAsked(4);
+    machine.asked[0]!.answer("a");
+    machine.asked[1]!.answer("b", { "cache-control": "private" });
+    machine.asked[2]!.answer("c", { "cache-control": "no-store" });
+    machine.asked[3]!.fail();
+    await Promise.all(answers);
+    await Promise.all([one.settled(), other.settled()]);
+    expect(locksIn(machine.locks)).toHaveLength(1); // of the page that is stored, for those who looked too early
+    await machine.clock.advance(100);
+    expect(locksIn(machine.locks)).toEqual([]);
+  });
+
+  test("of several sites do not wait for each other", async () => {
+    const machine = await MachineUnderTest.start();
+    const [one, other] = [await machine.worker({}, { site: "shop" }), await machine.worker({}, { site: "blog" })];
+    const answers = [one.ask("/a"), other.ask("/a")];
+    await machine.hasAsked(2);
+    for (const [at, each] of machine.asked.entries()) each.answer(`site ${at}`);
+    expect((await Promise.all(answers)).map(({ text }) => text)).toEqual(["site 0", "site 1"]);
+  });
+
+  test("fetch each for itself, and say so once, where no lock can be kept", async () => {
+    const machine = await MachineUnderTest.start();
+    const [one, other] = [await machine.worker(), await machine.worker()];
+    rmSync(machine.locks, { recursive: true });
+    const answers = [one.ask("/a"), one.ask("/b"), other.ask("/a")];
+    await machine.hasAsked(3);
+    for (const each of machine.asked) each.answer("v1");
+    expect(texts(await Promise.all(answers))).toEqual(["200 v1"]);
+    expect(machine.said).toEqual([
+      expect.stringMatching(/^Each worker asks the origin for itself for now: the locks in .* fail \(ENOENT/),
+      expect.stringMatching(/^Each worker asks the origin for itself for now/),
+    ]);
+    mkdirSync(machine.locks, { mode: 0o700 });
+    await machine.clock.advance(5_000);
+    const again = one.ask("/c");
+    (await machine.hasAsked(4)).answer("c");
+    await again;
+    expect(machine.said.at(-1)).toBe("Workers share their fetches again.");
+  });
+
+  test("use the next place where the first cannot be used, and none that others may write to", async () => {
+    const machine = await MachineUnderTest.start();
+    const open = join(machine.pages, "open");
+    mkdirSync(open);
+    chmodSync(open, 0o777);
+    await machine.worker({}, { places: [open, join(machine.pages, "missing", "place"), machine.locks] });
+    expect(machine.said).toEqual([]);
+    expect(readdirSync(machine.locks)).toHaveLength(1);
+    await machine.worker({}, { places: [open] });
+    expect(machine.said).toEqual([expect.stringContaining("it is not a folder of this user alone")]);
+  });
+});
