@@ -6,6 +6,7 @@ import { fetchAndStore } from "../storing/fetch-and-store.ts";
 import type { SharedFetch } from "./collapsed-fetches.ts";
 import { collapsingKeys } from "./collapsing-key.ts";
 import { follow, mayFollow, waitFor } from "./followers.ts";
+import { MAY_KNOW_ELSEWHERE } from "./known-elsewhere.ts";
 
 /**
  * Fetches a response together with the other requests of this isolate that miss the same one. The first request is the
@@ -36,9 +37,9 @@ export async function collapse(
         joins = false;
         break;
       case "look-again":
-        return inTurn(leader, lookAgain);
+        return MAY_KNOW_ELSEWHERE ? inTurn(leader, lookAgain) : lookAgain();
       case "not-shareable":
-        if (leader.isElsewhere) collapsed.remember(leader.key, ports.clock.now());
+        if (leader.isElsewhere) collapsed.rememberHitForMiss(leader.key, ports.clock.now());
         return fetchAlone();
       case "failed": {
         const stale = outcome.byOrigin ? await staleAnswer(context, miss, null) : null;

@@ -1,7 +1,8 @@
-import type { BeingStored, FetchesElsewhere, SharedFetchOutcome } from "../../ports.ts";
+import type { BeingStored, EndedElsewhere, FetchesElsewhere, SharedFetchOutcome } from "../../ports.ts";
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
 import { mayBeOfOneRequest, type NotStoredBecause } from "../../rules/storing/not-stored.ts";
 import { ExpiringKeys } from "../expiring-keys.ts";
+import { MAY_KNOW_ELSEWHERE } from "./known-elsewhere.ts";
 
 /**
  * The outcome for followers of an answer that is not stored: either the next answer may be better, or none can be
@@ -68,12 +69,7 @@ export class CollapsedFetches {
   begin(key: string, joins: boolean): LeadingFetch | null {
     const turn = joins ? this.#elsewhere?.take(key) : undefined;
     if (turn instanceof Promise) {
-      const outcome = turn.then((ended) => {
-        this.abandon(leader);
-        return ended;
-      });
-      const leader: SharedFetch = { key, order: 0, outcome, isElsewhere: true };
-      this.#leaders.set(key, leader);
+      if (MAY_KNOW_ELSEWHERE) this.#leaders.set(key, this.#elsewhereUntil(key, turn));
       return null;
     }
     const { promise, resolve } = Promise.withResolvers<SharedFetchOutcome>();
@@ -83,11 +79,19 @@ export class CollapsedFetches {
       turn?.tell(news);
       if (news.kind === "being-stored") return;
       this.abandon(leader);
-      // The answer itself cannot be shared, so later requests for this key do not wait for each other (R19).
-      if (news.kind === "not-shareable") this.remember(key, now);
+      if (news.kind === "not-shareable") this.rememberHitForMiss(key, now);
       resolve(news);
     };
     return { ...leader, tell };
+  }
+
+  #elsewhereUntil(key: string, ended: Promise<EndedElsewhere>): SharedFetch {
+    const outcome = ended.then((news) => {
+      this.abandon(leader);
+      return news;
+    });
+    const leader: SharedFetch = { key, order: 0, outcome, isElsewhere: true };
+    return leader;
   }
 
   /**
@@ -103,8 +107,8 @@ export class CollapsedFetches {
     if (this.#leaders.get(key)?.outcome === outcome) this.#leaders.delete(key);
   }
 
-  /** Remembers a hit-for-miss key. */
-  remember(key: string, now: number): void {
+  /** The answer itself cannot be shared, so later requests for this key do not wait for each other (R19). */
+  rememberHitForMiss(key: string, now: number): void {
     this.#hitForMiss.remember(key, now);
   }
 

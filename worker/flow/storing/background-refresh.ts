@@ -1,6 +1,7 @@
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import type { LeadingFetch } from "../collapsing/collapsed-fetches.ts";
 import { collapsingKeys } from "../collapsing/collapsing-key.ts";
+import { MAY_KNOW_ELSEWHERE } from "../collapsing/known-elsewhere.ts";
 import type { Miss } from "../miss.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -20,14 +21,17 @@ export function refreshInBackground(context: RequestContext, stored: StoredRespo
   const { own, leader } = collapsingKeys(context);
   if (leader) return;
   const begun = collapsed.begin(own, true);
-  const elsewhere = begun ? undefined : collapsed.find(own)?.outcome;
-  background.run(begun ? refresh(context, stored, begun) : elsewhere!.then(() => takeFromElsewhere(context, stored)));
+  if (!MAY_KNOW_ELSEWHERE || begun) background.run(refresh(context, stored, begun));
+  else {
+    const elsewhere = collapsed.find(own)!;
+    background.run(elsewhere.outcome.then(() => takeFromElsewhere(context, stored)));
+  }
 }
 
-async function refresh(context: RequestContext, stored: StoredResponse, begun: LeadingFetch): Promise<void> {
+async function refresh(context: RequestContext, stored: StoredResponse, begun: LeadingFetch | null): Promise<void> {
   const { facts, ports } = context;
-  if (ports.fetchesElsewhere && (await takeFromElsewhere(context, stored))) {
-    return begun.tell({ kind: "look-again" }, ports.clock.now());
+  if (MAY_KNOW_ELSEWHERE && ports.fetchesElsewhere && (await takeFromElsewhere(context, stored))) {
+    return begun?.tell({ kind: "look-again" }, ports.clock.now());
   }
   const unseen: RequestContext = {
     ...context,

@@ -12,6 +12,7 @@ import { staleAnswer } from "../answering/stale-answer.ts";
 import { type LeadingFetch, outcomeOfPass } from "../collapsing/collapsed-fetches.ts";
 import { collapsingKeys } from "../collapsing/collapsing-key.ts";
 import { isReusable } from "../collapsing/followers.ts";
+import { MAY_KNOW_ELSEWHERE } from "../collapsing/known-elsewhere.ts";
 import type { Miss } from "../miss.ts";
 import { askOrigin, hasFailed } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
@@ -195,7 +196,8 @@ function storeWhileStreaming(
   tellFollowers: TellFollowers,
 ): Answer {
   const { ports, site, fills, background } = context;
-  tellFollowers({ kind: "being-stored", lengthBytes, isReusable: () => isReusable(context, decision.head) });
+  if (MAY_KNOW_ELSEWHERE)
+    tellFollowers({ kind: "being-stored", lengthBytes, isReusable: () => isReusable(context, decision.head) });
   const body = mayHaveBody(response.status) ? response.body : null;
   const share = fills.open(ports.clock.now());
   const fill = startFill(body, lengthBytes, site.limits.storeBytes, share, ports.bodies);
