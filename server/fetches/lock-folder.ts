@@ -65,11 +65,15 @@ export class LockFolder {
   }
 
   /**
-   * Removes the lock of an owner that has died. Of all processes that try, one does it, once: otherwise the second could
-   * remove the lock that the next owner has made meanwhile. Returns whether it is gone.
+   * Removes the lock of an owner that has died. Of all processes that try at once, one does it: otherwise the second
+   * could remove the lock that the next owner has made meanwhile. Returns whether it is gone.
    */
   removeOfDead(name: string, dead: string, remover: string): boolean {
-    if (this.isOf(name, dead) && this.#make(`${name}.${dead}`, remover) && this.isOf(name, dead)) this.release(name);
+    const removal = `${name}.${dead}`;
+    if (this.isOf(name, dead) && this.#make(removal, remover)) {
+      if (this.isOf(name, dead)) this.release(name);
+      this.release(removal);
+    }
     return !this.isOf(name, dead);
   }
 
@@ -104,6 +108,7 @@ export class LockFolder {
     }
   }
 
+  /** Returns whether it was not there. */
   #make(name: string, owner: string): boolean {
     return unless("EEXIST", () => symlinkSync(owner, `${this.path}/${name}`));
   }

@@ -13,7 +13,7 @@ import type {
 import { messageOf } from "../message-of.ts";
 import { byLines, type FetchNews, writeNews } from "./fetch-news.ts";
 import { LockFolder } from "./lock-folder.ts";
-import { isListening, Neighbour } from "./neighbour.ts";
+import { type Heard, isListening, Neighbour } from "./neighbour.ts";
 import { RecentLocks } from "./recent-locks.ts";
 
 /** Other workers cannot stream along. Who waits for a body beyond these limits would have it sooner from the origin. */
@@ -28,7 +28,7 @@ const LINGERS_MS = 50;
 const USELESS_MS = 5_000;
 /** A fetch that has taken longer is not waited for any more. */
 const MAX_FETCH_MS = 10_000;
-/** For so long a fetch may take that an unsafe request has made outdated. */
+/** For so long a fetch may go on that an unsafe request has made outdated, or that a worker is silent about. */
 const OUTDATED_MS = 60_000;
 /** While the folder fails, one call in this time tries whether it works again. */
 const RETRY_MS = 5_000;
@@ -52,7 +52,7 @@ interface Held {
   readonly takenAt: number;
   /** Workers that wait for its fetch. */
   readonly waiting: Socket[];
-  /** When the head of an answer came that is being stored, and what it says. */
+  /** When the head of an answer came whose body is on its way, and what it says. */
   head: { readonly at: number; readonly news: BeingStored } | null;
   /** Ends the wait for a body that takes too long. */
   patience: Wait | undefined;
@@ -170,6 +170,8 @@ export class MachineFetches {
         if (held.waiting.length > 0) this.#weigh(held);
         break;
       case "storable": {
+        held.head = null;
+        held.patience?.cancel();
         const isKept = () => this.#hasStored(held, news.stored.head.key);
         void news.kept.then(isKept, isKept);
         break;
@@ -241,13 +243,15 @@ export class MachineFetches {
       neighbour = new Neighbour(this.#folder.socketOf(owner), () => this.#neighbours.delete(owner));
       this.#neighbours.set(owner, neighbour);
     }
-    const heard = await neighbour.ended(lock);
+    const heard = await this.#hearWithin(MAX_FETCH_MS, neighbour, lock);
     switch (heard) {
       case "stored":
         return { kind: "look-again" };
       case "useless":
-      case "lost":
         this.#useless.remember(lock, this.#clock.now());
+        return { kind: "look-again" };
+      case "lost":
+        this.#outdated.remember(lock, this.#clock.now());
         return { kind: "look-again" };
       case "not-shareable":
         return { kind: "not-shareable" };
@@ -261,6 +265,16 @@ export class MachineFetches {
         return { kind: "failed", byOrigin: false };
       }
     }
+  }
+
+  /** A worker may hang, and say nothing. */
+  async #hearWithin(ms: number, neighbour: Neighbour, lock: string): Promise<Heard> {
+    const wait = this.#clock.wait(ms);
+    const heard = await Promise.race([neighbour.ended(lock), wait.over]);
+    wait.cancel();
+    if (heard) return heard;
+    neighbour.forget(lock);
+    return "lost";
   }
 
   /** Another worker has connected. It sends the names of the locks that it waits for. */

@@ -58,6 +58,11 @@ export class Neighbour {
     return awaited.heard;
   }
 
+  /** Nobody waits for this one any more, so that the next one asks anew. */
+  forget(lock: string): void {
+    this.#awaited.delete(lock);
+  }
+
   close(): void {
     this.#end = "lost";
     this.#socket.destroy();

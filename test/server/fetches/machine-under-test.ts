@@ -10,11 +10,14 @@ import type { Janitor } from "../../../server/disk/janitor.ts";
 import { MachineFetches } from "../../../server/fetches/machine-fetches.ts";
 import { fromWebResponse } from "../../../server/listener/web-answer.ts";
 import { startNodeIsolate } from "../../../server/serve/node-isolate.ts";
+import type { Child } from "../../../worker/flow/request-context.ts";
 import type { LearningIsolate } from "../../../worker/isolate.ts";
 import type { OriginAnswer, OriginRequest } from "../../../worker/ports.ts";
 import { Fields } from "../../../worker/rules/fields/fields.ts";
+import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
 import { compileSite } from "../../../worker/site/site.ts";
 import type { SiteInput } from "../../../worker/site/site-input.ts";
+import type { SharedTier } from "../../../worker/store/tiered-store.ts";
 import { HOST, TOKEN } from "../../engine/scenario.ts";
 import { SharedLog } from "../compression/compressing-isolate.ts";
 import { openDisk, temporaryFolder } from "../disk/disk-under-test.ts";
@@ -67,6 +70,15 @@ export class Asked {
 /** A page that may be stored. */
 export const PAGE = { "cache-control": "max-age=60", "content-type": "text/plain" };
 
+export interface WorkerOptions extends Partial<SiteInput> {
+  /** For its locks. Default: a folder of this machine. */
+  readonly places?: readonly string[];
+  /** Default: the only one. */
+  readonly site?: string;
+  /** What it finds on the disk, it learns when this has resolved. Default: at once. */
+  readonly afterLook?: Promise<unknown>;
+}
+
 export interface Received {
   readonly status: number;
   readonly text: string;
@@ -100,11 +112,8 @@ export class MachineUnderTest {
     return this.asked.map(({ request }) => request.pathAndQuery);
   }
 
-  /** `places`: for its locks. Default: a folder of this machine; `[]`: it has none. */
-  async worker(
-    given: Partial<SiteInput> = {},
-    { places = [this.locks], site: name = "" }: { places?: readonly string[]; site?: string } = {},
-  ): Promise<WorkerOfMachine> {
+  async worker(options: WorkerOptions = {}): Promise<WorkerOfMachine> {
+    const { places = [this.locks], site: name = "", afterLook, ...given } = options;
     const tier = new DiskTier({
       folder: CacheFolder.open(this.pages),
       janitor: this.#janitor.connect(),
@@ -112,14 +121,14 @@ export class MachineUnderTest {
       say: (line) => this.said.push(line),
     }).ofSite(name);
     const say = (line: string) => void this.said.push(line);
-    const fetches = places.length > 0 && (await MachineFetches.start({ places, clock: this.clock, say }));
-    if (fetches) onTestFinished(() => fetches.close());
+    const fetches = await MachineFetches.start({ places, clock: this.clock, say });
+    onTestFinished(() => fetches?.close());
     const url = "http://origin.internal";
     const isolate = startNodeIsolate(compileSite({ origin: url, hosts: [HOST], ...given }, {}), {
       clock: this.clock,
       random: Math.random,
-      sharedTier: tier,
-      fetchesElsewhere: fetches ? fetches.ofSite(name, (key) => tier.hasEntry(key)) : undefined,
+      sharedTier: afterLook ? heldBack(tier, afterLook) : tier,
+      fetchesElsewhere: fetches?.ofSite(name, (key) => tier.hasEntry(key)),
       origin: {
         url,
         fetch: (request) => {
@@ -156,6 +165,7 @@ export class WorkerOfMachine {
     fields: Readonly<Record<string, string>> = {},
     method = "GET",
     sent: string | null = null,
+    child: Child | null = null,
   ): Promise<Received> {
     const answer = await this.#isolate.fetch({
       request: {
@@ -167,6 +177,7 @@ export class WorkerOfMachine {
       url: `http://${HOST}${path}`,
       background: { run: (work) => this.#runs(work) },
       clientAddress: null,
+      child,
     });
     const { status, fields: got, body } = "fields" in answer ? answer : fromWebResponse(answer);
     return { status, text: body === null ? "" : await textOf(body), xCache: got.get("x-cache") };
@@ -174,6 +185,11 @@ export class WorkerOfMachine {
 
   many(count: number, path: string, fields: Readonly<Record<string, string>> = {}): Promise<Received[]> {
     return Promise.all(Array.from({ length: count }, () => this.ask(path, fields)));
+  }
+
+  /** How far it has read the log. */
+  get position(): Stamp | null {
+    return this.#isolate.position;
   }
 
   async purge(urls: readonly string[]): Promise<void> {
@@ -191,6 +207,20 @@ export class WorkerOfMachine {
     const counted = work.catch(() => undefined).finally(() => this.#behind.delete(counted));
     this.#behind.add(counted);
   }
+}
+
+function heldBack(tier: DiskTier, until: Promise<unknown>): SharedTier {
+  return {
+    get: async (key) => {
+      const found = await tier.get(key);
+      await until;
+      return found;
+    },
+    put: (stored) => tier.put(stored),
+    delete: (key) => tier.delete(key),
+    getBody: (bodyKey, part) => tier.getBody(bodyKey, part),
+    putBody: (bodyKey, body) => tier.putBody(bodyKey, body),
+  };
 }
 
 /** Resolves once this is so. Time does not pass meanwhile. */

@@ -32,6 +32,44 @@ describe("several workers of a machine", () => {
     expect([(await leading).xCache, (await following).xCache]).toEqual(["MISS", "HIT"]);
   });
 
+  test("fetch a page once for the children of a parent", async () => {
+    const machine = await MachineUnderTest.start();
+    const workers = [await machine.worker(), await machine.worker()];
+    for (const worker of workers) {
+      const warm = worker.ask("/warm");
+      if (worker === workers[0]) (await machine.hasAsked(1)).answer("warm");
+      await warm;
+      await worker.settled();
+      await worker.ask("/warm"); // its view has been read
+    }
+    const answers = workers.map((worker) => {
+      const child = { after: { ...worker.position!, isBinding: true } };
+      return Promise.all([1, 2, 3].map(() => worker.ask("/a", {}, "GET", null, child)));
+    });
+    const asked = await machine.hasAsked(2);
+    await settle();
+    asked.answer("v1");
+    expect(texts((await Promise.all(answers)).flat())).toEqual(["200 v1"]);
+    expect(machine.asked).toHaveLength(2);
+  });
+
+  test("look again if they have looked shortly before the page was stored", async () => {
+    const machine = await MachineUnderTest.start();
+    const hasStored = Promise.withResolvers<void>();
+    const one = await machine.worker();
+    const other = await machine.worker({ afterLook: hasStored.promise });
+    const leading = one.ask("/a");
+    const first = await machine.hasAsked(1);
+    const looking = other.ask("/a");
+    await settle();
+    first.answer("v1");
+    await leading;
+    await one.settled();
+    hasStored.resolve();
+    expect(await looking).toMatchObject({ text: "v1", xCache: "HIT" });
+    expect(machine.asked).toHaveLength(1);
+  });
+
   test("fetch an expired page once, with its validator", async () => {
     const machine = await MachineUnderTest.start();
     const [one, other] = [await machine.worker(), await machine.worker()];
@@ -209,7 +247,10 @@ describe("several workers of a machine", () => {
     await machine.clock.advance(10_000);
     (await machine.hasAsked(2)).answer("v2");
     expect(texts(await following)).toEqual(["200 v2"]);
-    expect(machine.asked).toHaveLength(2);
+    await machine.clock.advance(70_000); // that one has expired, and the first fetch is under way still
+    const latest = other.ask("/a");
+    (await machine.hasAsked(3)).answer("v3");
+    expect((await latest).text).toBe("v3");
     first.answer("v1");
     expect((await leading).text).toBe("v1");
   });
@@ -234,7 +275,7 @@ describe("several workers of a machine", () => {
     const [lock] = locksIn(machine.locks);
     rmSync(join(machine.locks, lock!));
     symlinkSync("1-0badc0de", join(machine.locks, lock!)); // nobody listens there
-    const workers = [await machine.worker({}, {}), await machine.worker({}, {})];
+    const workers = [await machine.worker(), await machine.worker()];
     const answers = workers.map((worker) => worker.many(5, "/a"));
     const second = await machine.hasAsked(2);
     await settle();
@@ -274,7 +315,7 @@ describe("several workers of a machine", () => {
 
   test("of several sites do not wait for each other", async () => {
     const machine = await MachineUnderTest.start();
-    const [one, other] = [await machine.worker({}, { site: "shop" }), await machine.worker({}, { site: "blog" })];
+    const [one, other] = [await machine.worker({ site: "shop" }), await machine.worker({ site: "blog" })];
     const answers = [one.ask("/a"), other.ask("/a")];
     await machine.hasAsked(2);
     for (const [at, each] of machine.asked.entries()) each.answer(`site ${at}`);
@@ -306,10 +347,10 @@ describe("several workers of a machine", () => {
     const open = join(machine.pages, "open");
     mkdirSync(open);
     chmodSync(open, 0o777);
-    await machine.worker({}, { places: [open, join(machine.pages, "missing", "place"), machine.locks] });
+    await machine.worker({ places: [open, join(machine.pages, "missing", "place"), machine.locks] });
     expect(machine.said).toEqual([]);
     expect(readdirSync(machine.locks)).toHaveLength(1);
-    await machine.worker({}, { places: [open] });
+    await machine.worker({ places: [open] });
     expect(machine.said).toEqual([expect.stringContaining("it is not a folder of this user alone")]);
   });
 });

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import { Agent, createServer, get, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -15,7 +15,10 @@ const HELD = /^[0-9a-f]{32}$/;
 /** The workers of `tidemark serve`, with the origin's own record as the witness. */
 describe("a stampede on tidemark serve with several workers", { timeout: 60_000 }, () => {
   const asked: { readonly path: string; readonly response: ServerResponse }[] = [];
-  const origin = createServer(({ url }, response) => void asked.push({ path: url!, response }));
+  const origin = createServer(({ url }, response) => {
+    asked.push({ path: url!, response });
+    if (url === "/me") response.writeHead(200, { "cache-control": "private" }).flushHeaders();
+  });
   const agent = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY });
   let folder: string;
   let server: ServerProcess;
@@ -40,8 +43,8 @@ describe("a stampede on tidemark serve with several workers", { timeout: 60_000 
   }, 60_000);
 
   const at = (path: string) => asked.filter((each) => each.path === path);
-  const answer = (response: ServerResponse, body: string, cacheControl = "max-age=600") =>
-    void response.writeHead(200, { "cache-control": cacheControl }).end(body);
+  const answer = (response: ServerResponse, body: string) =>
+    void response.writeHead(200, { "cache-control": "max-age=600" }).end(body);
   const locks = () => placesForLocks(join(folder, "pages"))[0]!;
   const held = () => readdirSync(locks()).filter((name) => HELD.test(name));
 
@@ -76,13 +79,8 @@ describe("a stampede on tidemark serve with several workers", { timeout: 60_000 
 
   test("on a page that is not stored has all requests at the origin at once", async () => {
     const [answers] = await rush("/me");
-    await until(() => at("/me").length > 0);
-    at("/me")[0]!.response.writeHead(200, { "cache-control": "private" }).flushHeaders();
-    await until(() => at("/me").length === REQUESTS); // and none has its answer yet
-    for (const { response } of at("/me")) {
-      if (response.headersSent) response.end("mine");
-      else answer(response, "mine", "private");
-    }
+    await until(() => at("/me").length === REQUESTS); // and none has its body yet
+    for (const { response } of at("/me")) response.end("mine");
     expect(new Set(await answers)).toEqual(new Set(["mine"]));
   });
 
@@ -100,6 +98,19 @@ describe("a stampede on tidemark serve with several workers", { timeout: 60_000 
     const [again] = await rush("/b");
     expect(new Set(await again)).toEqual(new Set(["v2"]));
     expect(at("/b")).toHaveLength(2);
+  });
+
+  test("of one worker needs no locks", async () => {
+    const cache = join(folder, "alone");
+    const { port } = origin.address() as AddressInfo;
+    const args = ["--origin", `http://127.0.0.1:${port}`, "--listen", "127.0.0.1:0", "--cache", cache];
+    const alone = new ServerProcess(folder, [...args, "--workers", "1"], { TIDEMARK_HOSTS: "*" });
+    const asks = fetch(new URL("/c", await alone.address()));
+    await until(() => at("/c").length === 1);
+    expect(placesForLocks(join(cache, "pages")).filter((place) => existsSync(place))).toEqual([]);
+    answer(at("/c")[0]!.response, "v1");
+    expect(await (await asks).text()).toBe("v1");
+    expect(await alone.stop()).toBe(0);
   });
 
   test("leaves nothing behind when the server has ended", async () => {
