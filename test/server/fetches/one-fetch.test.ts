@@ -184,6 +184,22 @@ describe("several workers of a machine", () => {
     expect(texts([await one.ask("/a"), await other.ask("/a")])).toEqual(["200 new"]);
   });
 
+  test("wait for one fetch, and not for each other's one after the other", async () => {
+    const machine = await MachineUnderTest.start();
+    const [one, other, third] = [await machine.worker(), await machine.worker(), await machine.worker()];
+    void one.ask("/a");
+    const first = await machine.hasAsked(1);
+    const following = [other.many(3, "/a"), third.many(3, "/a")];
+    await settle();
+    await other.purge(["/a"]);
+    await machine.clock.advance(1_250);
+    first.answer("old"); // which is for neither of them
+    await machine.hasAsked(3); // at once
+    for (const each of machine.asked.slice(1)) each.answer("new");
+    expect(texts((await Promise.all(following)).flat())).toEqual(["200 new"]);
+    expect(machine.asked).toHaveLength(3);
+  });
+
   test("do not wait for a fetch that one of their own visitors has outdated", async () => {
     const machine = await MachineUnderTest.start();
     const [one, other] = [await machine.worker(), await machine.worker()];
@@ -334,10 +350,15 @@ describe("several workers of a machine", () => {
       expect.stringMatching(/^Each worker asks the origin for itself for now: the locks in .* fail \(ENOENT/),
       expect.stringMatching(/^Each worker asks the origin for itself for now/),
     ]);
+    await machine.clock.advance(5_000);
+    const still = one.ask("/d");
+    (await machine.hasAsked(4)).answer("d");
+    await still;
+    expect(machine.said).toHaveLength(2);
     mkdirSync(machine.locks, { mode: 0o700 });
     await machine.clock.advance(5_000);
     const again = one.ask("/c");
-    (await machine.hasAsked(4)).answer("c");
+    (await machine.hasAsked(5)).answer("c");
     await again;
     expect(machine.said.at(-1)).toBe("Workers share their fetches again.");
   });
