@@ -75,7 +75,8 @@ export class MachineFetches {
   readonly #neighbours = new Map<string, Neighbour>();
   readonly #sockets = new Set<Socket>();
   readonly #useless = new RecentLocks(USELESS_MS);
-  readonly #outdated = new RecentLocks(OUTDATED_MS);
+  readonly #silent = new RecentLocks(OUTDATED_MS);
+  readonly #outdatedPages = new RecentLocks(OUTDATED_MS);
   /** Locks whose entries are stored, since the last sweep and before it. */
   #lingering: Held[] = [];
   #lingeringLonger: Held[] = [];
@@ -114,8 +115,11 @@ export class MachineFetches {
   ofSite(site: string, isStored: (key: string) => boolean): FetchesElsewhere {
     const lockOf = (key: string) => hash("sha256", `${site}\n${key}`, "hex").slice(0, 32);
     return {
-      take: (key) => this.#take(lockOf(key), isStored),
-      avoid: (key) => this.#outdated.remember(lockOf(key), this.#clock.now()),
+      take: (key, page) => {
+        const isOutdated = this.#outdatedPages.has(`${site}\n${page}`, this.#clock.now());
+        return isOutdated ? undefined : this.#take(lockOf(key), isStored);
+      },
+      avoid: (page) => this.#outdatedPages.remember(`${site}\n${page}`, this.#clock.now()),
     };
   }
 
@@ -134,7 +138,7 @@ export class MachineFetches {
 
   #take(lock: string, isStored: Held["isStored"]): FetchTurn | Promise<EndedElsewhere> | undefined {
     const now = this.#clock.now();
-    if (this.#isClosed || this.#useless.has(lock, now) || this.#outdated.has(lock, now)) return undefined;
+    if (this.#isClosed || this.#useless.has(lock, now) || this.#silent.has(lock, now)) return undefined;
     const held = this.#held.get(lock);
     if (held) {
       // A fetch that nobody here waits for any more keeps its lock; one that has ended gives it to the next.
@@ -251,7 +255,7 @@ export class MachineFetches {
         this.#useless.remember(lock, this.#clock.now());
         return { kind: "look-again" };
       case "lost":
-        this.#outdated.remember(lock, this.#clock.now());
+        this.#silent.remember(lock, this.#clock.now());
         return { kind: "look-again" };
       case "not-shareable":
         return { kind: "not-shareable" };

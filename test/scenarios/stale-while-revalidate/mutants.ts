@@ -73,7 +73,7 @@ export const mutants: Mutants = {
     name: "requests without cookies wait for a refresh that was begun for one with cookies",
     file: BACKGROUND_REFRESH,
     from: "collapsed.begin(own, true)",
-    to: 'collapsed.begin(own.replace("cookies ", ""), true)',
+    to: 'collapsed.begin(own.replace(" cookies", ""), true)',
     reddens: "stale-while-revalidate/no-wait-for-cookie-refresh",
   },
   "window-ends-late": {

@@ -216,6 +216,29 @@ describe("several workers of a machine", () => {
   });
 
   test.each([
+    ["another worker's fetch for a visitor with cookies", 2, { cookie: "cart=1" }],
+    ["another worker's fetch of a variant", 2, { "accept-language": "de" }],
+    ["their own fetch for a visitor with cookies", 1, { cookie: "cart=1" }],
+    ["their own fetch of a variant", 1, { "accept-language": "de" }],
+  ])("do not wait for %s either if it is outdated", async (_, count, fields) => {
+    const machine = await MachineUnderTest.start();
+    const site = { routes: [{ match: "/*", key: { languages: ["en", "de"] } }] };
+    const one = await machine.worker(site);
+    const other = count === 1 ? one : await machine.worker(site);
+    const page = { "cache-control": "s-maxage=60" };
+    const leading = one.ask("/a", fields);
+    const first = await machine.hasAsked(1);
+    const written = other.ask("/a", fields, "POST", "new");
+    (await machine.hasAsked(2)).answer("", {});
+    await written;
+    const read = other.ask("/a", fields);
+    (await machine.hasAsked(3)).answer("new", page);
+    expect((await read).text).toBe("new");
+    first.answer("old", page);
+    await leading;
+  });
+
+  test.each([
     ["has to be validated each time", { "cache-control": "max-age=60, no-cache", etag: '"1"', "content-length": "4" }],
     ["is large", { ...PAGE, "content-length": String(2 * MIB) }],
   ])("do not wait for the body of a page that %s", async (_, fields) => {

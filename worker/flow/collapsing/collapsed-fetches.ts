@@ -39,6 +39,11 @@ const HIT_FOR_MISS_MS = 5_000;
 /** The most keys to remember as hit-for-miss. */
 const MAX_HIT_FOR_MISS = 2_000;
 
+/** The cache key without what follows it in the key of a variant, and in that of a kind of visitors. */
+function pageOf(key: string): string {
+  return key.split(" ", 1)[0]!;
+}
+
 /**
  * Collapsed forwarding of one isolate: at most one shared fetch per key, and the hit-for-miss keys, for which waiting
  * is pointless. Only plain values are handed to followers, because a Response belongs to the request that fetched it.
@@ -67,7 +72,7 @@ export class CollapsedFetches {
    * this request may wait for other isolates.
    */
   begin(key: string, joins: boolean): LeadingFetch | null {
-    const turn = joins ? this.#elsewhere?.take(key) : undefined;
+    const turn = joins ? this.#elsewhere?.take(key, pageOf(key)) : undefined;
     if (turn instanceof Promise) {
       if (MAY_KNOW_ELSEWHERE) this.#leaders.set(key, this.#elsewhereUntil(key, turn));
       return null;
@@ -95,11 +100,12 @@ export class CollapsedFetches {
   }
 
   /**
-   * From now on no request joins the fetch under this key, because the response that it fetches has been invalidated.
+   * From now on no request joins a fetch of this page that has begun, of whichever variant and for whomever, because the
+   * page has been invalidated.
    */
-  abandonKey(key: string): void {
-    this.#leaders.delete(key);
-    this.#elsewhere?.avoid(key);
+  abandonPage(page: string): void {
+    for (const key of this.#leaders.keys()) if (pageOf(key) === page) this.#leaders.delete(key);
+    this.#elsewhere?.avoid(page);
   }
 
   /** From now on no request joins this fetch, because the leader's request may be dead. The fetch may still end. */
