@@ -238,6 +238,20 @@ describe("several workers of a machine", () => {
     await leading;
   });
 
+  test("have all requests at the origin at once if the page of another worker is for none of them", async () => {
+    const machine = await MachineUnderTest.start();
+    const [one, other] = [await machine.worker(), await machine.worker()];
+    const leading = one.ask("/a", { "x-visitor": "0" });
+    const first = await machine.hasAsked(1);
+    const following = ["1", "2", "3"].map((visitor) => other.ask("/a", { "x-visitor": visitor }));
+    await settle();
+    first.answer("0", { ...PAGE, vary: "x-visitor" });
+    await leading;
+    await machine.hasAsked(4); // and none has been answered
+    for (const each of machine.asked.slice(1)) each.answer(each.field("x-visitor")!, { ...PAGE, vary: "x-visitor" });
+    expect((await Promise.all(following)).map(({ text }) => text)).toEqual(["1", "2", "3"]);
+  });
+
   test.each([
     ["has to be validated each time", { "cache-control": "max-age=60, no-cache", etag: '"1"', "content-length": "4" }],
     ["is large", { ...PAGE, "content-length": String(2 * MIB) }],

@@ -1,9 +1,11 @@
 import type { Answer, ReceiptToken } from "../../ports.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
+import { isInMemory } from "../found-response.ts";
 import type { Miss } from "../miss.ts";
+import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
+import { selectInSharedTier } from "../selection.ts";
 import { fetchAndStore } from "../storing/fetch-and-store.ts";
-import type { SharedFetch } from "./collapsed-fetches.ts";
 import { collapsingKeys } from "./collapsing-key.ts";
 import { follow, mayFollow, waitFor } from "./followers.ts";
 import { MAY_KNOW_ELSEWHERE } from "./known-elsewhere.ts";
@@ -37,7 +39,8 @@ export async function collapse(
         joins = false;
         break;
       case "look-again":
-        return MAY_KNOW_ELSEWHERE ? inTurn(leader, lookAgain) : lookAgain();
+        if (MAY_KNOW_ELSEWHERE) await (leader.brought ??= bringIntoMemory(context));
+        return lookAgain();
       case "not-shareable":
         if (leader.isElsewhere) collapsed.rememberHitForMiss(leader.key, ports.clock.now());
         return fetchAlone();
@@ -59,13 +62,9 @@ export async function collapse(
   }
 }
 
-/** The first look brings the response into memory, so that the others need not read it, too. */
-async function inTurn(fetch: SharedFetch, look: () => Promise<Answer>): Promise<Answer> {
-  if (fetch.firstLook) {
-    await fetch.firstLook;
-    return look();
-  }
-  const answer = look();
-  fetch.firstLook = answer.catch(() => undefined);
-  return answer;
+/** Brings the response into memory, so that the followers need not read it one by one. */
+async function bringIntoMemory(context: RequestContext): Promise<void> {
+  const found = await selectInSharedTier(context);
+  if (found && isInMemory(found)) context.ports.store.remember(found);
+  else context.background.run(cancelBody(found?.body ?? null));
 }

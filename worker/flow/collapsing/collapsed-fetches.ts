@@ -24,8 +24,8 @@ export interface SharedFetch {
   readonly outcome: Promise<SharedFetchOutcome>;
   /** Another isolate makes it. */
   readonly isElsewhere?: true;
-  /** The look of the first follower that looks in the shared tier again. It never rejects. */
-  firstLook?: Promise<unknown>;
+  /** Resolves when the first follower that looks in the shared tier again has brought what is there into memory. */
+  brought?: Promise<void>;
 }
 
 /** One that this isolate makes. */
