@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { lstatSync, mkdirSync, readdirSync, readlinkSync, rmdirSync, symlinkSync, unlinkSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, readlinkSync, rmdirSync, statSync, symlinkSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 
 /** Where this system keeps files in memory. */
@@ -10,11 +10,12 @@ const SOCKET = ".socket";
 
 /**
  * Where the workers of a machine that share a cache folder keep their locks, the best place first. A place in memory
- * costs half of one on a disk.
+ * costs half of one on a disk. Containers may share the memory, and have folders of the same path that are not the same.
  */
 export function placesForLocks(cacheFolder: string): readonly string[] {
   const user = process.getuid?.() ?? 0;
-  const ofFolder = hash("sha256", cacheFolder, "hex").slice(0, 16);
+  const { dev, ino } = statSync(cacheFolder, { bigint: true });
+  const ofFolder = hash("sha256", `${dev}-${ino}`, "hex").slice(0, 16);
   return [join(IN_MEMORY, `tidemark-${user}-${ofFolder}`), join(cacheFolder, "being-fetched")];
 }
 

@@ -68,7 +68,7 @@ interface Held {
 export class MachineFetches {
   readonly #folder: LockFolder;
   readonly #owner: string;
-  readonly #server: Server;
+  #server: Server;
   readonly #clock: Clock;
   readonly #say: (line: string) => void;
   readonly #held = new Map<string, Held>();
@@ -90,7 +90,7 @@ export class MachineFetches {
     this.#server = server;
     this.#clock = clock;
     this.#say = say;
-    server.on("connection", (socket) => this.#welcome(socket));
+    this.#listensWith(server);
   }
 
   /** `undefined` if no place can be used, which it says. */
@@ -318,21 +318,38 @@ export class MachineFetches {
     }
   }
 
-  /** `undefined` if the folder fails, or has just failed. */
+  /** `undefined` if the folder fails, or has failed. */
   #tryFolder<T>(now: number, act: () => T): T | undefined {
-    if (this.#retryAt !== null && now < this.#retryAt) return undefined;
+    if (this.#retryAt !== null) {
+      if (now >= this.#retryAt) void this.#reopen(now);
+      return undefined;
+    }
     try {
-      const done = act();
-      if (this.#retryAt !== null) this.#say("Workers share their fetches again.");
-      this.#retryAt = null;
-      return done;
+      return act();
     } catch (cause) {
-      if (this.#retryAt === null) {
-        this.#say(`${EACH_FOR_ITSELF} for now: the locks in ${this.#folder.path} fail (${messageOf(cause)}).`);
-      }
+      this.#say(`${EACH_FOR_ITSELF} for now: the locks in ${this.#folder.path} fail (${messageOf(cause)}).`);
       this.#retryAt = now + RETRY_MS;
       return undefined;
     }
+  }
+
+  /** Begins anew in the folder. Whoever removed it has removed the socket, too, without which this worker counts as dead. */
+  async #reopen(now: number): Promise<void> {
+    this.#retryAt = now + RETRY_MS;
+    this.#server.close();
+    try {
+      const { server } = await listenIn(this.#folder.path, this.#owner);
+      if (this.#isClosed) return void server.close();
+      this.#listensWith(server);
+      this.#retryAt = null;
+      this.#say("Workers share their fetches again.");
+    } catch {
+      // It has been said.
+    }
+  }
+
+  #listensWith(server: Server): void {
+    this.#server = server.on("connection", (socket) => this.#welcome(socket));
   }
 }
 

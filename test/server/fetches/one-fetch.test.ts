@@ -1,6 +1,7 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { placesForLocks } from "../../../server/fetches/lock-folder.ts";
 import { MachineUnderTest, PAGE, type Received, settle, until } from "./machine-under-test.ts";
 
 const HELD = /^[0-9a-f]{32}$/;
@@ -379,25 +380,48 @@ describe("several workers of a machine", () => {
     const machine = await MachineUnderTest.start();
     const [one, other] = [await machine.worker(), await machine.worker()];
     rmSync(machine.locks, { recursive: true });
+    writeFileSync(machine.locks, "");
     const answers = [one.ask("/a"), one.ask("/b"), other.ask("/a")];
     await machine.hasAsked(3);
     for (const each of machine.asked) each.answer("v1");
     expect(texts(await Promise.all(answers))).toEqual(["200 v1"]);
     expect(machine.said).toEqual([
-      expect.stringMatching(/^Each worker asks the origin for itself for now: the locks in .* fail \(ENOENT/),
+      expect.stringMatching(/^Each worker asks the origin for itself for now: the locks in .* fail \(ENOTDIR/),
       expect.stringMatching(/^Each worker asks the origin for itself for now/),
     ]);
     await machine.clock.advance(5_000);
     const still = one.ask("/d");
     (await machine.hasAsked(4)).answer("d");
     await still;
+    await settle();
     expect(machine.said).toHaveLength(2);
-    mkdirSync(machine.locks, { mode: 0o700 });
+  });
+
+  test("share fetches again when the folder of the locks has been removed, and with it their sockets", async () => {
+    const machine = await MachineUnderTest.start();
+    const [one, other] = [await machine.worker(), await machine.worker()];
+    rmSync(machine.locks, { recursive: true });
+    for (const worker of [one, other]) {
+      const [path, asked] = [`/${machine.asked.length}`, machine.asked.length + 1];
+      const failing = worker.ask(path);
+      (await machine.hasAsked(asked)).answer("v1");
+      await failing;
+    }
     await machine.clock.advance(5_000);
-    const again = one.ask("/c");
-    (await machine.hasAsked(5)).answer("c");
-    await again;
-    expect(machine.said.at(-1)).toBe("Workers share their fetches again.");
+    for (const worker of [one, other]) {
+      const [path, asked] = [`/${machine.asked.length}`, machine.asked.length + 1];
+      const trying = worker.ask(path);
+      (await machine.hasAsked(asked)).answer("v1");
+      await trying;
+    }
+    const again = "Workers share their fetches again.";
+    await until(() => machine.said.filter((line) => line === again).length === 2);
+    const answers = [one.many(5, "/a"), other.many(5, "/a")];
+    const asked = await machine.hasAsked(5);
+    await settle();
+    asked.answer("v2");
+    expect(texts((await Promise.all(answers)).flat())).toEqual(["200 v2"]);
+    expect(machine.asked).toHaveLength(5);
   });
 
   test("use the next place where the first cannot be used, and none that others may write to", async () => {
@@ -410,5 +434,15 @@ describe("several workers of a machine", () => {
     expect(readdirSync(machine.locks)).toHaveLength(1);
     await machine.worker({ places: [open] });
     expect(machine.said).toEqual([expect.stringContaining("it is not a folder of this user alone")]);
+  });
+
+  test("have other places than those with another folder of the same path", async () => {
+    const machine = await MachineUnderTest.start();
+    const [memory] = placesForLocks(machine.pages);
+    const moved = `${machine.pages}-moved`;
+    renameSync(machine.pages, moved);
+    mkdirSync(machine.pages);
+    expect(placesForLocks(machine.pages)[0]).not.toBe(memory);
+    expect(placesForLocks(moved)[0]).toBe(memory);
   });
 });
