@@ -123,16 +123,14 @@ export class MachineFetches {
     };
   }
 
-  /** Ends it, after the last fetch. */
-  async close(): Promise<void> {
+  /** Ends it, after the last fetch. It waits for nobody: another worker may hang, and learns the same from the kernel. */
+  close(): void {
     this.#isClosed = true;
     this.#sweeping?.cancel();
     for (const held of [...this.#held.values()]) this.#end(held, "failed");
     for (const neighbour of this.#neighbours.values()) neighbour.close();
     for (const socket of this.#sockets) socket.destroySoon();
-    const { promise: closed, resolve } = Promise.withResolvers<unknown>();
-    this.#server.close(resolve);
-    await closed;
+    this.#server.close();
     this.#folder.leave();
   }
 

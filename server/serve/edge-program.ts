@@ -112,7 +112,7 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
       await listener?.close(Math.max(withinMs - LEFT_AFTER_ANSWERS_MS, 0));
       clearInterval(reports);
       await Promise.all([...sites.values()].map((site) => site.end()));
-      await fetches?.close();
+      fetches?.close();
       await accessLog?.close();
     },
     hurry: (withinMs) => void listener?.close(Math.max(withinMs - LEFT_AFTER_ANSWERS_MS, 0)),

@@ -1,7 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { placesForLocks } from "../../../server/fetches/lock-folder.ts";
+import { MachineFetches } from "../../../server/fetches/machine-fetches.ts";
 import { MachineUnderTest, PAGE, type Received, settle, until } from "./machine-under-test.ts";
 
 const HELD = /^[0-9a-f]{32}$/;
@@ -365,6 +367,18 @@ describe("several workers of a machine", () => {
     expect(locksIn(machine.locks)).toHaveLength(1); // of the page that is stored, for those who looked too early
     await machine.clock.advance(100);
     expect(locksIn(machine.locks)).toEqual([]);
+  });
+
+  test("end though another does not read what it is told", async () => {
+    const { clock, locks } = await MachineUnderTest.start();
+    const fetches = await MachineFetches.start({ places: [locks], clock, say: () => undefined });
+    const [name] = readdirSync(locks);
+    const stopped = connect(join(locks, name!)); // nothing reads from it
+    onTestFinished(() => void stopped.destroy());
+    await new Promise((resolve) => stopped.write(`${"0".repeat(32)}\n`.repeat(20_000), resolve));
+    await settle();
+    fetches!.close();
+    expect(existsSync(locks)).toBe(false);
   });
 
   test("of several sites do not wait for each other", async () => {
