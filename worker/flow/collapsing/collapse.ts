@@ -39,7 +39,10 @@ export async function collapse(
         joins = false;
         break;
       case "look-again":
-        if (MAY_KNOW_ELSEWHERE) await (leader.brought ??= bringIntoMemory(context));
+        if (MAY_KNOW_ELSEWHERE) {
+          leader.brought ??= bringIntoMemory(context);
+          await leader.brought;
+        }
         return lookAgain();
       case "not-shareable":
         if (leader.isElsewhere) collapsed.rememberHitForMiss(leader.key, ports.clock.now());
