@@ -275,7 +275,7 @@ export const mutants: Mutants = {
   "r15-old-fetch-is-joined": {
     name: "a request after a POST waits for a fetch that began before it",
     file: INVALIDATION,
-    from: "collapsed.abandonKey(cacheKey);",
+    from: "collapsed.abandonKey(key);",
     to: "{}",
     reddens: "invalidation-log/follower-log-silent",
   },

@@ -23,6 +23,11 @@ export function collapsingKeys(context: RequestContext): CollapsingKeys {
   return { own: keys.at(-1)!, leader: undefined };
 }
 
+/** The keys of all fetches of a page that others may join, whoever has begun them. */
+export function joinableKeys(cacheKey: string): string[] {
+  return mayJoinFetchesOf("cookies").map((identity) => keyOf(identity, cacheKey));
+}
+
 function keyOf(identity: Identity, key: string): string {
   return identity === "anonymous" ? key : `${identity} ${key}`;
 }

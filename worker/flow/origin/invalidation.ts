@@ -5,6 +5,7 @@ import { isSafeMethod } from "../../rules/invalidation/safe-method.ts";
 import { keyedPath } from "../../rules/key/cache-key.ts";
 import { groupPurgeKey, urlPurgeKey } from "../../rules/key/purge-key.ts";
 import { clientFields } from "../answering/pass-on.ts";
+import { joinableKeys } from "../collapsing/collapsing-key.ts";
 import type { RequestContext } from "../request-context.ts";
 import type { OriginResult } from "./ask-origin.ts";
 
@@ -31,7 +32,7 @@ export async function invalidateAfter(context: RequestContext, result: OriginRes
   purgeKeys.push(...groups.map((group) => groupPurgeKey(resolved, group)));
   if (purgeKeys.length === 0) return;
   ports.invalidations.tell([...new Set(purgeKeys)], background);
-  for (const { cacheKey } of invalidated) collapsed.abandonKey(cacheKey);
+  for (const key of invalidated.flatMap(({ cacheKey }) => joinableKeys(cacheKey))) collapsed.abandonKey(key);
   const forgotten = Promise.all(invalidated.map(({ cacheKey }) => ports.store.forget(cacheKey)));
   background.run(forgotten);
   await forgotten;
