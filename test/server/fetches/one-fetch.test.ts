@@ -8,6 +8,7 @@ import { MachineUnderTest, PAGE, type Received, settle, until } from "./machine-
 
 const HELD = /^[0-9a-f]{32}$/;
 const MIB = 1024 * 1024;
+const PUBLIC = { "cache-control": "public, max-age=60" };
 
 const texts = (answers: readonly Received[]) => [...new Set(answers.map(({ status, text }) => `${status} ${text}`))];
 const locksIn = (folder: string) => readdirSync(folder).filter((name) => HELD.test(name));
@@ -203,16 +204,19 @@ describe("several workers of a machine", () => {
     expect(machine.asked).toHaveLength(3);
   });
 
-  test("do not wait for a fetch that one of their own visitors has outdated", async () => {
+  test.each([
+    ["without cookies", {}],
+    ["with cookies", { cookie: "visitor=1" }],
+  ])("do not wait for a fetch that one of their own visitors %s has outdated", async (_, fields) => {
     const machine = await MachineUnderTest.start();
     const [one, other] = [await machine.worker(), await machine.worker()];
-    const leading = one.ask("/a");
+    const leading = one.ask("/a", fields);
     const first = await machine.hasAsked(1);
-    const written = other.ask("/a", {}, "POST", "new");
+    const written = other.ask("/a", fields, "POST", "new");
     (await machine.hasAsked(2)).answer("", {});
     await written;
-    const read = other.ask("/a");
-    (await machine.hasAsked(3)).answer("new");
+    const read = other.ask("/a", fields);
+    (await machine.hasAsked(3)).answer("new", PUBLIC);
     expect((await read).text).toBe("new");
     first.answer("old");
     await leading;

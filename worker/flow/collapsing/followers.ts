@@ -11,7 +11,6 @@ import { mayAnswer } from "../judging.ts";
 import type { Miss } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
 import { selects } from "../selection.ts";
-import type { HeadToStore } from "../storing/storage-decision.ts";
 import type { SharedFetch } from "./collapsed-fetches.ts";
 
 /**
@@ -59,10 +58,10 @@ async function isUnpurged(
 }
 
 /** Whether the response could answer without validation, leaving purges aside. */
-export function isReusable({ ports, facts }: RequestContext, head: HeadToStore): boolean {
+export function isReusable({ ports, facts }: RequestContext, stored: StoredHead): boolean {
   const { clock } = ports;
   const unpurged = { answer: "not-purged", maxViewAgeMs: 0, awaitsToken: false, soft: null } as const;
-  return mayAnswer(judge({ ...head, bodyBytes: 0, bodyKey: null }, facts, unpurged, clock.now()));
+  return mayAnswer(judge(stored, facts, unpurged, clock.now()));
 }
 
 /** The answer of the leader's fetch; `null` if this request does not select it, or if its body is gone. */

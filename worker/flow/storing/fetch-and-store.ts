@@ -196,8 +196,10 @@ function storeWhileStreaming(
   tellFollowers: TellFollowers,
 ): Answer {
   const { ports, site, fills, background } = context;
-  if (MAY_KNOW_ELSEWHERE)
-    tellFollowers({ kind: "being-stored", lengthBytes, isReusable: () => isReusable(context, decision.head) });
+  if (MAY_KNOW_ELSEWHERE) {
+    const head = { ...decision.head, bodyBytes: 0, bodyKey: null }; // its body has no say
+    tellFollowers({ kind: "being-stored", lengthBytes, isReusable: () => isReusable(context, head) });
+  }
   const body = mayHaveBody(response.status) ? response.body : null;
   const share = fills.open(ports.clock.now());
   const fill = startFill(body, lengthBytes, site.limits.storeBytes, share, ports.bodies);
