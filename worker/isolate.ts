@@ -25,6 +25,7 @@ import type {
   ClientRequest,
   Clock,
   Compression,
+  FetchesElsewhere,
   Origin,
   PopNotes,
   PurgeAudit,
@@ -70,6 +71,8 @@ export interface Platform {
   readonly ledger?: LedgerAccess;
   /** Default: bodies are sent as the origin has sent them. */
   readonly compression?: Compression;
+  /** Default: those of other isolates cannot be known. */
+  readonly fetchesElsewhere?: FetchesElsewhere;
   /** A short text that identifies a long one. */
   readonly fingerprint: (text: string) => Promise<string>;
   /** What several sites in one process share: the memory for pages, and that for bodies on their way. Default: nothing. */
@@ -149,7 +152,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
       purges,
       invalidations,
     },
-    collapsed: new CollapsedFetches(),
+    collapsed: new CollapsedFetches(platform.fetchesElsewhere),
     fills,
     largeFills: new LargeFills(),
     headOnly: new HeadOnlyPages(),

@@ -19,6 +19,8 @@ export interface Ports {
   readonly tokens: Tokens;
   /** Absent where the edge sends bodies as the origin did: the platform may code them itself. */
   readonly compression?: Compression;
+  /** Absent where this isolate cannot know of other isolates' fetches. */
+  readonly fetchesElsewhere?: FetchesElsewhere;
 }
 
 /** The time, and waiting. Instants are epoch milliseconds. */
@@ -303,6 +305,55 @@ export interface PurgeAudit {
    * purge has settled, where the log can tell. Default: not at all.
    */
   find(seq: number, waitMs?: number): Promise<PurgeRecord | null>;
+}
+
+/** How a fetch ended for those who wait for it. */
+export type SharedFetchOutcome =
+  /** `kept` resolves when both tiers have it, or when it is not stored because it is purged. */
+  { readonly kind: "storable"; readonly stored: StoredResponse; readonly kept: Promise<unknown> } | EndedElsewhere;
+
+/** The same for those who wait in another isolate. */
+export type EndedElsewhere =
+  /** The shared tier may have an answer now, so each looks there again. */
+  | { readonly kind: "look-again" }
+  /** The answer is for one request only, or cannot be shared, so each follower fetches for itself. */
+  | { readonly kind: "not-shareable" }
+  /**
+   * The leader failed, perhaps because of its own request. The followers share one more fetch, and after that each
+   * fetches for itself.
+   */
+  | {
+      readonly kind: "failed";
+      /**
+       * True if the origin answered with an error or cannot be reached; then a stale response may be used for
+       * followers, too.
+       */
+      readonly byOrigin: boolean;
+    };
+
+/** An answer has come that is being stored. */
+export interface BeingStored {
+  readonly kind: "being-stored";
+  /** `null` if the origin has not announced it. */
+  readonly lengthBytes: number | null;
+  /** Whether it may answer a request like this one from the store, without validation. */
+  isReusable(): boolean;
+}
+
+/** The fetches of other isolates with the same shared tier. Nothing here throws or rejects. */
+export interface FetchesElsewhere {
+  /**
+   * Takes the turn to fetch for this key of a page. If another isolate has it, resolves when that fetch has ended, or is not worth
+   * waiting for any longer. `undefined` if it cannot be known, or is not worth it: the fetch is this isolate's alone.
+   */
+  take(key: string, page: string): FetchTurn | Promise<EndedElsewhere> | undefined;
+  /** For as long as a fetch may take, this isolate waits for none of this page that has begun elsewhere (R15). */
+  avoid(page: string): void;
+}
+
+export interface FetchTurn {
+  /** Tells those who wait. After an outcome nothing more counts. */
+  tell(news: SharedFetchOutcome | BeingStored): void;
 }
 
 /** The owner's tokens. */

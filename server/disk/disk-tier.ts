@@ -151,6 +151,11 @@ export class DiskTier implements SharedTier, CodedFiles {
     });
   }
 
+  /** Whether there is an entry under this key, as far as its name tells. */
+  hasEntry(key: string): boolean {
+    return this.#exists(this.#folder.nameOf(key, "entry"));
+  }
+
   async delete(key: string): Promise<void> {
     const name = this.#folder.nameOf(key, "entry");
     await this.#dropInTurn(name); // The janitor deletes its coded forms.

@@ -7,6 +7,8 @@ import { CacheFolder } from "../disk/cache-folder.ts";
 import { DiskTier } from "../disk/disk-tier.ts";
 import { WriterThread } from "../disk/file-writer.ts";
 import { janitorBehind } from "../disk/janitor-service.ts";
+import { placesForLocks } from "../fetches/lock-folder.ts";
+import { MachineFetches } from "../fetches/machine-fetches.ts";
 import { SitesByHost } from "../front/sites-by-host.ts";
 import { AccessLog } from "../listener/access-log.ts";
 import type { Listener } from "../listener/listener.ts";
@@ -37,13 +39,21 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
       say: write,
       writer: new WriterThread(),
     });
+  const fetches =
+    edge.disk && edge.sharesFetches
+      ? await MachineFetches.start({
+          places: placesForLocks(edge.disk.folder),
+          clock: systemClock,
+          say: write,
+        })
+      : undefined;
   const isAlone = given[0]!.name === ONLY_SITE;
   const memory = new SharedMemory(edge.memoryBytes);
   const fills = budgetOfAll(given);
   const compressing = new MakingQueue();
   const sites = new Map(
     given.map((each) => {
-      const alone = { log: logs.get(each.name)!, memoryBytes: edge.memoryBytes, tier, write, compressing };
+      const alone = { log: logs.get(each.name)!, memoryBytes: edge.memoryBytes, tier, fetches, write, compressing };
       const shared = {
         memory: memory.of(each.name),
         fills,
@@ -103,6 +113,7 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
       await listener?.close(Math.max(withinMs - LEFT_AFTER_ANSWERS_MS, 0));
       clearInterval(reports);
       await Promise.all([...sites.values()].map((site) => site.end()));
+      fetches?.close();
       await accessLog?.close();
     },
     hurry: (withinMs) => void listener?.close(Math.max(withinMs - LEFT_AFTER_ANSWERS_MS, 0)),

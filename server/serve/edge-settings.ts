@@ -32,6 +32,8 @@ export interface EdgeSettings {
   readonly memoryBytes: number;
   /** The disk tier, which all workers and sites share; `null` for none. */
   readonly disk: { readonly folder: string; readonly maxBytes: number } | null;
+  /** Whether the workers fetch a page that they miss at the same time once: they have a disk tier in common. */
+  readonly sharesFetches: boolean;
   /** Whether hits are answered inside Node's parser. */
   readonly usesFastHits: boolean;
   /** For addresses with TLS; `null` if there are none. */

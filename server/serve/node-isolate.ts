@@ -1,7 +1,7 @@
 import { fingerprint } from "../../worker/control/fingerprint.ts";
 import { Counters } from "../../worker/insight/counters.ts";
 import { type LearningIsolate, startIsolate } from "../../worker/isolate.ts";
-import type { Clock, Compression, Origin, PopNotes, Timer, Tokens } from "../../worker/ports.ts";
+import type { Clock, Compression, FetchesElsewhere, Origin, PopNotes, Timer, Tokens } from "../../worker/ports.ts";
 import type { Site } from "../../worker/site/site.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
 import { nodeBodies } from "../bodies/node-bodies.ts";
@@ -20,6 +20,8 @@ export interface NodeParts {
   readonly timer?: Timer;
   /** Default: bodies are sent as the origin has sent them. */
   readonly compression?: Compression | undefined;
+  /** Default: those of other workers cannot be known. */
+  readonly fetchesElsewhere?: FetchesElsewhere | undefined;
   /** A name for this worker that no other has, also after a restart, and the name of the machine. */
   readonly isolate: string;
   readonly pop?: string;
@@ -33,11 +35,12 @@ const noNotes: PopNotes = { read: async () => null, write: async () => undefined
 /** The edge in a process of Node. */
 export function startNodeIsolate(
   site: Site,
-  { log, write, isolate, pop, compression, ...parts }: NodeParts,
+  { log, write, isolate, pop, compression, fetchesElsewhere, ...parts }: NodeParts,
 ): LearningIsolate {
   return startIsolate(site, {
     ...parts,
     ...(compression && { compression }),
+    ...(fetchesElsewhere && { fetchesElsewhere }),
     log,
     audit: log,
     ledger: { client: log, isolate, ...(pop !== undefined && { pop }) },

@@ -112,6 +112,7 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
     sites: [...sites.values()].map((each) => each.settings),
     memoryBytes: Math.floor(options.memoryBytes / workers),
     disk: options.diskBytes === 0 ? null : { folder: resolve(options.cache, "pages"), maxBytes: options.diskBytes },
+    sharesFetches: options.diskBytes > 0 && workers > 1,
     usesFastHits,
     tls,
     usesProxyProtocol,

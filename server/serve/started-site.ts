@@ -10,6 +10,7 @@ import { nodeBodies } from "../bodies/node-bodies.ts";
 import type { MakingQueue } from "../compression/making-queue.ts";
 import { NodeCompression } from "../compression/node-compression.ts";
 import type { DiskTier } from "../disk/disk-tier.ts";
+import type { MachineFetches } from "../fetches/machine-fetches.ts";
 import type { LogCalls } from "../log/log-messages.ts";
 import { UndiciOrigin } from "../origin/undici-origin.ts";
 import { connectToParent, ParentOrigin } from "../parent/parent-origin.ts";
@@ -43,12 +44,14 @@ export interface SiteParts {
   readonly compressing: MakingQueue;
   /** `null` for none. */
   readonly tier: DiskTier | null;
+  /** Those of all workers of this machine. Default: each worker fetches for itself. */
+  readonly fetches?: MachineFetches | undefined;
   readonly write: (line: string) => void;
 }
 
 export function startSite(
   settings: SiteSettings,
-  { memoryBytes, tier, compressing, ...parts }: SiteParts,
+  { memoryBytes, tier, fetches, compressing, ...parts }: SiteParts,
 ): StartedSite {
   const site = withMemory(compileSite(settings.site, settings.overrides), memoryBytes);
   const rules = rulesFingerprint(site);
@@ -62,6 +65,7 @@ export function startSite(
     clock: systemClock,
     random: Math.random,
     sharedTier: tier ?? memoryAlone,
+    fetchesElsewhere: tier ? fetches?.ofSite(settings.name, (key) => tier.hasEntry(key)) : undefined,
     origin,
     timer: { now: () => performance.now(), runsInMemory: true },
     isolate: randomUUID(),

@@ -140,6 +140,7 @@ function hit(
  */
 async function fetchFromOrigin(context: RequestContext, miss: Miss, token: ReceiptToken | null): Promise<Answer> {
   const plan = planFetch(context, miss);
+  const lookAgain = async () => lookUp({ ...context, hasLookedAgain: true });
   if (plan.isPastTheCache) context.ports.reporter.report({ kind: "asked-past-the-cache" });
   switch (plan.kind) {
     case "only-if-cached":
@@ -149,13 +150,13 @@ async function fetchFromOrigin(context: RequestContext, miss: Miss, token: Recei
     case "fetch-for-one":
       return fetchAndStore(withoutIdleFields(context), plan.miss, null);
     case "head-by-get":
-      return headByGet(context, miss, token);
+      return headByGet(context, miss, token, lookAgain);
     case "head":
       return forwardHead(context, miss);
     case "fetch-unstored":
       return fetchAndStore(context, miss, null);
     case "fetch":
-      return collapse(withoutIdleFields(context), miss, token);
+      return collapse(withoutIdleFields(context), miss, token, lookAgain);
   }
 }
 

@@ -60,6 +60,8 @@ export interface RequestContext extends Isolate, IncomingRequest {
   readonly arrivedAt: number;
   /** The same by the timer. */
   readonly startedAt: number;
+  /** True if it has waited for a fetch of another isolate, and does not do so again. */
+  readonly hasLookedAgain?: true;
   /** The request as it was sent, and the fields that were left out, where the origin is asked without idle fields. */
   readonly asSent?: RequestContext;
   readonly leftOut?: readonly string[];

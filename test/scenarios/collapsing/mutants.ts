@@ -73,6 +73,7 @@ export const mutants: Mutants = {
     name: "each follower waits anew for a leader that never ends",
     file: "worker/flow/collapsing/collapse.ts",
     from: `collapsed.abandon(leader);
+        joins = false;
         break;`,
     to: "return fetchAlone();",
     reddens: "collapsing/leader-never-ends",

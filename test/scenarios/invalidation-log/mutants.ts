@@ -22,7 +22,7 @@ export const mutants: Mutants = {
   "old-fetch-is-waited-for": {
     name: "a request after a POST waits for a fetch that began before it",
     file: INVALIDATION,
-    from: "collapsed.abandonKey(cacheKey);",
+    from: "collapsed.abandonPage(cacheKey);",
     to: "{}",
     reddens: "invalidation-log/follower-before-log-knows",
   },

@@ -275,7 +275,7 @@ export const mutants: Mutants = {
   "r15-old-fetch-is-joined": {
     name: "a request after a POST waits for a fetch that began before it",
     file: INVALIDATION,
-    from: "collapsed.abandonKey(cacheKey);",
+    from: "collapsed.abandonPage(cacheKey);",
     to: "{}",
     reddens: "invalidation-log/follower-log-silent",
   },

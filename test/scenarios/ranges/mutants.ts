@@ -326,8 +326,8 @@ export const mutants: Mutants = {
   "nobody-waits-for-a-part": {
     name: "no request waits for a page that is fetched whole for a part",
     file: "worker/flow/collapsing/collapse.ts",
-    from: "fetchAndStore(context, miss, own)",
-    to: "fetchAndStore(context, miss, context.facts.isPartial ? null : own)",
+    from: "fetchAndStore(context, miss, begun)",
+    to: "fetchAndStore(context, miss, context.facts.isPartial ? null : begun)",
     reddens: "ranges/whole-page-and-followers",
   },
   "part-is-refreshed-in-part": {

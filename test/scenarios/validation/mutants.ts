@@ -183,7 +183,7 @@ export const mutants: Mutants = {
     name: "a page that a 304 confirmed is kept in memory alone",
     file: FETCH_AND_STORE,
     from: "if (notStored === null) background.run(storeUnlessPurged(context, stored, tellFollowers));",
-    to: 'if (notStored === null) { ports.store.remember(stored); tellFollowers({ kind: "storable", stored }); }',
+    to: 'if (notStored === null) { ports.store.remember(stored); tellFollowers({ kind: "storable", stored, kept: Promise.resolve() }); }',
     reddens: "validation/confirmed-after-restart",
   },
   "memory-is-believed": {
@@ -196,8 +196,8 @@ export const mutants: Mutants = {
   "nobody-waits-for-a-validation": {
     name: "each request has a stale page validated for itself",
     file: "worker/flow/collapsing/collapse.ts",
-    from: "fetchAndStore(context, miss, own)",
-    to: "fetchAndStore(context, miss, miss.toValidate.length > 0 ? null : own)",
+    from: "fetchAndStore(context, miss, begun)",
+    to: "fetchAndStore(context, miss, miss.toValidate.length > 0 ? null : begun)",
     reddens: "validation/one-validation-for-many",
   },
   "followers-need-no-validation": {

@@ -55,6 +55,7 @@ export async function startSites(
     sites: given.map(settingsOf),
     memoryBytes: 16 * 1024 ** 2,
     disk: { folder: pages, maxBytes: 64 * 1024 ** 2 },
+    sharesFetches: false,
     usesFastHits: true,
     tls: {
       certificates: readCertificates({ pairs: [pair], folder: null }),

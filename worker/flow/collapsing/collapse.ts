@@ -1,29 +1,51 @@
 import type { Answer, ReceiptToken } from "../../ports.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
+import { isInMemory } from "../found-response.ts";
 import type { Miss } from "../miss.ts";
+import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
+import { selectInSharedTier } from "../selection.ts";
 import { fetchAndStore } from "../storing/fetch-and-store.ts";
 import { collapsingKeys } from "./collapsing-key.ts";
 import { follow, mayFollow, waitFor } from "./followers.ts";
+import { MAY_KNOW_ELSEWHERE } from "./known-elsewhere.ts";
 
 /**
  * Fetches a response together with the other requests of this isolate that miss the same one. The first request is the
- * leader; the others are followers and wait for its fetch. `token` is the receipt's token that the answer still has to
- * honour.
+ * leader; the others are followers and wait for its fetch. Where another isolate fetches it already, all of them follow
+ * that one, once, and then look in the store again. `token` is the receipt's token that the answer still has to honour.
  */
-export async function collapse(context: RequestContext, miss: Miss, token: ReceiptToken | null): Promise<Answer> {
+export async function collapse(
+  context: RequestContext,
+  miss: Miss,
+  token: ReceiptToken | null,
+  lookAgain: () => Promise<Answer>,
+): Promise<Answer> {
   const { ports, collapsed } = context;
   const fetchAlone = () => fetchAndStore(context, miss, null);
+  let joins = !context.hasLookedAgain;
   for (let failures = 0; ; ) {
     const { own, leader } = collapsingKeys(context);
     if (collapsed.isHitForMiss(own, ports.clock.now())) return fetchAlone();
-    if (!leader) return fetchAndStore(context, miss, own);
+    if (!leader || (leader.isElsewhere && !joins)) {
+      const begun = collapsed.begin(own, joins);
+      if (begun) return fetchAndStore(context, miss, begun);
+      continue;
+    }
     const outcome = await waitFor(context, leader);
     switch (outcome.kind) {
       case "waited-enough":
         collapsed.abandon(leader);
+        joins = false;
         break;
+      case "look-again":
+        if (MAY_KNOW_ELSEWHERE) {
+          leader.brought ??= bringIntoMemory(context);
+          await leader.brought;
+        }
+        return lookAgain();
       case "not-shareable":
+        if (leader.isElsewhere) collapsed.rememberHitForMiss(leader.key, ports.clock.now());
         return fetchAlone();
       case "failed": {
         const stale = outcome.byOrigin ? await staleAnswer(context, miss, null) : null;
@@ -41,4 +63,11 @@ export async function collapse(context: RequestContext, miss: Miss, token: Recei
         break;
     }
   }
+}
+
+/** Brings the response into memory, so that the followers need not read it one by one. */
+async function bringIntoMemory(context: RequestContext): Promise<void> {
+  const found = await selectInSharedTier(context);
+  if (found && isInMemory(found)) context.ports.store.remember(found);
+  else context.background.run(cancelBody(found?.body ?? null));
 }

@@ -1,25 +1,8 @@
+import type { BeingStored, EndedElsewhere, FetchesElsewhere, SharedFetchOutcome } from "../../ports.ts";
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
 import { mayBeOfOneRequest, type NotStoredBecause } from "../../rules/storing/not-stored.ts";
-import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import { ExpiringKeys } from "../expiring-keys.ts";
-
-/** How a shared fetch ended for its followers. */
-export type SharedFetchOutcome =
-  | { readonly kind: "storable"; readonly stored: StoredResponse }
-  /** The answer is for one request only, or cannot be shared, so each follower fetches for itself. */
-  | { readonly kind: "not-shareable" }
-  /**
-   * The leader failed, perhaps because of its own request. The followers share one more fetch, and after that each
-   * fetches for itself.
-   */
-  | {
-      readonly kind: "failed";
-      /**
-       * True if the origin answered with an error or cannot be reached; then a stale response may be used for
-       * followers, too.
-       */
-      readonly byOrigin: boolean;
-    };
+import { MAY_KNOW_ELSEWHERE } from "./known-elsewhere.ts";
 
 /**
  * The outcome for followers of an answer that is not stored: either the next answer may be better, or none can be
@@ -39,6 +22,16 @@ export interface SharedFetch {
    */
   readonly order: number;
   readonly outcome: Promise<SharedFetchOutcome>;
+  /** Another isolate makes it. */
+  readonly isElsewhere?: true;
+  /** Resolves when the first follower that looks in the shared tier again has brought what is there into memory. */
+  brought?: Promise<void>;
+}
+
+/** One that this isolate makes. */
+export interface LeadingFetch extends SharedFetch {
+  /** Tells the followers. Calling it once with an outcome ends the fetch. */
+  tell(news: SharedFetchOutcome | BeingStored, now: number): void;
 }
 
 /** For this long, requests for a key whose answer could not be stored do not wait for each other. */
@@ -46,14 +39,24 @@ const HIT_FOR_MISS_MS = 5_000;
 /** The most keys to remember as hit-for-miss. */
 const MAX_HIT_FOR_MISS = 2_000;
 
+/** The cache key without what follows it in the key of a variant, and in that of a kind of visitors. */
+function pageOf(key: string): string {
+  return key.split(" ", 1)[0]!;
+}
+
 /**
  * Collapsed forwarding of one isolate: at most one shared fetch per key, and the hit-for-miss keys, for which waiting
  * is pointless. Only plain values are handed to followers, because a Response belongs to the request that fetched it.
  */
 export class CollapsedFetches {
+  readonly #elsewhere: FetchesElsewhere | undefined;
   readonly #leaders = new Map<string, SharedFetch>();
   readonly #hitForMiss = new ExpiringKeys(MAX_HIT_FOR_MISS, HIT_FOR_MISS_MS);
   #arrivals = 0;
+
+  constructor(elsewhere?: FetchesElsewhere) {
+    this.#elsewhere = elsewhere;
+  }
 
   /** A number for an arriving request or a beginning fetch. Each is higher than all before it. */
   nextOrder(): number {
@@ -64,30 +67,55 @@ export class CollapsedFetches {
     return this.#leaders.get(key);
   }
 
-  /** Begins a shared fetch. Calling `end` once ends it. */
-  begin(key: string): SharedFetch & { end(outcome: SharedFetchOutcome, now: number): void } {
+  /**
+   * Begins a shared fetch. `null` if another isolate makes it: then `find` has that one, until it ends. `joins`: whether
+   * this request may wait for other isolates.
+   */
+  begin(key: string, joins: boolean): LeadingFetch | null {
+    const turn = joins ? this.#elsewhere?.take(key, pageOf(key)) : undefined;
+    if (turn instanceof Promise) {
+      if (MAY_KNOW_ELSEWHERE) this.#leaders.set(key, this.#elsewhereUntil(key, turn));
+      return null;
+    }
     const { promise, resolve } = Promise.withResolvers<SharedFetchOutcome>();
     const leader: SharedFetch = { key, order: this.nextOrder(), outcome: promise };
     this.#leaders.set(key, leader);
-    const end = (outcome: SharedFetchOutcome, now: number) => {
+    const tell = (news: SharedFetchOutcome | BeingStored, now: number) => {
+      turn?.tell(news);
+      if (news.kind === "being-stored") return;
       this.abandon(leader);
-      // The answer itself cannot be shared, so later requests for this key do not wait for each other (R19).
-      if (outcome.kind === "not-shareable") this.#hitForMiss.remember(key, now);
-      resolve(outcome);
+      if (news.kind === "not-shareable") this.rememberHitForMiss(key, now);
+      resolve(news);
     };
-    return { ...leader, end };
+    return { ...leader, tell };
+  }
+
+  #elsewhereUntil(key: string, ended: Promise<EndedElsewhere>): SharedFetch {
+    const outcome = ended.then((news) => {
+      this.abandon(leader);
+      return news;
+    });
+    const leader: SharedFetch = { key, order: 0, outcome, isElsewhere: true };
+    return leader;
   }
 
   /**
-   * From now on no request joins the fetch under this key, because the response that it fetches has been invalidated.
+   * From now on no request joins a fetch of this page that has begun, of whichever variant and for whomever, because the
+   * page has been invalidated.
    */
-  abandonKey(key: string): void {
-    this.#leaders.delete(key);
+  abandonPage(page: string): void {
+    for (const key of this.#leaders.keys()) if (pageOf(key) === page) this.#leaders.delete(key);
+    this.#elsewhere?.avoid(page);
   }
 
   /** From now on no request joins this fetch, because the leader's request may be dead. The fetch may still end. */
   abandon({ key, outcome }: SharedFetch): void {
     if (this.#leaders.get(key)?.outcome === outcome) this.#leaders.delete(key);
+  }
+
+  /** The answer itself cannot be shared, so later requests for this key do not wait for each other (R19). */
+  rememberHitForMiss(key: string, now: number): void {
+    this.#hitForMiss.remember(key, now);
   }
 
   isHitForMiss(key: string, now: number): boolean {

@@ -24,7 +24,7 @@ export function collapsingKeys(context: RequestContext): CollapsingKeys {
 }
 
 function keyOf(identity: Identity, key: string): string {
-  return identity === "anonymous" ? key : `${identity} ${key}`;
+  return identity === "anonymous" ? key : `${key} ${identity}`;
 }
 
 /** The key of the variant that will be stored, as far as the selecting fields are known. */

@@ -1,4 +1,4 @@
-import type { Answer, ReceiptToken } from "../../ports.ts";
+import type { Answer, ReceiptToken, SharedFetchOutcome } from "../../ports.ts";
 import { judge } from "../../rules/freshness/judge.ts";
 import { mayAnswerWhileUnknown } from "../../rules/freshness/unknown-purge-state.ts";
 import { mayBeAnsweredInSession } from "../../rules/identity/identity.ts";
@@ -11,7 +11,7 @@ import { mayAnswer } from "../judging.ts";
 import type { Miss } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
 import { selects } from "../selection.ts";
-import type { SharedFetch, SharedFetchOutcome } from "./collapsed-fetches.ts";
+import type { SharedFetch } from "./collapsed-fetches.ts";
 
 /**
  * Waits for the leader, and no longer than a timer of the follower's own allows, because the leader's request may die.
@@ -58,7 +58,7 @@ async function isUnpurged(
 }
 
 /** Whether the response could answer without validation, leaving purges aside. */
-function isReusable({ ports, facts }: RequestContext, stored: StoredHead): boolean {
+export function isReusable({ ports, facts }: RequestContext, stored: StoredHead): boolean {
   const { clock } = ports;
   const unpurged = { answer: "not-purged", maxViewAgeMs: 0, awaitsToken: false, soft: null } as const;
   return mayAnswer(judge(stored, facts, unpurged, clock.now()));

@@ -19,8 +19,13 @@ export function mayFetchByGet(context: RequestContext, { selected, toValidate }:
 }
 
 /** Fetches the page as a GET would, and answers with its head. */
-export async function headByGet(context: RequestContext, miss: Miss, token: ReceiptToken | null): Promise<Answer> {
-  const answer = await collapse({ ...context, facts: context.facts.forWholePage() }, miss, token);
+export async function headByGet(
+  context: RequestContext,
+  miss: Miss,
+  token: ReceiptToken | null,
+  lookAgain: () => Promise<Answer>,
+): Promise<Answer> {
+  const answer = await collapse({ ...context, facts: context.facts.forWholePage() }, miss, token, lookAgain);
   context.background.run(cancelBody(answer.body)); // it is read for the store alone
   return { ...answer, body: null };
 }

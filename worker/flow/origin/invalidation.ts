@@ -31,7 +31,7 @@ export async function invalidateAfter(context: RequestContext, result: OriginRes
   purgeKeys.push(...groups.map((group) => groupPurgeKey(resolved, group)));
   if (purgeKeys.length === 0) return;
   ports.invalidations.tell([...new Set(purgeKeys)], background);
-  for (const { cacheKey } of invalidated) collapsed.abandonKey(cacheKey);
+  for (const { cacheKey } of invalidated) collapsed.abandonPage(cacheKey);
   const forgotten = Promise.all(invalidated.map(({ cacheKey }) => ports.store.forget(cacheKey)));
   background.run(forgotten);
   await forgotten;

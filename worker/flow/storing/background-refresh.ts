@@ -1,22 +1,38 @@
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
+import type { LeadingFetch } from "../collapsing/collapsed-fetches.ts";
 import { collapsingKeys } from "../collapsing/collapsing-key.ts";
+import { MAY_KNOW_ELSEWHERE } from "../collapsing/known-elsewhere.ts";
 import type { Miss } from "../miss.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
 import { otherVariants } from "../selection.ts";
 import { fetchAndStore } from "./fetch-and-store.ts";
+import { takeFromElsewhere } from "./take-from-elsewhere.ts";
 import { withoutAnswerEvents } from "./without-answer-events.ts";
 
 /**
  * Refetches, in the background, a response that has just been served stale. RFC 5861 §3. A page has one refresh at a
  * time, which other requests may join like any fetch. A request with `no-store` must not start it; the next request
- * will.
+ * will. Where another isolate refreshes the page, or has done so, its response is taken from the shared tier.
  */
 export function refreshInBackground(context: RequestContext, stored: StoredResponse): void {
-  const { facts, background, ports } = context;
+  const { facts, background, collapsed } = context;
   if (facts.directives.forbidsStoring) return;
   const { own, leader } = collapsingKeys(context);
   if (leader) return;
+  const begun = collapsed.begin(own, true);
+  if (!MAY_KNOW_ELSEWHERE || begun) background.run(refresh(context, stored, begun));
+  else {
+    const elsewhere = collapsed.find(own)!;
+    background.run(elsewhere.outcome.then(() => takeFromElsewhere(context, stored)));
+  }
+}
+
+async function refresh(context: RequestContext, stored: StoredResponse, begun: LeadingFetch | null): Promise<void> {
+  const { facts, ports } = context;
+  if (MAY_KNOW_ELSEWHERE && ports.fetchesElsewhere && (await takeFromElsewhere(context, stored))) {
+    return begun?.tell({ kind: "look-again" }, ports.clock.now());
+  }
   const unseen: RequestContext = {
     ...context,
     facts: facts.forWholePage(),
@@ -25,5 +41,6 @@ export function refreshInBackground(context: RequestContext, stored: StoredRespo
   };
   const toValidate = [stored, ...otherVariants(context, stored)];
   const miss: Miss = { xCache: "EXPIRED", reason: "stale", detail: undefined, selected: null, toValidate };
-  background.run(fetchAndStore(unseen, miss, own).then((answer) => cancelBody(answer.body)));
+  const answer = await fetchAndStore(unseen, miss, begun);
+  await cancelBody(answer.body);
 }

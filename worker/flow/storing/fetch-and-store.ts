@@ -9,8 +9,10 @@ import { answerWith, markOutcome, notModifiedFields, setBrowserLifetime, withSou
 import { forwardedOutcome, passOn, reportNotStored } from "../answering/pass-on.ts";
 import { bodyBytesOf, reportAnswered } from "../answering/report-answered.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
-import { outcomeOfPass } from "../collapsing/collapsed-fetches.ts";
+import { type LeadingFetch, outcomeOfPass } from "../collapsing/collapsed-fetches.ts";
 import { collapsingKeys } from "../collapsing/collapsing-key.ts";
+import { isReusable } from "../collapsing/followers.ts";
+import { MAY_KNOW_ELSEWHERE } from "../collapsing/known-elsewhere.ts";
 import type { Miss } from "../miss.ts";
 import { askOrigin, hasFailed } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
@@ -27,17 +29,12 @@ import { storeUnlessPurged, type TellFollowers } from "./store-unless-purged.ts"
 
 /**
  * Fetches from the origin, answers, and stores the answer if that is allowed. The stored responses of `miss` are
- * offered for validation. If the origin fails, the selected one replaces the answer, where that is allowed. With a
- * collapsing key, other requests may wait for the outcome.
+ * offered for validation. If the origin fails, the selected one replaces the answer, where that is allowed. Other
+ * requests may wait for the outcome if it is a shared fetch.
  */
-export async function fetchAndStore(
-  context: RequestContext,
-  miss: Miss,
-  collapsingKey: string | null,
-): Promise<Answer> {
-  const { ports, collapsed, background } = context;
-  const leader = collapsingKey === null ? null : collapsed.begin(collapsingKey);
-  const tellFollowers: TellFollowers = (outcome) => leader?.end(outcome, ports.clock.now());
+export async function fetchAndStore(context: RequestContext, miss: Miss, leader: LeadingFetch | null): Promise<Answer> {
+  const { ports, background } = context;
+  const tellFollowers: TellFollowers = (news) => leader?.tell(news, ports.clock.now());
   if (leader) background.run(leader.outcome);
   try {
     return await fetchOnce(context, miss, tellFollowers);
@@ -199,6 +196,10 @@ function storeWhileStreaming(
   tellFollowers: TellFollowers,
 ): Answer {
   const { ports, site, fills, background } = context;
+  if (MAY_KNOW_ELSEWHERE) {
+    const head = { ...decision.head, bodyBytes: 0, bodyKey: null }; // its body has no say
+    tellFollowers({ kind: "being-stored", lengthBytes, isReusable: () => isReusable(context, head) });
+  }
   const body = mayHaveBody(response.status) ? response.body : null;
   const share = fills.open(ports.clock.now());
   const fill = startFill(body, lengthBytes, site.limits.storeBytes, share, ports.bodies);

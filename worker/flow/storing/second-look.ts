@@ -12,7 +12,7 @@ import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
 import type { NotStored } from "../../rules/storing/not-stored.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import { selectingFields } from "../../rules/variants/vary.ts";
-import { outcomeOfPass, type SharedFetchOutcome } from "../collapsing/collapsed-fetches.ts";
+import { outcomeOfPass } from "../collapsing/collapsed-fetches.ts";
 import { collapsingKeys } from "../collapsing/collapsing-key.ts";
 import { askOrigin } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
@@ -111,9 +111,10 @@ async function fetchForAll(
   status: number,
 ): Promise<PlainAnswer | "unlike" | null> {
   const { collapsed, ports, background } = context;
-  const shared = collapsed.begin(key);
+  const shared = collapsed.begin(key, true);
+  if (!shared) return null; // a plain visitor asks already, in another isolate
   background.run(shared.outcome);
-  const tellFollowers = (outcome: SharedFetchOutcome) => shared.end(outcome, ports.clock.now());
+  const tellFollowers: TellFollowers = (news) => shared.tell(news, ports.clock.now());
   try {
     const answer = await fetchPlainly(context, status, tellFollowers);
     if (answer !== null && answer !== "unlike") await storeUnlessPurged(context, answer.stored, tellFollowers);

@@ -1,10 +1,10 @@
+import type { BeingStored, SharedFetchOutcome } from "../../ports.ts";
 import { isWorthStoring } from "../../rules/freshness/judge.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
-import type { SharedFetchOutcome } from "../collapsing/collapsed-fetches.ts";
 import type { RequestContext } from "../request-context.ts";
 import { storeResponse } from "../selection.ts";
 
-export type TellFollowers = (outcome: SharedFetchOutcome) => void;
+export type TellFollowers = (news: SharedFetchOutcome | BeingStored) => void;
 
 /**
  * Stores a response unless the current view says that it is purged. In that case only requests that arrived before the
@@ -21,7 +21,7 @@ export async function storeUnlessPurged(
   if (isPurged) reporter.report({ kind: "fill-discarded", because: "purged" });
   const stores = isPurged ? Promise.resolve() : storeResponse(context, stored);
   if (!isPurged) context.ports.compression?.prepare(context, stored, stores);
-  tellFollowers({ kind: "storable", stored });
+  tellFollowers({ kind: "storable", stored, kept: stores });
   await stores;
   if (!isPurged) reporter.report({ kind: "fetched", route: route.pattern, url, stored, at: clock.now() });
 }

@@ -1,0 +1,38 @@
+/** What a worker says of a fetch to another that waits for it. */
+export type FetchNews =
+  /** The disk has the answer. */
+  | "stored"
+  /** Its answer is, or will be, of no use to another worker. */
+  | "useless"
+  | "not-shareable"
+  | "failed"
+  | "failed-by-origin";
+
+const LETTERS: Readonly<Record<FetchNews, string>> = {
+  stored: "s",
+  useless: "u",
+  "not-shareable": "n",
+  failed: "f",
+  "failed-by-origin": "o",
+};
+const NEWS = new Map(Object.entries(LETTERS).map(([news, letter]) => [letter, news as FetchNews]));
+
+/** A line about the fetch with this lock. */
+export function writeNews(lock: string, news: FetchNews): string {
+  return `${LETTERS[news]}${lock}\n`;
+}
+
+/** `news`: `undefined` for a word of a later version. */
+export function readNews(line: string): { readonly lock: string; readonly news: FetchNews | undefined } {
+  return { lock: line.slice(1), news: NEWS.get(line[0]!) };
+}
+
+/** Calls back for each line that comes, in pieces of any size. */
+export function byLines(onLine: (line: string) => void): (text: string) => void {
+  let rest = "";
+  return (text) => {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop()!;
+    for (const line of lines) onLine(line);
+  };
+}

@@ -1,0 +1,135 @@
+import { hash } from "node:crypto";
+import { lstatSync, mkdirSync, readdirSync, readlinkSync, rmdirSync, statSync, symlinkSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+
+/** Where this system keeps files in memory. */
+const IN_MEMORY = "/dev/shm";
+const OWNER = /^\d+-[0-9a-f]{8}$/;
+const LOCK = /^[0-9a-f]{32}$/;
+const SOCKET = ".socket";
+
+/**
+ * Where the workers of a machine that share a cache folder keep their locks, the best place first. A place in memory
+ * costs half of one on a disk. Containers may share the memory, and have folders of the same path that are not the same.
+ */
+export function placesForLocks(cacheFolder: string): readonly string[] {
+  const user = process.getuid?.() ?? 0;
+  const { dev, ino } = statSync(cacheFolder, { bigint: true });
+  const ofFolder = hash("sha256", `${dev}-${ino}`, "hex").slice(0, 16);
+  return [join(IN_MEMORY, `tidemark-${user}-${ofFolder}`), join(cacheFolder, "being-fetched")];
+}
+
+/**
+ * Locks that processes share. A lock is a symbolic link whose text is the name of its owner: the kernel makes it whole,
+ * or says that there is one. Nothing follows it. Only its owner removes it, or one other process once the owner is dead.
+ *
+ * Throws what the file system does.
+ */
+export class LockFolder {
+  readonly path: string;
+
+  private constructor(path: string) {
+    this.path = path;
+  }
+
+  /** Makes the folder if it is missing. Throws if others could write there: what lies in it is believed. */
+  static open(path: string): LockFolder {
+    unless("EEXIST", () => mkdirSync(path, 0o700));
+    const { mode, uid } = lstatSync(path);
+    const isOurs = (mode & 0o170077) === 0o040000 && uid === (process.getuid?.() ?? uid);
+    if (!isOurs) throw new Error("it is not a folder of this user alone");
+    return new LockFolder(path);
+  }
+
+  /** The socket of an owner. While it answers, the owner is alive: the kernel closes it with the process. */
+  socketOf(owner: string): string {
+    return `${this.path}/${owner}${SOCKET}`;
+  }
+
+  /** Takes the lock, if it is free. Returns who has it now; `undefined` if that cannot be told. */
+  take(name: string, owner: string): string | undefined {
+    for (let tries = 0; tries < 3; tries++) {
+      if (this.#make(name, owner)) return owner;
+      const holder = this.#ownerOf(name);
+      if (holder !== undefined) return holder;
+    }
+    return undefined;
+  }
+
+  /** Gives one's own lock back. */
+  release(name: string): void {
+    unless("ENOENT", () => unlinkSync(`${this.path}/${name}`));
+  }
+
+  isOf(name: string, owner: string): boolean {
+    return this.#ownerOf(name) === owner;
+  }
+
+  /**
+   * Removes the lock of an owner that has died. Of all processes that try at once, one does it: otherwise the second
+   * could remove the lock that the next owner has made meanwhile. Returns whether it is gone.
+   */
+  removeOfDead(name: string, dead: string, remover: string): boolean {
+    const removal = `${name}.${dead}`;
+    if (this.isOf(name, dead) && this.#make(removal, remover)) {
+      if (this.isOf(name, dead)) this.release(name);
+      this.release(removal);
+    }
+    return !this.isOf(name, dead);
+  }
+
+  /** Removes what the dead have left. */
+  async sweep(remover: string, isAlive: (owner: string) => Promise<boolean>): Promise<void> {
+    const names = readdirSync(this.path);
+    const known = new Map<string, Promise<boolean>>();
+    const isDead = async (owner: string | undefined) => {
+      if (owner === undefined || owner === remover) return false;
+      if (!known.has(owner)) known.set(owner, isAlive(owner));
+      return !(await known.get(owner));
+    };
+    // Of removals first: one whose remover has died is begun anew.
+    for (const name of names.filter((each) => LOCK.test(each.slice(0, 32)) && each[32] === ".")) {
+      if ((await isDead(name.slice(33))) && (await isDead(this.#ownerOf(name)))) this.release(name);
+    }
+    for (const name of names.filter((each) => LOCK.test(each))) {
+      const owner = this.#ownerOf(name);
+      if (await isDead(owner)) this.removeOfDead(name, owner!, remover);
+    }
+    for (const name of names.filter((each) => each.endsWith(SOCKET))) {
+      if (await isDead(name.slice(0, -SOCKET.length))) this.release(name);
+    }
+  }
+
+  /** Removes the folder, if nobody has anything in it. */
+  leave(): void {
+    try {
+      rmdirSync(this.path);
+    } catch {
+      // Others use it.
+    }
+  }
+
+  /** Returns whether it was not there. */
+  #make(name: string, owner: string): boolean {
+    return unless("EEXIST", () => symlinkSync(owner, `${this.path}/${name}`));
+  }
+
+  #ownerOf(name: string): string | undefined {
+    let owner: string | undefined;
+    unless("ENOENT", () => {
+      owner = readlinkSync(`${this.path}/${name}`);
+    });
+    return owner !== undefined && OWNER.test(owner) ? owner : undefined;
+  }
+}
+
+/** Whether it worked; `false` if it failed with this code. */
+function unless(code: string, act: () => void): boolean {
+  try {
+    act();
+    return true;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== code) throw cause;
+    return false;
+  }
+}

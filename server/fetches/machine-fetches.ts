@@ -1,0 +1,372 @@
+import { hash, randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type Server, type Socket } from "node:net";
+import type {
+  BeingStored,
+  Clock,
+  EndedElsewhere,
+  FetchesElsewhere,
+  FetchTurn,
+  SharedFetchOutcome,
+  Wait,
+} from "../../worker/ports.ts";
+import { messageOf } from "../message-of.ts";
+import { byLines, type FetchNews, writeNews } from "./fetch-news.ts";
+import { LockFolder } from "./lock-folder.ts";
+import { type Heard, isListening, Neighbour } from "./neighbour.ts";
+import { RecentLocks } from "./recent-locks.ts";
+
+/** Other workers cannot stream along. Who waits for a body beyond these limits would have it sooner from the origin. */
+const MAX_AWAITED_BYTES = 1024 * 1024;
+const MAX_BODY_MS = 1_000;
+/**
+ * A lock outlives its fetch by this long, and up to twice as long: another worker may have looked for the page shortly
+ * before it was stored, and comes for the lock shortly after. Then it looks again.
+ */
+const LINGERS_MS = 50;
+/** After a fetch that was of no use to others, they do not wait for this key for so long. */
+const USELESS_MS = 5_000;
+/** A fetch that has taken longer is not waited for any more. */
+const MAX_FETCH_MS = 10_000;
+/** For so long a fetch may go on that an unsafe request has made outdated, or that a worker is silent about. */
+const OUTDATED_MS = 60_000;
+/** While the folder fails, one call in this time tries whether it works again. */
+const RETRY_MS = 5_000;
+/** The time in which another worker removes the lock of a dead one. */
+const REMOVAL_MS = 10;
+/** Longer paths of sockets are cut by some systems. */
+const MAX_SOCKET_PATH = 100;
+
+export interface MachineFetchesParts {
+  /** Folders for the locks, the best first. */
+  readonly places: readonly string[];
+  readonly clock: Clock;
+  /** Gets a line for the owner's log when the locks cannot be used, and when that is over. */
+  readonly say: (line: string) => void;
+}
+
+/** A lock that this worker has. */
+interface Held {
+  readonly lock: string;
+  readonly isStored: (key: string) => boolean;
+  readonly takenAt: number;
+  /** Workers that wait for its fetch. */
+  readonly waiting: Socket[];
+  /** When the head of an answer came whose body is on its way, and what it says. */
+  head: { readonly at: number; readonly news: BeingStored } | null;
+  /** Ends the wait for a body that takes too long. */
+  patience: Wait | undefined;
+  /** The key of the entry, once it is stored. The lock is only kept for those who looked too early. */
+  storedKey: string | null;
+  hasEnded: boolean;
+}
+
+/**
+ * The fetches of all workers of a machine: a fetch has a lock, which is taken at once and costs no other worker
+ * anything. Who finds it taken asks its owner over a socket, and is told when the fetch has ended.
+ */
+export class MachineFetches {
+  readonly #folder: LockFolder;
+  readonly #owner: string;
+  #server: Server;
+  readonly #clock: Clock;
+  readonly #say: (line: string) => void;
+  readonly #held = new Map<string, Held>();
+  readonly #neighbours = new Map<string, Neighbour>();
+  readonly #sockets = new Set<Socket>();
+  readonly #useless = new RecentLocks(USELESS_MS);
+  readonly #silent = new RecentLocks(OUTDATED_MS);
+  readonly #outdatedPages = new RecentLocks(OUTDATED_MS);
+  /** Locks whose entries are stored, since the last sweep and before it. */
+  #lingering: Held[] = [];
+  #lingeringLonger: Held[] = [];
+  #sweeping: Wait | undefined;
+  #retryAt: number | null = null;
+  #isClosed = false;
+
+  private constructor(folder: LockFolder, owner: string, server: Server, { clock, say }: MachineFetchesParts) {
+    this.#folder = folder;
+    this.#owner = owner;
+    this.#server = server;
+    this.#clock = clock;
+    this.#say = say;
+    this.#listensWith(server);
+  }
+
+  /** `undefined` if no place can be used, which it says. */
+  static async start(parts: MachineFetchesParts): Promise<MachineFetches | undefined> {
+    const owner = `${process.pid}-${randomUUID().slice(0, 8)}`;
+    const faults: string[] = [];
+    for (const place of parts.places) {
+      try {
+        const { folder, server } = await listenIn(place, owner);
+        const fetches = new MachineFetches(folder, owner, server, parts);
+        void folder.sweep(owner, (other) => isListening(folder.socketOf(other))).catch(() => undefined);
+        return fetches;
+      } catch (cause) {
+        faults.push(`${place} (${messageOf(cause)})`);
+      }
+    }
+    parts.say(`${EACH_FOR_ITSELF}: they cannot keep locks in ${faults.join(" or in ")}.`);
+    return undefined;
+  }
+
+  /** `isStored`: whether the shared tier has an entry under a key. */
+  ofSite(site: string, isStored: (key: string) => boolean): FetchesElsewhere {
+    const lockOf = (key: string) => hash("sha256", `${site}\n${key}`, "hex").slice(0, 32);
+    return {
+      take: (key, page) => {
+        const isOutdated = this.#outdatedPages.has(`${site}\n${page}`, this.#clock.now());
+        return isOutdated ? undefined : this.#take(lockOf(key), isStored);
+      },
+      avoid: (page) => this.#outdatedPages.remember(`${site}\n${page}`, this.#clock.now()),
+    };
+  }
+
+  /** Ends it, after the last fetch. It waits for nobody: another worker may hang, and learns the same from the kernel. */
+  close(): void {
+    this.#isClosed = true;
+    this.#sweeping?.cancel();
+    for (const held of [...this.#held.values()]) this.#end(held, "failed");
+    for (const neighbour of this.#neighbours.values()) neighbour.close();
+    for (const socket of this.#sockets) socket.destroySoon();
+    this.#server.close();
+    this.#folder.leave();
+  }
+
+  #take(lock: string, isStored: Held["isStored"]): FetchTurn | Promise<EndedElsewhere> | undefined {
+    const now = this.#clock.now();
+    if (this.#isClosed || this.#useless.has(lock, now) || this.#silent.has(lock, now)) return undefined;
+    const held = this.#held.get(lock);
+    if (held) {
+      // A fetch that nobody here waits for any more keeps its lock; one that has ended gives it to the next.
+      if (held.storedKey === null) return undefined;
+      held.hasEnded = true;
+      return this.#turn(lock, isStored);
+    }
+    const owner = this.#tryFolder(now, () => this.#folder.take(lock, this.#owner));
+    if (owner === undefined) return undefined;
+    return owner === this.#owner ? this.#turn(lock, isStored) : this.#follow(lock, owner);
+  }
+
+  #turn(lock: string, isStored: Held["isStored"]): FetchTurn {
+    const held: Held = {
+      lock,
+      isStored,
+      takenAt: this.#clock.now(),
+      waiting: [],
+      head: null,
+      patience: undefined,
+      storedKey: null,
+      hasEnded: false,
+    };
+    this.#held.set(lock, held);
+    return { tell: (news) => this.#hear(held, news) };
+  }
+
+  #hear(held: Held, news: SharedFetchOutcome | BeingStored): void {
+    if (held.hasEnded || held.storedKey !== null) return;
+    switch (news.kind) {
+      case "being-stored":
+        held.head = { at: this.#clock.now(), news };
+        if (held.waiting.length > 0) this.#weigh(held);
+        break;
+      case "storable": {
+        held.head = null;
+        held.patience?.cancel();
+        const isKept = () => this.#hasStored(held, news.stored.head.key);
+        void news.kept.then(isKept, isKept);
+        break;
+      }
+      case "look-again":
+        this.#end(held, "stored");
+        break;
+      case "not-shareable":
+        this.#end(held, "not-shareable");
+        break;
+      case "failed":
+        this.#end(held, news.byOrigin ? "failed-by-origin" : "failed");
+        break;
+    }
+  }
+
+  /** Somebody waits for a body that is on its way. */
+  #weigh(held: Held): void {
+    if (held.head === null) return;
+    const { at, news } = held.head;
+    if ((news.lengthBytes ?? 0) > MAX_AWAITED_BYTES || !news.isReusable()) this.#end(held, "useless");
+    if (held.hasEnded || held.patience) return;
+    held.patience = this.#clock.wait(Math.max(0, at + MAX_BODY_MS - this.#clock.now()));
+    void held.patience.over.then(() => this.#end(held, "useless"));
+  }
+
+  #hasStored(held: Held, key: string): void {
+    if (held.hasEnded) return;
+    held.storedKey = key;
+    if (held.waiting.length > 0) this.#endStored(held, key);
+    else {
+      this.#lingering.push(held);
+      if (!this.#sweeping) this.#sweepLater();
+    }
+  }
+
+  #sweep(): void {
+    const ending = this.#lingeringLonger;
+    this.#lingeringLonger = this.#lingering;
+    this.#lingering = [];
+    for (const held of ending) this.#end(held, "stored");
+    this.#sweeping = undefined;
+    if (this.#lingeringLonger.length > 0) this.#sweepLater();
+  }
+
+  #sweepLater(): void {
+    this.#sweeping = this.#clock.wait(LINGERS_MS);
+    void this.#sweeping.over.then(() => this.#sweep());
+  }
+
+  /** The disk may be full, or have failed. */
+  #endStored(held: Held, key: string): void {
+    this.#end(held, held.isStored(key) ? "stored" : "useless");
+  }
+
+  /** Gives the lock back, and tells those who wait. */
+  #end(held: Held, news: FetchNews): void {
+    if (held.hasEnded) return;
+    held.hasEnded = true;
+    held.patience?.cancel();
+    this.#held.delete(held.lock);
+    this.#release(held.lock);
+    for (const socket of held.waiting) socket.write(writeNews(held.lock, news));
+  }
+
+  async #follow(lock: string, owner: string): Promise<EndedElsewhere> {
+    let neighbour = this.#neighbours.get(owner);
+    if (!neighbour) {
+      neighbour = new Neighbour(this.#folder.socketOf(owner), () => this.#neighbours.delete(owner));
+      this.#neighbours.set(owner, neighbour);
+    }
+    const heard = await this.#hearWithin(MAX_FETCH_MS, neighbour, lock);
+    switch (heard) {
+      case "stored":
+        return { kind: "look-again" };
+      case "useless":
+        this.#useless.remember(lock, this.#clock.now());
+        return { kind: "look-again" };
+      case "lost":
+        this.#silent.remember(lock, this.#clock.now());
+        return { kind: "look-again" };
+      case "not-shareable":
+        return { kind: "not-shareable" };
+      case "failed":
+      case "failed-by-origin":
+        return { kind: "failed", byOrigin: heard === "failed-by-origin" };
+      case "dead": {
+        const remove = () => this.#folder.removeOfDead(lock, owner, this.#owner);
+        const isGone = this.#tryFolder(this.#clock.now(), remove) ?? true;
+        if (!isGone) await this.#clock.wait(REMOVAL_MS).over;
+        return { kind: "failed", byOrigin: false };
+      }
+    }
+  }
+
+  /** A worker may hang, and say nothing. */
+  async #hearWithin(ms: number, neighbour: Neighbour, lock: string): Promise<Heard> {
+    const wait = this.#clock.wait(ms);
+    const heard = await Promise.race([neighbour.ended(lock), wait.over]);
+    wait.cancel();
+    if (heard) return heard;
+    neighbour.forget(lock);
+    return "lost";
+  }
+
+  /** Another worker has connected. It sends the names of the locks that it waits for. */
+  #welcome(socket: Socket): void {
+    socket.setEncoding("latin1").unref();
+    this.#sockets.add(socket);
+    socket.on("error", () => undefined); // it closes
+    socket.on("close", () => this.#sockets.delete(socket));
+    socket.on(
+      "data",
+      byLines((lock) => this.#isAsked(lock, socket)),
+    );
+  }
+
+  #isAsked(lock: string, socket: Socket): void {
+    const held = this.#held.get(lock);
+    if (!held) {
+      // It has ended in between, and nothing is stored; or the folder failed when it ended.
+      if (this.#isLeftOver(lock)) this.#release(lock);
+      return void socket.write(writeNews(lock, "failed"));
+    }
+    held.waiting.push(socket);
+    if (held.storedKey !== null) this.#endStored(held, held.storedKey);
+    else if (this.#clock.now() - held.takenAt > MAX_FETCH_MS) this.#end(held, "useless");
+    else this.#weigh(held);
+  }
+
+  #isLeftOver(lock: string): boolean {
+    return this.#tryFolder(this.#clock.now(), () => this.#folder.isOf(lock, this.#owner)) ?? false;
+  }
+
+  #release(lock: string): void {
+    try {
+      this.#folder.release(lock);
+    } catch {
+      // The next attempt to take one says so.
+    }
+  }
+
+  /** `undefined` if the folder fails, or has failed. */
+  #tryFolder<T>(now: number, act: () => T): T | undefined {
+    if (this.#retryAt !== null) {
+      if (now >= this.#retryAt) void this.#reopen(now);
+      return undefined;
+    }
+    try {
+      return act();
+    } catch (cause) {
+      this.#say(`${EACH_FOR_ITSELF} for now: the locks in ${this.#folder.path} fail (${messageOf(cause)}).`);
+      this.#retryAt = now + RETRY_MS;
+      return undefined;
+    }
+  }
+
+  /** Begins anew in the folder. Whoever removed it has removed the socket, too, without which this worker counts as dead. */
+  async #reopen(now: number): Promise<void> {
+    this.#retryAt = now + RETRY_MS;
+    this.#server.close();
+    try {
+      const { server } = await listenIn(this.#folder.path, this.#owner);
+      if (this.#isClosed) return void server.close();
+      this.#listensWith(server);
+      this.#retryAt = null;
+      this.#say("Workers share their fetches again.");
+    } catch {
+      // It has been said.
+    }
+  }
+
+  #listensWith(server: Server): void {
+    this.#server = server.on("connection", (socket) => this.#welcome(socket));
+  }
+}
+
+const EACH_FOR_ITSELF = "Each worker asks the origin for itself";
+
+async function listenIn(place: string, owner: string): Promise<{ folder: LockFolder; server: Server }> {
+  for (let tries = 0; ; tries++) {
+    const folder = LockFolder.open(place);
+    const path = folder.socketOf(owner);
+    if (path.length > MAX_SOCKET_PATH) throw new Error("its path is too long for a socket");
+    const server = createServer().unref();
+    try {
+      server.listen(path);
+      await once(server, "listening");
+      server.on("error", () => undefined);
+      return { folder, server };
+    } catch (cause) {
+      // A worker that ended may have removed the folder in between.
+      if (tries > 2) throw cause;
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
+import { Agent, createServer, get, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { placesForLocks } from "../../../server/fetches/lock-folder.ts";
+import { ServerProcess } from "../serve/running-server.ts";
+import { until } from "./machine-under-test.ts";
+
+const REQUESTS = 200;
+const HELD = /^[0-9a-f]{32}$/;
+
+/** The workers of `tidemark serve`, with the origin's own record as the witness. */
+describe("a stampede on tidemark serve with several workers", { timeout: 60_000 }, () => {
+  const asked: { readonly path: string; readonly response: ServerResponse }[] = [];
+  const origin = createServer(({ url }, response) => {
+    asked.push({ path: url!, response });
+    if (url === "/me") response.writeHead(200, { "cache-control": "private" }).flushHeaders();
+  });
+  const agent = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY });
+  let folder: string;
+  let server: ServerProcess;
+  let address: URL;
+
+  beforeAll(async () => {
+    origin.listen(0, "127.0.0.1");
+    await once(origin, "listening");
+    folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+    const { port } = origin.address() as AddressInfo;
+    const args = ["--origin", `http://127.0.0.1:${port}`, "--listen", "127.0.0.1:0", "--cache", folder];
+    server = new ServerProcess(folder, [...args, "--workers", "3", "--memory", "48MiB"], { TIDEMARK_HOSTS: "*" });
+    address = await server.address();
+    await server.prints(/worker-3 .* accepts/);
+  }, 60_000);
+  afterAll(async () => {
+    agent.destroy();
+    expect(await server.stop()).toBe(0);
+    origin.close();
+    origin.closeAllConnections();
+    rmSync(folder, { recursive: true });
+  }, 60_000);
+
+  const at = (path: string) => asked.filter((each) => each.path === path);
+  const answer = (response: ServerResponse, body: string) =>
+    void response.writeHead(200, { "cache-control": "max-age=600" }).end(body);
+  const locks = () => placesForLocks(join(folder, "pages"))[0]!;
+  const held = () => readdirSync(locks()).filter((name) => HELD.test(name));
+
+  /** Sends so many requests, on a connection each. Resolves, when all are sent, to their answers: `null` for none. */
+  async function rush(path: string): Promise<Promise<(string | null)[]>[]> {
+    const sent: Promise<unknown>[] = [];
+    const answers = Array.from({ length: REQUESTS }, () => {
+      const request = get(new URL(path, address), { agent });
+      sent.push(once(request, "finish"));
+      return new Promise<string | null>((resolve) => {
+        request.on("error", () => resolve(null));
+        request.on("response", (response) => {
+          let body = "";
+          response.setEncoding("utf8").on("data", (piece: string) => {
+            body += piece;
+          });
+          response.on("error", () => resolve(null)).on("end", () => resolve(body));
+        });
+      });
+    });
+    await Promise.all(sent);
+    return [Promise.all(answers)];
+  }
+
+  test("is one request to the origin", async () => {
+    const [answers] = await rush("/a");
+    await until(() => at("/a").length > 0);
+    answer(at("/a")[0]!.response, "v1");
+    expect(new Set(await answers)).toEqual(new Set(["v1"]));
+    expect(at("/a")).toHaveLength(1);
+  });
+
+  test("on a page that is not stored has all requests at the origin at once", async () => {
+    const [answers] = await rush("/me");
+    await until(() => at("/me").length === REQUESTS); // and none has its body yet
+    for (const { response } of at("/me")) response.end("mine");
+    expect(new Set(await answers)).toEqual(new Set(["mine"]));
+  });
+
+  test("survives the death of the worker that fetches", async () => {
+    const [answers] = await rush("/b");
+    await until(() => at("/b").length === 1);
+    await until(() => held().length === 1); // those of earlier fetches are gone
+    process.kill(Number(readlinkSync(join(locks(), held()[0]!)).split("-")[0]), "SIGKILL");
+    await until(() => at("/b").length === 2);
+    answer(at("/b")[1]!.response, "v2");
+    const got = await answers!;
+    expect(new Set(got.filter((body) => body !== null))).toEqual(new Set(["v2"]));
+    const lost = got.filter((body) => body === null).length; // those on connections of the dead worker
+    expect(lost).toBeLessThan(REQUESTS);
+    const [again] = await rush("/b");
+    expect(new Set(await again)).toEqual(new Set(["v2"]));
+    expect(at("/b")).toHaveLength(2);
+  });
+
+  test("of one worker needs no locks", async () => {
+    const cache = join(folder, "alone");
+    const { port } = origin.address() as AddressInfo;
+    const args = ["--origin", `http://127.0.0.1:${port}`, "--listen", "127.0.0.1:0", "--cache", cache];
+    const alone = new ServerProcess(folder, [...args, "--workers", "1"], { TIDEMARK_HOSTS: "*" });
+    const asks = fetch(new URL("/c", await alone.address()));
+    await until(() => at("/c").length === 1);
+    expect(placesForLocks(join(cache, "pages")).filter((place) => existsSync(place))).toEqual([]);
+    answer(at("/c")[0]!.response, "v1");
+    expect(await (await asks).text()).toBe("v1");
+    expect(await alone.stop()).toBe(0);
+  });
+
+  test("leaves nothing behind when the server has ended", async () => {
+    await server.stop();
+    expect(() => readdirSync(locks())).toThrow("ENOENT");
+  });
+});
