@@ -74,6 +74,11 @@ export class LateRelay {
     this.#self.cutOffUntil = this.#fate.now() + ms;
   }
 
+  /** When its last read of the log began that has been answered: epoch milliseconds. */
+  get readAt(): number {
+    return this.#self.told.lease.askedAt;
+  }
+
   /** What the log sends it from now on, for this long, arrives a second later. */
   hearLate(ms: number): void {
     this.#hearsLateUntil = this.#fate.now() + ms;

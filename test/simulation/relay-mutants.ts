@@ -68,32 +68,11 @@ export const relayMutants: Mutants = {
     to: "if (Math.max(",
     foundBy: "simulation",
   },
-  "r27-push-without-the-rest": {
-    name: "a relay takes in a push that had no room for all purges",
-    file: RELAY,
-    from: "Math.max(delta.from, delta.truncatedAt) > seq",
-    to: "delta.from > seq",
-    foundBy: "simulation",
-  },
-  "r27-push-leaves-a-gap": {
-    name: "a relay takes in a push that begins above what it has",
-    file: RELAY,
-    from: "Math.max(delta.from, delta.truncatedAt) > seq",
-    to: "delta.truncatedAt > seq",
-    foundBy: "simulation",
-  },
   "r27-answers-for-an-unread-range": {
     name: "a relay answers for the unread range of a reader that is ahead of it",
     file: FOLLOWED_LOG,
     from: "{ ...position, seq, unread: null }",
     to: "{ ...position, seq }",
-    foundBy: "simulation",
-  },
-  "r27-readers-ahead-make-a-log": {
-    name: "a reader that is ahead of a relay makes the relay's copy another log",
-    file: FOLLOWED_LOG,
-    from: "isAhead ? { ...position, seq, unread: null } : position",
-    to: "position",
     foundBy: "simulation",
   },
   "r27-reader-outlives-its-relay": {

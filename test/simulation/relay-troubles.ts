@@ -34,6 +34,7 @@ const OTHER_PATH = "/a";
 export class RelayTroubles {
   readonly #world: TroubledWorld;
   readonly #fate: Fate;
+  #isForgetting = false;
 
   constructor(world: TroubledWorld) {
     this.#world = world;
@@ -81,7 +82,7 @@ export class RelayTroubles {
       () => this.#newerLog(relay),
       () => this.#backAfterRest(relay),
       () => this.#missedPurges(relay),
-      () => this.#readersAhead(relay),
+      () => this.#readerAhead(relay),
       () => this.#purgedTwice(relay),
       () => this.#forgotten(relay),
       () => this.#oldLogsPush(relay),
@@ -155,23 +156,23 @@ export class RelayTroubles {
     await this.#look(purged ?? null, LATE_PATH);
   }
 
-  /** Readers hear by a token of more purges than a reply has room for, before their relay does, and renew there. */
-  async #readersAhead(relay: LateRelay): Promise<void> {
+  /** A new reader hears by a token of more purges than a reply has room for, and asks a relay for them that lacks them. */
+  async #readerAhead(relay: LateRelay): Promise<void> {
     const fate = this.#fate;
     const { visitors } = this.#world;
     await this.#everybodySees(LATE_PATH);
     this.#loseLog(relay, 1500);
     const purging = this.#purgeMany(LATE_PATH, 120);
-    await fate.scheduler.wait(300).over;
+    await fate.scheduler.wait(250).over;
     const last = fate.history.purges.at(-1) ?? null;
     fate.count("readers that were ahead of their relay", last !== null);
-    const looking = this.#readersOf(relay).map(async (isolate) => {
-      const asking = visitors.get(isolate, OTHER_PATH, last);
-      await fate.scheduler.wait(fate.pick([300, 450, 600])).over;
-      await this.#sees(isolate, LATE_PATH);
-      await asking;
-    });
-    await Promise.all([...looking, purging]);
+    const isolate = this.#world.startReader(relay);
+    const asking = [visitors.get(isolate, OTHER_PATH, last)];
+    await fate.scheduler.wait(200).over;
+    asking.push(this.#sees(isolate, OTHER_PATH));
+    await fate.scheduler.wait(200).over;
+    await this.#sees(isolate, LATE_PATH);
+    await Promise.all([...asking, purging]);
   }
 
   /** A page is purged twice, and what the relay has been sent first comes again at the end. */
@@ -217,22 +218,28 @@ export class RelayTroubles {
    * have ended their work before, because they would read the log itself, which would wait for them.
    */
   async #forgotten(relay: LateRelay): Promise<void> {
+    if (this.#isForgetting) return;
+    this.#isForgetting = true;
     const fate = this.#fate;
     const { log, rememberedByNameMs, skewMs } = this.#world;
-    await fate.scheduler.wait(6000).over;
-    const isolate = this.#readerOf(relay);
+    const until = (at: number) => fate.scheduler.wait(Math.max(at - fate.now(), 0)).over;
+    await fate.scheduler.wait(15_000).over;
+    await this.#sees(this.#world.startReader(relay), LATE_PATH);
     const cutOffMs = rememberedByNameMs + 3000;
-    await this.#sees(isolate, LATE_PATH);
     this.#loseLog(relay, cutOffMs);
-    const lostAt = fate.now();
-    await fate.scheduler.wait(900).over;
+    await fate.scheduler.wait(300).over;
+    const { readAt } = relay;
+    await until(readAt + 900);
+    const isolate = this.#world.startReader(relay);
+    const asking = this.#sees(isolate, LATE_PATH);
+    await fate.scheduler.wait(200).over;
     log.cutOff(isolate.reader, cutOffMs);
     fate.count("relays that the log forgot before their readers did");
-    await fate.scheduler.wait(lostAt + rememberedByNameMs + skewMs - fate.now()).over;
+    await until(readAt + rememberedByNameMs + skewMs + 50);
     const fetching = this.#sees(isolate, LATE_PATH);
-    await fate.delay(150);
+    await fate.scheduler.wait(20).over;
     await this.#purgeAndLook(LATE_PATH);
-    await fetching;
+    await Promise.all([asking, fetching]);
   }
 
   #loseLog(relay: LateRelay, ms: number): void {
@@ -240,15 +247,11 @@ export class RelayTroubles {
     this.#fate.tell(`${relay.name} does not reach the log for a while`);
   }
 
-  /** Those that have connected to the relay. */
-  #readersOf(relay: LateRelay): readonly SimulatedIsolate[] {
-    return this.#world.isolates().filter(({ reader }) => relay.hasServed(reader));
-  }
-
-  /** One of them, if there is one. */
+  /** One that has connected to the relay, if there is one. */
   #readerOf(relay: LateRelay): SimulatedIsolate {
-    const readers = this.#readersOf(relay);
-    return this.#fate.pick(readers.length > 0 ? readers : this.#world.isolates());
+    const isolates = this.#world.isolates();
+    const readers = isolates.filter(({ reader }) => relay.hasServed(reader));
+    return this.#fate.pick(readers.length > 0 ? readers : isolates);
   }
 
   #sees(isolate: SimulatedIsolate, path: string): Promise<void> {
