@@ -15,7 +15,8 @@ interface Receipt {
   readonly refreshed?: readonly { readonly status: number }[];
 }
 
-type Items = readonly [items: object, matches: Matches];
+/** What a purge names, and the pages that it covers. */
+export type Items = readonly [items: object, matches: Matches];
 
 export const EVERYTHING: Items = [{ everything: true }, () => true];
 
@@ -23,11 +24,23 @@ export const UNRELATED: Items = [{ tags: ["unrelated"] }, () => false];
 
 const tagged = (tag: string): Items => [{ tags: [tag] }, ({ tags }: Page) => tags.includes(tag)];
 
+const PAGES: Readonly<Record<string, Items>> = {
+  "/a": [{ urls: ["/a"] }, ({ target }) => target === "/a"],
+  "/b": [{ urls: [`https://${HOST}/b`] }, ({ target }) => target === "/b"],
+  "/plog/c": [{ tags: ["plog:c"] }, ({ target }) => target === "/plog/c"],
+};
+
+/** One page alone. */
+export const itemsOf = (path: string): Items => PAGES[path]!;
+
+/** Two other keys, one of which may be a page's. */
+export const OTHERS: readonly Items[] = [UNRELATED, tagged(TAGS[0]!)];
+
 const ITEMS: readonly Items[] = [
-  [{ urls: ["/a"] }, ({ target }) => target === "/a"],
-  [{ urls: [`https://${HOST}/b`] }, ({ target }) => target === "/b"],
+  PAGES["/a"]!,
+  PAGES["/b"]!,
   ...TAGS.map(tagged),
-  [{ tags: ["plog:c"] }, ({ target }) => target === "/plog/c"],
+  PAGES["/plog/c"]!,
   UNRELATED,
   [{ prefixes: ["/plog"] }, ({ target }) => target.startsWith("/plog/")],
   [{ hosts: [HOST] }, () => true],

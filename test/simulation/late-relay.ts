@@ -32,6 +32,10 @@ export class LateRelay {
   #self!: Reader;
   #objects = 0;
   #silentUntil = NEVER;
+  readonly #served = new WeakSet<Reader>();
+  #rested = Promise.withResolvers<void>();
+  #hearsLateUntil = NEVER;
+  #lastPush: (() => Promise<boolean>) | null = null;
 
   constructor(fate: Fate, log: LateLog, settings: Partial<LogSettings>, name: string) {
     this.#fate = fate;
@@ -44,6 +48,11 @@ export class LateRelay {
 
   get name(): string {
     return this.#name;
+  }
+
+  /** Whether it has answered this reader. */
+  hasServed(reader: Reader): boolean {
+    return this.#served.has(reader);
   }
 
   /** Another object takes its place. `isDead`: the one before does nothing any more. */
@@ -63,6 +72,27 @@ export class LateRelay {
   loseLog(ms: number): void {
     this.#fate.count("relays that did not reach the log");
     this.#self.cutOffUntil = this.#fate.now() + ms;
+  }
+
+  /** When its last read of the log began that has been answered: epoch milliseconds. */
+  get readAt(): number {
+    return this.#self.told.lease.askedAt;
+  }
+
+  /** What the log sends it from now on, for this long, arrives a second later. */
+  hearLate(ms: number): void {
+    this.#hearsLateUntil = this.#fate.now() + ms;
+  }
+
+  /** Sends it again what the log has sent it last; `null` if that is nothing. */
+  get lastPush(): (() => Promise<boolean>) | null {
+    return this.#lastPush;
+  }
+
+  /** Resolves when it next gives up its lease; to false if it does not within this time. */
+  rests(withinMs: number): Promise<boolean> {
+    const tooLate = this.#fate.scheduler.wait(withinMs).over.then(() => false);
+    return Promise.race([this.#rested.promise.then(() => true), tooLate]);
   }
 
   /** A reader's connection to it. */
@@ -92,6 +122,7 @@ export class LateRelay {
     });
     const { connection } = opened!;
     fate.count("connections to a relay");
+    this.#served.add(reader);
     return {
       first,
       renew: (since, leaseMs, longestViewAgeMs) =>
@@ -119,17 +150,28 @@ export class LateRelay {
     const { read, connect } = this.#log.reachedBy(this.#self) as RelayedLog;
     const root: RelayedLog = {
       read,
-      connect: ({ learn, ...asked }) =>
-        connect({
-          ...asked,
-          learn: async (delta) => {
-            const hasReached = await learn(delta);
-            fate.count("purges that a relay confirmed", hasReached);
-            return hasReached;
-          },
-        }),
+      connect: async ({ learn, ...asked }) => {
+        const connection = await connect({ ...asked, learn: (delta) => this.#learns(learn, delta) });
+        const release = () => {
+          const released = connection!.release();
+          this.#rested.resolve();
+          this.#rested = Promise.withResolvers();
+          return released;
+        };
+        return connection && { ...connection, release };
+      },
     };
     this.#relay = new Relay(copy, root, clock, () => fate.random(), this.#settings.rememberedByNameMs);
+  }
+
+  /** It is sent a purge by the log. */
+  async #learns(learn: ConnectingReader["learn"], delta: ViewDelta): Promise<boolean> {
+    const fate = this.#fate;
+    if (fate.now() < this.#hearsLateUntil) await fate.scheduler.wait(1000).over;
+    this.#lastPush = () => learn(delta);
+    const hasReached = await learn(delta);
+    fate.count("purges that a relay confirmed", hasReached);
+    return hasReached;
   }
 
   /** A call of the relay's object, and its reply. */

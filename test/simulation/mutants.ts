@@ -1,5 +1,6 @@
 import type { Mutants } from "../mutants/mutant.ts";
 import { mutants as purgeProtocol } from "../scenarios/purge-protocol/mutants.ts";
+import { relayMutants } from "./relay-mutants.ts";
 
 const JUDGE = "worker/rules/freshness/judge.ts";
 const LOG = "worker/purges/log/sql-purge-log.ts";
@@ -11,8 +12,6 @@ const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 const KEPT_VIEW = "worker/purges/lease/kept-view.ts";
 const LEASE_BOOK = "worker/purges/log/lease-book.ts";
 const CONNECTED_LOG = "worker/purges/log/connected-log.ts";
-const RELAY = "worker/purges/relay/relay.ts";
-const FOLLOWED_LOG = "worker/purges/relay/followed-log.ts";
 
 /** Stamps a background fetch with the view of whatever time the stamp is read. */
 const STAMPED_LATE = `ports: { ...ports, purges: new Proxy(ports.purges, { get: (purges, name) => {
@@ -321,46 +320,5 @@ export const mutants: Mutants = {
     to: "reply.then((delta) => this.#take(delta, leased.beginCall()))",
     foundBy: "simulation",
   },
-  "r27-taken-in-counts-as-confirmed": {
-    name: "a relay confirms what it has taken in, whether or not its readers have",
-    file: FOLLOWED_LOG,
-    from: "if (at > this.#now()) break;",
-    to: "",
-    foundBy: "simulation",
-  },
-  "r27-silent-reader-counts-as-confirmed": {
-    name: "a relay's answer to a push confirms it, however its readers have answered",
-    file: RELAY,
-    from: "return this.#isConfirmed(delta.to);",
-    to: "return true;",
-    foundBy: "simulation",
-  },
-  "r27-answers-while-cut-off": {
-    name: "a relay answers by what it knows, however long ago it has read the log",
-    file: RELAY,
-    from: "ageMs <= RELAY_AGE_MS && ",
-    to: "ageMs < Number.POSITIVE_INFINITY && ",
-    foundBy: "simulation",
-  },
-  "r27-restarted-relay-goes-on": {
-    name: "a relay that has restarted confirms under the name of the one before",
-    file: RELAY,
-    from: "this.#name = `relay ${random()}`;",
-    to: "this.#name = `relay ${random() * 0}`;",
-    foundBy: "simulation",
-  },
-  "r27-age-does-not-count": {
-    name: "the log does not count with the age of what a relay knows",
-    file: "worker/purges/log/log-contract.ts",
-    from: "return RELAY_AGE_MS + skewMs;",
-    to: "return 0;",
-    foundBy: "simulation",
-  },
-  "r27-reader-of-a-newer-log-goes-back": {
-    name: "a relay answers a reader of another log by what it has read before",
-    file: RELAY,
-    from: "isOfAnotherLog ? this.#readsBegun + 1 : 1",
-    to: "1",
-    foundBy: "simulation",
-  },
+  ...relayMutants,
 };

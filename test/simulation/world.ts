@@ -14,6 +14,7 @@ import { LateTier } from "./late-tier.ts";
 import type { Occurrences } from "./occurrences.ts";
 import { type Bounds, brokenPromises } from "./promises.ts";
 import { RandomOrigin, ROUTE } from "./random-origin.ts";
+import { RelayTroubles } from "./relay-troubles.ts";
 import { SimulatedIsolate } from "./simulated-isolate.ts";
 import { simulatedParent } from "./simulated-parent.ts";
 import { Told } from "./told.ts";
@@ -51,11 +52,20 @@ const WITHOUT_CONNECTION_BESIDE_RELAYS = 0.04;
 const WITHOUT_RELAY = 0.3;
 /** The share of steps there that trouble a relay. */
 const RELAY_TROUBLES = 0.08;
+const RELAY_COURSES = 0.1;
 /** Two relays for the isolates of both PoPs, so that a PoP may have isolates of both. */
 const RELAYS = ["relay 1", "relay 2"] as const;
 /** The number of steps of a world, and the most time between two of them, in milliseconds. */
 export const STEPS = 28;
 const STEP_MS = 300;
+
+/** How an isolate starts, if that is not left to chance. */
+interface Start {
+  /** The probability that it is of a version that keeps no connection. */
+  readonly withoutConnection?: number;
+  /** The relay to which it connects. */
+  readonly relay?: LateRelay;
+}
 
 /** The options of a world besides its seed. */
 export interface WorldOptions {
@@ -92,7 +102,8 @@ export class World {
   readonly #isStaleWhileSilent: boolean;
   /** Whether the isolates of one PoP are the parents of those of the other. */
   readonly #hasParent: boolean;
-  readonly #isLateAllowed: boolean;
+  /** Whether the newest version of the site lets purges come later to one route. */
+  #isLateAllowed: boolean;
   readonly #pushing: Pushing;
   readonly #keepViewMs: number;
   readonly #rememberedByNameMs: number;
@@ -102,6 +113,7 @@ export class World {
   readonly #skewsMs: readonly number[];
   readonly #isolates: SimulatedIsolate[][] = [[], []];
   readonly #relays: readonly LateRelay[];
+  readonly #relayTroubles: RelayTroubles;
 
   constructor(seed: number, options: WorldOptions = {}) {
     this.#seed = seed;
@@ -113,7 +125,8 @@ export class World {
     this.#isLateAllowed = fate.chance(0.2);
     this.#pushing = PUSHINGS[seed % PUSHES_IN] ?? "none";
     this.#keepViewMs = KEEP_VIEW_MS[seed % KEEP_VIEW_MS.length] ?? 0;
-    const hasLittleRoom = fate.chance(0.4);
+    const hasRelays = this.#pushing === "over-relays";
+    const hasLittleRoom = fate.chance(hasRelays ? 0.7 : 0.4);
     fate.count("logs with little room", hasLittleRoom);
     fate.count("sites where a purge may come late", this.#isLateAllowed);
     this.#rememberedByNameMs = REMEMBERED_BY_NAME_MS[seed % REMEMBERED_BY_NAME_MS.length] ?? 0;
@@ -125,11 +138,24 @@ export class World {
       ...(isNumberedLow && { maxSeq: MAX_LOW_SEQ }),
     };
     this.#log = new LateLog(fate, settings, this.#pushing, seed % CROWDED_IN === 1 ? 4 : undefined);
-    const hasRelays = this.#pushing === "over-relays";
     this.#relays = hasRelays ? RELAYS.map((name) => new LateRelay(fate, this.#log, settings, name)) : [];
     this.#origin = new RandomOrigin(fate);
     this.#visitors = new Visitors(fate);
     this.#backend = new Backend(fate, this.#log);
+    this.#relayTroubles = new RelayTroubles({
+      number: Math.floor(seed / PUSHES_IN),
+      fate,
+      log: this.#log,
+      visitors: this.#visitors,
+      backend: this.#backend,
+      keepViewMs: this.#keepViewMs,
+      rememberedByNameMs: this.#rememberedByNameMs,
+      skewMs: SKEW_MS,
+      isolates: () => this.#isolates.flat(),
+      purge: () => this.#purge(),
+      startReader: (relay) => this.#replaceIsolate({ withoutConnection: 0, relay }),
+      deployLongerViewAge: () => this.#deployLongerViewAge(),
+    });
     this.#tiers = POPS.map(() => new LateTier(fate));
     this.#notes = POPS.map(() => new LateNotes(fate, this.#clocksDifferBy));
     const apartMs = POPS.map((pop) => (pop === 0 ? 0 : (fate.random() - 0.5) * 2 * 3_600_000));
@@ -158,7 +184,10 @@ export class World {
   async #step(): Promise<void> {
     const fate = this.#fate;
     const [path, isolate, drawn] = [this.#visitors.anyPath(), this.#anyIsolate(), fate.random()];
-    if (this.#relays.length > 0 && drawn < RELAY_TROUBLES) return this.#troubleRelay(fate.pick(this.#relays));
+    if (this.#relays.length > 0 && drawn < RELAY_TROUBLES) return this.#relayTroubles.anyTime(fate.pick(this.#relays));
+    if (this.#relays.length > 0 && drawn < RELAY_TROUBLES + RELAY_COURSES) {
+      return this.#relayTroubles.course(fate.pick(this.#relays));
+    }
     if (drawn < 0.6) return this.#visitors.get(isolate, path, fate.chance(0.2) ? this.#latestPurge() : null);
     if (drawn < 0.67) return this.#visitors.get(isolate, path, null, "HEAD");
     if (drawn < 0.7) return this.#visitors.crowd(isolate, path);
@@ -201,7 +230,9 @@ export class World {
   async #cutOff(): Promise<void> {
     const fate = this.#fate;
     const path = this.#visitors.anyPath();
-    const isolate = fate.chance(0.3) ? this.#replaceIsolate(CUT_OFF_WITHOUT_CONNECTION) : this.#anyIsolate();
+    const isolate = fate.chance(0.3)
+      ? this.#replaceIsolate({ withoutConnection: CUT_OFF_WITHOUT_CONNECTION })
+      : this.#anyIsolate();
     if (fate.chance(0.3)) await fate.scheduler.wait(fate.pick([0, 2 * this.#keepViewMs])).over;
     this.#log.cutOff(isolate.reader, fate.pick([500, 4000]));
     fate.tell(`the log cannot be reached from ${isolate.name} for a while`);
@@ -237,40 +268,6 @@ export class World {
     if (purged) await this.#lookWhenSettled(purged, path);
   }
 
-  /**
-   * One relay restarts, or loses its readers or the log for a while, when its isolates have just seen a page, which is
-   * then purged.
-   */
-  async #troubleRelay(relay: LateRelay): Promise<void> {
-    const fate = this.#fate;
-    const path = this.#visitors.anyPath();
-    await Promise.all(this.#isolates.flat().map((isolate) => this.#visitors.get(isolate, path, null)));
-    if (fate.chance(0.3)) await fate.delay(2000);
-    const drawn = fate.random();
-    if (drawn < 0.3) {
-      const [isDead, isStorageLost] = [fate.chance(0.7), fate.chance(0.3)];
-      fate.tell(`${relay.name} restarts${isStorageLost ? " with nothing" : ""}${isDead ? "" : ", and both go on"}`);
-      relay.restart(isDead, isStorageLost);
-    } else if (drawn < 0.5) {
-      const isolate = this.#anyIsolate();
-      this.#log.cutOff(isolate.reader, fate.pick([1000, 3000]));
-      fate.tell(`${isolate.name} reaches nobody for a while`);
-    } else if (drawn < 0.85) {
-      relay.loseLog(fate.pick([500, 4000]));
-      fate.tell(`${relay.name} does not reach the log for a while`);
-    } else {
-      relay.fallSilent(fate.pick([500, 4000]));
-      fate.tell(`${relay.name} cannot be reached for a while`);
-    }
-    if (fate.chance(0.3)) await fate.delay(1500);
-    const purging = fate.chance(0.9) ? this.#purge() : null;
-    for (let looks = 0; looks < 3; looks++) {
-      await fate.delay(800);
-      await Promise.all(this.#isolates.flat().map((isolate) => this.#visitors.get(isolate, path, null)));
-    }
-    await purging;
-  }
-
   get #hasConnections(): boolean {
     return this.#pushing === "over-connections" || this.#pushing === "over-relays";
   }
@@ -302,16 +299,24 @@ export class World {
     await Promise.all([...before, ...after]);
   }
 
+  /** Parents and children have the same rules, so that they would all have to be replaced at once. */
+  #deployLongerViewAge(): boolean {
+    if (this.#isLateAllowed || this.#hasParent) return false;
+    this.#isLateAllowed = true;
+    this.#fate.tell("a new version of the site lets purges come later");
+    return true;
+  }
+
   /** An isolate dies and another takes its place. Its work under way continues, as late writes do. */
-  #replaceIsolate(withoutConnection?: number): SimulatedIsolate {
+  #replaceIsolate(start?: Start): SimulatedIsolate {
     const [pop, index] = [this.#fate.pick(POPS), this.#fate.pick(ISOLATES)];
     this.#fate.count("isolates that died");
     this.#fate.tell(`isolate ${this.#isolates[pop]![index]!.name} dies`);
     this.#isolates[pop]![index]!.reader.isDead = true;
-    return this.#startIsolate(pop, index, withoutConnection);
+    return this.#startIsolate(pop, index, start);
   }
 
-  #startIsolate(pop: number, index: number, withoutConnection?: number): SimulatedIsolate {
+  #startIsolate(pop: number, index: number, start: Start = {}): SimulatedIsolate {
     const fate = this.#fate;
     // More often than not the clocks differ as far as they may.
     const offsetMs = this.#skewsMs[pop]! + fate.pick([0, fate.random(), 1]) * this.#clocksDifferBy;
@@ -328,7 +333,7 @@ export class World {
       cutOffUntil: never,
     };
     const usual = this.#relays.length > 0 ? WITHOUT_CONNECTION_BESIDE_RELAYS : WITHOUT_CONNECTION;
-    const connects = this.#hasConnections && !fate.chance(withoutConnection ?? usual);
+    const connects = this.#hasConnections && !fate.chance(start.withoutConnection ?? usual);
     fate.count("isolates that never confirm, beside others that do", this.#hasConnections && !connects);
     const keepViewMs = connects ? this.#keepViewMs : null;
     const site = siteOf(this.#isStaleWhileSilent, this.#isLateAllowed, keepViewMs);
@@ -336,7 +341,8 @@ export class World {
     const reporter = new Counters("http://origin.internal", () => undefined);
     // A site with relays tells that to the log by all its isolates.
     const purge = { ...site.purge, relays: this.#relays.length, rememberedByNameMs: this.#rememberedByNameMs };
-    const relay = this.#relays.length > 0 && !fate.chance(WITHOUT_RELAY) ? fate.pick(this.#relays) : null;
+    const near = this.#relays.length > 0 && !fate.chance(WITHOUT_RELAY) ? fate.pick(this.#relays) : null;
+    const relay = start.relay ?? near;
     const clock = () => Math.floor(fate.now() + offsetMs);
     const isChild = this.#hasParent && pop === CHILDREN_POP;
     const running = startIsolate({ ...site, purge } as Site, {

@@ -114,6 +114,68 @@ describe("a log with connections (R26)", () => {
     expect(log.find(1)).toMatchObject({ settled: true });
   });
 
+  describe("where a purge has so many keys that its pushes to all readers would take much memory", () => {
+    const READERS = 300;
+    const KEYS = Array.from({ length: 10_000 }, (_, index) => `#${index}`);
+    const ANSWERS_IN_MS = 50;
+    let sent: string[];
+    let bytes: { now: number; most: number };
+
+    beforeEach(() => {
+      sent = [];
+      bytes = { now: 0, most: 0 };
+    });
+
+    function readers(answersInMs: (index: number) => number) {
+      return Array.from({ length: READERS }, (_, index) =>
+        reader(`${index}`, async ({ items }) => {
+          sent.push(`${index}`);
+          bytes.now += items.byteLength;
+          bytes.most = Math.max(bytes.most, bytes.now);
+          await scheduler.wait(answersInMs(index)).over;
+          bytes.now -= items.byteLength;
+          return true;
+        }),
+      );
+    }
+
+    function appendLarge() {
+      log.append(purge(KEYS, { reader: "purger" }));
+      connected.push();
+    }
+
+    test("it is sent to as many at a time as 16 MiB are for, and to each once", async () => {
+      readers(() => ANSWERS_IN_MS);
+      appendLarge();
+      expect(sent.length).toBe(140);
+      await scheduler.advance(10 * ANSWERS_IN_MS);
+      expect(sent.length).toBe(READERS);
+      expect(new Set(sent).size).toBe(READERS);
+      expect(bytes.most).toBeLessThan(17 * 1024 * 1024);
+      expect(log.find(1)).toMatchObject({ settled: true });
+    });
+
+    test("nobody waits for longer than a second for readers that do not answer, and those are sent no more", async () => {
+      readers((index) => (index < 200 ? 60_000 : ANSWERS_IN_MS));
+      appendLarge();
+      await scheduler.advance(999);
+      expect(sent.length).toBe(140);
+      await scheduler.advance(1100);
+      expect(sent.length).toBe(READERS);
+      expect(connected.size).toBe(100);
+    });
+
+    test("a small purge waits for nobody", () => {
+      readers(() => 60_000);
+      appendLarge();
+      sent = [];
+      const [renewed] = [reader("renewed", async () => sent.push("renewed") > 0)];
+      connected.renew(renewed, { logId: "log-1", seq: 1 }, 1000, 1000);
+      append();
+      expect(sent).toEqual(["renewed"]);
+    });
+  });
+
   test("a reader that has given up its lease is not waited for", async () => {
     const connection = reader("one", () => new Promise(() => undefined));
     append();

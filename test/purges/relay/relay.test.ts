@@ -35,6 +35,7 @@ describe("a relay of the log (R27)", () => {
   /** How long a push of the log is under way to the relay. */
   let pushTakesMs: number;
   let copies: Sql;
+  let replyTakesMs: number;
   let reads: number;
   const random = chances(1);
 
@@ -44,6 +45,7 @@ describe("a relay of the log (R27)", () => {
     scheduler = new Scheduler(1, START);
     isReached = true;
     pushTakesMs = 0;
+    replyTakesMs = 0;
     reads = 0;
     makeLog("log-1", settings);
     await scheduler.advance(2 * REMEMBERED_MS);
@@ -85,7 +87,9 @@ describe("a relay of the log (R27)", () => {
           renew: async (since, leaseMs, longestMs) => {
             reach();
             if (to !== connected) throw new Error("another log has taken its place");
-            return to.renew(connection, since, leaseMs, longestMs);
+            const delta = to.renew(connection, since, leaseMs, longestMs);
+            if (replyTakesMs > 0) await scheduler.wait(replyTakesMs).over;
+            return delta;
           },
           release: async () => to.release(connection),
           close: () => to.disconnect(connection),
@@ -162,6 +166,18 @@ describe("a relay of the log (R27)", () => {
     await expect(renew()).rejects.toThrow("the relay does not reach the log");
     isReached = true;
     expect((await renew()).leaseMs).toBe(LEASE_MS);
+  });
+
+  test("counts the age of what it knows from the start of its read, however late the reply is", async () => {
+    const { connection } = await reader("one", async () => true);
+    replyTakesMs = 600;
+    await scheduler.advance(RELAY_AGE_MS / 4 + 1); // its next read has begun
+    isReached = false;
+    await scheduler.advance(RELAY_AGE_MS - 2);
+    const renew = () => relay.renew(connection, at(0), LEASE_MS, NAMED_MS);
+    expect((await renew()).leaseMs).toBe(LEASE_MS);
+    await scheduler.advance(2);
+    await expect(renew()).rejects.toThrow("the relay does not reach the log");
   });
 
   test("a purge waits for what a relay may have granted that is cut off from the log", async () => {

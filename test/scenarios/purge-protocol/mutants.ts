@@ -701,6 +701,7 @@ export const mutants: Mutants = {
     to: "if (position === null) return;",
     reddens: "purge-protocol/replay-is-not-pushed",
   },
+  // No promise breaks by it, so no world finds it: a purge that is not sent on is not confirmed, and settles late.
   "r27-relay-keeps-a-purge": {
     name: "a relay sends its readers no purges",
     file: RELAY,
@@ -715,6 +716,7 @@ export const mutants: Mutants = {
     to: "",
     reddens: "purge-protocol/relay-waits-for-its-readers",
   },
+  // Nor by this one, by which every purge settles late.
   "r27-confirmation-is-lost": {
     name: "a relay does not tell the log that its readers have confirmed a purge",
     file: FOLLOWED_LOG,
@@ -750,6 +752,8 @@ export const mutants: Mutants = {
     to: "1",
     reddens: "purge-protocol/relay-of-an-older-log",
   },
+  // Nor by this one: each reply of the log then begins above what the relay has of that log, and is refused. So the relay
+  // confirms nothing and soon grants nothing, and readers lose all that they have stored.
   "r27-reader-ahead-makes-a-log": {
     name: "a reader that is ahead of a relay makes the relay's copy another log",
     file: FOLLOWED_LOG,

@@ -17,6 +17,14 @@ export const MAX_CONNECTIONS = 1000;
 const MAX_UNANSWERED_BYTES = 8192;
 const EMPTY_PUSH_BYTES = 400;
 
+/**
+ * Each reader is sent a copy of its own, and an object has 128 MB. So pushes larger than `MAX_UNANSWERED_BYTES` are sent
+ * only while those under way have fewer bytes than this. The other readers wait for answers, or come and read.
+ */
+const MAX_LARGE_BYTES = 16 * 1024 * 1024;
+/** A reader that has not answered a large push by then is sent none before it renews. Others need not wait for it. */
+const LARGE_WITHIN_MS = 1000;
+
 /** Sends purges to one reader. Resolves to whether its view has reached them; rejects if the reader cannot be reached. */
 export type Push = (delta: ViewDelta) => Promise<boolean>;
 
@@ -58,12 +66,17 @@ export interface OpenedConnection {
 export class ConnectedLog<Row extends Pick<PurgeRecord, "settled"> = PurgeRecord> {
   readonly #log: BookedLog<Row>;
   readonly #held: HeldAnswers<Row>;
+  readonly #clock: Clock;
   readonly #maxConnections: number;
   readonly #connections = new Set<Connection>();
+  /** The bytes of large pushes under way, and whether a reader waits for there to be fewer. */
+  #largeBytes = 0;
+  #isHeldBack = false;
 
   constructor(log: BookedLog<Row>, clock: Clock, maxConnections = MAX_CONNECTIONS) {
     this.#maxConnections = maxConnections;
     this.#log = log;
+    this.#clock = clock;
     this.#held = new HeldAnswers(log, clock);
   }
 
@@ -131,13 +144,43 @@ export class ConnectedLog<Row extends Pick<PurgeRecord, "settled"> = PurgeRecord
     const delta = deltas.get(key) ?? this.#log.changesSince(position);
     deltas.set(key, delta);
     const bytes = EMPTY_PUSH_BYTES + delta.items.byteLength;
+    const isLarge = bytes > MAX_UNANSWERED_BYTES;
+    if (isLarge && this.#largeBytes >= MAX_LARGE_BYTES) {
+      this.#isHeldBack = true;
+      return;
+    }
     connection.sent = head;
     connection.unansweredBytes += bytes;
+    const noteAnswered = isLarge ? this.#noteLarge(connection, bytes) : null;
     const hasReached = await connection.push(delta).catch(() => null);
+    noteAnswered?.();
     connection.unansweredBytes -= bytes;
     if (hasReached === null) return this.disconnect(connection);
     if (hasReached) this.#confirm(connection, { logId: delta.logId, seq: delta.to });
     return this.#pushTo(connection, this.#log.head);
+  }
+
+  /** Counts a large push. Returns a function that says that it has been answered. */
+  #noteLarge(connection: Connection, bytes: number): () => void {
+    const wait = this.#clock.wait(LARGE_WITHIN_MS);
+    let leftBytes = bytes;
+    const forget = () => {
+      this.#largeBytes -= leftBytes;
+      leftBytes = 0;
+      // Many at a time, because those that stand at the same number share the reading of what they lack.
+      if (!this.#isHeldBack || this.#largeBytes > MAX_LARGE_BYTES / 2) return;
+      this.#isHeldBack = false;
+      this.push();
+    };
+    this.#largeBytes += bytes;
+    void wait.over.then(() => {
+      this.disconnect(connection);
+      forget();
+    });
+    return () => {
+      wait.cancel();
+      forget();
+    };
   }
 
   #confirm(connection: Connection, { logId, seq }: Stamp): void {
