@@ -5,7 +5,8 @@ import { diskFiles } from "../../../server/disk/disk-files.ts";
 import { WriterThread } from "../../../server/disk/file-writer.ts";
 import { makeCertificate } from "../front/make-certificate.ts";
 import { type Act, type Day, HOUR_MS, type Rules } from "./day.ts";
-import { HOST, SHOP } from "./day-visitors.ts";
+import type { OriginFault } from "./day-origin.ts";
+import { HOST, SHOP, type Visit } from "./day-visitors.ts";
 import { type Handshake, visitByTls } from "./tls-visitor.ts";
 
 /** The rules in the morning; from seven on the shop is served, too. */
@@ -46,6 +47,10 @@ export function actsOfTheDay(seen: Seen): Act[] {
   const upgrade = async (day: Day) => {
     day.server = await day.server.upgrade();
   };
+  const fail = (fault: OriginFault) => async (day: Day) => {
+    await ask({ target: "/news/0" })(day);
+    await day.origin.fail(fault);
+  };
   const silence = (isSilent: boolean, workers: readonly number[]) => (day: Day) => {
     for (const worker of workers) day.server.workers[worker]!.isLogSilent = isSilent;
   };
@@ -60,6 +65,10 @@ export function actsOfTheDay(seen: Seen): Act[] {
   const full: MockInstance[] = [];
   return [
     { atHour: 0.5, does: step(90) },
+    { atHour: 0.7, does: ask({ target: "/news/1" }, { target: "/search/1" }, { target: "/large/1" }) },
+    { atHour: 0.7 + 40 / 3600, does: ask({ target: "/news/1" }, { target: "/large/1", range: [1000, 200_000] }) },
+    { atHour: 0.7 + 90 / 3600, does: ask({ target: "/search/1", method: "HEAD" }, { target: "/search/1" }) },
+    { atHour: 0.75, does: ask({ target: "/missing/1" }, { target: "/article/1", method: "POST" }) },
     {
       atHour: 1,
       does: async (day) => {
@@ -70,6 +79,7 @@ export function actsOfTheDay(seen: Seen): Act[] {
     },
     { atHour: 2, does: rotate },
     { atHour: 3, does: silence(true, [0]) },
+    { atHour: 3 + 2 / 60, does: purgeAndAsk },
     { atHour: 3 + 4 / 60, does: silence(false, [0]) },
     { atHour: 4, does: (day) => staysWarm(day, () => upgrade(day)) },
     { atHour: 4.9, does: (day) => shake(day, 0) },
@@ -81,7 +91,8 @@ export function actsOfTheDay(seen: Seen): Act[] {
         await shake(day, 0, seen.handshakes[0]);
       },
     },
-    { atHour: 6, does: (day) => day.origin.fail("refuses") },
+    { atHour: 6, does: fail("refuses") },
+    { atHour: 6 + 2 / 60, does: ask({ target: "/news/0" }, { target: "/search/6" }) },
     { atHour: 6 + 5 / 60, does: (day) => day.origin.comeUp() },
     {
       atHour: 7,
@@ -99,9 +110,11 @@ export function actsOfTheDay(seen: Seen): Act[] {
       },
     },
     { atHour: 9, does: step(-120) },
-    { atHour: 10, does: (day) => day.origin.fail("hangs") },
+    { atHour: 10, does: fail("hangs") },
+    { atHour: 10 + 2 / 60, does: ask({ target: "/news/0" }, { target: "/search/10" }) },
     { atHour: 10 + 3 / 60, does: (day) => day.origin.comeUp() },
     { atHour: 11, does: silence(true, [0, 1]) },
+    { atHour: 11 + 2 / 60, does: purgeAndAsk },
     { atHour: 11 + 3 / 60, does: silence(false, [0, 1]) },
     { atHour: 11.6, does: (day) => shake(day, 0) },
     { atHour: 11.8, does: (day) => shake(day, 1, seen.handshakes[2]) },
@@ -111,7 +124,8 @@ export function actsOfTheDay(seen: Seen): Act[] {
     { atHour: 13.5, does: () => full.splice(0).forEach((each) => void each.mockRestore()) },
     { atHour: 14, does: rotate },
     { atHour: 15, does: (day) => staysWarm(day, () => day.server.replace(0)) },
-    { atHour: 16, does: (day) => day.origin.fail("errors") },
+    { atHour: 16, does: fail("errors") },
+    { atHour: 16 + 2 / 60, does: ask({ target: "/news/0" }, { target: "/search/16" }) },
     { atHour: 16 + 10 / 60, does: (day) => day.origin.comeUp() },
     { atHour: 17, does: (day) => staysWarm(day, () => upgrade(day)) },
     { atHour: 18, does: step(-3) },
@@ -137,6 +151,18 @@ function diskIsFull(full: MockInstance[]): void {
   };
   full.push(vi.spyOn(WriterThread.prototype, "write").mockImplementation(fails) as MockInstance);
   full.push(vi.spyOn(diskFiles, "write").mockImplementation(fails) as MockInstance);
+}
+
+/** Asks each worker for these pages. */
+function ask(...visits: readonly Visit[]) {
+  return async (day: Day) => {
+    for (const visitors of day.everyVisitors) for (const visit of visits) await visitors.visit(visit);
+  };
+}
+
+async function purgeAndAsk(day: Day): Promise<void> {
+  await day.purges.purgeBy(day.visitors);
+  await ask({ target: "/home/0" })(day);
 }
 
 /** Many ask for one page at one moment, which has just been purged. */

@@ -44,7 +44,11 @@ export function visitAt(random: () => number, hasShop: boolean): Visit {
 
 function kindAt(weight: number): string {
   let rest = weight;
-  return WEIGHTS.find((each) => (rest -= each.weight) < 0)!.name;
+  for (const each of WEIGHTS) {
+    rest -= each.weight;
+    if (rest < 0) return each.name;
+  }
+  return "home";
 }
 
 /** By Zipf: the first page is asked for twice as often as the second, and so on. */

@@ -26,6 +26,7 @@ export class DayOrigin {
 
   async comeUp(): Promise<void> {
     this.fault = null;
+    this.#record.isOriginGone = false;
     for (const response of this.#hanging) response.destroy();
     this.#hanging.clear();
     if (this.#server) return;
@@ -37,7 +38,9 @@ export class DayOrigin {
 
   async fail(fault: OriginFault): Promise<void> {
     this.fault = fault;
-    if (fault === "refuses") await this.goDown();
+    if (fault !== "refuses") return;
+    this.#record.isOriginGone = true;
+    await this.goDown();
   }
 
   async goDown(): Promise<void> {

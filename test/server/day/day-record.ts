@@ -32,6 +32,8 @@ export class DayRecord {
   /** Steps of the wall clock back, by which pages count as younger than they are. */
   readonly #steppedBack: { readonly at: number; readonly byMs: number }[] = [];
   readonly purges: Purged[] = [];
+  /** While it is true, nobody reaches the origin, so that it cannot tell for which pages it fails. */
+  isOriginGone = false;
   /** How often visitors saw each word of `X-Cache`, and each status. */
   readonly seen = new Map<string, number>();
   #history = new History();
@@ -74,8 +76,9 @@ export class DayRecord {
     this.#steppedBack.push({ at: this.#time.elapsed, byMs });
   }
 
-  asked(request: string): void {
+  asked(request: string, target: string): void {
     this.#history.unanswered.add(request);
+    if (this.isOriginGone) this.failed(target);
   }
 
   count(what: string): void {
@@ -90,7 +93,10 @@ export class DayRecord {
   answered({ fetch, validation, workerSince, ...told }: ToldAnswer): void {
     const fetched = this.#fetches[fetch];
     const confirmed = this.#fetches[validation];
-    if (!fetched || !confirmed) return this.broke(`${told.request} was shown what the origin never sent`);
+    if (!fetched || !confirmed) {
+      this.broke(`${told.request} was shown what the origin never sent`);
+      return;
+    }
     const knows = this.#knowledgeAt(told.arrivedAt, workerSince);
     const receivedAt = this.#byTheClock(confirmed.receivedAt, told.arrivedAt);
     const younger = { ...confirmed, receivedAt };

@@ -61,7 +61,7 @@ export class DayVisitors {
     const { target, method = "GET", sid = null, language = "en", experiment, range, after } = visit;
     const request = `${this.#name} ${++this.#asked}: ${method} ${target}`;
     const arrivedAt = this.#time.elapsed;
-    this.#record.asked(request);
+    this.#record.asked(request, target);
     this.#record.count("visits");
     this.underWay++;
     try {

@@ -214,7 +214,6 @@ export class Day {
     if (this.#reached.length === 0) return;
     const visit = visitAt(this.random, this.hasShop);
     const after = this.random() < 0.005 ? this.purges.last : undefined;
-    if (this.origin.fault === "refuses") this.record.failed(visit.target);
     await this.visitors.visit({ ...visit, after });
   }
 
