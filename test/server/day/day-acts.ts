@@ -44,8 +44,18 @@ export function actsOfTheDay(seen: Seen): Act[] {
     await happens();
     for (const visitors of day.everyVisitors) seen.afterwards.push(await visitors.visit(visit));
   };
+  /** Pages are purged and asked for at every moment of it: from the workers that answer visitors at that moment. */
   const upgrade = async (day: Day) => {
-    day.server = await day.server.upgrade();
+    let isOver = false;
+    const next = day.server.upgrade().finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      await ask({ target: "/asset/1" })(day);
+      await day.purges.purgePage(day.visitors, "/asset/1");
+      await ask({ target: "/asset/1" })(day);
+    }
+    day.server = await next;
   };
   const fail = (fault: OriginFault) => async (day: Day) => {
     await ask({ target: "/news/0" })(day);
@@ -153,10 +163,12 @@ function diskIsFull(full: MockInstance[]): void {
   full.push(vi.spyOn(diskFiles, "write").mockImplementation(fails) as MockInstance);
 }
 
-/** Asks each worker for these pages. */
+/** Asks each worker for these pages, as long as it accepts visitors. */
 function ask(...visits: readonly Visit[]) {
   return async (day: Day) => {
-    for (const visitors of day.everyVisitors) for (const visit of visits) await visitors.visit(visit);
+    for (const visitors of day.everyVisitors) {
+      for (const visit of visits) if (day.everyVisitors.includes(visitors)) await visitors.visit(visit);
+    }
   };
 }
 

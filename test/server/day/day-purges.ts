@@ -32,10 +32,17 @@ export class DayPurges {
   }
 
   /** Never rejects. */
-  async purgeBy(caller: DayVisitors): Promise<void> {
+  purgeBy(caller: DayVisitors): Promise<void> {
+    return this.#purge(caller, this.#wish(), this.#random() < 0.25 ? "soft" : "hard");
+  }
+
+  /** Purges one page. Never rejects. */
+  purgePage(caller: DayVisitors, target: string): Promise<void> {
+    return this.#purge(caller, pageOf(target), "hard");
+  }
+
+  async #purge(caller: DayVisitors, { body, matches }: Wish, mode: "soft" | "hard"): Promise<void> {
     const name = `purge ${this.#record.purges.length}`;
-    const { body, matches } = this.#wish();
-    const mode = this.#random() < 0.25 ? "soft" : "hard";
     const purge: Purged = {
       ...{ name, kind: "purge", mode, logId: "", seq: 0, matches },
       order: this.#record.nextOrder(),
@@ -67,10 +74,12 @@ export class DayPurges {
     if (chance < 0.05) {
       return { body: { prefixes: [`/${kind}`] }, matches: (page) => page.target.startsWith(`/${kind}/`) };
     }
-    if (chance < 0.5) {
-      return { body: { urls: [`http://${HOST}${target}`] }, matches: (page) => page.target === target };
-    }
+    if (chance < 0.5) return pageOf(target);
     const tag = chance < 0.53 ? kind : tagsOf(target)[1]!;
     return { body: { tags: [tag] }, matches: ({ tags }) => tags.includes(tag) };
   }
+}
+
+function pageOf(target: string): Wish {
+  return { body: { urls: [`http://${HOST}${target}`] }, matches: (page) => page.target === target };
 }

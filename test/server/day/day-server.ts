@@ -17,8 +17,9 @@ export interface DayServerOptions {
   readonly onWorkers: (workers: readonly DayWorker[]) => void;
 }
 
-/** What a server hands over to the next one. */
+/** What a server hands over to the next one, which has read its settings already. */
 interface HandOver {
+  readonly prepared: Prepared;
   readonly workers: readonly DayWorker[];
   readonly lock: string;
 }
@@ -50,7 +51,7 @@ export class DayServer {
   }
 
   static async start(options: DayServerOptions, from: HandOver | null = null): Promise<DayServer> {
-    const prepared = await prepare(options.serve);
+    const prepared = from?.prepared ?? (await prepare(options.serve));
     for (const line of prepared.warnings) options.say(line);
     const server = new DayServer(options, prepared, from);
     await server.#logs.open(server.#grants, () => (from?.workers ?? []).map(({ reader }) => reader));
@@ -101,13 +102,14 @@ export class DayServer {
 
   /** Hands over to a new server, and ends. Resolves to that. */
   async upgrade(): Promise<DayServer> {
+    const prepared = await prepare(this.#options.serve);
     await Promise.all(this.#workers.map((worker) => worker.hold()));
     await this.#logs.giveAway();
     void this.#janitor.close();
     const lock = this.#logs.workersLock;
     const old = this.#workers;
     this.#workers = [];
-    const next = await DayServer.start(this.#options, { workers: old, lock });
+    const next = await DayServer.start(this.#options, { prepared, workers: old, lock });
     await next.#end(old, REPLACE_WITHIN_MS);
     next.#logs.forget(lock);
     return next;
