@@ -22,8 +22,10 @@ import { byDepth } from "../../suite/depth.ts";
 import { AUDIT_MS, type Day, DISK_BYTES, HOUR_MS, MEMORY_BYTES } from "./day.ts";
 import { type Class, heldBy } from "./held-state.ts";
 
-/** Audit rows are pruned once in so many purges. */
-const PRUNED_EVERY = 256;
+/** When the audit trail was pruned last: it is, once in 256 purges. */
+const LAST_PRUNED = "(SELECT at FROM audit WHERE seq = (SELECT max(seq) / 256 * 256 FROM audit))";
+/** By so much the clock may have been set back since. */
+const SET_BACK_MS = 3 * 60_000;
 /** Of what is opened for a moment, for each worker and its visitors. */
 const MAX_TIMERS = 80;
 const MAX_DESCRIPTORS_MORE = 100;
@@ -100,7 +102,7 @@ export async function look(day: Day, descriptorsBefore: number): Promise<Sample>
   within("the bytes on disk", bytes, DISK_BYTES);
   within("the bytes in the janitor's index", day.server.diskBytes, DISK_BYTES);
   const rows = logRows(day);
-  within("old rows of the audit trail", rows.oldAudit, PRUNED_EVERY);
+  within("old rows of the audit trail", rows.oldAudit, 0);
   within("minutes in the ledger that are over", rows.oldMinutes, 0);
   within("repetitions that are overdue", rows.overdue, 0);
   const timers = day.time.timers.length;
@@ -146,8 +148,7 @@ function logRows(day: Day) {
   try {
     return {
       audit: count("audit"),
-      // The clock may have been set since they were written.
-      oldAudit: count("audit WHERE at < ?", now - AUDIT_MS - HOUR_MS),
+      oldAudit: count(`audit WHERE at < ${LAST_PRUNED} - ?`, AUDIT_MS + SET_BACK_MS),
       ledger: count("ledger"),
       oldMinutes: count("ledger WHERE span = 60000 AND at < ?", now - MINUTES_KEPT_MS),
       overdue: count("repeats WHERE due_at < ?", now - 10_000),

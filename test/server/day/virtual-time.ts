@@ -13,12 +13,11 @@ const AT_WORK: ReadonlySet<string> = new Set([
   "Zlib",
 ]);
 
-/** So many turns of the event loop without such work, and nothing more comes of what was begun before time has passed. */
-const QUIET_TURNS = 24;
-const QUIET_TURNS_BEHIND = 3;
-
+/** So many turns of the event loop take what was begun to its end, or to where it waits for time or for such work. */
+const TURNS = 12;
+const TURNS_BEHIND = 3;
 /** On a busy machine a thread may be long in coming: then time passes before it has done its work. */
-const MAX_TURNS = 100;
+const MAX_ROUNDS = 8;
 
 /**
  * The time of this process: `Date`, `performance.now` and the timers of all code in it move only when told. Files, sockets
@@ -86,11 +85,9 @@ export class VirtualTime {
 
   /** Resolves when nothing more happens without time. */
   async quiet(): Promise<void> {
-    const enough = this.#mayGoOn() ? QUIET_TURNS_BEHIND : QUIET_TURNS;
-    for (let turns = 0, all = 0; turns < enough && all < MAX_TURNS; all++) {
-      await turn();
-      turns = atWork().length > this.#threads ? 0 : turns + 1;
-      if (this.#mayGoOn() && turns >= QUIET_TURNS_BEHIND) return;
+    for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
+      for (let turns = 0; turns < (this.#mayGoOn() ? TURNS_BEHIND : TURNS); turns++) await turn();
+      if (atWork().length <= this.#threads) return;
     }
   }
 
