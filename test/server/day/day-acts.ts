@@ -10,7 +10,11 @@ import { HOST, SHOP, type Visit } from "./day-visitors.ts";
 import { type Handshake, visitByTls } from "./tls-visitor.ts";
 
 /** The rules in the morning; from seven on the shop is served, too. */
-export const RULES: Rules = { hosts: [HOST], purge: { leaseMs: 10_000, softForMs: 60_000 } };
+export const RULES: Rules = {
+  hosts: [HOST],
+  purge: { leaseMs: 10_000, softForMs: 60_000 },
+  limits: { storeBytes: "1MiB" },
+};
 const RULES_WITH_SHOP: Rules = { ...RULES, hosts: [HOST, SHOP], compression: { minBytes: "4KiB" } };
 
 /** Puts a certificate that is valid until this hour of the day into the folder. */
@@ -50,9 +54,13 @@ export function actsOfTheDay(seen: Seen): Act[] {
     const next = day.server.upgrade().finally(() => {
       isOver = true;
     });
+    const [worker] = day.server.workers;
+    const [visitors] = day.everyVisitors;
     while (!isOver) {
+      // Its last report should reach the log.
+      if (!day.everyVisitors.includes(visitors!)) worker!.isLogSilent = false;
       await ask({ target: "/asset/1" })(day);
-      await day.purges.purgePage(day.visitors, "/asset/1");
+      await day.purges.purgePage(day.everyVisitors.at(-1)!, "/asset/1");
       await ask({ target: "/asset/1" })(day);
     }
     day.server = await next;
@@ -88,8 +96,11 @@ export function actsOfTheDay(seen: Seen): Act[] {
       },
     },
     { atHour: 2, does: rotate },
+    { atHour: 2.99, does: ask({ target: "/asset/2" }) },
     { atHour: 3, does: silence(true, [0]) },
-    { atHour: 3 + 2 / 60, does: purgeAndAsk },
+    { atHour: 3 + 2 / 60, does: (day) => day.purges.purgePage(day.everyVisitors[1]!, "/asset/2") },
+    // Its lease has ended, so that it cannot know.
+    { atHour: 3 + 3 / 60, does: ask({ target: "/asset/2" }) },
     { atHour: 3 + 4 / 60, does: silence(false, [0]) },
     { atHour: 4, does: (day) => staysWarm(day, () => upgrade(day)) },
     { atHour: 4.9, does: (day) => shake(day, 0) },
@@ -129,7 +140,7 @@ export function actsOfTheDay(seen: Seen): Act[] {
     { atHour: 11.6, does: (day) => shake(day, 0) },
     { atHour: 11.8, does: (day) => shake(day, 1, seen.handshakes[2]) },
     // Past noon by the clock, which was set.
-    { atHour: 12.2, does: (day) => shake(day, 1, seen.handshakes[3]) },
+    { atHour: 12.2, does: (day) => shake(day, 1, seen.handshakes[2]) },
     { atHour: 12.5, does: () => diskIsFull(full) },
     { atHour: 13.5, does: () => full.splice(0).forEach((each) => void each.mockRestore()) },
     { atHour: 14, does: rotate },
@@ -137,7 +148,14 @@ export function actsOfTheDay(seen: Seen): Act[] {
     { atHour: 16, does: fail("errors") },
     { atHour: 16 + 2 / 60, does: ask({ target: "/news/0" }, { target: "/search/16" }) },
     { atHour: 16 + 10 / 60, does: (day) => day.origin.comeUp() },
-    { atHour: 17, does: (day) => staysWarm(day, () => upgrade(day)) },
+    {
+      atHour: 17,
+      does: (day) =>
+        staysWarm(day, () => {
+          silence(true, [0])(day); // the new log has to wait for it all the same
+          return upgrade(day);
+        }),
+    },
     { atHour: 18, does: step(-3) },
     {
       atHour: 19.5,

@@ -37,7 +37,7 @@ export interface Rules {
 
 /** The memory for pages of all workers, and the disk for pages. */
 export const MEMORY_BYTES = 4 * 1024 * 1024;
-export const DISK_BYTES = 10 * 1024 * 1024;
+export const DISK_BYTES = 6 * 1024 * 1024;
 
 /** Every hour is looked at when so much of it has passed: then no act is under way. */
 const LOOK_AT = 0.45;
