@@ -115,6 +115,7 @@ describe.skipIf(platform !== "linux")("a day of tidemark serve (open files are r
     const lines = files.flatMap((name) => readFileSync(join(folder, name), "latin1").trim().split("\n"));
     const { visits = 0, calls = 0 } = Object.fromEntries(day.record.seen);
     expect(files).toHaveLength(3);
+    expect(lines.filter((line) => !/^unix: - - \[.*\] ".*" \d{3} /.test(line))).toEqual([]);
     expect(lines.length).toBe(visits + calls + seen.handshakes.length);
     expect(ledger).toBe(visits + seen.handshakes.length);
   });
