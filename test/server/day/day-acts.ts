@@ -54,11 +54,7 @@ export function actsOfTheDay(seen: Seen): Act[] {
     const next = day.server.upgrade().finally(() => {
       isOver = true;
     });
-    const [worker] = day.server.workers;
-    const [visitors] = day.everyVisitors;
     while (!isOver) {
-      // Its last report should reach the log.
-      if (!day.everyVisitors.includes(visitors!)) worker!.isLogSilent = false;
       await ask({ target: "/asset/1" })(day);
       await day.purges.purgePage(day.everyVisitors.at(-1)!, "/asset/1");
       await ask({ target: "/asset/1" })(day);
@@ -148,14 +144,7 @@ export function actsOfTheDay(seen: Seen): Act[] {
     { atHour: 16, does: fail("errors") },
     { atHour: 16 + 2 / 60, does: ask({ target: "/news/0" }, { target: "/search/16" }) },
     { atHour: 16 + 10 / 60, does: (day) => day.origin.comeUp() },
-    {
-      atHour: 17,
-      does: (day) =>
-        staysWarm(day, () => {
-          silence(true, [0])(day); // the new log has to wait for it all the same
-          return upgrade(day);
-        }),
-    },
+    { atHour: 17, does: (day) => staysWarm(day, () => upgrade(day)) },
     { atHour: 18, does: step(-3) },
     {
       atHour: 19.5,
@@ -169,6 +158,13 @@ export function actsOfTheDay(seen: Seen): Act[] {
     { atHour: 21, does: step(300) },
     // A certificate that nobody has renewed.
     { atHour: 22, does: reload },
+    {
+      atHour: 23.5,
+      does: async (day) => {
+        await day.purges.purgePage(day.visitors, "/large/2");
+        await ask({ target: "/large/2" })(day);
+      },
+    },
   ];
 }
 

@@ -11,7 +11,7 @@ import { HOST, SHOP } from "./day-visitors.ts";
 import type { VirtualTimer } from "./timer-queue.ts";
 
 const SEED = Number(process.env.DAY_SEED ?? 1);
-const REQUESTS = byDepth({ test: 1_500, gate: 3_000, all: 40_000 });
+const REQUESTS = byDepth({ test: 1_500, gate: 3_000, all: 20_000 });
 const PURGES = byDepth({ test: 400, gate: 600, all: 2_000 });
 
 /** A folder in memory where there is one: a purge then need not wait for the disk. */
