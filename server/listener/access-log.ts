@@ -34,6 +34,8 @@ const FLUSH_MS = 100;
 const MAX_WAITING_CHARACTERS = 8 * 1024 * 1024;
 /** While the file cannot be written, it is tried again after this time. Milliseconds. */
 const TRY_AGAIN_MS = 1000;
+/** A process writes its lines in less. Milliseconds. */
+const LOOK_AGAIN_MS = 10;
 
 /** Standard output is written as it is: it may be a socket of the service manager, which no process can open again. */
 const STANDARD_OUTPUT = "/dev/stdout";
@@ -154,8 +156,7 @@ export class AccessLog implements ExchangeLog {
       this.#keep(lines);
       return;
     }
-    // The disk may have become full within a line, of this process or another: that line ends here.
-    const bytes = endsWithinLine(file) ? Buffer.concat([Buffer.of(LINE_FEED), lines]) : lines;
+    const bytes = (await isTorn(file)) ? Buffer.concat([Buffer.of(LINE_FEED), lines]) : lines;
     await new Promise<void>((resolve) => {
       const rest = (from: number) => {
         this.#writeCall(file.descriptor, bytes, from, bytes.byteLength - from, null, (error, written) => {
@@ -230,14 +231,26 @@ function closeFile({ descriptor }: OpenFile): void {
   if (descriptor !== STANDARD_OUTPUT_FILE) closeSync(descriptor);
 }
 
-function endsWithinLine({ descriptor, hasEnd }: OpenFile): boolean {
-  if (!hasEnd) return false;
+/**
+ * Whether the disk has become full within a line, of this process or another: that line ends there. Of what another one
+ * is just writing, a part can be read, so that it is looked at again.
+ */
+async function isTorn(file: OpenFile): Promise<boolean> {
+  const end = endWithinLine(file);
+  if (end === null) return false;
+  await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+  return endWithinLine(file) === end;
+}
+
+/** Where the file ends, if it does so within a line; `null` if not. */
+function endWithinLine({ descriptor, hasEnd }: OpenFile): number | null {
+  if (!hasEnd) return null;
   try {
     const { size } = fstatSync(descriptor);
     const last = Buffer.alloc(1);
-    return size > 0 && readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] !== LINE_FEED;
+    return size > 0 && readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] !== LINE_FEED ? size : null;
   } catch {
-    return false; // whether the file can be written shows next
+    return null; // whether the file can be written shows next
   }
 }
 

@@ -158,6 +158,18 @@ describe("on a disk that is full", () => {
     expect(targets()).toEqual(["/whole"]);
   });
 
+  test("a line that another process is just writing, of which a part can be read, is not taken for a torn one", async () => {
+    const log = open();
+    appendFileSync(path, 'unix: - - [01/Jan/2026:00:00:00 +0000] "GET /anothers');
+    record(log, "/own");
+    const flushed = log.flush();
+    appendFileSync(path, ' HTTP/1.1" 200 4\n');
+    await flushed;
+    await log.close();
+    const lines = readFileSync(path, "latin1").split("\n");
+    expect(lines).toEqual([expect.stringMatching(/anothers .* 4$/), expect.stringContaining("/own"), ""]);
+  });
+
   test("lines beyond the bound, or left at the end of the process, are counted and told", async () => {
     const log = open();
     room = 0;

@@ -1,0 +1,160 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { NodeCompression } from "../../../server/compression/node-compression.ts";
+import { DiskTier } from "../../../server/disk/disk-tier.ts";
+import { roomOf } from "../../../server/disk/janitor.ts";
+import { Listener } from "../../../server/listener/listener.ts";
+import { LogReaders } from "../../../server/log/log-readers.ts";
+import { CacheKeyMemo } from "../../../worker/flow/cache-key-memo.ts";
+import { CollapsedFetches } from "../../../worker/flow/collapsing/collapsed-fetches.ts";
+import { ExpiringKeys } from "../../../worker/flow/expiring-keys.ts";
+import { IdleFields } from "../../../worker/flow/storing/idle-fields.ts";
+import { LargeFills } from "../../../worker/flow/storing/large-fills.ts";
+import { SecondLooks } from "../../../worker/flow/storing/second-looks.ts";
+import { ReuseSample } from "../../../worker/insight/reuse-sample.ts";
+import { TopUrls } from "../../../worker/insight/top-urls.ts";
+import { ViewLease } from "../../../worker/purges/lease/view-lease.ts";
+import { PurgeView } from "../../../worker/purges/view/purge-view.ts";
+import { MemoryTier } from "../../../worker/store/memory-tier.ts";
+import { RecentHeads } from "../../../worker/store/recent-heads.ts";
+import { byDepth } from "../../suite/depth.ts";
+import { AUDIT_MS, type Day, DISK_BYTES, HOUR_MS, MEMORY_BYTES } from "./day.ts";
+import { type Class, heldBy } from "./held-state.ts";
+
+/** When the audit trail was pruned last: it is, once in 256 purges. */
+const LAST_PRUNED = "(SELECT at FROM audit WHERE seq = (SELECT max(seq) / 256 * 256 FROM audit))";
+/** By so much the clock may have been set back since. */
+const SET_BACK_MS = 3 * 60_000;
+/** Of what is opened for a moment, for each worker and its visitors. */
+const MAX_TIMERS = 80;
+const MAX_DESCRIPTORS_MORE = 100;
+/** What Node opens for a thread. */
+const DESCRIPTORS_OF_THREAD = 5;
+
+/** They are kept for two hours, and looked at when a worker reports, which it does where there is something to report. */
+const MINUTES_KEPT_MS = 2 * HOUR_MS + 15 * 60_000;
+
+/** What a day may hold at any hour, with what it holds. Several hours are compared, so that growth shows. */
+export interface Sample {
+  readonly entries: number;
+  readonly files: number;
+  readonly diskBytes: number;
+  readonly auditRows: number;
+  readonly ledgerRows: number;
+  readonly timers: number;
+  readonly descriptors: number;
+}
+
+/** The most entries that an object of the engine may hold in one of its fields, while nobody waits. */
+const MOST: readonly (readonly [of: Class, field: string, most: number])[] = [
+  [SecondLooks, "#marks", 32],
+  [IdleFields, "#records", 256],
+  [ExpiringKeys, "#until", 2_000],
+  [CacheKeyMemo, "#resolved", 4_096],
+  [LargeFills, "#fills", 0],
+  [CollapsedFetches, "#leaders", 0],
+  [ReuseSample, "#keys", 512],
+  [TopUrls, "#entries", 64],
+  [RecentHeads, "#heads", 512],
+  [DiskTier, "#changes", 0],
+  [LogReaders, "#readers", 2],
+  [LogReaders, "#waiters", 0],
+  [LogReaders, "#admissions", 0],
+  [Listener, "#connections", 64],
+];
+
+/** The objects of which a worker has one each. */
+const ONE_EACH: readonly Class[] = [MemoryTier, PurgeView, ViewLease, Listener, NodeCompression];
+
+const FEW: readonly Class[] = [PurgeView, ExpiringKeys, LargeFills, LogReaders];
+
+/** What the engine holds that it should not, in words: maps beyond their bounds, and objects of workers that ended. */
+export function heldTooMuch(workers: number): string[] {
+  // Each class takes a collection of garbage.
+  const looked: readonly Class[] = byDepth({ test: FEW, gate: FEW, all: [...MOST.map(([of]) => of), ...ONE_EACH] });
+  const held = heldBy([...new Set(looked)]);
+  const full = MOST.flatMap(([of, field, most]) => {
+    const sizes = held.filter((each) => each.of === of.name).map(({ sizes }) => sizes[field] ?? 0);
+    return sizes.filter((size) => size > most).map((size) => `${of.name}${field} holds ${size}, at most ${most}`);
+  });
+  const counts = ONE_EACH.map((of) => [of.name, held.filter((each) => each.of === of.name).length] as const);
+  return [
+    ...full,
+    ...counts.filter(([, count]) => count > workers).map(([of, count]) => `${count} of ${of} are alive`),
+  ];
+}
+
+/** Looks at the server while nobody waits. What is beyond a bound goes to the record. */
+export async function look(day: Day, descriptorsBefore: number): Promise<Sample> {
+  const within = (what: string, value: number, most: number) => {
+    if (!(value <= most)) day.record.broke(`${what}: ${value}, and at most ${most} may be`);
+  };
+  let entries = 0;
+  for (const visitors of day.everyVisitors) {
+    const { body } = await day.time.during(visitors.call("GET", "stats?scope=isolate"));
+    const { memory, fills, view } = body as unknown as Stats;
+    entries += memory.entries;
+    within("the bytes of a worker's memory", memory.bytes, MEMORY_BYTES / 2);
+    within("the bytes of bodies on their way", fills.bytes, 0);
+    within("the bytes of a worker's view", view.bytes, view.maxBytes);
+  }
+  const { bytes, files } = diskUse(join(day.folder, "pages"));
+  within("the bytes on disk", bytes, DISK_BYTES);
+  within("the bytes in the janitor's index", day.server.diskBytes, DISK_BYTES);
+  const rows = logRows(day);
+  within("old rows of the audit trail", rows.oldAudit, 0);
+  within("minutes in the ledger that are over", rows.oldMinutes, 0);
+  within("repetitions that are overdue", rows.overdue, 0);
+  const timers = day.time.timers.length;
+  within("timers", timers, MAX_TIMERS);
+  const descriptors = descriptorsOpen() - descriptorsBefore - day.threads * DESCRIPTORS_OF_THREAD;
+  within("file descriptors", descriptors, MAX_DESCRIPTORS_MORE);
+  return {
+    ...{ entries, files, diskBytes: bytes, timers, descriptors },
+    auditRows: rows.audit,
+    ledgerRows: rows.ledger,
+  };
+}
+
+interface Stats {
+  readonly memory: { readonly entries: number; readonly bytes: number };
+  readonly fills: { readonly bytes: number };
+  readonly view: { readonly bytes: number; readonly maxBytes: number };
+}
+
+export function descriptorsOpen(): number {
+  return readdirSync("/proc/self/fd").length;
+}
+
+/** What all files below a folder take. */
+export function diskUse(folder: string): { bytes: number; files: number } {
+  let bytes = 0;
+  let files = 0;
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const size = statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.size ?? 0;
+    bytes += roomOf(size);
+    files++;
+  }
+  return { bytes, files };
+}
+
+/** The rows of the log's file, which anybody may read. */
+function logRows(day: Day) {
+  const database = new DatabaseSync(join(day.folder, "log", "purge-log.sqlite"), { readOnly: true });
+  const now = Math.floor(day.time.wall);
+  const count = (from: string, ...given: number[]) =>
+    database.prepare(`SELECT count(*) AS rows FROM ${from}`).get(...given)!.rows as number;
+  try {
+    return {
+      audit: count("audit"),
+      oldAudit: count(`audit WHERE at < ${LAST_PRUNED} - ?`, AUDIT_MS + SET_BACK_MS),
+      ledger: count("ledger"),
+      oldMinutes: count("ledger WHERE span = 60000 AND at < ?", now - MINUTES_KEPT_MS),
+      overdue: count("repeats WHERE due_at < ?", now - 10_000),
+    };
+  } finally {
+    database.close();
+  }
+}
