@@ -33,6 +33,8 @@ export const OCCURRENCES = [
   "purges that a relay confirmed",
   "isolates of a relay that read the log itself",
   "isolates that alone did not reach the log",
+  "isolates that reached the log and heard nothing",
+  "days without a request",
   "isolates that never confirm, beside others that do",
   "receipts that settled before their time",
   "replies of the log that never came",
