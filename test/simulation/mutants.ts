@@ -343,6 +343,13 @@ export const mutants: Mutants = {
     to: "longest === null ? 0 :",
     foundBy: "simulation",
   },
+  "r25-copy-of-a-reader-with-a-name": {
+    name: "an isolate with a name leaves a copy of what it has read, for isolates that never confirm",
+    file: RENEWAL,
+    from: "const isShared = name === undefined;",
+    to: "const isShared = true;",
+    foundBy: "simulation",
+  },
   "r25-late-reply-brings-the-lease-back": {
     name: "a late reply to an earlier call brings back a lease that was given up",
     file: LEASED_VIEW,

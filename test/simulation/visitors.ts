@@ -27,7 +27,7 @@ export class Visitors {
     this.#fate = fate;
   }
 
-  /** A request for a page, with a token of a purge if one is given. `invented`: a token that no purge has, in its place. */
+  /** A request for a page, with the token of a purge if one is given. `invented`: a token that no purge has, in its place. */
   async get(
     isolate: SimulatedIsolate,
     path: string,
@@ -70,6 +70,11 @@ export class Visitors {
       after,
     };
     this.#record({ ...by, xCache, fetched, confirmed, chosenBy, givenBy, parent }, method);
+  }
+
+  /** A request with the token of a purge that the log has not accepted, so that the isolate reads the log. */
+  getWithInventedToken(isolate: SimulatedIsolate, path: string, { logId, seq }: Stamp): Promise<void> {
+    return this.get(isolate, path, null, "GET", { logId, seq: seq + 1 });
   }
 
   /** Several requests for the same page, shortly after one another. */

@@ -3,6 +3,7 @@ import { isolateAlone } from "./isolate-alone.ts";
 import { lastMoment } from "./last-moment.ts";
 import { DAY_MS, longSleep } from "./long-sleep.ts";
 import { newLog } from "./new-log.ts";
+import { newcomer } from "./newcomer.ts";
 import { noRoom } from "./no-room.ts";
 
 /** The number of steps of a calm world. */
@@ -14,10 +15,10 @@ const STEP_MS = { least: 8000, most: 16_000 };
 const FAULTS = [
   ...[isolateAlone, isolateAlone, isolateAlone, isolateAlone],
   ...[lastMoment, lastMoment, lastMoment],
-  ...[noRoom, newLog, longSleep],
+  ...[newcomer, noRoom, newLog, longSleep],
 ];
 /** After these, receipts settle by R6 for a day, which passes before the next one. */
-const A_DAY_LONG: readonly unknown[] = [noRoom, newLog, longSleep];
+const A_DAY_LONG: readonly unknown[] = [newcomer, noRoom, newLog, longSleep];
 
 /** Begins a step of a calm world, or leaves it out. Returns the time until the next one. */
 export function calmStep(around: Around, isRun: boolean, onBug: (bug: unknown) => void): number {

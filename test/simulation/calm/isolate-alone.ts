@@ -48,9 +48,8 @@ const hearsLate: Happening = async (around, isolate, path) => {
     await fate.scheduler.wait(90).over;
     void visitors.get(isolate, path, null);
   }
-  const { logId, seq } = log.head;
   log.delayNextRead(isolate.reader, keepViewMs + fate.pick([50, 200, 400]));
-  void visitors.get(isolate, path, null, "GET", { logId, seq: seq + 1 });
+  void visitors.getWithInventedToken(isolate, path, log.head);
   await fate.scheduler.wait(90).over;
   void visitors.get(isolate, path, null);
   await fate.scheduler.wait(keepViewMs).over;
