@@ -274,7 +274,7 @@ export class LateLog {
     const line = new LateLine(fate, reader, (delta) => this.learns({ reader, learn }, delta), {
       isSilent: () => fate.now() < this.#silentUntil,
       isReplaced: () => connected !== this.#connected,
-      call: (work) => this.#call(work, Number.POSITIVE_INFINITY),
+      call: (work) => this.#call(work, Number.POSITIVE_INFINITY, null, true),
     });
     const call = async (work: () => ViewDelta): Promise<ViewDelta> => {
       const begunAt = fate.now();
@@ -353,11 +353,15 @@ export class LateLog {
     return true;
   }
 
-  /** `after`: what happens to the reply before it is sent, given the purges that the work has added. */
+  /**
+   * `after`: what happens to the reply before it is sent, given the purges that the work has added. `isInSession`: whether it
+   * is a call of the runtime's own, over a connection, which comes once.
+   */
   async #call<T>(
     work: (log: SqlPurgeLog) => T,
     givenUpMs: number,
     after: ((reply: T, added: ViewDelta) => Promise<T>) | null = null,
+    isInSession = false,
   ): Promise<T> {
     const fate = this.#fate;
     const [log, logs] = [this.#log, this.#logs];
@@ -371,7 +375,7 @@ export class LateLog {
     if (after && this.#learners) reply = await after(reply, called.changesSince(head));
     if (after && called === this.#log) this.#connected.push();
     if (this.#happens("repeated messages to the log", 0.03)) {
-      void fate.delay(2000).then(() => work(this.#log));
+      void fate.delay(2000).then(() => (isInSession ? undefined : work(this.#log)));
     }
     if (this.#happens("replies of the log that never came", 0.01)) {
       await fate.scheduler.wait(givenUpMs).over;
