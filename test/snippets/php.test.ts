@@ -10,10 +10,12 @@ const hasPhp = works("php", "-r", "exit(extension_loaded('curl') ? 0 : 1);");
 const WITHOUT_PHP = "the blocks in PHP are SKIPPED, because this machine has no PHP (on Debian: php-cli and php-curl)";
 if (!hasPhp) process.stdout.write(`${WITHOUT_PHP}\n`);
 
-const hasLaravel =
-  hasPhp && works("php", "-r", "exit((@include 'Illuminate/autoload.php') && extension_loaded('pdo_sqlite') ? 0 : 1);");
+/** Laravel's HTTP client is Guzzle, which Debian's package only suggests. */
+const LARAVEL =
+  "(@include 'GuzzleHttp/autoload.php') && (@include 'Illuminate/autoload.php') && extension_loaded('pdo_sqlite')";
+const hasLaravel = hasPhp && works("php", "-r", `exit(${LARAVEL} ? 0 : 1);`);
 const WITHOUT_LARAVEL =
-  "the block for Laravel is SKIPPED, because this machine has no Laravel (on Debian: php-laravel-framework and php-sqlite3)";
+  "the block for Laravel is SKIPPED, because this machine has no Laravel (on Debian: php-laravel-framework, php-guzzlehttp-guzzle and php-sqlite3)";
 if (!hasLaravel) process.stdout.write(`${WITHOUT_LARAVEL}\n`);
 
 /** Everything but E_DEPRECATED: Debian's Laravel is older than its PHP. */
