@@ -29,6 +29,11 @@ export const DIRECTIVES: readonly Directives[] = [
   { said: "max-age=600, s-maxage=0", audience: "unsaid", fresh: 0 },
 ];
 
+/** Those of pages that everybody may be shown for long. */
+export const LONG_LIVED: readonly Directives[] = DIRECTIVES.filter(
+  ({ audience, fresh }) => fresh === 600 && audience !== "one",
+);
+
 /** The language of a page for a request with this `Accept-Language`. */
 export function languageOf(asked: string | undefined): string {
   return asked || "en";

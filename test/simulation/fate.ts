@@ -9,21 +9,28 @@ import { noOccurrences } from "./occurrences.ts";
 /** Separates the chances of one step from those of its neighbours. */
 const APART = 0x9e3779b1;
 
+/** The part of the usual time that a message takes in a calm world. One that takes longer is as late there. */
+const QUICK = 0.1;
+const USUAL_MS = 120;
+
 /** The state that the parts of a world share: its time, the seed that decides every event, and the record. */
 export class Fate {
   readonly scheduler: Scheduler;
   readonly history: History;
   readonly story: string[] = [];
   readonly occurred: Occurrences = noOccurrences();
+  /** Whether everything in this world is quick and usual, but for its faults. */
+  readonly isCalm: boolean;
   readonly #seed: number;
   readonly #chances: () => number;
   readonly #ofStep = new Context<() => number>();
   #order = 0;
 
-  constructor(seed: number, history: History) {
+  constructor(seed: number, history: History, isCalm = false) {
     this.scheduler = new Scheduler(seed, BEGINNING);
     this.history = history;
     this.#seed = seed;
+    this.isCalm = isCalm;
     this.#chances = chances(seed);
   }
 
@@ -61,6 +68,11 @@ export class Fate {
 
   async delay(maxMs: number): Promise<void> {
     await this.scheduler.wait(Math.floor(this.random() * maxMs)).over;
+  }
+
+  /** The way of a message. */
+  async onTheWay(maxMs: number): Promise<void> {
+    await this.delay(this.isCalm && maxMs <= USUAL_MS ? maxMs * QUICK : maxMs);
   }
 
   count(name: Occurrence, isSo = true): void {

@@ -37,13 +37,14 @@ export class LateLine {
     if (this.#isCut || this.#reader.isDead) await fate.scheduler.wait(GIVEN_UP_MS).over;
     const reply = await this.#far.call(work);
     if (this.#reader.isDead) throw new Error("nobody hears the reply");
+    if (fate.now() < (this.#reader.unheardUntil ?? 0)) throw new Error("the reply is lost");
     return reply;
   }
 
   async push(delta: ViewDelta): Promise<boolean> {
     const fate = this.#fate;
     const pushed = structuredClone(delta);
-    await fate.delay(fate.pick([50, 50, 50, 600]));
+    await fate.onTheWay(fate.pick([50, 50, 50, 600]));
     this.#isCut ||= this.#happens("connections that were cut without notice", 0.15);
     if (this.#isLost) {
       fate.count("lost pushes");
@@ -52,7 +53,7 @@ export class LateLine {
     }
     if (this.#happens("repeated pushes", 0.1)) void fate.delay(1500).then(() => this.#learn(pushed));
     const hasReached = await this.#learn(pushed);
-    await fate.delay(fate.pick([50, 50, 600]));
+    await fate.onTheWay(fate.pick([50, 50, 600]));
     if (this.#happens("lost confirmations", 0.05)) throw new Error("lost");
     return hasReached;
   }
@@ -74,7 +75,8 @@ export class LateLine {
   }
 
   get #isLost(): boolean {
-    const { isDead, cutOffUntil } = this.#reader;
-    return this.#isCut || isDead || this.#far.isSilent() || this.#fate.now() < cutOffUntil;
+    const { isDead, cutOffUntil, unheardUntil = 0 } = this.#reader;
+    const now = this.#fate.now();
+    return this.#isCut || isDead || this.#far.isSilent() || now < cutOffUntil || now < unheardUntil;
   }
 }

@@ -15,6 +15,7 @@ import {
 import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
 import type { Sql } from "../../worker/purges/log/sql.ts";
 import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
+import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import { HOST } from "../engine/scenario.ts";
 import type { Fate } from "./fate.ts";
 import type { Matches, Page, Purged } from "./history.ts";
@@ -51,6 +52,10 @@ export interface Reader {
   isDead: boolean;
   /** Until then it alone does not reach the log, nor the log it: epoch milliseconds. */
   cutOffUntil: number;
+  /** Until then it reaches the log, whose replies do not reach it: epoch milliseconds. Default: they do. */
+  unheardUntil?: number;
+  /** By so much the reply to its next read without a connection comes late: milliseconds. Default: 0. */
+  nextReadLateMs?: number;
 }
 
 /**
@@ -76,6 +81,7 @@ export class LateLog {
   #logs = 0;
   #behindMs = 0;
   #silentUntil = Number.NEGATIVE_INFINITY;
+  #fullUntil = Number.NEGATIVE_INFINITY;
   /** The isolates that it pushes to; `null` in a world in which the log does not push. Those that have died stay. */
   readonly #learners: Learner[] | null;
   readonly #pushing: Pushing;
@@ -100,6 +106,11 @@ export class LateLog {
   /** From now on, nobody reaches it for this long. */
   fallSilent(ms: number): void {
     this.#silentUntil = this.#fate.now() + ms;
+  }
+
+  /** From now on, readers elsewhere hold all its connections for this long. */
+  fillUp(ms: number): void {
+    this.#fullUntil = this.#fate.now() + ms;
   }
 
   /** The log loses all its stored data, and begins again under another id. */
@@ -139,6 +150,11 @@ export class LateLog {
       if (hasReached && this.#log.head.logId === head.logId && this.#log.head.seq === head.seq) return;
       await this.#fate.scheduler.wait(100).over;
     }
+  }
+
+  /** The log's id and its highest number. */
+  get head(): Stamp {
+    return this.#log.head;
   }
 
   numbered(logId: string, seq: number): Purged {
@@ -181,6 +197,9 @@ export class LateLog {
           (log) => log.read(since, leaseMs, longestViewAgeMs, name),
           Number.POSITIVE_INFINITY,
         );
+        if (reader.nextReadLateMs) await this.#fate.scheduler.wait(reader.nextReadLateMs).over;
+        reader.nextReadLateMs = 0;
+        this.#failIfUnheard(reader);
         const isTold = this.noteDelta(reader, delta, begunAt);
         const isWhole = delta.truncatedAt === 0 && delta.unread === null;
         const isSameLog = delta.logId === (since?.logId ?? delta.logId);
@@ -197,6 +216,7 @@ export class LateLog {
           GIVEN_UP_MS,
           (appended, pushed) => this.#settledBy(appended, pushed),
         );
+        this.#failIfUnheard(reader);
         if (result.kind === "appended") {
           // The part that did not fit into a reply is requested at once.
           if (good?.logId !== result.logId || result.delta.truncatedAt > 0) good = null;
@@ -210,7 +230,23 @@ export class LateLog {
   /** From now on, this isolate alone does not reach the log for this long. */
   cutOff(reader: Reader, ms: number): void {
     reader.cutOffUntil = this.#fate.now() + ms;
+    if (this.#fate.isCalm) this.#fate.tell(`${reader.name} does not reach the log for ${ms} ms`);
     this.#fate.count("isolates that alone did not reach the log");
+  }
+
+  /** From now on, no reply of the log reaches this isolate for this long. */
+  keepUnheard(reader: Reader, ms: number): void {
+    reader.unheardUntil = this.#fate.now() + ms;
+    this.#fate.count("isolates that reached the log and heard nothing");
+  }
+
+  /** The reply to this isolate's next read without a connection comes late by this much. */
+  delayNextRead(reader: Reader, ms: number): void {
+    reader.nextReadLateMs = ms;
+  }
+
+  #failIfUnheard({ unheardUntil = 0 }: Reader): void {
+    if (this.#fate.now() < unheardUntil) throw new Error("the reply is lost");
   }
 
   #failIfCutOff({ cutOffUntil }: Reader): void {
@@ -220,10 +256,10 @@ export class LateLog {
   /** One purge, as an isolate asks for it. The answer is held for up to `waitMs` until the purge has settled. */
   async find(seq: number, waitMs: number): Promise<PurgeRecord | null> {
     const fate = this.#fate;
-    await fate.delay(120);
+    await fate.onTheWay(120);
     if (fate.now() < this.#silentUntil) throw new Error("silent");
     const record = await this.#connected.find(seq, waitMs);
-    await fate.delay(50);
+    await fate.onTheWay(50);
     return record;
   }
 
@@ -238,7 +274,7 @@ export class LateLog {
     const line = new LateLine(fate, reader, (delta) => this.learns({ reader, learn }, delta), {
       isSilent: () => fate.now() < this.#silentUntil,
       isReplaced: () => connected !== this.#connected,
-      call: (work) => this.#call(work, Number.POSITIVE_INFINITY),
+      call: (work) => this.#call(work, Number.POSITIVE_INFINITY, null, true),
     });
     const call = async (work: () => ViewDelta): Promise<ViewDelta> => {
       const begunAt = fate.now();
@@ -246,10 +282,11 @@ export class LateLog {
       this.noteDelta(reader, delta, begunAt);
       return delta;
     };
-    const opened = connected.connect(name, (delta) => line.push(delta));
+    const isFull = fate.now() < this.#fullUntil;
+    const opened = isFull ? null : connected.connect(name, (delta) => line.push(delta));
     if (opened === null) {
       fate.count("connections that were one too many");
-      if (fate.chance(0.3)) this.cutOff(reader, fate.pick([500, 4000]));
+      if (fate.chance(isFull ? 1 : 0.3)) this.cutOff(reader, fate.pick([500, 4000]));
       await fate.delay(200);
       return null;
     }
@@ -316,15 +353,19 @@ export class LateLog {
     return true;
   }
 
-  /** `after`: what happens to the reply before it is sent, given the purges that the work has added. */
+  /**
+   * `after`: what happens to the reply before it is sent, given the purges that the work has added. `isInSession`: whether it
+   * is a call of the runtime's own, over a connection, which comes once.
+   */
   async #call<T>(
     work: (log: SqlPurgeLog) => T,
     givenUpMs: number,
     after: ((reply: T, added: ViewDelta) => Promise<T>) | null = null,
+    isInSession = false,
   ): Promise<T> {
     const fate = this.#fate;
     const [log, logs] = [this.#log, this.#logs];
-    await fate.delay(120);
+    await fate.onTheWay(120);
     if (fate.now() < this.#silentUntil) throw new Error("silent");
     if (this.#happens("lost messages to the log", 0.03)) throw new Error("lost");
     // The object that was called may have been replaced; a log that was made anew has another object.
@@ -334,13 +375,13 @@ export class LateLog {
     if (after && this.#learners) reply = await after(reply, called.changesSince(head));
     if (after && called === this.#log) this.#connected.push();
     if (this.#happens("repeated messages to the log", 0.03)) {
-      void fate.delay(2000).then(() => work(this.#log));
+      void fate.delay(2000).then(() => (isInSession ? undefined : work(this.#log)));
     }
     if (this.#happens("replies of the log that never came", 0.01)) {
       await fate.scheduler.wait(givenUpMs).over;
       throw new Error("given up");
     }
-    await fate.delay(fate.pick([50, 50, 50, 1500]));
+    await fate.onTheWay(fate.pick([50, 50, 50, 1500]));
     if (this.#happens("lost replies of the log", 0.05)) throw new Error("lost");
     fate.count("replies of a log that had been replaced", logs !== this.#logs);
     return reply;

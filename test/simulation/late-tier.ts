@@ -20,7 +20,7 @@ export class LateTier {
     const [fate, tier] = [this.#fate, this.#tier];
     return {
       get: async (key) => {
-        await fate.delay(60);
+        await fate.onTheWay(60);
         if (fate.chance(0.02)) throw new Error("the tier fails");
         const isEvicted = fate.chance(0.05);
         const stored = await tier.get(key);

@@ -46,6 +46,7 @@ const ALSO_IN_SCENARIOS = [
   "r24-push-of-any-log",
   "r8-newcomer-serves-for-a-lease",
   "r25-nameless-readers-do-not-count",
+  "r25-unknown-use-does-not-count",
 ];
 
 /** Mutants of the rules of docs/protocol.md, for the random worlds to find. A name begins with its rule's number. */
@@ -311,6 +312,62 @@ export const mutants: Mutants = {
     file: LOG,
     from: "reader === undefined ? purge.leaseMs : 0",
     to: "purge.leaseMs",
+    foundBy: "simulation",
+  },
+  "r25-another-logs-number-is-confirmed": {
+    name: "a reader confirms purges of a new log by its number of the old one",
+    file: LEASE_BOOK,
+    from: "if (logId !== this.#logId || holder === undefined",
+    to: "if (holder === undefined",
+    foundBy: "simulation",
+  },
+  "r25-released-over-any-connection": {
+    name: "a lease is given up by a message over an older connection than the one that granted it",
+    file: LEASE_BOOK,
+    from: "if (this.#holders.get(reader)?.lastBy !== by) return [];",
+    to: "",
+    foundBy: "simulation",
+  },
+  "r25-holder-counts-for-its-lease": {
+    name: "the log counts with an isolate with a name for as long as its lease, and no longer",
+    file: LEASE_BOOK,
+    from: "const until = now + Math.max(useMs, this.#rememberedMs);",
+    to: "const until = now + useMs;",
+    foundBy: "simulation",
+  },
+  "r25-new-log-has-no-nameless-readers": {
+    name: "a log that was made anew does not count with readers without a name of the log before",
+    file: "worker/purges/log/granted-leases.ts",
+    from: "longest === null ? now :",
+    to: "longest === null ? 0 :",
+    foundBy: "simulation",
+  },
+  "r25-copy-of-a-reader-with-a-name": {
+    name: "an isolate with a name leaves a copy of what it has read, for isolates that never confirm",
+    file: RENEWAL,
+    from: "const isShared = name === undefined;",
+    to: "const isShared = true;",
+    foundBy: "simulation",
+  },
+  "r25-late-reply-brings-the-lease-back": {
+    name: "a late reply to an earlier call brings back a lease that was given up",
+    file: LEASED_VIEW,
+    from: "    this.#timing.giveUp();\n    this.#callsInDoubt = this.#callsBegun;",
+    to: "    this.#timing.giveUp();",
+    foundBy: "simulation",
+  },
+  "r8-lease-after-giving-up": {
+    name: "an isolate that has given up its lease serves what it has fetched for a lease",
+    file: LEASE_TIMING,
+    from: "    this.end();\n    this.#readAt = NEVER;",
+    to: "    this.end();",
+    foundBy: "simulation",
+  },
+  "r26-full-log-leaves-the-lease": {
+    name: "an isolate that goes on without a name keeps what the log has granted under it",
+    file: VIEW_LEASE,
+    from: "    this.#leased.giveUp();\n    this.#name = undefined;",
+    to: "    this.#name = undefined;",
     foundBy: "simulation",
   },
   "r26-lease-from-the-reply": {

@@ -40,6 +40,8 @@ export const OCCURRENCES = [
   "relays that the log forgot before their readers did",
   "isolates of a relay that read the log itself",
   "isolates that alone did not reach the log",
+  "isolates that reached the log and heard nothing",
+  "days without a request",
   "isolates that never confirm, beside others that do",
   "receipts that settled before their time",
   "replies of the log that never came",

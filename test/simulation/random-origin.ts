@@ -1,7 +1,7 @@
 import { fromWebResponse } from "../../worker/platform/web-answer.ts";
 import type { Origin, OriginAnswer, OriginRequest } from "../../worker/ports.ts";
 import { FETCH_FIELD, VALIDATION_FIELD } from "./answer-numbers.ts";
-import { DIRECTIVES, languageOf } from "./directives.ts";
+import { DIRECTIVES, LONG_LIVED, languageOf } from "./directives.ts";
 import type { Fate } from "./fate.ts";
 import type { Fetched } from "./history.ts";
 import { identityOf } from "./identity.ts";
@@ -62,13 +62,13 @@ export class RandomOrigin {
     fate.tell(
       `fetch ${number}, ${method} of ${target}, begins${sent.has("if-none-match") ? " under a condition" : ""}`,
     );
-    const slowMs = fate.pick([5, 100, 1500]);
+    const slowMs = fate.isCalm ? 20 : fate.pick([5, 100, 1500]);
     await fate.delay(slowMs);
     const version = this.#look(target);
     await fate.delay(slowMs);
     if (this.#isFailing()) return this.#fail(target);
 
-    const directives = fate.pick(DIRECTIVES);
+    const directives = fate.pick(fate.isCalm ? LONG_LIVED : DIRECTIVES);
     const tags = TAGS.filter(() => fate.random() < 0.4);
     // One page is sometimes the same in all languages.
     const language = target === "/b" && version % 2 === 1 ? languageOf(sent.get("accept-language")) : null;

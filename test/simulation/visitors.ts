@@ -1,3 +1,4 @@
+import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import { numbersIn } from "./answer-numbers.ts";
 import { languageOf } from "./directives.ts";
 import type { Fate } from "./fate.ts";
@@ -26,22 +27,28 @@ export class Visitors {
     this.#fate = fate;
   }
 
-  /** A request for a page, with the token of a purge if one is given. */
-  async get(isolate: SimulatedIsolate, path: string, after: Purged | null, method = "GET"): Promise<void> {
+  /** A request for a page, with the token of a purge if one is given. `invented`: a token that no purge has, in its place. */
+  async get(
+    isolate: SimulatedIsolate,
+    path: string,
+    after: Purged | null,
+    method = "GET",
+    invented: Stamp | null = null,
+  ): Promise<void> {
     const fate = this.#fate;
-    const identity = fate.pick(IDENTITIES);
+    const identity = fate.isCalm ? null : fate.pick(IDENTITIES);
     const language = fate.pick(["", "de", "en"]);
     const asking = this.#arrive(method, path, isolate);
     const toldAtArrival = isolate.told.soFar();
     const { until } = toldAtArrival.lease;
     fate.count("lapsed leases", toldAtArrival.hasHeard && asking.arrivedAt > until);
     const fields = new Headers(visitorFields(identity, language));
-    if (after) fields.set("tidemark-after", `${after.logId}.${after.seq}`);
-    fate.tell(
-      `${asking.request} arrives from ${identity} in "${language}"${after ? ` with the token of ${after.name}` : ""}`,
-    );
+    const token = after ?? invented;
+    if (token) fields.set("tidemark-after", `${token.logId}.${token.seq}`);
+    const withToken = token ? ` with the token of ${after ? after.name : "no purge"}` : "";
+    fate.tell(`${asking.request} arrives from ${identity} in "${language}"${withToken}`);
     const init = { method, headers: fields };
-    const response = await (after ? isolate.sendWithToken(path, init) : isolate.send(path, init));
+    const response = await (token ? isolate.sendWithToken(path, init) : isolate.send(path, init));
     const xCache = response.headers.get("x-cache");
     const givenBy = isolate.told.soFar();
     const chosenBy = FROM_STORE.includes(xCache) ? givenBy : toldAtArrival;
@@ -63,6 +70,11 @@ export class Visitors {
       after,
     };
     this.#record({ ...by, xCache, fetched, confirmed, chosenBy, givenBy, parent }, method);
+  }
+
+  /** A request with the token of a purge that the log has not accepted, so that the isolate reads the log. */
+  getWithInventedToken(isolate: SimulatedIsolate, path: string, { logId, seq }: Stamp): Promise<void> {
+    return this.get(isolate, path, null, "GET", { logId, seq: seq + 1 });
   }
 
   /** Several requests for the same page, shortly after one another. */

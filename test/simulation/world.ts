@@ -5,6 +5,8 @@ import { compileSite, type Site } from "../../worker/site/site.ts";
 import { memoryBodies } from "../engine/memory-bodies.ts";
 import { BEGINNING, HOST } from "../engine/scenario.ts";
 import { Backend, EVERYTHING, UNRELATED } from "./backend.ts";
+import type { Around } from "./calm/around.ts";
+import { CALM_STEPS, calmStep } from "./calm/calm-world.ts";
 import { Fate } from "./fate.ts";
 import { History, type Purged } from "./history.ts";
 import { LateLog, type Pushing, type Reader } from "./late-log.ts";
@@ -40,6 +42,11 @@ const CROWDED_IN = 3 * PUSHES_IN;
 const NUMBERED_LOW_IN = 3 * PUSHES_IN;
 /** The highest number there. */
 const MAX_LOW_SEQ = 3;
+/**
+ * One of so many worlds, which has connections, is calm: one thing happens at a time, so that purges settle by
+ * confirmations, and what a single isolate does shows.
+ */
+const CALM_IN = 2 * PUSHES_IN;
 /** In one of so many worlds, the isolates of one PoP are the parents of those of the other. */
 const PARENT_IN = 4;
 const [PARENTS_POP, CHILDREN_POP] = POPS;
@@ -107,6 +114,8 @@ export class World {
   readonly #pushing: Pushing;
   readonly #keepViewMs: number;
   readonly #rememberedByNameMs: number;
+  /** `null` in a world that is not calm. */
+  readonly #calm: Around | null;
   readonly #tiers: readonly LateTier[];
   readonly #notes: readonly LateNotes[];
   /** The clocks of different PoPs may differ by any amount, those of one PoP only within the allowance. */
@@ -118,26 +127,28 @@ export class World {
   constructor(seed: number, options: WorldOptions = {}) {
     this.#seed = seed;
     this.#options = options;
-    const fate = new Fate(seed, this.#history);
+    const isCalm = seed % CALM_IN === 6;
+    const fate = new Fate(seed, this.#history, isCalm);
     this.#fate = fate;
-    this.#hasParent = seed % PARENT_IN === 0;
+    this.#hasParent = !isCalm && seed % PARENT_IN === 0;
     this.#isStaleWhileSilent = fate.chance(0.5);
     this.#isLateAllowed = fate.chance(0.2);
     this.#pushing = PUSHINGS[seed % PUSHES_IN] ?? "none";
-    this.#keepViewMs = KEEP_VIEW_MS[seed % KEEP_VIEW_MS.length] ?? 0;
+    this.#keepViewMs = isCalm ? fate.pick(CALM_KEEP_VIEW_MS) : (KEEP_VIEW_MS[seed % KEEP_VIEW_MS.length] ?? 0);
     const hasRelays = this.#pushing === "over-relays";
     const hasLittleRoom = fate.chance(hasRelays ? 0.7 : 0.4);
     fate.count("logs with little room", hasLittleRoom);
     fate.count("sites where a purge may come late", this.#isLateAllowed);
     this.#rememberedByNameMs = REMEMBERED_BY_NAME_MS[seed % REMEMBERED_BY_NAME_MS.length] ?? 0;
     const room = hasLittleRoom ? { maxReplyKeys: 2, maxHeldKeys: 4 } : { maxReplyKeys: 50, maxHeldKeys: 1000 };
+    const isCrowded = !isCalm && seed % CROWDED_IN === 1;
     const isNumberedLow = seed % NUMBERED_LOW_IN === 2;
     const settings = {
       ...room,
       rememberedByNameMs: this.#rememberedByNameMs,
       ...(isNumberedLow && { maxSeq: MAX_LOW_SEQ }),
     };
-    this.#log = new LateLog(fate, settings, this.#pushing, seed % CROWDED_IN === 1 ? 4 : undefined);
+    this.#log = new LateLog(fate, settings, this.#pushing, isCrowded ? 4 : undefined);
     this.#relays = hasRelays ? RELAYS.map((name) => new LateRelay(fate, this.#log, settings, name)) : [];
     this.#origin = new RandomOrigin(fate);
     this.#visitors = new Visitors(fate);
@@ -161,6 +172,7 @@ export class World {
     const apartMs = POPS.map((pop) => (pop === 0 ? 0 : (fate.random() - 0.5) * 2 * 3_600_000));
     // A child counts with its parent's `Date`, so clocks that are hours apart would leave it nothing that is fresh.
     this.#skewsMs = this.#hasParent ? POPS.map(() => 0) : apartMs;
+    this.#calm = isCalm ? this.#around() : null;
     for (const pop of POPS) for (const index of ISOLATES) this.#startIsolate(pop, index);
   }
 
@@ -168,17 +180,21 @@ export class World {
   async run(): Promise<WorldOutcome> {
     const { scheduler, occurred, story } = this.#fate;
     const { only } = this.#options;
-    for (let number = 0; number < STEPS; number++) {
-      const waitMs = this.#fate.ofStep(number, () => {
-        if (!only || only.has(number)) void this.#step().catch((bug) => this.#onBug(bug));
-        return Math.floor(this.#fate.random() * STEP_MS);
-      });
+    for (let number = 0; number < (this.#calm ? CALM_STEPS : STEPS); number++) {
+      const waitMs = this.#fate.ofStep(number, () => this.#begin(!only || only.has(number)));
       await scheduler.advance(waitMs);
     }
     await scheduler.advance(REST_MS);
     this.#noteForgotten();
     const broken = brokenPromises(this.#history, this.#bounds);
     return { seed: this.#seed, broken, bugs: this.#bugs, story, occurred };
+  }
+
+  /** Begins a step, or leaves it out. Returns the time until the next one. */
+  #begin(isRun: boolean): number {
+    if (this.#calm) return calmStep(this.#calm, isRun, (bug) => this.#onBug(bug));
+    if (isRun) void this.#step().catch((bug) => this.#onBug(bug));
+    return Math.floor(this.#fate.random() * STEP_MS);
   }
 
   async #step(): Promise<void> {
@@ -307,9 +323,28 @@ export class World {
     return true;
   }
 
+  /** What the faults of a calm world may touch. */
+  #around(): Around {
+    const [fate, log, visitors, backend] = [this.#fate, this.#log, this.#visitors, this.#backend];
+    const [keepViewMs, rememberedByNameMs] = [this.#keepViewMs, this.#rememberedByNameMs];
+    return {
+      ...{ fate, log, visitors, backend, keepViewMs, rememberedByNameMs, leaseMs: LEASE_MS },
+      pops: this.#isolates,
+      anyIsolate: () => this.#anyIsolate(),
+      replace: (isolate, connects) => {
+        const pop = this.#isolates.findIndex((isolates) => isolates.includes(isolate));
+        return this.#replace(pop, this.#isolates[pop]!.indexOf(isolate), { withoutConnection: connects ? 0 : 1 });
+      },
+      purgeEverything: (path) => this.#purgeEverything(path),
+    };
+  }
+
   /** An isolate dies and another takes its place. Its work under way continues, as late writes do. */
   #replaceIsolate(start?: Start): SimulatedIsolate {
-    const [pop, index] = [this.#fate.pick(POPS), this.#fate.pick(ISOLATES)];
+    return this.#replace(this.#fate.pick(POPS), this.#fate.pick(ISOLATES), start);
+  }
+
+  #replace(pop: number, index: number, start?: Start): SimulatedIsolate {
     this.#fate.count("isolates that died");
     this.#fate.tell(`isolate ${this.#isolates[pop]![index]!.name} dies`);
     this.#isolates[pop]![index]!.reader.isDead = true;
@@ -319,7 +354,8 @@ export class World {
   #startIsolate(pop: number, index: number, start: Start = {}): SimulatedIsolate {
     const fate = this.#fate;
     // More often than not the clocks differ as far as they may.
-    const offsetMs = this.#skewsMs[pop]! + fate.pick([0, fate.random(), 1]) * this.#clocksDifferBy;
+    const part = fate.pick(this.#calm ? [0, 1] : [0, fate.random(), 1]);
+    const offsetMs = this.#skewsMs[pop]! + part * this.#clocksDifferBy;
     const name = `${"AB"[pop]}${index}.${fate.nextOrder()}`;
     const told = new Told();
     const never = Number.NEGATIVE_INFINITY;
@@ -332,7 +368,8 @@ export class World {
       isDead: false,
       cutOffUntil: never,
     };
-    const usual = this.#relays.length > 0 ? WITHOUT_CONNECTION_BESIDE_RELAYS : WITHOUT_CONNECTION;
+    const besideRelays = this.#relays.length > 0;
+    const usual = this.#calm ? 0 : besideRelays ? WITHOUT_CONNECTION_BESIDE_RELAYS : WITHOUT_CONNECTION;
     const connects = this.#hasConnections && !fate.chance(start.withoutConnection ?? usual);
     fate.count("isolates that never confirm, beside others that do", this.#hasConnections && !connects);
     const keepViewMs = connects ? this.#keepViewMs : null;
@@ -431,6 +468,8 @@ export class World {
 const PUSHINGS: readonly Pushing[] = ["to-admitted", "over-connections", "over-connections", "over-relays"];
 /** Beside it: so short that isolates give up leases, and are forgotten, while others are at work. */
 const KEEP_VIEW_MS: readonly number[] = [0, 1500, 500, 1500, 0, 0, 1500, 100, 1500, 0];
+/** The same in a calm world. */
+const CALM_KEEP_VIEW_MS: readonly number[] = [100, 500, 1500];
 const REMEMBERED_BY_NAME_MS: readonly number[] = [0, 1500, 3000, 4000, 0, 0, 3000, 3000, 4000, 0];
 
 const sites = new Map<string, Site>();

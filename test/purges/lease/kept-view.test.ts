@@ -145,6 +145,26 @@ describe("a view that is kept alive", () => {
     });
   });
 
+  test("is renewed once where a request and what keeps it find it ending at the same time (R21)", async () => {
+    start(false);
+    const reply = log.read.bind(log);
+    log.read = async (...asked) => {
+      await scheduler.wait(log.reads === 0 ? LEASE_MS * 0.94 : 0).over;
+      return reply(...asked);
+    };
+    const look = notes.read.bind(notes);
+    notes.read = async (name) => {
+      await scheduler.wait(20).over;
+      return look(name);
+    };
+    void lease.renew(behind, null);
+    await scheduler.advance(LEASE_MS * 0.97);
+    expect(log.reads).toBe(1);
+    await request();
+    await scheduler.advance(100);
+    expect(log.reads).toBe(2);
+  });
+
   test("over a connection costs no reads, and the isolate has one name", async () => {
     start(true);
     await request();

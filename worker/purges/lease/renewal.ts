@@ -69,12 +69,12 @@ export class Renewal {
     return this.#mayBeJoined(this.#read, now) || this.#mayBeJoined(this.#renewal, now);
   }
 
-  /** Joins the renewal in progress, or begins one. */
-  renew(background: BackgroundWork): Reading {
+  /** Joins the renewal in progress, or begins one. `work`: what that does. Default: it also keeps the view afterwards. */
+  renew(background: BackgroundWork, work = () => this.#renewAndKeep(background)): Reading {
     if (this.#mayBeJoined(this.#renewal, this.#clock.now())) return this.#renewal;
     const renewal: Reading = {
       startedAt: this.#clock.now(),
-      hasSucceeded: this.#renewAndKeep(background).finally(() => {
+      hasSucceeded: work().finally(() => {
         if (this.#renewal === renewal) this.#renewal = null;
       }),
     };
@@ -143,7 +143,8 @@ export class Renewal {
     const hasSucceeded = connection !== null || (await this.#takeCopyOrRead(background));
     const isKept = connection !== null || (this.#identity.name === undefined && this.#timing.keepViewMs > 0);
     if (hasSucceeded && isKept) {
-      background.run(this.#kept.keep(connection, () => this.#takeCopyOrRead(background)));
+      const again = () => this.renew(background, () => this.#takeCopyOrRead(background)).hasSucceeded;
+      background.run(this.#kept.keep(connection, again));
     }
     return hasSucceeded;
   }
