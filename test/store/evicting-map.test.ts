@@ -1,3 +1,6 @@
+import { setImmediate } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { EvictingMap } from "../../worker/store/evicting-map.ts";
@@ -93,5 +96,24 @@ describe("EvictingMap", () => {
     map.set("popular", "again", 10);
     for (let page = 0; page < 500; page++) ask(map, `once ${page}`, 10);
     expect(map.peek("popular")).toBe("again");
+  });
+
+  test.each([
+    ["replaced, with room for all", 50],
+    ["replaced and evicted", 200],
+  ])("what is %s is not kept in memory", async (_, pages) => {
+    const map = new EvictingMap<object>(100);
+    const put: WeakRef<object>[] = [];
+    for (let round = 0; round < 20; round++) {
+      for (let page = 0; page < pages; page++) {
+        const value = {};
+        put.push(new WeakRef(value));
+        map.set(String(page), value, 1);
+      }
+    }
+    await setImmediate(); // A new reference keeps its object until then.
+    setFlagsFromString("--expose-gc");
+    runInNewContext("gc")();
+    expect(put.filter((each) => each.deref() !== undefined)).toHaveLength(map.size);
   });
 });

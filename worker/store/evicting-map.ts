@@ -29,7 +29,10 @@ interface Entry<Value> {
   readonly key: string;
   readonly value: Value;
   bytes: number;
-  queue: Queue<Value>;
+  queue: Queue<Value> | undefined;
+  /** Its neighbours in the queue. */
+  before: Entry<Value> | undefined;
+  after: Entry<Value> | undefined;
   /** How often the entry was requested. It is halved whenever the counters of the sketch are. */
   uses: number;
   /** The halvings that `uses` includes. */
@@ -56,8 +59,6 @@ export class EvictingMap<Value> {
   readonly #new: Queue<Value>;
   readonly #returning: Queue<Value>;
   readonly #established: Queue<Value>;
-  /** An iterator of a `Set` also meets what was added after it was made. */
-  #hand: Iterator<Entry<Value>>;
   #hits = 0;
 
   /** `evicted` hears of each entry that had to leave, a new one too, but not of those that are deleted or replaced. */
@@ -72,7 +73,6 @@ export class EvictingMap<Value> {
     this.#new = new Queue(maxBytes * NEW_SHARE);
     this.#returning = new Queue(maxBytes * RETURNING_SHARE);
     this.#established = new Queue(maxBytes);
-    this.#hand = this.#established.values();
   }
 
   get heldBytes(): number {
@@ -122,7 +122,9 @@ export class EvictingMap<Value> {
     if (bytes > this.#maxBytes) return false;
     if (held) this.#age(held);
     const uses = held?.uses ?? (isAdmitted ? this.#frequency.estimate(key) : this.#count(key));
-    const entry = { key, value, bytes, queue: this.#new, uses, halvings: this.#frequency.halvings, isUsed: false };
+    const { halvings } = this.#frequency;
+    const alone = { queue: undefined, before: undefined, after: undefined };
+    const entry: Entry<Value> = { key, value, bytes, ...alone, uses, halvings, isUsed: false };
     this.#entries.set(key, entry);
     if (isAdmitted || held)
       this.#compete(entry); // It has waited before.
@@ -134,7 +136,7 @@ export class EvictingMap<Value> {
   /** From now on an entry takes so many bytes, without being requested. It may have to leave, or others for it. */
   resize(key: string, bytes: number): void {
     const entry = this.#entries.get(key);
-    if (!entry) return;
+    if (!entry?.queue) return;
     entry.queue.bytes += bytes - entry.bytes;
     entry.bytes = bytes;
     this.#shortenQueues();
@@ -148,7 +150,7 @@ export class EvictingMap<Value> {
   /** Evicts entries until no more than `bytes` are held, whatever they are worth. */
   shrinkTo(bytes: number): void {
     while (this.heldBytes > bytes && this.size > 0) {
-      const oldest = this.#new.first() ?? this.#returning.first();
+      const oldest = this.#new.first ?? this.#returning.first;
       this.#drop(this.#established.size > 0 ? this.#leastAtHand() : oldest!);
     }
   }
@@ -184,7 +186,7 @@ export class EvictingMap<Value> {
     let lost = 0;
     // The hand passes over an entry at most once, so two rounds are enough.
     for (let left = 2 * this.#established.size; left > 0; left--) {
-      const entry = this.#nextAtHand();
+      const entry = this.#established.next();
       if (losers.has(entry)) return false;
       if (entry.isUsed) {
         entry.isUsed = false;
@@ -210,24 +212,15 @@ export class EvictingMap<Value> {
 
   /** The entry that is worth least among the next ones that were not requested since the last round. */
   #leastAtHand(): Entry<Value> {
-    let least = this.#nextAtHand();
+    let least = this.#established.next();
     for (let left = COMPARED; left > 0; left--) {
-      const entry = this.#nextAtHand();
+      const entry = this.#established.next();
       this.#age(entry);
       if (!entry.isUsed && (least.isUsed || worth(entry.uses, entry.bytes) < worth(least.uses, least.bytes))) {
         least = entry;
       }
     }
     return least;
-  }
-
-  #nextAtHand(): Entry<Value> {
-    let next = this.#hand.next();
-    if (next.done) {
-      this.#hand = this.#established.values();
-      next = this.#hand.next();
-    }
-    return next.value;
   }
 
   #drop(entry: Entry<Value>): void {
@@ -238,7 +231,7 @@ export class EvictingMap<Value> {
 
   #remove(entry: Entry<Value>): void {
     this.#entries.delete(entry.key);
-    entry.queue.take(entry);
+    entry.queue?.take(entry);
   }
 
   /** Counts a request for a key that is not held. */
@@ -260,50 +253,60 @@ export class EvictingMap<Value> {
   }
 }
 
-/** Entries in the order in which they came, and their bytes. */
+/**
+ * Entries in the order in which they came, and their bytes. They are linked, because an iterator of a `Set` that rests
+ * would keep all in memory that leaves the set meanwhile.
+ */
 class Queue<Value> {
-  readonly #entries = new Set<Entry<Value>>();
   readonly #maxBytes: number;
-  /** Stands before the oldest entry. A new iterator would pass over the places of all that have left since the last rehash. */
-  #front = this.#entries.values();
+  first: Entry<Value> | undefined;
+  #last: Entry<Value> | undefined;
+  /** The entry that the hand has met last; `undefined` if it begins with the first. */
+  #hand: Entry<Value> | undefined;
+  size = 0;
   bytes = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  get size(): number {
-    return this.#entries.size;
-  }
-
-  first(): Entry<Value> | undefined {
-    return this.#entries.values().next().value;
-  }
-
-  values(): Iterator<Entry<Value>> {
-    return this.#entries.values();
+  /** The entry that the hand meets next. There has to be one. After the last comes the first. */
+  next(): Entry<Value> {
+    this.#hand = this.#hand?.after ?? this.first!;
+    return this.#hand;
   }
 
   add(entry: Entry<Value>): void {
     entry.queue = this;
-    this.#entries.add(entry);
+    entry.before = this.#last;
+    if (this.#last) this.#last.after = entry;
+    else this.first = entry;
+    this.#last = entry;
+    this.size++;
     this.bytes += entry.bytes;
   }
 
+  /** Takes an entry of this queue out. */
   take(entry: Entry<Value>): void {
-    if (this.#entries.delete(entry)) this.bytes -= entry.bytes;
+    const { before, after } = entry;
+    if (this.#hand === entry) this.#hand = before;
+    if (before) before.after = after;
+    else this.first = after;
+    if (after) after.before = before;
+    else this.#last = before;
+    entry.queue = undefined;
+    entry.before = undefined;
+    entry.after = undefined;
+    this.size--;
+    this.bytes -= entry.bytes;
   }
 
   /** Takes the oldest entry, if all together are over the bound. */
   takeOverflow(): Entry<Value> | undefined {
-    if (this.bytes <= this.#maxBytes) return undefined;
-    let oldest = this.#front.next();
-    if (oldest.done) {
-      this.#front = this.#entries.values();
-      oldest = this.#front.next();
-    }
-    if (oldest.value !== undefined) this.take(oldest.value);
-    return oldest.value;
+    const oldest = this.first;
+    if (oldest === undefined || this.bytes <= this.#maxBytes) return undefined;
+    this.take(oldest);
+    return oldest;
   }
 }
 
