@@ -59,7 +59,10 @@ export class DayPurges {
       const { settlesInMs, token } = answer.body as { settlesInMs: number; token: string };
       purge.settledAt = this.#time.elapsed + settlesInMs;
       this.accepted++;
-      if (settlesInMs === 0) this.settledAtOnce++;
+      if (settlesInMs === 0) {
+        this.settledAtOnce++;
+        this.#record.confirmed(purge);
+      }
       this.last = { token, purge };
     } catch {
       this.refused++;

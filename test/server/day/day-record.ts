@@ -32,6 +32,8 @@ export class DayRecord {
   /** Steps of the wall clock back, by which pages count as younger than they are. */
   readonly #steppedBack: { readonly at: number; readonly byMs: number }[] = [];
   readonly purges: Purged[] = [];
+  /** Those that all workers had confirmed when their receipts came. */
+  readonly #confirmed = new Set<Purged>();
   /** While it is true, nobody reaches the origin, so that it cannot tell for which pages it fails. */
   isOriginGone = false;
   /** How often visitors saw each word of `X-Cache`, and each status. */
@@ -70,6 +72,10 @@ export class DayRecord {
 
   purged(purge: Purged): void {
     this.purges.push(purge);
+  }
+
+  confirmed(purge: Purged): void {
+    this.#confirmed.add(purge);
   }
 
   steppedBack(byMs: number): void {
@@ -124,13 +130,16 @@ export class DayRecord {
   }
 
   /**
-   * What a worker has to know by then: the purges that have settled. It learns of those from before its start when it
-   * starts (R10).
+   * What a worker has to know by then: the purges that it has confirmed. It learns of those from before its start when
+   * it starts (R10). Of one that settles by the lease it may learn when it is asked next, and knows it before it answers.
    */
   #knowledgeAt(now: number, workerSince: number): Told {
     const forEver = Number.POSITIVE_INFINITY;
-    const heardAt = ({ settledAt }: Purged) =>
-      settledAt < now ? this.#byTheClock(Math.max(settledAt, workerSince), now) : null;
+    const heardAt = (purge: Purged) => {
+      const { settledAt } = purge;
+      if (settledAt >= now || !this.#confirmed.has(purge)) return null;
+      return this.#byTheClock(Math.max(settledAt, workerSince), now);
+    };
     return { heardAt, lease: { askedAt: forEver, until: forEver } } as unknown as Told;
   }
 

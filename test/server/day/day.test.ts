@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { platform } from "node:process";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { byDepth } from "../../suite/depth.ts";
+import { byDepth, depth } from "../../suite/depth.ts";
 import { Day } from "./day.ts";
 import { actsOfTheDay, certify, RULES, type Seen } from "./day-acts.ts";
 import { descriptorsOpen, heldTooMuch, look, type Sample } from "./day-bounds.ts";
@@ -11,6 +11,8 @@ import { HOST, SHOP } from "./day-visitors.ts";
 import type { VirtualTimer } from "./timer-queue.ts";
 
 const SEED = Number(process.env.DAY_SEED ?? 1);
+/** Its threads, files and sockets are real, so that a day takes a minute, and several on a busy machine. */
+const IS_LIVED = depth === "all" || process.env.DAY_SEED !== undefined;
 const REQUESTS = byDepth({ test: 1_500, gate: 3_000, all: 20_000 });
 const PURGES = byDepth({ test: 400, gate: 600, all: 2_000 });
 
@@ -21,9 +23,9 @@ const ROOT = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
  * The engine's own parts, in one process, through 24 hours in which only the clock is not real: see `VirtualTime`. The
  * same on real sockets, processes and time, for half an hour, is `npm run bench -- endurance`.
  */
-describe.skipIf(platform !== "linux")("a day of tidemark serve (open files are read from /proc)", () => {
-  const folder = mkdtempSync(join(ROOT, "tidemark-"));
-  const before = descriptorsOpen();
+const LIVED_WHERE = "with --all or DAY_SEED=1, on Linux, where open files are read from /proc";
+describe.skipIf(!IS_LIVED || platform !== "linux")(`a day of tidemark serve (${LIVED_WHERE})`, () => {
+  let folder: string;
   const seen: Seen = { reloads: [], handshakes: [], afterwards: [], refusals: [] };
   const samples: Sample[] = [];
   let broken: readonly string[] = [];
@@ -34,6 +36,8 @@ describe.skipIf(platform !== "linux")("a day of tidemark serve (open files are r
   let ledger = 0;
 
   beforeAll(async () => {
+    folder = mkdtempSync(join(ROOT, "tidemark-"));
+    const before = descriptorsOpen();
     day = new Day({ folder, seed: SEED, requests: REQUESTS, purges: PURGES }, Date.UTC(2026, 5, 1));
     const worker = vi.spyOn(console, "error").mockImplementation((line) => day.says(String(line)));
     try {

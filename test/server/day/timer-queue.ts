@@ -114,6 +114,8 @@ class Timer implements VirtualTimer {
   readonly ms: number;
   readonly now: () => number;
   readonly #repeats: boolean;
+  /** Where it was set, if what it calls does not tell: the end of a promise, for instance. */
+  readonly #setBy: string;
 
   constructor(queue: TimerQueue, callback: Callback, ms: number, repeats: boolean, now: () => number) {
     this.#queue = queue;
@@ -121,6 +123,7 @@ class Timer implements VirtualTimer {
     this.ms = ms;
     this.#repeats = repeats;
     this.now = now;
+    this.#setBy = String(callback.of).includes("[native code]") ? (new Error().stack ?? "") : "";
   }
 
   get everyMs(): number | null {
@@ -128,7 +131,7 @@ class Timer implements VirtualTimer {
   }
 
   get calls(): string {
-    return String(this.callback.of).slice(0, 100);
+    return String(this.callback.of).slice(0, 100) + this.#setBy;
   }
 
   ring(): void {

@@ -16,8 +16,10 @@ const AT_WORK: ReadonlySet<string> = new Set([
 /** So many turns of the event loop take what was begun to its end, or to where it waits for time or for such work. */
 const TURNS = 12;
 const TURNS_BEHIND = 3;
-/** On a busy machine a thread may be long in coming: then time passes before it has done its work. */
-const MAX_ROUNDS = 8;
+/** After so many rounds threads are waited for, in milliseconds of the machine's time. On a busy one they are long in coming. */
+const ROUNDS = 8;
+/** What takes longer waits for time itself: a client that does not read, for instance. */
+const PATIENCE_MS = 500;
 
 /**
  * The time of this process: `Date`, `performance.now` and the timers of all code in it move only when told. Files, sockets
@@ -29,6 +31,8 @@ export class VirtualTime {
   readonly #mayGoOn: () => boolean;
   #wall: number;
   #elapsed = 0;
+  /** So many pieces of work have outlasted the patience. */
+  #stuck = 0;
 
   /** `mayGoOn`: nobody waits for an answer, so that what is left to do is done behind answers. */
   constructor(begins: number, mayGoOn: () => boolean) {
@@ -85,10 +89,27 @@ export class VirtualTime {
 
   /** Resolves when nothing more happens without time. */
   async quiet(): Promise<void> {
-    for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
+    for (let rounds = 0; rounds < ROUNDS; rounds++) {
       for (let turns = 0; turns < (this.#mayGoOn() ? TURNS_BEHIND : TURNS); turns++) await turn();
-      if (atWork().length <= this.#threads) return;
+      if (this.#isQuiet()) return;
     }
+    for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs++) {
+      await new Promise((resolve) => real.setTimeout(resolve, 1));
+      for (let turns = 0; turns < TURNS; turns++) await turn();
+      if (this.#isQuiet()) return;
+    }
+    this.#stuck = this.#atWork();
+  }
+
+  #isQuiet(): boolean {
+    const atWork = this.#atWork();
+    if (atWork > this.#stuck) return false;
+    this.#stuck = atWork;
+    return true;
+  }
+
+  #atWork(): number {
+    return Math.max(0, atWork().length - this.#threads);
   }
 
   /** Gives the process its own time back. */
