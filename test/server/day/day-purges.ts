@@ -50,7 +50,8 @@ export class DayPurges {
     };
     this.#record.purged(purge);
     try {
-      const again = this.#random() < 0.05 && { repeatAfterMs: REPEAT_AFTER_MS };
+      // The repetition of a soft purge lets a page be used for longer, of which the record would not know.
+      const again = this.#random() < 0.05 && mode === "hard" && { repeatAfterMs: REPEAT_AFTER_MS };
       const answer = await caller.call("POST", "purge", { ...body, ...again, mode, id: name.replace(" ", "-") });
       if (answer.status !== 200) {
         this.refused++;
