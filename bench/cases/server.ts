@@ -37,7 +37,7 @@ interface ServerOptions extends PrintedSettings {
 
 export const server = new Command("server")
   .description(
-    "`tidemark serve` beside nginx, Varnish, Caddy and a constant Node responder, under the usual tools' load.",
+    "`tidemark serve` beside nginx, Varnish, Caddy and the least that Node can do, under the usual tools' load.",
   )
   .option("--rounds <n>", "how many turns each server has in a row", positive, 7)
   .option("--seconds <n>", "how long a turn of wrk takes", positive, 3)

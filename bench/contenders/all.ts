@@ -1,3 +1,4 @@
+import { bareNode } from "./bare-node.ts";
 import { caddyFiles, caddyProxy } from "./caddy.ts";
 import { constantNode } from "./constant-node.ts";
 import type { Contender } from "./contender.ts";
@@ -16,5 +17,6 @@ export function allContenders(tidemarkCommand: string): readonly Contender[] {
     caddyFiles,
     caddyProxy,
     constantNode,
+    bareNode,
   ];
 }

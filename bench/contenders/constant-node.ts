@@ -7,7 +7,7 @@ const PROGRAM = fileURLToPath(new URL("./constant-responder.ts", import.meta.url
 export const constantNode: Contender = {
   name: "constant Node responder",
   needs: null,
-  absentFrom: (kind) => (kind === "stampede" ? "It never asks the origin." : null),
+  absentFrom: (kind) => (kind === "hits" ? null : "It never asks the origin."),
   isConstant: true,
   isHit: null,
   commandLine: async ({ workers, bodyBytes }, { port }) => {
