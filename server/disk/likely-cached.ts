@@ -1,16 +1,22 @@
 /** So many bytes of files are assumed to be in the kernel's memory, as a share of the memory that it has for that. */
 const SHARE = 1 / 4;
 
-/** A read that takes longer than this has waited for the disk. Milliseconds. */
-const DISK_WAIT_MS = 2;
+/** A read that takes longer than this has waited, for the disk or for a core. Milliseconds. */
+const WAIT_MS = 2;
 
-/** After such a read, the kernel is not expected to hold the folders either, for so long. Milliseconds. */
+/**
+ * One wait after so many reads without any was for a core: on a busy machine the kernel interrupts the process in the
+ * middle of a read some times a second. A disk that is not cached makes nearly every read wait.
+ */
+const READS_BETWEEN_WAITS = 64;
+
+/** After a wait for the disk, the kernel is not expected to hold the folders either, for so long. Milliseconds. */
 const FOLDERS_COLD_MS = 1_000;
 
 /**
  * The files that the kernel's page cache is likely to hold: those that this process has just written or read. Only they
  * are read synchronously, because a read that waits for a disk would stop every connection of the process. It is a guess,
- * so a synchronous read that has waited clears it.
+ * so a synchronous read that has waited for the disk clears it.
  */
 export class LikelyCached {
   readonly #maxBytes: number;
@@ -18,6 +24,8 @@ export class LikelyCached {
   readonly #files = new Map<string, number>();
   #bytes = 0;
   #foldersColdUntil = 0;
+  /** The reads and looks since one has waited. */
+  #readsAtOnce = 0;
 
   constructor(availableBytes = process.availableMemory()) {
     this.#maxBytes = availableBytes * SHARE;
@@ -53,7 +61,11 @@ export class LikelyCached {
 
   /** A synchronous read or look, which has just ended, took so long. */
   took(ms: number, nowMs: number): void {
-    if (ms < DISK_WAIT_MS) return;
+    this.#readsAtOnce++;
+    if (ms < WAIT_MS) return;
+    const isForCore = this.#readsAtOnce > READS_BETWEEN_WAITS;
+    this.#readsAtOnce = 0;
+    if (isForCore) return;
     this.#foldersColdUntil = nowMs + FOLDERS_COLD_MS;
     this.#files.clear();
     this.#bytes = 0;

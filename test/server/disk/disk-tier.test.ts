@@ -286,6 +286,26 @@ describe("the event loop never waits for a cold disk", () => {
     expect(calls).toEqual(["existsNow", "existsNow", "open", "existsNow"]);
   });
 
+  test("one wait among many reads is for a core, and says nothing of the disk", () => {
+    const isColdAfter = (readsAtOnce: number) => {
+      const cached = new LikelyCached(4000);
+      cached.touch("a", 400);
+      for (let read = 0; read < readsAtOnce; read++) cached.took(0.01, 1_000);
+      cached.took(3, 1_000);
+      return [cached.holdsFolders(1_001), cached.sizeOf("a")];
+    };
+    expect(isColdAfter(63)).toEqual([false, undefined]);
+    expect(isColdAfter(64)).toEqual([true, 400]);
+    const cached = new LikelyCached(4000);
+    for (let read = 0; read < 1_000; read++) cached.took(0.01, 1_000);
+    cached.took(3, 1_000);
+    for (let read = 0; read < 63; read++) cached.took(0.01, 1_001);
+    expect(cached.holdsFolders(1_001)).toBe(true);
+    cached.took(3, 1_001);
+    expect(cached.holdsFolders(2_000)).toBe(false);
+    expect(cached.holdsFolders(2_001)).toBe(true);
+  });
+
   test("what was not used for a quarter of the memory's worth of files counts as cold", () => {
     const cached = new LikelyCached(4000);
     cached.touch("a", 400);
