@@ -400,7 +400,7 @@ export class DiskTier implements SharedTier, CodedFiles {
     const parts = [prefix, head, body, table];
     const isWritten =
       writer && bytes <= BLOCK_BYTES
-        ? await this.#writeDraft((draft) => writer.write(draft, this.#folder.pathOf(name), joined(parts, bytes)))
+        ? await this.#writeDraft((draft) => writer.write(draft, this.#folder.pathOf(name), parts))
         : await this.#writeFile(name, async (fd) => {
             let at = 0;
             // A small body is copied once more, which costs less than another call.
@@ -529,7 +529,6 @@ function heldBody(stored: Stored): Uint8Array {
 
 const TORN: Prefix = { kind: "entry", headBytes: 0, bodyBytes: 0, headSum: 0, tableSum: 0 };
 
-/** The parts in memory of their own, so that it may be handed to another thread. */
 function joined(parts: readonly Uint8Array[], bytes: number): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(bytes);
   let at = 0;

@@ -1,11 +1,17 @@
 import { closeSync, openSync, renameSync, writeSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
 
-/** A file to be written, whole or not at all. */
+/** Files to be written, each whole or not at all. */
+export interface Batch {
+  readonly files: readonly WrittenFile[];
+  /** The bytes of all files, one after the other. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
 export interface WrittenFile {
   readonly draft: string;
   readonly path: string;
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly byteLength: number;
 }
 
 /** Why the file at this place of the batch was not written: the failed call, as `node:fs` tells it. */
@@ -16,24 +22,27 @@ export interface Failure {
   readonly syscall: string | undefined;
 }
 
-parentPort!.on("message", (batch: readonly WrittenFile[]) => {
+parentPort!.on("message", ({ files, bytes }: Batch) => {
   const failures: Failure[] = [];
-  for (const [index, file] of batch.entries()) {
+  let at = 0;
+  for (const [index, file] of files.entries()) {
     try {
-      write(file);
+      write(file, bytes, at);
     } catch (cause) {
       const { message, code, syscall } = cause as NodeJS.ErrnoException;
       failures.push({ index, message, code, syscall });
     }
+    at += file.byteLength;
   }
   parentPort!.postMessage(failures);
 });
 
-function write({ draft, path, bytes }: WrittenFile): void {
+function write({ draft, path, byteLength }: WrittenFile, bytes: Uint8Array, start: number): void {
   const fd = openSync(draft, "wx");
   try {
+    const end = start + byteLength;
     // The system may write only a part of the bytes at a time.
-    for (let at = 0; at < bytes.byteLength; ) at += writeSync(fd, bytes, at);
+    for (let at = start; at < end; ) at += writeSync(fd, bytes, at, end - at);
   } finally {
     closeSync(fd);
   }

@@ -1,39 +1,47 @@
 import { Worker } from "node:worker_threads";
 import { moduleBeside } from "../../cdn/own-package.ts";
-import type { Failure, WrittenFile } from "./file-writer-thread.ts";
+import type { Batch, Failure, WrittenFile } from "./file-writer-thread.ts";
 
-/** Writes small files, each from a single piece of memory. */
+/** Writes small files. */
 export interface FileWriter {
   /**
-   * Writes a draft and renames it. Takes the bytes' memory, which has to be theirs alone. Rejects with the failed call; the
+   * Writes a draft of these parts and renames it. Nobody may change the parts meanwhile. Rejects with the failed call; the
    * draft may be left then.
    */
-  write(draft: string, path: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
+  write(draft: string, path: string, parts: readonly Uint8Array[]): Promise<void>;
 }
 
 /** A thread that needs more memory than this is ended, and another one is started. MiB. */
 const THREAD_MEMORY_MIB = 32;
 
+/** A batch takes no more files once it has so many bytes: they are copied at once. */
+const MAX_BATCH_BYTES = 4 * 1024 * 1024;
+
+interface Waiting {
+  readonly file: WrittenFile;
+  readonly parts: readonly Uint8Array[];
+  readonly done: PromiseWithResolvers<void>;
+}
+
 /**
  * Writes files in a thread of its own, in batches: those that come while a batch is being written are the next one. The
- * calls of `node:fs` would cost the event loop five times as much, and all threads together twice as much.
+ * calls of `node:fs` would cost the event loop five times as much, and all threads together twice as much. A batch goes
+ * over in one piece of memory, because each piece costs as much as the copy of many small files.
  */
 export class WriterThread implements FileWriter {
   readonly #program: string;
   #thread: Worker | undefined;
-  #batch: WrittenFile[] = [];
-  #waiting: PromiseWithResolvers<void>[] = [];
-  /** Those whose files are being written. */
-  #underWay: readonly PromiseWithResolvers<void>[] = [];
+  #waiting: Waiting[] = [];
+  #underWay: readonly Waiting[] = [];
 
   constructor(program = moduleBeside(import.meta.url, "file-writer-thread")) {
     this.#program = program;
   }
 
-  write(draft: string, path: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+  write(draft: string, path: string, parts: readonly Uint8Array[]): Promise<void> {
     const done = Promise.withResolvers<void>();
-    this.#batch.push({ draft, path, bytes });
-    this.#waiting.push(done);
+    const byteLength = parts.reduce((sum, part) => sum + part.byteLength, 0);
+    this.#waiting.push({ file: { draft, path, byteLength }, parts, done });
     if (this.#waiting.length === 1 && this.#underWay.length === 0) setImmediate(() => this.#send());
     return done.promise;
   }
@@ -42,15 +50,22 @@ export class WriterThread implements FileWriter {
     if (this.#waiting.length === 0) return;
     this.#thread ??= this.#start();
     const thread = this.#thread;
-    const batch = this.#batch;
-    this.#underWay = this.#waiting;
-    this.#batch = [];
-    this.#waiting = [];
+    this.#underWay = this.#nextBatch();
+    const files = this.#underWay.map(({ file }) => file);
+    const bytes = joined(this.#underWay);
+    const batch: Batch = { files, bytes };
     thread.ref();
-    thread.postMessage(
-      batch,
-      batch.map(({ bytes }) => bytes.buffer),
-    );
+    thread.postMessage(batch, [bytes.buffer]);
+  }
+
+  #nextBatch(): readonly Waiting[] {
+    const waiting = this.#waiting;
+    let count = 0;
+    for (let bytes = 0; count < waiting.length && bytes < MAX_BATCH_BYTES; count++) {
+      bytes += waiting[count]!.file.byteLength;
+    }
+    this.#waiting = waiting.slice(count);
+    return waiting.slice(0, count);
   }
 
   #start(): Worker {
@@ -64,9 +79,9 @@ export class WriterThread implements FileWriter {
       const written = this.#underWay;
       this.#underWay = [];
       for (const { index, message, code, syscall } of failures) {
-        written[index]!.reject(Object.assign(new Error(message), { code, syscall }));
+        written[index]!.done.reject(Object.assign(new Error(message), { code, syscall }));
       }
-      for (const done of written) done.resolve();
+      for (const { done } of written) done.resolve();
       this.#send();
     });
     thread.on("error", (error: Error) => {
@@ -76,9 +91,22 @@ export class WriterThread implements FileWriter {
       this.#thread = undefined;
       const lost = this.#underWay;
       this.#underWay = [];
-      for (const done of lost) done.reject(new Error("The thread that writes files has ended.", { cause }));
+      for (const { done } of lost) done.reject(new Error("The thread that writes files has ended.", { cause }));
       this.#send();
     });
     return thread;
   }
+}
+
+/** The parts of all files in memory of their own, which goes to the thread. */
+function joined(files: readonly Waiting[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(files.reduce((sum, { file }) => sum + file.byteLength, 0));
+  let at = 0;
+  for (const { parts } of files) {
+    for (const part of parts) {
+      whole.set(part, at);
+      at += part.byteLength;
+    }
+  }
+  return whole;
 }

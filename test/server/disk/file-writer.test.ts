@@ -11,8 +11,8 @@ describe("the thread that writes files", () => {
     mkdirSync(join(folder, "drafts"));
     const writer = new WriterThread();
     const files = Array.from({ length: 200 }, (_, at) => ({ name: `${at}`, bytes: noise(1 + at * 321, at) }));
-    const writes = files.map(({ name, bytes }) =>
-      writer.write(join(folder, "drafts", name), join(folder, name), bytes.slice()),
+    const writes = files.map(({ name, bytes }, at) =>
+      writer.write(join(folder, "drafts", name), join(folder, name), [bytes.subarray(0, at), bytes.subarray(at)]),
     );
     await Promise.all(writes);
     for (const { name, bytes } of files) expect(readFileSync(join(folder, name)).equals(bytes)).toBe(true);
@@ -22,7 +22,7 @@ describe("the thread that writes files", () => {
   test("names the call that failed, and writes the other files of the batch", async () => {
     const folder = temporaryFolder();
     const writer = new WriterThread();
-    const write = (draft: string, name: string) => writer.write(join(folder, draft), join(folder, name), noise(10));
+    const write = (draft: string, name: string) => writer.write(join(folder, draft), join(folder, name), [noise(10)]);
     const results = await Promise.allSettled([
       write("draft-1", "one"),
       write("missing/draft-2", "two"),
@@ -42,7 +42,7 @@ describe("the thread that writes files", () => {
   test("says when the thread has ended, and starts another one", async () => {
     const folder = temporaryFolder();
     const writer = new WriterThread(fileURLToPath(new URL("ending-thread.ts", import.meta.url)));
-    const write = () => writer.write(join(folder, "draft"), join(folder, "file"), noise(10));
+    const write = () => writer.write(join(folder, "draft"), join(folder, "file"), [noise(10)]);
     await expect(write()).rejects.toThrow("The thread that writes files has ended.");
     await expect(write()).rejects.toThrow("The thread that writes files has ended.");
   });
