@@ -1,4 +1,5 @@
 import type { PassedOnEvent } from "../ports.ts";
+import { fnvHash } from "../rules/hashing/fnv-hash.ts";
 import { bodyDigest } from "../rules/storing/body-digest.ts";
 import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import { keyChanges } from "./key-changes.ts";
@@ -18,7 +19,7 @@ export const ENOUGH_VISITORS = 20;
 export const LIFETIMES = [60, 600, 3600] as const;
 
 interface Seen {
-  readonly key: string;
+  readonly key: number;
   readonly body: string | null;
   readonly at: number;
   readonly until: number;
@@ -26,7 +27,7 @@ interface Seen {
 
 interface Page {
   readonly body: string;
-  readonly visitors: Set<string>;
+  readonly visitors: Set<number>;
   count: number;
 }
 
@@ -35,19 +36,19 @@ export type Count = (path: readonly string[], by?: number) => void;
 
 /**
  * Compares the pages that one isolate fetches: what would be one page under other settings, and whether it would have been
- * the same. It remembers digests and no page.
+ * the same. It remembers no page: of names a hash of 32 bits, because two that share one change a count at most.
  */
 export class Likeness {
-  readonly #seen = new Map<string, Seen>();
-  readonly #fresh = new Map<string, number[]>();
-  readonly #pages = new Map<string, Page>();
+  readonly #seen = new Map<number, Seen>();
+  readonly #fresh = new Map<number, number[]>();
+  readonly #pages = new Map<number, Page>();
   #nextBodyAt = 0;
 
   /** A response is stored. */
   stored(url: string, { head, body }: StoredResponse, now: number, count: Count): void {
     const { key, variant, receivedAt, freshnessSeconds, initialAgeMs } = head;
     const until = receivedAt + freshnessSeconds * 1000 - initialAgeMs;
-    const seen = { key: digest(key), body: this.#digest(body, now), at: now, until };
+    const seen = { key: fnvHash(key), body: this.#digest(body, now), at: now, until };
     this.#outlives("lifetimes", seen.key, now, count);
     const before = this.#seen.get(seen.key);
     if (before?.body && seen.body && before.until <= now) {
@@ -56,7 +57,7 @@ export class Likeness {
     }
     put(this.#seen, seen.key, seen, MAX_KEYS);
     for (const [change, changed] of keyChanges(url, variant)) {
-      const name = digest(`${change} ${changed}`);
+      const name = fnvHash(`${change} ${changed}`);
       const like = this.#seen.get(name);
       // The page that would have been stored under the changed key answers until its lifetime ends.
       if (!like || like.until <= now) put(this.#seen, name, seen, MAX_KEYS);
@@ -69,11 +70,11 @@ export class Likeness {
 
   /** A page is not stored, because it has no lifetime. */
   lacksLifetime(url: string, now: number, count: Count): void {
-    this.#outlives("missingLifetimes", digest(url), now, count);
+    this.#outlives("missingLifetimes", fnvHash(url), now, count);
   }
 
   /** Counts the lifetimes under which this fetch would have been a hit. */
-  #outlives(name: string, key: string, now: number, count: Count): void {
+  #outlives(name: string, key: number, now: number, count: Count): void {
     const since = this.#fresh.get(key) ?? LIFETIMES.map(() => Number.NEGATIVE_INFINITY);
     for (const [index, seconds] of LIFETIMES.entries()) {
       if (now - since[index]! < seconds * 1000) count([name, String(seconds)]);
@@ -86,14 +87,14 @@ export class Likeness {
   passed({ url, visitor, bytes, at }: PassedOnEvent, count: Count): void {
     const body = this.#digest(bytes, at);
     if (body === null) return;
-    const key = digest(url);
+    const key = fnvHash(url);
     const page = this.#pages.get(key) ?? { body, visitors: new Set(), count: 0 };
     if (page.body !== body) {
       count(["visitors", "different"]);
       this.#pages.delete(key);
       return;
     }
-    const marks = visitor.map(digest);
+    const marks = visitor.map(fnvHash);
     if (marks.length > 0 && !marks.some((mark) => page.visitors.has(mark))) page.count++;
     for (const mark of marks) if (page.visitors.size < MAX_PAGES) page.visitors.add(mark);
     if (page.count < ENOUGH_VISITORS) put(this.#pages, key, page, MAX_PAGES);
@@ -110,14 +111,8 @@ export class Likeness {
   }
 }
 
-const encoder = new TextEncoder();
-
-function digest(text: string): string {
-  return bodyDigest(encoder.encode(text));
-}
-
 /** The entry that was put first makes room. */
-function put<T>(map: Map<string, T>, key: string, value: T, most: number): void {
+function put<T>(map: Map<number, T>, key: number, value: T, most: number): void {
   map.delete(key);
   if (map.size >= most) map.delete(map.keys().next().value!);
   map.set(key, value);
