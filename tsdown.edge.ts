@@ -56,6 +56,7 @@ function forSite(file: string): Rolldown.Plugin {
       rules.purge.relays > 0 ? null : "export const placeRelay = () => null;",
     [resolve(import.meta.dirname, "worker/flow/collapsing/known-elsewhere.ts")]: () =>
       "export const MAY_KNOW_ELSEWHERE = false;",
+    [resolve(import.meta.dirname, "worker/flow/storing/whole-bodies.ts")]: () => "export const MAY_COME_WHOLE = false;",
     [resolve(import.meta.dirname, "worker/control/doors/vendors.ts")]: ({ rules }) => {
       const open = Object.entries(rules.doors).flatMap(([name, door]) => (door ? [name] : []));
       return [

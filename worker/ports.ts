@@ -403,6 +403,11 @@ export interface Bodies {
   readThrough(body: StreamedBody): BodyReader;
   /** Writes all of a body, and leaves the writer open. Rejects if either side fails. */
   copy(body: StreamedBody, to: BodyWriter): Promise<void>;
+  /**
+   * Takes a body of so many bytes at once, in memory of its own, if all of it is here; otherwise leaves it as it is.
+   * Absent where the runtime does not tell.
+   */
+  takeWhole?(body: StreamedBody, lengthBytes: number): Uint8Array<ArrayBuffer> | undefined;
 }
 
 export interface BodyReader {
@@ -441,6 +446,8 @@ export interface Answer {
   readonly body: Uint8Array<ArrayBuffer> | StreamedBody | null;
   /** The length of a body that streams and is a part of a stored one. */
   readonly bodyBytes?: number;
+  /** True if no later answer has these fields, so that there is no use in keeping what is made of them. */
+  readonly isOnce?: true;
   /** 101: the connection that now belongs to another protocol, as the platform's `Origin` made it. */
   readonly switchedTo?: unknown;
   /** Where it comes from; absent unless another cache asked, and in answers that the edge itself makes. */

@@ -26,4 +26,5 @@ export const nodeBodies: Bodies = {
       throw cause;
     }
   },
+  takeWhole: (body, lengthBytes) => nodeBody(body).takeWhole?.(lengthBytes),
 };

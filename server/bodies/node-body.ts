@@ -6,6 +6,8 @@ export interface NodeBody extends StreamedBody {
   readonly lengthBytes: number | null;
   /** Begins to read it. Its pieces may share memory with each other. At most one call. */
   read(): BodyReader;
+  /** `takeWhole` of `Bodies`. Default: nobody knows whether it is whole before it is read. */
+  takeWhole?(lengthBytes: number): Uint8Array<ArrayBuffer> | undefined;
 }
 
 /** Every streamed body of this platform is one of its own. */

@@ -72,6 +72,19 @@ export class PushedBody implements NodeBody {
     return { next: () => this.#next(), cancel: () => this.cancel() };
   }
 
+  takeWhole(lengthBytes: number): Uint8Array<ArrayBuffer> | undefined {
+    if (this.#isRead || this.#end?.isFailure !== false || this.#waitingBytes !== lengthBytes) return undefined;
+    this.#isRead = true;
+    const whole = new Uint8Array(lengthBytes);
+    let at = 0;
+    for (const piece of this.#pieces) {
+      whole.set(piece, at);
+      at += piece.byteLength;
+    }
+    this.#pieces.length = 0;
+    return whole;
+  }
+
   async cancel(cause?: unknown): Promise<void> {
     this.#isRead = true;
     this.#pieces.length = 0;

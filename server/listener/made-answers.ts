@@ -79,7 +79,7 @@ export class MadeAnswers {
     const { status, fields, body } = answer;
     const strictTransportSecurity = answer.isForCache ? undefined : this.#strictTransportSecurity;
     // Ranges and conditions have fields of their own, which are not seen again.
-    const isRepeated = body instanceof Uint8Array && !request.isHead && status !== 206;
+    const isRepeated = body instanceof Uint8Array && !answer.isOnce && !request.isHead && status !== 206;
     if (!isRepeated) return new MadeAnswer(answer, request, strictTransportSecurity);
     const held = (request.keepsAlive ? this.#kept : this.#last).get(fields);
     if (held?.bytes === body && held.head.status === status) return held;

@@ -24,16 +24,29 @@ export function writeAnswer(
   stalls: () => void,
 ): Promise<Written> | Written {
   const { head, bytes } = made;
+  const { framing } = head;
   response.sendDate = false;
   response.writeHead(head.status, head.reason, head.lines as string[]);
   const isStream = body !== null && !(body instanceof Uint8Array);
-  if (isStream && !head.isBodiless) return writeStream(response, body, head.framing, bodies, stalls);
+  if (isStream && !head.isBodiless) {
+    // Most small answers of an origin come in one piece, and are here by now.
+    const whole = framing.kind === "length" ? bodies.takeWhole?.(body, framing.bytes) : undefined;
+    if (!whole) return writeStream(response, body, framing, bodies, stalls);
+    end(response, whole, stalls);
+    return { bodyBytes: whole.byteLength, isWhole: true };
+  }
   if (isStream) void body.cancel().catch(() => undefined);
   if (bytes === null) response.end();
   else if (made.isText) response.end(made.bodyText, "latin1");
   else response.end(bytes);
   if (response.req.socket.writableLength > 0) stalls();
   return { bodyBytes: bytes?.byteLength ?? 0, isWhole: true };
+}
+
+function end(response: ServerResponse, bytes: Uint8Array, stalls: () => void): void {
+  if (isSmall(bytes)) response.end(asText(bytes), "latin1");
+  else response.end(bytes);
+  if (response.req.socket.writableLength > 0) stalls();
 }
 
 async function writeStream(

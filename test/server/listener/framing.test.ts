@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exchange } from "../raw-client.ts";
-import { type Answering, answer, DATE, type RunningListener, startTestListener, streamed } from "./running-listener.ts";
+import {
+  type Answering,
+  answer,
+  arrived,
+  DATE,
+  type RunningListener,
+  startTestListener,
+  streamed,
+} from "./running-listener.ts";
 
 /** How the bytes of answers look on the wire, with both ways of writing them. */
 const pages: Readonly<Record<string, Answering>> = {
@@ -10,6 +18,9 @@ const pages: Readonly<Record<string, Answering>> = {
   "/reset-content": () => answer(null, {}, 205, "Reset Content"),
   "/not-modified": () => answer(null, { etag: '"1"', "content-length": "4" }, 304, "Not Modified"),
   "/announced": () => answer(streamed(["pa", "ge"], 4)),
+  "/announced-and-here": () => answer(arrived(["pa", "ge"], 4)),
+  "/here-and-short": () => answer(arrived(["pa"], 4)),
+  "/here-and-cut-off": () => answer(arrived(["pa"], 4, true)),
   "/announced-in-a-field": () => answer(streamed(["pa", "ge"]), { "content-length": "4" }),
   "/unknown": () => answer(streamed(["pa", "", "ge"])),
   "/short": () => answer(streamed(["pa"], 4)),
@@ -79,6 +90,7 @@ describe.each(["fast", "plain"] as const)("the %s way", (way) => {
     const expected = `${OK}connection: keep-alive\r\ncontent-length: 4\r\n\r\npage`;
     expect((await get("/announced")).bytes).toBe(expected);
     expect((await get("/announced-in-a-field")).bytes).toBe(expected);
+    expect((await get("/announced-and-here")).bytes).toBe(expected);
   });
 
   test("a stream of unknown length is chunked in HTTP/1.1", async () => {
@@ -96,18 +108,21 @@ describe.each(["fast", "plain"] as const)("the %s way", (way) => {
 
   test("HEAD gets the fields of a GET and no body", async () => {
     const length = "content-length: 4\r\n";
-    for (const path of ["/announced", "/announced-in-a-field", "/head-only"]) {
+    for (const path of ["/announced", "/announced-and-here", "/announced-in-a-field", "/head-only"]) {
       expect((await get(path, "1.1", "HEAD")).bytes).toBe(`${OK}connection: keep-alive\r\n${length}\r\n`);
     }
     expect((await get("/bytes", "1.1", "HEAD")).bytes).toBe(`${OK}x-a: 1\r\nconnection: keep-alive\r\n${length}\r\n`);
     expect((await get("/unknown", "1.1", "HEAD")).bytes).toBe(`${OK}connection: keep-alive\r\n\r\n`);
   });
 
-  test.each(["/short", "/cut-off"])("%s: a body that ends early never looks whole", async (path) => {
-    const { bytes } = await get(path);
-    expect(bytes.startsWith(`${OK}connection: keep-alive\r\ncontent-length: 4\r\n\r\n`)).toBe(true);
-    expect(bytes.endsWith("page")).toBe(false);
-  });
+  test.each(["/short", "/cut-off", "/here-and-short", "/here-and-cut-off"])(
+    "%s: a body that ends early never looks whole",
+    async (path) => {
+      const { bytes } = await get(path);
+      expect(bytes.startsWith(`${OK}connection: keep-alive\r\ncontent-length: 4\r\n\r\n`)).toBe(true);
+      expect(bytes.endsWith("page")).toBe(false);
+    },
+  );
 
   test("a body that is longer than announced is cut off at its announced length or before", async () => {
     expect((await get("/long")).bytes).not.toContain("more");

@@ -16,6 +16,7 @@ test("hits with the same fields are made once, and any others anew", () => {
     made.make({ ...hit, status: 404 }, plain),
     made.make(hit, { ...plain, keepsAlive: false }),
     made.make(hit, { ...plain, isHead: true }),
+    made.make({ ...hit, isOnce: true }, plain),
   ]) {
     expect(other).not.toBe(first);
   }

@@ -63,3 +63,13 @@ export function streamed(pieces: readonly string[], lengthBytes: number | null =
   });
   return body;
 }
+
+/** A body of which these pieces have come, and the end with them, before anybody reads it. */
+export function arrived(pieces: readonly string[], lengthBytes: number, isCut = false): PushedBody {
+  const none = () => undefined;
+  const body = new PushedBody(lengthBytes, { pause: none, resume: none, cancel: none });
+  for (const piece of pieces) body.push(Buffer.from(piece, "latin1"));
+  if (isCut) body.fail(new Error("cut off"));
+  else body.end();
+  return body;
+}

@@ -322,6 +322,35 @@ describe("answers", () => {
     expect(bytes).toBeGreaterThan(total - 200_000);
   });
 
+  test("a body that came with its head can be taken whole, once, in memory of its own", async () => {
+    const { url } = await rawOrigin((_, socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage"));
+    const body = answered(await connectTo(url).fetch(get)).body!;
+    expect(nodeBodies.takeWhole!(body, 3)).toBeUndefined();
+    const whole = nodeBodies.takeWhole!(body, 4)!;
+    expect(Buffer.from(whole).toString()).toBe("page");
+    expect(whole.buffer.byteLength).toBe(4);
+    expect(nodeBodies.takeWhole!(body, 4)).toBeUndefined();
+    expect(() => nodeBodies.readThrough(body)).toThrow("at most once");
+  });
+
+  test("a body that is on its way, was cut off, or is read is not taken whole, and streams", async () => {
+    const rest = Promise.withResolvers<void>();
+    const { url } = await rawOrigin((_, socket) => {
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npa");
+      void rest.promise.then(() => socket.write("ge"));
+    });
+    const body = answered(await connectTo(url).fetch(get)).body!;
+    expect(nodeBodies.takeWhole!(body, 4)).toBeUndefined();
+    expect(nodeBodies.takeWhole!(body, 2)).toBeUndefined();
+    rest.resolve();
+    expect(await textOf(body)).toBe("page");
+    expect(nodeBodies.takeWhole!(body, 4)).toBeUndefined();
+    const cut = bodyOf(4);
+    cut.push(Buffer.from("page"));
+    cut.fail(new Error("cut off"));
+    expect(nodeBodies.takeWhole!(cut, 4)).toBeUndefined();
+  });
+
   test("a body that nobody reads to its end ends its connection", async () => {
     const closed = Promise.withResolvers<void>();
     const { url } = await rawOrigin((_, socket) => {

@@ -1,4 +1,4 @@
-import type { Answer, OriginResponse, StreamedBody } from "../../ports.ts";
+import type { Answer, OriginResponse } from "../../ports.ts";
 import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
 import { mayBeOfOneRequest, notStoredDetail } from "../../rules/storing/not-stored.ts";
 import { type StoredResponse, validatorsOf } from "../../rules/storing/stored-response.ts";
@@ -26,6 +26,7 @@ import { copyLargeBody } from "./large-body.ts";
 import { lookAgainAfterConfirmation, lookAgainBehind } from "./second-look.ts";
 import { decideStorage, type FetchedResponse, type HeadToStore, type StorageDecision } from "./storage-decision.ts";
 import { storeUnlessPurged, type TellFollowers } from "./store-unless-purged.ts";
+import { MAY_COME_WHOLE } from "./whole-bodies.ts";
 
 /**
  * Fetches from the origin, answers, and stores the answer if that is allowed. The stored responses of `miss` are
@@ -196,6 +197,10 @@ function storeWhileStreaming(
   tellFollowers: TellFollowers,
 ): Answer {
   const { ports, site, fills, background } = context;
+  if (MAY_COME_WHOLE && response.body !== null && lengthBytes) {
+    const bytes = ports.bodies.takeWhole?.(response.body, lengthBytes);
+    if (bytes) return storeWhole(context, response, decision, bytes, miss, tellFollowers);
+  }
   if (MAY_KNOW_ELSEWHERE) {
     const head = { ...decision.head, bodyBytes: 0, bodyKey: null }; // its body has no say
     tellFollowers({ kind: "being-stored", lengthBytes, isReusable: () => isReusable(context, head) });
@@ -208,13 +213,29 @@ function storeWhileStreaming(
   return answerWhileStoring(context, response, decision, miss, fill.body);
 }
 
+/** Answers with a body that is here already, and stores it. It takes no share of the budget, which is for those on their way. */
+function storeWhole(
+  context: RequestContext,
+  response: OriginResponse,
+  decision: StorageDecision & { kind: "store" },
+  bytes: Uint8Array<ArrayBuffer>,
+  miss: Miss,
+  tellFollowers: TellFollowers,
+): Answer {
+  const answer = answerWhileStoring(context, response, decision, miss, bytes);
+  const read: ReadBody = { kind: "whole", bytes };
+  context.background.run(storeIfWhole(context, decision.head, read, bytes.byteLength, tellFollowers));
+  answer.fields.delete("content-length");
+  return { ...answer, isOnce: true };
+}
+
 /** The answer to the client while the response is being stored. `body` may be left unread. */
 function answerWhileStoring(
   context: RequestContext,
   response: OriginResponse,
   { head, fields }: StorageDecision & { kind: "store" },
   miss: Miss,
-  body: StreamedBody | null,
+  body: Answer["body"],
 ): Answer {
   const { background, ports, resolved, child } = context;
   ports.compression?.mark(context, head, fields);
