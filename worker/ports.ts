@@ -440,8 +440,9 @@ export interface Answer {
   /** The reason phrase; it may be empty. */
   readonly statusText: string;
   /**
-   * Its fields, without `content-length` where the body tells the length. Hits of the same entry in the same second
-   * share them, so that a platform may keep what it makes of them. Nobody changes the fields of an answer.
+   * Its fields. The body tells its length; a `content-length` beside it is for an answer to HEAD. Hits of the same entry
+   * in the same second share them, so that a platform may keep what it makes of them. Nobody changes the fields of an
+   * answer.
    */
   readonly fields: Fields;
   readonly body: Uint8Array<ArrayBuffer> | StreamedBody | null;

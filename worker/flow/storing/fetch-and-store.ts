@@ -225,7 +225,6 @@ function storeWhole(
   const answer = answerWhileStoring(context, response, decision, miss, bytes);
   const read: ReadBody = { kind: "whole", bytes };
   context.background.run(storeIfWhole(context, decision.head, read, bytes.byteLength, tellFollowers));
-  answer.fields.delete("content-length");
   return { ...answer, isOnce: true };
 }
 
