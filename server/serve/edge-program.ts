@@ -93,6 +93,7 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
         bodies: nodeBodies,
         warn: write,
         usesFastHits: edge.usesFastHits,
+        settings: { maxConnections: edge.maxConnections },
         trustedProxies: first!.site.trustedProxies,
         usesProxyProtocol: edge.usesProxyProtocol,
         tls: edge.tls ?? undefined,

@@ -15,6 +15,7 @@ import { Supervisor } from "../processes/supervisor.ts";
 import type { SupervisorEvent } from "../processes/supervisor-events.ts";
 import type { Predecessor } from "../processes/upgrade.ts";
 import { systemClock } from "../system-clock.ts";
+import { connectionLimit, mayOpenFiles } from "./connection-limit.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
 import { readListenAddress } from "./listen-addresses.ts";
 import { readParentSettings } from "./parent-settings.ts";
@@ -103,12 +104,15 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
     warnings.map((line) => (name === ONLY_SITE ? line : `site ${name}: ${line}`)),
   );
   const ofCertificates = certificateWarnings(tls?.certificates ?? [], systemClock.now());
-  const warnings = [...problems, ...ofSites, ...tokenWarnings(sites), ...ofCertificates];
+  const limit = connectionLimit(mayOpenFiles());
+  const ofLimit = limit.warning === null ? [] : [limit.warning];
+  const warnings = [...problems, ...ofSites, ...tokenWarnings(sites), ...ofCertificates, ...ofLimit];
   const settings: EdgeSettings = {
     sites: [...sites.values()].map((each) => each.settings),
     memoryBytes: Math.floor(options.memoryBytes / workers),
     disk: options.diskBytes === 0 ? null : { folder: resolve(options.cache, "pages"), maxBytes: options.diskBytes },
     sharesFetches: options.diskBytes > 0 && workers > 1,
+    maxConnections: limit.connections,
     usesFastHits,
     tls,
     usesProxyProtocol,
