@@ -9,7 +9,8 @@ import { MachineUnderTest, settle, type WorkerOfMachine } from "./machine-under-
 const FILES = 24;
 const memory = temporaryFolder(afterAll);
 const canMount =
-  spawnSync("mount", ["-t", "tmpfs", "-o", `nr_inodes=${FILES},size=64k,mode=700`, "tidemark-test", memory]).status === 0;
+  spawnSync("mount", ["-t", "tmpfs", "-o", `nr_inodes=${FILES},size=64k,mode=700`, "tidemark-test", memory]).status ===
+  0;
 const NOT_RUN = "a full folder of locks is SKIPPED, because a small file system cannot be mounted here";
 if (!canMount) process.stdout.write(`${NOT_RUN}\n`);
 else afterAll(() => void spawnSync("umount", [memory]));

@@ -43,7 +43,10 @@ describe("a fetch of a worker that is being replaced", { timeout: 60_000 }, () =
   });
 
   function writeConfig(ttl: string): void {
-    const site = { origin: `http://127.0.0.1:${(origin.address() as AddressInfo).port}`, routes: [{ match: "/*", ttl }] };
+    const site = {
+      origin: `http://127.0.0.1:${(origin.address() as AddressInfo).port}`,
+      routes: [{ match: "/*", ttl }],
+    };
     writeFileSync(join(folder, "tidemark.config.ts"), `export default ${JSON.stringify(site)};\n`);
   }
   const at = (path: string) => asked.filter((each) => each.path === path);

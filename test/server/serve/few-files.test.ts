@@ -65,7 +65,9 @@ describe.skipIf(platform() !== "linux")("tidemark serve that may open 300 files 
   }
 
   test("says how many connections it takes, and how to have more", async () => {
-    await server.prints(/each worker takes at most 225 connections, because a process may open 300 files here: raise that/);
+    await server.prints(
+      /each worker takes at most 225 connections, because a process may open 300 files here: raise that/,
+    );
   });
 
   test("fetches and stores pages while as many clients are connected, and tells the next one why it is not served", async () => {
