@@ -1,11 +1,10 @@
-import { once } from "node:events";
 import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, get, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { placesForLocks } from "../../../server/fetches/lock-folder.ts";
+import { listenLocally, localUrl } from "../../suite/local-url.ts";
 import { isAlive } from "../processes/is-alive.ts";
 import { ServerProcess } from "../serve/running-server.ts";
 import { until } from "./machine-under-test.ts";
@@ -26,8 +25,7 @@ describe("a fetch of a worker that is being replaced", { timeout: 60_000 }, () =
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "tidemark-"));
-    origin.listen(0, "127.0.0.1");
-    await once(origin, "listening");
+    await listenLocally(origin);
     writeConfig("10m");
     const args = ["--listen", "127.0.0.1:0", "--cache", folder, "--workers", "2", "--memory", "48MiB"];
     server = new ServerProcess(folder, args, { TIDEMARK_HOSTS: "*" });
@@ -44,7 +42,7 @@ describe("a fetch of a worker that is being replaced", { timeout: 60_000 }, () =
 
   function writeConfig(ttl: string): void {
     const site = {
-      origin: `http://127.0.0.1:${(origin.address() as AddressInfo).port}`,
+      origin: localUrl(origin),
       routes: [{ match: "/*", ttl }],
     };
     writeFileSync(join(folder, "tidemark.config.ts"), `export default ${JSON.stringify(site)};\n`);

@@ -1,11 +1,11 @@
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { platform, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connectionLimit } from "../../../server/serve/connection-limit.ts";
+import { listenLocally, localUrl } from "../../suite/local-url.ts";
 import { ServerProcess } from "./running-server.ts";
 
 test.each([
@@ -32,11 +32,9 @@ describe.skipIf(platform() !== "linux")("tidemark serve that may open 300 files 
   let address: URL;
 
   beforeAll(async () => {
-    origin.listen(0, "127.0.0.1");
-    await once(origin, "listening");
+    await listenLocally(origin);
     folder = mkdtempSync(join(tmpdir(), "tidemark-"));
-    const { port } = origin.address() as AddressInfo;
-    const args = ["--origin", `http://127.0.0.1:${port}`, "--listen", "127.0.0.1:0", "--workers", "1"];
+    const args = ["--origin", localUrl(origin), "--listen", "127.0.0.1:0", "--workers", "1"];
     server = new ServerProcess(folder, args, { TIDEMARK_HOSTS: "*" }, undefined, 300);
     address = await server.address();
   }, 60_000);

@@ -1,17 +1,16 @@
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type RequestOptions, request } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chances } from "../../engine/chances.ts";
 import { byDepth } from "../../suite/depth.ts";
 import { freePort } from "../../suite/free-ports.ts";
+import { listenLocally, localUrl } from "../../suite/local-url.ts";
 import { isAlive } from "../processes/is-alive.ts";
 import { ServerProcess } from "./running-server.ts";
 
-const ROUNDS = byDepth({ test: 3, gate: 8, all: 200 });
+const ROUNDS = byDepth({ test: 2, gate: 4, all: 200 });
 const SEED = Number(process.env.KILLS_SEED ?? 1);
 const TOKEN = "a-token-of-this-test-0123456789-0123456789";
 const VISITORS = 6;
@@ -44,8 +43,7 @@ describe("SIGKILL of a worker or of the supervisor of tidemark serve", { timeout
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "tidemark-"));
-    origin.listen(0, "127.0.0.1");
-    await once(origin, "listening");
+    await listenLocally(origin);
     port = await freePort();
     await start();
   }, 60_000);
@@ -57,7 +55,7 @@ describe("SIGKILL of a worker or of the supervisor of tidemark serve", { timeout
   }, 60_000);
 
   async function start(): Promise<void> {
-    const site = ["--origin", `http://127.0.0.1:${(origin.address() as AddressInfo).port}`, "--cache", folder];
+    const site = ["--origin", localUrl(origin), "--cache", folder];
     const bounds = ["--workers", "2", "--memory", "4MiB", "--disk", "64MiB"];
     const environment = { TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: TOKEN };
     server = new ServerProcess(folder, [...site, ...bounds, "--listen", `127.0.0.1:${port}`], environment);
