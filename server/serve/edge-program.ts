@@ -93,6 +93,7 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
         bodies: nodeBodies,
         warn: write,
         usesFastHits: edge.usesFastHits,
+        settings: { maxConnections: edge.maxConnections },
         trustedProxies: first!.site.trustedProxies,
         usesProxyProtocol: edge.usesProxyProtocol,
         tls: edge.tls ?? undefined,
@@ -110,10 +111,11 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
     admit: (site) => void closed.delete(site),
     reopen: async () => accessLog?.reopen(),
     drain: async (withinMs) => {
+      fetches?.retire();
       await listener?.close(Math.max(withinMs - LEFT_AFTER_ANSWERS_MS, 0));
       clearInterval(reports);
       await Promise.all([...sites.values()].map((site) => site.end()));
-      fetches?.close();
+      await fetches?.close();
       await accessLog?.close();
     },
     hurry: (withinMs) => void listener?.close(Math.max(withinMs - LEFT_AFTER_ANSWERS_MS, 0)),
