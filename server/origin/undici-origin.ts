@@ -47,7 +47,8 @@ const NOT_SENT: ReadonlySet<string> = new Set([
  */
 export class UndiciOrigin implements Origin {
   readonly url: string;
-  readonly #timeoutMs: number;
+  /** How long the head of an answer may take. */
+  readonly timeoutMs: number;
   readonly #bodies: Bodies;
   readonly #pool: Pool;
   readonly #basePath: string;
@@ -56,7 +57,7 @@ export class UndiciOrigin implements Origin {
 
   constructor({ address, timeoutMs, bodies, tls, ...options }: UndiciOriginOptions) {
     this.url = address.url;
-    this.#timeoutMs = timeoutMs;
+    this.timeoutMs = timeoutMs;
     this.#bodies = bodies;
     const { origin, pathname } = new URL(address.url);
     this.#basePath = pathname.replace(/\/+$/, "");
@@ -84,7 +85,7 @@ export class UndiciOrigin implements Origin {
   async fetch(request: OriginRequest): Promise<OriginAnswer> {
     for (let tries = 0; ; tries++) {
       const exchange = new OriginExchange(request.method === "HEAD");
-      const timer = setTimeout(() => exchange.timeOut(), this.#timeoutMs);
+      const timer = setTimeout(() => exchange.timeOut(), this.timeoutMs);
       this.#dispatch(request, exchange);
       const answer = await exchange.answer;
       clearTimeout(timer);
