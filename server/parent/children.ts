@@ -81,7 +81,9 @@ export class Children {
       country,
       child: { after: hasSameRules ? readPosition(sent) : NOWHERE },
     });
-    return answered instanceof Promise ? this.#inTime(answered, told.waitsMs).then(finish) : finish(answered);
+    if (!(answered instanceof Promise)) return finish(answered);
+    // While a visitor sends a body, the child's time does not pass, and such a request waits for no other one.
+    return (request.body === null ? this.#inTime(answered, told.waitsMs) : answered).then(finish);
   }
 
   /**
