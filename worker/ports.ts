@@ -343,8 +343,9 @@ export interface BeingStored {
 /** The fetches of other isolates with the same shared tier. Nothing here throws or rejects. */
 export interface FetchesElsewhere {
   /**
-   * Takes the turn to fetch for this key of a page. If another isolate has it, resolves when that fetch has ended, or is not worth
-   * waiting for any longer. `undefined` if it cannot be known, or is not worth it: the fetch is this isolate's alone.
+   * Takes the turn to fetch for this key of a page. If another isolate has it, resolves when that fetch has ended, or is
+   * not worth waiting for any longer. `undefined` if it cannot be known, or is not worth it: the fetch is this isolate's
+   * alone.
    */
   take(key: string, page: string): FetchTurn | Promise<EndedElsewhere> | undefined;
   /** For as long as a fetch may take, this isolate waits for none of this page that has begun elsewhere (R15). */

@@ -10,11 +10,11 @@ import type {
   SharedFetchOutcome,
   Wait,
 } from "../../worker/ports.ts";
+import { ExpiringKeys } from "../../worker/rules/key/expiring-keys.ts";
 import { messageOf } from "../message-of.ts";
 import { byLines, type FetchNews, writeNews } from "./fetch-news.ts";
 import { LockFolder } from "./lock-folder.ts";
 import { type Heard, isListening, Neighbour } from "./neighbour.ts";
-import { RecentLocks } from "./recent-locks.ts";
 
 /** Other workers cannot stream along. Who waits for a body beyond these limits would have it sooner from the origin. */
 const MAX_AWAITED_BYTES = 1024 * 1024;
@@ -34,6 +34,8 @@ const OUTDATED_MS = 60_000;
 const RETRY_MS = 5_000;
 /** The time in which another worker removes the lock of a dead one. */
 const REMOVAL_MS = 10;
+/** The most locks that are remembered for one reason. */
+const MAX_REMEMBERED = 2_000;
 /** Longer paths of sockets are cut by some systems. */
 const MAX_SOCKET_PATH = 100;
 
@@ -74,9 +76,9 @@ export class MachineFetches {
   readonly #held = new Map<string, Held>();
   readonly #neighbours = new Map<string, Neighbour>();
   readonly #sockets = new Set<Socket>();
-  readonly #useless = new RecentLocks(USELESS_MS);
-  readonly #silent = new RecentLocks(OUTDATED_MS);
-  readonly #outdatedPages = new RecentLocks(OUTDATED_MS);
+  readonly #useless = new ExpiringKeys(MAX_REMEMBERED, USELESS_MS);
+  readonly #silent = new ExpiringKeys(MAX_REMEMBERED, OUTDATED_MS);
+  readonly #outdatedPages = new ExpiringKeys(MAX_REMEMBERED, OUTDATED_MS);
   /** Locks whose entries are stored, since the last sweep and before it. */
   #lingering: Held[] = [];
   #lingeringLonger: Held[] = [];
@@ -116,10 +118,11 @@ export class MachineFetches {
     const lockOf = (key: string) => hash("sha256", `${site}\n${key}`, "hex").slice(0, 32);
     return {
       take: (key, page) => {
-        const isOutdated = this.#outdatedPages.has(`${site}\n${page}`, this.#clock.now());
+        const outdated = this.#outdatedPages;
+        const isOutdated = outdated.size > 0 && outdated.has(lockOf(page), this.#clock.now());
         return isOutdated ? undefined : this.#take(lockOf(key), isStored);
       },
-      avoid: (page) => this.#outdatedPages.remember(`${site}\n${page}`, this.#clock.now()),
+      avoid: (page) => this.#outdatedPages.remember(lockOf(page), this.#clock.now()),
     };
   }
 

@@ -2,12 +2,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { listenLocally, localUrl } from "../suite/local-url.ts";
 import { MembersSite } from "../traffic/audit/members-site.ts";
 import { type ToyCache, toyCache } from "../traffic/audit/toy-cache.ts";
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
     wentElsewhere.push(`${request.url} ${request.headers.cookie}`);
     response.end();
   });
-  await new Promise<void>((resolve) => elsewhere.listen(0, "127.0.0.1", resolve));
+  await listenLocally(elsewhere);
 });
 afterAll(async () => {
   await cache[Symbol.asyncDispose]();
@@ -108,11 +108,10 @@ describe("tidemark audit", () => {
   });
 
   test("ends with 2 if nobody listens", async () => {
-    const gone = createServer().listen(0, "127.0.0.1");
-    await once(gone, "listening");
-    const { port } = gone.address() as AddressInfo;
+    const gone = createServer();
+    const edge = await listenLocally(gone);
     await new Promise((resolve) => gone.close(resolve));
-    const { exit, stdout } = await start(["--edge", `http://127.0.0.1:${port}`, ...visitors(), "/"]).ended;
+    const { exit, stdout } = await start(["--edge", edge, ...visitors(), "/"]).ended;
     expect(exit).toBe(2);
     expect(stdout).toContain("/ has no answer: the connection was refused.");
   });
@@ -237,8 +236,7 @@ describe("what is wrong with a call is said before anything is sent", () => {
 });
 
 test("credentials do not follow a redirect to another origin", async () => {
-  const { port } = elsewhere.address() as AddressInfo;
-  const away = `http://127.0.0.1:${port}/account`;
+  const away = `${localUrl(elsewhere)}/account`;
   const redirecting = createServer((request, response) => {
     const isStyle = request.url!.startsWith("/style.css");
     if (isStyle) response.writeHead(200, { "x-cache": asked.has(request.url!) ? "HIT" : "MISS" });
@@ -247,8 +245,7 @@ test("credentials do not follow a redirect to another origin", async () => {
     response.end();
   });
   const asked = new Set<string>();
-  await new Promise<void>((resolve) => redirecting.listen(0, "127.0.0.1", resolve));
-  const edge = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}`;
+  const edge = await listenLocally(redirecting);
   await start(["--edge", edge, ...visitors(), "/style.css", "/account"]).ended;
   redirecting.closeAllConnections();
   await new Promise((resolve) => redirecting.close(resolve));

@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { PROBLEM_CODES, PROBLEM_MEDIA_TYPE, type ProblemCode } from "../../wire/problem.ts";
 import type { PurgeRecordBody } from "../../wire/purge-record.ts";
+import { listenLocally } from "../suite/local-url.ts";
 
 const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 const COMPILED = fileURLToPath(new URL("../../node_modules/.cache/tidemark-cli", import.meta.url));
@@ -158,9 +158,8 @@ describe.concurrent("tidemark purges", () => {
     const server = createServer((request, response) => {
       asked.push(`${request.headers.authorization} ${request.url}`);
       response.writeHead(answer.status, { "content-type": answer.mediaType }).end(answer.body);
-    }).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    });
+    const endpoint = await listenLocally(server);
     const child = spawn(process.execPath, [CLI, "purges", ...args], {
       env: { NO_COLOR: "1", NODE_COMPILE_CACHE: COMPILED, TIDEMARK_ENDPOINT: endpoint, TIDEMARK_TOKEN: TOKEN },
     });

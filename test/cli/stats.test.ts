@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SiteStats } from "../../wire/stats.ts";
 import { memoryLines, statsLines } from "../../wire/stats-text.ts";
 import { statsOfTenRequests } from "../insight/replay.ts";
+import { listenLocally, localUrl } from "../suite/local-url.ts";
 
 const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 
@@ -21,15 +21,13 @@ const edge = createServer((request, response) => {
 
 beforeAll(async () => {
   stats = await statsOfTenRequests();
-  edge.listen(0, "127.0.0.1");
-  await once(edge, "listening");
+  await listenLocally(edge);
 });
 
 afterAll(() => void edge.close());
 
 async function run(args: readonly string[], env: Record<string, string> = {}) {
-  const { port } = edge.address() as AddressInfo;
-  const settings = { TIDEMARK_ENDPOINT: `http://127.0.0.1:${port}`, TIDEMARK_TOKEN: "a-token", ...env };
+  const settings = { TIDEMARK_ENDPOINT: localUrl(edge), TIDEMARK_TOKEN: "a-token", ...env };
   const child = spawn(process.execPath, [CLI, "stats", ...args], {
     env: { ...process.env, NO_COLOR: "1", ...settings },
   });

@@ -1,7 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -10,6 +9,7 @@ import type { PurgeRecord } from "../../sdk/index.ts";
 import { PROBLEM_CODES, type Problem } from "../../wire/problem.ts";
 import type { SiteStats } from "../../wire/stats.ts";
 import { statsOfTenRequests } from "../insight/replay.ts";
+import { listenLocally, localUrl } from "../suite/local-url.ts";
 
 const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 const ESCAPE = "\u001b";
@@ -43,8 +43,7 @@ const edge = createServer((request, response) => {
 
 beforeAll(async () => {
   stats = await statsOfTenRequests();
-  edge.listen(0, "127.0.0.1");
-  await once(edge, "listening");
+  await listenLocally(edge);
 });
 beforeEach(() => {
   failing = null;
@@ -60,7 +59,7 @@ const problem = (code: "unauthorized" | "unavailable"): Problem => {
 const environment = () => ({
   ...process.env,
   NO_COLOR: "1",
-  TIDEMARK_ENDPOINT: `http://127.0.0.1:${(edge.address() as AddressInfo).port}`,
+  TIDEMARK_ENDPOINT: localUrl(edge),
   TIDEMARK_TOKEN: "a-token",
 });
 

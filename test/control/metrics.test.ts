@@ -10,6 +10,7 @@ import type { SiteStats } from "../../wire/stats.ts";
 import { metricsText } from "../../worker/control/metrics.ts";
 import { Replay } from "../insight/replay.ts";
 import { depth } from "../suite/depth.ts";
+import { listenLocally } from "../suite/local-url.ts";
 
 const OPEN = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5";
 
@@ -134,8 +135,7 @@ describe("Prometheus itself", () => {
         response.end(isOpen ? open : text);
       });
       const folder = mkdtempSync(join(tmpdir(), "tidemark-prometheus-"));
-      edge.listen(0, "127.0.0.1");
-      await once(edge, "listening");
+      await listenLocally(edge);
       const { port } = edge.address() as AddressInfo;
       const free = createServer().listen(0, "127.0.0.1");
       await once(free, "listening");

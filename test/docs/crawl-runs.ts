@@ -76,9 +76,12 @@ export async function withCrawlRuns(page: string): Promise<CrawlRuns> {
   }
 }
 
-/** A text without what no two runs have in common: the times, and the room that they take. */
+/** A text without what no two runs have in common: the times, the room that they take, and where most is gained. */
 export function withoutTimes(text: string): string {
-  return text.replaceAll(/[\d.,]+(?= ms)|(?<=instead of )[\d.,]+(?=\.\n)/g, "_").replaceAll(/ {2,}/g, "  ");
+  return text
+    .replaceAll(/[\d.,]+(?= ms)|(?<=instead of )[\d.,]+(?=\.\n)/g, "_")
+    .replaceAll(/^From .+(?= a page takes)/gm, "From _")
+    .replaceAll(/ {2,}/g, "  ");
 }
 
 /** Writes page and chart, unless only the times are others. */

@@ -1,5 +1,5 @@
-import type { AddressInfo } from "node:net";
 import { createServer, type Server, type Socket } from "node:net";
+import { listenLocally } from "../suite/local-url.ts";
 
 /** An origin that writes given bytes, for answers that no HTTP server would send. */
 export class SocketOrigin {
@@ -17,8 +17,7 @@ export class SocketOrigin {
   }
 
   async start(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return listenLocally(this.#server);
   }
 
   async stop(): Promise<void> {

@@ -7,7 +7,7 @@ import { startServerEngine } from "../engine/server-engine.ts";
 import { byDepth, depth } from "../suite/depth.ts";
 import { scenarios } from "./index.ts";
 
-const MOST = byDepth({ test: 8, gate: ORDERS, all: ORDERS });
+const MOST = byDepth({ test: 8, gate: 10, all: ORDERS });
 
 const played = { memory: 0, orders: 0, runtime: 0, server: 0 };
 

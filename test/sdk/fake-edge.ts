@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import type { ReceiptBody } from "../../sdk/index.ts";
 import { PROBLEM_CODES, PROBLEM_MEDIA_TYPE, type ProblemCode } from "../../wire/problem.ts";
+import { listenLocally, localUrl } from "../suite/local-url.ts";
 
 /** The fake edge's act for one request. */
 export interface Act {
@@ -94,11 +95,10 @@ export async function startFakeEdge(...acts: Act[]): Promise<FakeEdge> {
     open.add(socket);
     socket.on("close", () => open.delete(socket));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  await listenLocally(server);
 
   return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint: localUrl(server),
     requests,
     connections: () => connections,
     async allClosed() {

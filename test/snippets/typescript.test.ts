@@ -1,10 +1,10 @@
 import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { PurgeRecord, Receipt } from "../../sdk/index.ts";
 import type { RecordingPurger } from "../../sdk/testing.ts";
 import { purgeReceiptSchema } from "../../wire/purge-receipt.ts";
 import { BlockFolder } from "../docs/client-blocks.ts";
+import { listenLocally } from "../suite/local-url.ts";
 import { blockWith } from "./blocks.ts";
 import { SnippetEdge } from "./snippet-edge.ts";
 
@@ -101,9 +101,8 @@ describe("apps", () => {
 
   /** Fields of the answer to a GET. */
   async function fieldsOf(app: RequestListener, path: string, headers: Record<string, string> = {}): Promise<Headers> {
-    server = createServer(app).listen(0, "127.0.0.1");
-    await new Promise((resolve) => server!.once("listening", resolve));
-    const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`, { headers });
+    server = createServer(app);
+    const response = await fetch(`${await listenLocally(server)}${path}`, { headers });
     await response.text();
     server.close();
     return response.headers;

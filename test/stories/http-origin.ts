@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listenLocally } from "../suite/local-url.ts";
 
 /** The edge's request to the origin. */
 export interface OriginAsk {
@@ -37,8 +37,7 @@ export class HttpOrigin {
   }
 
   async start(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return listenLocally(this.#server);
   }
 
   serve(host: string, origin: OriginOfHost): void {

@@ -1,5 +1,6 @@
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { sendBytes } from "../runtime/raw-connection.ts";
+import { listenLocally, localUrl } from "../suite/local-url.ts";
 import type { StartRawEdge } from "./raw-meetings.ts";
 
 /** Sends bytes to the origin and gives its answer. */
@@ -27,9 +28,9 @@ export function brokenEdge(behaviour: (plainly: Behaviour) => Behaviour): StartR
         if (written !== null) socket.end(written, "latin1");
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    await listenLocally(server);
     return {
-      url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+      url: new URL(localUrl(server)),
       stop: async () => {
         for (const socket of sockets) socket.destroy();
         await new Promise((resolve) => server.close(resolve));

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { Reply, SeenRequest } from "../../cdn/scripted-origin.ts";
+import { listenLocally } from "../suite/local-url.ts";
 import type { Answering } from "./case.ts";
 
 /**
@@ -26,8 +27,7 @@ export class Witness {
   }
 
   async start(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return listenLocally(this.#server);
   }
 
   async stop(): Promise<void> {

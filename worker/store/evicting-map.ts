@@ -122,9 +122,17 @@ export class EvictingMap<Value> {
     if (bytes > this.#maxBytes) return false;
     if (held) this.#age(held);
     const uses = held?.uses ?? (isAdmitted ? this.#frequency.estimate(key) : this.#count(key));
-    const { halvings } = this.#frequency;
-    const alone = { queue: undefined, before: undefined, after: undefined };
-    const entry: Entry<Value> = { key, value, bytes, ...alone, uses, halvings, isUsed: false };
+    const entry: Entry<Value> = {
+      key,
+      value,
+      bytes,
+      queue: undefined,
+      before: undefined,
+      after: undefined,
+      uses,
+      halvings: this.#frequency.halvings,
+      isUsed: false,
+    };
     this.#entries.set(key, entry);
     if (isAdmitted || held)
       this.#compete(entry); // It has waited before.

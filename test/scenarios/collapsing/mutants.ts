@@ -94,7 +94,7 @@ export const mutants: Mutants = {
   },
   "collapsing-stops-for-ever": {
     name: "an answer for one visitor alone stops collapsing for ever",
-    file: "worker/flow/expiring-keys.ts",
+    file: "worker/rules/key/expiring-keys.ts",
     from: "until !== undefined && now < until",
     to: "until !== undefined",
     reddens: "collapsing/answer-for-one-visitor",

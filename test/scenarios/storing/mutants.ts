@@ -260,7 +260,7 @@ export const mutants: Mutants = {
   },
   "heads-remember-for-ever": {
     name: "a page that was once not stored is asked for by HEAD for ever",
-    file: "worker/flow/expiring-keys.ts",
+    file: "worker/rules/key/expiring-keys.ts",
     from: "now < until",
     to: "now > 0",
     reddens: "storing/head-of-large-page",

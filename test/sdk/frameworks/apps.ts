@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
 import express, { type ErrorRequestHandler } from "express";
@@ -12,6 +11,7 @@ import * as forFastify from "../../../sdk/frameworks/fastify.ts";
 import * as forHono from "../../../sdk/frameworks/hono.ts";
 import type { RequestOptions } from "../../../sdk/frameworks/request-scope.ts";
 import { respond, tag } from "../../../sdk/frameworks/respond.ts";
+import { listenLocally, localUrl } from "../../suite/local-url.ts";
 
 /** The answer of a route, in words that every framework has. */
 export interface Plain {
@@ -162,10 +162,9 @@ function toResponse({ status = 200, fields = {}, body = "" }: Plain): Response {
 }
 
 async function listening(server: Server): Promise<RunningApp> {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  await listenLocally(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: localUrl(server),
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       server.close();

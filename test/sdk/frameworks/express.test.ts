@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import express, { type Express } from "express";
 import { afterEach, expect, test } from "vitest";
 import { purgeLater, tag, tidemark } from "../../../sdk/frameworks/express.ts";
 import { createRecordingPurger, type RecordingPurger } from "../../../sdk/testing.ts";
+import { localUrl } from "../../suite/local-url.ts";
 
 let server: Server | undefined;
 let purger: RecordingPurger;
@@ -22,7 +22,7 @@ async function start(routes: (app: Express) => void): Promise<string> {
   routes(app);
   server = createServer(app).listen(0, "127.0.0.1");
   await once(server, "listening");
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return localUrl(server);
 }
 
 test("an error after the answer, while the purge is under way, changes nothing of the answer", async () => {

@@ -108,6 +108,12 @@ export class MachineUnderTest {
     return new MachineUnderTest(root, janitor);
   }
 
+  /** One with two workers. */
+  static async withTwo(): Promise<{ machine: MachineUnderTest; one: WorkerOfMachine; other: WorkerOfMachine }> {
+    const machine = await MachineUnderTest.start();
+    return { machine, one: await machine.worker(), other: await machine.worker() };
+  }
+
   get paths(): readonly string[] {
     return this.asked.map(({ request }) => request.pathAndQuery);
   }
@@ -143,6 +149,15 @@ export class MachineUnderTest {
       write: say,
     });
     return new WorkerOfMachine(isolate);
+  }
+
+  /** A worker asks for a page that no worker has, and the origin's answer is stored. */
+  async stores(worker: WorkerOfMachine, path: string, body: string, fields: Readonly<Record<string, string>>) {
+    const asked = this.asked.length + 1;
+    const asking = worker.ask(path);
+    (await this.hasAsked(asked)).answer(body, fields);
+    await asking;
+    await worker.settled();
   }
 
   /** Resolves when the origin has been asked so often in all. */

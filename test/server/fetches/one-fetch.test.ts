@@ -4,11 +4,40 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { placesForLocks } from "../../../server/fetches/lock-folder.ts";
 import { MachineFetches } from "../../../server/fetches/machine-fetches.ts";
-import { MachineUnderTest, PAGE, type Received, settle, until } from "./machine-under-test.ts";
+import { MachineUnderTest, PAGE, type Received, settle, until, type WorkerOfMachine } from "./machine-under-test.ts";
 
 const HELD = /^[0-9a-f]{32}$/;
 const MIB = 1024 * 1024;
 const PUBLIC = { "cache-control": "public, max-age=60" };
+
+const STALE_FOR_A_WHILE = { "cache-control": "max-age=60, stale-while-revalidate=600" };
+
+/** Both workers have /a in memory, which has just become stale. */
+async function haveStale(machine: MachineUnderTest, one: WorkerOfMachine, other: WorkerOfMachine): Promise<void> {
+  await machine.stores(one, "/a", "v1", STALE_FOR_A_WHILE);
+  await other.ask("/a");
+  await machine.clock.advance(61_000);
+}
+
+/** One worker fetches /a while a visitor of the other changes it, who then asks for it and must not wait for that fetch. */
+async function expectNoWaitAfterPost(
+  machine: MachineUnderTest,
+  one: WorkerOfMachine,
+  other: WorkerOfMachine,
+  fields: Readonly<Record<string, string>>,
+  page: Readonly<Record<string, string>>,
+): Promise<void> {
+  const leading = one.ask("/a", fields);
+  const first = await machine.hasAsked(1);
+  const written = other.ask("/a", fields, "POST", "new");
+  (await machine.hasAsked(2)).answer("", {});
+  await written;
+  const read = other.ask("/a", fields);
+  (await machine.hasAsked(3)).answer("new", page);
+  expect((await read).text).toBe("new");
+  first.answer("old", page);
+  await leading;
+}
 
 const texts = (answers: readonly Received[]) => [...new Set(answers.map(({ status, text }) => `${status} ${text}`))];
 const locksIn = (folder: string) => readdirSync(folder).filter((name) => HELD.test(name));
@@ -26,8 +55,7 @@ describe("several workers of a machine", () => {
   });
 
   test("call the answers of those that have waited hits, and count one fetch", async () => {
-    const machine = await MachineUnderTest.start();
-    const [one, other] = [await machine.worker(), await machine.worker()];
+    const { machine, one, other } = await MachineUnderTest.withTwo();
     const leading = one.ask("/a");
     const asked = await machine.hasAsked(1);
     const following = other.ask("/a");
@@ -75,12 +103,8 @@ describe("several workers of a machine", () => {
   });
 
   test("fetch an expired page once, with its validator", async () => {
-    const machine = await MachineUnderTest.start();
-    const [one, other] = [await machine.worker(), await machine.worker()];
-    const before = one.ask("/a");
-    (await machine.hasAsked(1)).answer("v1", { ...PAGE, etag: '"1"' });
-    await before;
-    await one.settled();
+    const { machine, one, other } = await MachineUnderTest.withTwo();
+    await machine.stores(one, "/a", "v1", { ...PAGE, etag: '"1"' });
     expect((await other.ask("/a")).xCache).toBe("HIT");
     await machine.clock.advance(61_000);
     const answers = [one.many(5, "/a"), other.many(5, "/a")];
@@ -93,18 +117,11 @@ describe("several workers of a machine", () => {
   });
 
   test("refresh a stale page once, and all have the new one", async () => {
-    const machine = await MachineUnderTest.start();
-    const [one, other] = [await machine.worker(), await machine.worker()];
-    const swr = { "cache-control": "max-age=60, stale-while-revalidate=600" };
-    const before = one.ask("/a");
-    (await machine.hasAsked(1)).answer("v1", swr);
-    await before;
-    await one.settled();
-    await other.ask("/a");
-    await machine.clock.advance(61_000);
+    const { machine, one, other } = await MachineUnderTest.withTwo();
+    await haveStale(machine, one, other);
     const stale = [await one.ask("/a"), await other.ask("/a")];
     expect(stale.map(({ xCache }) => xCache)).toEqual(["UPDATING", "UPDATING"]);
-    (await machine.hasAsked(2)).answer("v2", swr);
+    (await machine.hasAsked(2)).answer("v2", STALE_FOR_A_WHILE);
     await Promise.all([one.settled(), other.settled()]);
     const fresh = [await one.ask("/a"), await other.ask("/a")];
     expect(texts(fresh)).toEqual(["200 v2"]);
@@ -112,17 +129,10 @@ describe("several workers of a machine", () => {
   });
 
   test("take a page that another has refreshed before them", async () => {
-    const machine = await MachineUnderTest.start();
-    const [one, other] = [await machine.worker(), await machine.worker()];
-    const swr = { "cache-control": "max-age=60, stale-while-revalidate=600" };
-    const before = one.ask("/a");
-    (await machine.hasAsked(1)).answer("v1", swr);
-    await before;
-    await one.settled();
-    await other.ask("/a");
-    await machine.clock.advance(61_000);
+    const { machine, one, other } = await MachineUnderTest.withTwo();
+    await haveStale(machine, one, other);
     await one.ask("/a");
-    (await machine.hasAsked(2)).answer("v2", swr);
+    (await machine.hasAsked(2)).answer("v2", STALE_FOR_A_WHILE);
     await one.settled();
     await machine.clock.advance(1_000);
     expect(await other.ask("/a")).toMatchObject({ text: "v1", xCache: "UPDATING" });
@@ -153,8 +163,7 @@ describe("several workers of a machine", () => {
   });
 
   test("share one more fetch after a failed one, and use what is stale meanwhile", async () => {
-    const machine = await MachineUnderTest.start();
-    const [one, other] = [await machine.worker(), await machine.worker()];
+    const { machine, one, other } = await MachineUnderTest.withTwo();
     const answers = [one.many(3, "/a"), other.many(3, "/a")];
     const first = await machine.hasAsked(1);
     await settle();
@@ -169,8 +178,7 @@ describe("several workers of a machine", () => {
   });
 
   test("give nobody what was purged while it was fetched", async () => {
-    const machine = await MachineUnderTest.start();
-    const [one, other] = [await machine.worker(), await machine.worker()];
+    const { machine, one, other } = await MachineUnderTest.withTwo();
     const leading = one.ask("/a");
     const first = await machine.hasAsked(1);
     const following = other.ask("/a");
@@ -208,18 +216,8 @@ describe("several workers of a machine", () => {
     ["without cookies", {}],
     ["with cookies", { cookie: "visitor=1" }],
   ])("do not wait for a fetch that one of their own visitors %s has outdated", async (_, fields) => {
-    const machine = await MachineUnderTest.start();
-    const [one, other] = [await machine.worker(), await machine.worker()];
-    const leading = one.ask("/a", fields);
-    const first = await machine.hasAsked(1);
-    const written = other.ask("/a", fields, "POST", "new");
-    (await machine.hasAsked(2)).answer("", {});
-    await written;
-    const read = other.ask("/a", fields);
-    (await machine.hasAsked(3)).answer("new", PUBLIC);
-    expect((await read).text).toBe("new");
-    first.answer("old");
-    await leading;
+    const { machine, one, other } = await MachineUnderTest.withTwo();
+    await expectNoWaitAfterPost(machine, one, other, fields, PUBLIC);
   });
 
   test.each([
@@ -232,22 +230,11 @@ describe("several workers of a machine", () => {
     const site = { routes: [{ match: "/*", key: { languages: ["en", "de"] } }] };
     const one = await machine.worker(site);
     const other = count === 1 ? one : await machine.worker(site);
-    const page = { "cache-control": "s-maxage=60" };
-    const leading = one.ask("/a", fields);
-    const first = await machine.hasAsked(1);
-    const written = other.ask("/a", fields, "POST", "new");
-    (await machine.hasAsked(2)).answer("", {});
-    await written;
-    const read = other.ask("/a", fields);
-    (await machine.hasAsked(3)).answer("new", page);
-    expect((await read).text).toBe("new");
-    first.answer("old", page);
-    await leading;
+    await expectNoWaitAfterPost(machine, one, other, fields, { "cache-control": "s-maxage=60" });
   });
 
   test("have all requests at the origin at once if the page of another worker is for none of them", async () => {
-    const machine = await MachineUnderTest.start();
-    const [one, other] = [await machine.worker(), await machine.worker()];
+    const { machine, one, other } = await MachineUnderTest.withTwo();
     const leading = one.ask("/a", { "x-visitor": "0" });
     const first = await machine.hasAsked(1);
     const following = ["1", "2", "3"].map((visitor) => other.ask("/a", { "x-visitor": visitor }));
@@ -263,8 +250,7 @@ describe("several workers of a machine", () => {
     ["has to be validated each time", { "cache-control": "max-age=60, no-cache", etag: '"1"', "content-length": "4" }],
     ["is large", { ...PAGE, "content-length": String(2 * MIB) }],
   ])("do not wait for the body of a page that %s", async (_, fields) => {
-    const machine = await MachineUnderTest.start();
-    const [one, other] = [await machine.worker(), await machine.worker()];
+    const { machine, one, other } = await MachineUnderTest.withTwo();
     void one.ask("/a");
     const first = await machine.hasAsked(1);
     void other.ask("/a");
@@ -277,8 +263,7 @@ describe("several workers of a machine", () => {
   });
 
   test("wait a second for a body, and no longer", async () => {
-    const machine = await MachineUnderTest.start();
-    const [one, other] = [await machine.worker(), await machine.worker()];
+    const { machine, one, other } = await MachineUnderTest.withTwo();
     const leading = one.ask("/a");
     const first = await machine.hasAsked(1);
     await machine.clock.advance(5_000); // a head may take its time
@@ -298,8 +283,7 @@ describe("several workers of a machine", () => {
   });
 
   test("wait as long as for a fetch of their own", async () => {
-    const machine = await MachineUnderTest.start();
-    const [one, other] = [await machine.worker(), await machine.worker()];
+    const { machine, one, other } = await MachineUnderTest.withTwo();
     const leading = one.ask("/a");
     const first = await machine.hasAsked(1);
     const following = other.many(3, "/a");
@@ -316,8 +300,7 @@ describe("several workers of a machine", () => {
   });
 
   test("store for the others though the visitor who asked first has left", async () => {
-    const machine = await MachineUnderTest.start();
-    const [one, other] = [await machine.worker(), await machine.worker()];
+    const { machine, one, other } = await MachineUnderTest.withTwo();
     void one.ask("/a").then(() => undefined); // nobody reads the answer on
     const first = await machine.hasAsked(1);
     const following = other.ask("/a");
@@ -358,8 +341,7 @@ describe("several workers of a machine", () => {
   });
 
   test("leave no lock behind", async () => {
-    const machine = await MachineUnderTest.start();
-    const [one, other] = [await machine.worker(), await machine.worker()];
+    const { machine, one, other } = await MachineUnderTest.withTwo();
     const answers = [one.ask("/a"), other.ask("/b"), one.ask("/c"), one.ask("/d")];
     await machine.hasAsked(4);
     machine.asked[0]!.answer("a");
@@ -395,8 +377,7 @@ describe("several workers of a machine", () => {
   });
 
   test("fetch each for itself, and say so once, where no lock can be kept", async () => {
-    const machine = await MachineUnderTest.start();
-    const [one, other] = [await machine.worker(), await machine.worker()];
+    const { machine, one, other } = await MachineUnderTest.withTwo();
     rmSync(machine.locks, { recursive: true });
     writeFileSync(machine.locks, "");
     const answers = [one.ask("/a"), one.ask("/b"), other.ask("/a")];
@@ -416,8 +397,7 @@ describe("several workers of a machine", () => {
   });
 
   test("share fetches again when the folder of the locks has been removed, and with it their sockets", async () => {
-    const machine = await MachineUnderTest.start();
-    const [one, other] = [await machine.worker(), await machine.worker()];
+    const { machine, one, other } = await MachineUnderTest.withTwo();
     rmSync(machine.locks, { recursive: true });
     for (const worker of [one, other]) {
       const [path, asked] = [`/${machine.asked.length}`, machine.asked.length + 1];

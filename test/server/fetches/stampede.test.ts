@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import { Agent, createServer, get, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { placesForLocks } from "../../../server/fetches/lock-folder.ts";
+import { listenLocally, localUrl } from "../../suite/local-url.ts";
 import { ServerProcess } from "../serve/running-server.ts";
 import { until } from "./machine-under-test.ts";
 
@@ -25,11 +25,9 @@ describe("a stampede on tidemark serve with several workers", { timeout: 60_000 
   let address: URL;
 
   beforeAll(async () => {
-    origin.listen(0, "127.0.0.1");
-    await once(origin, "listening");
+    await listenLocally(origin);
     folder = mkdtempSync(join(tmpdir(), "tidemark-"));
-    const { port } = origin.address() as AddressInfo;
-    const args = ["--origin", `http://127.0.0.1:${port}`, "--listen", "127.0.0.1:0", "--cache", folder];
+    const args = ["--origin", localUrl(origin), "--listen", "127.0.0.1:0", "--cache", folder];
     server = new ServerProcess(folder, [...args, "--workers", "3", "--memory", "48MiB"], { TIDEMARK_HOSTS: "*" });
     address = await server.address();
     await server.prints(/worker-3 .* accepts/);
@@ -102,8 +100,7 @@ describe("a stampede on tidemark serve with several workers", { timeout: 60_000 
 
   test("of one worker needs no locks", async () => {
     const cache = join(folder, "alone");
-    const { port } = origin.address() as AddressInfo;
-    const args = ["--origin", `http://127.0.0.1:${port}`, "--listen", "127.0.0.1:0", "--cache", cache];
+    const args = ["--origin", localUrl(origin), "--listen", "127.0.0.1:0", "--cache", cache];
     const alone = new ServerProcess(folder, [...args, "--workers", "1"], { TIDEMARK_HOSTS: "*" });
     const asks = fetch(new URL("/c", await alone.address()));
     await until(() => at("/c").length === 1);

@@ -2,13 +2,13 @@ import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
-import type { AddressInfo } from "node:net";
 import { platform, tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../server/system-clock.ts";
 import { byDepth } from "../../suite/depth.ts";
+import { listenLocally, localUrl } from "../../suite/local-url.ts";
 import { makeCertificate } from "../front/make-certificate.ts";
 import { startTlsListener, stopAll, type Where } from "../front/tls-listener.ts";
 import { answer } from "../listener/running-listener.ts";
@@ -58,15 +58,14 @@ describe.skipIf(platform() !== "linux")(
     let looks = 0;
 
     beforeAll(async () => {
-      origin.listen(0, "127.0.0.1");
-      await once(origin, "listening");
+      await listenLocally(origin);
       folder = mkdtempSync(join(tmpdir(), "tidemark-"));
       const { chain, key } = makeCertificate(["localhost"]);
       writeFileSync(join(folder, "tls.crt"), chain);
       writeFileSync(join(folder, "tls.key"), key);
       const tls = ["--listen-tls", "127.0.0.1:0", "--tls-cert", "tls.crt", "--tls-key", "tls.key"];
       const bounds = ["--workers", "1", "--memory", "16MiB", "--disk", "0"];
-      const args = ["--origin", `http://127.0.0.1:${(origin.address() as AddressInfo).port}`, ...tls, ...bounds];
+      const args = ["--origin", localUrl(origin), ...tls, ...bounds];
       server = new ServerProcess(folder, args, {
         TIDEMARK_HOSTS: "*",
         NODE_OPTIONS: `--expose-gc --import ${PROBE}`,

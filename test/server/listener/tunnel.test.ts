@@ -1,10 +1,11 @@
 import { createServer } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { readOriginAddress } from "../../../server/origin/origin-address.ts";
 import { UndiciOrigin } from "../../../server/origin/undici-origin.ts";
 import { Fields } from "../../../worker/rules/fields/fields.ts";
+import { listenLocally } from "../../suite/local-url.ts";
 import { RawClient } from "../raw-client.ts";
 import { type Answering, answer, startTestListener } from "./running-listener.ts";
 
@@ -37,8 +38,7 @@ async function startTunnels(switched: (socket: Socket, head: Buffer) => void) {
     socket.on("error", () => undefined);
     switched(socket as Socket, head);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = await listenLocally(server);
   const origin = new UndiciOrigin({ address: readOriginAddress(url)!, timeoutMs: 10_000, bodies: nodeBodies });
   const answering: Answering = async ({ request, url: asked }) => {
     const isSocket = request.headers.get("upgrade") !== null;

@@ -12,7 +12,7 @@ import { PageClient } from "../processes/pages.ts";
 import { SupervisedProcess } from "../processes/supervised-process.ts";
 import { Relay } from "./relay.ts";
 
-const PURGES = byDepth({ test: 60, gate: 200, all: 10_000 });
+const PURGES = byDepth({ test: 60, gate: 120, all: 10_000 });
 /** So many purges are under way at a time. */
 const SENDERS = 4;
 /** A fault happens after so many purges, on average. */

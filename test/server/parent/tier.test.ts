@@ -1,7 +1,8 @@
 import { createServer } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { HOST, TOKEN } from "../../engine/scenario.ts";
+import { listenLocally, localUrl } from "../../suite/local-url.ts";
 import { RawClient } from "../raw-client.ts";
 import { SharedLog, Tier, type TierNode } from "./tier.ts";
 
@@ -324,8 +325,8 @@ describe("a visitor who pretends to be a child", () => {
         response.writeHead(kept.status, Object.fromEntries(kept.fields)).end(kept.body);
       })();
     });
-    await new Promise<void>((resolve) => between.listen(0, "127.0.0.1", resolve));
-    const child = await tier.start({ parent: () => `http://127.0.0.1:${(between.address() as AddressInfo).port}` });
+    await listenLocally(between);
+    const child = await tier.start({ parent: () => localUrl(between) });
     expect(await child.get("/page")).toMatchObject({ status: 200, body: "v1" });
     await child.purge({ tags: ["secret-tag"] });
     expect(await child.get("/page")).toMatchObject({ status: 502 });

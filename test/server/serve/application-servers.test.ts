@@ -2,12 +2,12 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { blockWith } from "../../snippets/blocks.ts";
 import { freePort } from "../../suite/free-ports.ts";
+import { listenLocally, localUrl } from "../../suite/local-url.ts";
 import { ServerProcess } from "./running-server.ts";
 
 /*
@@ -101,10 +101,9 @@ describe("docs/server.md, from the application to the first purge", { timeout: 6
       response.setHeader("cache-control", "s-maxage=3600");
       response.end(`${request.headers["x-forwarded-proto"]} for ${request.headers["x-forwarded-for"]}`);
     });
-    origin.listen(0, "127.0.0.1");
-    await once(origin, "listening");
+    await listenLocally(origin);
     const [edgePort, nginxPort] = [await freePort(), await freePort()];
-    const url = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
+    const url = localUrl(origin);
     const config = `export default { origin: "${url}", hosts: ["127.0.0.1"], trustedProxies: ["127.0.0.1"] };\n`;
     writeFileSync(join(folder, "tidemark.config.ts"), config);
     server = new ServerProcess(folder, ["--listen", `127.0.0.1:${edgePort}`, "--workers", "1"]);

@@ -3,12 +3,12 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { type ClientHttp2Session, connect as connectHttp2, constants } from "node:http2";
 import { Agent, request } from "node:https";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { byDepth } from "../../suite/depth.ts";
+import { listenLocally, localUrl } from "../../suite/local-url.ts";
 import { makeCertificate } from "../front/make-certificate.ts";
 import { ServerProcess } from "./running-server.ts";
 
@@ -29,8 +29,7 @@ describe("tidemark serve under load", { timeout: 300_000 }, () => {
   let certificates = 0;
 
   beforeAll(async () => {
-    origin.listen(0, "127.0.0.1");
-    await once(origin, "listening");
+    await listenLocally(origin);
     folder = mkdtempSync(join(tmpdir(), "tidemark-"));
     writeConfig(0);
     putCertificate();
@@ -51,7 +50,7 @@ describe("tidemark serve under load", { timeout: 300_000 }, () => {
     renameSync(join(folder, `${name}.new`), join(folder, name));
   }
   function writeConfig(version: number): void {
-    const origins = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
+    const origins = localUrl(origin);
     replace("tidemark.config.ts", `export default { origin: "${origins}" }; // ${version}\n`);
   }
   /** The name in the newest certificate. */

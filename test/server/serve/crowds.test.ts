@@ -1,11 +1,12 @@
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { platform, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { byDepth } from "../../suite/depth.ts";
+import { listenLocally, localUrl } from "../../suite/local-url.ts";
 import { ServerProcess } from "./running-server.ts";
 
 const MIB = 1024 * 1024;
@@ -27,12 +28,10 @@ describe.skipIf(platform() !== "linux")("a crowd before tidemark serve (memory i
   const crowd: Socket[] = [];
 
   beforeAll(async () => {
-    origin.listen(0, "127.0.0.1");
-    await once(origin, "listening");
-    const { port } = origin.address() as AddressInfo;
+    await listenLocally(origin);
     folder = mkdtempSync(join(tmpdir(), "tidemark-"));
     const bounds = ["--workers", "1", "--memory", "32MiB", "--disk", "256MiB"];
-    const args = ["--origin", `http://127.0.0.1:${port}`, "--listen", "127.0.0.1:0", ...bounds];
+    const args = ["--origin", localUrl(origin), "--listen", "127.0.0.1:0", ...bounds];
     server = new ServerProcess(folder, args, { TIDEMARK_HOSTS: "*" });
     address = await server.address();
     worker = (await server.prints(/worker-1 \(process (\d+)\) accepts/))[1]!;

@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { Agent, createServer, get } from "node:http";
-import type { AddressInfo } from "node:net";
 import { platform, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { byDepth } from "../../suite/depth.ts";
+import { listenLocally, localUrl } from "../../suite/local-url.ts";
 import { ServerProcess } from "./running-server.ts";
 
 const MIB = 1024 * 1024;
@@ -37,12 +37,10 @@ describe.skipIf(platform() !== "linux")("mixed load on tidemark serve (open file
   let worker: number;
 
   beforeAll(async () => {
-    origin.listen(0, "127.0.0.1");
-    await once(origin, "listening");
-    const { port } = origin.address() as AddressInfo;
+    await listenLocally(origin);
     folder = mkdtempSync(join(tmpdir(), "tidemark-"));
     const bounds = ["--workers", "1", "--memory", "16MiB", "--disk", "32MiB"];
-    const args = ["--origin", `http://127.0.0.1:${port}`, "--listen", "127.0.0.1:0", ...bounds];
+    const args = ["--origin", localUrl(origin), "--listen", "127.0.0.1:0", ...bounds];
     const environment = { TIDEMARK_HOSTS: "*", NODE_OPTIONS: `--expose-gc --import ${PROBE}` };
     server = new ServerProcess(folder, args, environment);
     address = await server.address();

@@ -1,10 +1,9 @@
-import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { listenLocally, localUrl } from "../../suite/local-url.ts";
 import { ServerProcess } from "./running-server.ts";
 
 const ROTATIONS = 10;
@@ -17,10 +16,9 @@ describe("the access log of tidemark serve", { timeout: 60_000 }, () => {
   let address: URL;
 
   beforeAll(async () => {
-    origin.listen(0, "127.0.0.1");
-    await once(origin, "listening");
+    await listenLocally(origin);
     folder = mkdtempSync(join(tmpdir(), "tidemark-"));
-    const site = ["--origin", `http://127.0.0.1:${(origin.address() as AddressInfo).port}`, "--listen", "127.0.0.1:0"];
+    const site = ["--origin", localUrl(origin), "--listen", "127.0.0.1:0"];
     const log = ["--access-log", "access.log", "--log-format", "json"];
     server = new ServerProcess(folder, [...site, ...log, "--workers", "2", "--disk", "0"], { TIDEMARK_HOSTS: "*" });
     address = await server.address();

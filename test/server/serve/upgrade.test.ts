@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, createServer, type RequestOptions, request, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { freePort } from "../../suite/free-ports.ts";
+import { listenLocally, localUrl } from "../../suite/local-url.ts";
 import { isAlive } from "../processes/is-alive.ts";
 import { ServerProcess } from "./running-server.ts";
 
@@ -29,10 +29,9 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "tidemark-"));
-    origin.listen(0, "127.0.0.1");
-    await once(origin, "listening");
+    await listenLocally(origin);
     port = await freePort();
-    const config = `export default { origin: "http://127.0.0.1:${(origin.address() as AddressInfo).port}" };\n`;
+    const config = `export default { origin: "${localUrl(origin)}" };\n`;
     writeFileSync(join(folder, "tidemark.config.ts"), config);
     const listen = ["--listen", `127.0.0.1:${port}`, "--listen", `unix:${folder}/edge.sock`];
     const log = ["--access-log", join(folder, "access.log")];

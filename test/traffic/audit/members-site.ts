@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listenLocally } from "../../suite/local-url.ts";
 
 /** A request that reached the origin. */
 export interface OriginRequest {
@@ -59,8 +59,7 @@ export class MembersSite {
   }
 
   async start(): Promise<URL> {
-    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
-    return new URL(`http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`);
+    return new URL(await listenLocally(this.#server));
   }
 
   async stop(): Promise<void> {

@@ -1,12 +1,11 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readIdentity } from "../../../traffic/audit/identity.ts";
 import { applyInputs, changedParameter } from "../../../traffic/audit/input.ts";
 import { Prober } from "../../../traffic/audit/prober.ts";
 import { endsSession, readTargets, withBuster } from "../../../traffic/audit/target.ts";
+import { listenLocally, localUrl } from "../../suite/local-url.ts";
 
 const sources = {
   file: () => "Authorization: Bearer abc\nX-Device-Id: 7\n",
@@ -111,9 +110,9 @@ describe("the prober", () => {
   let prober: Prober;
 
   beforeAll(async () => {
-    await once(server.listen(0, "127.0.0.1"), "listening");
+    await listenLocally(server);
     prober = new Prober({
-      edge: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+      edge: new URL(localUrl(server)),
       host: "www.example.com",
       buster: "buster",
       identities: [{ name: "alice", credentials: { cookie: "sessionid=abc" }, canaries: [] }],

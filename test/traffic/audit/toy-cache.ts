@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, request as httpRequest } from "node:http";
-import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { listenLocally, localUrl } from "../../suite/local-url.ts";
 import type { AuditedEdge } from "./edges.ts";
 
 /** A small cache with the faults that a test asks for. */
@@ -40,9 +40,9 @@ export async function toyCache(origin: URL, options: ToyCacheOptions = {}): Prom
     outgoing.writeHead(answer.status, { ...answer.fields, ...(tells && { "x-cache": found ? "HIT" : "MISS" }) });
     outgoing.end(answer.body);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await listenLocally(server);
   return {
-    url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+    url: new URL(localUrl(server)),
     keys: () => [...store.keys()],
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { CrawlClock } from "../../../traffic/requests/clock.ts";
+import { listenLocally } from "../../suite/local-url.ts";
 
 /** A time that passes only while somebody waits, and while the site takes its time for an answer. */
 export class VirtualTime implements CrawlClock {
@@ -65,9 +65,7 @@ export class TimedSite {
   }
 
   async start(): Promise<string> {
-    this.#server.listen(0, "127.0.0.1");
-    await once(this.#server, "listening");
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return listenLocally(this.#server);
   }
 
   async stop(): Promise<void> {

@@ -1,7 +1,7 @@
 import type { BeingStored, EndedElsewhere, FetchesElsewhere, SharedFetchOutcome } from "../../ports.ts";
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
+import { ExpiringKeys } from "../../rules/key/expiring-keys.ts";
 import { mayBeOfOneRequest, type NotStoredBecause } from "../../rules/storing/not-stored.ts";
-import { ExpiringKeys } from "../expiring-keys.ts";
 import { MAY_KNOW_ELSEWHERE } from "./known-elsewhere.ts";
 
 /**

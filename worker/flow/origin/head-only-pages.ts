@@ -1,4 +1,4 @@
-import { ExpiringKeys, MAX_KEY_CHARACTERS } from "../expiring-keys.ts";
+import { ExpiringKeys, MAX_KEY_CHARACTERS } from "../../rules/key/expiring-keys.ts";
 
 /** How long a page whose body is not stored is asked for by HEAD. */
 const HEAD_ONLY_MS = 3_600_000;
