@@ -1,8 +1,9 @@
 import { once } from "node:events";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { connect, createServer as createTlsServer, type TLSSocket } from "node:tls";
 import { afterEach, describe, expect, test } from "vitest";
 import { Carriers, carrierOf } from "../../../server/front/carriers.ts";
+import { listenLocally, localUrl } from "../../suite/local-url.ts";
 import { LOCALHOST, stopAll, stops } from "./tls-listener.ts";
 
 afterEach(stopAll);
@@ -19,10 +20,9 @@ async function handshakes(count: number, carriers: Carriers) {
     });
   });
   const server = createServer((socket) => inner.emit("connection", socket));
-  server.listen(0, "127.0.0.1");
+  await listenLocally(server);
   stops.push(() => server.close());
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const port = Number(new URL(localUrl(server)).port);
   for (let client = 0; client < count; client++) {
     const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false });
     socket.on("error", () => undefined);

@@ -508,8 +508,8 @@ test("three tiers keep a page as one, and its age and its purges through all", a
 
 test("of three tiers each gives up before the one in front of it, so that nobody takes a good parent for a failed one", async () => {
   const silent = createServer();
-  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
-  const parent = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  await listenLocally(silent);
+  const parent = localUrl(silent);
   const child = await tier.start({ parent: () => parent });
   const grandchild = await tier.start({ parent: () => child.url });
   const waiting = tier.clock.waits;
