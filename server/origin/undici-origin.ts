@@ -3,13 +3,14 @@ import { buildConnector, Pool } from "undici";
 import type { Bodies, Origin, OriginAnswer, OriginRequest, StreamedBody } from "../../worker/ports.ts";
 import { isSafeMethod } from "../../worker/rules/invalidation/safe-method.ts";
 import { nodeBody } from "../bodies/node-body.ts";
+import { AnswerDeadline } from "./answer-deadline.ts";
 import type { OriginAddress } from "./origin-address.ts";
 import { OriginExchange } from "./origin-exchange.ts";
 import { isClosedConnection } from "./origin-failure.ts";
 
 export interface UndiciOriginOptions {
   readonly address: OriginAddress;
-  /** How long the head of an answer may take, with the connection: milliseconds. A body may take any time. */
+  /** How long the head of an answer may take, with the connection: milliseconds. Bodies may take any time. */
   readonly timeoutMs: number;
   readonly bodies: Bodies;
   /** The bytes of an answer's fields that are read at most. The site's own limit is checked after that. Default: 256 KiB. */
@@ -47,7 +48,8 @@ const NOT_SENT: ReadonlySet<string> = new Set([
  */
 export class UndiciOrigin implements Origin {
   readonly url: string;
-  readonly #timeoutMs: number;
+  /** How long the head of an answer may take. */
+  readonly timeoutMs: number;
   readonly #bodies: Bodies;
   readonly #pool: Pool;
   readonly #basePath: string;
@@ -56,7 +58,7 @@ export class UndiciOrigin implements Origin {
 
   constructor({ address, timeoutMs, bodies, tls, ...options }: UndiciOriginOptions) {
     this.url = address.url;
-    this.#timeoutMs = timeoutMs;
+    this.timeoutMs = timeoutMs;
     this.#bodies = bodies;
     const { origin, pathname } = new URL(address.url);
     this.#basePath = pathname.replace(/\/+$/, "");
@@ -84,10 +86,10 @@ export class UndiciOrigin implements Origin {
   async fetch(request: OriginRequest): Promise<OriginAnswer> {
     for (let tries = 0; ; tries++) {
       const exchange = new OriginExchange(request.method === "HEAD");
-      const timer = setTimeout(() => exchange.timeOut(), this.#timeoutMs);
-      this.#dispatch(request, exchange);
+      const deadline = new AnswerDeadline(this.timeoutMs, () => exchange.timeOut());
+      this.#dispatch(request, exchange, deadline);
       const answer = await exchange.answer;
-      clearTimeout(timer);
+      deadline.end();
       if (answer.kind !== "failed" || tries >= MAX_RETRIES || !this.#mayTryAgain(request, exchange, answer.cause)) {
         return answer;
       }
@@ -99,7 +101,8 @@ export class UndiciOrigin implements Origin {
     await this.#pool.destroy();
   }
 
-  #dispatch({ method, pathAndQuery, fields, body }: OriginRequest, exchange: OriginExchange): void {
+  #dispatch(request: OriginRequest, exchange: OriginExchange, deadline: AnswerDeadline): void {
+    const { method, pathAndQuery, fields, body } = request;
     const headers: string[] = [];
     let upgrade: string | null = null;
     for (const [name, value] of fields) {
@@ -110,7 +113,10 @@ export class UndiciOrigin implements Origin {
     if (lengthBytes !== null) headers.push("content-length", String(lengthBytes));
     try {
       this.#pool.dispatch(
-        { path: this.#basePath + pathAndQuery, method, headers, upgrade, body: body && (this.#pieces(body) as never) },
+        {
+          ...{ path: this.#basePath + pathAndQuery, method, headers, upgrade },
+          body: body && (this.#pieces(body, deadline) as never),
+        },
         exchange,
       );
     } catch (cause) {
@@ -119,11 +125,17 @@ export class UndiciOrigin implements Origin {
     }
   }
 
-  async *#pieces(body: StreamedBody): AsyncGenerator<Uint8Array> {
+  async *#pieces(body: StreamedBody, deadline: AnswerDeadline): AsyncGenerator<Uint8Array> {
     const reader = this.#bodies.readThrough(body);
+    const next = async () => {
+      deadline.pause();
+      const piece = await reader.next();
+      deadline.begin();
+      return piece;
+    };
     let isWhole = false;
     try {
-      for (let piece = await reader.next(); piece !== null; piece = await reader.next()) yield piece;
+      for (let piece = await next(); piece !== null; piece = await next()) yield piece;
       isWhole = true;
     } finally {
       if (!isWhole) await reader.cancel().catch(() => undefined);

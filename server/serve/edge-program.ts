@@ -126,8 +126,8 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
 function childrenOf({ settings, site, isolate, rules }: StartedSite, say: (line: string) => void): Children {
   const { hiddenFields, limits } = withRoomForTiers(site);
   const { node } = settings;
-  const now = () => systemClock.now();
-  return new Children({ isolate, node, rules, hiddenFields, maxFieldBytes: limits.responseFieldBytes, now, say });
+  const parts = { isolate, node, rules, hiddenFields, maxFieldBytes: limits.responseFieldBytes };
+  return new Children({ ...parts, clock: systemClock, say });
 }
 
 /** What all sites of a process may hold of bodies on their way: as much as the one that may hold most. */

@@ -70,6 +70,12 @@ function bodyOf(lengthBytes: number | null, ...pieces: string[]): PushedBody {
   return body;
 }
 
+/** A body of unknown length whose pieces the test sends. */
+function bodyInTime(): PushedBody {
+  const control = { pause: () => undefined, resume: () => undefined, cancel: () => undefined };
+  return new PushedBody(null, control);
+}
+
 describe("requests", () => {
   const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
@@ -296,6 +302,27 @@ describe("answers", () => {
     await connectTo(silent, { timeoutMs: 80 }).fetch(get); // Longer than the limit of the other.
     rest!();
     expect(await textOf(body)).toBe("page");
+  });
+
+  test.each([
+    ["answers after that", true, { kind: "answered" }],
+    ["has its time after that", false, { kind: "failed", because: "timed-out" }],
+  ])("a client may take longer to send its body than an origin to answer, which %s", async (_, answers, expected) => {
+    let received = "";
+    const { url } = await rawOrigin((request, socket) => {
+      received += request;
+      if (answers && received.endsWith("0\r\n\r\n")) socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    });
+    const { url: silent } = await rawOrigin(() => undefined);
+    const body = bodyInTime();
+    const answer = connectTo(url, { timeoutMs: 40 }).fetch({ ...get, method: "POST", body });
+    for (const piece of ["first", "second", "third"]) {
+      await connectTo(silent, { timeoutMs: 80 }).fetch(get); // Longer than the limit of the other.
+      body.push(Buffer.from(piece));
+    }
+    body.end();
+    expect(await answer).toMatchObject(expected);
+    expect(received).toMatch(/first[^]*second[^]*third/);
   });
 
   test("an origin that sends faster than its reader reads is held up", async () => {
