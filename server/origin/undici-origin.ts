@@ -10,9 +10,11 @@ import { isClosedConnection } from "./origin-failure.ts";
 
 export interface UndiciOriginOptions {
   readonly address: OriginAddress;
-  /** How long the head of an answer may take, with the connection: milliseconds. Bodies may take any time. */
+  /** How long the head of an answer may take, with the connection: milliseconds. A body may take any time. */
   readonly timeoutMs: number;
   readonly bodies: Bodies;
+  /** How long a body may be silent while it is waited for: milliseconds, about. Default: 5 minutes. */
+  readonly silenceMs?: number;
   /** The bytes of an answer's fields that are read at most. The site's own limit is checked after that. Default: 256 KiB. */
   readonly maxHeadBytes?: number;
   /** How long a connection may take, of that time: milliseconds. Default: all of it. */
@@ -75,7 +77,7 @@ export class UndiciOrigin implements Origin {
       maxHeaderSize: options.maxHeadBytes ?? 256 * 1024,
       keepAliveTimeout: options.keepAliveMs ?? 4_000,
       headersTimeout: 0, // It would not count the wait for a connection.
-      bodyTimeout: 0,
+      bodyTimeout: options.silenceMs ?? 300_000,
       connect: (target, callback) => {
         const socket = connect(target, callback) as unknown as Socket | undefined;
         socket?.prependListener("error", (error) => this.#readBefore.set(error, socket.bytesRead));
