@@ -17,7 +17,6 @@ import { rules } from "./cases/rules.ts";
 import { sdk } from "./cases/sdk.ts";
 import { server } from "./cases/server.ts";
 import { sessions } from "./cases/sessions.ts";
-import { tls } from "./cases/tls.ts";
 import { view } from "./cases/view.ts";
 import { BenchFailure } from "./report/bench-failure.ts";
 
@@ -44,7 +43,6 @@ const commands = [
   fanOut,
   sdk,
   sessions,
-  tls,
   compression,
 ];
 for (const command of commands) {

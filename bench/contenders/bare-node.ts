@@ -10,6 +10,7 @@ export const bareNode: Contender = {
   needs: null,
   absentFrom: (kind) =>
     kind === "misses" || kind === "uncached" ? null : "It has a part in the rows of misses alone.",
+  speaksTls: false,
   isConstant: false,
   isHit: (answer) => fieldOf(answer, "x-cache") === "HIT",
   commandLine: async ({ origin, workers }, { port, folder }) => {

@@ -32,15 +32,19 @@ function caddy(name: string, { directives, absentFrom }: CaddyRole): Contender {
     needs: CADDY,
     isConstant: false,
     absentFrom,
+    speaksTls: true,
     isHit: null,
     async commandLine(site, { port, folder }) {
       const file = join(folder, "Caddyfile");
+      const { tls } = site;
       const settings = `{
     admin off
     auto_https off
+    ${tls === null ? "" : "default_sni localhost"}
 }
-http://:${port} {
+${tls === null ? "http" : "https"}://:${port} {
     bind 127.0.0.1
+    ${tls === null ? "" : `tls ${tls.certificate} ${tls.key}`}
     ${directives(site)}
 }
 `;

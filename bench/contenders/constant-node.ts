@@ -8,10 +8,12 @@ export const constantNode: Contender = {
   name: "constant Node responder",
   needs: null,
   absentFrom: (kind) => (kind === "hits" ? null : "It never asks the origin."),
+  speaksTls: true,
   isConstant: true,
   isHit: null,
-  commandLine: async ({ workers, bodyBytes }, { port }) => {
+  commandLine: async ({ workers, bodyBytes, tls }, { port }) => {
     const options = ["--port", `${port}`, "--workers", `${workers}`, "--bytes", `${bodyBytes}`];
-    return [process.execPath, PROGRAM, ...options];
+    const encrypted = tls === null ? [] : ["--certificate", tls.certificate, "--key", tls.key];
+    return [process.execPath, PROGRAM, ...options, ...encrypted];
   },
 };

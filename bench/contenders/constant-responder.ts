@@ -1,11 +1,19 @@
-/** A program that answers every request with the same page: `node constant-responder.ts --port … --bytes … --workers …`. */
+/**
+ * A program that answers every request with the same page:
+ * `node constant-responder.ts --port … --bytes … --workers … [--certificate … --key …]`.
+ */
 import cluster from "node:cluster";
-import { createServer } from "node:http";
+import { readFileSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { parseArgs } from "node:util";
 import { pageOfBytes } from "../inputs/page-of-bytes.ts";
 
 const text = { type: "string", default: "1" } as const;
-const { port, bytes, workers } = parseArgs({ options: { port: text, bytes: text, workers: text } }).values;
+const file = { type: "string", default: "" } as const;
+const { port, bytes, workers, certificate, key } = parseArgs({
+  options: { port: text, bytes: text, workers: text, certificate: file, key: file },
+}).values;
 
 if (cluster.isPrimary && Number(workers) > 1) {
   for (let worker = 0; worker < Number(workers); worker++) cluster.fork();
@@ -22,5 +30,8 @@ if (cluster.isPrimary && Number(workers) > 1) {
     Age: "1",
     "X-Cache": "HIT",
   };
-  createServer((_, response) => response.writeHead(200, fields).end(body)).listen(Number(port), "127.0.0.1");
+  const answer: RequestListener = (_, response) => response.writeHead(200, fields).end(body);
+  const pair = () => ({ cert: readFileSync(certificate), key: readFileSync(key) });
+  const server = certificate === "" ? createServer(answer) : createTlsServer(pair(), answer);
+  server.listen(Number(port), "127.0.0.1");
 }

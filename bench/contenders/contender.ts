@@ -5,6 +5,12 @@ import type { CommandLine, Place } from "../processes/server-process.ts";
 /** The way in which a row's requests are answered. */
 export type RowKind = "hits" | "uncached" | "misses" | "stampede";
 
+/** A certificate for 127.0.0.1 and its key: the paths of their files. */
+export interface CertificateFiles {
+  readonly certificate: string;
+  readonly key: string;
+}
+
 /** The site that a server stands in front of. */
 export interface Site {
   readonly origin: URL;
@@ -14,6 +20,8 @@ export interface Site {
   readonly workers: number;
   /** The size of the page that the row requests, for a server that makes the page itself. */
   readonly bodyBytes: number;
+  /** What a server speaks TLS with; `null` if it is to speak none. */
+  readonly tls: CertificateFiles | null;
 }
 
 /** A server to measure. */
@@ -23,6 +31,7 @@ export interface Contender {
   readonly needs: DebianProgram | null;
   /** Why it has no part in rows of a kind; `null` if it has one. */
   absentFrom(kind: RowKind): string | null;
+  readonly speaksTls: boolean;
   /** Writes its settings into its folder, if it needs any, and says how to start it. */
   commandLine(site: Site, place: Place): Promise<CommandLine>;
   /** True if it makes the page itself, the same one at every address. */

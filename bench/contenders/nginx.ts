@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fieldOf } from "../load/raw-request.ts";
 import { NGINX } from "../nginx/nginx-cache.ts";
 import { nginxConfig } from "../nginx/nginx-config.ts";
-import type { Contender, Site } from "./contender.ts";
+import type { CertificateFiles, Contender, Site } from "./contender.ts";
 
 /** nginx as most of its users have it: Debian's settings, and the `proxy_cache` of the usual guides. */
 export const ordinaryNginx: Contender = nginx("nginx", (site) => ({
@@ -45,6 +45,7 @@ function nginx(name: string, tuningFor: (site: Site) => Tuning): Contender {
     needs: NGINX,
     isConstant: false,
     absentFrom: () => null,
+    speaksTls: true,
     isHit: (answer) => fieldOf(answer, "x-cache") === "HIT",
     async commandLine(site, { port, folder }) {
       const { http, upstream, location } = tuningFor(site);
@@ -56,7 +57,7 @@ function nginx(name: string, tuningFor: (site: Site) => Tuning): Contender {
           proxy_cache_path ${cache};
           upstream origin { ${upstream} }
           server {
-            listen 127.0.0.1:${port};
+            listen 127.0.0.1:${port}${encryption(site.tls)};
             location / {
               proxy_pass http://origin; proxy_set_header Host $host; ${location}
               proxy_cache pages; add_header X-Cache $upstream_cache_status always;
@@ -67,4 +68,11 @@ function nginx(name: string, tuningFor: (site: Site) => Tuning): Contender {
       return ["nginx", "-c", file, "-e", join(folder, "error")];
     },
   };
+}
+
+/** The end of `listen`, and the settings of Debian's nginx and of its manual for TLS. */
+function encryption(tls: CertificateFiles | null): string {
+  if (tls === null) return "";
+  return ` ssl; ssl_certificate ${tls.certificate}; ssl_certificate_key ${tls.key};
+            ssl_protocols TLSv1.2 TLSv1.3; ssl_session_cache shared:tls:10m`;
 }

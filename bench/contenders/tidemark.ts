@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fieldOf } from "../load/raw-request.ts";
 import type { CommandLine } from "../processes/server-process.ts";
-import type { Contender } from "./contender.ts";
+import type { CertificateFiles, Contender } from "./contender.ts";
 
 const PROJECT = resolve(fileURLToPath(new URL("../..", import.meta.url)));
 
@@ -10,11 +10,12 @@ export const TIDEMARK_NAME = "tidemark serve";
 
 /** How Tidemark is started from the sources, unless `--tidemark` says another way. */
 export const SOURCES_COMMAND =
-  "node {project}/cli/main.ts serve --origin {origin} --listen 127.0.0.1:{port} --cache {cache} --workers {workers}";
+  "node {project}/cli/main.ts serve --origin {origin} {listen} --cache {cache} --workers {workers}";
 
 /**
- * Tidemark, started from a command with the placeholders `{project}`, `{origin}`, `{port}`, `{cache}` and `{workers}`. It
- * runs in a folder of its own, so that it finds no config, and paths in the command have to be absolute.
+ * Tidemark, started from a command with the placeholders `{project}`, `{origin}`, `{listen}`, `{cache}` and `{workers}`:
+ * `{listen}` stands for `--listen 127.0.0.1:{port}`, or for the options of TLS. It runs in a folder of its own, so that it
+ * finds no config, and paths in the command have to be absolute.
  */
 export function tidemark(command: string): Contender {
   return {
@@ -22,9 +23,10 @@ export function tidemark(command: string): Contender {
     needs: null,
     isConstant: false,
     absentFrom: () => null,
+    speaksTls: true,
     isHit: (answer) => fieldOf(answer, "x-cache") === "HIT",
-    commandLine: async ({ origin, workers }, { port, folder }) =>
-      fillIn(command, {
+    commandLine: async ({ origin, workers, tls }, { port, folder }) =>
+      fillIn(command.replace("{listen}", listenOptions(tls)), {
         project: PROJECT,
         origin: origin.origin,
         port: `${port}`,
@@ -32,6 +34,11 @@ export function tidemark(command: string): Contender {
         workers: `${workers}`,
       }),
   };
+}
+
+function listenOptions(tls: CertificateFiles | null): string {
+  if (tls === null) return "--listen 127.0.0.1:{port}";
+  return `--listen-tls 127.0.0.1:{port} --tls-cert ${tls.certificate} --tls-key ${tls.key}`;
 }
 
 function fillIn(command: string, values: Readonly<Record<string, string>>): CommandLine {

@@ -9,6 +9,7 @@ export const varnish: Contender = {
   needs: { program: "varnishd", package: "varnish", units: ["varnish.service", "varnishncsa.service"] },
   isConstant: false,
   absentFrom: () => null,
+  speaksTls: false,
   // On a hit there are two numbers: the transaction's own, and the one that fetched the page.
   isHit: (answer) => /^\d+ \d+$/.test(fieldOf(answer, "x-varnish") ?? ""),
   async commandLine({ origin }, { port, folder }) {

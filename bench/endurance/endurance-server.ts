@@ -35,7 +35,7 @@ export class EnduranceServer implements AsyncDisposable {
     const origin = await StaticOrigin.start([SMALL_BYTES, MEDIUM_BYTES, LARGE_BYTES]);
     try {
       const contender = tidemark(command(origin));
-      const site = { origin: origin.url, folder: origin.folder, workers, bodyBytes: SMALL_BYTES };
+      const site = { origin: origin.url, folder: origin.folder, workers, bodyBytes: SMALL_BYTES, tls: null };
       const server = await ServerProcess.start(contender.name, (place) => contender.commandLine(site, place), {
         TIDEMARK_TOKEN: TOKEN,
       });

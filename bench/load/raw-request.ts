@@ -1,4 +1,5 @@
-import { request } from "node:http";
+import { request as plainRequest } from "node:http";
+import { request as encryptedRequest } from "node:https";
 import { setTimeout as wait } from "node:timers/promises";
 import { BenchFailure } from "../report/bench-failure.ts";
 
@@ -24,7 +25,9 @@ export async function rawRequest(
   { method = "GET", fields = {}, body }: RequestOptions = {},
 ): Promise<WireAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<WireAnswer>();
-  const outgoing = request(url, { method, headers: fields, agent: false }, async (incoming) => {
+  const request = url.protocol === "https:" ? encryptedRequest : plainRequest;
+  const options = { method, headers: fields, agent: false, rejectUnauthorized: false } as const;
+  const outgoing = request(url, options, async (incoming) => {
     try {
       const chunks: Buffer[] = [];
       for await (const chunk of incoming) chunks.push(chunk as Buffer);

@@ -28,6 +28,19 @@ export function goalResults({ row, goal, results }: RowResult, server: string): 
   return aims;
 }
 
+/** Over TLS the server is to be level with Caddy. */
+export function goalsOverTls({ row, results }: RowResult, server: string): readonly GoalResult[] {
+  const own = results.find(({ name }) => name === server);
+  const caddy = results.find(({ name }) => name.startsWith("Caddy"));
+  if (own === undefined || caddy === undefined) return [];
+  const cpu = own.cpuMicrosPerRequest / caddy.cpuMicrosPerRequest;
+  const rate = own.requestsPerSecond / caddy.requestsPerSecond;
+  return [
+    { row, aim: "requests/s of Caddy's ≥ 1", found: rate, isMet: rate >= 1 },
+    { row, aim: "CPU per request of Caddy's ≤ 1", found: cpu, isMet: cpu <= 1 },
+  ];
+}
+
 function ratiosOf({ toNginx }: ServerResult): NonNullable<ServerResult["toNginx"]> {
   return toNginx ?? { requestsPerSecond: Number.NaN, cpu: Number.NaN, p99: Number.NaN };
 }

@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import type { Contender, Site } from "../contenders/contender.ts";
+import type { CertificateFiles, Contender, Site } from "../contenders/contender.ts";
 import { isInstalled } from "../debian-programs.ts";
 import type { Load } from "../load/load.ts";
 import { cpuSecondsOfTree } from "../processes/process-tree.ts";
@@ -27,6 +27,7 @@ export type Measured =
 interface Running {
   readonly contender: Contender;
   readonly server: ServerProcess;
+  readonly url: URL;
   readonly turns: Turn[];
   failure: string | null;
 }
@@ -36,6 +37,8 @@ export interface Course {
   readonly warmUpSeconds: number;
   readonly rounds: number;
   readonly workers: number;
+  /** What the servers speak TLS with; `null` if they speak none. */
+  readonly tls: CertificateFiles | null;
 }
 
 /**
@@ -48,13 +51,13 @@ export async function measureRow(
   origins: Origins,
   course: Course,
 ): Promise<readonly Measured[]> {
-  const absent = new Map(contenders.map((each) => [each, reasonForAbsence(row, each)]));
+  const absent = new Map(contenders.map((each) => [each, reasonForAbsence(row, each, course)]));
   const running: Running[] = [];
   const failures = new Map<Contender, string>();
   try {
     for (const contender of contenders.filter((each) => absent.get(each) === null)) {
       try {
-        running.push(await start(row, contender, origins, course.workers));
+        running.push(await start(row, contender, origins, course));
       } catch (cause) {
         failures.set(contender, messageOf(cause));
       }
@@ -75,26 +78,34 @@ export async function measureRow(
   });
 }
 
-function reasonForAbsence({ kind }: ServerRow, { needs, absentFrom }: Contender): string | null {
+function reasonForAbsence({ kind }: ServerRow, { needs, absentFrom, speaksTls }: Contender, { tls }: Course) {
   if (needs !== null && !isInstalled(needs)) return `${needs.program} is missing: --install gets it from Debian.`;
+  if (tls !== null && !speaksTls) return "It speaks no TLS.";
   return absentFrom(kind);
 }
 
-async function start(row: ServerRow, contender: Contender, origins: Origins, workers: number): Promise<Running> {
+async function start(
+  row: ServerRow,
+  contender: Contender,
+  origins: Origins,
+  { workers, tls }: Course,
+): Promise<Running> {
   const site: Site = {
     origin: row.kind === "stampede" ? origins.slow.url : origins.static.url,
     folder: origins.static.folder,
     workers,
     bodyBytes: row.bodyBytes,
+    tls,
   };
   const server = await ServerProcess.start(contender.name, (place) => contender.commandLine(site, place));
+  const url = new URL(`${tls === null ? "http" : "https"}://${server.url.host}`);
   try {
-    await row.verify({ contender, url: server.url });
+    await row.verify({ contender, url });
   } catch (cause) {
     await server[Symbol.asyncDispose]();
     throw cause;
   }
-  return { contender, server, turns: [], failure: null };
+  return { contender, server, url, turns: [], failure: null };
 }
 
 async function warmUp(row: ServerRow, running: Running, origins: Origins, seconds: number): Promise<void> {
@@ -118,14 +129,14 @@ async function takeTurn(row: ServerRow, running: Running, origins: Origins): Pro
 
 async function measureTurn(
   row: ServerRow,
-  { contender, server }: Running,
+  { contender, server, url }: Running,
   origins: Origins,
   turn: number,
 ): Promise<Turn> {
   const countRequests = async () => (row.kind === "stampede" ? origins.slow.requests : origins.static.requests());
   const requestsBefore = await countRequests();
   const [serverBefore, originBefore] = [server.pid, origins.static.pid].map(cpuSecondsOfTree);
-  const load = await row.load(server.url, turn);
+  const load = await row.load(url, turn);
   const [serverAfter, originAfter] = [server.pid, origins.static.pid].map(cpuSecondsOfTree);
   // Reading the counter of the static origin is a request itself.
   const originRequests = (await countRequests()) - requestsBefore - (row.kind === "stampede" ? 0 : 1);

@@ -23,6 +23,8 @@ export interface Amounts {
   readonly seconds: number;
   /** The requests of all other rows are divided by this. */
   readonly divisor: number;
+  /** The requests of a turn in which each comes on a connection of its own, before the division. */
+  readonly newConnections: number;
   readonly files: number;
   readonly stampede: number;
 }
@@ -110,7 +112,8 @@ export function serverRows(origins: Origins, amounts: Amounts): readonly ServerR
       client: SIEGE,
       clientCores: ALL_CORES,
       goal: {},
-      load: (site) => measureWithSiege(pageUrl(site, 50_000), { connections: 50, requests: counted(10_000) }),
+      load: (site) =>
+        measureWithSiege(pageUrl(site, 50_000), { connections: 50, requests: counted(amounts.newConnections) }),
     },
     wrkRow(0, {}),
     wrkRow(1000, { leastRequests: 1.4, mostCpu: 0.7 }),
@@ -142,10 +145,14 @@ export function serverRows(origins: Origins, amounts: Amounts): readonly ServerR
     {
       ...hitsOf(1000),
       ...ab,
-      name: "ab -c 50 -n 10000, new connections, 1 KB",
+      name: `ab -c 50 -n ${amounts.newConnections}, new connections, 1 KB`,
       goal: { leastRequests: 0.55 },
       load: (site) =>
-        measureWithAb(pageUrl(site, 1000), { connections: 50, requests: counted(10_000), keepAlive: false }),
+        measureWithAb(pageUrl(site, 1000), {
+          connections: 50,
+          requests: counted(amounts.newConnections),
+          keepAlive: false,
+        }),
     },
     {
       name: `stampede of ${amounts.stampede.toLocaleString("en")}, 1 KB`,

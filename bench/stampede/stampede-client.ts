@@ -4,6 +4,7 @@
  */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { connect as connectWithTls } from "node:tls";
 import { LatencyHistogram } from "../report/latency-histogram.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -14,10 +15,13 @@ const request = `GET ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\nAccept: */
 
 const sockets: Socket[] = [];
 for (let number = 0; number < connections; number++) {
-  const socket = connect(Number(url.port), url.hostname).setNoDelay(true);
-  socket.on("error", () => socket.destroy());
+  const where = { port: Number(url.port), host: url.hostname };
+  const isEncrypted = url.protocol === "https:";
+  const socket = isEncrypted ? connectWithTls({ ...where, rejectUnauthorized: false }) : connect(where);
+  socket.setNoDelay(true).on("error", () => socket.destroy());
   sockets.push(socket);
-  if (number % 100 === 99) await once(socket, "connect"); // so many at a time fit into any server's queue
+  // So many at a time fit into any server's queue.
+  if (number % 100 === 99) await once(socket, isEncrypted ? "secureConnect" : "connect");
 }
 const latencies = new LatencyHistogram();
 const startedAt = performance.now();

@@ -1,5 +1,15 @@
 import { hash } from "node:crypto";
-import { lstatSync, mkdirSync, readdirSync, readlinkSync, rmdirSync, statSync, symlinkSync, unlinkSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  rmdirSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+} from "node:fs";
 import { join } from "node:path";
 
 /** Where this system keeps files in memory. */
@@ -61,6 +71,13 @@ export class LockFolder {
     unless("ENOENT", () => unlinkSync(`${this.path}/${name}`));
   }
 
+  /** Makes a lock that is nobody's fetch, and gives it back. Throws if it cannot: the folder may be full. */
+  tryOut(owner: string): void {
+    const name = hash("sha256", owner, "hex").slice(0, 32);
+    this.take(name, owner);
+    this.release(name);
+  }
+
   isOf(name: string, owner: string): boolean {
     return this.#ownerOf(name) === owner;
   }
@@ -100,12 +117,13 @@ export class LockFolder {
     }
   }
 
-  /** Removes the folder, if nobody has anything in it. */
-  leave(): void {
+  /** Removes the folder, if nobody has anything in it. Returns whether it is gone. */
+  leave(): boolean {
     try {
       rmdirSync(this.path);
+      return true;
     } catch {
-      // Others use it.
+      return !existsSync(this.path); // others use it
     }
   }
 

@@ -84,6 +84,7 @@ export class MachineFetches {
   #lingeringLonger: Held[] = [];
   #sweeping: Wait | undefined;
   #retryAt: number | null = null;
+  #isRetired = false;
   #isClosed = false;
 
   private constructor(folder: LockFolder, owner: string, server: Server, { clock, say }: MachineFetchesParts) {
@@ -103,7 +104,7 @@ export class MachineFetches {
       try {
         const { folder, server } = await listenIn(place, owner);
         const fetches = new MachineFetches(folder, owner, server, parts);
-        void folder.sweep(owner, (other) => isListening(folder.socketOf(other))).catch(() => undefined);
+        void fetches.#sweepFolder();
         return fetches;
       } catch (cause) {
         faults.push(`${place} (${messageOf(cause)})`);
@@ -126,15 +127,33 @@ export class MachineFetches {
     };
   }
 
-  /** Ends it, after the last fetch. It waits for nobody: another worker may hang, and learns the same from the kernel. */
-  close(): void {
+  /**
+   * This worker finishes its answers, and ends. After an upgrade the room on the disk is the new server's, so that what it
+   * fetches may not get there: then the others share another fetch.
+   */
+  retire(): void {
+    this.#isRetired = true;
+  }
+
+  /**
+   * Ends it, after the last fetch. It waits for nobody: another worker may hang, and learns the same from the kernel. The last
+   * one removes the folder, with what workers that were killed have left there.
+   */
+  async close(): Promise<void> {
     this.#isClosed = true;
     this.#sweeping?.cancel();
     for (const held of [...this.#held.values()]) this.#end(held, "failed");
     for (const neighbour of this.#neighbours.values()) neighbour.close();
     for (const socket of this.#sockets) socket.destroySoon();
     this.#server.close();
+    if (this.#folder.leave()) return;
+    await this.#sweepFolder();
     this.#folder.leave();
+  }
+
+  async #sweepFolder(): Promise<void> {
+    const isAlive = (other: string) => isListening(this.#folder.socketOf(other));
+    await this.#folder.sweep(this.#owner, isAlive).catch(() => undefined);
   }
 
   #take(lock: string, isStored: Held["isStored"]): FetchTurn | Promise<EndedElsewhere> | undefined {
@@ -227,9 +246,10 @@ export class MachineFetches {
     void this.#sweeping.over.then(() => this.#sweep());
   }
 
-  /** The disk may be full, or have failed. */
+  /** The disk may be full, or have failed: then no worker has anything of another one's fetch. */
   #endStored(held: Held, key: string): void {
-    this.#end(held, held.isStored(key) ? "stored" : "useless");
+    const otherwise = this.#isRetired ? "failed" : "useless";
+    this.#end(held, held.isStored(key) ? "stored" : otherwise);
   }
 
   /** Gives the lock back, and tells those who wait. */
@@ -337,8 +357,9 @@ export class MachineFetches {
   /** Begins anew in the folder. Whoever removed it has removed the socket, too, without which this worker counts as dead. */
   async #reopen(now: number): Promise<void> {
     this.#retryAt = now + RETRY_MS;
-    this.#server.close();
     try {
+      LockFolder.open(this.#folder.path).tryOut(this.#owner); // while it is full, those who wait here keep their socket
+      this.#server.close();
       const { server } = await listenIn(this.#folder.path, this.#owner);
       if (this.#isClosed) return void server.close();
       this.#listensWith(server);

@@ -1,15 +1,15 @@
 import type { Socket } from "node:net";
 
 /*
- * Node does not tell which TCP connection carries a TLS connection. Both name the same two ends, and no two connections
- * that are open at a time do.
+ * Node does not document which TCP connection carries a TLS connection. It keeps it, and to ask for that costs nothing. Where
+ * it did not, both would name the same two ends, and no two connections that are open at a time do.
  */
 
 const carriers = new WeakMap<Socket, Socket>();
 
 /** The TCP connections below TLS, also those in their handshakes. */
 export class Carriers {
-  readonly #open = new Map<string, Socket>();
+  readonly #open = new Set<Socket>();
   readonly #handshaking = new Set<Socket>();
   readonly #left: () => void;
 
@@ -24,26 +24,32 @@ export class Carriers {
   }
 
   add(carrier: Socket): void {
-    if (carrier.remotePort === undefined) return; // it is gone, and its ends are those of all that are gone
-    const ends = endsOf(carrier);
-    this.#open.set(ends, carrier);
+    if (carrier.destroyed) return;
+    this.#open.add(carrier);
     this.#handshaking.add(carrier);
     carrier.once("close", () => {
-      if (this.#open.get(ends) === carrier) this.#open.delete(ends);
+      this.#open.delete(carrier);
       this.#endHandshake(carrier);
     });
   }
 
   /** Takes a connection whose handshake has ended: it has its carrier while it is served, and counts until it is. */
   join(encrypted: Socket, serve: () => void): void {
-    const carrier = this.#open.get(endsOf(encrypted));
+    const carrier = this.#find(encrypted);
     if (carrier) carriers.set(encrypted, carrier);
     serve();
     if (carrier) this.#endHandshake(carrier);
   }
 
   destroyAll(): void {
-    for (const carrier of this.#open.values()) carrier.destroy();
+    for (const carrier of this.#open) carrier.destroy();
+  }
+
+  #find(encrypted: Socket): Socket | undefined {
+    const { _parent: kept } = encrypted as Socket & { readonly _parent?: Socket | null };
+    if (kept && this.#open.has(kept)) return kept;
+    const ends = endsOf(encrypted);
+    return [...this.#open].find((carrier) => endsOf(carrier) === ends);
   }
 
   #endHandshake(carrier: Socket): void {

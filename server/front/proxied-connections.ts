@@ -10,7 +10,8 @@ const sources = new WeakMap<Socket, string>();
 
 /** The address at the other end of a connection, with one of IPv4 as such; `null` on a unix socket. */
 export function addressOf(socket: Socket): string | null {
-  return sources.get(carrierOf(socket)) ?? socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/i, "") ?? null;
+  const carrier = carrierOf(socket); // whose address Node tells for less than that of a TLS connection
+  return sources.get(carrier) ?? carrier.remoteAddress?.replace(/^::ffff:(?=\d+\.)/i, "") ?? null;
 }
 
 export interface ProxiedConnectionsParts {

@@ -38,7 +38,10 @@ export function makeTlsServer({ tls, protocols, handshakeTimeoutMs, carriers, se
   const contextOf = contextsByName(tls.certificates);
   const server = createServer({
     ...secrets(tls.certificates[0]!),
-    SNICallback: (name, done) => done(null, contextOf(name)),
+    // Node interrupts each handshake for the choice, so there is none where one certificate serves all names.
+    ...(tls.certificates.length > 1 && {
+      SNICallback: (name: string, done: (error: null, context: SecureContext) => void) => done(null, contextOf(name)),
+    }),
     ALPNProtocols: [...protocols],
     sessionIdContext: SESSION_CONTEXT,
     handshakeTimeout: handshakeTimeoutMs,

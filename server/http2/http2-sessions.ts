@@ -18,7 +18,7 @@ import { ownAnswer } from "../listener/own-answer.ts";
 import { fromWebResponse } from "../listener/web-answer.ts";
 import type { Written } from "../listener/write-answer.ts";
 import { Allowance } from "./allowance.ts";
-import { http2Fields, http2Target } from "./http2-target.ts";
+import { http2Fields, http2Target, listBytes } from "./http2-target.ts";
 import { cutStream, hasEnded, hasGivenUp, refuseStream, writeStream } from "./write-stream.ts";
 
 /** What of a listener its sessions need. */
@@ -47,8 +47,10 @@ const MAX_FIELDS = 1000;
 const RESETS = { burst: 2 * MAX_STREAMS, perSecond: 32 };
 /** Frames that each cost an answer, and of which clients need few. CVE-2019-9512, CVE-2019-9515. */
 const PINGS_AND_SETTINGS = { burst: 100, perSecond: 10 };
-/** Malformed frames of one connection. */
+/** Malformed frames of one connection, also empty ones. CVE-2019-9518. */
 const MAX_INVALID_FRAMES = 100;
+/** nghttp2's number for a head in more pieces than it takes, which are eight. CVE-2024-28182. */
+const TOO_MANY_PIECES = -905;
 
 const OPTIONS = {
   maxSessionInvalidFrames: MAX_INVALID_FRAMES,
@@ -145,7 +147,9 @@ class Session {
     this.#isOverLimit = isOverLimit;
     this.#parts = parts;
     this.#flooded = flooded;
-    session.on("error", () => undefined); // "close" follows
+    session.on("error", (error) => {
+      if (isFlood(error)) this.#flooded();
+    }); // "close" follows
     session.on("stream", (stream, pseudo, flags, raw) => this.#take(stream, pseudo, flags, raw));
     session.on("ping", () => this.#spend(this.#pingsAndSettings));
     session.on("remoteSettings", () => this.#spend(this.#pingsAndSettings));
@@ -188,8 +192,10 @@ class Session {
       this.#idleSince = performance.now();
       if (hasGivenUp(stream)) this.#spend(this.#resets);
     });
-    if (this.#running >= MAX_RUNNING) {
-      refuseStream(stream);
+    // Node refuses such a list as well, but only once the client has acknowledged the settings, which it may never do.
+    const isTooLarge = listBytes(raw) > this.#parts.maxHeadBytes;
+    if (isTooLarge || this.#running >= MAX_RUNNING) {
+      refuseStream(stream, isTooLarge ? constants.NGHTTP2_ENHANCE_YOUR_CALM : constants.NGHTTP2_REFUSED_STREAM);
       this.#spend(this.#resets);
       return;
     }
@@ -262,6 +268,11 @@ class Session {
       return { bodyBytes: 0, isWhole: false };
     }
   }
+}
+
+/** Whether Node has ended a connection because its client sent too much of something. */
+function isFlood({ code, errno }: NodeJS.ErrnoException): boolean {
+  return code === "ERR_HTTP2_TOO_MANY_INVALID_FRAMES" || errno === TOO_MANY_PIECES;
 }
 
 /** Ends a stream whose client does not read or send what is waited for. */

@@ -2,6 +2,16 @@ import type { IncomingHttpHeaders } from "node:http2";
 import { ClientFields } from "../listener/client-fields.ts";
 import { isHost, type RequestTarget } from "../listener/request-target.ts";
 
+/** What RFC 9113 §6.5.2 adds for each field of a list. */
+const FIELD_OVERHEAD_BYTES = 32;
+
+/** The size of a list of fields, as names and values in turn. RFC 9113 §6.5.2. */
+export function listBytes(raw: readonly string[]): number {
+  let bytes = (raw.length / 2) * FIELD_OVERHEAD_BYTES;
+  for (const text of raw) bytes += text.length;
+  return bytes;
+}
+
 /** The fields of a request, with its host in `Host`, where HTTP/1.1 has it. RFC 9113 §8.3.1. */
 export function http2Fields(raw: readonly string[], authority: string | undefined): ClientFields {
   const first = raw.findIndex((name, at) => at % 2 === 0 && !name.startsWith(":"));

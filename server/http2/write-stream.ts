@@ -45,10 +45,12 @@ export function cutStream(stream: ServerHttp2Stream, because: string): void {
   stream.destroy(new Error(because));
 }
 
-/** Ends a stream on which nothing was done, so that the client may ask again. RFC 9113 §8.7. */
-export function refuseStream(stream: ServerHttp2Stream): void {
+/**
+ * Ends a stream on which nothing was done. Default: so that the client may ask again (RFC 9113 §8.7).
+ */
+export function refuseStream(stream: ServerHttp2Stream, code: number = constants.NGHTTP2_REFUSED_STREAM): void {
   endedHere.add(stream);
-  stream.close(constants.NGHTTP2_REFUSED_STREAM);
+  stream.close(code);
 }
 
 /** Whether the client has ended a stream, by a reset or by a mistake, before its answer was whole. */

@@ -62,6 +62,10 @@ export function restoreLog(from: string, folder: string, now: Date): LogCopy & {
 
 function copyWithoutId(from: string, to: string): LogCopy {
   const draft = join(dirname(to), `.${basename(to)}.${process.pid}`);
+  const removeDraft = () => {
+    for (const suffix of [...LOG_SUFFIXES, "-journal"]) rmSync(draft + suffix, { force: true });
+  };
+  removeDraft(); // that of a process which was killed: in a container each one has the same id
   try {
     closeSync(openSync(draft, "wx", OWNERS_ALONE));
     const log = new DatabaseSync(from, { readOnly: true, timeout: BUSY_MS });
@@ -85,7 +89,7 @@ function copyWithoutId(from: string, to: string): LogCopy {
     renameSync(draft, to);
     return { seq, bytes: statSync(to).size };
   } finally {
-    for (const suffix of [...LOG_SUFFIXES, "-journal"]) rmSync(draft + suffix, { force: true });
+    removeDraft();
   }
 }
 

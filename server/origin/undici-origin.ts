@@ -3,6 +3,7 @@ import { buildConnector, Pool } from "undici";
 import type { Bodies, Origin, OriginAnswer, OriginRequest, StreamedBody } from "../../worker/ports.ts";
 import { isSafeMethod } from "../../worker/rules/invalidation/safe-method.ts";
 import { nodeBody } from "../bodies/node-body.ts";
+import { AnswerDeadline } from "./answer-deadline.ts";
 import type { OriginAddress } from "./origin-address.ts";
 import { OriginExchange } from "./origin-exchange.ts";
 import { isClosedConnection } from "./origin-failure.ts";
@@ -12,6 +13,8 @@ export interface UndiciOriginOptions {
   /** How long the head of an answer may take, with the connection: milliseconds. A body may take any time. */
   readonly timeoutMs: number;
   readonly bodies: Bodies;
+  /** How long a body may be silent while it is waited for: milliseconds, about. Default: 5 minutes. */
+  readonly silenceMs?: number;
   /** The bytes of an answer's fields that are read at most. The site's own limit is checked after that. Default: 256 KiB. */
   readonly maxHeadBytes?: number;
   /** How long a connection may take, of that time: milliseconds. Default: all of it. */
@@ -47,7 +50,8 @@ const NOT_SENT: ReadonlySet<string> = new Set([
  */
 export class UndiciOrigin implements Origin {
   readonly url: string;
-  readonly #timeoutMs: number;
+  /** How long the head of an answer may take. */
+  readonly timeoutMs: number;
   readonly #bodies: Bodies;
   readonly #pool: Pool;
   readonly #basePath: string;
@@ -56,7 +60,7 @@ export class UndiciOrigin implements Origin {
 
   constructor({ address, timeoutMs, bodies, tls, ...options }: UndiciOriginOptions) {
     this.url = address.url;
-    this.#timeoutMs = timeoutMs;
+    this.timeoutMs = timeoutMs;
     this.#bodies = bodies;
     const { origin, pathname } = new URL(address.url);
     this.#basePath = pathname.replace(/\/+$/, "");
@@ -73,7 +77,7 @@ export class UndiciOrigin implements Origin {
       maxHeaderSize: options.maxHeadBytes ?? 256 * 1024,
       keepAliveTimeout: options.keepAliveMs ?? 4_000,
       headersTimeout: 0, // It would not count the wait for a connection.
-      bodyTimeout: 0,
+      bodyTimeout: options.silenceMs ?? 300_000,
       connect: (target, callback) => {
         const socket = connect(target, callback) as unknown as Socket | undefined;
         socket?.prependListener("error", (error) => this.#readBefore.set(error, socket.bytesRead));
@@ -84,10 +88,10 @@ export class UndiciOrigin implements Origin {
   async fetch(request: OriginRequest): Promise<OriginAnswer> {
     for (let tries = 0; ; tries++) {
       const exchange = new OriginExchange(request.method === "HEAD");
-      const timer = setTimeout(() => exchange.timeOut(), this.#timeoutMs);
-      this.#dispatch(request, exchange);
+      const deadline = new AnswerDeadline(this.timeoutMs, () => exchange.timeOut());
+      this.#dispatch(request, exchange, deadline);
       const answer = await exchange.answer;
-      clearTimeout(timer);
+      deadline.end();
       if (answer.kind !== "failed" || tries >= MAX_RETRIES || !this.#mayTryAgain(request, exchange, answer.cause)) {
         return answer;
       }
@@ -99,7 +103,8 @@ export class UndiciOrigin implements Origin {
     await this.#pool.destroy();
   }
 
-  #dispatch({ method, pathAndQuery, fields, body }: OriginRequest, exchange: OriginExchange): void {
+  #dispatch(request: OriginRequest, exchange: OriginExchange, deadline: AnswerDeadline): void {
+    const { method, pathAndQuery, fields, body } = request;
     const headers: string[] = [];
     let upgrade: string | null = null;
     for (const [name, value] of fields) {
@@ -110,7 +115,10 @@ export class UndiciOrigin implements Origin {
     if (lengthBytes !== null) headers.push("content-length", String(lengthBytes));
     try {
       this.#pool.dispatch(
-        { path: this.#basePath + pathAndQuery, method, headers, upgrade, body: body && (this.#pieces(body) as never) },
+        {
+          ...{ path: this.#basePath + pathAndQuery, method, headers, upgrade },
+          body: body && (this.#pieces(body, deadline) as never),
+        },
         exchange,
       );
     } catch (cause) {
@@ -119,11 +127,17 @@ export class UndiciOrigin implements Origin {
     }
   }
 
-  async *#pieces(body: StreamedBody): AsyncGenerator<Uint8Array> {
+  async *#pieces(body: StreamedBody, deadline: AnswerDeadline): AsyncGenerator<Uint8Array> {
     const reader = this.#bodies.readThrough(body);
+    const next = async () => {
+      deadline.pause();
+      const piece = await reader.next();
+      deadline.begin();
+      return piece;
+    };
     let isWhole = false;
     try {
-      for (let piece = await reader.next(); piece !== null; piece = await reader.next()) yield piece;
+      for (let piece = await next(); piece !== null; piece = await next()) yield piece;
       isWhole = true;
     } finally {
       if (!isWhole) await reader.cancel().catch(() => undefined);

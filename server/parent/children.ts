@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { AFTER_FIELD } from "../../wire/fields.ts";
 import type { EdgeAnswer, LearningIsolate } from "../../worker/isolate.ts";
-import type { Answer, BackgroundWork, ClientRequest } from "../../worker/ports.ts";
+import type { Answer, BackgroundWork, ClientRequest, Clock } from "../../worker/ports.ts";
 import { isAddress } from "../../worker/rules/forwarding/trusted-proxies.ts";
 import { ownAnswer } from "../listener/own-answer.ts";
+import type { SwitchedConnection } from "../listener/tunnel.ts";
 import { fromWebResponse } from "../listener/web-answer.ts";
 import { answerForChild } from "./answer-for-child.ts";
 import { CHILD_FIELD, NOWHERE, PARENT_TOKEN_FIELD, readChild, readPosition, type ToldByChild } from "./tier-fields.ts";
@@ -18,12 +19,15 @@ export interface ChildrenParts {
   readonly hiddenFields: readonly string[];
   /** The most bytes of fields that a child takes. */
   readonly maxFieldBytes: number;
-  readonly now: () => number;
+  readonly clock: Clock;
   readonly say: (line: string) => void;
 }
 
 /** The most children whose rules are told to be others, so that the log stays short. */
 const MAX_TOLD = 100;
+
+/** So much before a child gives up it gets an answer, whatever that waits for: otherwise it takes this server for failed. */
+const SOONER_THAN_CHILD_MS = 1_000;
 
 /** The requests of other caches that ask this one in place of the origin. */
 export class Children {
@@ -50,7 +54,8 @@ export class Children {
   }
 
   #answerChild(request: ClientRequest, url: string, background: BackgroundWork): Answer | Promise<Answer> {
-    const { isolate, node, rules, now, say } = this.#parts;
+    const { isolate, node, rules, clock, say } = this.#parts;
+    const now = () => clock.now();
     const told = readChild(request.headers.get(CHILD_FIELD));
     if (told === null) return ownAnswer(400, "no-child", "the child does not tell whom it asks for");
     const { clientAddress, country } = told;
@@ -59,7 +64,7 @@ export class Children {
     const mark = { after: sent ?? "none", arrivedAt: now(), hasSameRules };
     const finish = (answered: EdgeAnswer): Answer => {
       const answer = answered instanceof Response ? fromWebResponse(answered) : answered;
-      return answerForChild(answer, { ...mark, position: isolate.position, ...this.#parts });
+      return answerForChild(answer, { ...mark, now, position: isolate.position, ...this.#parts });
     };
     if (hasPassed(request.headers.get("cdn-loop"), node)) {
       say("a request has come back to this server from one that is its child or its child's: parents form a ring");
@@ -76,7 +81,23 @@ export class Children {
       country,
       child: { after: hasSameRules ? readPosition(sent) : NOWHERE },
     });
-    return answered instanceof Promise ? answered.then(finish) : finish(answered);
+    if (!(answered instanceof Promise)) return finish(answered);
+    // While a visitor sends a body, the child's time does not pass, and such a request waits for no other one.
+    return (request.body === null ? this.#inTime(answered, told.waitsMs) : answered).then(finish);
+  }
+
+  /**
+   * The answer, or a 504 if it takes longer than the child waits. It may wait for another request's fetch before its own,
+   * for a parent of this server, or for the origin after that.
+   */
+  async #inTime(answered: Promise<EdgeAnswer>, waitsMs: number | null): Promise<EdgeAnswer> {
+    if (waitsMs === null) return answered;
+    const wait = this.#parts.clock.wait(Math.max(0, waitsMs - SOONER_THAN_CHILD_MS));
+    const late = wait.over.then(() => null);
+    const first = await Promise.race([answered, late]).finally(() => wait.cancel());
+    if (first !== null) return first;
+    void answered.then(letGo).catch(() => undefined); // what is stored is stored all the same
+    return ownAnswer(504, "origin-timed-out", "the origin took too long to answer");
   }
 
   #tellOfRules({ node }: ToldByChild): void {
@@ -84,6 +105,13 @@ export class Children {
     this.#toldOfRules.add(node);
     this.#parts.say(`the child ${node} has other rules, so the origin is asked for every request of it`);
   }
+}
+
+/** Ends an answer that nobody gets. */
+async function letGo(answered: EdgeAnswer): Promise<void> {
+  const { body, switchedTo } = answered instanceof Response ? fromWebResponse(answered) : answered;
+  if (switchedTo !== undefined) (switchedTo as SwitchedConnection).socket.destroy();
+  if (body && !(body instanceof Uint8Array)) await body.cancel();
 }
 
 /** Whether a request has already been at this node. RFC 8586 §2. */

@@ -27,6 +27,8 @@ export interface ParentOriginParts {
   readonly rules: string;
   /** The fields that the site sets for the origin alone, in lower case. */
   readonly originFields: readonly string[];
+  /** How long the connection waits for the head of an answer, so that the parent answers before. Default: it is not told. */
+  readonly waitsMs?: number;
   readonly now: () => number;
   /** Gets a line for the owner's log. */
   readonly say: (line: string) => void;
@@ -77,7 +79,7 @@ export class ParentOrigin implements Origin {
   }
 
   #asChild(request: OriginRequest, after: string): OriginRequest {
-    const { node, rules, token } = this.#parts;
+    const { node, rules, token, waitsMs = null } = this.#parts;
     const sent = new Fields(request.fields);
     const told = {
       node,
@@ -86,6 +88,7 @@ export class ParentOrigin implements Origin {
       host: sent.get("x-forwarded-host") ?? "",
       clientAddress: sent.get("x-forwarded-for"),
       country: sent.get("x-country"),
+      waitsMs,
     };
     const fields = request.fields
       .filter(([name]) => !this.#originFields.has(name))

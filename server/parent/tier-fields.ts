@@ -46,18 +46,22 @@ export interface ToldByChild {
   /** The visitor's address and country; `null` if they are not known. */
   readonly clientAddress: string | null;
   readonly country: string | null;
+  /** How long it waits for the head of the answer: milliseconds; `null` if that is not known. */
+  readonly waitsMs: number | null;
 }
 
-export function writeChild({ node, rules, scheme, host, clientAddress, country }: ToldByChild): string {
-  return writeMembers({ node, rules, scheme, host, for: clientAddress, country });
+export function writeChild({ node, rules, scheme, host, clientAddress, country, waitsMs }: ToldByChild): string {
+  const waits = waitsMs === null ? null : String(waitsMs);
+  return writeMembers({ node, rules, scheme, host, for: clientAddress, country, waits });
 }
 
 /** `null` for anything that no child sends. */
 export function readChild(text: string | null): ToldByChild | null {
   const members = readMembers(text);
-  const { node, rules, scheme, host } = members;
+  const { node, rules, scheme, host, waits = "" } = members;
   if (!node || !rules || !host || (scheme !== "http" && scheme !== "https")) return null;
-  return { node, rules, scheme, host, clientAddress: members.for ?? null, country: members.country ?? null };
+  const waitsMs = MILLISECONDS.test(waits) ? Number(waits) : null;
+  return { node, rules, scheme, host, clientAddress: members.for ?? null, country: members.country ?? null, waitsMs };
 }
 
 /** What a parent tells of an answer. */

@@ -93,6 +93,7 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
         bodies: nodeBodies,
         warn: write,
         usesFastHits: edge.usesFastHits,
+        settings: { maxConnections: edge.maxConnections },
         trustedProxies: first!.site.trustedProxies,
         usesProxyProtocol: edge.usesProxyProtocol,
         tls: edge.tls ?? undefined,
@@ -110,10 +111,11 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
     admit: (site) => void closed.delete(site),
     reopen: async () => accessLog?.reopen(),
     drain: async (withinMs) => {
+      fetches?.retire();
       await listener?.close(Math.max(withinMs - LEFT_AFTER_ANSWERS_MS, 0));
       clearInterval(reports);
       await Promise.all([...sites.values()].map((site) => site.end()));
-      fetches?.close();
+      await fetches?.close();
       await accessLog?.close();
     },
     hurry: (withinMs) => void listener?.close(Math.max(withinMs - LEFT_AFTER_ANSWERS_MS, 0)),
@@ -124,8 +126,8 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
 function childrenOf({ settings, site, isolate, rules }: StartedSite, say: (line: string) => void): Children {
   const { hiddenFields, limits } = withRoomForTiers(site);
   const { node } = settings;
-  const now = () => systemClock.now();
-  return new Children({ isolate, node, rules, hiddenFields, maxFieldBytes: limits.responseFieldBytes, now, say });
+  const parts = { isolate, node, rules, hiddenFields, maxFieldBytes: limits.responseFieldBytes };
+  return new Children({ ...parts, clock: systemClock, say });
 }
 
 /** What all sites of a process may hold of bodies on their way: as much as the one that may hold most. */

@@ -34,6 +34,8 @@ export interface EdgeSettings {
   readonly disk: { readonly folder: string; readonly maxBytes: number } | null;
   /** Whether the workers fetch a page that they miss at the same time once: they have a disk tier in common. */
   readonly sharesFetches: boolean;
+  /** The connections that one worker takes at a time. */
+  readonly maxConnections: number;
   /** Whether hits are answered inside Node's parser. */
   readonly usesFastHits: boolean;
   /** For addresses with TLS; `null` if there are none. */

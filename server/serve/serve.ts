@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { watch as watchFolder } from "node:fs";
 import { resolve } from "node:path";
 import { moduleBeside } from "../../cdn/own-package.ts";
 import type { TokenSettings } from "../../worker/control/tokens.ts";
@@ -10,13 +9,13 @@ import { janitorService } from "../disk/janitor-service.ts";
 import { type CertificateFiles, certificateWarnings, readCertificates } from "../front/certificates.ts";
 import type { TlsSettings } from "../front/tls-server.ts";
 import type { AccessLogFormat } from "../listener/access-log.ts";
-import { messageOf } from "../message-of.ts";
 import type { HeldSocket, ListenAddress } from "../processes/listening-sockets.ts";
 import { ONLY_SITE } from "../processes/site-logs.ts";
 import { Supervisor } from "../processes/supervisor.ts";
 import type { SupervisorEvent } from "../processes/supervisor-events.ts";
 import type { Predecessor } from "../processes/upgrade.ts";
 import { systemClock } from "../system-clock.ts";
+import { connectionLimit, mayOpenFiles } from "./connection-limit.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
 import { readListenAddress } from "./listen-addresses.ts";
 import { readParentSettings } from "./parent-settings.ts";
@@ -26,6 +25,7 @@ import { logFolderOf, type PreparedSites, readSites, tokenWarnings } from "./pre
 import { ServerError } from "./server-error.ts";
 import { expectNoSharedVariables, isOfSite } from "./sites-folder.ts";
 import { startSuccessor } from "./start-successor.ts";
+import { type Watching, watchFiles } from "./watched-files.ts";
 
 export interface ServeOptions {
   /** The config of the only site; `null` for none. */
@@ -76,9 +76,6 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** How long after a change of the config it is read: an editor writes it in several steps. */
-const SETTLED_MS = 100;
-
 /** Everything that is known before a port is opened. */
 export interface Prepared {
   /** `ONLY_SITE` alone, or several by their names. */
@@ -107,12 +104,15 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
     warnings.map((line) => (name === ONLY_SITE ? line : `site ${name}: ${line}`)),
   );
   const ofCertificates = certificateWarnings(tls?.certificates ?? [], systemClock.now());
-  const warnings = [...problems, ...ofSites, ...tokenWarnings(sites), ...ofCertificates];
+  const limit = connectionLimit(mayOpenFiles());
+  const ofLimit = limit.warning === null ? [] : [limit.warning];
+  const warnings = [...problems, ...ofSites, ...tokenWarnings(sites), ...ofCertificates, ...ofLimit];
   const settings: EdgeSettings = {
     sites: [...sites.values()].map((each) => each.settings),
     memoryBytes: Math.floor(options.memoryBytes / workers),
     disk: options.diskBytes === 0 ? null : { folder: resolve(options.cache, "pages"), maxBytes: options.diskBytes },
     sharesFetches: options.diskBytes > 0 && workers > 1,
+    maxConnections: limit.connections,
     usesFastHits,
     tls,
     usesProxyProtocol,
@@ -250,53 +250,10 @@ function tlsOf(files: CertificateFiles, listen: readonly ListenAddress[]): TlsSe
   return isNeeded ? { certificates: readCertificates(files), ticketSecret: randomBytes(48).toString("base64") } : null;
 }
 
-interface Watching {
-  stop(): void;
-}
-
 /** Calls `onChange` shortly after the files of any site have changed, or one of several was added or removed. */
-function watchSites({ sites: folder, report }: ServeOptions, { sites }: Prepared, onChange: () => void): Watching {
-  const files = new Set([...sites.values()].flatMap(({ loaded }) => loaded.files));
-  const warn = (line: string) => report({ kind: "warning", line });
-  return watchFiles([...files], folder === null ? null : resolve(folder), onChange, warn);
-}
-
-/**
- * Calls `onChange` shortly after any of the files has changed, or one of a site in `ofSites`. A folder that cannot be
- * watched is said, and the others are.
- */
-function watchFiles(
-  files: readonly string[],
-  ofSites: string | null,
-  onChange: () => void,
-  warn: (line: string) => void,
-): Watching {
-  let timer: NodeJS.Timeout | undefined;
-  const changed = () => {
-    clearTimeout(timer);
-    timer = setTimeout(onChange, SETTLED_MS).unref();
-  };
-  // Folders, because an editor that replaces the file ends a watcher of the file itself.
-  const folders = Map.groupBy(files, (file) => resolve(file, ".."));
-  if (ofSites !== null && !folders.has(ofSites)) folders.set(ofSites, []);
-  const watchers = [...folders].flatMap(([folder, inIt]) => {
-    const names = new Set(inIt.map((file) => file.slice(folder.length + 1)));
-    const failed = (cause: unknown) =>
-      warn(`changes in ${folder} are not noticed, so send SIGHUP after them: ${messageOf(cause)}`);
-    try {
-      const watcher = watchFolder(folder, (_event, name) => {
-        if (name !== null && (names.has(name) || (folder === ofSites && isOfSite(name)))) changed();
-      });
-      return [watcher.on("error", failed)];
-    } catch (cause) {
-      failed(cause);
-      return [];
-    }
-  });
-  return {
-    // A change that was seen already is told all the same: it may have come after the files were read.
-    stop: () => {
-      for (const watcher of watchers) watcher.close();
-    },
-  };
+function watchSites({ sites }: ServeOptions, prepared: Prepared, onChange: () => void): Watching {
+  const folder = sites === null ? null : resolve(sites);
+  const files = new Set([...prepared.sites.values()].flatMap(({ loaded }) => loaded.files));
+  if (folder !== null) for (const name of prepared.sites.keys()) files.add(resolve(folder, `${name}.env`));
+  return watchFiles({ files: [...files], folder, isOfFolder: isOfSite }, onChange);
 }

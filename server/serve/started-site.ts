@@ -103,6 +103,7 @@ function originOf(
     node,
     rules,
     originFields: site.originFields.map(([name]) => name.toLowerCase()),
+    waitsMs: connection.timeoutMs,
     now: () => systemClock.now(),
     say,
   });

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -56,6 +56,7 @@ export async function importSite(file: string, origin?: string): Promise<SiteInp
   }
   addHooks();
   ownersFiles.add(resolve(file));
+  ownersFiles.add(realpathSync(file)); // what it imports names this one as its importer
   let module: { default?: unknown };
   try {
     module = (await import(pathToFileURL(resolve(file)).href)) as { default?: unknown };

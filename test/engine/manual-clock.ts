@@ -18,6 +18,11 @@ export class ManualClock implements Clock {
     return this.#now;
   }
 
+  /** How many wait for it. */
+  get waits(): number {
+    return this.#timers.size;
+  }
+
   wait(ms: number): Wait {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer: Timer = { at: this.#now + ms, ring: resolve };

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 
 const FILE = new URL("./likely-seeds.json", import.meta.url);
 
-/** By mutants' names: the first seed that found each, if it was not 1. */
+/** By mutants' names: the seed that found each the last time, if it was not 1. */
 export const likelySeeds = JSON.parse(readFileSync(FILE, "utf8")) as Readonly<Record<string, number>>;
 
 /** Stores the seeds for the next run. */

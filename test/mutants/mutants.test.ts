@@ -1,20 +1,13 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { ORDERS } from "../engine/orders.ts";
 import { WORLDS } from "../simulation/explore.ts";
-import { depth } from "../suite/depth.ts";
 import { hunt, type Seeds } from "./hunt.ts";
 import { mutants } from "./index.ts";
 import { likelySeeds, writeLikelySeeds } from "./likely-seeds.ts";
 import type { Mutant } from "./mutant.ts";
 
-/** As many orders of events as scenarios have, and as many worlds as the gate runs. */
+/** As many orders of events, and as many worlds, as are played with `--all`. */
 const SEEDS: Seeds = { scenario: ORDERS, simulation: WORLDS };
-
-/**
- * The hunt begins with the seed that found the mutant last time, and tries all others if that seed does not find it now.
- * With all tests it begins with the first, so that the seeds can be written anew.
- */
-const BEGINS_WITH_LIKELY = depth !== "all";
 
 /** `WRITE_LIKELY_SEEDS=1 npx vitest run test/mutants` writes the seeds that find the mutants now. */
 const WRITES_LIKELY = process.env.WRITE_LIKELY_SEEDS !== undefined;
@@ -26,8 +19,7 @@ describe("a wrong rule is found", () => {
     "$name ($id)",
     { timeout: 300_000 },
     async ({ id, mutant }) => {
-      const likely = BEGINS_WITH_LIKELY ? likelySeeds[id] : undefined;
-      const seed = await hunt(mutant, { ...SEEDS, likely });
+      const seed = await hunt(mutant, { ...SEEDS, likely: likelySeeds[id] });
       expect(seed, `the mutant ${id} survived ${survivedWhat(mutant)}`).not.toBe("survived");
       found.set(id, seed as number);
     },

@@ -3,8 +3,8 @@ import { addOccurrences, noOccurrences, type Occurrences } from "./occurrences.t
 import { STEPS, World, type WorldOutcome } from "./world.ts";
 
 /**
- * The number of worlds that the gate runs, and thereby of worlds that a wrong rule may survive. Every listed occurrence
- * occurs in them.
+ * The number of worlds that run with `--all`, and of worlds that no wrong rule may survive. Every listed occurrence occurs
+ * in them.
  */
 export const WORLDS = 2000;
 

@@ -1,8 +1,7 @@
 /**
- * `npm run fuzz -- --seed S --count N [--on PLACE] [--raw | --compare] [--path P]`: random encounters, or random bytes,
- * each replayed by its seed and path. The place is `memory`, `runtime` (the Workers runtime), `server`, or
- * `server-plain`, which answers no hits inside Node's parser; bytes need sockets. `--compare` sends the same requests to
- * all places and reports what is not the same, apart from the differences in `platform-differences.ts`.
+ * `npm run fuzz -- --seed S --count N [--on PLACE] [--raw] [--path P]`: random encounters, or random bytes, each replayed
+ * by its seed and path. The place is `memory`, `runtime` (the Workers runtime), `server`, `server-plain`, which answers no
+ * hits inside Node's parser, `server-tls`, or `server-http2`. Bytes need sockets, and are those of HTTP/1.1.
  */
 import { parseArgs } from "node:util";
 import fc from "fast-check";
@@ -12,9 +11,16 @@ import { meetSoundly } from "./memory-meeting.ts";
 import { findHarm } from "./raw-fuzz.ts";
 import { inRuntime, RawMeetings } from "./raw-meetings.ts";
 import { RuntimeMeetings } from "./runtime-meeting.ts";
-import { onServer, ServerMeetings } from "./server-meeting.ts";
+import { onServer, ServerMeetings, type ServerWay } from "./server-meeting.ts";
 
-const PLACES = ["memory", "runtime", "server", "server-plain"] as const;
+const WAYS = {
+  server: "fast",
+  "server-plain": "plain",
+  "server-tls": "tls",
+  "server-http2": "http2",
+} as const satisfies Record<string, ServerWay>;
+const PLACES = ["memory", "runtime", ...(Object.keys(WAYS) as (keyof typeof WAYS)[])] as const;
+const NOT_FOR_BYTES: readonly string[] = ["memory", "server-http2"];
 
 const { values } = parseArgs({
   options: {
@@ -29,8 +35,8 @@ const seed = Number(values.seed);
 const count = Number(values.count);
 const named = values.on ?? (values.raw ? "runtime" : "memory");
 const place = PLACES.find((each) => each === named);
-if (place === undefined || (place === "memory" && values.raw)) {
-  console.error(`--on is one of ${PLACES.filter((each) => !values.raw || each !== "memory").join(", ")}`);
+if (place === undefined || (values.raw && NOT_FOR_BYTES.includes(place))) {
+  console.error(`--on is one of ${PLACES.filter((each) => !values.raw || !NOT_FOR_BYTES.includes(each)).join(", ")}`);
   process.exit(2);
 }
 console.log(`seed ${seed}, ${count} ${values.raw ? "raw messages" : "encounters"} on: ${place}`);
@@ -51,17 +57,16 @@ async function findDifference(meet: Meet): Promise<string | null> {
 }
 
 async function find(): Promise<string | null> {
+  if (place === undefined || place === "memory") return findDifference(meetSoundly);
   if (values.raw) {
-    const edge = place === "runtime" ? inRuntime() : onServer(place === "server" ? "fast" : "plain");
+    const edge = place === "runtime" ? inRuntime() : onServer(WAYS[place]);
     const meetings = new RawMeetings(edge);
     await meetings.start();
     const harm = await findHarm(meetings, { seed, count, path: values.path }).finally(() => meetings.stop());
     console.log(`${meetings.cameThrough} requests reached the origin`);
     return harm;
   }
-  if (place === "memory") return findDifference(meetSoundly);
-  const meetings =
-    place === "runtime" ? new RuntimeMeetings() : new ServerMeetings(place === "server" ? "fast" : "plain");
+  const meetings = place === "runtime" ? new RuntimeMeetings() : new ServerMeetings(WAYS[place]);
   await meetings.start();
   return findDifference(meetings.meet).finally(() => meetings.stop());
 }

@@ -124,7 +124,8 @@ class MeetingServer {
       write: () => undefined,
     });
     const { hiddenFields, limits } = site;
-    this.#children = new Children({ ...tier, isolate, hiddenFields, maxFieldBytes: limits.responseFieldBytes });
+    const ofChildren = { isolate, hiddenFields, maxFieldBytes: limits.responseFieldBytes, clock: this.#clock };
+    this.#children = new Children({ ...tier, ...ofChildren });
     this.#isolate = isolate;
     // A server answers when its view has reached the log's head.
     await isolate.learn(await log.read(null, 1000), { run: () => undefined });

@@ -1,19 +1,23 @@
 /**
- * A process that puts an entry and a body again and again, and dies in the middle of a call to the file system: after so
- * many bytes of a write, or just before or after any other call. Its arguments: the folder, the number of the call, and
- * the round, which is in all that it writes.
+ * A process that puts entries and a body, and dies in the middle of a call to the file system: after half of a write, or
+ * just before or after any other call. Its arguments: the folder, the number of the call, the round, which is in all that it
+ * writes, and whether the call is one of the process itself or of the thread that writes small files, as in production.
  */
 
+import { fileURLToPath } from "node:url";
 import { makePipe } from "../../../server/bodies/pipe.ts";
 import { CacheFolder } from "../../../server/disk/cache-folder.ts";
 import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
 import { DiskTier } from "../../../server/disk/disk-tier.ts";
+import { WriterThread } from "../../../server/disk/file-writer.ts";
 import { Janitor } from "../../../server/disk/janitor.ts";
 import { storedHead } from "../../rules/storing/stored-head.ts";
 import { bodyText, entryKey, pageText } from "./dying-writer-texts.ts";
 
-const [path, lastCall, round] = process.argv.slice(2);
-let left = Number(lastCall);
+const [path, lastCall, round, where] = process.argv.slice(2);
+const isInThread = where === "thread";
+if (isInThread) process.env.DIES_AT = lastCall;
+let left = isInThread ? Number.POSITIVE_INFINITY : Number(lastCall);
 const isLast = () => left-- === 0;
 const die = () => process.kill(process.pid, "SIGKILL");
 
@@ -43,7 +47,11 @@ const files: DiskFiles = {
 const folder = CacheFolder.open(path!);
 const janitor = new Janitor(folder, 64 * 1024 * 1024, files);
 await janitor.scan();
-const tier = new DiskTier({ folder, janitor: janitor.connect(), now: () => 0, say: console.error, files });
+const writer = new WriterThread(fileURLToPath(new URL("dying-thread.ts", import.meta.url)));
+const tier = new DiskTier({
+  ...{ folder, janitor: janitor.connect(), now: () => 0, say: console.error, files },
+  ...(isInThread && { writer }),
+});
 const key = entryKey(Number(round) % 3);
 const bytes = new Uint8Array(Buffer.from(pageText(round!)));
 const pipe = makePipe(null);
@@ -53,8 +61,10 @@ await pipe.writable.write(Buffer.from(body.slice(0, 1000)));
 await pipe.writable.write(Buffer.from(body.slice(1000)));
 await pipe.writable.close();
 await putBody;
-await tier.put({ head: storedHead({ key, bodyBytes: bytes.byteLength, fetchedAt: Number(round) }), body: bytes });
+const put = (each: string) =>
+  tier.put({ head: storedHead({ key: each, bodyBytes: bytes.byteLength, fetchedAt: Number(round) }), body: bytes });
+await Promise.all([put(key), ...(isInThread ? [put(entryKey((Number(round) + 1) % 3))] : [])]);
 await tier.delete(key);
-await tier.put({ head: storedHead({ key, bodyBytes: bytes.byteLength, fetchedAt: Number(round) }), body: bytes });
+await put(key);
 await tier.settled();
 console.log("survived");

@@ -75,6 +75,14 @@ const KINDS: Readonly<Record<string, (draw: Draw) => readonly string[]>> = {
     frame(TYPES.headers, FLAGS.endStream, 1, getHead("/")),
     ...repeated(50, () => frame(TYPES.continuation, 0, 1, bytes(draw, draw.one([0, 1, 100]))).repeat(100)),
   ],
+  "a head in countless pieces": (draw) => [
+    frame(TYPES.headers, FLAGS.endStream, 1, getHead("/")),
+    ...repeated(50, () => frame(TYPES.continuation, 0, 1, literal("x", "x".repeat(draw.below(100))))),
+  ],
+  "countless malformed heads": (draw) =>
+    repeated(20, (turn) =>
+      repeated(10, (at) => get(stream(10 * turn + at), draw.one(PATHS), literal("connection", "close"))).join(""),
+    ),
   "many fields": (draw) => [
     ...repeated(1 + draw.below(5), (at) => {
       const field = draw.one([literal("cookie", "a=1"), literal("x-field", "x".repeat(draw.below(300))), "\x90"]);
@@ -185,7 +193,13 @@ const KINDS: Readonly<Record<string, (draw: Draw) => readonly string[]>> = {
 };
 
 /** The kinds that the server counts as floods. */
-export const FLOODS = ["requests that are reset at once", "settings", "pings"] as const;
+export const FLOODS = [
+  "requests that are reset at once",
+  "a head in countless pieces",
+  "countless malformed heads",
+  "settings",
+  "pings",
+] as const;
 
 export const KIND_NAMES = Object.keys(KINDS);
 

@@ -82,16 +82,23 @@ describe.skipIf(platform() !== "linux")(
     }, 60_000);
 
     /** What the worker holds after a collection. */
-    async function look(): Promise<{ readonly bytes: number; readonly descriptors: number }> {
+    interface Look {
+      readonly bytes: number;
+      readonly descriptors: number;
+    }
+
+    async function look(): Promise<Look> {
       process.kill(worker, "SIGUSR2");
       const [, bytes] = await server.prints(new RegExp(`live memory ${++looks}: (\\d+) bytes`));
       return { bytes: Number(bytes), descriptors: readdirSync(`/proc/${worker}/fd`).length };
     }
 
     /** The same, once what clients have left behind is gone: connections that do not end at once have a minute. */
-    async function lookOnceQuiet(expectedBytes: number) {
+    async function lookOnceQuiet(before: Look): Promise<Look> {
+      const isQuiet = ({ bytes, descriptors }: Look) =>
+        bytes < before.bytes + MAX_GROWTH_BYTES && descriptors < before.descriptors + 2 * AT_A_TIME;
       let seen = await look();
-      for (let tries = 0; tries < QUIET_AFTER_LOOKS && seen.bytes > expectedBytes; tries++) {
+      for (let tries = 0; tries < QUIET_AFTER_LOOKS && !isQuiet(seen); tries++) {
         await systemClock.wait(1000).over;
         seen = await look();
       }
@@ -134,7 +141,7 @@ describe.skipIf(platform() !== "linux")(
         const answeredBefore = answered;
         await meetAll(CLIENTS, 2 * CLIENTS);
         expect(answered).toBeGreaterThan(answeredBefore);
-        return { before, after: await lookOnceQuiet(before.bytes + MAX_GROWTH_BYTES) };
+        return { before, after: await lookOnceQuiet(before) };
       })().finally(() => {
         isOver = true;
       });

@@ -68,6 +68,14 @@ const shown: Answering = ({ request, url, clientAddress }) =>
     `${request.method} ${url} ${clientAddress} ${[...request.headers].map(([name, value]) => `${name}=${value}`)}`,
   );
 
+// :method GET, :scheme https, :path /, and :authority a.test.
+const HEAD = getHead("/");
+const SETTINGS = settings();
+const { headers: HEADERS, rstStream: RST_STREAM, goaway: GOAWAY, continuation: CONTINUATION } = TYPES;
+const SETTINGS_ACK = frame(TYPES.settings, FLAGS.ack, 0);
+const headers = (stream: number) => get(stream);
+const reset = (stream: number) => frame(RST_STREAM, 0, stream, "\0\0\0\x08");
+
 describe("a request in HTTP/2", () => {
   test("reaches the edge as one in HTTP/1.1 does", async () => {
     const { https } = await start(shown);
@@ -446,17 +454,27 @@ describe("a connection in HTTP/2", () => {
     expect(first.rstCode).toBe(constants.NGHTTP2_INTERNAL_ERROR);
   });
 
+  const MANY = Array.from({ length: 1001 }, (_, at) => literal(`x-${at}`, "x"));
+  const LARGE = Array.from({ length: 66 }, (_, at) => literal(`x-${at}`, "x".repeat(1000)));
+  /** One that the table keeps, and a byte each time that it is sent again. RFC 7541 §6.1, §6.2.1. */
+  const REPEATED = [literal("x", "x".repeat(4000)).replace("\x00", "\x40"), "\xbe".repeat(900)];
+
+  // A server's settings count once the client has acknowledged them, which a hostile one never does. RFC 9113 §6.5.3.
   test.each([
-    ["many", Array.from({ length: 1001 }, (_, at) => literal(`x-${at}`, "x"))],
-    ["large", Array.from({ length: 66 }, (_, at) => literal(`x-${at}`, "x".repeat(1000)))],
-  ])("whose fields are too %s ends that stream alone", async (_, fields) => {
+    ["many", SETTINGS_ACK, MANY],
+    ["many, before it knows the limits,", "", MANY],
+    ["large", SETTINGS_ACK, LARGE],
+    ["large, before it knows the limits,", "", LARGE],
+    ["large though they take few bytes on the way", SETTINGS_ACK, REPEATED],
+    ["large, before it knows the limits, though they take few bytes on the way,", "", REPEATED],
+  ])("whose fields are too %s ends that stream alone", async (_, acknowledgement, fields) => {
     const asked: string[] = [];
     const { https } = await start(({ url }) => {
       asked.push(url);
       return answer("page");
     });
     const client = await rawClient(https);
-    await client.write(SETTINGS_ACK); // from here on the server's limits count
+    await client.write(acknowledgement);
     await client.write(inPieces(1, getHead("/", fields.join(""))).join("") + get(3, "/after"));
     const answered = await client.until(({ type, stream }) => type === HEADERS && stream === 3);
     const [refused] = answered.filter(({ stream }) => stream === 1);
@@ -468,14 +486,6 @@ describe("a connection in HTTP/2", () => {
     client.socket.destroy();
   });
 });
-
-// :method GET, :scheme https, :path /, and :authority a.test.
-const HEAD = getHead("/");
-const SETTINGS = settings();
-const { headers: HEADERS, rstStream: RST_STREAM, goaway: GOAWAY, continuation: CONTINUATION } = TYPES;
-const SETTINGS_ACK = frame(TYPES.settings, FLAGS.ack, 0);
-const headers = (stream: number) => get(stream);
-const reset = (stream: number) => frame(RST_STREAM, 0, stream, "\0\0\0\x08");
 
 interface Frame {
   readonly type: number;

@@ -133,6 +133,23 @@ describe("a copy of the log", () => {
     expect(open().use((log) => log.head)).toEqual({ logId: "log-2", seq: 1 });
   });
 
+  test("is made, and restored, where one that was killed has left its draft, by a process with the same id", () => {
+    const file = open();
+    append(file, "#a");
+    const drafts = [
+      join(root, `.copy.sqlite.${process.pid}`),
+      join(folder, `.purge-log.sqlite.restored.${process.pid}`),
+    ];
+    for (const draft of drafts) {
+      writeFileSync(draft, "half of a copy");
+      writeFileSync(`${draft}-journal`, "and its journal");
+    }
+    expect(backUpLog(folder, copy)).toMatchObject({ seq: 1 });
+    close(file);
+    expect(restoreLog(copy, folder, NOW)).toMatchObject({ seq: 1 });
+    expect([...readdirSync(root), ...readdirSync(folder)].filter((name) => name.startsWith("."))).toEqual([]);
+  });
+
   test("takes the place of a log that is damaged", () => {
     const file = open();
     append(file, "#a");

@@ -70,6 +70,12 @@ function bodyOf(lengthBytes: number | null, ...pieces: string[]): PushedBody {
   return body;
 }
 
+/** A body of unknown length whose pieces the test sends. */
+function bodyInTime(): PushedBody {
+  const control = { pause: () => undefined, resume: () => undefined, cancel: () => undefined };
+  return new PushedBody(null, control);
+}
+
 describe("requests", () => {
   const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
@@ -296,6 +302,46 @@ describe("answers", () => {
     await connectTo(silent, { timeoutMs: 80 }).fetch(get); // Longer than the limit of the other.
     rest!();
     expect(await textOf(body)).toBe("page");
+  });
+
+  test.each([
+    ["answers after that", true, { kind: "answered" }],
+    ["has its time after that", false, { kind: "failed", because: "timed-out" }],
+  ])("a client may take longer to send its body than an origin to answer, which %s", async (_, answers, expected) => {
+    let received = "";
+    const { url } = await rawOrigin((request, socket) => {
+      received += request;
+      if (answers && received.endsWith("0\r\n\r\n")) socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    });
+    const { url: silent } = await rawOrigin(() => undefined);
+    const body = bodyInTime();
+    const answer = connectTo(url, { timeoutMs: 40 }).fetch({ ...get, method: "POST", body });
+    for (const piece of ["first", "second", "third"]) {
+      await connectTo(silent, { timeoutMs: 80 }).fetch(get); // Longer than the limit of the other.
+      body.push(Buffer.from(piece));
+    }
+    body.end();
+    expect(await answer).toMatchObject(expected);
+    expect(received).toMatch(/first.*second.*third/s);
+  });
+
+  test("a body that falls silent is cut off, and one whose reader takes as long is not", async () => {
+    const whole = Buffer.alloc(8 * 1024 * 1024);
+    const { url } = await rawOrigin((_, socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${whole.length}\r\n\r\n`);
+      socket.write(whole);
+    });
+    const slowly = nodeBodies.readThrough(answered(await connectTo(url, { silenceMs: 1 }).fetch(get)).body!);
+    let read = (await slowly.next())!.length;
+
+    const { url: silent } = await rawOrigin((_, socket) =>
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\npa"),
+    );
+    const { body } = answered(await connectTo(silent, { silenceMs: 1 }).fetch(get));
+    await expect(textOf(body)).rejects.toThrow();
+
+    for (let piece = await slowly.next(); piece !== null; piece = await slowly.next()) read += piece.length;
+    expect(read).toBe(whole.length);
   });
 
   test("an origin that sends faster than its reader reads is held up", async () => {

@@ -410,6 +410,30 @@ describe("a parent that fails", () => {
     tier.origin.release("for ever");
   });
 
+  test("is none that has a request wait for another one's fetch first: it answers while its child still waits", async () => {
+    const { children } = await family(2, { fallsBack: true });
+    const [first, second] = children as [TierNode, TierNode];
+    tier.origin.reply("/slow", { fields: { "cache-control": "max-age=600" }, body: "late", hold: "slow" });
+    const waiting = tier.clock.waits;
+    const asked = [first.get("/slow")];
+    await tier.origin.waitUntilSeen("/slow", 1);
+    asked.push(second.get("/slow"));
+    // One that bounds each of the two answers, and one of the second request, which waits for the first one's fetch.
+    await expect.poll(() => tier.clock.waits - waiting).toBe(3);
+    // The second request has begun a fetch of its own meanwhile.
+    await tier.clock.advance(30_999);
+    await expect.poll(() => tier.origin.countOf("/slow")).toBe(2);
+    await tier.clock.advance(1);
+    tier.origin.release("slow");
+    for (const { status, body } of await Promise.all(asked)) {
+      expect([status, body]).toEqual([504, expect.stringContaining("took too long")]);
+    }
+    for (const child of children) expect(child.said).toEqual([]);
+    // The fetches went on, and what they brought is stored.
+    await expect.poll(async () => (await first.get("/slow")).body).toBe("late");
+    expect(tier.origin.countOf("/slow")).toBe(2);
+  });
+
   test("is a failed origin where none is named: what is stored stands in for it", async () => {
     const { parent, child } = await family(1);
     tier.origin.setDefaultReply({ fields, body: "page" });
@@ -480,6 +504,23 @@ test("three tiers keep a page as one, and its age and its purges through all", a
   await grandchild.purge({ tags: ["page"] });
   expect(await bodyOf(grandchild.get("/page"))).toBe("v2");
   expect(tier.origin.countOf("/page")).toBe(2);
+});
+
+test("of three tiers each gives up before the one in front of it, so that nobody takes a good parent for a failed one", async () => {
+  const silent = createServer();
+  await listenLocally(silent);
+  const parent = localUrl(silent);
+  const child = await tier.start({ parent: () => parent });
+  const grandchild = await tier.start({ parent: () => child.url });
+  const waiting = tier.clock.waits;
+  const answer = grandchild.get("/page");
+  await expect.poll(() => [child.asked.length, tier.clock.waits - waiting]).toEqual([1, 1]);
+  await tier.clock.advance(31_000);
+  silent.closeAllConnections();
+  expect(await answer).toMatchObject({ status: 504 });
+  expect(grandchild.said).toEqual([]);
+  await expect.poll(() => child.said).toEqual([expect.stringContaining(`the parent ${parent} fails`)]);
+  await new Promise((resolve) => silent.close(resolve));
 });
 
 test("heads and parts are answered by the parent, and a body streams through both", async () => {

@@ -107,6 +107,7 @@ export class TierNode {
         node: this.name,
         rules,
         originFields: site.originFields.map(([name]) => name.toLowerCase()),
+        waitsMs: connection.timeoutMs,
         now,
         say,
       });
@@ -139,7 +140,7 @@ export class TierNode {
         rules,
         hiddenFields,
         maxFieldBytes: limits.responseFieldBytes,
-        now,
+        clock,
         say,
       }),
     });

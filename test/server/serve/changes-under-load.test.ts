@@ -19,7 +19,7 @@ const PAGE = "page ".repeat(2000);
  * The short form of `npm run bench -- endurance --rows changes`: rules, certificate and server are replaced while clients
  * ask over TLS, on kept connections and new ones, in HTTP/1.1 and HTTP/2.
  */
-describe("tidemark serve under load", { timeout: 300_000 }, () => {
+describe("tidemark serve under load", { timeout: 1_200_000 }, () => {
   const origin = createServer((_request, response) => {
     response.writeHead(200, { "cache-control": "max-age=600", "content-length": PAGE.length }).end(PAGE);
   });

@@ -14,15 +14,19 @@ export class ServerProcess {
   /** The process that serves: this one, or the last one that it was upgraded to. */
   #pid: number;
 
-  /** `main`: the module of the command; default: that of the sources. */
+  /** `main`: the module of the command; default: that of the sources. `openFiles`: how many files it may open. */
   constructor(
     folder: string,
     args: readonly string[],
     environment: Readonly<Record<string, string>> = {},
     main: string = MAIN,
+    openFiles: number | null = null,
   ) {
     const { PATH, NODE_COMPILE_CACHE } = process.env;
-    this.child = spawn(process.execPath, [main, "serve", ...args], {
+    const command = [process.execPath, main, "serve", ...args];
+    const limited = openFiles === null ? [] : ["sh", "-c", 'ulimit -n "$0" && exec "$@"', String(openFiles)];
+    const [program, ...rest] = [...limited, ...command];
+    this.child = spawn(program!, rest, {
       cwd: folder,
       env: { PATH, NODE_COMPILE_CACHE, NO_COLOR: "1", ...environment },
       stdio: ["ignore", "pipe", "pipe"],

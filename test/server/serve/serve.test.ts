@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent, fetch as undiciFetch } from "undici";
@@ -164,21 +164,4 @@ describe("tidemark serve", () => {
     expect(await lifetimeOf("/other")).toMatch(/hit; ttl=7[12]\d\d$/);
     await connection.close();
   }, 60_000); // it starts workers three times
-
-  test("says which of its config's folders it cannot watch, and watches the others", async () => {
-    // A folder that is gone once the config has been read.
-    mkdirSync(join(folder, "parts"));
-    writeFileSync(join(folder, "parts", "ttl.ts"), 'export const ttl = "60s";\n');
-    const site = `import { rmSync } from "node:fs";
-      import { ttl } from "./parts/ttl.ts";
-      rmSync(${JSON.stringify(join(folder, "parts"))}, { recursive: true });
-      export default { origin: ${JSON.stringify(origin.url)}, hosts: ["*"], routes: [{ match: "/*", ttl }] };\n`;
-    writeFileSync(join(folder, "parted.config.ts"), site);
-    const server = start(["--config", "parted.config.ts", ...LISTEN], { TIDEMARK_HOSTS: "*" });
-    await server.prints(/changes in \S+parts are not noticed, so send SIGHUP after them: ENOENT/);
-    await server.address();
-    writeFileSync(join(folder, "parted.config.ts"), site);
-    await server.prints(/the old settings stay in use: .*parts/s);
-    expect(await server.stop()).toBe(0);
-  }, 60_000);
 });

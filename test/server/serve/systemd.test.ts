@@ -1,13 +1,15 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
+import { request as httpsRequest } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
 import { type HeldSocket, openSockets } from "../../../server/processes/listening-sockets.ts";
 import { systemClock } from "../../../server/system-clock.ts";
+import { makeCertificate } from "../front/make-certificate.ts";
 
 const UNITS = "docs/examples/server";
 const has = (tool: string) => spawnSync(tool, ["--version"]).error === undefined;
@@ -35,13 +37,20 @@ describe.skipIf(!hasAnalyze)(hasAnalyze ? "docs/examples/server/tidemark.service
     cpSync(UNITS, copies, { recursive: true });
     const service = join(copies, "tidemark.service");
     writeFileSync(service, change(readFileSync(service, "utf8").replace("/usr/bin/node", process.execPath)));
-    return [service, join(copies, "tidemark.socket")] as const;
+    const dropIns = join(copies, "tidemark.service.d");
+    mkdirSync(dropIns, { recursive: true });
+    const tls = readFileSync(join(UNITS, "tls.conf"), "utf8").replace("/usr/bin/node", process.execPath);
+    writeFileSync(join(dropIns, "tls.conf"), change(tls));
+    return [service, join(copies, "tidemark.socket"), join(copies, "tidemark-https.socket")] as const;
   };
 
   test("is valid with its socket, and a misspelt setting would show", () => {
     expect(analyze("verify", ...units())).toEqual({ status: 0, said: "" });
     expect(analyze("verify", ...units((text) => text.replace("ProtectClock", "ProtectClocks"))).said).toContain(
       "'ProtectClocks'",
+    );
+    expect(analyze("verify", ...units((text) => text.replace("LoadCredential", "LoadCredentials"))).said).toContain(
+      "'LoadCredentials'",
     );
   });
 
@@ -133,6 +142,34 @@ describe("sockets of systemd", { timeout: 60_000 }, () => {
     const [, pid] = await prints(/process (\d+) has taken over/);
     expect(await ask()).toBe("page");
     await stop(Number(pid));
+  });
+
+  test("speak TLS by their name, as that of the example", async () => {
+    [socket] = (await openSockets([{ host: "127.0.0.1", port: 0 }], systemClock, () => false)) as [HeldSocket];
+    const { chain, key } = makeCertificate(["localhost"]);
+    // As systemd hands over credentials: readable for their user alone, in a folder that nobody writes to.
+    const credentials = join(folder, "credentials");
+    mkdirSync(credentials);
+    for (const [name, text] of [
+      ["www.crt", chain],
+      ["www.key", key],
+    ] as const) {
+      writeFileSync(join(credentials, name), text, { mode: 0o400 });
+    }
+    const [, name] = /^FileDescriptorName=(.*)$/m.exec(readFileSync(join(UNITS, "tidemark-https.socket"), "utf8"))!;
+    start("$$", { LISTEN_FDNAMES: name! }, "--tls-folder", credentials);
+    await prints(/serves https:/);
+    const [, port] = /:(\d+)$/.exec(socket.address)!;
+    const sent = httpsRequest({
+      host: "127.0.0.1",
+      port,
+      path: "/page",
+      rejectUnauthorized: false,
+      agent: false,
+    }).end();
+    const [response] = await once(sent, "response");
+    expect((await once(response.setEncoding("utf8"), "data"))[0]).toBe("page");
+    await stop();
   });
 
   test("that are for another process are not used, and that is said", async () => {

@@ -56,6 +56,7 @@ export async function startSites(
     memoryBytes: 16 * 1024 ** 2,
     disk: { folder: pages, maxBytes: 64 * 1024 ** 2 },
     sharesFetches: false,
+    maxConnections: 20_000,
     usesFastHits: true,
     tls: {
       certificates: readCertificates({ pairs: [pair], folder: null }),

@@ -1,0 +1,32 @@
+/**
+ * How long an origin may take for the head of its answer. The time in which the client sends its body is the client's, and
+ * bounded by the listener: the origin has the whole time after each piece.
+ */
+export class AnswerDeadline {
+  readonly #ms: number;
+  readonly #pass: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #hasEnded = false;
+
+  /** `pass` is called when the time is over. */
+  constructor(ms: number, pass: () => void) {
+    this.#ms = ms;
+    this.#pass = pass;
+    this.begin();
+  }
+
+  /** The origin is waited for from now on. */
+  begin(): void {
+    if (!this.#hasEnded) this.#timer = setTimeout(this.#pass, this.#ms);
+  }
+
+  /** The client is waited for. */
+  pause(): void {
+    clearTimeout(this.#timer);
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+    this.pause();
+  }
+}

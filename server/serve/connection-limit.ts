@@ -1,0 +1,36 @@
+import { readFileSync } from "node:fs";
+
+/** What a worker takes if it may open files enough. */
+const MOST_CONNECTIONS = 20_000;
+
+/** The rest is for the origin, the disk and the logs: otherwise idle clients could keep all pages from being fetched. */
+const SHARE_OF_CLIENTS = 3 / 4;
+
+export interface ConnectionLimit {
+  /** The connections of clients that one worker takes at a time. */
+  readonly connections: number;
+  /** What the owner should know; `null` if the limit is the usual one. */
+  readonly warning: string | null;
+}
+
+/** `openFiles`: how many files a process may open; `null` if that is not known. */
+export function connectionLimit(openFiles: number | null): ConnectionLimit {
+  if (openFiles === null || openFiles * SHARE_OF_CLIENTS >= MOST_CONNECTIONS) {
+    return { connections: MOST_CONNECTIONS, warning: null };
+  }
+  const connections = Math.floor(openFiles * SHARE_OF_CLIENTS);
+  const warning =
+    `each worker takes at most ${connections} connections, because a process may open ${openFiles} files here: raise ` +
+    "that by LimitNOFILE= in systemd, --ulimit nofile= in Docker, or ulimit -n";
+  return { connections, warning };
+}
+
+/** How many files this process may open, and those that it starts. Node has raised it as far as it may. */
+export function mayOpenFiles(): number | null {
+  try {
+    const found = /^Max open files +(\d+) /m.exec(readFileSync("/proc/self/limits", "latin1"));
+    return found ? Number(found[1]) : null; // "unlimited"
+  } catch {
+    return null; // a system without /proc
+  }
+}

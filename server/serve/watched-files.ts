@@ -1,0 +1,60 @@
+import { type Stats, unwatchFile, watch, watchFile } from "node:fs";
+import { basename, dirname } from "node:path";
+
+/** How long after a change it is told: an editor writes a file in several steps. */
+const SETTLED_MS = 100;
+
+/** How often files are looked at, beside what the system tells. */
+const LOOK_EVERY_MS = 2_000;
+
+export interface WatchedPaths {
+  /** Absolute paths. A file need not exist. */
+  readonly files: readonly string[];
+  /** A folder of which more files count than those; `null` for none. */
+  readonly folder: string | null;
+  /** Whether a file of that name in the folder counts. */
+  readonly isOfFolder: (name: string) => boolean;
+}
+
+export interface Watching {
+  stop(): void;
+}
+
+/**
+ * Calls `onChange` shortly after any of the files has changed. The system tells of that at once, but only in the folders
+ * as they were: not if a link leads elsewhere from now on, if a folder is replaced, or in some mounts of networks and
+ * containers. So the files are looked at as well, every two seconds.
+ */
+export function watchFiles({ files, folder, isOfFolder }: WatchedPaths, onChange: () => void): Watching {
+  let timer: NodeJS.Timeout | undefined;
+  const changed = () => {
+    clearTimeout(timer);
+    timer = setTimeout(onChange, SETTLED_MS).unref();
+  };
+  const seen = (now: Stats, before: Stats) => {
+    if (now.mtimeMs !== before.mtimeMs || now.ino !== before.ino || now.size !== before.size) changed();
+  };
+  const looked = folder === null ? files : [...files, folder];
+  for (const path of looked) watchFile(path, { interval: LOOK_EVERY_MS, persistent: false }, seen);
+  // Folders, because an editor that replaces the file ends a watcher of the file itself.
+  const folders = Map.groupBy(files, dirname);
+  if (folder !== null && !folders.has(folder)) folders.set(folder, []);
+  const watchers = [...folders].flatMap(([each, inIt]) => {
+    const names = new Set(inIt.map((file) => basename(file)));
+    try {
+      const watcher = watch(each, (_event, name) => {
+        if (name !== null && (names.has(name) || (each === folder && isOfFolder(name)))) changed();
+      });
+      return [watcher.on("error", () => undefined)]; // the looks go on
+    } catch {
+      return []; // it is gone, or the system watches no more: the looks find its return
+    }
+  });
+  return {
+    // A change that was seen already is told all the same: it may have come after the files were read.
+    stop: () => {
+      for (const watcher of watchers) watcher.close();
+      for (const path of looked) unwatchFile(path, seen);
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { connect, type Socket } from "node:net";
+import { platform, tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { connectionLimit } from "../../../server/serve/connection-limit.ts";
+import { listenLocally, localUrl } from "../../suite/local-url.ts";
+import { ServerProcess } from "./running-server.ts";
+
+test.each([
+  [null, 20_000],
+  [1_048_576, 20_000],
+  [26_667, 20_000],
+  [26_666, 19_999],
+  [1024, 768],
+  [300, 225],
+])("of %j files that a process may open, %i are for clients", (openFiles, connections) => {
+  expect(connectionLimit(openFiles).connections).toBe(connections);
+  expect(connectionLimit(openFiles).warning !== null).toBe(connections < 20_000);
+});
+
+describe.skipIf(platform() !== "linux")("tidemark serve that may open 300 files (which /proc tells)", () => {
+  const CONNECTIONS = 225;
+  const origin = createServer((request, response) => {
+    const cacheControl = request.url!.startsWith("/unstored") ? "no-store" : "max-age=600";
+    response.writeHead(200, { "cache-control": cacheControl }).end(`body of ${request.url}`);
+  });
+  const crowd: Socket[] = [];
+  let folder: string;
+  let server: ServerProcess;
+  let address: URL;
+
+  beforeAll(async () => {
+    await listenLocally(origin);
+    folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+    const args = ["--origin", localUrl(origin), "--listen", "127.0.0.1:0", "--workers", "1"];
+    server = new ServerProcess(folder, args, { TIDEMARK_HOSTS: "*" }, undefined, 300);
+    address = await server.address();
+  }, 60_000);
+  afterAll(async () => {
+    for (const socket of crowd) socket.destroy();
+    expect(await server.stop()).toBe(0);
+    origin.close();
+    origin.closeAllConnections();
+    rmSync(folder, { recursive: true });
+  }, 60_000);
+
+  /** Opens a connection that stays, and asks there. Resolves to the status, and what came with it. */
+  async function visit(path: string): Promise<{ readonly status: number; readonly text: string }> {
+    const socket = connect(Number(address.port), address.hostname).setEncoding("latin1");
+    crowd.push(socket);
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: ${address.host}\r\n\r\n`);
+    let text = "";
+    const { promise, resolve } = Promise.withResolvers<void>();
+    socket.on("close", resolve).on("error", resolve);
+    socket.on("data", (piece) => {
+      text += piece;
+      if (text.includes("body of")) resolve(); // a refused one is closed
+    });
+    await promise;
+    return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? 0), text };
+  }
+
+  test("says how many connections it takes, and how to have more", async () => {
+    await server.prints(
+      /each worker takes at most 225 connections, because a process may open 300 files here: raise that/,
+    );
+  });
+
+  test("fetches and stores pages while as many clients are connected, and tells the next one why it is not served", async () => {
+    expect((await visit("/page")).status).toBe(200);
+    while (crowd.length < CONNECTIONS) {
+      const path = `/${crowd.length % 2 === 0 ? "unstored" : "page"}/${crowd.length}`;
+      expect(await visit(path)).toMatchObject({ status: 200, text: expect.stringContaining(`body of ${path}`) });
+    }
+    const refused = await visit("/page");
+    expect(refused).toMatchObject({ status: 503, text: expect.stringContaining("too many connections") });
+    expect(server.printed).not.toContain("cannot be used");
+    crowd.shift()!.destroy();
+    let again = await visit("/page");
+    while (again.status === 503) again = await visit("/page"); // until the server has seen that one has left
+    expect(again.status).toBe(200);
+  }, 60_000);
+});
