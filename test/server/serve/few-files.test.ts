@@ -13,11 +13,13 @@ test.each([
   [1_048_576, 20_000],
   [26_667, 20_000],
   [26_666, 19_999],
+  [5_334, 4_000],
+  [5_332, 3_999],
   [1024, 768],
   [300, 225],
 ])("of %j files that a process may open, %i are for clients", (openFiles, connections) => {
   expect(connectionLimit(openFiles).connections).toBe(connections);
-  expect(connectionLimit(openFiles).warning !== null).toBe(connections < 20_000);
+  expect(connectionLimit(openFiles).warning !== null).toBe(connections < 4_000);
 });
 
 describe.skipIf(platform() !== "linux")("tidemark serve that may open 300 files (which /proc tells)", () => {
