@@ -105,6 +105,10 @@ describe("tidemark serve under load", { timeout: 1_200_000 }, () => {
       }
       session?.destroy();
     };
+    /** Workers of the old settings may take connections a moment longer. */
+    const hasNewest = async () => {
+      while (!(await ask(false)).names?.includes(newest()));
+    };
     const work = (async () => {
       const reloadsBy = async (cause: () => void) => {
         const from = server.printed.length;
@@ -117,9 +121,9 @@ describe("tidemark serve under load", { timeout: 1_200_000 }, () => {
           putCertificate();
           server.signal("SIGHUP");
         });
-        expect((await ask(false)).names).toContain(newest());
+        await hasNewest();
         await server.upgrade();
-        expect((await ask(false)).names).toContain(newest());
+        await hasNewest();
         const before = answers;
         while (answers < before + 100) await new Promise((resolve) => setImmediate(resolve));
       }
