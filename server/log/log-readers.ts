@@ -54,6 +54,7 @@ export class LogReaders {
   readonly #admissions = new Map<string, () => void>();
   #waiters: Waiter[] = [];
   #settled: Stamp | null = null;
+  #areDismissed = false;
 
   /** `hasStrangers`: whether a reader may be alive that this log does not know. */
   constructor(log: PushedLog, clock: Clock, hasStrangers: () => boolean) {
@@ -100,8 +101,12 @@ export class LogReaders {
     this.#decide();
   }
 
-  /** Another process keeps the log from here on: nobody is admitted by this one any more. */
+  /**
+   * Another process keeps the log from here on: nobody is admitted by this one any more, and nothing settles, because the
+   * readers that go on are not known here. Calls of the log may still be under way.
+   */
   dismissAll(): void {
+    this.#areDismissed = true;
     this.#readers.clear();
     for (const resolve of this.#admissions.values()) resolve();
     this.#admissions.clear();
@@ -137,6 +142,7 @@ export class LogReaders {
 
   /** Sends each reader what it lacks. Resolves to whether everybody who may answer visitors has confirmed it in time. */
   async push(position: Stamp): Promise<boolean> {
+    if (this.#areDismissed) return false;
     for (const reader of this.#readers.values()) this.#pushTo(reader, false);
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const waiter = { position, resolve };
@@ -168,6 +174,7 @@ export class LogReaders {
 
   /** Ends the waits that need not, or cannot, go on. */
   #decide(): void {
+    if (this.#areDismissed) return;
     for (const [name, resolve] of this.#admissions) {
       const reader = this.#readers.get(name)!;
       if (!this.#hasReached(reader, this.#log.head())) continue;

@@ -164,6 +164,16 @@ describe("the readers of a log", () => {
     expect(one.pushed).toHaveLength(1);
   });
 
+  test("once another process keeps the log, nothing settles here: its readers are not known any more", async () => {
+    await admitted("one");
+    const before = purge();
+    readers.dismissAll();
+    const after = purge();
+    await rest();
+    expect([before.result, after.result]).toEqual([false, false]);
+    expect(settled).toEqual([]);
+  });
+
   test("while somebody may be alive that the log does not know, nothing settles by confirmations", async () => {
     hasStrangers = true;
     const one = await admitted("one");
