@@ -1,4 +1,5 @@
 import type { BodyReader } from "../../worker/ports.ts";
+import { joined } from "./joined.ts";
 import type { NodeBody } from "./node-body.ts";
 
 /** The source of a body, as its reader controls it. */
@@ -75,12 +76,7 @@ export class PushedBody implements NodeBody {
   takeWhole(lengthBytes: number): Uint8Array<ArrayBuffer> | undefined {
     if (this.#isRead || this.#end?.isFailure !== false || this.#waitingBytes !== lengthBytes) return undefined;
     this.#isRead = true;
-    const whole = new Uint8Array(lengthBytes);
-    let at = 0;
-    for (const piece of this.#pieces) {
-      whole.set(piece, at);
-      at += piece.byteLength;
-    }
+    const whole = joined(this.#pieces, lengthBytes);
     this.#pieces.length = 0;
     return whole;
   }

@@ -6,6 +6,7 @@ import { writeHead } from "../../worker/store/envelope.ts";
 import { isNewer } from "../../worker/store/memory-tier.ts";
 import { RecentHeads } from "../../worker/store/recent-heads.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
+import { joined } from "../bodies/joined.ts";
 import { nodeBody } from "../bodies/node-body.ts";
 import type { CodedFile, CodedFiles } from "../compression/coded-files.ts";
 import { Backlog } from "./backlog.ts";
@@ -528,13 +529,3 @@ function heldBody(stored: Stored): Uint8Array {
 }
 
 const TORN: Prefix = { kind: "entry", headBytes: 0, bodyBytes: 0, headSum: 0, tableSum: 0 };
-
-function joined(parts: readonly Uint8Array[], bytes: number): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(bytes);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.byteLength;
-  }
-  return whole;
-}

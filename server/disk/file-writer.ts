@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { moduleBeside } from "../../cdn/own-package.ts";
+import { joined } from "../bodies/joined.ts";
 import type { Batch, Failure, WrittenFile } from "./file-writer-thread.ts";
 
 /** Writes small files. */
@@ -52,7 +53,11 @@ export class WriterThread implements FileWriter {
     const thread = this.#thread;
     this.#underWay = this.#nextBatch();
     const files = this.#underWay.map(({ file }) => file);
-    const bytes = joined(this.#underWay);
+    const size = files.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    const bytes = joined(
+      this.#underWay.flatMap(({ parts }) => parts),
+      size,
+    );
     const batch: Batch = { files, bytes };
     thread.ref();
     thread.postMessage(batch, [bytes.buffer]);
@@ -96,17 +101,4 @@ export class WriterThread implements FileWriter {
     });
     return thread;
   }
-}
-
-/** The parts of all files in memory of their own, which goes to the thread. */
-function joined(files: readonly Waiting[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(files.reduce((sum, { file }) => sum + file.byteLength, 0));
-  let at = 0;
-  for (const { parts } of files) {
-    for (const part of parts) {
-      whole.set(part, at);
-      at += part.byteLength;
-    }
-  }
-  return whole;
 }

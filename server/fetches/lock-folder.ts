@@ -29,6 +29,11 @@ export function placesForLocks(cacheFolder: string): readonly string[] {
   return [join(IN_MEMORY, `tidemark-${user}-${ofFolder}`), join(cacheFolder, "being-fetched")];
 }
 
+/** The name of the lock for something: of one length, whatever that is called. */
+export function lockNameOf(text: string): string {
+  return hash("sha256", text, "hex").slice(0, 32);
+}
+
 /**
  * Locks that processes share. A lock is a symbolic link whose text is the name of its owner: the kernel makes it whole,
  * or says that there is one. Nothing follows it. Only its owner removes it, or one other process once the owner is dead.
@@ -73,7 +78,7 @@ export class LockFolder {
 
   /** Makes a lock that is nobody's fetch, and gives it back. Throws if it cannot: the folder may be full. */
   tryOut(owner: string): void {
-    const name = hash("sha256", owner, "hex").slice(0, 32);
+    const name = lockNameOf(owner);
     this.take(name, owner);
     this.release(name);
   }

@@ -1,4 +1,4 @@
-import { hash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import type {
@@ -13,7 +13,7 @@ import type {
 import { ExpiringKeys } from "../../worker/rules/key/expiring-keys.ts";
 import { messageOf } from "../message-of.ts";
 import { byLines, type FetchNews, writeNews } from "./fetch-news.ts";
-import { LockFolder } from "./lock-folder.ts";
+import { LockFolder, lockNameOf } from "./lock-folder.ts";
 import { type Heard, isListening, Neighbour } from "./neighbour.ts";
 
 /** Other workers cannot stream along. Who waits for a body beyond these limits would have it sooner from the origin. */
@@ -116,7 +116,7 @@ export class MachineFetches {
 
   /** `isStored`: whether the shared tier has an entry under a key. */
   ofSite(site: string, isStored: (key: string) => boolean): FetchesElsewhere {
-    const lockOf = (key: string) => hash("sha256", `${site}\n${key}`, "hex").slice(0, 32);
+    const lockOf = (key: string) => lockNameOf(`${site}\n${key}`);
     return {
       take: (key, page) => {
         const outdated = this.#outdatedPages;

@@ -39,9 +39,7 @@ export function makeTlsServer({ tls, protocols, handshakeTimeoutMs, carriers, se
   const server = createServer({
     ...secrets(tls.certificates[0]!),
     // Node interrupts each handshake for the choice, so there is none where one certificate serves all names.
-    ...(tls.certificates.length > 1 && {
-      SNICallback: (name: string, done: (error: null, context: SecureContext) => void) => done(null, contextOf(name)),
-    }),
+    SNICallback: tls.certificates.length > 1 ? (name, done) => done(null, contextOf(name)) : undefined,
     ALPNProtocols: [...protocols],
     sessionIdContext: SESSION_CONTEXT,
     handshakeTimeout: handshakeTimeoutMs,

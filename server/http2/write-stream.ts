@@ -45,9 +45,7 @@ export function cutStream(stream: ServerHttp2Stream, because: string): void {
   stream.destroy(new Error(because));
 }
 
-/**
- * Ends a stream on which nothing was done. Default: so that the client may ask again (RFC 9113 §8.7).
- */
+/** Ends a stream on which nothing was done. Default: so that the client may ask again (RFC 9113 §8.7). */
 export function refuseStream(stream: ServerHttp2Stream, code: number = constants.NGHTTP2_REFUSED_STREAM): void {
   endedHere.add(stream);
   stream.close(code);

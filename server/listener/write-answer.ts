@@ -32,21 +32,25 @@ export function writeAnswer(
     // Most small answers of an origin come in one piece, and are here by now.
     const whole = framing.kind === "length" ? bodies.takeWhole?.(body, framing.bytes) : undefined;
     if (!whole) return writeStream(response, body, framing, bodies, stalls);
-    end(response, whole, stalls);
-    return { bodyBytes: whole.byteLength, isWhole: true };
+    return end(response, isSmall(whole) ? asText(whole) : whole, whole.byteLength, stalls);
   }
   if (isStream) void body.cancel().catch(() => undefined);
-  if (bytes === null) response.end();
-  else if (made.isText) response.end(made.bodyText, "latin1");
-  else response.end(bytes);
-  if (response.req.socket.writableLength > 0) stalls();
-  return { bodyBytes: bytes?.byteLength ?? 0, isWhole: true };
+  if (bytes === null) return end(response, null, 0, stalls);
+  return end(response, made.isText ? made.bodyText : bytes, bytes.byteLength, stalls);
 }
 
-function end(response: ServerResponse, bytes: Uint8Array, stalls: () => void): void {
-  if (isSmall(bytes)) response.end(asText(bytes), "latin1");
-  else response.end(bytes);
+/** Ends an answer with all of its body: bytes, or text in Latin-1. */
+function end(
+  response: ServerResponse,
+  body: string | Uint8Array | null,
+  bodyBytes: number,
+  stalls: () => void,
+): Written {
+  if (body === null) response.end();
+  else if (typeof body === "string") response.end(body, "latin1");
+  else response.end(body);
   if (response.req.socket.writableLength > 0) stalls();
+  return { bodyBytes, isWhole: true };
 }
 
 async function writeStream(

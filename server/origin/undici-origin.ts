@@ -113,14 +113,9 @@ export class UndiciOrigin implements Origin {
     }
     const lengthBytes = body && nodeBody(body).lengthBytes;
     if (lengthBytes !== null) headers.push("content-length", String(lengthBytes));
+    const sent = body && (this.#pieces(body, deadline) as never);
     try {
-      this.#pool.dispatch(
-        {
-          ...{ path: this.#basePath + pathAndQuery, method, headers, upgrade },
-          body: body && (this.#pieces(body, deadline) as never),
-        },
-        exchange,
-      );
+      this.#pool.dispatch({ path: this.#basePath + pathAndQuery, method, headers, upgrade, body: sent }, exchange);
     } catch (cause) {
       // undici refuses what it cannot send.
       exchange.onResponseError(undefined, cause as Error);
