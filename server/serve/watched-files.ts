@@ -1,5 +1,5 @@
-import { type Stats, unwatchFile, watch, watchFile } from "node:fs";
-import { basename, dirname } from "node:path";
+import { readdirSync, type Stats, statSync, unwatchFile, watch, watchFile } from "node:fs";
+import { basename, dirname, join } from "node:path";
 
 /** How long after a change it is told: an editor writes a file in several steps. */
 const SETTLED_MS = 100;
@@ -32,10 +32,18 @@ export function watchFiles({ files, folder, isOfFolder }: WatchedPaths, onChange
     timer = setTimeout(onChange, SETTLED_MS).unref();
   };
   const seen = (now: Stats, before: Stats) => {
-    if (now.mtimeMs !== before.mtimeMs || now.ino !== before.ino || now.size !== before.size) changed();
+    if (identityOf(now) !== identityOf(before)) changed();
   };
-  const looked = folder === null ? files : [...files, folder];
-  for (const path of looked) watchFile(path, { interval: LOOK_EVERY_MS, persistent: false }, seen);
+  // Others than the files that count come and go in a folder, such as an editor's.
+  let listed = folder === null ? "" : listingOf(folder, isOfFolder);
+  const seenFolder = () => {
+    const before = listed;
+    listed = listingOf(folder!, isOfFolder);
+    if (listed !== before) changed();
+  };
+  const look = { interval: LOOK_EVERY_MS, persistent: false };
+  for (const file of files) watchFile(file, look, seen);
+  if (folder !== null) watchFile(folder, look, seenFolder);
   // Folders, because an editor that replaces the file ends a watcher of the file itself.
   const folders = Map.groupBy(files, dirname);
   if (folder !== null && !folders.has(folder)) folders.set(folder, []);
@@ -54,7 +62,24 @@ export function watchFiles({ files, folder, isOfFolder }: WatchedPaths, onChange
     // A change that was seen already is told all the same: it may have come after the files were read.
     stop: () => {
       for (const watcher of watchers) watcher.close();
-      for (const path of looked) unwatchFile(path, seen);
+      for (const file of files) unwatchFile(file, seen);
+      if (folder !== null) unwatchFile(folder, seenFolder);
     },
   };
+}
+
+/** Differs for a file that was written or replaced. */
+function identityOf({ mtimeMs, ino, size }: Stats): string {
+  return `${mtimeMs} ${ino} ${size}`;
+}
+
+/** Differs if one of the files in a folder that count was added, removed or replaced, or if the folder is gone. */
+function listingOf(folder: string, isOfFolder: (name: string) => boolean): string {
+  try {
+    const names = readdirSync(folder).filter(isOfFolder).sort();
+    const stats = names.map((name) => statSync(join(folder, name), { throwIfNoEntry: false }));
+    return names.map((name, at) => `${name} ${stats[at] && identityOf(stats[at])}`).join("\n");
+  } catch {
+    return "";
+  }
 }

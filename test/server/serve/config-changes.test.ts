@@ -1,4 +1,14 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unwatchFile,
+  watchFile,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -140,5 +150,37 @@ describe("tidemark serve picks up", { timeout: 60_000 }, () => {
     await server.hasChanged();
     around(1200, await server.lifetime());
     await server.stop();
+  });
+
+  test("a new site where a link leads, and takes no swap file of an editor for a change", async () => {
+    const write = (path: string, name: string) => {
+      mkdirSync(join(folder, path), { recursive: true });
+      const site = `export default { origin: ${JSON.stringify(origin.url)}, hosts: ["${name}.test"] };\n`;
+      writeFileSync(join(folder, path, `${name}.config.ts`), site);
+    };
+    write("sites-1", "shop");
+    write("sites-2", "blog");
+    linkSync(join(folder, "sites-1/shop.config.ts"), join(folder, "sites-2/shop.config.ts")); // it does not change
+    symlinkSync("sites-1", join(folder, "sites"));
+    const args = ["--sites", "sites", "--listen", "127.0.0.1:0", "--workers", "1", "--disk", "0"];
+    const server = new ServerProcess(folder, [...args, "--cache", "cache-of-sites"]);
+    await server.address();
+    // A look that begins now and sees a change 2.5 s later: the server, which looks every two seconds, has looked before.
+    const begun = Promise.withResolvers<void>();
+    const looked = Promise.withResolvers<void>();
+    const seen = join(folder, "seen");
+    watchFile(seen, { interval: 2500 }, ({ ino }) => (ino === 0 ? begun : looked).resolve());
+    await begun.promise;
+    writeFileSync(seen, "");
+    const swap = join(folder, "sites/.shop.config.ts.swp");
+    writeFileSync(swap, "");
+    rmSync(swap);
+    await looked.promise;
+    unwatchFile(seen);
+    symlinkSync("sites-2", join(folder, "sites-next"));
+    renameSync(join(folder, "sites-next"), join(folder, "sites"));
+    await server.prints(/site blog: .*the new settings are in use/s);
+    expect(await server.stop()).toBe(0);
+    expect(server.printed.match(/the new settings are in use/g)).toHaveLength(1);
   });
 });
