@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { DEFAULT_CONFIG } from "../../cdn/config/config-file-error.ts";
@@ -133,7 +132,8 @@ async function run(flags: ServeFlags): Promise<void> {
     const named = [...(flags.listen ?? []), ...(flags.listenTls ?? [])];
     const isOpen = sockets.length > 0 || predecessor !== null;
     const options: ServeOptions = {
-      config: flags.config ?? (environment.TIDEMARK_CONFIG || (existsSync(DEFAULT_CONFIG) ? DEFAULT_CONFIG : null)),
+      config: flags.config ?? (environment.TIDEMARK_CONFIG || null),
+      defaultConfig: DEFAULT_CONFIG,
       sites: flags.sites ?? null,
       origin: flags.origin ?? (environment.TIDEMARK_ORIGIN || null),
       parent: flags.parent ?? (environment.TIDEMARK_PARENT || null),
@@ -173,7 +173,7 @@ async function run(flags: ServeFlags): Promise<void> {
     sendHeldOn();
     sendHeldStopOn();
     tellServiceManager(environment, READY, printLine);
-    process.stdout.write(`${startedText(server, options.config)}\n`);
+    process.stdout.write(`${startedText(server)}\n`);
     await server.ended;
   } catch (error) {
     if (!isNamed(error, FOR_THE_OWNER)) throw error;

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { moduleBeside } from "../../cdn/own-package.ts";
 import type { TokenSettings } from "../../worker/control/tokens.ts";
@@ -28,8 +29,10 @@ import { startSuccessor } from "./start-successor.ts";
 import { type Watching, watchFiles } from "./watched-files.ts";
 
 export interface ServeOptions {
-  /** The config of the only site; `null` for none. */
+  /** The config of the only site; `null` if none is named. */
   readonly config: string | null;
+  /** The config that counts if none is named, from when it is there; `null` for none. */
+  readonly defaultConfig: string | null;
   /** The folder with the configs of several sites; `null` for one site. */
   readonly sites: string | null;
   /** The variables that outrank the config, and the tokens. */
@@ -80,6 +83,8 @@ export interface RunningServer {
 export interface Prepared {
   /** `ONLY_SITE` alone, or several by their names. */
   readonly sites: PreparedSites;
+  /** The config of the only site; `null` for none, or for several sites. */
+  readonly config: string | null;
   readonly settings: EdgeSettings;
   /** What the owner should know, a line each. */
   readonly warnings: readonly string[];
@@ -93,7 +98,9 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
   const { accessLog, usesFastHits, workers } = options;
   const listen = addressesOf(options);
   const { usesProxyProtocol, redirectsToHttps } = options;
-  const { sites, problems } = await sitesOf(options, { listen, usesProxyProtocol, redirectsToHttps }, before);
+  const config = configOf(options, before);
+  const around = { listen, usesProxyProtocol, redirectsToHttps };
+  const { sites, problems } = await sitesOf({ ...options, config }, around, before);
   if (accessLog !== null) expectWritableLog(accessLog.path);
   const tls = tlsOf(options.certificates, listen);
   // The address may hold a password, so the message does not repeat it.
@@ -119,7 +126,14 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
     strictTransportSecurity: options.strictTransportSecurity,
     accessLog,
   };
-  return { sites, settings, warnings };
+  return { sites, config, settings, warnings };
+}
+
+/** One that has been in use is missed when it is gone: an editor or a checkout may be about to write it again. */
+function configOf({ sites, config, defaultConfig }: ServeOptions, before: Prepared | undefined): string | null {
+  if (sites !== null) return null;
+  const isThere = defaultConfig !== null && existsSync(defaultConfig);
+  return config ?? before?.config ?? (isThere ? defaultConfig : null);
 }
 
 async function sitesOf(
@@ -251,9 +265,11 @@ function tlsOf(files: CertificateFiles, listen: readonly ListenAddress[]): TlsSe
 }
 
 /** Calls `onChange` shortly after the files of any site have changed, or one of several was added or removed. */
-function watchSites({ sites }: ServeOptions, prepared: Prepared, onChange: () => void): Watching {
+function watchSites(options: ServeOptions, prepared: Prepared, onChange: () => void): Watching {
+  const { sites, defaultConfig } = options;
   const folder = sites === null ? null : resolve(sites);
   const files = new Set([...prepared.sites.values()].flatMap(({ loaded }) => loaded.files));
+  if (folder === null && prepared.config === null && defaultConfig !== null) files.add(resolve(defaultConfig));
   if (folder !== null) for (const name of prepared.sites.keys()) files.add(resolve(folder, `${name}.env`));
   return watchFiles({ files: [...files], folder, isOfFolder: isOfSite }, onChange);
 }

@@ -1,22 +1,24 @@
 import { styleText } from "node:util";
+import { DEFAULT_CONFIG } from "../../cdn/config/config-file-error.ts";
 import type { OriginAddress } from "../origin/origin-address.ts";
 import { ONLY_SITE } from "../processes/site-logs.ts";
 import type { PreparedSite } from "./prepared-site.ts";
 import type { Prepared, RunningServer } from "./serve.ts";
 
-/** What the server serves and where, and commands to try first. `config`: that of its only site. */
-export function startedText(server: RunningServer, config: string | null): string {
+/** What the server serves and where, and commands to try first. */
+export function startedText(server: RunningServer): string {
   const { addresses, prepared } = server;
   const only = prepared.sites.get(ONLY_SITE);
   const title = styleText("bold", "Tidemark", { stream: process.stdout });
   const heading = `${title} serves ${addresses.map((each) => (each.includes("/") ? each : `http://${each}`)).join(", ")}`;
   if (only === undefined) return `${heading}\n\n${severalText(prepared)}\n`;
+  const { config } = prepared;
   const { loaded, settings, isLocal, madeToken } = only;
   const address = addresses.find((each) => !each.includes("/"));
   const lines = inRows([
     ...(settings.parent ? [["parent", addressText(settings.parent.address)]] : []),
     ...(settings.origin ? [["origin", addressText(settings.origin)]] : []),
-    ["rules", config === null ? "none: the origin's Cache-Control decides alone" : `${config}  (edits are picked up)`],
+    ["rules", rulesText(config)],
     [
       "hosts",
       isLocal ? "this machine alone; name hosts in the config to serve others" : hostsText(loaded.review.hosts),
@@ -36,6 +38,11 @@ Ask twice, then purge and ask again:
   curl -si ${page} | grep -i -e ^x-cache -e ^cache-status -e ^age
   curl -s -X PURGE ${page} ${bearer}
 `;
+}
+
+function rulesText(config: string | null): string {
+  if (config !== null) return `${config}  (edits are picked up)`;
+  return `none: the origin's Cache-Control decides alone  (a ${DEFAULT_CONFIG} is picked up)`;
 }
 
 /** What `--check` prints if nothing is wrong. */

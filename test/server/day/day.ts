@@ -242,6 +242,7 @@ export class Day {
   #serveOptions(): ServeOptions {
     return {
       config: join(this.folder, "site.mjs"),
+      defaultConfig: null,
       sites: null,
       environment: { TIDEMARK_TOKEN: TOKEN },
       origin: `unix:${join(this.folder, "origin")}`,

@@ -43,14 +43,19 @@ describe("tidemark serve picks up", { timeout: 60_000 }, () => {
 
   let pages = 0;
 
-  /** A server with this config, of which each change is waited for. */
+  /** A server of which each change is waited for. */
   class Changing {
     readonly #server: ServerProcess;
     #from = 0;
+    #mayKeep = false;
 
-    constructor(config: string) {
-      const args = ["--config", config, "--listen", "127.0.0.1:0", "--workers", "1", "--disk", "0"];
-      this.#server = new ServerProcess(folder, [...args, "--cache", `cache-${pages}`], { TIDEMARK_HOSTS: "*" });
+    constructor(args: readonly string[], cwd = folder) {
+      const more = ["--listen", "127.0.0.1:0", "--workers", "1", "--disk", "0", "--cache", `cache-${pages}`];
+      this.#server = new ServerProcess(cwd, [...args, ...more], { TIDEMARK_HOSTS: "*" });
+    }
+
+    async isUp(): Promise<void> {
+      await this.#server.address();
     }
 
     /** The lifetime of a new page, in seconds. */
@@ -71,9 +76,15 @@ describe("tidemark serve picks up", { timeout: 60_000 }, () => {
       this.#from = this.#server.printed.length;
     }
 
+    async hasKept(): Promise<void> {
+      await this.#server.prints(/the old settings stay in use/, this.#from);
+      this.#from = this.#server.printed.length;
+      this.#mayKeep = true;
+    }
+
     async stop(): Promise<void> {
       expect(await this.#server.stop()).toBe(0);
-      expect(this.#server.printed).not.toContain("the old settings stay in use");
+      if (!this.#mayKeep) expect(this.#server.printed).not.toContain("the old settings stay in use");
     }
   }
 
@@ -86,7 +97,7 @@ describe("tidemark serve picks up", { timeout: 60_000 }, () => {
     release(join(folder, "releases/1"), "10m");
     release(join(folder, "releases/2"), "20m");
     symlinkSync("releases/1", join(folder, "current"));
-    const server = new Changing("current/tidemark.config.ts");
+    const server = new Changing(["--config", "current/tidemark.config.ts"]);
     around(600, await server.lifetime());
     symlinkSync("releases/2", join(folder, "next"));
     renameSync(join(folder, "next"), join(folder, "current"));
@@ -104,7 +115,7 @@ describe("tidemark serve picks up", { timeout: 60_000 }, () => {
     release(join(mount, "..2"), "20m");
     symlinkSync("..1", join(mount, "..data"));
     symlinkSync("..data/tidemark.config.ts", join(mount, "tidemark.config.ts"));
-    const server = new Changing("mount/tidemark.config.ts");
+    const server = new Changing(["--config", "mount/tidemark.config.ts"]);
     around(600, await server.lifetime());
     symlinkSync("..2", join(mount, "..next"));
     renameSync(join(mount, "..next"), join(mount, "..data"));
@@ -120,7 +131,7 @@ describe("tidemark serve picks up", { timeout: 60_000 }, () => {
     const site = join(folder, "site");
     release(site, "10m");
     release(join(folder, "site-next"), "20m");
-    const server = new Changing("site/tidemark.config.ts");
+    const server = new Changing(["--config", "site/tidemark.config.ts"]);
     around(600, await server.lifetime());
     renameSync(site, join(folder, "site-before"));
     renameSync(join(folder, "site-next"), site);
@@ -144,9 +155,29 @@ describe("tidemark serve picks up", { timeout: 60_000 }, () => {
       rmSync(${JSON.stringify(parts)}, { recursive: true });
       export default { origin: ${JSON.stringify(origin.url)}, hosts: ["*"], routes: [{ match: "/*", ttl }] };\n`;
     writeFileSync(join(folder, "parted.config.ts"), site);
-    const server = new Changing("parted.config.ts");
+    const server = new Changing(["--config", "parted.config.ts"]);
     around(600, await server.lifetime());
     put("20m");
+    await server.hasChanged();
+    around(1200, await server.lifetime());
+    await server.stop();
+  });
+
+  test("a config that there was none of at the start, and keeps its rules when it is gone again", async () => {
+    const bare = join(folder, "bare");
+    mkdirSync(bare);
+    const server = new Changing(["--origin", origin.url], bare);
+    await server.isUp();
+    release(bare, "10m");
+    await server.hasChanged();
+    around(600, await server.lifetime());
+    const config = join(bare, "tidemark.config.ts");
+    renameSync(config, join(bare, "aside"));
+    await server.hasKept();
+    around(600, await server.lifetime());
+    renameSync(join(bare, "aside"), config);
+    await server.hasChanged();
+    writeTtl(bare, "20m");
     await server.hasChanged();
     around(1200, await server.lifetime());
     await server.stop();
