@@ -117,7 +117,7 @@ export function serveCommand(): Command {
 /** A flag outranks the environment, and the environment outranks the config. */
 async function run(flags: ServeFlags): Promise<void> {
   // Loaded here, because an older Node does not have what it imports.
-  const { holdSignals, obeySignals, TO_STOP } = await import("../../server/processes/signals.ts");
+  const { endAtSignals, holdSignals, obeySignals, TO_STOP } = await import("../../server/processes/signals.ts");
   const sendHeldOn = holdSignals();
   const { serve, prepare } = await import("../../server/serve/serve.ts");
   const { expectWritableFolder } = await import("../../server/serve/places.ts");
@@ -127,7 +127,7 @@ async function run(flags: ServeFlags): Promise<void> {
   const environment = process.env;
   try {
     const predecessor = Predecessor.find();
-    const sendHeldStopOn = predecessor === null ? () => undefined : holdSignals(TO_STOP);
+    const handStopOver = predecessor === null ? endAtSignals(TO_STOP) : holdSignals(TO_STOP);
     const sockets = activatedSockets(environment, printLine);
     const named = [...(flags.listen ?? []), ...(flags.listenTls ?? [])];
     const isOpen = sockets.length > 0 || predecessor !== null;
@@ -171,7 +171,7 @@ async function run(flags: ServeFlags): Promise<void> {
     const server = await serve(options, prepared);
     obeySignals(server);
     sendHeldOn();
-    sendHeldStopOn();
+    handStopOver();
     tellServiceManager(environment, READY, printLine);
     process.stdout.write(`${startedText(server)}\n`);
     await server.ended;

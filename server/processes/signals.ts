@@ -17,6 +17,15 @@ const FOR_THE_RUNNING = ["SIGHUP", "SIGUSR1", "SIGUSR2"] as const;
  */
 export const TO_STOP = ["SIGTERM", "SIGINT"] as const;
 
+/** Ends the process at these signals while the server starts, also where it is process 1, which has to say so itself. */
+export function endAtSignals(signals: readonly NodeJS.Signals[]): () => void {
+  const end = () => process.exit(0);
+  for (const signal of signals) process.on(signal, end);
+  return () => {
+    for (const signal of signals) process.off(signal, end);
+  };
+}
+
 /** Holds these signals back while the server starts. The returned function sends those that came on to who listens by then. */
 export function holdSignals(signals: readonly NodeJS.Signals[] = FOR_THE_RUNNING): () => void {
   const held = new Set<NodeJS.Signals>();

@@ -23,6 +23,8 @@ export type SupervisorEvent =
   | { readonly kind: "log-replaced"; readonly setAside: string; readonly cause: unknown }
   /** The log could not be written. What failed is tried again, or was refused to its caller. */
   | { readonly kind: "log-failed"; readonly cause: unknown }
+  /** The log is out of reach. It is tried again, for so long in all, before the server starts. */
+  | { readonly kind: "log-awaited"; readonly cause: unknown; readonly withinMs: number }
   | { readonly kind: "broken-peer"; readonly cause: unknown };
 
 /** A line for the owner. */
@@ -59,6 +61,10 @@ export function eventInWords(event: SupervisorEvent): string {
       );
     case "log-failed":
       return `the purge log failed: ${messageOf(event.cause)}`;
+    case "log-awaited": {
+      const seconds = event.withinMs / 1000;
+      return `${messageOf(event.cause)} It is tried again each second; if it cannot be used within ${seconds} s, this server ends.`;
+    }
     case "broken-peer":
       return `a connection to the purge log was closed: ${messageOf(event.cause)}`;
   }

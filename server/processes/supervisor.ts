@@ -22,6 +22,9 @@ const MAX_FAILED_STARTS = 5;
 /** A log that is out of reach is tried again after this time. Milliseconds. */
 const TRY_AGAIN_MS = 1_000;
 
+/** How long a server that starts waits for a log that is out of reach. Milliseconds. */
+const REACH_WITHIN_MS = 30_000;
+
 const WAITS_FOR_PREDECESSOR = "the upgrade begins when the server before this one has finished its answers";
 
 /** What a configuration gives once it has been read and compiled. */
@@ -199,7 +202,7 @@ export class Supervisor {
     const { listen, load, workers = availableParallelism(), report, sockets = [], predecessor } = this.#options;
     this.#sockets = this.#handOver?.sockets ?? sockets;
     const loaded = await load();
-    await this.#openLogs(loaded.sites, () => this.#handOver?.readers ?? []);
+    await this.#openFirstLogs(loaded.sites);
     this.#followPredecessor();
     predecessor?.tellLogIsOpen();
     if (this.#handOver === null) {
@@ -213,6 +216,25 @@ export class Supervisor {
     this.#sharesSockets = false;
     predecessor?.tellIsListening();
     report({ kind: "listening", addresses: this.addresses, workers });
+  }
+
+  /**
+   * Opens the logs at the start. A log that is out of reach may be about to come up, as after a start of the machine or while
+   * its database fails over. But workers of a predecessor would wait meanwhile.
+   */
+  async #openFirstLogs(sites: SiteGrants): Promise<void> {
+    const until = this.#clock.elapsed() + REACH_WITHIN_MS;
+    for (let isSaid = false; ; isSaid = true) {
+      try {
+        await this.#openLogs(sites, () => this.#handOver?.readers ?? []);
+        return;
+      } catch (cause) {
+        const mayHelp = this.#handOver === null && isOutOfReach(cause);
+        if (!mayHelp || this.#clock.elapsed() + TRY_AGAIN_MS > until) throw cause;
+        if (!isSaid) this.#options.report({ kind: "log-awaited", cause, withinMs: REACH_WITHIN_MS });
+      }
+      await this.#clock.wait(TRY_AGAIN_MS).over;
+    }
   }
 
   /** The workers of the predecessor answer visitors, and read this log until they have finished. */
@@ -313,7 +335,7 @@ export class Supervisor {
         if (this.#stop !== null) await this.#logs.close();
         return;
       } catch (cause) {
-        if (!(cause instanceof SharedLogError && cause.isOutOfReach)) throw cause;
+        if (!isOutOfReach(cause)) throw cause;
         if (!isSaid) this.#options.report({ kind: "log-failed", cause });
       }
       for (const worker of this.#alive) worker.resume(); // their calls fail, instead of waiting
@@ -540,4 +562,8 @@ export class Supervisor {
   get #stopWithinMs(): number {
     return this.#options.stopWithinMs ?? 10_000;
   }
+}
+
+function isOutOfReach(cause: unknown): boolean {
+  return cause instanceof SharedLogError && cause.isOutOfReach;
 }

@@ -26,13 +26,22 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** Codes after which no connection is left, or none was made. */
-const OUT_OF_REACH = /^(08|53300|57P0|E[A-Z]+$)/;
+const OUT_OF_REACH = /^(08|53300|57P0)/;
+
+/** What `pg` says, without a code, if it cannot agree with the server on a password or on TLS. */
+const DISAGREE = /^SASL|does not support SSL/;
+
+const WANTS_PASSWORD = /client password must be/;
 
 export function sharedLogError(where: string, cause: unknown): SharedLogError {
   if (cause instanceof SharedLogError) return cause;
   const { code, message = String(cause) } = cause as { code?: unknown; message?: string };
   const known = typeof code === "string" ? code : "";
   const isOfServer = /^[0-9A-Z]{5}$/.test(known) && !known.startsWith("E");
+  if (WANTS_PASSWORD.test(message)) {
+    return new SharedLogError(where, "it wants a password; set PGPASSWORD, or write it into ~/.pgpass", false, cause);
+  }
   const words = WORDS[known] ?? (isOfServer ? message : `it cannot be reached (${message || known})`);
-  return new SharedLogError(where, words, !isOfServer || OUT_OF_REACH.test(known), cause);
+  const isOutOfReach = isOfServer ? OUT_OF_REACH.test(known) : !DISAGREE.test(message);
+  return new SharedLogError(where, words, isOutOfReach, cause);
 }

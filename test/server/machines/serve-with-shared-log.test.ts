@@ -42,7 +42,6 @@ describe("tidemark serve --log", { timeout: 60_000 }, () => {
   test.each([
     ["mysql://root@host/log", "must be like postgres://user@host/database"],
     ["postgres://root:secret@[/log", "must be like postgres://user@host/database"],
-    ["postgres://root:secret@127.0.0.1:1/log", "The purge log in PostgreSQL at 127.0.0.1:1/log: it cannot be reached"],
   ])("refuses %s in words, without its password", async (address, words) => {
     for (const [args, environment] of [
       [["--log", address], {}],

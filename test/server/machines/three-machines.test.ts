@@ -53,7 +53,7 @@ class Machine {
     for (;;) {
       await this.#process.exited;
       this.start();
-      // A server that cannot reach its log when it starts ends, and whoever runs it starts it again.
+      // A server that cannot reach its log for long when it starts ends, and whoever runs it starts it again.
       const hasListened = await this.#process
         .haveListened(2)
         .then(() => true)

@@ -1,0 +1,129 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ONLY_SITE } from "../../../server/processes/site-logs.ts";
+import { Supervisor, type SupervisorOptions } from "../../../server/processes/supervisor.ts";
+import { eventInWords } from "../../../server/processes/supervisor-events.ts";
+import type { Predecessor } from "../../../server/processes/upgrade.ts";
+import type { systemClock } from "../../../server/system-clock.ts";
+import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
+import { freePort } from "../../suite/free-ports.ts";
+import { PROGRAM } from "../processes/pages.ts";
+import { ServerProcess } from "../serve/running-server.ts";
+import { Relay } from "./relay.ts";
+
+if (noPostgres) process.stdout.write(`${noPostgres}\n`);
+
+const AWAITED =
+  /cannot be reached .* It is tried again each second; if it cannot be used within 30 s, this server ends\./;
+
+describe("a server whose log is out of reach when it starts", { timeout: 60_000 }, () => {
+  let folder: string;
+  let postgres: PostgresServer | undefined;
+  let running: ServerProcess[];
+  let lines: string[];
+  let elapsedMs: number;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+    running = [];
+    lines = [];
+    elapsedMs = 0;
+  });
+  afterEach(async () => {
+    await Promise.all(running.map((server) => server.stop()));
+    await postgres?.stop();
+    postgres = undefined;
+    rmSync(folder, { recursive: true });
+  });
+
+  function start(log: string, more: readonly string[] = []): ServerProcess {
+    const args = ["--origin", "http://127.0.0.1:1", "--listen", "127.0.0.1:0", "--workers", "1", "--disk", "0"];
+    const server = new ServerProcess(folder, [...args, "--log", log, ...more], { TIDEMARK_HOSTS: "*" });
+    running.push(server);
+    return server;
+  }
+
+  /** Its waits are over at once, and time goes by in them alone. */
+  const clock: typeof systemClock = {
+    now: () => elapsedMs,
+    elapsed: () => elapsedMs,
+    wait: (ms) => {
+      elapsedMs += ms;
+      return { over: Promise.resolve(), cancel: () => undefined };
+    },
+  };
+
+  const supervise = (sharedLog: string, change: Partial<SupervisorOptions> = {}) =>
+    Supervisor.start({
+      folder,
+      listen: [{ host: "127.0.0.1", port: 0 }],
+      program: PROGRAM,
+      load: async () => ({ settings: {}, sites: new Map([[ONLY_SITE, { leaseMs: 1000, longestViewAgeMs: 1000 }]]) }),
+      workers: 1,
+      clock,
+      sharedLog,
+      report: (event) => lines.push(eventInWords(event)),
+      ...change,
+    });
+
+  test("tries for 30 s, says so once and without the password, and ends with the reason", async () => {
+    const nobody = `postgres://root:secret@127.0.0.1:${await freePort()}/log`;
+    await expect(supervise(nobody)).rejects.toThrow(/^The purge log in PostgreSQL at 127\.0\.0\.1:\d+\/log: it cannot/);
+    expect(elapsedMs).toBe(30_000);
+    expect(lines).toEqual([expect.stringMatching(AWAITED)]);
+    expect(lines[0]).not.toContain("secret");
+  });
+
+  test("ends at once when it is told to stop", async () => {
+    const server = start(`postgres://127.0.0.1:${await freePort()}/log`);
+    await server.prints(AWAITED);
+    server.signal("SIGTERM");
+    expect(await server.ended()).toBe(0);
+  });
+
+  test("does not ask for the log if it only checks its settings", async () => {
+    const server = start(`postgres://127.0.0.1:${await freePort()}/log`, ["--check"]);
+    expect(await server.ended()).toBe(0);
+    expect(server.printed).not.toContain("PostgreSQL");
+  });
+
+  describe.skipIf(noPostgres)("with PostgreSQL", () => {
+    test("starts when its log comes up", async () => {
+      const port = await freePort();
+      const server = start(`postgres://tidemark@127.0.0.1:${port}/postgres`);
+      await server.prints(AWAITED);
+      postgres = await startPostgres({ port });
+      await server.address();
+      expect(await server.stop()).toBe(0);
+    });
+
+    test("does not wait for a database or a user that does not exist", async () => {
+      postgres = await startPostgres();
+      const url = postgres.url("postgres");
+      for (const [address, words] of [
+        [postgres.url("nowhere"), "the database does not exist"],
+        [url.replace("tidemark@", "nobody@"), "this user may not connect"],
+      ] as const) {
+        await expect(supervise(address)).rejects.toThrow(words);
+      }
+      expect(elapsedMs).toBe(0);
+      expect(lines).toEqual([]);
+    });
+
+    test("does not wait in an upgrade, because the workers of the old server would have to", async () => {
+      postgres = await startPostgres({ port: await freePort() });
+      const relay = await Relay.to(Number(new URL(postgres.url("postgres")).port));
+      const log = `postgres://tidemark@127.0.0.1:${relay.port}/postgres`;
+      const predecessor = {
+        takeOver: async () => {
+          await relay.close();
+          return { sockets: [], readers: [], lock: join(folder, "none") };
+        },
+      } as unknown as Predecessor;
+      await expect(supervise(log, { predecessor })).rejects.toThrow("it cannot be reached");
+      expect(elapsedMs).toBe(0);
+    });
+  });
+});
