@@ -24,6 +24,8 @@ export interface PostgresServer {
   url(database: string): string;
   /** Ends the server as a crash does, and resolves when it is gone. */
   crash(): Promise<void>;
+  /** Resolves when it has ended by itself. */
+  ended(): Promise<void>;
   /** Starts it again after a crash. */
   start(): Promise<void>;
   /** Makes a standby of it as it is now, and starts that. `isFollowing`: whether it goes on to follow this server. */
@@ -40,11 +42,13 @@ export interface PostgresOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** A TCP port of 127.0.0.1 on which it listens, too. Default: none. */
   readonly port?: number;
+  /** In which folder its own one is made. Default: the system's for temporary files. */
+  readonly below?: string;
 }
 
 /** A server with an empty database in a temporary folder. It listens on a socket in there. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
-  const folder = await newFolder();
+  const folder = await newFolder(options.below);
   try {
     const created = ["-U", USER, "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"];
     runProgram(folder, "initdb", ["-D", join(folder, "data"), ...created]);
@@ -55,8 +59,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   }
 }
 
-async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "tidemark-pg-"));
+async function newFolder(below = tmpdir()): Promise<string> {
+  const folder = await mkdtemp(join(below, "tidemark-pg-"));
   const account = unprivilegedAccount();
   if (account) chownSync(folder, account.uid, account.gid);
   return folder;
@@ -88,8 +92,9 @@ async function startIn(folder: string, options: PostgresOptions): Promise<Postgr
     }
   };
   await start();
+  const hasEnded = () => running.exitCode !== null || running.signalCode !== null;
   const end = async (signal: NodeJS.Signals) => {
-    if (running.exitCode !== null || running.signalCode !== null) return;
+    if (hasEnded()) return;
     const exited = once(running, "exit");
     running.kill(signal);
     await exited;
@@ -101,6 +106,9 @@ async function startIn(folder: string, options: PostgresOptions): Promise<Postgr
     user: USER,
     url: (database) => `postgres://${USER}@${encodeURIComponent(folder)}:${port ?? 5432}/${database}`,
     crash: () => end("SIGQUIT"),
+    async ended() {
+      if (!hasEnded()) await once(running, "exit");
+    },
     start,
     async standby(isFollowing = true) {
       const other = await newFolder();

@@ -1,22 +1,18 @@
-import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
+import { SmallDisk } from "../../suite/small-disk.ts";
 import { ServerProcess } from "./running-server.ts";
 
-/** Disks of their own, small enough to be filled. Only root may mount them, and not in every container. */
-const DISKS = { "cache/pages": "4m", "cache/log": "2m", logs: "64k" } as const;
-type Disk = keyof typeof DISKS;
-
 const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
-const mounted = Object.entries(DISKS).filter(([name, size]) => {
-  mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
-  const options = ["-t", "tmpfs", "-o", `size=${size},mode=700`, "tidemark-test", join(folder, name)];
-  return spawnSync("mount", options).status === 0;
-});
-const canMount = mounted.length === Object.keys(DISKS).length;
+const disks = {
+  pages: new SmallDisk(join(folder, "cache/pages"), "4m"),
+  log: new SmallDisk(join(folder, "cache/log"), "2m"),
+  logs: new SmallDisk(join(folder, "logs"), "64k"),
+};
+const canMount = Object.values(disks).every((disk) => disk.isMounted);
 const NOT_RUN = "full disks are SKIPPED, because small disks cannot be mounted here";
 if (!canMount) process.stdout.write(`${NOT_RUN}\n`);
 
@@ -24,7 +20,7 @@ const TOKEN = "a-token-of-this-test-0123456789-0123456789";
 const LARGE = "x".repeat(100_000);
 
 afterAll(() => {
-  for (const [name] of mounted) spawnSync("umount", [join(folder, name)]);
+  for (const disk of Object.values(disks)) disk.unmount();
   rmSync(folder, { recursive: true });
 });
 
@@ -45,12 +41,6 @@ describe.skipIf(!canMount)(canMount ? "tidemark serve, where a disk is full:" : 
     await origin.goDown();
   });
 
-  const fill = (disk: Disk) => {
-    const { bavail, bsize } = statfsSync(join(folder, disk));
-    writeFileSync(join(folder, disk, "filler"), Buffer.alloc(Number(bavail) * Number(bsize)));
-    expect(statfsSync(join(folder, disk)).bavail).toBe(0);
-  };
-  const free = (disk: Disk) => rmSync(join(folder, disk, "filler"));
   const publish = (path: string, body: string) =>
     origin.reply(path, { fields: { "cache-control": "max-age=3600" }, body });
   const ask = async (path: string) => {
@@ -114,7 +104,7 @@ describe.skipIf(!canMount)(canMount ? "tidemark serve, where a disk is full:" : 
   test("purges are refused, pages go on to be served, and the same purge is accepted once there is room", async () => {
     publish("/page", "page");
     await ask("/page");
-    fill("cache/log");
+    disks.log.fill();
     let refused: Awaited<ReturnType<typeof purge>> | null = null;
     let number = 0;
     // Until the room that the log already has is used.
@@ -127,13 +117,12 @@ describe.skipIf(!canMount)(canMount ? "tidemark serve, where a disk is full:" : 
     expect(refused.body).toMatchObject({ code: "unavailable" });
     expect(refused.fields.get("retry-after")).toMatch(/^\d+$/);
     expect(await ask("/page")).toMatchObject({ status: 200, xCache: "HIT" });
-    free("cache/log");
+    disks.log.free();
     expect(await purge(`purge-${number}`)).toMatchObject({ status: 200, body: { seq: number, replayed: false } });
   });
 
   test("a worker that dies is replaced all the same, also if nothing can be written", { timeout: 60_000 }, async () => {
-    const remount = (mode: string) => spawnSync("mount", ["-o", `remount,${mode}`, join(folder, "cache/pages")]).status;
-    while (remount("ro") !== 0); // as long as a page is being written
+    while (!disks.pages.remount("ro")); // as long as a page is being written
     const log = join(folder, "logs/access.log");
     rmSync(log);
     mkdirSync(log); // so that it cannot be opened
@@ -143,6 +132,6 @@ describe.skipIf(!canMount)(canMount ? "tidemark serve, where a disk is full:" : 
     expect(await ask("/page")).toMatchObject({ status: 200, body: "page" });
     rmSync(log, { recursive: true });
     await server.prints(/worker-2: The access log \S+ is written again/);
-    expect(remount("rw")).toBe(0);
+    expect(disks.pages.remount("rw")).toBe(true);
   });
 });
