@@ -327,6 +327,27 @@ describe("several workers of a machine", () => {
     expect(machine.asked).toHaveLength(2);
   });
 
+  test("take what another has stored since, if they learn late of a death", async () => {
+    const { machine, one, other } = await MachineUnderTest.withTwo();
+    void (await machine.worker()).ask("/a");
+    await machine.hasAsked(1);
+    await settle(); // each has swept up at its start
+    const lock = join(machine.locks, locksIn(machine.locks)[0]!);
+    const removal = `${lock}.1-0badc0de`;
+    rmSync(lock);
+    symlinkSync("1-0badc0de", lock); // nobody listens there
+    symlinkSync("2-0badc0de", removal); // and another one is about to remove it
+    const late = one.many(3, "/a");
+    await settle();
+    rmSync(lock);
+    rmSync(removal);
+    await machine.stores(other, "/a", "v2", PAGE);
+    rmSync(lock); // its time is over
+    await machine.clock.advance(10);
+    expect(texts(await late)).toEqual(["200 v2"]);
+    expect(machine.asked).toHaveLength(2);
+  });
+
   test("sweep up after the dead when they start", async () => {
     const machine = await MachineUnderTest.start();
     mkdirSync(machine.locks, { mode: 0o700 });

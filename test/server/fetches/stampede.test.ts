@@ -83,16 +83,19 @@ describe("a stampede on tidemark serve with several workers", { timeout: 60_000 
   });
 
   test("survives the death of the worker that fetches", async () => {
-    const [answers] = await rush("/b");
+    const [first] = await rush("/b");
     await until(() => at("/b").length === 1);
     await until(() => held().length === 1); // those of earlier fetches are gone
-    process.kill(Number(readlinkSync(join(locks(), held()[0]!)).split("-")[0]), "SIGKILL");
+    const fetching = Number(readlinkSync(join(locks(), held()[0]!)).split("-")[0]);
+    process.kill(fetching, "SIGSTOP"); // one worker may have all connections: the next ones go to others
+    const [others] = await rush("/b");
+    process.kill(fetching, "SIGKILL");
     await until(() => at("/b").length === 2);
     answer(at("/b")[1]!.response, "v2");
-    const got = await answers!;
+    const got = [...(await first!), ...(await others!)];
     expect(new Set(got.filter((body) => body !== null))).toEqual(new Set(["v2"]));
     const lost = got.filter((body) => body === null).length; // those on connections of the dead worker
-    expect(lost).toBeLessThan(REQUESTS);
+    expect(lost).toBeLessThanOrEqual(REQUESTS);
     const [again] = await rush("/b");
     expect(new Set(await again)).toEqual(new Set(["v2"]));
     expect(at("/b")).toHaveLength(2);

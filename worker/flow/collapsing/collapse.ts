@@ -1,6 +1,7 @@
 import type { Answer, ReceiptToken } from "../../ports.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
 import { isInMemory } from "../found-response.ts";
+import { judgeNow, mayAnswer } from "../judging.ts";
 import type { Miss } from "../miss.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -29,8 +30,12 @@ export async function collapse(
     if (collapsed.isHitForMiss(own, ports.clock.now())) return fetchAlone();
     if (!leader || (leader.isElsewhere && !joins)) {
       const begun = collapsed.begin(own, joins);
-      if (begun) return fetchAndStore(context, miss, begun);
-      continue;
+      if (!begun) continue;
+      if (MAY_KNOW_ELSEWHERE && failures > 0 && ports.fetchesElsewhere && (await isStored(context, token))) {
+        begun.tell({ kind: "look-again" }, ports.clock.now());
+        return lookAgain();
+      }
+      return fetchAndStore(context, miss, begun);
     }
     const outcome = await waitFor(context, leader);
     switch (outcome.kind) {
@@ -63,6 +68,13 @@ export async function collapse(
         break;
     }
   }
+}
+
+/** Whether another isolate has stored a usable response since the look of this request: it may have learnt late of a failure. */
+async function isStored(context: RequestContext, token: ReceiptToken | null): Promise<boolean> {
+  const found = await selectInSharedTier(context);
+  context.background.run(cancelBody(found?.body ?? null));
+  return found !== undefined && mayAnswer(judgeNow(context, found.head, token, context.ports.clock.now()));
 }
 
 /** Brings the response into memory, so that the followers need not read it one by one. */
