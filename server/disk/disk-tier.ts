@@ -32,6 +32,7 @@ import type { FileWriter } from "./file-writer.ts";
 import { type JanitorLine, roomOf } from "./janitor.ts";
 import { LikelyCached } from "./likely-cached.ts";
 import { ReadTurns } from "./read-turns.ts";
+import { RecentMisses } from "./recent-misses.ts";
 import { Room } from "./room.ts";
 
 /** The first read of a file: most files whole. */
@@ -72,8 +73,8 @@ interface SharedParts {
  * - A loss of power may tear any file, also a renamed one, because nothing is synced. So all bytes have checksums, and a
  *   file that is torn, of another format, or of another key with the same hash is a miss.
  * - An open file can be read to its end, even if it is deleted or replaced in the meantime.
- * - All processes see each other's files at once, but two that write the same one do not wait for each other: the later
- *   rename stays. Then an older response may replace a newer one, and its stamp shows that it is purged (R23).
+ * - All processes see each other's files at once, but two that write the same one do not wait for each other, and do not
+ *   look anew for what was missing a moment ago: the later rename stays. Then an older response may replace a newer one, and its stamp shows that it is purged (R23).
  */
 export class DiskTier implements SharedTier, CodedFiles {
   readonly #parts: DiskTierParts;
@@ -85,6 +86,7 @@ export class DiskTier implements SharedTier, CodedFiles {
   readonly #cached: LikelyCached;
   readonly #writer: FileWriter | undefined;
   readonly #heads = new RecentHeads();
+  readonly #misses = new RecentMisses();
   readonly #turns: ReadTurns;
   /** The last change of each file that is under way in this process. */
   readonly #changes = new Map<string, Promise<void>>();
@@ -119,7 +121,7 @@ export class DiskTier implements SharedTier, CodedFiles {
     const name = this.#folder.nameOf(key, "entry");
     try {
       const cached = this.#readCached(key, name);
-      if (cached === undefined && this.#isSurelyMissing(name)) return undefined;
+      if (cached === undefined && this.#isSurelyMissing(key, name)) return undefined;
       const found = cached ?? (await this.#readFile(key, name));
       this.#health.worked(false);
       if (found === "torn") return await this.#drop(name);
@@ -143,9 +145,12 @@ export class DiskTier implements SharedTier, CodedFiles {
   }
 
   async put(stored: Stored): Promise<void> {
-    const name = this.#folder.nameOf(stored.head.key, "entry");
+    const { key } = stored.head;
+    const missing = this.#misses.take(key, performance.now());
+    const name = missing ?? this.#folder.nameOf(key, "entry");
+    const isMissing = missing !== undefined && !this.#changes.has(name);
     await this.#changeInMemory(name, heldBody(stored), async () => {
-      const held = await this.#heldAt(stored.head.key, name);
+      const held = isMissing ? undefined : await this.#heldAt(key, name);
       if (held && isNewer(held, stored)) return;
       const bytes = await this.#writeEntry(name, stored);
       if (bytes !== null) this.#cached.touch(name, bytes);
@@ -254,12 +259,13 @@ export class DiskTier implements SharedTier, CodedFiles {
   }
 
   /** Most misses end here: a look for a name costs a fifth of an open that does not block. */
-  #isSurelyMissing(name: string): boolean {
+  #isSurelyMissing(key: string, name: string): boolean {
     const startedAt = performance.now();
     if (!this.#cached.holdsFolders(startedAt)) return false;
     const exists = this.#files.existsNow(this.#folder.pathOf(name));
     const now = performance.now();
     this.#cached.took(now - startedAt, now);
+    if (!exists) this.#misses.remember(key, name, now);
     return !exists;
   }
 

@@ -1,11 +1,16 @@
 /*
  * The heaviest URLs by the space-saving algorithm (Metwally, Agrawal, El Abbadi: "Efficient Computation of Frequent and
- * Top-k Elements in Data Streams", ICDT 2005). The weight of an entry is at most `error` above its true one, and every
- * URL whose true weight exceeds the sum of all weights divided by the number of entries has an entry.
+ * Top-k Elements in Data Streams", ICDT 2005), which gives up the lightest entries in batches and not one for each new URL.
+ * The weight of an entry is at most `error` above its true one, and every URL whose true weight exceeds the sum of all
+ * weights divided by the number of entries has an entry: whenever a weight is given up, that many entries of at least the
+ * same weight stay.
  */
 
 /** The most URLs that are kept of a kind. */
 export const MAX_TOP_URLS = 64;
+
+/** While they are counted, there are so many at most. */
+const MAX_COUNTED = 4 * MAX_TOP_URLS;
 
 /** The most characters of a URL that are kept. */
 const MAX_CHARACTERS = 200;
@@ -24,8 +29,8 @@ type Counted = { -readonly [Name in keyof TopUrl]: TopUrl[Name] };
 
 export class TopUrls {
   #entries = new Map<string, Counted>();
-  /** No entry is lighter. */
-  #least = 0;
+  /** The most that a URL without an entry may weigh. */
+  #givenUp = 0;
 
   add(url: string, weight: number, because?: string): void {
     const shown = shownUrl(url);
@@ -36,32 +41,28 @@ export class TopUrls {
       held.times++;
       return;
     }
-    const error = this.#entries.size < MAX_TOP_URLS ? 0 : this.#dropLightest();
+    const error = this.#givenUp;
     this.#entries.set(key, { url: shown, weight: error + weight, error, times: 1, ...(because && { because }) });
+    if (this.#entries.size >= MAX_COUNTED) this.#giveUpLight();
   }
 
-  /** Returns its weight. */
-  #dropLightest(): number {
-    let lightestKey = "";
-    let lightest = Number.POSITIVE_INFINITY;
-    for (const [key, { weight }] of this.#entries) {
-      if (weight >= lightest) continue;
-      lightestKey = key;
-      lightest = weight;
-      if (weight <= this.#least) break;
-    }
-    this.#least = lightest;
-    this.#entries.delete(lightestKey);
-    return lightest;
+  #giveUpLight(): void {
+    const all = heaviestFirst(this.#entries);
+    this.#givenUp = Math.max(this.#givenUp, all[MAX_TOP_URLS]?.[1].weight ?? 0);
+    this.#entries = new Map(all.slice(0, MAX_TOP_URLS));
   }
 
-  /** Its entries, which it forgets. */
+  /** Its heaviest entries. It forgets all of them. */
   take(): TopUrl[] {
-    const taken = [...this.#entries.values()];
+    const taken = heaviestFirst(this.#entries).slice(0, MAX_TOP_URLS);
     this.#entries = new Map();
-    this.#least = 0;
-    return taken;
+    this.#givenUp = 0;
+    return taken.map(([, counted]) => counted);
   }
+}
+
+function heaviestFirst(entries: ReadonlyMap<string, Counted>): [key: string, counted: Counted][] {
+  return [...entries].sort(([, a], [, b]) => b.weight - a.weight);
 }
 
 /**
@@ -93,7 +94,7 @@ function sum(entry: TopUrl, { weight, error, times }: Pick<TopUrl, "weight" | "e
 }
 
 function keyOf(because: string | undefined, url: string): string {
-  return `${because} ${url}`;
+  return because === undefined ? url : `${because} ${url}`;
 }
 
 function lightestOf(urls: readonly TopUrl[]): TopUrl {
