@@ -183,7 +183,7 @@ describe("tidemark serve picks up", { timeout: 60_000 }, () => {
     await server.stop();
   });
 
-  test("a new site where a link leads, and takes no swap file of an editor for a change", async () => {
+  test("a new site where a link leads, and takes no swap or lock file of an editor for one", async () => {
     const write = (path: string, name: string) => {
       mkdirSync(join(folder, path), { recursive: true });
       const site = `export default { origin: ${JSON.stringify(origin.url)}, hosts: ["${name}.test"] };\n`;
@@ -206,6 +206,7 @@ describe("tidemark serve picks up", { timeout: 60_000 }, () => {
     const swap = join(folder, "sites/.shop.config.ts.swp");
     writeFileSync(swap, "");
     rmSync(swap);
+    for (const each of ["sites-1", "sites-2"]) symlinkSync("me@host.1", join(folder, each, ".#shop.config.ts"));
     await looked.promise;
     unwatchFile(seen);
     symlinkSync("sites-2", join(folder, "sites-next"));
