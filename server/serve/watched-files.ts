@@ -1,4 +1,4 @@
-import { readdirSync, type Stats, statSync, unwatchFile, watch, watchFile } from "node:fs";
+import { readdirSync, statSync, unwatchFile, watch, watchFile } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 /** How long after a change it is told: an editor writes a file in several steps. */
@@ -23,27 +23,24 @@ export interface Watching {
 /**
  * Calls `onChange` shortly after any of the files has changed. The system tells of that at once, but only in the folders
  * as they were: not if a link leads elsewhere from now on, if a folder is replaced, or in some mounts of networks and
- * containers. So the files are looked at as well, every two seconds.
+ * containers. So the files are looked at as well, every two seconds. Each change is told once, whoever has seen it.
  */
-export function watchFiles({ files, folder, isOfFolder }: WatchedPaths, onChange: () => void): Watching {
+export function watchFiles(paths: WatchedPaths, onChange: () => void): Watching {
+  const { files, folder, isOfFolder } = paths;
+  let told = stateOf(paths);
   let timer: NodeJS.Timeout | undefined;
-  const changed = () => {
+  const tell = () => {
+    const state = stateOf(paths);
+    if (state === told) return;
+    told = state;
+    onChange();
+  };
+  const mayHaveChanged = () => {
     clearTimeout(timer);
-    timer = setTimeout(onChange, SETTLED_MS).unref();
+    timer = setTimeout(tell, SETTLED_MS).unref();
   };
-  const seen = (now: Stats, before: Stats) => {
-    if (identityOf(now) !== identityOf(before)) changed();
-  };
-  // Others than the files that count come and go in a folder, such as an editor's.
-  let listed = folder === null ? "" : listingOf(folder, isOfFolder);
-  const seenFolder = () => {
-    const before = listed;
-    listed = listingOf(folder!, isOfFolder);
-    if (listed !== before) changed();
-  };
-  const look = { interval: LOOK_EVERY_MS, persistent: false };
-  for (const file of files) watchFile(file, look, seen);
-  if (folder !== null) watchFile(folder, look, seenFolder);
+  const looked = folder === null ? files : [...files, folder];
+  for (const path of looked) watchFile(path, { interval: LOOK_EVERY_MS, persistent: false }, mayHaveChanged);
   // Folders, because an editor that replaces the file ends a watcher of the file itself.
   const folders = Map.groupBy(files, dirname);
   if (folder !== null && !folders.has(folder)) folders.set(folder, []);
@@ -51,7 +48,7 @@ export function watchFiles({ files, folder, isOfFolder }: WatchedPaths, onChange
     const names = new Set(inIt.map((file) => basename(file)));
     try {
       const watcher = watch(each, (_event, name) => {
-        if (name !== null && (names.has(name) || (each === folder && isOfFolder(name)))) changed();
+        if (name !== null && (names.has(name) || (each === folder && isOfFolder(name)))) mayHaveChanged();
       });
       return [watcher.on("error", () => undefined)]; // the looks go on
     } catch {
@@ -62,24 +59,30 @@ export function watchFiles({ files, folder, isOfFolder }: WatchedPaths, onChange
     // A change that was seen already is told all the same: it may have come after the files were read.
     stop: () => {
       for (const watcher of watchers) watcher.close();
-      for (const file of files) unwatchFile(file, seen);
-      if (folder !== null) unwatchFile(folder, seenFolder);
+      for (const path of looked) unwatchFile(path, mayHaveChanged);
     },
   };
 }
 
-/** Differs for a file that was written or replaced. */
-function identityOf({ mtimeMs, ino, size }: Stats): string {
-  return `${mtimeMs} ${ino} ${size}`;
+/** Differs if a file was added, removed, written or replaced. Others in the folder, such as an editor's, have no part in it. */
+function stateOf({ files, folder, isOfFolder }: WatchedPaths): string {
+  const inFolder = folder === null ? [] : namesIn(folder).filter(isOfFolder).sort();
+  return [...files, ...inFolder.map((name) => join(folder!, name))].map(stateOfFile).join("\n");
 }
 
-/** Differs if one of the files in a folder that count was added, removed or replaced, or if the folder is gone. */
-function listingOf(folder: string, isOfFolder: (name: string) => boolean): string {
+function namesIn(folder: string): string[] {
   try {
-    const names = readdirSync(folder).filter(isOfFolder).sort();
-    const stats = names.map((name) => statSync(join(folder, name), { throwIfNoEntry: false }));
-    return names.map((name, at) => `${name} ${stats[at] && identityOf(stats[at])}`).join("\n");
+    return readdirSync(folder);
   } catch {
-    return "";
+    return [];
+  }
+}
+
+function stateOfFile(path: string): string {
+  try {
+    const { mtimeMs, ino, size } = statSync(path);
+    return `${path} ${mtimeMs} ${ino} ${size}`;
+  } catch {
+    return path;
   }
 }
