@@ -57,6 +57,9 @@ const OPTIONS = {
   maxHeaderListPairs: MAX_FIELDS,
 };
 
+/** How soon a client that has let a stream stall answers a PING, or its connection ends. */
+const PONG_WITHIN_MS = 5_000;
+
 /** For how long requests may be on their way to a connection that ends, and the highest number that one can have. */
 const ON_THEIR_WAY_MS = 1_000;
 const LAST_STREAM = 2 ** 31 - 1;
@@ -133,6 +136,7 @@ class Session {
   #running = 0;
   #requests = 0;
   #isClosing = false;
+  #isPinged = false;
   #idleSince = performance.now();
 
   constructor(
@@ -171,6 +175,20 @@ class Session {
 
   destroy(): void {
     this.#session.destroy();
+  }
+
+  /**
+   * Ends the connection unless its client answers. While Node has something to write, it reads nothing, and may not see that
+   * the client has gone. RFC 9113 §6.7.
+   */
+  #ping(): void {
+    if (this.#isPinged || this.#session.destroyed) return;
+    this.#isPinged = true;
+    const timer = setTimeout(() => this.destroy(), Math.min(PONG_WITHIN_MS, this.#parts.stallMs)).unref();
+    this.#session.ping(() => {
+      clearTimeout(timer);
+      this.#isPinged = false;
+    });
   }
 
   #spend(allowance: Allowance): void {
@@ -215,7 +233,7 @@ class Session {
     hasBody: boolean,
   ): Promise<void> {
     const startedAt = performance.now();
-    const watch = new StallWatch(stream, this.#parts.stallMs);
+    const watch = new StallWatch(stream, this.#parts.stallMs, () => this.#ping());
     const fields = http2Fields(raw, pseudo[":authority"]);
     const arrival = this.#arrivals.of(fields, "/"); // its host is in the fields, whatever the path
     const method = pseudo[":method"]!;
@@ -279,13 +297,15 @@ function isFlood({ code, errno }: NodeJS.ErrnoException): boolean {
 class StallWatch {
   readonly #stream: ServerHttp2Stream;
   readonly #ms: number;
+  readonly #stalled: () => void;
   #isArmed = false;
   #isWriting = false;
   #isReading = false;
 
-  constructor(stream: ServerHttp2Stream, ms: number) {
+  constructor(stream: ServerHttp2Stream, ms: number, stalled: () => void) {
     this.#stream = stream;
     this.#ms = ms;
+    this.#stalled = stalled;
   }
 
   writes(isWaiting: boolean): void {
@@ -305,7 +325,9 @@ class StallWatch {
     if (this.#isArmed) return;
     this.#isArmed = true;
     this.#stream.on("timeout", () => {
-      if (this.#isWriting || this.#isReading) cutStream(this.#stream, "the client stalls");
+      if (!this.#isWriting && !this.#isReading) return;
+      cutStream(this.#stream, "the client stalls");
+      this.#stalled();
     });
   }
 }

@@ -430,6 +430,14 @@ describe("a connection in HTTP/2", () => {
     expect((await firstLogged).isWhole).toBe(false);
   });
 
+  test("ends the connection of a client that reads nothing at all", async () => {
+    const { https, listener } = await start(() => answer("x".repeat(5_000_000)), { settings: { stallMs: 200 } });
+    const deaf = await connected(https, { ALPNProtocols: ["h2"] });
+    deaf.pause().write(PREFACE + SETTINGS + get(1), "latin1");
+    expect(listener.connections).toBe(1);
+    await new Promise<void>((resolve) => listener.onceEmpty(resolve));
+  });
+
   test("ends a stream whose client does not read, also if the origin was slower before than a client may be", async () => {
     const slow = Promise.withResolvers<void>();
     const { https } = await start(
