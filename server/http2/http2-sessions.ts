@@ -5,12 +5,14 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from "node:http2";
+import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { EdgeAnswer } from "../../worker/isolate.ts";
 import type { Answer, Bodies } from "../../worker/ports.ts";
 import { PushedBody } from "../bodies/pushed-body.ts";
 import { CountedWarning } from "../counted-warning.ts";
 import type { RequestArrivals, Scheme } from "../front/arrival.ts";
+import { carrierOf } from "../front/carriers.ts";
 import type { ExchangeLog } from "../listener/access-log.ts";
 import type { MadeAnswers } from "../listener/made-answers.ts";
 import { NodeRequest } from "../listener/node-request.ts";
@@ -94,20 +96,22 @@ export class Http2Sessions {
       ...OPTIONS,
       settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: this.#parts.maxHeadBytes, enablePush: false },
     });
-    const session = new Session(inner, arrivals, isOverLimit, this.#parts, () =>
+    const carrier = carrierOf(socket);
+    const session = new Session(inner, carrier, arrivals, isOverLimit, this.#parts, () =>
       this.#floods.add("Connections in HTTP/2 were ended because they flooded the server"),
     );
     this.#sessions.add(session);
     if (this.#isClosing) session.close(); // it was in its handshake when the listener stopped
-    inner.once("close", () => {
-      this.#sessions.delete(session);
-      this.#left();
-    });
+    const leave = () => {
+      if (this.#sessions.delete(session)) this.#left();
+    };
+    inner.once("close", leave);
+    carrier.once("close", leave);
   }
 
   /** Ends the sessions that have carried nothing for a while. `now` is that of `performance`. */
   sweep(now: number): void {
-    for (const session of this.#sessions) session.endIfIdle(now);
+    for (const session of this.#sessions) session.sweep(now);
   }
 
   /** Takes no more requests, and ends each session after its last answer. RFC 9113 §6.8. */
@@ -124,6 +128,7 @@ export class Http2Sessions {
 /** One connection in HTTP/2. */
 class Session {
   readonly #session: ServerHttp2Session;
+  readonly #carrier: Socket;
   readonly #arrivals: RequestArrivals;
   readonly #isOverLimit: boolean;
   readonly #parts: Http2Parts;
@@ -137,16 +142,19 @@ class Session {
   #requests = 0;
   #isClosing = false;
   #isPinged = false;
+  #isEnding = false;
   #idleSince = performance.now();
 
   constructor(
     session: ServerHttp2Session,
+    carrier: Socket,
     arrivals: RequestArrivals,
     isOverLimit: boolean,
     parts: Http2Parts,
     flooded: () => void,
   ) {
     this.#session = session;
+    this.#carrier = carrier;
     this.#arrivals = arrivals;
     this.#isOverLimit = isOverLimit;
     this.#parts = parts;
@@ -159,7 +167,18 @@ class Session {
     session.on("remoteSettings", () => this.#spend(this.#pingsAndSettings));
   }
 
-  endIfIdle(now: number): void {
+  sweep(now: number): void {
+    if (this.#session.destroyed) this.#endCarrier();
+    else this.#endIfIdle(now);
+  }
+
+  /** Node waits for what it writes at last, and does so for ever if the client has gone meanwhile. */
+  #endCarrier(): void {
+    if (this.#isEnding) this.#carrier.destroy();
+    this.#isEnding = true; // until the next sweep
+  }
+
+  #endIfIdle(now: number): void {
     if (this.#open > 0 || now - this.#idleSince < this.#parts.keepAliveMs) return;
     if (this.#isClosing) this.destroy();
     else this.close();
