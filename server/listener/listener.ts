@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
-import type { AddressInfo, Server as NetServer, Socket } from "node:net";
+import { type AddressInfo, createServer as createNetServer, type Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import type { EdgeAnswer, RunningIsolate } from "../../worker/isolate.ts";
@@ -34,9 +34,12 @@ export type ListenTarget = { readonly scheme?: Scheme } /** `::` takes IPv4 as w
   | { readonly host: string; readonly port: number }
   /** A unix socket. Its file must not exist. */
   | { readonly path: string }
-  /** A socket that another process holds: its file descriptor, or the server that came with a message. */
+  /**
+   * A socket that another process holds: its file descriptor, or the server that came with a message. `more`: further
+   * handles of the same socket, each of which accepts a connection in a turn of the event loop; default: none.
+   */
   | { readonly fd: number }
-  | { readonly handle: object }
+  | { readonly handle: object; readonly more?: readonly object[] | undefined }
 );
 
 export interface ListenerSettings {
@@ -185,6 +188,16 @@ export class Listener {
     const inner = address.scheme === "https" ? this.#encrypt(http) : http;
     const server = this.#parts.usesProxyProtocol ? this.#proxied.before(inner) : inner;
     if (server !== http) http.emit("listening"); // begins to watch for heads that take too long
+    await this.#listenWith(server, address);
+    for (const handle of "handle" in address ? (address.more ?? []) : []) {
+      const beside = createNetServer({ allowHalfOpen: server !== inner || inner === http, noDelay: true });
+      beside.on("connection", (socket) => server.emit("connection", socket));
+      await this.#listenWith(beside, { handle });
+    }
+    return server.address();
+  }
+
+  async #listenWith(server: NetServer, address: ListenTarget): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
       const { backlog } = this.#settings;
@@ -197,7 +210,6 @@ export class Listener {
     });
     server.on("error", (error) => this.#parts.warn(`The listener failed: ${error.message}`));
     this.#servers.push(server);
-    return server.address();
   }
 
   /**

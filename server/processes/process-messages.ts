@@ -25,7 +25,7 @@ export type ToWorker =
       /** How long it may drain once its supervisor has died, in milliseconds. */
       readonly drainMs: number;
     }
-  /** A listening socket, of which there are `count`. Listening begins with the last one. */
+  /** A handle of a listening socket, of which there are `count` in all. Listening begins with the last one. */
   | { readonly kind: "socket"; readonly address: string; readonly scheme: Scheme; readonly count: number }
   /** Comes before the sockets: the logs of these sites do not answer, so they are not served until "admitted". */
   | { readonly kind: "not-admitted"; readonly sites: readonly string[] }

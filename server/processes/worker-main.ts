@@ -21,7 +21,9 @@ let running: RunningWorker | null = null;
 let starting: Promise<void> | undefined;
 let isDraining = false;
 let drainMs = 0;
-const sockets: ListeningSocket[] = [];
+/** By their addresses. */
+const sockets = new Map<string, ListeningSocket & { readonly more: object[] }>();
+let handles = 0;
 let notAdmitted: readonly string[] = [];
 
 // A terminal, or a service manager, signals every process of the group. The supervisor decides what follows.
@@ -69,9 +71,11 @@ async function holdLogs(): Promise<void> {
 }
 
 async function takeSocket({ address, scheme, count }: Socket, handle: object): Promise<void> {
-  sockets.push({ address, scheme, handle });
-  if (sockets.length < count) return;
-  await running!.listen(sockets, notAdmitted);
+  const known = sockets.get(address);
+  if (known) known.more.push(handle);
+  else sockets.set(address, { address, scheme, handle, more: [] });
+  if (++handles < count) return;
+  await running!.listen([...sockets.values()], notAdmitted);
   tell({ kind: "listening" });
 }
 

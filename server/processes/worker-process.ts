@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import type { Clock } from "../../worker/ports.ts";
+import type { Scheme } from "../front/arrival.ts";
 import { messageOf } from "../message-of.ts";
 import type { HeldSocket } from "./listening-sockets.ts";
 import type { ServedWorker } from "./process-line.ts";
@@ -36,6 +37,13 @@ export function endingInWords({ code, signal, because }: Ending): string {
  * 32 MiB, two halves, a request costs as much CPU time as before.
  */
 const YOUNG_OBJECTS = "--max-semi-space-size=16";
+
+/**
+ * A process accepts one connection from each handle in a turn of its event loop. With TLS there are several of each socket:
+ * where connections come faster than they are accepted, clients give up on some whose handshakes are still to be computed, and
+ * clients in Go then ask for one more with each request. A connection without TLS would cost a third more.
+ */
+const HANDLES: Readonly<Record<Scheme, number>> = { http: 1, https: 16 };
 
 /** One worker's process, from its start to its end. */
 export class WorkerProcess {
@@ -108,8 +116,9 @@ export class WorkerProcess {
    */
   listen(sockets: readonly HeldSocket[], notAdmitted: readonly string[]): Promise<void> {
     if (notAdmitted.length > 0) this.#tell({ kind: "not-admitted", sites: notAdmitted });
-    for (const { address, scheme, handle } of sockets) {
-      this.#tell({ kind: "socket", address, scheme, count: sockets.length }, handle);
+    const handles = sockets.flatMap((socket) => Array<HeldSocket>(HANDLES[socket.scheme]).fill(socket));
+    for (const { address, scheme, handle } of handles) {
+      this.#tell({ kind: "socket", address, scheme, count: handles.length }, handle);
     }
     return this.#listening.promise;
   }

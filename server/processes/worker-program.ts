@@ -54,4 +54,6 @@ export interface ListeningSocket {
   readonly scheme: Scheme;
   /** What `server.listen` takes. */
   readonly handle: object;
+  /** Further handles of the same socket, from which connections may be accepted as well. Default: none. */
+  readonly more?: readonly object[];
 }

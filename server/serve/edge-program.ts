@@ -105,7 +105,7 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
       };
       listener = await startListener(
         parts,
-        sockets.map(({ handle, scheme }) => ({ handle, scheme })),
+        sockets.map(({ handle, more, scheme }) => ({ handle, more, scheme })),
       );
     },
     admit: (site) => void closed.delete(site),

@@ -5,6 +5,8 @@ import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 import { afterEach, describe, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { ticketKey } from "../../../server/front/ticket-keys.ts";
+import { openSockets } from "../../../server/processes/listening-sockets.ts";
+import { systemClock } from "../../../server/system-clock.ts";
 import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
 import { type Answering, answer, streamed } from "../listener/running-listener.ts";
 import { RawClient } from "../raw-client.ts";
@@ -38,6 +40,37 @@ describe("over TLS", () => {
       expect(listener.fastHits).toBe(usesFastHits ? 2 : 0);
     }
   });
+});
+
+describe("further handles of a socket", () => {
+  // Two sockets stand for two handles of one, which only processes can have.
+  test.each([false, true])(
+    "accept connections like the first, with the PROXY protocol: %s",
+    async (usesProxyProtocol) => {
+      const address = { host: "127.0.0.1", port: 0, scheme: "https" } as const;
+      const sockets = await openSockets([address, address], systemClock, () => false);
+      const [first, second] = sockets.map((socket): Where & typeof socket => ({
+        ...socket,
+        host: "127.0.0.1",
+        port: Number(socket.address.split(":")[1]),
+      }));
+      const loopback = [readNetwork("127.0.0.1")!];
+      const { listener } = await start(shown, usesProxyProtocol ? { usesProxyProtocol, trustedProxies: loopback } : {});
+      await listener.listen({ scheme: "https", handle: first!.handle, more: [second!.handle] });
+      for (const { host, port } of [first!, second!]) {
+        const tcp = connectTcp({ host, port });
+        stops.push(() => tcp.destroy());
+        if (usesProxyProtocol) tcp.write("PROXY TCP4 198.51.100.7 203.0.113.1 40000 443\r\n");
+        const client = connect({ socket: tcp, servername: "localhost", rejectUnauthorized: false });
+        client.write(GET);
+        let received = "";
+        for await (const piece of client.setEncoding("latin1")) received += piece;
+        expect(received).toContain(`/page for ${usesProxyProtocol ? "198.51.100.7" : "127.0.0.1"}`);
+      }
+      await listener.close(0);
+      await expect(once(connectTcp(second!.port, second!.host), "connect")).rejects.toThrow("ECONNREFUSED");
+    },
+  );
 });
 
 describe("the certificate", () => {
