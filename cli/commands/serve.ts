@@ -127,7 +127,9 @@ async function run(flags: ServeFlags): Promise<void> {
   const environment = process.env;
   try {
     const predecessor = Predecessor.find();
-    const handStopOver = predecessor === null ? endAtSignals(TO_STOP) : holdSignals(TO_STOP);
+    // A check that is interrupted must not end with 0, which would say that nothing is wrong.
+    const obeyStop = flags.check ? () => () => undefined : predecessor === null ? endAtSignals : holdSignals;
+    const leaveStopToServer = obeyStop(TO_STOP);
     const sockets = activatedSockets(environment, printLine);
     const named = [...(flags.listen ?? []), ...(flags.listenTls ?? [])];
     const isOpen = sockets.length > 0 || predecessor !== null;
@@ -171,7 +173,7 @@ async function run(flags: ServeFlags): Promise<void> {
     const server = await serve(options, prepared);
     obeySignals(server);
     sendHeldOn();
-    handStopOver();
+    leaveStopToServer();
     tellServiceManager(environment, READY, printLine);
     process.stdout.write(`${startedText(server)}\n`);
     await server.ended;

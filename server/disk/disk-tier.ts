@@ -73,8 +73,9 @@ interface SharedParts {
  * - A loss of power may tear any file, also a renamed one, because nothing is synced. So all bytes have checksums, and a
  *   file that is torn, of another format, or of another key with the same hash is a miss.
  * - An open file can be read to its end, even if it is deleted or replaced in the meantime.
- * - All processes see each other's files at once, but two that write the same one do not wait for each other, and do not
- *   look anew for what was missing a moment ago: the later rename stays. Then an older response may replace a newer one, and its stamp shows that it is purged (R23).
+ * - All processes see each other's files at once, but two that write the same one do not wait for each other: the later
+ *   rename stays. Nor does a process look again before it stores what it has missed less than a second ago. So an older
+ *   response may replace a newer one of another process. If a purge came between them, its stamp shows that (R23).
  */
 export class DiskTier implements SharedTier, CodedFiles {
   readonly #parts: DiskTierParts;
@@ -265,7 +266,7 @@ export class DiskTier implements SharedTier, CodedFiles {
     const exists = this.#files.existsNow(this.#folder.pathOf(name));
     const now = performance.now();
     this.#cached.took(now - startedAt, now);
-    if (!exists) this.#misses.remember(key, name, now);
+    if (!exists && !this.#changes.has(name)) this.#misses.remember(key, name, now);
     return !exists;
   }
 

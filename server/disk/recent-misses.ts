@@ -1,4 +1,6 @@
-/** For so long no other process is expected to store a page that was not there. Milliseconds. */
+import { MAX_KEY_CHARACTERS } from "../../worker/rules/key/expiring-keys.ts";
+
+/** Within this time a page that was missing is stored without another look. Milliseconds. */
 const FOR_MS = 1_000;
 
 /** The most pages that are remembered. */
@@ -10,19 +12,19 @@ interface Missed {
 }
 
 /**
- * The pages that this process has just looked for in vain, with the names of their files. Most of them are stored soon, and
- * need neither a second look then nor a second hash.
+ * Pages that this process has just looked for and not found, with the names of their files. Most are stored soon after: then
+ * neither the look nor the hash is needed again.
  */
 export class RecentMisses {
   readonly #missed = new Map<string, Missed>();
 
   remember(key: string, name: string, nowMs: number): void {
+    if (key.length > MAX_KEY_CHARACTERS) return;
+    this.#missed.delete(key);
     this.#missed.set(key, { name, atMs: nowMs });
     if (this.#missed.size <= MAX_KEYS) return;
-    for (const oldest of this.#missed.keys()) {
-      this.#missed.delete(oldest);
-      return;
-    }
+    const oldest = this.#missed.keys().next();
+    if (!oldest.done) this.#missed.delete(oldest.value);
   }
 
   /** The name of the file, if the page was missing a moment ago. Only the first who asks is told: it stores the page. */

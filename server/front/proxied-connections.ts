@@ -42,7 +42,6 @@ export class ProxiedConnections {
   /** A server that hands connections to another one after their headers. */
   before(server: Server): Server {
     const front = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket, server));
-    front.maxConnections = server.maxConnections;
     front.once("close", () => server.close());
     return front;
   }

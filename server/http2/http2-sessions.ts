@@ -59,9 +59,6 @@ const OPTIONS = {
   maxHeaderListPairs: MAX_FIELDS,
 };
 
-/** How soon a client that has let a stream stall answers a PING, or its connection ends. */
-const PONG_WITHIN_MS = 5_000;
-
 /** For how long requests may be on their way to a connection that ends, and the highest number that one can have. */
 const ON_THEIR_WAY_MS = 1_000;
 const LAST_STREAM = 2 ** 31 - 1;
@@ -142,7 +139,7 @@ class Session {
   #requests = 0;
   #isClosing = false;
   #isPinged = false;
-  #isEnding = false;
+  #endedAt: number | null = null;
   #idleSince = performance.now();
 
   constructor(
@@ -168,14 +165,14 @@ class Session {
   }
 
   sweep(now: number): void {
-    if (this.#session.destroyed) this.#endCarrier();
+    if (this.#session.destroyed) this.#endCarrier(now);
     else this.#endIfIdle(now);
   }
 
-  /** Node waits for what it writes at last, and does so for ever if the client has gone meanwhile. */
-  #endCarrier(): void {
-    if (this.#isEnding) this.#carrier.destroy();
-    this.#isEnding = true; // until the next sweep
+  /** Node waits until the client has taken what was written last, and would wait for ever for one that has gone. */
+  #endCarrier(now: number): void {
+    this.#endedAt ??= now;
+    if (now - this.#endedAt >= this.#parts.stallMs) this.#carrier.destroy();
   }
 
   #endIfIdle(now: number): void {
@@ -203,7 +200,11 @@ class Session {
   #ping(): void {
     if (this.#isPinged || this.#session.destroyed) return;
     this.#isPinged = true;
-    const timer = setTimeout(() => this.destroy(), Math.min(PONG_WITHIN_MS, this.#parts.stallMs)).unref();
+    const timer = setTimeout(() => {
+      this.destroy();
+      this.#carrier.destroy();
+    }, this.#parts.stallMs).unref();
+    // Also called if Node cannot send it, because the session closes: that ends with its last stream.
     this.#session.ping(() => {
       clearTimeout(timer);
       this.#isPinged = false;

@@ -34,11 +34,9 @@ export type ListenTarget = { readonly scheme?: Scheme } /** `::` takes IPv4 as w
   | { readonly host: string; readonly port: number }
   /** A unix socket. Its file must not exist. */
   | { readonly path: string }
-  /**
-   * A socket that another process holds: its file descriptor, or the server that came with a message. `more`: further
-   * handles of the same socket, each of which accepts a connection in a turn of the event loop; default: none.
-   */
+  /** A socket that another process holds: its file descriptor, or the server that came with a message. */
   | { readonly fd: number }
+  /** `more`: further handles of the same socket, each of which accepts a connection in a turn of the event loop. */
   | { readonly handle: object; readonly more?: readonly object[] | undefined }
 );
 
@@ -190,14 +188,16 @@ export class Listener {
     if (server !== http) http.emit("listening"); // begins to watch for heads that take too long
     await this.#listenWith(server, address);
     for (const handle of "handle" in address ? (address.more ?? []) : []) {
-      const beside = createNetServer({ allowHalfOpen: server !== inner || inner === http, noDelay: true });
-      beside.on("connection", (socket) => server.emit("connection", socket));
-      await this.#listenWith(beside, { handle });
+      const { allowHalfOpen } = server as NetServer & { readonly allowHalfOpen: boolean };
+      const further = createNetServer({ allowHalfOpen, noDelay: true });
+      further.on("connection", (socket) => server.emit("connection", socket));
+      await this.#listenWith(further, { handle });
     }
     return server.address();
   }
 
   async #listenWith(server: NetServer, address: ListenTarget): Promise<void> {
+    this.#bound(server);
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
       const { backlog } = this.#settings;
@@ -238,8 +238,15 @@ export class Listener {
     return { cutOff: cut };
   }
 
+  /** Connections far above the limit are closed at once. Node itself would count those of each handle apart. */
+  #bound(server: NetServer): void {
+    const most = Math.ceil(this.#settings.maxConnections * 1.1) + 10;
+    const get = () => (this.connections < most ? Number.POSITIVE_INFINITY : 0);
+    Object.defineProperty(server, "maxConnections", { get });
+  }
+
   #makeServer(): Server {
-    const { headersTimeoutMs, maxHeadBytes, maxConnections } = this.#settings;
+    const { headersTimeoutMs, maxHeadBytes } = this.#settings;
     const server = createServer({
       insecureHTTPParser: false,
       requireHostHeader: false, // Checked with everything else about hosts.
@@ -258,7 +265,6 @@ export class Listener {
     server.maxHeadersCount = 0;
     // Closing would end connections whose answers are still on their way.
     server.closeIdleConnections = () => undefined;
-    server.maxConnections = Math.ceil(maxConnections * 1.1) + 10;
     server.on("connection", (socket) => this.#connected(socket));
     server.on("request", (message, response) => this.#requested({ message, response }));
     server.on("checkContinue", (message, response) => this.#requested({ message, response }));
@@ -289,7 +295,6 @@ export class Listener {
         }
       },
     });
-    server.maxConnections = http.maxConnections;
     server.once("close", () => http.close());
     return server;
   }

@@ -17,7 +17,10 @@ const FOR_THE_RUNNING = ["SIGHUP", "SIGUSR1", "SIGUSR2"] as const;
  */
 export const TO_STOP = ["SIGTERM", "SIGINT"] as const;
 
-/** Ends the process at these signals while the server starts, also where it is process 1, which has to say so itself. */
+/**
+ * Ends the process at these signals while the server starts. It has to listen to them, because the kernel does not end process
+ * 1, as in a container, by a signal that it does not listen to.
+ */
 export function endAtSignals(signals: readonly NodeJS.Signals[]): () => void {
   const end = () => process.exit(0);
   for (const signal of signals) process.on(signal, end);

@@ -229,8 +229,8 @@ export class Supervisor {
         await this.#openLogs(sites, () => this.#handOver?.readers ?? []);
         return;
       } catch (cause) {
-        const mayHelp = this.#handOver === null && isOutOfReach(cause);
-        if (!mayHelp || this.#clock.elapsed() + TRY_AGAIN_MS > until) throw cause;
+        const mayComeUp = this.#handOver === null && isOutOfReach(cause);
+        if (!mayComeUp || this.#clock.elapsed() + TRY_AGAIN_MS > until) throw cause;
         if (!isSaid) this.#options.report({ kind: "log-awaited", cause, withinMs: REACH_WITHIN_MS });
       }
       await this.#clock.wait(TRY_AGAIN_MS).over;

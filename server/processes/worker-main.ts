@@ -21,9 +21,9 @@ let running: RunningWorker | null = null;
 let starting: Promise<void> | undefined;
 let isDraining = false;
 let drainMs = 0;
-/** By their addresses. */
+/** By scheme and address. */
 const sockets = new Map<string, ListeningSocket & { readonly more: object[] }>();
-let handles = 0;
+let handlesTaken = 0;
 let notAdmitted: readonly string[] = [];
 
 // A terminal, or a service manager, signals every process of the group. The supervisor decides what follows.
@@ -71,10 +71,11 @@ async function holdLogs(): Promise<void> {
 }
 
 async function takeSocket({ address, scheme, count }: Socket, handle: object): Promise<void> {
-  const known = sockets.get(address);
+  const name = `${scheme} ${address}`;
+  const known = sockets.get(name);
   if (known) known.more.push(handle);
-  else sockets.set(address, { address, scheme, handle, more: [] });
-  if (++handles < count) return;
+  else sockets.set(name, { address, scheme, handle, more: [] });
+  if (++handlesTaken < count) return;
   await running!.listen([...sockets.values()], notAdmitted);
   tell({ kind: "listening" });
 }

@@ -39,9 +39,9 @@ export function endingInWords({ code, signal, because }: Ending): string {
 const YOUNG_OBJECTS = "--max-semi-space-size=16";
 
 /**
- * A process accepts one connection from each handle in a turn of its event loop. With TLS there are several of each socket:
- * where connections come faster than they are accepted, clients give up on some whose handshakes are still to be computed, and
- * clients in Go then ask for one more with each request. A connection without TLS would cost a third more.
+ * A process accepts one connection from each handle in a turn of its event loop. A socket with TLS has several handles: if
+ * connections wait to be accepted, clients give up on some, the server computes their handshakes all the same, and clients in
+ * Go open one more for each request that waits. Without TLS there is one, since more would make a connection a third dearer.
  */
 const HANDLES: Readonly<Record<Scheme, number>> = { http: 1, https: 16 };
 

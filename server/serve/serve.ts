@@ -129,7 +129,10 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
   return { sites, config, settings, warnings };
 }
 
-/** One that has been in use is missed when it is gone: an editor or a checkout may be about to write it again. */
+/**
+ * A config that was in use is not given up when its file is gone, which is an error then: an editor or a checkout may be about
+ * to write it again.
+ */
 function configOf({ sites, config, defaultConfig }: ServeOptions, before: Prepared | undefined): string | null {
   if (sites !== null) return null;
   const isThere = defaultConfig !== null && existsSync(defaultConfig);
@@ -161,18 +164,19 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
   let prepared = first;
   let isFirst = true;
   let hasEnded = false;
-  let watching: Watching | undefined;
   const { disk } = first.settings;
   const folder = disk && CacheFolder.open(disk.folder); // while nothing has changed hands
   const openDisk = () => folder && readDisk(folder, disk!.maxBytes);
   let janitor: Janitor | null = null;
-  const watch = () => watchSites(options, prepared, () => void supervisor.reload());
+  const started = Promise.withResolvers<void>();
+  const watch = () => watchSites(options, prepared, () => void started.promise.then(() => supervisor.reload()));
+  let watching: Watching = watch(); // before the start, which may wait for the log
   const load = async () => {
     // Not before: until now another server may own the folder, and delete and count its files.
     if (isFirst) janitor = openDisk();
     else {
       prepared = await prepare(options, prepared);
-      watching?.stop();
+      watching.stop();
       if (hasEnded) throw new ServerError("the server stops.");
       watching = watch();
       for (const line of prepared.warnings) options.report({ kind: "warning", line });
@@ -200,13 +204,14 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     ...(options.log !== null && { sharedLog: options.log }),
     ...(disk && { service: { connect: () => janitorService(janitor!).connect() } }),
   }).catch(async (cause: unknown) => {
+    watching.stop();
     await janitor?.close();
     throw cause;
   });
-  watching ??= watch();
+  started.resolve();
   const end = () => {
     hasEnded = true;
-    watching?.stop();
+    watching.stop();
     void janitor?.close();
   };
   supervisor.ended.then(end, end);

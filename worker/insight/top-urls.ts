@@ -1,9 +1,9 @@
 /*
  * The heaviest URLs by the space-saving algorithm (Metwally, Agrawal, El Abbadi: "Efficient Computation of Frequent and
- * Top-k Elements in Data Streams", ICDT 2005), which gives up the lightest entries in batches and not one for each new URL.
- * The weight of an entry is at most `error` above its true one, and every URL whose true weight exceeds the sum of all
- * weights divided by the number of entries has an entry: whenever a weight is given up, that many entries of at least the
- * same weight stay.
+ * Top-k Elements in Data Streams", ICDT 2005), except that the lightest entries are dropped many at a time. The weight of an
+ * entry is at most `error` above its true one. Every URL whose true weight exceeds the sum of all weights divided by
+ * `MAX_TOP_URLS` is returned, because the entries that stay are so many, together weigh no more than that sum, and none is
+ * lighter than one that is dropped.
  */
 
 /** The most URLs that are kept of a kind. */
@@ -48,7 +48,7 @@ export class TopUrls {
 
   #giveUpLight(): void {
     const all = heaviestFirst(this.#entries);
-    this.#givenUp = Math.max(this.#givenUp, all[MAX_TOP_URLS]?.[1].weight ?? 0);
+    this.#givenUp = all[MAX_TOP_URLS]![1].weight; // none is lighter than what was given up before
     this.#entries = new Map(all.slice(0, MAX_TOP_URLS));
   }
 

@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { NodeCompression } from "../../../server/compression/node-compression.ts";
 import { DiskTier } from "../../../server/disk/disk-tier.ts";
 import { roomOf } from "../../../server/disk/janitor.ts";
+import { RecentMisses } from "../../../server/disk/recent-misses.ts";
 import { Listener } from "../../../server/listener/listener.ts";
 import { LogReaders } from "../../../server/log/log-readers.ts";
 import { CacheKeyMemo } from "../../../worker/flow/cache-key-memo.ts";
@@ -55,8 +56,9 @@ const MOST: readonly (readonly [of: Class, field: string, most: number])[] = [
   [LargeFills, "#fills", 0],
   [CollapsedFetches, "#leaders", 0],
   [ReuseSample, "#keys", 512],
-  [TopUrls, "#entries", 64],
+  [TopUrls, "#entries", 255],
   [RecentHeads, "#heads", 512],
+  [RecentMisses, "#missed", 1_000],
   [DiskTier, "#changes", 0],
   [LogReaders, "#readers", 2],
   [LogReaders, "#waiters", 0],

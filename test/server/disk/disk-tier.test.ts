@@ -63,6 +63,40 @@ describe("an entry on disk", () => {
     expect(await disk.textOf(KEY)).toBe("next");
   });
 
+  test("is looked for once before it is stored, unless it has been stored meanwhile", async () => {
+    let looks = 0;
+    const rename = Promise.withResolvers<void>();
+    let isHeld = false;
+    const files: DiskFiles = {
+      ...diskFiles,
+      existsNow: (path) => {
+        looks++;
+        return diskFiles.existsNow(path);
+      },
+      rename: async (from, to) => {
+        if (isHeld) await rename.promise;
+        await diskFiles.rename(from, to);
+      },
+    };
+    const disk = await DiskUnderTest.open(temporaryFolder(), { files });
+    expect(await disk.textOf(KEY)).toBeUndefined();
+    await disk.tier.put(page("/a", "first"));
+    expect(looks).toBe(1);
+    await disk.tier.put(page("/a", "second"));
+    expect(looks).toBe(2);
+    await disk.tier.delete(KEY);
+
+    const newer = page("/a", "newer", { fetchedAt: Date.UTC(2027) });
+    expect(await disk.textOf(KEY)).toBeUndefined();
+    isHeld = true;
+    const storing = disk.tier.put(newer);
+    expect(await disk.textOf(KEY)).toBeUndefined(); // it is not there yet
+    rename.resolve();
+    await storing;
+    await disk.tier.put(page("/a", "older", { fetchedAt: Date.UTC(2026) }));
+    expect(await disk.textOf(KEY)).toBe("newer");
+  });
+
   test("of another key with the same name of the file is a miss, and makes room for this one", async () => {
     const disk = await DiskUnderTest.open(temporaryFolder());
     await disk.tier.put(page("/other", "not yours"));

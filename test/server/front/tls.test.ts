@@ -71,6 +71,23 @@ describe("further handles of a socket", () => {
       await expect(once(connectTcp(second!.port, second!.host), "connect")).rejects.toThrow("ECONNREFUSED");
     },
   );
+
+  test("have one limit of connections together, with those in their handshakes", async () => {
+    const address = { host: "127.0.0.1", port: 0, scheme: "https" } as const;
+    const [first, second] = await openSockets([address, address], systemClock, () => false);
+    const { listener } = await start(shown, { settings: { maxConnections: 1 } });
+    await listener.listen({ scheme: "https", handle: first!.handle, more: [second!.handle] });
+    const ended = Array.from({ length: 40 }, (_, at) => {
+      const tcp = connectTcp(Number([first, second][at % 2]!.address.split(":")[1]), "127.0.0.1");
+      stops.push(() => tcp.destroy());
+      return once(
+        tcp.resume().on("error", () => undefined),
+        "close",
+      );
+    });
+    await Promise.all(ended.slice(-1));
+    expect(listener.connections).toBeLessThanOrEqual(12); // a tenth and ten more
+  });
 });
 
 describe("the certificate", () => {

@@ -419,6 +419,11 @@ describe("a connection in HTTP/2", () => {
     stream.write("half");
     expect((await read(stream)).rstCode).toBe(constants.NGHTTP2_INTERNAL_ERROR);
     expect((await ask(on)).body).toBe("page");
+    // It has answered the PING: its connection is still there when the answer was due.
+    const late = on.request({ ...HOST, ":method": "POST" });
+    late.write("half");
+    expect((await read(late)).rstCode).toBe(constants.NGHTTP2_INTERNAL_ERROR);
+    expect((await ask(on)).body).toBe("page");
   });
 
   test("ends a stream whose client does not read", async () => {

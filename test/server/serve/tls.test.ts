@@ -159,7 +159,7 @@ describe("tidemark serve with TLS", () => {
     };
     const [, plain] = await server.prints(/http:\/\/127\.0\.0\.1:(\d+)/);
     expect(handlesOf(Number(plain))).toBe(1);
-    expect(handlesOf(await portOf(server))).toBeGreaterThanOrEqual(8);
+    expect(handlesOf(await portOf(server))).toBeGreaterThan(1);
   });
 
   test.each([
