@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -90,12 +90,13 @@ describe("a server whose log is out of reach when it starts", { timeout: 60_000 
   });
 
   describe.skipIf(noPostgres)("with PostgreSQL", () => {
-    test("starts when its log comes up", async () => {
+    test("starts when its log comes up, and takes up what was edited meanwhile", async () => {
       const port = await freePort();
       const server = start(`postgres://tidemark@127.0.0.1:${port}/postgres`);
       await server.prints(AWAITED);
+      writeFileSync(join(folder, "tidemark.config.ts"), 'export default { origin: "http://127.0.0.1:1" };\n');
       postgres = await startPostgres({ port });
-      await server.address();
+      await server.prints(/the new settings are in use/);
       expect(await server.stop()).toBe(0);
     });
 
