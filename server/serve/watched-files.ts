@@ -56,10 +56,10 @@ export function watchFiles(paths: WatchedPaths, onChange: () => void): Watching 
     }
   });
   return {
+    // A change that was seen already is told all the same: it may have come after the files were read.
     stop: () => {
       for (const watcher of watchers) watcher.close();
       for (const path of looked) unwatchFile(path, mayHaveChanged);
-      mayHaveChanged(); // since the files were read, also if nobody has seen it
     },
   };
 }
