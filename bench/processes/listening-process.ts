@@ -6,20 +6,36 @@ const LISTENING = "0A";
 
 /** The process that listens on a port of 127.0.0.1. Linux alone. */
 export function listeningProcess(port: number): number {
+  const link = linkOfListening(port);
+  const owner = readdirSync("/proc").find((pid) => /^\d+$/.test(pid) && handlesOf(pid, link) > 0);
+  if (owner === undefined) throw nobody(port);
+  return Number(owner);
+}
+
+/** How many handles a process has of the socket that listens on a port of 127.0.0.1. Linux alone. */
+export function listeningHandles(port: number, pid: number): number {
+  return handlesOf(String(pid), linkOfListening(port));
+}
+
+/** What the files of processes that have the socket lead to. */
+function linkOfListening(port: number): string {
   const address = `0100007F:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   const lines = readFileSync("/proc/net/tcp", "utf8").trim().split("\n").slice(1);
   const sockets = lines.map((line) => line.trim().split(/\s+/));
   const inode = sockets.find(([, local, , state]) => local === address && state === LISTENING)?.[9];
-  const owner = readdirSync("/proc").find((pid) => /^\d+$/.test(pid) && holds(pid, `socket:[${inode}]`));
-  if (inode === undefined || owner === undefined) throw new BenchFailure(`Nothing listens on port ${port}.`);
-  return Number(owner);
+  if (inode === undefined) throw nobody(port);
+  return `socket:[${inode}]`;
 }
 
-function holds(pid: string, link: string): boolean {
+function nobody(port: number): BenchFailure {
+  return new BenchFailure(`Nothing listens on port ${port}.`);
+}
+
+function handlesOf(pid: string, link: string): number {
   try {
-    return readdirSync(`/proc/${pid}/fd`).some((fd) => linkOf(`/proc/${pid}/fd/${fd}`) === link);
+    return readdirSync(`/proc/${pid}/fd`).filter((fd) => linkOf(`/proc/${pid}/fd/${fd}`) === link).length;
   } catch {
-    return false; // it has ended, or belongs to somebody else
+    return 0; // it has ended, or belongs to somebody else
   }
 }
 

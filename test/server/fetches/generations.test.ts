@@ -1,8 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, get, type ServerResponse } from "node:http";
 import { platform, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { listeningHandles } from "../../../bench/processes/listening-process.ts";
 import { placesForLocks } from "../../../server/fetches/lock-folder.ts";
 import { listenLocally, localUrl } from "../../suite/local-url.ts";
 import { isAlive } from "../processes/is-alive.ts";
@@ -76,19 +77,7 @@ describe.skipIf(platform() !== "linux")(
     }
 
     /** Whether a process has the socket on which the server listens. */
-    function isListening(pid: number): boolean {
-      const port = Number(address.port).toString(16).toUpperCase().padStart(4, "0");
-      const entry = new RegExp(`^ *\\d+: [0-9A-F]+:${port} [0-9A-F:]+ 0A (?:\\S+ +){5}(\\d+)`, "m");
-      const [, inode] = entry.exec(readFileSync("/proc/net/tcp", "latin1"))!;
-      const files = `/proc/${pid}/fd`;
-      return readdirSync(files).some((fd) => {
-        try {
-          return readlinkSync(join(files, fd)) === `socket:[${inode}]`;
-        } catch {
-          return false; // it has been closed in between
-        }
-      });
-    }
+    const isListening = (pid: number) => listeningHandles(Number(address.port), pid) > 0;
 
     const reload = async () => {
       writeConfig("20m");

@@ -1,11 +1,12 @@
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { Agent, request as httpsRequest, type RequestOptions } from "node:https";
 import { platform, tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { listeningHandles } from "../../../bench/processes/listening-process.ts";
 import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
 import { makeCertificate } from "../front/make-certificate.ts";
 import { ServerProcess } from "./running-server.ts";
@@ -142,24 +143,9 @@ describe("tidemark serve with TLS", () => {
   test.skipIf(platform() !== "linux")("accepts from more handles than without TLS (read from /proc)", async () => {
     const server = start([...A, "--listen", "127.0.0.1:0"]);
     const [, pid] = await server.prints(/worker-1 \(process (\d+)\) accepts/);
-    const handlesOf = (port: number) => {
-      const local = `0100007F:${port.toString(16).toUpperCase().padStart(4, "0")}`;
-      const listening = readFileSync("/proc/net/tcp", "utf8")
-        .split("\n")
-        .map((line) => line.trim().split(/\s+/));
-      const inode = listening.find(([, address, , state]) => address === local && state === "0A")![9];
-      const links = readdirSync(`/proc/${pid}/fd`).map((fd) => {
-        try {
-          return readlinkSync(`/proc/${pid}/fd/${fd}`);
-        } catch {
-          return ""; // it has been closed since it was listed
-        }
-      });
-      return links.filter((link) => link === `socket:[${inode}]`).length;
-    };
     const [, plain] = await server.prints(/http:\/\/127\.0\.0\.1:(\d+)/);
-    expect(handlesOf(Number(plain))).toBe(1);
-    expect(handlesOf(await portOf(server))).toBeGreaterThan(1);
+    expect(listeningHandles(Number(plain), Number(pid))).toBe(1);
+    expect(listeningHandles(await portOf(server), Number(pid))).toBeGreaterThan(1);
   });
 
   test.each([
