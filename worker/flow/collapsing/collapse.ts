@@ -1,4 +1,4 @@
-import type { Answer, ReceiptToken } from "../../ports.ts";
+import type { Answer, FoundResponse, ReceiptToken } from "../../ports.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
 import { isInMemory } from "../found-response.ts";
 import { judgeNow, mayAnswer } from "../judging.ts";
@@ -72,14 +72,14 @@ export async function collapse(
 
 /** Whether another isolate has stored a usable response since the look of this request: it may have learnt late of a failure. */
 async function isStored(context: RequestContext, token: ReceiptToken | null): Promise<boolean> {
-  const found = await selectInSharedTier(context);
-  context.background.run(cancelBody(found?.body ?? null));
+  const found = await bringIntoMemory(context);
   return found !== undefined && mayAnswer(judgeNow(context, found.head, token, context.ports.clock.now()));
 }
 
-/** Brings the response into memory, so that the followers need not read it one by one. */
-async function bringIntoMemory(context: RequestContext): Promise<void> {
+/** Brings the response into memory, so that those who look again need not read it one by one. */
+async function bringIntoMemory(context: RequestContext): Promise<FoundResponse | undefined> {
   const found = await selectInSharedTier(context);
   if (found && isInMemory(found)) context.ports.store.remember(found);
   else context.background.run(cancelBody(found?.body ?? null));
+  return found;
 }

@@ -25,7 +25,7 @@ export interface SharedFetch {
   /** Another isolate makes it. */
   readonly isElsewhere?: true;
   /** Resolves when the first follower that looks in the shared tier again has brought what is there into memory. */
-  brought?: Promise<void>;
+  brought?: Promise<unknown>;
 }
 
 /** One that this isolate makes. */
