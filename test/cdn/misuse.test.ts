@@ -225,11 +225,13 @@ test("a request that is not HTTP keeps no process alive after the CDN was closed
     import { startCdn } from "tidemark/local";
     const cdn = await startCdn({ site: {} });
     const socket = connect(Number(new URL(cdn.url()).port), "127.0.0.1");
+    socket.on("error", () => undefined); // the closing resets a connection whose end has not come yet
     socket.write("GET about HTTP/1.1\\r\\nhost: a.test\\r\\nconnection: close\\r\\n\\r\\n");
     console.log(String((await once(socket, "data"))[0]).split("\\r\\n")[0]);
     await cdn.close();
     console.log("closed");`;
   const args = ["--input-type=module", "--eval", script];
-  const { exit, stdout } = await run(process.execPath, args, { cwd: inject("packedProject") });
-  expect({ exit, stdout }).toEqual({ exit: 0, stdout: expect.stringMatching(/^HTTP\/1\.1 \d+ .*\nclosed\n$/) });
+  const ended = await run(process.execPath, args, { cwd: inject("packedProject") });
+  const stdout = expect.stringMatching(/^HTTP\/1\.1 \d+ .*\nclosed\n$/);
+  expect(ended).toEqual({ exit: 0, stdout, stderr: "" });
 });
