@@ -1,5 +1,5 @@
 import type { BodyReader } from "../../worker/ports.ts";
-import { joined } from "./joined.ts";
+import { joined } from "../../worker/rules/storing/joined.ts";
 import type { NodeBody } from "./node-body.ts";
 
 /** The source of a body, as its reader controls it. */

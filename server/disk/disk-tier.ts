@@ -1,12 +1,12 @@
 import type { Found, StreamedBody } from "../../worker/ports.ts";
 import type { BytePart } from "../../worker/rules/ranges/range.ts";
+import { joined } from "../../worker/rules/storing/joined.ts";
 import { isMarker, type Stored } from "../../worker/rules/storing/stored-response.ts";
 import type { Coding } from "../../worker/rules/variants/accept-encoding.ts";
 import { writeHead } from "../../worker/store/envelope.ts";
 import { isNewer } from "../../worker/store/memory-tier.ts";
 import { RecentHeads } from "../../worker/store/recent-heads.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
-import { joined } from "../bodies/joined.ts";
 import { nodeBody } from "../bodies/node-body.ts";
 import type { CodedFile, CodedFiles } from "../compression/coded-files.ts";
 import { Backlog } from "./backlog.ts";

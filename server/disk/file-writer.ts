@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { moduleBeside } from "../../cdn/own-package.ts";
-import { joined } from "../bodies/joined.ts";
+import { joined } from "../../worker/rules/storing/joined.ts";
 import type { Batch, Failure, WrittenFile } from "./file-writer-thread.ts";
 
 /** Writes small files. */

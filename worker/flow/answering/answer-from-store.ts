@@ -4,6 +4,7 @@ import { rangeStillHolds } from "../../rules/ranges/if-range.ts";
 import { contentRange, multipartByteranges, unsatisfiedRange } from "../../rules/ranges/partial-content.ts";
 import { type BytePart, parseRange } from "../../rules/ranges/range.ts";
 import { mayHaveBody } from "../../rules/storing/framing.ts";
+import { joined } from "../../rules/storing/joined.ts";
 import {
   type StoredHead,
   type StoredResponse,
@@ -115,24 +116,15 @@ function answerWithParts(
   const boundary = `part-${random().toString(36).slice(2)}${random().toString(36).slice(2)}`;
   const multipart = multipartByteranges(parts, head.bodyBytes, storedField(head, "content-type"), boundary);
   fields.set("content-type", multipart.contentType);
-  if (body) return answerWith(join(multipart.pieces, multipart.lengthBytes, body), 206, fields);
+  if (body) {
+    const pieces = multipart.pieces.map((piece) => bytesOf(piece, body));
+    return answerWith(joined(pieces, multipart.lengthBytes), 206, fields);
+  }
   return streamed(context, head, multipart.pieces, multipart.lengthBytes, 206, fields);
 }
 
-function join(
-  pieces: readonly (string | BytePart)[],
-  lengthBytes: number,
-  body: Uint8Array<ArrayBuffer>,
-): Uint8Array<ArrayBuffer> {
-  const joined = new Uint8Array(lengthBytes);
-  let at = 0;
-  for (const piece of pieces) {
-    const bytes =
-      typeof piece === "string" ? new TextEncoder().encode(piece) : body.subarray(piece.first, piece.last + 1);
-    joined.set(bytes, at);
-    at += bytes.byteLength;
-  }
-  return joined;
+function bytesOf(piece: string | BytePart, body: Uint8Array): Uint8Array {
+  return typeof piece === "string" ? new TextEncoder().encode(piece) : body.subarray(piece.first, piece.last + 1);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Bodies, BodyReader, StreamedBody } from "../../ports.ts";
+import { joined } from "../../rules/storing/joined.ts";
 import { BodySink } from "./body-sink.ts";
 
 /** A body on its way to the client, and the copy that is made of it. Neither promise rejects. */
@@ -153,20 +154,10 @@ async function pump(
       if (client.isGone) return void (await reader.cancel());
     }
     if (lengthBytes !== null && readBytes !== lengthBytes) throw new Error(`${readBytes} of ${lengthBytes} bytes came`);
-    if (isKept) tell({ kind: "whole", bytes: join(chunks, readBytes) });
+    if (isKept) tell({ kind: "whole", bytes: joined(chunks, readBytes) });
     await client.close();
   } catch (cause) {
     tell({ kind: "cut-off" });
     await client.abort(cause);
   }
-}
-
-function join(chunks: readonly Uint8Array[], bytes: number): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(bytes);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return whole;
 }
