@@ -22,20 +22,15 @@ export const TO_STOP = ["SIGTERM", "SIGINT"] as const;
  * 1, as in a container, by a signal that it does not listen to.
  */
 export function endAtSignals(signals: readonly NodeJS.Signals[]): () => void {
-  const end = () => process.exit(0);
-  for (const signal of signals) process.on(signal, end);
-  return () => {
-    for (const signal of signals) process.off(signal, end);
-  };
+  return listenTo(signals, () => process.exit(0));
 }
 
 /** Holds these signals back while the server starts. The returned function sends those that came on to who listens by then. */
 export function holdSignals(signals: readonly NodeJS.Signals[] = FOR_THE_RUNNING): () => void {
   const held = new Set<NodeJS.Signals>();
-  const hold = (signal: NodeJS.Signals) => void held.add(signal);
-  for (const signal of signals) process.on(signal, hold);
+  const forget = listenTo(signals, (signal) => held.add(signal));
   return () => {
-    for (const signal of signals) process.off(signal, hold);
+    forget();
     for (const signal of held) process.emit(signal, signal);
   };
 }
@@ -45,14 +40,22 @@ export function holdSignals(signals: readonly NodeJS.Signals[] = FOR_THE_RUNNING
  * SIGUSR1, and hands over to a new server at SIGUSR2: all as nginx does.
  */
 export function obeySignals(supervisor: Stoppable): void {
-  const stop = () => void supervisor.stop();
-  const reload = () => void supervisor.reload();
-  const reopen = () => void supervisor.reopen();
-  const upgrade = () => void supervisor.upgrade();
-  const listeners = { SIGTERM: stop, SIGINT: stop, SIGHUP: reload, SIGUSR1: reopen, SIGUSR2: upgrade } as const;
-  for (const [signal, listener] of Object.entries(listeners)) process.on(signal, listener);
+  const listening = [
+    listenTo(TO_STOP, () => supervisor.stop()),
+    listenTo(["SIGHUP"], () => supervisor.reload()),
+    listenTo(["SIGUSR1"], () => supervisor.reopen()),
+    listenTo(["SIGUSR2"], () => supervisor.upgrade()),
+  ];
   const forget = () => {
-    for (const [signal, listener] of Object.entries(listeners)) process.off(signal, listener);
+    for (const stopListening of listening) stopListening();
   };
   supervisor.ended.then(forget, forget);
+}
+
+/** The returned function ends it. */
+function listenTo(signals: readonly NodeJS.Signals[], listener: (signal: NodeJS.Signals) => unknown): () => void {
+  for (const signal of signals) process.on(signal, listener);
+  return () => {
+    for (const signal of signals) process.off(signal, listener);
+  };
 }
