@@ -62,7 +62,8 @@ async function measureEndurance({ json, install, ...options }: EnduranceOptions)
     try {
       const result = await measure(settings);
       results.push(result);
-      console.error(`${result.name}: ${result.remarks}`);
+      const [before, after] = [result.beforeBytes, result.afterBytes].map(inMebibytes);
+      console.error(`${result.name}: ${before} MiB before, ${after} after; ${result.remarks}`);
     } catch (cause) {
       if (!(cause instanceof BenchFailure)) throw cause;
       console.error(`FAILED: ${cause.message}`);

@@ -55,7 +55,7 @@ const CONNECTION_BYTES = 16 * 1024;
 const ENDS_WITHIN_MS = 500;
 
 export const ENDURANCE_ROWS: readonly EnduranceRow[] = [
-  { name: "mixed load", measure: mixedLoad },
+  { name: "mixed load alone", measure: mixedLoad },
   { name: "changes under mixed load", measure: changes },
   crowdRow("idle", "idle connections", "idleConnections", SMALL_BYTES),
   crowdRow("slow", "slow readers of 20 MB", "slowReaders", LARGE_BYTES),
@@ -74,7 +74,7 @@ function crowdRow(
 /** Hits, files, new pages and uncached pages, with a visitor who checks answers and purges. */
 async function mixedLoad({ tidemark, workers, mixedSeconds }: EnduranceSettings): Promise<EnduranceResult> {
   await using server = await EnduranceServer.start(tidemark, workers);
-  const { row } = await underMixedLoad("mixed load", server, mixedSeconds, async () => undefined);
+  const { row } = await underMixedLoad("mixed load alone", server, mixedSeconds, async () => undefined);
   return row;
 }
 
