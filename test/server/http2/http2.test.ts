@@ -373,6 +373,23 @@ describe("a connection in HTTP/2", () => {
     expect(await stopped).toEqual({ cutOff: 0 });
   });
 
+  test("that is read slowly carries the rest of its answer when the listener stops", async () => {
+    const page = "x".repeat(2_000_000); // more than the client takes without reading
+    const { https, listener } = await start(() => answer(page));
+    const on = session(https);
+    const stream = on.request(HOST);
+    await once(stream, "response");
+    const codes: number[] = [];
+    const toldTwice = new Promise<void>((resolve) => {
+      on.on("goaway", (code: number) => void (codes.push(code) === 2 && resolve()));
+    });
+    const stopped = listener.close(60_000);
+    await toldTwice; // that it should send no more requests, and then that none is taken
+    expect((await read(stream)).body).toBe(page);
+    expect(await stopped).toEqual({ cutOff: 0 });
+    expect(codes.slice(0, 2)).toEqual([constants.NGHTTP2_NO_ERROR, constants.NGHTTP2_NO_ERROR]);
+  });
+
   test("ends after as many requests as it may carry", async () => {
     const { https } = await start(shown, { settings: { maxRequestsPerConnection: 2 } });
     const on = session(https);
