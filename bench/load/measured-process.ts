@@ -14,7 +14,7 @@ export async function runMeasured(
   const child = spawn("sh", ["-c", '"$@" && times >&3', "sh", program, ...parameters], {
     stdio: ["ignore", "pipe", "pipe", "pipe"],
   });
-  const hasEnded = atExit(() => killTree(child.pid));
+  const forgetExit = atExit(() => killTree(child.pid));
   const [, stdout, stderr, times] = child.stdio;
   const ended = new Promise<number | null>((resolve, reject) => child.on("error", reject).on("close", resolve));
   const [output, complaint, cpuTimes, exit] = await Promise.all([
@@ -22,7 +22,7 @@ export async function runMeasured(
     text(stderr!),
     text(times as NodeJS.ReadableStream),
     ended,
-  ]).finally(hasEnded);
+  ]).finally(forgetExit);
   const wallSeconds = (performance.now() - startedAt) / 1000;
   if (exit !== 0) throw new BenchFailure(`${program} ended with ${exit}: ${complaint.trim() || output.trim()}`);
   return { output, cpu: childrenSeconds(cpuTimes) / wallSeconds };

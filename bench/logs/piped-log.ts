@@ -31,7 +31,7 @@ export async function pipeLog(lines: number, seed: number, look: (after: AfterLi
   const command = spawn(process.execPath, ["cli/main.ts", "report", "-", "--json"], {
     stdio: ["pipe", "pipe", "inherit"],
   });
-  const hasEnded = atExit(() => killTree(command.pid));
+  const forgetExit = atExit(() => killTree(command.pid));
   const exited = once(command, "exit");
   const output = text(command.stdout);
   try {
@@ -62,7 +62,7 @@ export async function pipeLog(lines: number, seed: number, look: (after: AfterLi
     if (read !== written) throw new BenchFailure(`the command read ${read} of ${written} lines.`);
   } finally {
     killTree(command.pid);
-    hasEnded();
+    forgetExit();
   }
 }
 

@@ -196,8 +196,8 @@ export class MachineFetches {
       case "storable": {
         held.head = null;
         held.patience?.cancel();
-        const isKept = () => this.#hasStored(held, news.stored.head.key);
-        void news.kept.then(isKept, isKept);
+        const onKept = () => this.#onStored(held, news.stored.head.key);
+        void news.kept.then(onKept, onKept);
         break;
       }
       case "look-again":
@@ -222,7 +222,7 @@ export class MachineFetches {
     void held.patience.over.then(() => this.#end(held, "useless"));
   }
 
-  #hasStored(held: Held, key: string): void {
+  #onStored(held: Held, key: string): void {
     if (held.hasEnded) return;
     held.storedKey = key;
     if (held.waiting.length > 0) this.#endStored(held, key);
@@ -310,11 +310,11 @@ export class MachineFetches {
     socket.on("close", () => this.#sockets.delete(socket));
     socket.on(
       "data",
-      byLines((lock) => this.#isAsked(lock, socket)),
+      byLines((lock) => this.#onAsked(lock, socket)),
     );
   }
 
-  #isAsked(lock: string, socket: Socket): void {
+  #onAsked(lock: string, socket: Socket): void {
     const held = this.#held.get(lock);
     if (!held) {
       // It has ended in between, and nothing is stored; or the folder failed when it ended.

@@ -201,12 +201,12 @@ export class Listener {
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
       const { backlog } = this.#settings;
-      const isListening = () => {
+      const onListening = () => {
         server.off("error", reject);
         resolve();
       };
-      if ("handle" in address) server.listen(address.handle, backlog, isListening);
-      else server.listen({ ...address, backlog }, isListening);
+      if ("handle" in address) server.listen(address.handle, backlog, onListening);
+      else server.listen({ ...address, backlog }, onListening);
     });
     server.on("error", (error) => this.#parts.warn(`The listener failed: ${error.message}`));
     this.#servers.push(server);

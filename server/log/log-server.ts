@@ -62,7 +62,7 @@ export class LogServer {
     socket.on("error", () => socket.destroy()); // "close" follows
     socket.on("close", () => {
       this.#sockets.delete(socket);
-      peer.hasGone();
+      peer.disconnected();
     });
   }
 }
@@ -93,7 +93,7 @@ class Peer implements PushChannel {
     else this.#takeCall(message);
   }
 
-  hasGone(): void {
+  disconnected(): void {
     if (this.#name !== null) this.#readers.disconnect(this.#name, this);
   }
 

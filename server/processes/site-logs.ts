@@ -127,10 +127,10 @@ export class SiteLogs {
     const all = Promise.all(admissions);
     const wait = this.#options.clock.wait(ADMIT_WITHIN_MS);
     // With one site, or while no site could be served, there is nothing to begin with.
-    const mayBegin = wait.over.then(() => (waiting.size < sites.length ? undefined : Promise.any(admissions)));
-    mayBegin.catch(() => undefined);
+    const enough = wait.over.then(() => (waiting.size < sites.length ? undefined : Promise.any(admissions)));
+    enough.catch(() => undefined);
     try {
-      await Promise.race([all, mayBegin]);
+      await Promise.race([all, enough]);
     } finally {
       wait.cancel();
     }

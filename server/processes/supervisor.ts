@@ -444,15 +444,15 @@ export class Supervisor {
   async #bringUp(worker: WorkerProcess): Promise<void> {
     const wait = this.#clock.wait(START_WITHIN_MS);
     const tooLong = wait.over.then(() => Promise.reject(new Error(`${worker.name} does not start`)));
-    const hasEnded = worker.ended.then((ending) => Promise.reject(new WorkerEndedError(worker.name, ending)));
-    const isUp = (async () => {
+    const rejectsAtEnd = worker.ended.then((ending) => Promise.reject(new WorkerEndedError(worker.name, ending)));
+    const up = (async () => {
       await worker.started;
       const late = (site: string) => worker.admit(site);
       const notAdmitted = await this.#logs.admit(this.#logs.readerOf(worker.name), worker.sites, late);
       await worker.listen(this.#sockets, [...notAdmitted]); // without those that were late a moment ago
     })();
     try {
-      await Promise.race([isUp, hasEnded, tooLong]);
+      await Promise.race([up, rejectsAtEnd, tooLong]);
     } finally {
       wait.cancel();
     }

@@ -35,12 +35,12 @@ export function watchFiles(paths: WatchedPaths, onChange: () => void): Watching 
     told = state;
     onChange();
   };
-  const mayHaveChanged = () => {
+  const lookSoon = () => {
     clearTimeout(timer);
     timer = setTimeout(tell, SETTLED_MS).unref();
   };
   const looked = folder === null ? files : [...files, folder];
-  for (const path of looked) watchFile(path, { interval: LOOK_EVERY_MS, persistent: false }, mayHaveChanged);
+  for (const path of looked) watchFile(path, { interval: LOOK_EVERY_MS, persistent: false }, lookSoon);
   // Folders, because an editor that replaces the file ends a watcher of the file itself.
   const folders = Map.groupBy(files, dirname);
   if (folder !== null && !folders.has(folder)) folders.set(folder, []);
@@ -48,7 +48,7 @@ export function watchFiles(paths: WatchedPaths, onChange: () => void): Watching 
     const names = new Set(inIt.map((file) => basename(file)));
     try {
       const watcher = watch(each, (_event, name) => {
-        if (name !== null && (names.has(name) || (each === folder && isOfFolder(name)))) mayHaveChanged();
+        if (name !== null && (names.has(name) || (each === folder && isOfFolder(name)))) lookSoon();
       });
       return [watcher.on("error", () => undefined)]; // the looks go on
     } catch {
@@ -59,7 +59,7 @@ export function watchFiles(paths: WatchedPaths, onChange: () => void): Watching 
     // A change that was seen already is told all the same: it may have come after the files were read.
     stop: () => {
       for (const watcher of watchers) watcher.close();
-      for (const path of looked) unwatchFile(path, mayHaveChanged);
+      for (const path of looked) unwatchFile(path, lookSoon);
     },
   };
 }

@@ -286,7 +286,7 @@ export class PgPurgeLog implements SettlingLog {
   async #makeTables(): Promise<void> {
     await this.#database.transaction(async (query) => {
       const [server] = await query("SELECT pg_is_in_recovery() AS is_standby");
-      if (server!.is_standby) throw this.#isStandby();
+      if (server!.is_standby) throw this.#leaveStandby();
       await query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
       const [found] = await query("SELECT to_regclass('tidemark_log_format') IS NOT NULL AS exists");
       const [row] = found!.exists ? await query("SELECT format FROM tidemark_log_format") : [];
@@ -380,7 +380,7 @@ export class PgPurgeLog implements SettlingLog {
     const reader = [this.machine, this.#incarnation, this.#leaseMs];
     const room = this.#settings.maxReplyKeys + 1;
     const [row] = await this.#database.query<ReadRow>(READ_SQL, [...position, ...reader, room]);
-    if (row === undefined || row.log_id === null) throw this.#isStandby();
+    if (row === undefined || row.log_id === null) throw this.#leaveStandby();
     return row;
   }
 
@@ -421,7 +421,7 @@ export class PgPurgeLog implements SettlingLog {
     return this.#database.query(text, [this.#now, ...parameters]);
   }
 
-  #isStandby(): SharedLogError {
+  #leaveStandby(): SharedLogError {
     this.#database.forgetConnections(); // the address may lead to another server by now
     return standbyError(this.#database);
   }
