@@ -15,13 +15,16 @@ const WORDS: Readonly<Record<string, string>> = {
   EIO: "the disk reports an error",
 };
 
+/** What was asked of the disk. A deletion is a `read`: while it fails, files may still be written. */
+type Access = "read" | "write";
+
 /** Whether the disk works. While it does not, pages are kept in memory alone; that is said once, and its end once. */
 export class DiskHealth {
   readonly #folder: string;
   readonly #now: () => number;
   readonly #say: (line: string) => void;
   /** What failed; `null` while all is well. */
-  #fault: { readonly code: string; readonly isOfWrites: boolean } | null = null;
+  #fault: { readonly code: string; readonly access: Access } | null = null;
   #retryAt = 0;
 
   constructor(folder: string, now: () => number, say: (line: string) => void) {
@@ -32,31 +35,31 @@ export class DiskHealth {
 
   /** Whether something may be written now. While writes fail, few are let through, to find out when that is over. */
   mayWrite(): boolean {
-    if (!this.#fault?.isOfWrites) return true;
+    if (this.#fault?.access !== "write") return true;
     if (this.#now() < this.#retryAt) return false;
     this.#retryAt = this.#now() + RETRY_MS;
     return true;
   }
 
   /** A call has failed. Returns whether the disk is the reason; if not, it is a miss, or a bug. */
-  failed(cause: unknown, isWrite: boolean): boolean {
+  failed(cause: unknown, access: Access): boolean {
     const code = failureCode(cause);
     // A file that cannot be read because it is not there is a miss.
-    if (code === null || (code === "ENOENT" && !isWrite)) return false;
-    if (isWrite) this.#retryAt = this.#now() + RETRY_MS;
+    if (code === null || (code === "ENOENT" && access === "read")) return false;
+    if (access === "write") this.#retryAt = this.#now() + RETRY_MS;
     if (this.#fault === null) {
       const words = WORDS[code] ?? "the disk fails";
       this.#say(
         `The cache in ${this.#folder} cannot be used (${code}: ${words}). Pages are kept in memory alone for now.`,
       );
     }
-    if (this.#fault === null || isWrite) this.#fault = { code, isOfWrites: isWrite };
+    if (this.#fault === null || access === "write") this.#fault = { code, access };
     return true;
   }
 
-  /** A write has worked, or a read. */
-  worked(isWrite: boolean): void {
-    if (this.#fault === null || (this.#fault.isOfWrites && !isWrite)) return;
+  /** A call has worked. A read says nothing about whether writes still fail. */
+  worked(access: Access): void {
+    if (this.#fault === null || (this.#fault.access === "write" && access === "read")) return;
     this.#fault = null;
     this.#say(`The cache in ${this.#folder} works again.`);
   }

@@ -124,7 +124,7 @@ export class DiskTier implements SharedTier, CodedFiles {
       const cached = this.#readCached(key, name);
       if (cached === undefined && this.#isSurelyMissing(key, name)) return undefined;
       const found = cached ?? (await this.#readFile(key, name));
-      this.#health.worked(false);
+      this.#health.worked("read");
       if (found === "torn") return await this.#drop(name);
       if (found) this.#room.hit(name);
       return found;
@@ -185,7 +185,7 @@ export class DiskTier implements SharedTier, CodedFiles {
         const whole = await this.#readRest(fd, prefix, start);
         const body = whole && readWholeBody(whole, prefix);
         if (!whole || !body) return await this.#drop(name);
-        this.#health.worked(false);
+        this.#health.worked("read");
         this.#room.hit(name);
         const bytes = new Uint8Array(whole.buffer as ArrayBuffer, body.byteOffset, body.length);
         return { digest: text.slice(0, text.indexOf(" ")), bytes };
@@ -225,7 +225,7 @@ export class DiskTier implements SharedTier, CodedFiles {
         const isTorn = start === undefined || (isOfKey && isPart);
         return isTorn ? await this.#drop(name) : undefined;
       }
-      this.#health.worked(false);
+      this.#health.worked("read");
       this.#room.hit(name);
       return this.#bodyOf(name, fd, prefix, table, part);
     } catch (cause) {
@@ -482,10 +482,10 @@ export class DiskTier implements SharedTier, CodedFiles {
       await write(draft);
     } catch (cause) {
       await this.#files.unlink(draft).catch(() => undefined);
-      if (this.#health.failed(cause, true)) return false;
+      if (this.#health.failed(cause, "write")) return false;
       throw cause;
     }
-    this.#health.worked(true);
+    this.#health.worked("write");
     return true;
   }
 
@@ -525,7 +525,7 @@ export class DiskTier implements SharedTier, CodedFiles {
   }
 
   #missUnlessBug(cause: unknown): undefined {
-    if (this.#health.failed(cause, false)) return undefined;
+    if (this.#health.failed(cause, "read")) return undefined;
     if ((cause as { code?: unknown }).code === "ENOENT") return undefined;
     throw cause;
   }
