@@ -5,7 +5,7 @@ import { isFramed } from "../../worker/rules/storing/framing.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import { tagsOf } from "../../worker/rules/storing/stored-response.ts";
 import { TAG_FIELDS } from "../../worker/rules/storing/tags.ts";
-import { PARENT_FIELD, writeParent } from "./tier-fields.ts";
+import { PARENT_FIELD, writeParent } from "./parent-fields.ts";
 
 export interface ForChild {
   /** The position of the child, as it came. */

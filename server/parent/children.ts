@@ -7,7 +7,14 @@ import { ownAnswer } from "../listener/own-answer.ts";
 import type { SwitchedConnection } from "../listener/tunnel.ts";
 import { fromWebResponse } from "../listener/web-answer.ts";
 import { answerForChild } from "./answer-for-child.ts";
-import { CHILD_FIELD, NOWHERE, PARENT_TOKEN_FIELD, readChild, readPosition, type ToldByChild } from "./tier-fields.ts";
+import {
+  CHILD_FIELD,
+  NOWHERE,
+  PARENT_TOKEN_FIELD,
+  readChild,
+  readPosition,
+  type ToldByChild,
+} from "./parent-fields.ts";
 
 export interface ChildrenParts {
   readonly isolate: Pick<LearningIsolate, "fetch" | "position" | "tokens">;

@@ -12,7 +12,7 @@ import {
   type ToldByParent,
   writeChild,
   writePosition,
-} from "./tier-fields.ts";
+} from "./parent-fields.ts";
 
 export interface ParentOriginParts {
   /** The connection to the parent. */

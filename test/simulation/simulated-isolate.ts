@@ -1,5 +1,5 @@
 import { answerForChild } from "../../server/parent/answer-for-child.ts";
-import { readPosition } from "../../server/parent/tier-fields.ts";
+import { readPosition } from "../../server/parent/parent-fields.ts";
 import type { LearningIsolate } from "../../worker/isolate.ts";
 import { fromWebResponse, toWebResponse } from "../../worker/platform/web-answer.ts";
 import type { Answer, OriginRequest, OriginResponse } from "../../worker/ports.ts";

@@ -457,11 +457,11 @@ function written(purge: AppendRequest): string {
   const keys = [...new Set(purge.purgeKeys)];
   const hashes: unknown = JSON.parse(writeHashes(hashKeys(keys).map((word) => hashWordFor(mode, word))));
   return JSON.stringify({
-    id: id && storable(id),
+    id: id && textForDatabase(id),
     content,
     accepted: JSON.stringify(accepted),
-    reason: reason && storable(reason),
-    by: storable(by),
+    reason: reason && textForDatabase(reason),
+    by: textForDatabase(by),
     mode,
     skewMs,
     repeatAfterMs,
@@ -472,7 +472,7 @@ function written(purge: AppendRequest): string {
 }
 
 /** PostgreSQL stores no NUL and no half of a pair. */
-function storable(text: string): string {
+function textForDatabase(text: string): string {
   return text.toWellFormed().replaceAll("\0", "\ufffd");
 }
 
