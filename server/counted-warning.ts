@@ -1,4 +1,4 @@
-/** One line in so many milliseconds. */
+/** How long after a line the next one is said. Milliseconds. */
 const SAY_EVERY_MS = 60_000;
 
 /** Counts what may happen often, and tells the owner of it once a minute at most. */

@@ -6,7 +6,7 @@ import type { NodeBody } from "./node-body.ts";
 export interface BodySource {
   /** The reader wants the first piece. */
   begin?(): void;
-  /** So much waits for the reader that the source has to stop. */
+  /** Too much waits for the reader, so the source has to stop. */
   pause(): void;
   resume(): void;
   /** Nobody reads the rest. */

@@ -1,4 +1,4 @@
-/** So many bodies are coded at a time: Node has four threads, of which files and digests need some, too. */
+/** How many bodies are coded at a time: Node has four threads, of which files and digests need some, too. */
 const AT_A_TIME = 2;
 /** Bodies that wait for their turn, and their bytes. What is beyond stays plain until it is asked for again. */
 const MAX_WAITING = 256;

@@ -12,7 +12,7 @@ export class Backlog {
     this.#refused = new CountedWarning((line) => say(`The disk of the cache in ${folder} ${line}`));
   }
 
-  /** Whether so many bytes may wait, until `leave`. The owner is told if not. */
+  /** Whether this many bytes may wait, until `leave`. The owner is told if not. */
   enter(bytes: number): boolean {
     if (this.#bytes > 0 && this.#bytes + bytes > MAX_WAITING_BYTES) {
       this.#refused.add("does not keep up, so pages are kept in memory alone");

@@ -15,7 +15,7 @@ export interface FileWriter {
 /** A thread that needs more memory than this is ended, and another one is started. MiB. */
 const THREAD_MEMORY_MIB = 32;
 
-/** A batch takes no more files once it has so many bytes: they are copied at once. */
+/** A batch takes no more files once it has this many bytes: they are copied at once. */
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 
 interface Waiting {

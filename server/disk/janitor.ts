@@ -17,7 +17,7 @@ export type DiskNote =
 /** The janitor, as a process that reads and writes files sees it. */
 export interface JanitorLine {
   /**
-   * Asks for room to write so many bytes, and for more if there is plenty. Resolves to the granted bytes, 0 for none.
+   * Asks for room to write `bytes`, and for more if there is plenty. Resolves to the granted bytes, 0 for none.
    * Never rejects.
    */
   ask(bytes: number, orUpTo: number): Promise<number>;
@@ -30,7 +30,7 @@ const ROOM_SHARE = 1 / 16;
 const MAX_RESERVED_SHARE = 1 / 2;
 /** The counters of the sketch: enough for some million files. */
 const SKETCH_SLOTS = 1 << 22;
-/** A file that has been written for so long belongs to a process that has died. Milliseconds. */
+/** A file that has been written for this long belongs to a process that has died. Milliseconds. */
 const DRAFT_LIVES_MS = 60 * 60 * 1000;
 
 /** The disk gives out blocks of this size. */

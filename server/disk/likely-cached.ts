@@ -1,16 +1,16 @@
-/** So many bytes of files are assumed to be in the kernel's memory, as a share of the memory that it has for that. */
+/** The share of the available memory that cached files are assumed to fill. */
 const SHARE = 1 / 4;
 
 /** A read that takes longer than this has waited, for the disk or for a core. Milliseconds. */
 const WAIT_MS = 2;
 
 /**
- * One wait after so many reads without any was for a core: on a busy machine the kernel interrupts the process in the
- * middle of a read some times a second. A disk that is not cached makes nearly every read wait.
+ * A wait after more than this many reads without one was for a core: on a busy machine the kernel interrupts the
+ * process in the middle of a read some times a second. A disk that is not cached makes nearly every read wait.
  */
 const READS_BETWEEN_WAITS = 64;
 
-/** After a wait for the disk, the kernel is not expected to hold the folders either, for so long. Milliseconds. */
+/** How long the kernel is not expected to hold the folders either, after a wait for the disk. Milliseconds. */
 const FOLDERS_COLD_MS = 1_000;
 
 /**
@@ -59,7 +59,7 @@ export class LikelyCached {
     return nowMs >= this.#foldersColdUntil;
   }
 
-  /** A synchronous read or look, which has just ended, took so long. */
+  /** A synchronous read or look has just ended, and took `ms`. */
   took(ms: number, nowMs: number): void {
     this.#readsAtOnce++;
     if (ms < WAIT_MS) return;

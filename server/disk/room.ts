@@ -21,7 +21,7 @@ export class Room {
     this.#schedule = schedule;
   }
 
-  /** Whether a file of so many bytes may be written. If so, `used` or `unused` has to follow. */
+  /** Whether a file of this size may be written. If so, `used` or `unused` has to follow. */
   async take(bytes: number): Promise<boolean> {
     const room = roomOf(bytes);
     if (room > PIECE_BYTES / 4) return (await this.#line.ask(room, room)) > 0;

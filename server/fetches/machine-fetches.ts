@@ -16,7 +16,7 @@ import { byLines, type FetchNews, writeNews } from "./fetch-news.ts";
 import { LockFolder, lockNameOf } from "./lock-folder.ts";
 import { type Heard, isListening, Neighbour } from "./neighbour.ts";
 
-/** Other workers cannot stream along. Who waits for a body beyond these limits would have it sooner from the origin. */
+/** Other workers cannot stream along: beyond these limits one that waits for a body has it sooner from the origin. */
 const MAX_AWAITED_BYTES = 1024 * 1024;
 const MAX_BODY_MS = 1_000;
 /**
@@ -24,11 +24,11 @@ const MAX_BODY_MS = 1_000;
  * before it was stored, and comes for the lock shortly after. Then it looks again.
  */
 const LINGERS_MS = 50;
-/** After a fetch that was of no use to others, they do not wait for this key for so long. */
+/** How long others do not wait for a key after a fetch that was of no use to them. */
 const USELESS_MS = 5_000;
 /** A fetch that has taken longer is not waited for any more. */
 const MAX_FETCH_MS = 10_000;
-/** For so long a fetch may go on that an unsafe request has made outdated, or that a worker is silent about. */
+/** How long a fetch may go on after an unsafe request has outdated it, or while its worker is silent. */
 const OUTDATED_MS = 60_000;
 /** While the folder fails, one call in this time tries whether it works again. */
 const RETRY_MS = 5_000;
@@ -65,7 +65,7 @@ interface Held {
 
 /**
  * The fetches of all workers of a machine: a fetch has a lock, which is taken at once and costs no other worker
- * anything. Who finds it taken asks its owner over a socket, and is told when the fetch has ended.
+ * anything. A worker that finds it taken asks its owner over a socket, and is told when the fetch has ended.
  */
 export class MachineFetches {
   readonly #folder: LockFolder;

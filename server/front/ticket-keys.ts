@@ -4,7 +4,7 @@ import type { Server } from "node:tls";
 /** Sessions are resumed where they have the same context, so every worker has this one. */
 export const SESSION_CONTEXT = "tidemark";
 
-/** A key is used so long. A session that was begun under the key before needs a whole handshake. */
+/** How long a key is used. A session that was begun under the key before needs a whole handshake. */
 const KEY_AGE_MS = 12 * 3_600_000;
 
 /**

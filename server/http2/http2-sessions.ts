@@ -59,7 +59,7 @@ const OPTIONS = {
   maxHeaderListPairs: MAX_FIELDS,
 };
 
-/** For how long requests may be on their way to a connection that ends, and the highest number that one can have. */
+/** How long requests may be on their way to a connection that ends, and the highest number that one can have. */
 const ON_THEIR_WAY_MS = 1_000;
 const LAST_STREAM = 2 ** 31 - 1;
 

@@ -8,11 +8,11 @@ import type { NodeRequest } from "./node-request.ts";
 /** After this many unanswered requests on one connection, no more are read from it until some are answered. */
 const MAX_OUTSTANDING = 32;
 /**
- * The parser gets so many bytes at a time on a connection with requests that wait. Node's objects for one request take
+ * How many bytes the parser gets at a time on a connection with requests that wait. Node's objects for one request take
  * about 6 KiB, and a request may have as few as 18 bytes.
  */
 const SLICE_BYTES = 1024;
-/** Only a client that sends this many requests with bodies at once, without waiting for an answer, gets so far. */
+/** More requests than this wait only for a client that sends them at once, with bodies, and waits for no answer. */
 const MAX_WAITING = 256;
 
 /** A request that Node's parser has read, with the object that takes its answer. */

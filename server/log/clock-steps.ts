@@ -19,7 +19,7 @@ export class ClockSteps {
   }
 
   /**
-   * Calls `follow` if the wall clock was set since the last call: forward by so many milliseconds, or back if negative.
+   * Calls `follow` if the wall clock was set since the last call: by `byMs`, which is negative if it went back.
    * If `follow` throws, the step is told again next time.
    */
   tell(follow: (byMs: number) => void): void {

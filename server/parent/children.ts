@@ -33,7 +33,7 @@ export interface ChildrenParts {
 /** The most children whose rules are told to be others, so that the log stays short. */
 const MAX_TOLD = 100;
 
-/** So much before a child gives up it gets an answer, whatever that waits for: otherwise it takes this server for failed. */
+/** How long before a child gives up it gets an answer, come what may: otherwise it takes this server for failed. */
 const SOONER_THAN_CHILD_MS = 1_000;
 
 /** The requests of other caches that ask this one in place of the origin. */

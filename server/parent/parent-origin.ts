@@ -34,7 +34,7 @@ export interface ParentOriginParts {
   readonly say: (line: string) => void;
 }
 
-/** For how long the origin is asked in place of a parent that has failed. It doubles with each further failure. */
+/** How long the origin is asked in place of a parent that has failed. It doubles with each further failure. */
 const FIRST_PAUSE_MS = 1_000;
 const LAST_PAUSE_MS = 16_000;
 
@@ -161,7 +161,7 @@ export class ParentOrigin implements Origin {
 
 const FRAMING = ["content-length", "transfer-encoding"];
 
-/** So much longer than for an origin is waited for a parent, which tells then that the origin takes too long. */
+/** How much longer a parent is waited for than an origin, so that it can tell that the origin takes too long. */
 const LONGER_THAN_ORIGIN_MS = 2_000;
 
 /** A parent keeps idle connections for longer than origins do, and one that is off should not be waited for. */

@@ -23,7 +23,7 @@ export type SupervisorEvent =
   | { readonly kind: "log-replaced"; readonly setAside: string; readonly cause: unknown }
   /** The log could not be written. What failed is tried again, or was refused to its caller. */
   | { readonly kind: "log-failed"; readonly cause: unknown }
-  /** The log is out of reach. It is tried again, for so long in all, before the server starts. */
+  /** The log is out of reach. It is tried again, for `withinMs` in all, before the server starts. */
   | { readonly kind: "log-awaited"; readonly cause: unknown; readonly withinMs: number }
   | { readonly kind: "broken-peer"; readonly cause: unknown };
 

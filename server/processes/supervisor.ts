@@ -16,7 +16,7 @@ import { START_WITHIN_MS, WorkerEndedError, WorkerProcess } from "./worker-proce
 
 const WORKER_MAIN = moduleBeside(import.meta.url, "worker-main");
 
-/** If so many starts fail in a row and no worker accepts connections, starting again will not help. */
+/** After this many failed starts in a row, while no worker accepts connections, starting again will not help. */
 const MAX_FAILED_STARTS = 5;
 
 /** A log that is out of reach is tried again after this time. Milliseconds. */
@@ -62,7 +62,7 @@ export interface SupervisorOptions extends Omit<SiteLogsOptions, "clock"> {
    */
   readonly stopWithinMs?: number;
   readonly replaceWithinMs?: number;
-  /** The next worker starts at once if the last one lived for so many milliseconds. Default: 10 s. */
+  /** The next worker starts at once if the last one lived for this many milliseconds. Default: 10 s. */
   readonly soundAfterMs?: number;
   readonly clock?: Clock & Clocks;
   /** The main module of a worker's process. Default: the one beside this file. */

@@ -30,7 +30,7 @@ const KEY_BYTES = 16;
 /** How often a call begins anew because the log has just been replaced, or the machine's row is gone. */
 const MAX_TRIES = 4;
 
-/** The marks of so many heads are remembered, so that any of them can be confirmed. */
+/** How many heads have their marks remembered, so that any of them can be confirmed. */
 const MAX_MARKS = 1000;
 
 /** A machine that has not been heard of for this long is no reader any more, like a lease (R6). Milliseconds. */

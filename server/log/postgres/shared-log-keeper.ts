@@ -274,7 +274,7 @@ export class SharedLogKeeper implements ServedLog {
     this.#timers.delete(timer);
   }
 
-  /** Of an outage the owner is told once. */
+  /** Tells the owner of an outage once. */
   #noteFailure(cause: unknown): void {
     if (this.#hasFailed || this.#isClosed) return;
     this.#hasFailed = true;
