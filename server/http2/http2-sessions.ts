@@ -16,7 +16,7 @@ import { carrierOf } from "../front/carriers.ts";
 import type { ExchangeLog } from "../listener/access-log.ts";
 import type { MadeAnswers } from "../listener/made-answers.ts";
 import { NodeRequest } from "../listener/node-request.ts";
-import { ownAnswer } from "../listener/own-answer.ts";
+import { admittedTarget, refusalAnswer } from "../listener/refusal.ts";
 import { fromWebResponse } from "../listener/web-answer.ts";
 import type { Written } from "../listener/write-answer.ts";
 import { Allowance } from "./allowance.ts";
@@ -266,17 +266,8 @@ class Session {
     const request = new NodeRequest(method, fields, body, arrival);
     const expectation = fields.get("expect");
     request.awaitsContinue = expectation !== null;
-    const target = http2Target(pseudo, fields, arrival.scheme);
-    let asked: EdgeAnswer | Promise<EdgeAnswer>;
-    if (this.#isOverLimit) {
-      asked = ownAnswer(503, "too-many-connections", "this server has too many connections");
-    } else if (target.kind === "refused") {
-      asked = ownAnswer(target.status, "bad-request", target.because);
-    } else if (expectation !== null && expectation.toLowerCase() !== "100-continue") {
-      asked = ownAnswer(417, "expectation", "the only expectation that is met is 100-continue");
-    } else {
-      asked = this.#parts.ask(request, target.url);
-    }
+    const target = admittedTarget(http2Target(pseudo, fields, arrival.scheme), this.#isOverLimit, expectation);
+    const asked = target.kind === "refused" ? refusalAnswer(target) : this.#parts.ask(request, target.url);
     const answered = asked instanceof Promise ? await asked.catch((cause) => this.#parts.failed(cause)) : asked;
     const answer = answered instanceof Response ? fromWebResponse(answered) : answered;
     const written = await this.#write(stream, request, answer, watch);

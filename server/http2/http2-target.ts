@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http2";
 import { ClientFields } from "../listener/client-fields.ts";
-import { isHost, type RequestTarget } from "../listener/request-target.ts";
+import { isHost, type RequestTarget, refused } from "../listener/request-target.ts";
 
 /** What RFC 9113 §6.5.2 adds for each field of a list. */
 const FIELD_OVERHEAD_BYTES = 32;
@@ -37,8 +37,4 @@ export function http2Target(pseudo: IncomingHttpHeaders, fields: ClientFields, s
   const path = pseudo[":path"]!;
   if (!path.startsWith("/")) return refused(400, "the target is not a path");
   return { kind: "url", url: `${scheme}://${authority}${path}` };
-}
-
-function refused(status: number, because: string): RequestTarget {
-  return { kind: "refused", status, because };
 }

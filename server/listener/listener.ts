@@ -24,7 +24,8 @@ import { FastHits } from "./fast-hits.ts";
 import { MadeAnswers } from "./made-answers.ts";
 import { NodeRequest } from "./node-request.ts";
 import { ownAnswer } from "./own-answer.ts";
-import { type RequestLine, requestTarget } from "./request-target.ts";
+import { admittedTarget, refusalAnswer } from "./refusal.ts";
+import { type RequestLine, refused, requestTarget } from "./request-target.ts";
 import { join, type SwitchedConnection, switchingHead } from "./tunnel.ts";
 import { fromWebResponse } from "./web-answer.ts";
 import { cutOff, cutSocket, type Written, writeAnswer } from "./write-answer.ts";
@@ -357,20 +358,13 @@ export class Listener {
       versionMinor: message.httpVersionMinor,
     };
     const request = this.#read({ message, response }, fields, connection);
-    const target = requestTarget(line, fields, this.#settings.defaultHost, request.arrival.scheme);
-    const refuse = (status: number, detail: string, words: string) => {
+    const asked = requestTarget(line, fields, this.#settings.defaultHost, request.arrival.scheme);
+    const admitted = admittedTarget(asked, connection.isOverLimit, expectation);
+    const target = admitted.kind === "url" && isWebSocket(fields) ? LATE_WEB_SOCKET : admitted;
+    if (target.kind === "refused") {
       connection.isLast = true;
       connection.refused = response;
-      this.#respond({ message, response }, connection, request, ownAnswer(status, detail, words), startedAt);
-    };
-    if (connection.isOverLimit) {
-      refuse(503, "too-many-connections", "this server has too many connections");
-    } else if (target.kind === "refused") {
-      refuse(target.status, "bad-request", target.because);
-    } else if (expectation !== null && expectation.toLowerCase() !== "100-continue") {
-      refuse(417, "expectation", "the only expectation that is met is 100-continue");
-    } else if (isWebSocket(fields)) {
-      refuse(400, "upgrade", "a WebSocket cannot begin while other answers are due, nor with a body");
+      this.#respond({ message, response }, connection, request, refusalAnswer(target), startedAt);
     } else {
       const answer = this.#ask(request, target.url);
       this.#respond({ message, response }, connection, request, answer, startedAt);
@@ -611,10 +605,7 @@ export class Listener {
   /** Asks the edge for a request without a body, on a bare connection. Never rejects. */
   async #askOnce(line: RequestLine, request: NodeRequest): Promise<Answer> {
     const target = requestTarget(line, request.headers, this.#settings.defaultHost, request.arrival.scheme);
-    const asked =
-      target.kind === "refused"
-        ? ownAnswer(target.status, "bad-request", target.because)
-        : this.#ask(request, target.url);
+    const asked = target.kind === "refused" ? refusalAnswer(target) : this.#ask(request, target.url);
     const answered = await Promise.resolve(asked).catch((cause: unknown) => this.#failure(cause));
     return answered instanceof Response ? fromWebResponse(answered) : answered;
   }
@@ -677,6 +668,12 @@ function fieldsOf({ rawHeaders, httpVersionMinor }: IncomingMessage): ClientFiel
   const isKept = (_: string, at: number) => rawHeaders[at - (at % 2)]!.toLowerCase() !== "upgrade";
   return new ClientFields(rawHeaders.filter(isKept));
 }
+
+const LATE_WEB_SOCKET = refused(
+  400,
+  "a WebSocket cannot begin while other answers are due, nor with a body",
+  "upgrade",
+);
 
 /** RFC 6455 §4.1. */
 function isWebSocket(fields: ClientFields): boolean {

@@ -1,10 +1,17 @@
 import type { Scheme } from "../front/arrival.ts";
 import type { ClientFields } from "./client-fields.ts";
 
-/** The URL that a request asks for, or the status and the reason with which it is refused. */
-export type RequestTarget =
-  | { readonly kind: "url"; readonly url: string }
-  | { readonly kind: "refused"; readonly status: number; readonly because: string };
+/** The URL that a request asks for, or why it is refused. */
+export type RequestTarget = { readonly kind: "url"; readonly url: string } | RefusedRequest;
+
+export interface RefusedRequest {
+  readonly kind: "refused";
+  readonly status: number;
+  /** For a program, in `Cache-Status`. */
+  readonly detail: string;
+  /** For a person. */
+  readonly because: string;
+}
 
 /** A request line and the fields that frame the request. */
 export interface RequestLine {
@@ -72,6 +79,6 @@ export function requestTarget(
   return { kind: "url", url: `${scheme}://${origin[2]}${rest.startsWith("/") ? rest : `/${rest}`}` };
 }
 
-function refused(status: number, because: string): RequestTarget {
-  return { kind: "refused", status, because };
+export function refused(status: number, because: string, detail = "bad-request"): RefusedRequest {
+  return { kind: "refused", status, detail, because };
 }
