@@ -14,6 +14,7 @@ import { CountedWarning } from "../counted-warning.ts";
 import type { RequestArrivals, Scheme } from "../front/arrival.ts";
 import { carrierOf } from "../front/carriers.ts";
 import type { ExchangeLog } from "../listener/access-log.ts";
+import { answeredExchange } from "../listener/answered-exchange.ts";
 import type { MadeAnswers } from "../listener/made-answers.ts";
 import { NodeRequest } from "../listener/node-request.ts";
 import { admittedTarget, refusalAnswer } from "../listener/refusal.ts";
@@ -276,9 +277,8 @@ class Session {
       stream.resume();
       stream.close(constants.NGHTTP2_NO_ERROR);
     }
-    const { clientAddress, site } = arrival;
-    const line = { clientAddress, site: site?.name, method, target: pseudo[":path"] ?? "", version: "2.0", fields };
-    this.#parts.log?.record({ ...line, answer, ...written, tookMs: performance.now() - startedAt });
+    const line = { method, url: pseudo[":path"] ?? "", httpVersion: "2.0" };
+    this.#parts.log?.record(answeredExchange(line, request, answer, written, startedAt));
   }
 
   async #write(stream: ServerHttp2Stream, request: NodeRequest, answer: Answer, watch: StallWatch): Promise<Written> {

@@ -15,9 +15,9 @@ import { makeTlsServer, type TlsSettings } from "../front/tls-server.ts";
 import { Http2Sessions } from "../http2/http2-sessions.ts";
 import type { Children } from "../parent/children.ts";
 import type { ExchangeLog } from "./access-log.ts";
-import { answerHead, headText } from "./answer-head.ts";
+import { answeredExchange } from "./answered-exchange.ts";
 import { CountedWork } from "./background.ts";
-import { type BanHead, beginsBan, readBanHead } from "./ban-head.ts";
+import { BareConnections } from "./bare-connections.ts";
 import { ClientFields } from "./client-fields.ts";
 import { Connection, type Exchange, linger } from "./connection.ts";
 import { FastHits } from "./fast-hits.ts";
@@ -25,10 +25,9 @@ import { MadeAnswers } from "./made-answers.ts";
 import { NodeRequest } from "./node-request.ts";
 import { ownAnswer } from "./own-answer.ts";
 import { admittedTarget, refusalAnswer } from "./refusal.ts";
-import { type RequestLine, refused, requestTarget } from "./request-target.ts";
-import { join, type SwitchedConnection, switchingHead } from "./tunnel.ts";
+import { refused, requestTarget } from "./request-target.ts";
 import { fromWebResponse } from "./web-answer.ts";
-import { cutOff, cutSocket, type Written, writeAnswer } from "./write-answer.ts";
+import { cutOff, type Written, writeAnswer } from "./write-answer.ts";
 
 /** Where to listen. `scheme`: `https` for TLS. Default: `http`. */
 export type ListenTarget = { readonly scheme?: Scheme } /** `::` takes IPv4 as well. Port 0 is any free one. */ & (
@@ -110,6 +109,7 @@ export class Listener {
   readonly #sweeper: NodeJS.Timeout;
   readonly #made: Readonly<Record<Scheme, MadeAnswers>>;
   readonly #fast: FastHits | null;
+  readonly #bare: BareConnections;
   readonly #http2: Http2Sessions;
   #isClosing = false;
   #whenEmpty: (() => void)[] = [];
@@ -144,14 +144,19 @@ export class Listener {
       warn: parts.warn,
       left: () => this.#left(),
     });
-    const { stallMs, keepAliveMs, maxHeadBytes, maxRequestsPerConnection } = this.#settings;
+    const { stallMs, keepAliveMs, maxHeadBytes, maxRequestsPerConnection, defaultHost } = this.#settings;
+    const ask = (request: NodeRequest, url: string) => this.#ask(request, url);
+    const failed = (cause: unknown) => this.#failure(cause);
+    const log = accessLog ?? null;
+    this.#bare = new BareConnections({
+      ...{ ask, failed, log, maxHeadBytes, defaultHost, strictTransportSecurity },
+      bodies: parts.bodies,
+    });
     this.#http2 = new Http2Sessions(
       {
-        ask: (request, url) => this.#ask(request, url),
-        failed: (cause) => this.#failure(cause),
+        ...{ ask, failed, log },
         bodies: parts.bodies,
         made: this.#made,
-        log: accessLog ?? null,
         warn: parts.warn,
         ...{ stallMs, keepAliveMs, maxHeadBytes, maxRequestsPerConnection },
       },
@@ -270,9 +275,12 @@ export class Listener {
     server.on("request", (message, response) => this.#requested({ message, response }));
     server.on("checkContinue", (message, response) => this.#requested({ message, response }));
     server.on("checkExpectation", (message, response) => this.#requested({ message, response }));
-    server.on("upgrade", (message, socket, head) => void this.#upgrade(message, socket as Socket, head));
-    server.on("connect", (_message, socket) => this.#refuseTunnel(socket));
-    server.on("clientError", (error, socket) => this.#misread(error, socket));
+    const bare = this.#bare;
+    server.on("upgrade", (message, socket, head) => {
+      this.#give(socket, (connection) => void bare.upgrade(connection, message, head));
+    });
+    server.on("connect", (_message, socket) => this.#give(socket, (connection) => bare.refuseTunnel(connection)));
+    server.on("clientError", (error, socket) => this.#give(socket, (connection) => bare.misread(connection, error)));
     server.on("timeout", (socket) => this.#connections.get(socket)?.stalled());
     return server;
   }
@@ -334,6 +342,13 @@ export class Listener {
   #left(): void {
     if (this.connections > 0) return;
     for (const tell of this.#whenEmpty.splice(0)) tell();
+  }
+
+  /** Node's HTTP has given up on a connection. */
+  #give(socket: Duplex, take: (connection: Connection) => void): void {
+    const connection = this.#connections.get(socket);
+    if (connection) take(connection);
+    else socket.destroy();
   }
 
   #requested(exchange: Exchange): void {
@@ -419,7 +434,8 @@ export class Listener {
     const answer = answered instanceof Response ? fromWebResponse(answered) : answered;
     if (response.destroyed) {
       if (answer.body && !(answer.body instanceof Uint8Array)) void answer.body.cancel().catch(() => undefined);
-      this.#log(message, request, answer, { bodyBytes: 0, isWhole: false }, startedAt);
+      const unsent = { bodyBytes: 0, isWhole: false };
+      this.#parts.accessLog?.record(answeredExchange(message, request, answer, unsent, startedAt));
       return;
     }
     const isHead = message.method === "HEAD";
@@ -443,27 +459,15 @@ export class Listener {
       cutOff(response, made.head.framing);
       written = { bodyBytes: 0, isWhole: false };
     }
-    if (!this.#parts.accessLog) return;
-    const log = (result: Written) => this.#log(message, request, answer, result, startedAt);
+    const { accessLog } = this.#parts;
+    if (!accessLog) return;
+    const log = (result: Written) => accessLog.record(answeredExchange(message, request, answer, result, startedAt));
     if (written instanceof Promise) void written.then(log);
     else log(written);
   }
 
   #isLast(connection: Connection): boolean {
     return this.#isClosing || connection.requests >= this.#settings.maxRequestsPerConnection;
-  }
-
-  #log(
-    { method, url, httpVersion }: Pick<IncomingMessage, "method" | "url" | "httpVersion">,
-    { headers: fields, arrival }: NodeRequest,
-    answer: Answer,
-    { bodyBytes, isWhole }: Written,
-    startedAt: number,
-  ): void {
-    const tookMs = performance.now() - startedAt;
-    const { clientAddress, site } = arrival;
-    const line = { clientAddress, site: site?.name, method: method!, target: url!, version: httpVersion, fields };
-    this.#parts.accessLog?.record({ ...line, answer, bodyBytes, isWhole, tookMs });
   }
 
   /** A request whose body begins to be read, and to be asked for by a 100, when somebody reads it. */
@@ -502,136 +506,6 @@ export class Listener {
     return connection?.isQuiet === true && !hasBody && isWebSocket(fields);
   }
 
-  /** Answers a request for a WebSocket on the bare connection. */
-  async #upgrade(message: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
-    const connection = this.#connections.get(socket);
-    if (!connection) {
-      socket.destroy();
-      return;
-    }
-    const startedAt = performance.now();
-    connection.leaveHttp();
-    connection.outstanding++;
-    connection.isLast = true;
-    socket.on("error", () => undefined); // Node has taken its own listeners off.
-    if (head.byteLength > 0) socket.unshift(head);
-    const fields = new ClientFields(message.rawHeaders);
-    const line = {
-      method: message.method!,
-      target: message.url!,
-      versionMajor: message.httpVersionMajor,
-      versionMinor: message.httpVersionMinor,
-    };
-    const request = new NodeRequest(line.method, fields, null, connection.arrivals.of(fields, line.target));
-    const answer = await this.#askOnce(line, request);
-    if (answer.switchedTo !== undefined) {
-      const switched = answer.switchedTo as SwitchedConnection;
-      if (socket.destroyed) {
-        switched.socket.destroy();
-        return;
-      }
-      connection.isTunnel = true;
-      socket.write(switchingHead(switched), "latin1");
-      join(socket, switched.socket);
-      socket.once("close", () => {
-        const bodyBytes = socket.bytesWritten;
-        this.#log(message, request, answer, { bodyBytes, isWhole: true }, startedAt);
-      });
-      return;
-    }
-    const written = await this.#writeAndEnd(socket, request, answer);
-    connection.outstanding--;
-    this.#log(message, request, answer, written, startedAt);
-  }
-
-  /** Writes an answer on a connection that Node's HTTP no longer minds, and ends it. */
-  async #writeAndEnd(socket: Socket, { arrival }: NodeRequest, answer: Answer): Promise<Written> {
-    const { strictTransportSecurity } = this.#parts;
-    const request = { isHead: false, knowsChunks: false, keepsAlive: false };
-    const head = answerHead(answer, request, arrival.scheme === "https" ? strictTransportSecurity : undefined);
-    const { body } = answer;
-    let bodyBytes = 0;
-    socket.write(headText(head), "latin1");
-    if (body instanceof Uint8Array) {
-      socket.write(body);
-      bodyBytes = body.byteLength;
-    } else if (body !== null) {
-      const reader = this.#parts.bodies.readThrough(body);
-      socket.once("close", () => void reader.cancel().catch(() => undefined));
-      try {
-        for (let piece = await reader.next(); piece !== null; piece = await reader.next()) {
-          bodyBytes += piece.byteLength;
-          if (!socket.write(piece))
-            await new Promise<void>((resolve) => socket.once("drain", resolve).once("close", resolve));
-        }
-      } catch {
-        cutSocket(socket, head.framing);
-        return { bodyBytes, isWhole: false };
-      }
-    }
-    linger(socket);
-    return { bodyBytes, isWhole: true };
-  }
-
-  /** Answers bytes that are no request. RFC 9112 §2.2. */
-  #misread(error: NodeJS.ErrnoException, socket: Duplex): void {
-    const connection = this.#connections.get(socket);
-    // Browsers open connections that they may never use, and would take a 408 for an answer to their first request.
-    const isUnused = error.code === "ERR_HTTP_REQUEST_TIMEOUT" && connection?.socket.bytesRead === 0;
-    // The last answer ends the connection, and closing it earlier could reset it. RFC 9112 §9.6.
-    if (connection?.isLast === true && error.code?.startsWith("HPE_")) return;
-    if (!connection || error.code === "ECONNRESET" || !socket.writable || isUnused) {
-      socket.destroy();
-      return;
-    }
-    // Bytes after a request with `Connection: close` are no request, and its answer is still to come.
-    if (error.code === "HPE_CLOSED_CONNECTION") return;
-    const { code, rawPacket } = error as typeof error & { readonly rawPacket?: Buffer };
-    if (code === "HPE_INVALID_METHOD" && connection.isQuiet && this.#readBan(connection, rawPacket)) return;
-    const [status, words] = MISREAD[error.code ?? ""] ?? [400, "this is not a request in HTTP/1.1"];
-    connection.refuseRest(farewell(status, "bad-request", words));
-  }
-
-  /** Takes bytes that Node's parser does not know as a BAN. Returns false if they are none. */
-  #readBan(connection: Connection, bytes: Buffer | undefined): boolean {
-    const read = connection.banHead + (bytes?.toString("latin1") ?? "");
-    if (!beginsBan(read) || read.length > this.#settings.maxHeadBytes) return false;
-    connection.banHead = read;
-    const head = readBanHead(read);
-    if (head) void this.#ban(connection, head);
-    return head !== null;
-  }
-
-  /** Asks the edge for a request without a body, on a bare connection. Never rejects. */
-  async #askOnce(line: RequestLine, request: NodeRequest): Promise<Answer> {
-    const target = requestTarget(line, request.headers, this.#settings.defaultHost, request.arrival.scheme);
-    const asked = target.kind === "refused" ? refusalAnswer(target) : this.#ask(request, target.url);
-    const answered = await Promise.resolve(asked).catch((cause: unknown) => this.#failure(cause));
-    return answered instanceof Response ? fromWebResponse(answered) : answered;
-  }
-
-  /** Answers a BAN on the bare connection, and ends it, because Node's parser has given up on it. */
-  async #ban(connection: Connection, { line, raw }: BanHead): Promise<void> {
-    const startedAt = performance.now();
-    connection.outstanding++;
-    connection.isLast = true;
-    const fields = new ClientFields(raw);
-    const request = new NodeRequest(line.method, fields, null, connection.arrivals.of(fields, line.target));
-    const answer = await this.#askOnce(line, request);
-    const written = await this.#writeAndEnd(connection.socket, request, answer);
-    connection.outstanding--;
-    const message = { method: line.method, url: line.target, httpVersion: `1.${line.versionMinor}` };
-    this.#log(message, request, answer, written, startedAt);
-  }
-
-  /** RFC 9110 §9.1, §9.3.6. */
-  #refuseTunnel(socket: Duplex): void {
-    socket.on("error", () => undefined); // Node has taken its own listeners off.
-    const connection = this.#connections.get(socket);
-    connection?.leaveHttp();
-    connection?.refuseRest(farewell(501, "connect", "this is no proxy for CONNECT"));
-  }
-
   #sweep(): void {
     const now = performance.now();
     this.#http2.sweep(now);
@@ -646,19 +520,6 @@ export class Listener {
       if (outstanding === 0 && !isTunnel) linger(socket);
     }
   }
-}
-
-/** What to say of the errors of Node's parser. */
-const MISREAD: Readonly<Record<string, readonly [status: number, words: string]>> = {
-  HPE_HEADER_OVERFLOW: [431, "the request has too many bytes of fields"],
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "the chunks of the request have too many extensions"],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, "the head of the request took too long"],
-};
-
-function farewell(status: number, detail: string, words: string): string {
-  const answer = ownAnswer(status, detail, words);
-  const head = answerHead(answer, { isHead: false, knowsChunks: true, keepsAlive: false });
-  return headText(head) + Buffer.from(answer.body as Uint8Array).toString("latin1");
 }
 
 /** The fields of a request. Nobody switches protocols in HTTP/1.0, where `Upgrade` is ignored. RFC 9110 §7.8. */

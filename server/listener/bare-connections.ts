@@ -1,0 +1,179 @@
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { EdgeAnswer } from "../../worker/isolate.ts";
+import type { Answer, Bodies } from "../../worker/ports.ts";
+import type { ExchangeLog } from "./access-log.ts";
+import { answerHead, headText } from "./answer-head.ts";
+import { answeredExchange } from "./answered-exchange.ts";
+import { type BanHead, beginsBan, readBanHead } from "./ban-head.ts";
+import { ClientFields } from "./client-fields.ts";
+import { type Connection, linger } from "./connection.ts";
+import { NodeRequest } from "./node-request.ts";
+import { refusalAnswer } from "./refusal.ts";
+import { type RefusedRequest, type RequestLine, refused, requestTarget } from "./request-target.ts";
+import { join, type SwitchedConnection, switchingHead } from "./tunnel.ts";
+import { fromWebResponse } from "./web-answer.ts";
+import { cutSocket, type Written } from "./write-answer.ts";
+
+/** What of a listener its bare connections need. */
+export interface BareConnectionsParts {
+  /** Never throws. */
+  ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer>;
+  failed(cause: unknown): Answer;
+  readonly bodies: Bodies;
+  readonly log: ExchangeLog | null;
+  readonly maxHeadBytes: number;
+  readonly defaultHost: string | null;
+  readonly strictTransportSecurity: string | undefined;
+}
+
+/**
+ * Connections that Node's HTTP has given up on: for another protocol, for a method that its parser does not know, or
+ * because they carry no HTTP. Each gets one answer at most, or becomes a tunnel.
+ */
+export class BareConnections {
+  readonly #parts: BareConnectionsParts;
+
+  constructor(parts: BareConnectionsParts) {
+    this.#parts = parts;
+  }
+
+  /** Answers a request for a WebSocket on the bare connection. */
+  async upgrade(connection: Connection, message: IncomingMessage, head: Buffer): Promise<void> {
+    const { socket } = connection;
+    const startedAt = performance.now();
+    connection.leaveHttp();
+    connection.outstanding++;
+    connection.isLast = true;
+    socket.on("error", () => undefined); // Node has taken its own listeners off.
+    if (head.byteLength > 0) socket.unshift(head);
+    const fields = new ClientFields(message.rawHeaders);
+    const line = {
+      method: message.method!,
+      target: message.url!,
+      versionMajor: message.httpVersionMajor,
+      versionMinor: message.httpVersionMinor,
+    };
+    const request = new NodeRequest(line.method, fields, null, connection.arrivals.of(fields, line.target));
+    const answer = await this.#askOnce(line, request);
+    if (answer.switchedTo !== undefined) {
+      const switched = answer.switchedTo as SwitchedConnection;
+      if (socket.destroyed) {
+        switched.socket.destroy();
+        return;
+      }
+      connection.isTunnel = true;
+      socket.write(switchingHead(switched), "latin1");
+      join(socket, switched.socket);
+      socket.once("close", () => {
+        const bodyBytes = socket.bytesWritten;
+        this.#parts.log?.record(answeredExchange(message, request, answer, { bodyBytes, isWhole: true }, startedAt));
+      });
+      return;
+    }
+    const written = await this.#writeAndEnd(socket, request, answer);
+    connection.outstanding--;
+    this.#parts.log?.record(answeredExchange(message, request, answer, written, startedAt));
+  }
+
+  /** Answers bytes that are no request. RFC 9112 §2.2. */
+  misread(connection: Connection, error: NodeJS.ErrnoException): void {
+    const { socket, isLast } = connection;
+    // Browsers open connections that they may never use, and would take a 408 for an answer to their first request.
+    const isUnused = error.code === "ERR_HTTP_REQUEST_TIMEOUT" && socket.bytesRead === 0;
+    // The last answer ends the connection, and closing it earlier could reset it. RFC 9112 §9.6.
+    if (isLast && error.code?.startsWith("HPE_")) return;
+    if (error.code === "ECONNRESET" || !socket.writable || isUnused) {
+      socket.destroy();
+      return;
+    }
+    // Bytes after a request with `Connection: close` are no request, and its answer is still to come.
+    if (error.code === "HPE_CLOSED_CONNECTION") return;
+    const { code, rawPacket } = error as typeof error & { readonly rawPacket?: Buffer };
+    if (code === "HPE_INVALID_METHOD" && connection.isQuiet && this.#readBan(connection, rawPacket)) return;
+    connection.refuseRest(farewell(MISREAD[error.code ?? ""] ?? NO_REQUEST));
+  }
+
+  /** RFC 9110 §9.1, §9.3.6. */
+  refuseTunnel(connection: Connection): void {
+    connection.socket.on("error", () => undefined); // Node has taken its own listeners off.
+    connection.leaveHttp();
+    connection.refuseRest(farewell(NO_PROXY));
+  }
+
+  /** Takes bytes that Node's parser does not know as a BAN. Returns false if they are none. */
+  #readBan(connection: Connection, bytes: Buffer | undefined): boolean {
+    const read = connection.banHead + (bytes?.toString("latin1") ?? "");
+    if (!beginsBan(read) || read.length > this.#parts.maxHeadBytes) return false;
+    connection.banHead = read;
+    const head = readBanHead(read);
+    if (head) void this.#ban(connection, head);
+    return head !== null;
+  }
+
+  /** Answers a BAN on the bare connection, and ends it, because Node's parser has given up on it. */
+  async #ban(connection: Connection, { line, raw }: BanHead): Promise<void> {
+    const startedAt = performance.now();
+    connection.outstanding++;
+    connection.isLast = true;
+    const fields = new ClientFields(raw);
+    const request = new NodeRequest(line.method, fields, null, connection.arrivals.of(fields, line.target));
+    const answer = await this.#askOnce(line, request);
+    const written = await this.#writeAndEnd(connection.socket, request, answer);
+    connection.outstanding--;
+    const message = { method: line.method, url: line.target, httpVersion: `1.${line.versionMinor}` };
+    this.#parts.log?.record(answeredExchange(message, request, answer, written, startedAt));
+  }
+
+  /** Asks the edge for a request without a body, on a bare connection. Never rejects. */
+  async #askOnce(line: RequestLine, request: NodeRequest): Promise<Answer> {
+    const target = requestTarget(line, request.headers, this.#parts.defaultHost, request.arrival.scheme);
+    const asked = target.kind === "refused" ? refusalAnswer(target) : this.#parts.ask(request, target.url);
+    const answered = await Promise.resolve(asked).catch((cause: unknown) => this.#parts.failed(cause));
+    return answered instanceof Response ? fromWebResponse(answered) : answered;
+  }
+
+  /** Writes an answer on a connection that Node's HTTP no longer minds, and ends it. */
+  async #writeAndEnd(socket: Socket, { arrival }: NodeRequest, answer: Answer): Promise<Written> {
+    const { strictTransportSecurity } = this.#parts;
+    const request = { isHead: false, knowsChunks: false, keepsAlive: false };
+    const head = answerHead(answer, request, arrival.scheme === "https" ? strictTransportSecurity : undefined);
+    const { body } = answer;
+    let bodyBytes = 0;
+    socket.write(headText(head), "latin1");
+    if (body instanceof Uint8Array) {
+      socket.write(body);
+      bodyBytes = body.byteLength;
+    } else if (body !== null) {
+      const reader = this.#parts.bodies.readThrough(body);
+      socket.once("close", () => void reader.cancel().catch(() => undefined));
+      try {
+        for (let piece = await reader.next(); piece !== null; piece = await reader.next()) {
+          bodyBytes += piece.byteLength;
+          if (!socket.write(piece))
+            await new Promise<void>((resolve) => socket.once("drain", resolve).once("close", resolve));
+        }
+      } catch {
+        cutSocket(socket, head.framing);
+        return { bodyBytes, isWhole: false };
+      }
+    }
+    linger(socket);
+    return { bodyBytes, isWhole: true };
+  }
+}
+
+/** What to say of the errors of Node's parser. */
+const MISREAD: Readonly<Record<string, RefusedRequest>> = {
+  HPE_HEADER_OVERFLOW: refused(431, "the request has too many bytes of fields"),
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: refused(413, "the chunks of the request have too many extensions"),
+  ERR_HTTP_REQUEST_TIMEOUT: refused(408, "the head of the request took too long"),
+};
+const NO_REQUEST = refused(400, "this is not a request in HTTP/1.1");
+const NO_PROXY = refused(501, "this is no proxy for CONNECT", "connect");
+
+function farewell(refusal: RefusedRequest): string {
+  const answer = refusalAnswer(refusal);
+  const head = answerHead(answer, { isHead: false, knowsChunks: true, keepsAlive: false });
+  return headText(head) + Buffer.from(answer.body as Uint8Array).toString("latin1");
+}
