@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { AnsweredExchange } from "../../../server/listener/access-log.ts";
+import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
 import { exchange, RawClient } from "../raw-client.ts";
 import { answer, type RunningListener, startTestListener } from "./running-listener.ts";
 
@@ -75,6 +77,27 @@ describe("a BAN", () => {
   test("that is cut off in its head is not carried out", async () => {
     const { end } = await exchange(running.where, `BAN / HTTP/1.1\r\n${HOST}\r\n`);
     expect({ end, asked }).toEqual({ end: "ended", asked: [] });
+  });
+
+  test("in HTTP/1.0 is for the default host, gets the fields of the listener, and is in the access log", async () => {
+    const logged: AnsweredExchange[] = [];
+    const { where, stop } = await startTestListener(({ url }) => answer(url), {
+      accessLog: { record: (each) => void logged.push(each) },
+      settings: { defaultHost: "shop.example" },
+      strictTransportSecurity: "max-age=60",
+      trustedProxies: [readNetwork("127.0.0.1")!],
+    });
+    const { received } = await exchange(where, lines("BAN /a HTTP/1.0", "X-Forwarded-Proto: https"));
+    await stop();
+    expect(received).toMatch(/\r\nstrict-transport-security: max-age=60\r\n[^]*\r\n\r\nhttps:\/\/shop\.example\/a$/);
+    const line = {
+      method: "BAN",
+      target: "/a",
+      version: "1.0",
+      bodyBytes: "https://shop.example/a".length,
+      isWhole: true,
+    };
+    expect(logged).toEqual([expect.objectContaining(line)]);
   });
 
   test("after which more comes is the last on its connection", async () => {
