@@ -29,6 +29,8 @@ export interface KeeperOptions {
   readonly clock: Clock;
   /** Whether a reader may be alive on this machine that this supervisor did not start. */
   readonly hasStrangers: () => boolean;
+  /** How long a receipt waits for the workers' confirmations: milliseconds. Default: 250. */
+  readonly confirmWithinMs?: number | undefined;
   /** A repetition could not be written, and is tried again; or a report, which is then missing. */
   readonly onFailure: (cause: unknown) => void;
   readonly onStep?: ((step: PurgeStep, purge: AppendRequest) => void) | undefined;
@@ -48,7 +50,7 @@ export class LogKeeper implements ServedLog {
   #isClosed = false;
 
   constructor(options: LogKeeperOptions) {
-    const { file, clock, hasStrangers } = options;
+    const { file, clock, hasStrangers, confirmWithinMs } = options;
     this.#options = options;
     this.#file = file;
     let head = file.use((log) => log.head);
@@ -69,7 +71,7 @@ export class LogKeeper implements ServedLog {
       settlesAt: (seq: number) => this.#useOpen((log) => log.settlesAt(seq)),
     };
     this.#held = new HeldAnswers(audited, clock);
-    this.readers = new LogReaders(pushed, clock, hasStrangers);
+    this.readers = new LogReaders(pushed, clock, hasStrangers, confirmWithinMs);
     this.#lookForRepeats();
   }
 

@@ -50,6 +50,7 @@ export class LogReaders {
   readonly #log: PushedLog;
   readonly #clock: Clock;
   readonly #hasStrangers: () => boolean;
+  readonly #confirmWithinMs: number;
   readonly #readers = new Map<string, Reader>();
   readonly #admissions = new Map<string, () => void>();
   #waiters: Waiter[] = [];
@@ -57,10 +58,11 @@ export class LogReaders {
   #areDismissed = false;
 
   /** `hasStrangers`: whether a reader may be alive that this log does not know. */
-  constructor(log: PushedLog, clock: Clock, hasStrangers: () => boolean) {
+  constructor(log: PushedLog, clock: Clock, hasStrangers: () => boolean, confirmWithinMs = CONFIRM_WITHIN_MS) {
     this.#log = log;
     this.#clock = clock;
     this.#hasStrangers = hasStrangers;
+    this.#confirmWithinMs = confirmWithinMs;
   }
 
   /** A process is about to start. Until it is admitted, it must not answer visitors. */
@@ -147,7 +149,7 @@ export class LogReaders {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const waiter = { position, resolve };
     this.#waiters.push(waiter);
-    const wait = this.#clock.wait(CONFIRM_WITHIN_MS);
+    const wait = this.#clock.wait(this.#confirmWithinMs);
     void wait.over.then(() => this.#giveUp(waiter));
     this.#decide();
     const hasSettled = await promise;

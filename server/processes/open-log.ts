@@ -16,6 +16,8 @@ export interface LogOptions {
   readonly logSettings?: Partial<LogSettings>;
   /** The address of the PostgreSQL database whose log several machines share. Default: a log of its own in the folder. */
   readonly sharedLog?: string;
+  /** How long a receipt waits for the workers' confirmations: milliseconds. Default: 250. */
+  readonly confirmWithinMs?: number;
   /** Called at the steps of each purge, for tests that interrupt it. */
   readonly onPurgeStep?: (step: PurgeStep, purge: AppendRequest) => void;
 }
@@ -29,12 +31,13 @@ export async function expectLog({ sharedLog, clock }: Pick<LogOptions, "sharedLo
 export async function openLog(
   owned: LogFolder,
   grant: GrantAtStart,
-  { clock, report, logSettings, onPurgeStep, sharedLog }: LogOptions,
+  { clock, report, logSettings, onPurgeStep, sharedLog, confirmWithinMs }: LogOptions,
 ): Promise<ServedLog> {
   const folder = owned.path;
   const kept = {
     clock,
     hasStrangers: () => owned.hasOrphans(),
+    confirmWithinMs,
     onFailure: (cause: unknown) => report({ kind: "log-failed", cause }),
     onStep: onPurgeStep,
   };

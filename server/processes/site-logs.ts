@@ -18,10 +18,9 @@ export interface SiteLogsOptions extends LogOptions {
   readonly folder: string;
   /** The folder of the log of one of several sites. Default: there is one site alone. */
   readonly folderOf?: (site: string) => string;
+  /** How long a worker waits for the logs of all sites before it serves those whose logs answer. Default: 5 s. */
+  readonly admitWithinMs?: number;
 }
-
-/** How long a worker waits for the logs of all sites before it serves those whose logs answer. Milliseconds. */
-export const ADMIT_WITHIN_MS = 5_000;
 
 interface OpenLog {
   readonly folder: LogFolder;
@@ -125,7 +124,8 @@ export class SiteLogs {
     });
     for (const admission of admissions) admission.catch(() => undefined); // those who wait for all of them hear of it
     const all = Promise.all(admissions);
-    const wait = this.#options.clock.wait(ADMIT_WITHIN_MS);
+    const { clock, admitWithinMs = 5_000 } = this.#options;
+    const wait = clock.wait(admitWithinMs);
     // With one site, or while no site could be served, there is nothing to begin with.
     const enough = wait.over.then(() => (waiting.size < sites.length ? undefined : Promise.any(admissions)));
     enough.catch(() => undefined);

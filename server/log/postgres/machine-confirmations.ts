@@ -5,7 +5,7 @@ import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
  * How long a receipt waits for other machines' confirmations, in milliseconds. After that, the lease bounds what their
  * processes can serve (R6).
  */
-export const MACHINES_CONFIRM_WITHIN_MS = 500;
+const MACHINES_CONFIRM_WITHIN_MS = 500;
 
 /** A notice may be lost, so the database is asked again after this time. Milliseconds. */
 const ASK_AGAIN_MS = 100;
@@ -23,14 +23,20 @@ interface Waiter {
 export class MachineConfirmations {
   readonly #unconfirmed: (position: Stamp) => Promise<string[]>;
   readonly #clock: Clock;
+  readonly #confirmWithinMs: number;
   readonly #latest = new Map<string, Stamp>();
   readonly #late = new Set<string>();
   readonly #waiters = new Set<Waiter>();
 
   /** `unconfirmed`: asks the log which machines have not confirmed a position. */
-  constructor(unconfirmed: (position: Stamp) => Promise<string[]>, clock: Clock) {
+  constructor(
+    unconfirmed: (position: Stamp) => Promise<string[]>,
+    clock: Clock,
+    confirmWithinMs = MACHINES_CONFIRM_WITHIN_MS,
+  ) {
     this.#unconfirmed = unconfirmed;
     this.#clock = clock;
+    this.#confirmWithinMs = confirmWithinMs;
   }
 
   /** A machine has told that it confirmed a position. */
@@ -46,7 +52,7 @@ export class MachineConfirmations {
   async confirmed(position: Stamp): Promise<boolean> {
     let isOver = false;
     const waiter: Waiter = { position, missing: new Set(), wake: () => undefined };
-    const deadline = this.#clock.wait(MACHINES_CONFIRM_WITHIN_MS);
+    const deadline = this.#clock.wait(this.#confirmWithinMs);
     void deadline.over.then(() => {
       isOver = true;
       waiter.wake();

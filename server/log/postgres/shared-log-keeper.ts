@@ -25,6 +25,8 @@ export interface SharedLogKeeperOptions extends KeeperOptions {
   readonly ledger: SqlLedger;
   readonly closeLedger: () => void;
   readonly grant: GrantAtStart;
+  /** How long a receipt waits for other machines' confirmations: milliseconds. Default: 500. */
+  readonly machinesConfirmWithinMs?: number;
 }
 
 /**
@@ -50,18 +52,19 @@ export class SharedLogKeeper implements ServedLog {
   #isClosed = false;
 
   private constructor(options: SharedLogKeeperOptions, first: ViewDelta) {
-    const { log, clock, hasStrangers } = options;
+    const { log, clock, hasStrangers, confirmWithinMs, machinesConfirmWithinMs } = options;
     this.#options = options;
     this.#log = log;
     this.#latest = first;
-    this.#machines = new MachineConfirmations((position) => log.unconfirmed(position), clock);
+    const unconfirmed = (position: Stamp) => log.unconfirmed(position);
+    this.#machines = new MachineConfirmations(unconfirmed, clock, machinesConfirmWithinMs);
     this.#waited = new WaitedPurges(log, clock);
     const pushed = {
       head: () => headOf(this.#latest),
       changesSince: (position: Stamp | null) => this.#changesSince(position),
       settleUpTo: (position: Stamp) => this.#confirmSoon(position),
     };
-    this.readers = new LogReaders(pushed, clock, hasStrangers);
+    this.readers = new LogReaders(pushed, clock, hasStrangers, confirmWithinMs);
   }
 
   /** Rejects if the log cannot be read, because no worker could begin to answer without it. */

@@ -1,9 +1,7 @@
-import { CONFIRM_WITHIN_MS } from "../../../server/log/log-readers.ts";
 import { obeySignals } from "../../../server/processes/signals.ts";
 import { ONLY_SITE } from "../../../server/processes/site-logs.ts";
 import { Supervisor } from "../../../server/processes/supervisor.ts";
 import { eventInWords } from "../../../server/processes/supervisor-events.ts";
-import { systemClock } from "../../../server/system-clock.ts";
 import type { PageSettings } from "./page-worker.ts";
 import { PROGRAM } from "./pages.ts";
 
@@ -15,19 +13,13 @@ import { PROGRAM } from "./pages.ts";
 const [folder, port, sharedLog] = process.argv.slice(2) as [string, string, string?];
 const settings: PageSettings = { version: "v1", folder, leaseMs: 1000 };
 
-/** Nothing hangs here, and a slow machine must not look as if a worker did. */
-const clock: typeof systemClock = {
-  ...systemClock,
-  wait: (ms) => systemClock.wait(ms === CONFIRM_WITHIN_MS ? 60_000 : ms),
-};
-
 const supervisor = await Supervisor.start({
   folder,
   listen: [{ host: "127.0.0.1", port: Number(port) }],
   program: PROGRAM,
   load: async () => ({ settings, sites: new Map([[ONLY_SITE, { leaseMs: 1000, longestViewAgeMs: 1000 }]]) }),
   workers: 2,
-  clock,
+  confirmWithinMs: 60_000, // nothing hangs here, and a slow machine must not look as if a worker did
   ...(sharedLog !== undefined && { sharedLog }),
   soundAfterMs: 0, // whoever kills workers again and again need not wait
   report: (event) => {

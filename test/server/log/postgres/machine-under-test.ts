@@ -3,10 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { CONFIRM_WITHIN_MS, type PushChannel } from "../../../../server/log/log-readers.ts";
+import type { PushChannel } from "../../../../server/log/log-readers.ts";
 import { sqlOver } from "../../../../server/log/node-sql.ts";
 import { Database } from "../../../../server/log/postgres/database.ts";
-import { MACHINES_CONFIRM_WITHIN_MS } from "../../../../server/log/postgres/machine-confirmations.ts";
 import { MachineNote } from "../../../../server/log/postgres/machine-note.ts";
 import { PgPurgeLog } from "../../../../server/log/postgres/pg-purge-log.ts";
 import { SharedLogKeeper } from "../../../../server/log/postgres/shared-log-keeper.ts";
@@ -14,6 +13,10 @@ import { systemClock } from "../../../../server/system-clock.ts";
 import { SqlLedger } from "../../../../worker/purges/log/sql-ledger.ts";
 import { PurgeView } from "../../../../worker/purges/view/purge-view.ts";
 import type { Stamp, StoredHead } from "../../../../worker/rules/storing/stored-response.ts";
+
+/** How long it waits for confirmations, of itself and of other machines; nothing else here waits for as long. */
+const PATIENT_MS = 24 * 3_600_000;
+const IMPATIENT_MS = 500;
 
 export interface MachineOptions {
   /** The folder of its note. Default: a new one. */
@@ -35,7 +38,7 @@ export class MachineUnderTest {
   readonly database: Database;
   readonly keeper: SharedLogKeeper;
   readonly view = new PurgeView(64 * 1024);
-  /** Whether it waits for confirmations for as long as a slow machine may take, and not only for its limit. */
+  /** Whether it waits for confirmations for as long as a slow machine may take. */
   isPatient = true;
   /** Whether its worker takes in what is pushed. */
   isListening = true;
@@ -53,7 +56,6 @@ export class MachineUnderTest {
     const elapsed = options.elapsed ?? systemClock.elapsed;
     const now = () => systemClock.now() + (options.clockAheadMs ?? 0);
     const counts = new DatabaseSync(":memory:");
-    const limits = [CONFIRM_WITHIN_MS, MACHINES_CONFIRM_WITHIN_MS];
     let machine: MachineUnderTest | undefined;
     const failures: unknown[] = [];
     try {
@@ -68,10 +70,12 @@ export class MachineUnderTest {
         clock: {
           ...systemClock,
           now,
-          wait: (ms) => systemClock.wait(limits.includes(ms) && machine?.isPatient ? 60_000 : ms),
+          wait: (ms) => systemClock.wait(ms === PATIENT_MS && machine?.isPatient === false ? IMPATIENT_MS : ms),
         },
         grant: { leaseMs: 1000, longestViewAgeMs: 1000 },
         hasStrangers,
+        confirmWithinMs: PATIENT_MS,
+        machinesConfirmWithinMs: PATIENT_MS,
         onFailure: (cause) => failures.push(cause),
       });
       machine = new MachineUnderTest(folder, log, database, keeper);
