@@ -14,8 +14,7 @@ import type { RequestContext } from "./request-context.ts";
 export function selectInMemory(context: RequestContext): StoredResponse | undefined {
   const { store } = context.ports;
   const stored = store.recall(context.resolved.cacheKey);
-  if (!stored) return undefined;
-  if (!isMarker(stored)) return isKeyedByRoute(stored.head.variant, context) ? stored : undefined;
+  if (!stored || !isMarker(stored)) return stored;
   const found = latestMatch(stored, context);
   const variant = found && store.recall(found.key);
   if (!variant || isMarker(variant) || !isSelected(variant, context)) return undefined;
@@ -51,8 +50,8 @@ function orNothing(
 }
 
 /**
- * Whether a response was stored under all that the route keys by. One that was stored before the owner added to that
- * may be what another visitor's value chose.
+ * Whether a response was stored under all that the route keys by. One in the shared tier may have been stored before
+ * the owner added to that, and be what another visitor's value chose.
  */
 function isKeyedByRoute(variant: VariantFields, { resolved }: RequestContext): boolean {
   return resolved.route.selectingNames.every((name) => variant.some(([each]) => each === name));
