@@ -234,10 +234,10 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     reportIfDue: (background) => {
       if (reports?.isDue) background.run(reports.send());
     },
-    // Perhaps after one that was not confirmed.
     reportLast: async () => {
-      await reports?.send(true);
-      await reports?.send(true);
+      // The first call may repeat an unconfirmed report; the second sends what came since.
+      await reports?.send({ isLast: true });
+      await reports?.send({ isLast: true });
     },
     fetch(incoming) {
       const { request, url } = incoming;

@@ -190,8 +190,11 @@ export interface PurgeState {
   isUsable(now: number, token: ReceiptToken | null, maxViewAgeMs?: number): boolean;
   /** Whether the view's renewal is due, and none is under way. */
   isDue(now: number): boolean;
-  /** Whether the view knows that the response is purged. A view that is not `usable` is asked, too. No I/O. */
-  check(stored: StoredHead, usable: boolean): PurgeAnswer;
+  /**
+   * Whether the view knows that the response is purged. `isUsable`: whether the view may be used. Default: it is asked
+   * only for what it knows already. No I/O.
+   */
+  check(stored: StoredHead, isUsable?: boolean): PurgeAnswer;
   /** When this isolate first learned of the purge that has made the response stale (R10): epoch milliseconds. */
   madeStaleAt(stored: StoredHead): number;
   /** The stamp for a fetch that begins now (R1). */

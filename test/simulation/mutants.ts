@@ -107,15 +107,15 @@ export const mutants: Mutants = {
   "r4-memory-is-not-checked": {
     name: "an entry in memory is served without a check for purges",
     file: "worker/flow/looking-up.ts",
-    from: "judgeBy(context, remembered.head, purges.check(remembered.head, true), token, now)",
+    from: "judgeBy(context, remembered.head, purges.check(remembered.head, isUsable), token, now)",
     to: 'judgeBy(context, remembered.head, "not-purged", token, now)',
     foundBy: "simulation",
   },
   "r4-head-is-not-checked": {
     name: "a HEAD is answered from memory without a check for purges",
     file: "worker/flow/looking-up.ts",
-    from: "judgeBy(context, remembered.head, purges.check(remembered.head, true), token, now)",
-    to: 'judgeBy(context, remembered.head, context.facts.method === "HEAD" ? "not-purged" : purges.check(remembered.head, true), token, now)',
+    from: "judgeBy(context, remembered.head, purges.check(remembered.head, isUsable), token, now)",
+    to: 'judgeBy(context, remembered.head, context.facts.method === "HEAD" ? "not-purged" : purges.check(remembered.head, isUsable), token, now)',
     foundBy: "simulation",
   },
   "r4-any-view-judges": {
@@ -191,7 +191,7 @@ export const mutants: Mutants = {
   "r17-parents-copy-confirms-what-was-purged": {
     name: "a parent's copy with other tags confirms a child's page that was purged by its tag",
     file: "worker/flow/storing/freshening.ts",
-    from: 'if (isByOlderCopy && context.ports.purges.check(head, true) !== "not-purged") return null;',
+    from: 'if (isByOlderCopy && context.ports.purges.check(head, asIfUsable) !== "not-purged") return null;',
     to: "",
     foundBy: "simulation",
   },

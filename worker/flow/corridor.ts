@@ -127,11 +127,12 @@ function hit(
   if (answer instanceof Promise) {
     return answer.then((streamed) => {
       if (!streamed) return fetchFromOrigin(context, BODY_GONE, context.facts.receiptToken);
-      reportAnswered(context, "shared", xCache, bodyBytesOf(streamed, stored.head.bodyBytes));
+      const cachedBytes = bodyBytesOf(streamed, stored.head.bodyBytes);
+      reportAnswered(context, { tier: "shared", xCache, cachedBytes });
       return streamed;
     });
   }
-  reportAnswered(context, tier, xCache, bodyBytesOf(answer, stored.head.bodyBytes));
+  reportAnswered(context, { tier, xCache, cachedBytes: bodyBytesOf(answer, stored.head.bodyBytes) });
   return answer;
 }
 

@@ -51,7 +51,7 @@ export function otherVariants(context: RequestContext, selected: StoredResponse 
   return (markerInMemory(context)?.variants ?? []).flatMap(({ key, encoding }) => {
     if (key === selected?.head.key || !acceptsCoding(acceptedCodings, encoding)) return [];
     const stored = store.recall(key);
-    return stored && !isMarker(stored) && purges.check(stored.head, false) !== "purged" ? [stored] : [];
+    return stored && !isMarker(stored) && purges.check(stored.head) !== "purged" ? [stored] : [];
   });
 }
 

@@ -105,8 +105,8 @@ export const mutants: Mutants = {
   "r4-lease-is-not-asked": {
     name: "memory is judged by a view whose lease is over",
     file: "worker/flow/looking-up.ts",
-    from: "if (!purges.isUsable(now, token, maxViewAgeMs(context, remembered.head))) return undefined;",
-    to: "",
+    from: "const isUsable = purges.isUsable(now, token, maxViewAgeMs(context, remembered.head));",
+    to: "const isUsable = true;",
     reddens: "purge-protocol/old-page-until-lease-ends",
   },
   "r5-follower-takes-anything": {
@@ -408,7 +408,7 @@ export const mutants: Mutants = {
   "r23-overtaken-is-kept": {
     name: "an answer that is known to be purged is stored",
     file: "worker/flow/storing/store-unless-purged.ts",
-    from: "!isWorthStoring(purges.check(stored.head, false))",
+    from: "!isWorthStoring(purges.check(stored.head))",
     to: "false",
     reddens: "purge-protocol/purged-before-arrival",
   },

@@ -208,8 +208,8 @@ export const mutants: Mutants = {
   "nobody-waits-for-a-look": {
     name: "nobody waits for a second look",
     file: LOOK,
-    from: "collapsed.begin(key, true)",
-    to: 'collapsed.begin("", true)',
+    from: "collapsed.begin(key)",
+    to: 'collapsed.begin("")',
     reddens: "second-look/plain-requests-wait",
   },
   "looks-are-taken-where-nothing-could-be-stored": {

@@ -39,7 +39,7 @@ export function passOn(
   const outcome = forwardedOutcome(miss, { status: response.status, stored: false, collapsed: false, because });
   markOutcome(fields, miss.xCache, outcome);
   if (notStored !== undefined) reportNotStored(context, notStored);
-  reportAnswered(context, "origin", miss.xCache, 0, false);
+  reportAnswered(context, { tier: "origin", xCache: miss.xCache, isStored: false });
   const answer = answerWith(response.body, response.status, fields, response.statusText);
   return withSource(context.child, answer, { passedOn: response });
 }

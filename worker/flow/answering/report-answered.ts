@@ -8,16 +8,20 @@ export function bodyBytesOf({ body, bodyBytes }: Answer, storedBytes: number): n
   return body instanceof Uint8Array ? body.byteLength : (bodyBytes ?? storedBytes);
 }
 
-/**
- * Reports an answer when its head is there. `tier`: the slowest place that it waited for. `cachedBytes`: how much of its
- * body comes out of a stored response.
- */
+/** An answer whose head is there. */
+interface Answered {
+  /** The slowest place that it waited for. */
+  readonly tier: AnsweredEvent["tier"];
+  readonly xCache: XCache;
+  /** How much of its body comes out of a stored response. Default: nothing. */
+  readonly cachedBytes?: number;
+  /** Default: true. */
+  readonly isStored?: boolean;
+}
+
 export function reportAnswered(
   { ports, resolved, arrivedAt, startedAt }: RequestContext,
-  tier: AnsweredEvent["tier"],
-  xCache: XCache,
-  cachedBytes = 0,
-  isStored = true,
+  { tier, xCache, cachedBytes = 0, isStored = true }: Answered,
 ): void {
   const { cacheKey: url, route } = resolved;
   const { pattern } = route;

@@ -39,7 +39,8 @@ export async function staleAnswer(
   const served = await answerFromStore(context, stored, answerMetadata(context, stored, "STALE", outcome));
   if (!served) return null;
   if (failure?.kind === "answered") background.run(cancelBody(failure.response.body));
-  reportAnswered(context, "origin", "STALE", bodyBytesOf(served, stored.head.bodyBytes));
+  const cachedBytes = bodyBytesOf(served, stored.head.bodyBytes);
+  reportAnswered(context, { tier: "origin", xCache: "STALE", cachedBytes });
   return served;
 }
 

@@ -73,6 +73,7 @@ export async function follow(context: RequestContext, stored: StoredResponse, mi
   const answer = await answerFromStore(context, stored, answerMetadata(context, stored, miss.xCache, outcome));
   if (!answer) return null;
   reporter.report({ kind: "collapsed" });
-  reportAnswered(context, "origin", miss.xCache, bodyBytesOf(answer, stored.head.bodyBytes));
+  const cachedBytes = bodyBytesOf(answer, stored.head.bodyBytes);
+  reportAnswered(context, { tier: "origin", xCache: miss.xCache, cachedBytes });
   return answer;
 }

@@ -94,7 +94,7 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
       return {
         kind: "switched",
         answer: () => {
-          reportAnswered(context, "origin", "BYPASS", 0, false);
+          reportAnswered(context, { tier: "origin", xCache: "BYPASS", isStored: false });
           return { status: 101, statusText: "", fields: new Fields(), body: null, switchedTo: answer.connection };
         },
       };

@@ -41,7 +41,7 @@ export async function forwardHead(context: RequestContext, miss: Miss): Promise<
     if (effect === "freshen") {
       const freshened = freshen(context, [stored], { status: 304, fields, stamp, fetchedAt, held: response.held });
       if (freshened && isWithdrawn(context, freshened)) background.run(ports.store.forget(stored.head.key));
-      if (freshened?.notStored === null && isWorthStoring(ports.purges.check(freshened.stored.head, false))) {
+      if (freshened?.notStored === null && isWorthStoring(ports.purges.check(freshened.stored.head))) {
         background.run(storeResponse(context, freshened.stored));
       }
     }

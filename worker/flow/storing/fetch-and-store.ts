@@ -105,7 +105,8 @@ async function answerFreshened(
   if (!answer) return fetchOnce(context, { ...miss, toValidate: [] }, () => undefined);
   const cookies = context.resolved.route.stripsSetCookie ? [] : notModified.fields.getSetCookie();
   for (const cookie of cookies) answer.fields.append("set-cookie", cookie);
-  reportAnswered(context, "origin", "REVALIDATED", bodyBytesOf(answer, stored.head.bodyBytes));
+  const cachedBytes = bodyBytesOf(answer, stored.head.bodyBytes);
+  reportAnswered(context, { tier: "origin", xCache: "REVALIDATED", cachedBytes });
   return answer;
 }
 
@@ -165,7 +166,7 @@ async function answerPart(
       const outcome = forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false });
       const part = await answerFromStore(context, stored, answerMetadata(context, stored, miss.xCache, outcome));
       if (part) {
-        reportAnswered(context, "origin", miss.xCache);
+        reportAnswered(context, { tier: "origin", xCache: miss.xCache });
         return part;
       }
     }
@@ -240,7 +241,7 @@ function answerWhileStoring(
   ports.compression?.mark(context, head, fields);
   setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));
   markOutcome(fields, miss.xCache, forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false }));
-  reportAnswered(context, "origin", miss.xCache);
+  reportAnswered(context, { tier: "origin", xCache: miss.xCache });
   if (response.status === 200 && isHeldByClient(context, head)) {
     background.run(cancelBody(body)); // the body is read for the store alone
     return withSource(child, answerWith(null, 304, notModifiedFields(fields)), { head });

@@ -42,7 +42,8 @@ export function freshen(
   // A cache in place of the origin confirms by a copy of its own, which need not have the tags of this one. So it says
   // nothing of a purge by them.
   const isByOlderCopy = (notModified.held?.beforeMs ?? 0) > 0;
-  if (isByOlderCopy && context.ports.purges.check(head, true) !== "not-purged") return null;
+  const asIfUsable = true; // what the view cannot tell counts as purged, however old the view is
+  if (isByOlderCopy && context.ports.purges.check(head, asIfUsable) !== "not-purged") return null;
   const receivedAt = context.ports.clock.now();
   const fields = freshenedFields(head, notModified.fields, receivedAt);
   const response = { ...notModified, status: head.status, fields, lengthBytes: null };

@@ -111,7 +111,7 @@ async function fetchForAll(
   status: number,
 ): Promise<PlainAnswer | "unlike" | null> {
   const { collapsed, ports, background } = context;
-  const shared = collapsed.begin(key, true);
+  const shared = collapsed.begin(key);
   if (!shared) return null; // a plain visitor asks already, in another isolate
   background.run(shared.outcome);
   const tellFollowers: TellFollowers = (news) => shared.tell(news, ports.clock.now());

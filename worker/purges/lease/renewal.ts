@@ -89,7 +89,7 @@ export class Renewal {
    * that is alive, even where the isolate gets its leases from a relay (R27). The log's own book then has one that the
    * isolate cannot confirm over its connection.
    */
-  read(background: BackgroundWork, extendsLease = false): Reading {
+  read(background: BackgroundWork, { extendsLease = false } = {}): Reading {
     if (this.#mayBeJoined(this.#read, this.#clock.now())) return this.#read;
     const call = this.#leased.beginCall();
     const { name } = this.#identity;
@@ -151,7 +151,7 @@ export class Renewal {
 
   async #takeCopyOrRead(background: BackgroundWork): Promise<boolean> {
     if (this.#identity.name === undefined && (await this.#takeCopy())) return true;
-    return this.read(background, true).hasSucceeded;
+    return this.read(background, { extendsLease: true }).hasSucceeded;
   }
 
   /** Takes the newest copy of the PoP. If another isolate is reading the log now, waits for its copy. */
