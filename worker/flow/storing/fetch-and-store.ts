@@ -28,6 +28,16 @@ import { decideStorage, type FetchedResponse, type HeadToStore, type StorageDeci
 import { storeUnlessPurged, type TellFollowers } from "./store-unless-purged.ts";
 import { MAY_COME_WHOLE } from "./whole-bodies.ts";
 
+/** A complete answer of the origin, and the request that it is for. */
+interface Fetched {
+  readonly context: RequestContext;
+  readonly miss: Miss;
+  readonly response: OriginResponse;
+  /** The length of its body in bytes; `null` if the origin has not announced it, or if it has none. */
+  readonly lengthBytes: number | null;
+  readonly tellFollowers: TellFollowers;
+}
+
 /**
  * Fetches from the origin, answers, and stores the answer if that is allowed. The stored responses of `miss` are
  * offered for validation. If the origin fails, the selected one replaces the answer, where that is allowed. Other
@@ -74,8 +84,9 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
     background.run(cancelBody(response.body));
     return fetchOnce(asSent, miss, tellFollowers);
   }
-  if (facts.isPartial) return answerPart(context, decision, response, announced, miss, tellFollowers);
-  return answerFetched(context, decision, response, lengthBytes, miss, tellFollowers);
+  const fetched: Fetched = { context, miss, response, lengthBytes, tellFollowers };
+  if (facts.isPartial) return answerPart(fetched, decision, announced);
+  return answerFetched(fetched, decision);
 }
 
 /** Answers with the stored response that the origin confirmed. RFC 9111 §4.3.3, §4.3.4. */
@@ -114,14 +125,8 @@ async function answerFreshened(
  * Handles a complete answer. Depending on its size it is stored together with its head or apart from it while it
  * streams to the client, or it is passed on without being stored.
  */
-function answerFetched(
-  context: RequestContext,
-  decision: StorageDecision,
-  response: OriginResponse,
-  lengthBytes: number | null,
-  miss: Miss,
-  tellFollowers: TellFollowers,
-): Answer | Promise<Answer> {
+function answerFetched(fetched: Fetched, decision: StorageDecision): Answer | Promise<Answer> {
+  const { context, miss, response, lengthBytes, tellFollowers } = fetched;
   if (decision.kind === "pass") {
     tellFollowers(outcomeOfPass(decision.because, response.status));
     if (!mayBeOfOneRequest(decision.because, response.status)) rememberHeadOnly(context);
@@ -136,31 +141,25 @@ function answerFetched(
     }
     const toClient = copyLargeBody(context, response.body!, decision.head, lengthBytes);
     if (!toClient) return passOn(context, response, miss, { because: "being-stored" });
-    return answerWhileStoring(context, response, decision, miss, toClient);
+    return answerWhileStoring(fetched, decision, toClient);
   }
-  return storeWhileStreaming(context, response, decision, lengthBytes, miss, tellFollowers);
+  return storeWhileStreaming(fetched, decision);
 }
 
 /**
  * Answers a request for a part. If the whole is small, it is stored and the part is cut from it; otherwise the origin
  * is asked for the part alone.
  */
-async function answerPart(
-  context: RequestContext,
-  decision: StorageDecision,
-  response: OriginResponse,
-  lengthBytes: number | null,
-  miss: Miss,
-  tellFollowers: TellFollowers,
-): Promise<Answer> {
+async function answerPart(fetched: Fetched, decision: StorageDecision, announced: number | null): Promise<Answer> {
+  const { context, miss, response, tellFollowers } = fetched;
   const { ports, site, fills, background } = context;
-  if (decision.kind === "store" && lengthBytes !== null && lengthBytes <= site.limits.fetchWholeBytes) {
+  if (decision.kind === "store" && announced !== null && announced <= site.limits.fetchWholeBytes) {
     const share = fills.open(ports.clock.now());
-    const fill = startFill(response.body, lengthBytes, site.limits.storeBytes, share, ports.bodies);
+    const fill = startFill(response.body, announced, site.limits.storeBytes, share, ports.bodies);
     background.run(cancelBody(fill.body));
     background.run(fill.delivered);
     const read = await fill.read;
-    background.run(storeIfWhole(context, decision.head, read, lengthBytes, tellFollowers));
+    background.run(storeIfWhole({ ...fetched, lengthBytes: announced }, decision.head, read));
     if (read.kind === "whole") {
       const stored = withBody(decision.head, read.bytes);
       const outcome = forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false });
@@ -189,18 +188,12 @@ function rememberHeadOnly(context: RequestContext): void {
 /**
  * Streams the answer to the client and stores a verified copy. Followers learn of it when the whole body has been read.
  */
-function storeWhileStreaming(
-  context: RequestContext,
-  response: OriginResponse,
-  decision: StorageDecision & { kind: "store" },
-  lengthBytes: number | null,
-  miss: Miss,
-  tellFollowers: TellFollowers,
-): Answer {
+function storeWhileStreaming(fetched: Fetched, decision: StorageDecision & { kind: "store" }): Answer {
+  const { context, response, lengthBytes, tellFollowers } = fetched;
   const { ports, site, fills, background } = context;
   if (MAY_COME_WHOLE && response.body !== null && lengthBytes) {
     const bytes = ports.bodies.takeWhole?.(response.body, lengthBytes);
-    if (bytes) return storeWhole(context, response, decision, bytes, miss, tellFollowers);
+    if (bytes) return storeWhole(fetched, decision, bytes);
   }
   if (MAY_KNOW_ELSEWHERE) {
     const head = { ...decision.head, bodyBytes: 0, bodyKey: null }; // its body has no say
@@ -209,32 +202,27 @@ function storeWhileStreaming(
   const body = mayHaveBody(response.status) ? response.body : null;
   const share = fills.open(ports.clock.now());
   const fill = startFill(body, lengthBytes, site.limits.storeBytes, share, ports.bodies);
-  background.run(fill.read.then((read) => storeIfWhole(context, decision.head, read, lengthBytes, tellFollowers)));
+  background.run(fill.read.then((read) => storeIfWhole(fetched, decision.head, read)));
   background.run(fill.delivered);
-  return answerWhileStoring(context, response, decision, miss, fill.body);
+  return answerWhileStoring(fetched, decision, fill.body);
 }
 
 /** Answers with a body that is here already, and stores it. It takes no share of the budget, which is for those on their way. */
 function storeWhole(
-  context: RequestContext,
-  response: OriginResponse,
+  fetched: Fetched,
   decision: StorageDecision & { kind: "store" },
   bytes: Uint8Array<ArrayBuffer>,
-  miss: Miss,
-  tellFollowers: TellFollowers,
 ): Answer {
-  const answer = answerWhileStoring(context, response, decision, miss, bytes);
+  const answer = answerWhileStoring(fetched, decision, bytes);
   const read: ReadBody = { kind: "whole", bytes };
-  context.background.run(storeIfWhole(context, decision.head, read, bytes.byteLength, tellFollowers));
+  fetched.context.background.run(storeIfWhole(fetched, decision.head, read));
   return { ...answer, isOnce: true };
 }
 
 /** The answer to the client while the response is being stored. `body` may be left unread. */
 function answerWhileStoring(
-  context: RequestContext,
-  response: OriginResponse,
+  { context, miss, response }: Fetched,
   { head, fields }: StorageDecision & { kind: "store" },
-  miss: Miss,
   body: Answer["body"],
 ): Answer {
   const { background, ports, resolved, child } = context;
@@ -250,11 +238,9 @@ function answerWhileStoring(
 }
 
 async function storeIfWhole(
-  context: RequestContext,
+  { context, lengthBytes, tellFollowers }: Fetched,
   head: HeadToStore,
   read: ReadBody,
-  lengthBytes: number | null,
-  tellFollowers: TellFollowers,
 ): Promise<void> {
   const { reporter } = context.ports;
   if (read.kind !== "whole") {
