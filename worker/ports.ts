@@ -1,8 +1,11 @@
 import type { Fields } from "./rules/fields/fields.ts";
 import type { PurgeAnswer } from "./rules/freshness/judge.ts";
 import type { BytePart } from "./rules/ranges/range.ts";
+import type { ReceiptToken } from "./rules/request/receipt-token.ts";
 import type { RequestFacts, RequestHeaders } from "./rules/request/request-facts.ts";
 import type { Stamp, Stored, StoredHead, StoredResponse, VariantMarker } from "./rules/storing/stored-response.ts";
+
+export type { ReceiptToken } from "./rules/request/receipt-token.ts";
 
 /** The corridor's interfaces to the outside. Their adapters are in `platform/`, `store/` and `purges/`. */
 export interface Ports {
@@ -165,15 +168,6 @@ export interface Origin {
   /** The origin's address, without a trailing slash. */
   readonly url: string;
   fetch(request: OriginRequest): Promise<OriginAnswer>;
-}
-
-/** The position in a receipt's token: its bearer must be answered from a view that has read at least this far. */
-export interface ReceiptToken extends Stamp {
-  /**
-   * True for the position of another cache: what does not reach it must not answer, even if the log knows of no
-   * such number. Default: false.
-   */
-  readonly isBinding?: boolean;
 }
 
 /** This isolate's knowledge of the purges, by the rules of docs/protocol.md. */
