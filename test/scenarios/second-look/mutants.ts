@@ -180,8 +180,8 @@ export const mutants: Mutants = {
   "random-pages-are-choices": {
     name: "a page that differs on every render counts as chosen by the field",
     file: RULE,
-    from: 'compareSights(plain, again) === "alike"',
-    to: 'compareSights(plain, again) !== "unlike"',
+    from: 'compareAnswers(plain, again) === "alike"',
+    to: 'compareAnswers(plain, again) !== "unlike"',
     reddens: "second-look/random-page",
   },
   "first-field-chooses": {
