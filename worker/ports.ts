@@ -140,13 +140,13 @@ export interface OriginResponse {
   /** Not decoded. */
   readonly body: StreamedBody | null;
   /** Given by a cache that stands in for the origin. Default: by the origin itself. */
-  readonly held?: Held | undefined;
+  readonly parentAge?: ParentAge | undefined;
 }
 
-/** What a cache tells of an answer that it gives in place of the origin. */
-export interface Held {
+/** What a cache tells of the age of an answer that it gives in place of the origin. */
+export interface ParentAge {
   /** How long before the request it was fetched, in milliseconds; 0 if it was fetched for it. */
-  readonly beforeMs: number;
+  readonly fetchedBeforeMs: number;
   /** Its age, which the field `Age` tells in whole seconds. */
   readonly ageMs: number;
 }

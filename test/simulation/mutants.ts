@@ -184,7 +184,7 @@ export const mutants: Mutants = {
   "r8-child-counts-from-its-own-fetch": {
     name: "while the log is silent, a child serves what its parent had stored for a lease after its own fetch",
     file: "worker/flow/storing/storage-decision.ts",
-    from: "fetchedAt: fetchedAt - (held?.beforeMs ?? 0),",
+    from: "fetchedAt: fetchedAt - (parentAge?.fetchedBeforeMs ?? 0),",
     to: "fetchedAt,",
     foundBy: "simulation",
   },

@@ -59,8 +59,8 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
   const { ports, facts, background } = context;
   const stamp = ports.purges.stamp(); // the view held before the request was sent to the origin (R1, R2)
   const fetchedAt = ports.clock.now();
-  const held = miss.toValidate.map(({ head }) => validatorsOf(head));
-  const conditions = validationFields(held, fetchedAt);
+  const offered = miss.toValidate.map(({ head }) => validatorsOf(head));
+  const conditions = validationFields(offered, fetchedAt);
   const result = await askOrigin(context, { storing: true, conditions: conditions ?? [] });
   const stale = hasFailed(result) ? await staleAnswer(context, miss, result) : null;
   if (stale) {
@@ -72,11 +72,11 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
     return result.answer();
   }
   const { response } = result;
-  const { status, fields } = response;
+  const { status, fields, parentAge } = response;
   context.codings.learn(facts.originView.acceptedCodings, fields.get("content-encoding"), fetchedAt);
   const announced = announcedBytes((name) => fields.get(name));
   const lengthBytes = mayHaveBody(status) ? announced : null;
-  const received: FetchedResponse = { status, fields, stamp, fetchedAt, held: response.held, lengthBytes };
+  const received: FetchedResponse = { status, fields, stamp, fetchedAt, parentAge, lengthBytes };
   if (status === 304 && conditions) return answerFreshened(context, miss, received, tellFollowers);
   const decision = decideStorage(context, received);
   const asSent = toAskAgainAsSent(context, decision, fields.get("vary"));

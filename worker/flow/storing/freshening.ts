@@ -41,7 +41,7 @@ export function freshen(
   const { head, body } = confirmed;
   // A cache in place of the origin confirms by a copy of its own, which need not have the tags of this one. So it says
   // nothing of a purge by them.
-  const isByOlderCopy = (notModified.held?.beforeMs ?? 0) > 0;
+  const isByOlderCopy = (notModified.parentAge?.fetchedBeforeMs ?? 0) > 0;
   const asIfUsable = true; // what the view cannot tell counts as purged, however old the view is
   if (isByOlderCopy && context.ports.purges.check(head, asIfUsable) !== "not-purged") return null;
   const receivedAt = context.ports.clock.now();

@@ -147,10 +147,11 @@ async function fetchPlainly(
   const result = await askOrigin(context, { storing: true, conditions: [] });
   if (result.kind !== "answered") return { kind: "none" };
   const { response } = result;
-  const { fields, held } = response;
+  const { fields, parentAge } = response;
   const announced = announcedBytes((name) => fields.get(name));
   const lengthBytes = mayHaveBody(response.status) ? announced : null;
-  const decision = decideStorage(context, { status: response.status, fields, stamp, fetchedAt, held, lengthBytes });
+  const received = { status: response.status, fields, stamp, fetchedAt, parentAge, lengthBytes };
+  const decision = decideStorage(context, received);
   const isStored = decision.kind === "store" && !decision.isLarge && response.status === status;
   if (!isStored) {
     if (decision.kind === "pass") tellFollowers(outcomeOfPass(decision.because, response.status));
