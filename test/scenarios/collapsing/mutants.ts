@@ -29,7 +29,7 @@ export const mutants: Mutants = {
   "followers-wait-for-the-end": {
     name: "followers of an answer that cannot be shared wait for its end",
     file: FETCH_AND_STORE,
-    from: "tellFollowers(outcomeOfPass(decision.because, response.status));",
+    from: "tellFollowers(outcomeOfNotStored(decision.because, response.status));",
     to: "",
     reddens: "collapsing/not-storable-frees-followers",
   },

@@ -222,7 +222,7 @@ export const mutants: Mutants = {
   "looks-tell-nothing-of-what-they-could-not-store": {
     name: "that a second look could not be stored is forgotten",
     file: LOOK,
-    from: 'if (decision.kind === "pass") tellFollowers(outcomeOfPass(decision.because, response.status));',
+    from: 'if (decision.kind === "not-stored") tellFollowers(outcomeOfNotStored(decision.because, response.status));',
     to: "",
     reddens: "second-look/none-where-nothing-could-be-stored",
   },

@@ -8,7 +8,7 @@ import { MAY_KNOW_ELSEWHERE } from "./known-elsewhere.ts";
  * The outcome for followers of an answer that is not stored: either the next answer may be better, or none can be
  * shared.
  */
-export function outcomeOfPass(because: NotStoredBecause, status: number): SharedFetchOutcome {
+export function outcomeOfNotStored(because: NotStoredBecause, status: number): SharedFetchOutcome {
   if (!mayBeOfOneRequest(because, status)) return { kind: "not-shareable" };
   return { kind: "failed", byOrigin: because !== "unkeyed-field" && isOriginError(status) };
 }

@@ -9,7 +9,7 @@ import { answerWith, markOutcome, notModifiedFields, setBrowserLifetime, withSou
 import { forwardedOutcome, passOn, reportNotStored } from "../answering/pass-on.ts";
 import { bodyBytesOf, reportAnswered } from "../answering/report-answered.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
-import { type LeadingFetch, outcomeOfPass } from "../collapsing/collapsed-fetches.ts";
+import { type LeadingFetch, outcomeOfNotStored } from "../collapsing/collapsed-fetches.ts";
 import { collapsingKeys } from "../collapsing/collapsing-key.ts";
 import { isReusable } from "../collapsing/followers.ts";
 import { MAY_KNOW_ELSEWHERE } from "../collapsing/known-elsewhere.ts";
@@ -104,7 +104,7 @@ async function answerFreshened(
   if (notStored === null) background.run(storeUnlessPurged(context, stored, tellFollowers));
   else {
     reportNotStored(context, notStored);
-    tellFollowers(outcomeOfPass(notStored.because, stored.head.status));
+    tellFollowers(outcomeOfNotStored(notStored.because, stored.head.status));
     lookAgainAfterConfirmation(context, notModified.fields, stored.head.status, notStored);
   }
   if (isWithdrawn(context, freshened)) background.run(ports.store.forget(stored.head.key));
@@ -127,8 +127,8 @@ async function answerFreshened(
  */
 function answerFetched(fetched: Fetched, decision: StorageDecision): Answer | Promise<Answer> {
   const { context, miss, response, lengthBytes, tellFollowers } = fetched;
-  if (decision.kind === "pass") {
-    tellFollowers(outcomeOfPass(decision.because, response.status));
+  if (decision.kind === "not-stored") {
+    tellFollowers(outcomeOfNotStored(decision.because, response.status));
     if (!mayBeOfOneRequest(decision.because, response.status)) rememberHeadOnly(context);
     const looked = lookAgainBehind(context, response, lengthBytes, decision);
     return passOn(context, compareBehind(context, looked, lengthBytes, decision), miss, decision);

@@ -49,7 +49,7 @@ export function freshen(
   const response = { ...notModified, status: head.status, fields, lengthBytes: null };
   const verdict = decideStorage(context, response, tagsOf(head));
   const { bodyBytes, bodyKey } = head;
-  if (verdict.kind === "pass") {
+  if (verdict.kind === "not-stored") {
     // The response is not stored, so only the client whose request brought the 304 gets it.
     const age = initialAgeMs(fields.get("age"), fields.get("date"), notModified.fetchedAt, receivedAt);
     const shown = [...clientFields(context, fields)].filter(([name]) => name !== "content-length");

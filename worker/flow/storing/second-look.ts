@@ -12,7 +12,7 @@ import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
 import type { NotStored } from "../../rules/storing/not-stored.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import { selectingFields } from "../../rules/variants/vary.ts";
-import { outcomeOfPass } from "../collapsing/collapsed-fetches.ts";
+import { outcomeOfNotStored } from "../collapsing/collapsed-fetches.ts";
 import { collapsingKeys } from "../collapsing/collapsing-key.ts";
 import { askOrigin } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
@@ -154,7 +154,7 @@ async function fetchPlainly(
   const decision = decideStorage(context, received);
   const isStored = decision.kind === "store" && !decision.isLarge && response.status === status;
   if (!isStored) {
-    if (decision.kind === "pass") tellFollowers(outcomeOfPass(decision.because, response.status));
+    if (decision.kind === "not-stored") tellFollowers(outcomeOfNotStored(decision.because, response.status));
     background.run(cancelBody(response.body));
     return { kind: response.status === status ? "none" : "other-status" };
   }

@@ -37,7 +37,7 @@ export type StorageDecision =
    * is stored apart.
    */
   | { readonly kind: "store"; readonly head: HeadToStore; readonly fields: Fields; readonly isLarge: boolean }
-  | ({ readonly kind: "pass" } & NotStored);
+  | ({ readonly kind: "not-stored" } & NotStored);
 
 /**
  * Collects the inputs of `mayStore`, and makes the head to be stored. `earlierTags` are the tags of the stored response
@@ -71,7 +71,7 @@ export function decideStorage(
       maxLargeBodyBytes: site.limits.largeBytes,
     },
   );
-  if (verdict.kind === "pass") return verdict;
+  if (verdict.kind === "not-stored") return verdict;
   const { variant, tags } = verdict;
   const groups = cacheGroups(field("cache-groups")).map((group) => groupPurgeKey(resolved, group));
   const fields = clientFields(context, response.fields);

@@ -40,7 +40,7 @@ export interface StorableRules extends LifetimeRules {
 
 export type StorableVerdict =
   | ({ readonly kind: "storable" } & Storable)
-  | { readonly kind: "pass"; readonly because: NotStoredBecause };
+  | { readonly kind: "not-stored"; readonly because: NotStoredBecause };
 
 /** The derived rules for a response that may be stored. */
 export interface Storable {
@@ -62,13 +62,13 @@ export function storable(request: StorableRequest, response: StorableResponse, r
   const speaking = effectiveCacheControl(field, rules.targetedFields);
   const { cacheControl } = speaking;
   const because = reasonInRequest(request) ?? reasonInResponse(request, response, cacheControl);
-  if (because) return { kind: "pass", because };
+  if (because) return { kind: "not-stored", because };
   const ofOrigin = mayStoreAnswer(request.identity) === "if-wholly-for-everybody";
   const freshness = freshnessLifetime(response, speaking, ofOrigin ? LIFETIMES_OF_ORIGIN : rules);
   const ageMs = initialAgeMs(field("age"), field("date"), requestedAt, receivedAt);
   const reuse = reuseRules(cacheControl);
   const useless = isUseless(response, cacheControl, freshness, ageMs, reuse);
-  if (useless) return { kind: "pass", because: useless };
+  if (useless) return { kind: "not-stored", because: useless };
   return {
     kind: "storable",
     freshness,
