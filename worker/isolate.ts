@@ -48,8 +48,8 @@ import { type SharedTier, TieredStore } from "./store/tiered-store.ts";
 import { UnchangedStore } from "./store/unchanged-store.ts";
 
 /**
- * The services that a platform provides for one isolate. The Workers runtime is one platform, the tests' in-memory
- * engine another.
+ * The services that a platform provides for one isolate. The Workers runtime, the server on Node and the tests' memory
+ * engine are platforms.
  */
 export interface Platform {
   readonly clock: Clock;
