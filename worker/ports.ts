@@ -304,10 +304,13 @@ export interface PurgeAudit {
   find(seq: number, waitMs?: number): Promise<PurgeRecord | null>;
 }
 
-/** How a fetch ended for those who wait for it. */
+/**
+ * How a fetch ended for those who wait for it. `kept` resolves when both tiers have the response, or when it is not
+ * stored because it is purged.
+ */
 export type SharedFetchOutcome =
-  /** `kept` resolves when both tiers have it, or when it is not stored because it is purged. */
-  { readonly kind: "storable"; readonly stored: StoredResponse; readonly kept: Promise<unknown> } | EndedElsewhere;
+  | { readonly kind: "storable"; readonly stored: StoredResponse; readonly kept: Promise<unknown> }
+  | EndedElsewhere;
 
 /** The same for those who wait in another isolate. */
 export type EndedElsewhere =
@@ -345,7 +348,7 @@ export interface FetchesElsewhere {
    * alone.
    */
   take(key: string, page: string): FetchTurn | Promise<EndedElsewhere> | undefined;
-  /** For as long as a fetch may take, this isolate waits for none of this page that has begun elsewhere (R15). */
+  /** Makes this isolate wait for no fetch of this page that has begun elsewhere, as long as one may take (R15). */
   avoid(page: string): void;
 }
 
@@ -402,7 +405,7 @@ export interface Bodies {
   /** Writes all of a body, and leaves the writer open. Rejects if either side fails. */
   copy(body: StreamedBody, to: BodyWriter): Promise<void>;
   /**
-   * Takes a body of so many bytes at once, in memory of its own, if all of it is here; otherwise leaves it as it is.
+   * Takes a body of this length at once, in memory of its own, if all of it is here; otherwise leaves it as it is.
    * Absent where the runtime does not tell.
    */
   takeWhole?(body: StreamedBody, lengthBytes: number): Uint8Array<ArrayBuffer> | undefined;
