@@ -34,7 +34,7 @@ export interface LeadingFetch extends SharedFetch {
   tell(news: SharedFetchOutcome | BeingStored, now: number): void;
 }
 
-/** For this long, requests for a key whose answer could not be stored do not wait for each other. */
+/** How long requests for a key whose answer could not be stored do not wait for each other. */
 const HIT_FOR_MISS_MS = 5_000;
 /** The most keys to remember as hit-for-miss. */
 const MAX_HIT_FOR_MISS = 2_000;

@@ -6,8 +6,9 @@ import { startFill } from "./fill.ts";
 /** The reasons that say that a page is for one visitor. */
 const FOR_ONE: ReadonlySet<NotStoredBecause> = new Set(["private", "set-cookie", "cookie"]);
 
-/** One of so many such pages is compared, if it is not longer. */
+/** One such page in this many is compared. */
 const ONE_OF = 8;
+/** Longer pages are not. */
 const MAX_BYTES = 64 * 1024;
 
 /** Reads some of the pages that are for one visitor on their way, to find out whether they differ at all. */

@@ -1,9 +1,9 @@
 import { mayBeIdle } from "../../rules/request/second-look.ts";
 import type { Place } from "./second-looks.ts";
 
-/** So many second looks in a row have to find that a field chooses nothing. */
+/** The second looks in a row that have to find that a field chooses nothing. */
 const LOOKS = 3;
-/** Of so many requests, one goes to the origin with the field, and is looked at again. */
+/** One request in this many goes to the origin with the field, and is looked at again. */
 const ONE_OF = 16;
 /** The most fields that are known to be idle, each in one place. */
 const MAX_FIELDS = 256;

@@ -9,7 +9,7 @@ import type { PopSharing } from "./pop-sharing.ts";
 const KEPT_BY_ONE_REQUEST_MS = 25_000;
 const HANDED_OVER_AFTER_MS = 15_000;
 
-/** After a relay has failed, the isolate reads the log itself for so many leases (R27). */
+/** The leases for which the isolate reads the log itself after a relay has failed (R27). */
 const LEASES_WITHOUT_RELAY = 5;
 
 /** The longest wait for a message of the log, as a part of the lease. There must still be time for a read. */

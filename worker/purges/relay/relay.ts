@@ -212,7 +212,7 @@ export class Relay {
       await this.#read();
     }
     this.#isKept = false;
-    // What it grants from here on, the log would not know of.
+    // The log would not know of what the relay grants from here on.
     this.#readAt = NEVER;
     this.#asked = NOTHING;
     const connection = this.#connection;
