@@ -620,8 +620,8 @@ export const mutants: Mutants = {
   "r21-cancelled-read-is-waited-for": {
     name: "a request that waits for a read of the log waits until it ends",
     file: RENEWAL,
-    from: "Promise.race([reading.hasSucceeded, tooSlow])",
-    to: "Promise.race([reading.hasSucceeded])",
+    from: "reading.hasSucceeded, tooSlow)",
+    to: "reading.hasSucceeded, () => (tooSlow(), new Promise<boolean>(() => undefined)))",
     reddens: "purge-protocol/cancelled-renewal",
   },
   "r21-cancelled-read-is-joined": {

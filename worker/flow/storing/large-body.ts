@@ -1,5 +1,6 @@
 import type { BodyReader, StreamedBody } from "../../ports.ts";
 import { isWorthStoring } from "../../rules/freshness/judge.ts";
+import { within } from "../../within.ts";
 import type { RequestContext } from "../request-context.ts";
 import { storeResponse } from "../selection.ts";
 import { BodySink } from "./body-sink.ts";
@@ -86,9 +87,7 @@ async function copyBeside(
 }
 
 /** Whether the client has failed to take a chunk in time. */
-async function isStalled({ ports }: RequestContext, sent: Promise<void>): Promise<boolean> {
-  const wait = ports.clock.wait(STALLED_MS);
-  const stalled = await Promise.race([sent.then(() => false), wait.over.then(() => true)]);
-  wait.cancel();
-  return stalled;
+function isStalled({ ports }: RequestContext, sent: Promise<void>): Promise<boolean> {
+  const isTaken = sent.then(() => false);
+  return within(ports.clock, STALLED_MS, isTaken, () => true);
 }

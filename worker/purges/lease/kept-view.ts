@@ -1,4 +1,5 @@
 import type { BackgroundWork, Clock } from "../../ports.ts";
+import { within } from "../../within.ts";
 import type { ConnectingReader, LogConnection, PurgeLogClient, ViewDelta } from "../log/log-contract.ts";
 import type { PurgeView } from "../view/purge-view.ts";
 import type { LeaseTiming } from "./lease-timing.ts";
@@ -139,11 +140,9 @@ export class KeptView {
   }
 
   /** `null` if the log fails, or does not answer in time. */
-  async #soon<T>(answer: Promise<T>): Promise<T | null> {
+  #soon<T>(answer: Promise<T>): Promise<T | null> {
     const { clock, timing } = this.#parts;
-    const wait = clock.wait(timing.leaseMs * MAX_SILENCE);
-    const soon = await Promise.race([answer.catch(() => null), wait.over.then(() => null)]);
-    wait.cancel();
-    return soon;
+    const none = () => null;
+    return within(clock, timing.leaseMs * MAX_SILENCE, answer.catch(none), none);
   }
 }

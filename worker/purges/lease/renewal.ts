@@ -1,4 +1,5 @@
 import type { BackgroundWork, Clock, Reporter } from "../../ports.ts";
+import { within } from "../../within.ts";
 import { ITEM_WORDS, type PurgeLogClient } from "../log/log-contract.ts";
 import type { PurgeView } from "../view/purge-view.ts";
 import type { KeptView, ReaderIdentity } from "./kept-view.ts";
@@ -126,15 +127,12 @@ export class Renewal {
    * Waits for a reading, but at most for a lease: the request that reads may be cancelled, and its read then never ends
    * (R21).
    */
-  async waitFor(reading: Reading): Promise<boolean> {
-    const wait = this.#clock.wait(this.#timing.leaseMs);
-    const tooSlow = wait.over.then(() => {
+  waitFor(reading: Reading): Promise<boolean> {
+    const tooSlow = () => {
       this.#timing.noteFailure(this.#clock.now());
       return false;
-    });
-    const hasSucceeded = await Promise.race([reading.hasSucceeded, tooSlow]);
-    wait.cancel();
-    return hasSucceeded;
+    };
+    return within(this.#clock, this.#timing.leaseMs, reading.hasSucceeded, tooSlow);
   }
 
   /** Renews the lease, and then keeps the view alive behind the request (R26). */
