@@ -28,9 +28,8 @@ import { decideStorage, type FetchedResponse, type HeadToStore, type StorageDeci
 import { storeUnlessPurged, type TellFollowers } from "./store-unless-purged.ts";
 import { MAY_COME_WHOLE } from "./whole-bodies.ts";
 
-/** A complete answer of the origin, and the request that it is for. */
+/** A complete answer of the origin to a miss. */
 interface Fetched {
-  readonly context: RequestContext;
   readonly miss: Miss;
   readonly response: OriginResponse;
   /** The length of its body in bytes; `null` if the origin has not announced it, or if it has none. */
@@ -84,9 +83,9 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
     background.run(cancelBody(response.body));
     return fetchOnce(asSent, miss, tellFollowers);
   }
-  const fetched: Fetched = { context, miss, response, lengthBytes, tellFollowers };
-  if (facts.isPartial) return answerPart(fetched, decision, announced);
-  return answerFetched(fetched, decision);
+  const fetched: Fetched = { miss, response, lengthBytes, tellFollowers };
+  if (facts.isPartial) return answerPart(context, fetched, decision, announced);
+  return answerFetched(context, fetched, decision);
 }
 
 /** Answers with the stored response that the origin confirmed. RFC 9111 §4.3.3, §4.3.4. */
@@ -125,8 +124,8 @@ async function answerFreshened(
  * Handles a complete answer. Depending on its size it is stored together with its head or apart from it while it
  * streams to the client, or it is passed on without being stored.
  */
-function answerFetched(fetched: Fetched, decision: StorageDecision): Answer | Promise<Answer> {
-  const { context, miss, response, lengthBytes, tellFollowers } = fetched;
+function answerFetched(context: RequestContext, fetched: Fetched, decision: StorageDecision): Answer | Promise<Answer> {
+  const { miss, response, lengthBytes, tellFollowers } = fetched;
   if (decision.kind === "not-stored") {
     tellFollowers(outcomeOfNotStored(decision.because, response.status));
     if (!mayBeOfOneRequest(decision.because, response.status)) rememberHeadOnly(context);
@@ -141,17 +140,22 @@ function answerFetched(fetched: Fetched, decision: StorageDecision): Answer | Pr
     }
     const toClient = copyLargeBody(context, response.body!, decision.head, lengthBytes);
     if (!toClient) return passOn(context, response, miss, { because: "being-stored" });
-    return answerWhileStoring(fetched, decision, toClient);
+    return answerWhileStoring(context, fetched, decision, toClient);
   }
-  return storeWhileStreaming(fetched, decision);
+  return storeWhileStreaming(context, fetched, decision);
 }
 
 /**
  * Answers a request for a part. If the whole is small, it is stored and the part is cut from it; otherwise the origin
  * is asked for the part alone.
  */
-async function answerPart(fetched: Fetched, decision: StorageDecision, announced: number | null): Promise<Answer> {
-  const { context, miss, response, tellFollowers } = fetched;
+async function answerPart(
+  context: RequestContext,
+  fetched: Fetched,
+  decision: StorageDecision,
+  announced: number | null,
+): Promise<Answer> {
+  const { miss, response, tellFollowers } = fetched;
   const { ports, site, fills, background } = context;
   if (decision.kind === "store" && announced !== null && announced <= site.limits.fetchWholeBytes) {
     const share = fills.open(ports.clock.now());
@@ -159,7 +163,7 @@ async function answerPart(fetched: Fetched, decision: StorageDecision, announced
     background.run(cancelBody(fill.body));
     background.run(fill.delivered);
     const read = await fill.read;
-    background.run(storeIfWhole({ ...fetched, lengthBytes: announced }, decision.head, read));
+    background.run(storeIfWhole(context, { ...fetched, lengthBytes: announced }, decision.head, read));
     if (read.kind === "whole") {
       const stored = withBody(decision.head, read.bytes);
       const outcome = forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false });
@@ -188,12 +192,16 @@ function rememberHeadOnly(context: RequestContext): void {
 /**
  * Streams the answer to the client and stores a verified copy. Followers learn of it when the whole body has been read.
  */
-function storeWhileStreaming(fetched: Fetched, decision: StorageDecision & { kind: "store" }): Answer {
-  const { context, response, lengthBytes, tellFollowers } = fetched;
+function storeWhileStreaming(
+  context: RequestContext,
+  fetched: Fetched,
+  decision: StorageDecision & { kind: "store" },
+): Answer {
+  const { response, lengthBytes, tellFollowers } = fetched;
   const { ports, site, fills, background } = context;
   if (MAY_COME_WHOLE && response.body !== null && lengthBytes) {
     const bytes = ports.bodies.takeWhole?.(response.body, lengthBytes);
-    if (bytes) return storeWhole(fetched, decision, bytes);
+    if (bytes) return storeWhole(context, fetched, decision, bytes);
   }
   if (MAY_KNOW_ELSEWHERE) {
     const head = { ...decision.head, bodyBytes: 0, bodyKey: null }; // its body has no say
@@ -202,26 +210,28 @@ function storeWhileStreaming(fetched: Fetched, decision: StorageDecision & { kin
   const body = mayHaveBody(response.status) ? response.body : null;
   const share = fills.open(ports.clock.now());
   const fill = startFill(body, lengthBytes, site.limits.storeBytes, share, ports.bodies);
-  background.run(fill.read.then((read) => storeIfWhole(fetched, decision.head, read)));
+  background.run(fill.read.then((read) => storeIfWhole(context, fetched, decision.head, read)));
   background.run(fill.delivered);
-  return answerWhileStoring(fetched, decision, fill.body);
+  return answerWhileStoring(context, fetched, decision, fill.body);
 }
 
 /** Answers with a body that is here already, and stores it. It takes no share of the budget, which is for those on their way. */
 function storeWhole(
+  context: RequestContext,
   fetched: Fetched,
   decision: StorageDecision & { kind: "store" },
   bytes: Uint8Array<ArrayBuffer>,
 ): Answer {
-  const answer = answerWhileStoring(fetched, decision, bytes);
+  const answer = answerWhileStoring(context, fetched, decision, bytes);
   const read: ReadBody = { kind: "whole", bytes };
-  fetched.context.background.run(storeIfWhole(fetched, decision.head, read));
+  context.background.run(storeIfWhole(context, fetched, decision.head, read));
   return { ...answer, isOnce: true };
 }
 
 /** The answer to the client while the response is being stored. `body` may be left unread. */
 function answerWhileStoring(
-  { context, miss, response }: Fetched,
+  context: RequestContext,
+  { miss, response }: Fetched,
   { head, fields }: StorageDecision & { kind: "store" },
   body: Answer["body"],
 ): Answer {
@@ -238,7 +248,8 @@ function answerWhileStoring(
 }
 
 async function storeIfWhole(
-  { context, lengthBytes, tellFollowers }: Fetched,
+  context: RequestContext,
+  { lengthBytes, tellFollowers }: Fetched,
   head: HeadToStore,
   read: ReadBody,
 ): Promise<void> {
