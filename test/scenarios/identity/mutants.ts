@@ -53,7 +53,7 @@ export const mutants: Mutants = {
     name: "other requests wait for the answer to a request with Authorization",
     file: "worker/flow/corridor.ts",
     from: "fetchAndStore(withoutIdleFields(context), plan.miss, null)",
-    to: "fetchAndStore(withoutIdleFields(context), plan.miss, context.collapsed.beginAlone(context.resolved.cacheKey))",
+    to: "fetchAndStore(withoutIdleFields(context), plan.miss, context.collapsed.begin(context.resolved.cacheKey, false))",
     reddens: "identity/authorization-is-not-joined",
   },
   "conditions-of-credentials-are-taken": {

@@ -29,7 +29,7 @@ export async function collapse(
     const { own, leader } = collapsingKeys(context);
     if (collapsed.isHitForMiss(own, ports.clock.now())) return fetchAlone();
     if (!leader || (leader.isElsewhere && !joins)) {
-      const begun = joins ? collapsed.begin(own) : collapsed.beginAlone(own);
+      const begun = collapsed.begin(own, joins);
       if (!begun) continue;
       if (MAY_KNOW_ELSEWHERE && failures > 0 && ports.fetchesElsewhere && (await isStored(context, token))) {
         begun.tell({ kind: "look-again" }, ports.clock.now());

@@ -1,4 +1,4 @@
-import type { BeingStored, EndedElsewhere, FetchesElsewhere, FetchTurn, SharedFetchOutcome } from "../../ports.ts";
+import type { BeingStored, EndedElsewhere, FetchesElsewhere, SharedFetchOutcome } from "../../ports.ts";
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
 import { ExpiringKeys } from "../../rules/key/expiring-keys.ts";
 import { mayBeOfOneRequest, type NotStoredBecause } from "../../rules/storing/not-stored.ts";
@@ -67,20 +67,16 @@ export class CollapsedFetches {
     return this.#leaders.get(key);
   }
 
-  /** Begins a shared fetch. `null` if another isolate makes it: then `find` has that one, until it ends. */
-  begin(key: string): LeadingFetch | null {
-    const turn = this.#elsewhere?.take(key, pageOf(key));
-    if (!(turn instanceof Promise)) return this.#lead(key, turn);
-    if (MAY_KNOW_ELSEWHERE) this.#leaders.set(key, this.#elsewhereUntil(key, turn));
-    return null;
-  }
-
-  /** Begins one for a request that waits for no other isolate. */
-  beginAlone(key: string): LeadingFetch {
-    return this.#lead(key, undefined);
-  }
-
-  #lead(key: string, turn: FetchTurn | undefined): LeadingFetch {
+  /**
+   * Begins a shared fetch. `null` if another isolate makes it: then `find` has that one, until it ends. `joins`: whether
+   * this request may wait for other isolates. Default: it may.
+   */
+  begin(key: string, joins = true): LeadingFetch | null {
+    const turn = joins ? this.#elsewhere?.take(key, pageOf(key)) : undefined;
+    if (turn instanceof Promise) {
+      if (MAY_KNOW_ELSEWHERE) this.#leaders.set(key, this.#elsewhereUntil(key, turn));
+      return null;
+    }
     const { promise, resolve } = Promise.withResolvers<SharedFetchOutcome>();
     const leader: SharedFetch = { key, order: this.nextOrder(), outcome: promise };
     this.#leaders.set(key, leader);
