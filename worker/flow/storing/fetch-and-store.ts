@@ -20,7 +20,7 @@ import { forward } from "../origin/forward.ts";
 import type { RequestContext } from "../request-context.ts";
 import { toAskAgainAsSent } from "./ask-without-idle-fields.ts";
 import { compareBehind } from "./compare-behind.ts";
-import { type ReadBody, startFill } from "./fill.ts";
+import { type ReadBody, startFillFor } from "./fill.ts";
 import { freshen, isWithdrawn } from "./freshening.ts";
 import { copyLargeBody } from "./large-body.ts";
 import { lookAgainAfterConfirmation, lookAgainBehind } from "./second-look.ts";
@@ -156,10 +156,9 @@ async function answerPart(
   announced: number | null,
 ): Promise<Answer> {
   const { miss, response, tellFollowers } = fetched;
-  const { ports, site, fills, background } = context;
+  const { site, background } = context;
   if (decision.kind === "store" && announced !== null && announced <= site.limits.fetchWholeBytes) {
-    const share = fills.open(ports.clock.now());
-    const fill = startFill(response.body, announced, site.limits.storeBytes, share, ports.bodies);
+    const fill = startFillFor(context, response.body, announced);
     background.run(cancelBody(fill.body));
     background.run(fill.delivered);
     const read = await fill.read;
@@ -198,7 +197,7 @@ function storeWhileStreaming(
   decision: StorageDecision & { kind: "store" },
 ): Answer {
   const { response, lengthBytes, tellFollowers } = fetched;
-  const { ports, site, fills, background } = context;
+  const { ports, background } = context;
   if (MAY_COME_WHOLE && response.body !== null && lengthBytes) {
     const bytes = ports.bodies.takeWhole?.(response.body, lengthBytes);
     if (bytes) return storeWhole(context, fetched, decision, bytes);
@@ -208,8 +207,7 @@ function storeWhileStreaming(
     tellFollowers({ kind: "being-stored", lengthBytes, isReusable: () => isReusable(context, head) });
   }
   const body = mayHaveBody(response.status) ? response.body : null;
-  const share = fills.open(ports.clock.now());
-  const fill = startFill(body, lengthBytes, site.limits.storeBytes, share, ports.bodies);
+  const fill = startFillFor(context, body, lengthBytes);
   background.run(fill.read.then((read) => storeIfWhole(context, fetched, decision.head, read)));
   background.run(fill.delivered);
   return answerWhileStoring(context, fetched, decision, fill.body);

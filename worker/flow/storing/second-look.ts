@@ -17,7 +17,7 @@ import { collapsingKeys } from "../collapsing/collapsing-key.ts";
 import { askOrigin } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
-import { startFill } from "./fill.ts";
+import { startFillFor } from "./fill.ts";
 import { placeOf } from "./second-looks.ts";
 import { decideStorage } from "./storage-decision.ts";
 import { storeUnlessPurged, type TellFollowers } from "./store-unless-purged.ts";
@@ -33,13 +33,12 @@ export function lookAgainBehind(
   lengthBytes: number | null,
   notStored: NotStored,
 ): OriginResponse {
-  const { site, ports, fills, background } = context;
+  const { site, background } = context;
   const { status, statusText, fields } = response;
   const plain = plainOf(context, fields, notStored);
   if (!plain || (lengthBytes !== null && lengthBytes > site.limits.storeBytes)) return response;
   const body = mayHaveBody(status) ? response.body : null;
-  const share = fills.open(ports.clock.now());
-  const fill = startFill(body, lengthBytes, site.limits.storeBytes, share, ports.bodies);
+  const fill = startFillFor(context, body, lengthBytes);
   background.run(fill.delivered);
   const looked = fill.read.then((read) =>
     read.kind === "whole" ? look(context, plain, { status, digest: bodyDigest(read.bytes) }) : undefined,
@@ -139,7 +138,7 @@ async function fetchPlainly(
   status: number,
   tellFollowers: TellFollowers = () => undefined,
 ): Promise<PlainAnswer> {
-  const { ports, site, fills, background, secondLooks } = context;
+  const { ports, background, secondLooks } = context;
   if (!secondLooks.take()) return { kind: "none" };
   ports.reporter.report({ kind: "second-look" });
   const stamp = ports.purges.stamp();
@@ -158,9 +157,8 @@ async function fetchPlainly(
     background.run(cancelBody(response.body));
     return { kind: response.status === status ? "none" : "other-status" };
   }
-  const share = fills.open(ports.clock.now());
   const body = mayHaveBody(response.status) ? response.body : null;
-  const fill = startFill(body, lengthBytes, site.limits.storeBytes, share, ports.bodies);
+  const fill = startFillFor(context, body, lengthBytes);
   background.run(cancelBody(fill.body));
   background.run(fill.delivered);
   const read = await fill.read;
