@@ -7,7 +7,7 @@ import { within } from "../../within.ts";
 import { answerFromStore } from "../answering/answer-from-store.ts";
 import { answerMetadata } from "../answering/answer-metadata.ts";
 import { forwardedOutcome } from "../answering/pass-on.ts";
-import { bodyBytesOf, reportAnswered } from "../answering/report-answered.ts";
+import { reportFromStore } from "../answering/report-answered.ts";
 import { mayAnswer } from "../judging.ts";
 import type { Miss } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -71,7 +71,6 @@ export async function follow(context: RequestContext, stored: StoredResponse, mi
   const answer = await answerFromStore(context, stored, answerMetadata(context, stored, miss.xCache, outcome));
   if (!answer) return null;
   reporter.report({ kind: "collapsed" });
-  const cachedBytes = bodyBytesOf(answer, stored.head.bodyBytes);
-  reportAnswered(context, { tier: "origin", xCache: miss.xCache, cachedBytes });
+  reportFromStore(context, "origin", miss.xCache, answer, stored);
   return answer;
 }

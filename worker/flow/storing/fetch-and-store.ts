@@ -7,7 +7,7 @@ import { answerFromStore, isHeldByClient } from "../answering/answer-from-store.
 import { answerMetadata } from "../answering/answer-metadata.ts";
 import { answerWith, markOutcome, notModifiedFields, setBrowserLifetime, withSource } from "../answering/answers.ts";
 import { forwardedOutcome, passOn, reportNotStored } from "../answering/pass-on.ts";
-import { bodyBytesOf, reportAnswered } from "../answering/report-answered.ts";
+import { reportFetched, reportFromStore } from "../answering/report-answered.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
 import { type LeadingFetch, outcomeOfNotStored } from "../collapsing/collapsed-fetches.ts";
 import { collapsingKeys } from "../collapsing/collapsing-key.ts";
@@ -115,8 +115,7 @@ async function answerFreshened(
   if (!answer) return fetchOnce(context, { ...miss, toValidate: [] }, () => undefined);
   const cookies = context.resolved.route.stripsSetCookie ? [] : notModified.fields.getSetCookie();
   for (const cookie of cookies) answer.fields.append("set-cookie", cookie);
-  const cachedBytes = bodyBytesOf(answer, stored.head.bodyBytes);
-  reportAnswered(context, { tier: "origin", xCache: "REVALIDATED", cachedBytes });
+  reportFromStore(context, "origin", "REVALIDATED", answer, stored);
   return answer;
 }
 
@@ -168,7 +167,7 @@ async function answerPart(
       const outcome = forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false });
       const part = await answerFromStore(context, stored, answerMetadata(context, stored, miss.xCache, outcome));
       if (part) {
-        reportAnswered(context, { tier: "origin", xCache: miss.xCache });
+        reportFetched(context, miss.xCache);
         return part;
       }
     }
@@ -237,7 +236,7 @@ function answerWhileStoring(
   ports.compression?.mark(context, head, fields);
   setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));
   markOutcome(fields, miss.xCache, forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false }));
-  reportAnswered(context, { tier: "origin", xCache: miss.xCache });
+  reportFetched(context, miss.xCache);
   if (response.status === 200 && isHeldByClient(context, head)) {
     background.run(cancelBody(body)); // the body is read for the store alone
     return withSource(child, answerWith(null, 304, notModifiedFields(fields)), { head });
