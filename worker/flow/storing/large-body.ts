@@ -63,9 +63,12 @@ async function copyBeside(
       readBytes += piece.byteLength;
       const sent = client.write(piece);
       if (!copy.isGone) await copy.write(piece);
-      if (!copy.isGone && (await isStalled(context, sent))) {
-        copy.giveUp("the client stalled");
-        ports.reporter.report({ kind: "fill-discarded", because: "client-stalled" });
+      if (!copy.isGone) {
+        const isInTime = sent.then(() => true);
+        if (!(await within(ports.clock, STALLED_MS, isInTime, () => false))) {
+          copy.giveUp("the client stalled");
+          ports.reporter.report({ kind: "fill-discarded", because: "client-stalled" });
+        }
       }
       await sent;
       if (client.isGone && copy.isGone) return void (await reader.cancel());
@@ -84,10 +87,4 @@ async function copyBeside(
     return;
   }
   await storeResponse(context, stored);
-}
-
-/** Whether the client has failed to take a chunk in time. */
-function isStalled({ ports }: RequestContext, sent: Promise<void>): Promise<boolean> {
-  const isTaken = sent.then(() => false);
-  return within(ports.clock, STALLED_MS, isTaken, () => true);
 }

@@ -107,7 +107,7 @@ async function look(context: RequestContext, { fields, leftOut }: PlainRequest, 
 async function fetchForAll(context: RequestContext, key: string, status: number): Promise<PlainAnswer> {
   const { collapsed, ports, background } = context;
   const shared = collapsed.begin(key);
-  if (!shared) return { kind: "none" }; // a plain visitor asks already, in another isolate
+  if (!shared) return NONE; // a plain visitor asks already, in another isolate
   background.run(shared.outcome);
   const tellFollowers: TellFollowers = (news) => shared.tell(news, ports.clock.now());
   try {
@@ -132,6 +132,8 @@ type PlainAnswer =
   | { readonly kind: "other-status" }
   | { readonly kind: "none" };
 
+const NONE: PlainAnswer = { kind: "none" };
+
 /** Asks for a plain answer, under a stamp of its own (R1). Followers are told of one that may not be stored. */
 async function fetchPlainly(
   context: RequestContext,
@@ -139,12 +141,12 @@ async function fetchPlainly(
   tellFollowers: TellFollowers = () => undefined,
 ): Promise<PlainAnswer> {
   const { ports, background, secondLooks } = context;
-  if (!secondLooks.take()) return { kind: "none" };
+  if (!secondLooks.take()) return NONE;
   ports.reporter.report({ kind: "second-look" });
   const stamp = ports.purges.stamp();
   const fetchedAt = ports.clock.now();
   const result = await askOrigin(context, { storing: true, conditions: [] });
-  if (result.kind !== "answered") return { kind: "none" };
+  if (result.kind !== "answered") return NONE;
   const { response } = result;
   const { fields, parentAge } = response;
   const announced = announcedBytes((name) => fields.get(name));
@@ -162,7 +164,7 @@ async function fetchPlainly(
   background.run(cancelBody(fill.body));
   background.run(fill.delivered);
   const read = await fill.read;
-  if (read.kind !== "whole") return { kind: "none" };
+  if (read.kind !== "whole") return NONE;
   const { bytes } = read;
   const head = { ...decision.head, bodyBytes: bytes.byteLength, bodyKey: null };
   return { kind: "storable", stored: { head, body: bytes }, digest: { status, digest: bodyDigest(bytes) } };
