@@ -1,7 +1,7 @@
 import type { FoundResponse, StreamedBody } from "../ports.ts";
 import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import type { RequestContext } from "./request-context.ts";
-import { startFillFor } from "./storing/fill.ts";
+import { startFillFor } from "./storing/fill-for-request.ts";
 
 /** Whether a response is in memory, body and all, or has its body stored apart. */
 export function isInMemory(found: FoundResponse): found is StoredResponse {

@@ -1,6 +1,5 @@
 import type { Bodies, BodyReader, StreamedBody } from "../../ports.ts";
 import { joined } from "../../rules/storing/joined.ts";
-import type { RequestContext } from "../request-context.ts";
 import { BodySink } from "./body-sink.ts";
 
 /** A body on its way to the client, and the copy that is made of it. Neither promise rejects. */
@@ -117,16 +116,6 @@ export function startFill(
   share.endClient = () => client.giveUp("the client read too slowly");
   const pumped = pump(bodies.read(body), client, lengthBytes, maxBytes, share, resolve);
   return { body: pipe.readable, read: promise, delivered: pumped.then(() => share.close()) };
-}
-
-/** Starts one for a request, within the budget of its isolate. Default for `maxBytes`: what the site stores whole. */
-export function startFillFor(
-  { ports, fills, site }: RequestContext,
-  body: StreamedBody | null,
-  lengthBytes: number | null,
-  maxBytes = site.limits.storeBytes,
-): Fill {
-  return startFill(body, lengthBytes, maxBytes, fills.open(ports.clock.now()), ports.bodies);
 }
 
 /**

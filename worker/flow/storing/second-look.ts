@@ -17,7 +17,7 @@ import { collapsingKeys } from "../collapsing/collapsing-key.ts";
 import { askOrigin } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
-import { startFillFor } from "./fill.ts";
+import { startFillFor } from "./fill-for-request.ts";
 import { placeOf } from "./second-looks.ts";
 import { decideStorage } from "./storage-decision.ts";
 import { storeUnlessPurged, type TellFollowers } from "./store-unless-purged.ts";
