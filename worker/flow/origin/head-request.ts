@@ -40,7 +40,7 @@ export async function forwardHead(context: RequestContext, miss: Miss): Promise<
       background.run(ports.store.forget(stored.head.key));
     if (effect === "freshen") {
       const { parentAge } = response;
-      const freshened = freshen(context, [stored], { status: 304, fields, stamp, fetchedAt, parentAge });
+      const freshened = freshen(context, stored, { status: 304, fields, stamp, fetchedAt, parentAge });
       if (freshened && isWithdrawn(context, freshened)) background.run(ports.store.forget(stored.head.key));
       if (freshened?.notStored === null && isWorthStoring(ports.purges.check(freshened.stored.head))) {
         background.run(storeResponse(context, freshened.stored));
