@@ -48,8 +48,8 @@ import { type SharedTier, TieredStore } from "./store/tiered-store.ts";
 import { UnchangedStore } from "./store/unchanged-store.ts";
 
 /**
- * The services that a platform provides for one isolate. The Workers runtime is one platform, the tests' in-memory
- * engine another.
+ * The services that a platform provides for one isolate. The Workers runtime, the server on Node and the tests' memory
+ * engine are platforms.
  */
 export interface Platform {
   readonly clock: Clock;
@@ -234,10 +234,10 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     reportIfDue: (background) => {
       if (reports?.isDue) background.run(reports.send());
     },
-    // Perhaps after one that was not confirmed.
     reportLast: async () => {
-      await reports?.send(true);
-      await reports?.send(true);
+      // The first call may repeat an unconfirmed report; the second sends what came since.
+      await reports?.send({ isLast: true });
+      await reports?.send({ isLast: true });
     },
     fetch(incoming) {
       const { request, url } = incoming;

@@ -1,8 +1,11 @@
 import type { Fields } from "./rules/fields/fields.ts";
 import type { PurgeAnswer } from "./rules/freshness/judge.ts";
 import type { BytePart } from "./rules/ranges/range.ts";
+import type { ReceiptToken } from "./rules/request/receipt-token.ts";
 import type { RequestFacts, RequestHeaders } from "./rules/request/request-facts.ts";
 import type { Stamp, Stored, StoredHead, StoredResponse, VariantMarker } from "./rules/storing/stored-response.ts";
+
+export type { ReceiptToken } from "./rules/request/receipt-token.ts";
 
 /** The corridor's interfaces to the outside. Their adapters are in `platform/`, `store/` and `purges/`. */
 export interface Ports {
@@ -137,13 +140,13 @@ export interface OriginResponse {
   /** Not decoded. */
   readonly body: StreamedBody | null;
   /** Given by a cache that stands in for the origin. Default: by the origin itself. */
-  readonly held?: Held | undefined;
+  readonly parentAge?: ParentAge | undefined;
 }
 
-/** What a cache tells of an answer that it gives in place of the origin. */
-export interface Held {
+/** What a cache tells of the age of an answer that it gives in place of the origin. */
+export interface ParentAge {
   /** How long before the request it was fetched, in milliseconds; 0 if it was fetched for it. */
-  readonly beforeMs: number;
+  readonly fetchedBeforeMs: number;
   /** Its age, which the field `Age` tells in whole seconds. */
   readonly ageMs: number;
 }
@@ -167,15 +170,6 @@ export interface Origin {
   fetch(request: OriginRequest): Promise<OriginAnswer>;
 }
 
-/** The position in a receipt's token: its bearer must be answered from a view that has read at least this far. */
-export interface ReceiptToken extends Stamp {
-  /**
-   * True for the position of another cache: what does not reach it must not answer, even if the log knows of no
-   * such number. Default: false.
-   */
-  readonly isBinding?: boolean;
-}
-
 /** This isolate's knowledge of the purges, by the rules of docs/protocol.md. */
 export interface PurgeState {
   /**
@@ -190,8 +184,11 @@ export interface PurgeState {
   isUsable(now: number, token: ReceiptToken | null, maxViewAgeMs?: number): boolean;
   /** Whether the view's renewal is due, and none is under way. */
   isDue(now: number): boolean;
-  /** Whether the view knows that the response is purged. A view that is not `usable` is asked, too. No I/O. */
-  check(stored: StoredHead, usable: boolean): PurgeAnswer;
+  /**
+   * Whether the view knows that the response is purged. `isUsable`: whether the view may be used. Default: it is asked
+   * only for what it knows already. No I/O.
+   */
+  check(stored: StoredHead, isUsable?: boolean): PurgeAnswer;
   /** When this isolate first learned of the purge that has made the response stale (R10): epoch milliseconds. */
   madeStaleAt(stored: StoredHead): number;
   /** The stamp for a fetch that begins now (R1). */
@@ -307,10 +304,13 @@ export interface PurgeAudit {
   find(seq: number, waitMs?: number): Promise<PurgeRecord | null>;
 }
 
-/** How a fetch ended for those who wait for it. */
+/**
+ * How a fetch ended for those who wait for it. `kept` resolves when both tiers have the response, or when it is not
+ * stored because it is purged.
+ */
 export type SharedFetchOutcome =
-  /** `kept` resolves when both tiers have it, or when it is not stored because it is purged. */
-  { readonly kind: "storable"; readonly stored: StoredResponse; readonly kept: Promise<unknown> } | EndedElsewhere;
+  | { readonly kind: "storable"; readonly stored: StoredResponse; readonly kept: Promise<unknown> }
+  | EndedElsewhere;
 
 /** The same for those who wait in another isolate. */
 export type EndedElsewhere =
@@ -348,7 +348,7 @@ export interface FetchesElsewhere {
    * alone.
    */
   take(key: string, page: string): FetchTurn | Promise<EndedElsewhere> | undefined;
-  /** For as long as a fetch may take, this isolate waits for none of this page that has begun elsewhere (R15). */
+  /** Makes this isolate wait for no fetch of this page that has begun elsewhere, as long as one may take (R15). */
   avoid(page: string): void;
 }
 
@@ -405,7 +405,7 @@ export interface Bodies {
   /** Writes all of a body, and leaves the writer open. Rejects if either side fails. */
   copy(body: StreamedBody, to: BodyWriter): Promise<void>;
   /**
-   * Takes a body of so many bytes at once, in memory of its own, if all of it is here; otherwise leaves it as it is.
+   * Takes a body of this length at once, in memory of its own, if all of it is here; otherwise leaves it as it is.
    * Absent where the runtime does not tell.
    */
   takeWhole?(body: StreamedBody, lengthBytes: number): Uint8Array<ArrayBuffer> | undefined;

@@ -1,4 +1,4 @@
-import type { Answer, Held } from "../../worker/ports.ts";
+import type { Answer, ParentAge } from "../../worker/ports.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import { currentAgeMs } from "../../worker/rules/freshness/current-age.ts";
 import { isFramed } from "../../worker/rules/storing/framing.ts";
@@ -20,7 +20,8 @@ export interface ForChild {
   readonly maxFieldBytes: number;
 }
 
-const NOT_HELD: Held = { beforeMs: 0, ageMs: 0 };
+/** Of an answer that was fetched for the request. */
+const FETCHED_NOW: ParentAge = { fetchedBeforeMs: 0, ageMs: 0 };
 
 /** Fields in which a route's lifetime for browsers may stand, which is not for a cache. */
 const OF_BROWSERS = ["cache-control", "expires"];
@@ -33,12 +34,12 @@ export function answerForChild(answer: Answer, child: ForChild): Answer {
   if (answer.switchedTo !== undefined) return answer;
   const fields = new Fields(answer.fields);
   const { source } = answer;
-  let held = NOT_HELD;
+  let parentAge = FETCHED_NOW;
   let hasEnd = true;
   if (source && "head" in source) {
     const { head } = source;
     const ageMs = currentAgeMs(head.initialAgeMs, head.receivedAt, child.now());
-    held = { beforeMs: Math.max(0, child.arrivedAt - head.fetchedAt), ageMs: Math.ceil(ageMs) };
+    parentAge = { fetchedBeforeMs: Math.max(0, child.arrivedAt - head.fetchedAt), ageMs: Math.ceil(ageMs) };
     for (const name of OF_BROWSERS) {
       const [, value] = head.fields.find(([other]) => other === name) ?? [];
       if (value === undefined) fields.delete(name);
@@ -53,7 +54,7 @@ export function answerForChild(answer: Answer, child: ForChild): Answer {
     if (tags.length > 0) fields.set(TAG_FIELDS[0], tags.join(","));
   } else if (source) {
     const { passedOn } = source;
-    held = passedOn.held ?? NOT_HELD;
+    parentAge = passedOn.parentAge ?? FETCHED_NOW;
     hasEnd = isFramed(passedOn.status, (name) => passedOn.fields.get(name));
     for (const name of [...TAG_FIELDS, ...child.hiddenFields]) {
       const value = passedOn.fields.get(name);
@@ -61,7 +62,7 @@ export function answerForChild(answer: Answer, child: ForChild): Answer {
     }
   }
   const { after, position, hasSameRules, maxFieldBytes } = child;
-  fields.set(PARENT_FIELD, writeParent({ after, position, held, hasSameRules, isFramed: hasEnd }));
+  fields.set(PARENT_FIELD, writeParent({ after, position, parentAge, hasSameRules, isFramed: hasEnd }));
   // A child refuses what exceeds the limit. Without its tags, the page goes to one visitor and is not stored there.
   if (bytesOf(fields) > maxFieldBytes) {
     for (const name of TAG_FIELDS) fields.delete(name);

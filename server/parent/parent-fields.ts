@@ -1,4 +1,4 @@
-import type { Held, ReceiptToken } from "../../worker/ports.ts";
+import type { ParentAge, ReceiptToken } from "../../worker/ports.ts";
 import { writeReceiptToken } from "../../worker/rules/request/receipt-token.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 
@@ -71,19 +71,19 @@ export interface ToldByParent {
   /** How far the parent has read the log. */
   readonly position: Stamp | null;
   /** How long before the request the answer was fetched, and its age: milliseconds. */
-  readonly held: Held;
+  readonly parentAge: ParentAge;
   /** Whether the rules of the two are the same. */
   readonly hasSameRules: boolean;
   /** Whether the origin has said where the body ends. What the parent sends always does. */
   readonly isFramed: boolean;
 }
 
-export function writeParent({ after, position, held, hasSameRules, isFramed }: ToldByParent): string {
+export function writeParent({ after, position, parentAge, hasSameRules, isFramed }: ToldByParent): string {
   return writeMembers({
     after,
     position: writePosition(position),
-    held: String(held.beforeMs),
-    age: String(held.ageMs),
+    held: String(parentAge.fetchedBeforeMs),
+    age: String(parentAge.ageMs),
     rules: hasSameRules ? "same" : "other",
     framed: isFramed ? "yes" : "no",
   });
@@ -96,7 +96,7 @@ export function readParent(text: string | null): ToldByParent | null {
   return {
     after,
     position: positionIn(position),
-    held: { beforeMs: Number(held), ageMs: Number(age) },
+    parentAge: { fetchedBeforeMs: Number(held), ageMs: Number(age) },
     hasSameRules: rules === "same",
     isFramed: framed === "yes",
   };

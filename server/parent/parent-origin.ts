@@ -113,7 +113,7 @@ export class ParentOrigin implements Origin {
     fields.delete(PARENT_FIELD);
     // Where the origin has not said where the body ends, it may have been cut off, and is not stored.
     if (!told.isFramed) for (const name of FRAMING) fields.delete(name);
-    return { kind: "answered", response: { ...response, fields, held: told.held } };
+    return { kind: "answered", response: { ...response, fields, parentAge: told.parentAge } };
   }
 
   /** Tells what makes every request go through to the origin, once. */

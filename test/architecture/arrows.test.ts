@@ -9,7 +9,7 @@ const ROOMS: readonly (readonly [room: string, path: RegExp])[] = [
   ["insight", /^worker\/insight\//],
   ["purges", /^worker\/purges\//],
   ["control", /^worker\/control\//],
-  ["ports", /^worker\/ports\.ts$/],
+  ["ports", /^worker\/(ports|within)\.ts$/],
   ["site-input", /^worker\/site\/site-input\.ts$/],
   ["site", /^worker\/site\//],
   ["flow", /^worker\/flow\//],

@@ -64,7 +64,7 @@ function ours({ fields, status, delayMs, heldMs, ...request }: Exchange): Opinio
     { status, requestedAt: NOON - delayMs, receivedAt: NOON, field: (name) => fields[name] ?? null },
     { heuristic: HEURISTIC, targetedFields: [] },
   );
-  if (verdict.kind === "pass") return NOT_STORED;
+  if (verdict.kind === "not-stored") return NOT_STORED;
   const { freshness, reuse, initialAgeMs } = verdict;
   const ageMs = currentAgeMs(initialAgeMs, NOON, NOON + heldMs);
   const lifetimeSeconds = reuse.validateAlways ? 0 : freshness.seconds;

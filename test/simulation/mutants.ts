@@ -114,15 +114,15 @@ export const mutants: Mutants = {
   "r4-memory-is-not-checked": {
     name: "an entry in memory is served without a check for purges",
     file: "worker/flow/looking-up.ts",
-    from: "judgeBy(context, remembered.head, purges.check(remembered.head, true), token, now)",
+    from: "judgeBy(context, remembered.head, purges.check(remembered.head, isUsable), token, now)",
     to: 'judgeBy(context, remembered.head, "not-purged", token, now)',
     foundBy: "simulation",
   },
   "r4-head-is-not-checked": {
     name: "a HEAD is answered from memory without a check for purges",
     file: "worker/flow/looking-up.ts",
-    from: "judgeBy(context, remembered.head, purges.check(remembered.head, true), token, now)",
-    to: 'judgeBy(context, remembered.head, context.facts.method === "HEAD" ? "not-purged" : purges.check(remembered.head, true), token, now)',
+    from: "judgeBy(context, remembered.head, purges.check(remembered.head, isUsable), token, now)",
+    to: 'judgeBy(context, remembered.head, context.facts.method === "HEAD" ? "not-purged" : purges.check(remembered.head, isUsable), token, now)',
     foundBy: "simulation",
   },
   "r4-any-view-judges": {
@@ -191,14 +191,14 @@ export const mutants: Mutants = {
   "r8-child-counts-from-its-own-fetch": {
     name: "while the log is silent, a child serves what its parent had stored for a lease after its own fetch",
     file: "worker/flow/storing/storage-decision.ts",
-    from: "fetchedAt: fetchedAt - (held?.beforeMs ?? 0),",
+    from: "fetchedAt: fetchedAt - (parentAge?.fetchedBeforeMs ?? 0),",
     to: "fetchedAt,",
     foundBy: "simulation",
   },
   "r17-parents-copy-confirms-what-was-purged": {
     name: "a parent's copy with other tags confirms a child's page that was purged by its tag",
     file: "worker/flow/storing/freshening.ts",
-    from: 'if (isByOlderCopy && context.ports.purges.check(head, true) !== "not-purged") return null;',
+    from: 'if (isByOlderCopy && context.ports.purges.check(head, asIfUsable) !== "not-purged") return null;',
     to: "",
     foundBy: "simulation",
   },
@@ -268,8 +268,8 @@ export const mutants: Mutants = {
   "r21-waiter-has-no-timer": {
     name: "a request waits for the log until it answers",
     file: RENEWAL,
-    from: "await Promise.race([reading.hasSucceeded, tooSlow])",
-    to: "await reading.hasSucceeded",
+    from: "reading.hasSucceeded, tooSlow)",
+    to: "reading.hasSucceeded, () => (tooSlow(), new Promise<boolean>(() => undefined)))",
     foundBy: "simulation",
   },
   "r8-forgotten-isolate-serves-for-a-lease": {

@@ -143,7 +143,7 @@ export const oneVisitorsError: readonly Case[] = [
     second: { path: "/a", fields: OTHER_BROWSER },
     defence: {
       file: "worker/rules/storing/may-store.ts",
-      from: 'if (response.redirectsToItself) return pass("redirects-to-itself");',
+      from: 'if (response.redirectsToItself) return notStored("redirects-to-itself");',
       to: "",
     },
   },

@@ -28,8 +28,8 @@ test("on a page that differs on every render, no invented field is a way past th
 test("control: it would be one if any difference counted as a choice", async () => {
   const { startMemoryEngine } = await mutatedEngine({
     file: "worker/rules/request/second-look.ts",
-    from: 'compareSights(plain, again) === "alike"',
-    to: 'compareSights(plain, again) !== "unlike"',
+    from: 'compareAnswers(plain, again) === "alike"',
+    to: 'compareAnswers(plain, again) !== "unlike"',
   });
   expect((await rendersSeen(meetInMemory(startMemoryEngine))).asked).toBeGreaterThan(3);
 });

@@ -7,7 +7,7 @@ export interface ReadingToken {
 }
 
 /** How long a session lasts. */
-export const SESSION_MS = 12 * 3_600_000;
+const SESSION_MS = 12 * 3_600_000;
 
 /**
  * Sessions that no isolate has to remember: the id is the second in which it ends and a code that authenticates that and

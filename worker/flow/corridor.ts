@@ -3,7 +3,7 @@ import type { Outcome } from "../rules/forwarding/cache-status.ts";
 import type { RefusedUrl } from "../rules/key/cache-key.ts";
 import { answerFromStore } from "./answering/answer-from-store.ts";
 import { edgeAnswer } from "./answering/answers.ts";
-import { bodyBytesOf, reportAnswered } from "./answering/report-answered.ts";
+import { reportFromStore } from "./answering/report-answered.ts";
 import { collapse } from "./collapsing/collapse.ts";
 import { bypassOf, type Entry, entryOf } from "./entry.ts";
 import { planFetch } from "./fetch-plan.ts";
@@ -127,11 +127,11 @@ function hit(
   if (answer instanceof Promise) {
     return answer.then((streamed) => {
       if (!streamed) return fetchFromOrigin(context, BODY_GONE, context.facts.receiptToken);
-      reportAnswered(context, "shared", xCache, bodyBytesOf(streamed, stored.head.bodyBytes));
+      reportFromStore(context, "shared", xCache, streamed, stored);
       return streamed;
     });
   }
-  reportAnswered(context, tier, xCache, bodyBytesOf(answer, stored.head.bodyBytes));
+  reportFromStore(context, tier, xCache, answer, stored);
   return answer;
 }
 

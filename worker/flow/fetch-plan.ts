@@ -6,20 +6,16 @@ import type { RequestContext } from "./request-context.ts";
 
 /** How a request that no stored response may answer goes to the origin. Deciding it changes nothing. */
 export interface FetchPlan {
-  readonly kind: /** Answered with 504, because it wants no answer but a stored one. */
-    | "only-if-cached"
-    /** Passed on. Nothing is stored. */
-    | "forward"
-    /** The answer may be for one visitor, so nobody waits for it. It is stored if it is for everybody. */
-    | "fetch-for-one"
-    /** A HEAD for which the page is fetched by GET, and stored. */
-    | "head-by-get"
-    /** A HEAD that is passed on. It may freshen what is stored. */
-    | "head"
-    /** Fetched for this request alone, because it forbids storing. */
-    | "fetch-unstored"
-    /** Fetched and stored if that is allowed. Others may wait for the answer. */
-    | "fetch";
+  /**
+   * - `only-if-cached`: answered with 504, because it wants no answer but a stored one.
+   * - `forward`: passed on. Nothing is stored.
+   * - `fetch-for-one`: the answer may be for one visitor, so nobody waits for it. It is stored if it is for everybody.
+   * - `head-by-get`: a HEAD for which the page is fetched by GET, and stored.
+   * - `head`: a HEAD that is passed on. It may freshen what is stored.
+   * - `fetch-unstored`: fetched for this request alone, because it forbids storing.
+   * - `fetch`: fetched, and stored if that is allowed. Others may wait for the answer.
+   */
+  readonly kind: "only-if-cached" | "forward" | "fetch-for-one" | "head-by-get" | "head" | "fetch-unstored" | "fetch";
   readonly miss: Miss;
   /** True if only its credentials or its session send it to the origin. */
   readonly isPastTheCache: boolean;

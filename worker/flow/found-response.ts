@@ -1,7 +1,7 @@
 import type { FoundResponse, StreamedBody } from "../ports.ts";
 import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import type { RequestContext } from "./request-context.ts";
-import { startFill } from "./storing/fill.ts";
+import { startFillFor } from "./storing/fill-for-request.ts";
 
 /** Whether a response is in memory, body and all, or has its body stored apart. */
 export function isInMemory(found: FoundResponse): found is StoredResponse {
@@ -34,10 +34,9 @@ export async function readFound({ ports }: RequestContext, found: FoundResponse)
 
 /** The body on its way to the client, with a copy beside it if memory admits the response. */
 export function passFoundBody(context: RequestContext, head: FoundResponse["head"], body: StreamedBody): StreamedBody {
-  const { ports, site, fills, background } = context;
+  const { ports, background } = context;
   if (!ports.store.admits(head)) return body;
-  const share = fills.open(ports.clock.now());
-  const fill = startFill(body, head.bodyBytes, site.limits.storeBytes, share, ports.bodies);
+  const fill = startFillFor(context, body, head.bodyBytes);
   const remembered = fill.read.then((read) => {
     if (read.kind === "whole") ports.store.remember({ head, body: read.bytes }, true);
   });

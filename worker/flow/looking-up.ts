@@ -21,8 +21,9 @@ export function judgeInMemory(
 ): UsableVerdict | undefined {
   const { purges } = context.ports;
   const token = context.facts.receiptToken;
-  if (!purges.isUsable(now, token, maxViewAgeMs(context, remembered.head))) return undefined;
-  const verdict = judgeBy(context, remembered.head, purges.check(remembered.head, true), token, now);
+  const isUsable = purges.isUsable(now, token, maxViewAgeMs(context, remembered.head));
+  if (!isUsable) return undefined;
+  const verdict = judgeBy(context, remembered.head, purges.check(remembered.head, isUsable), token, now);
   return mayAnswer(verdict) ? verdict : undefined;
 }
 

@@ -62,7 +62,7 @@ export function hasVariants(context: RequestContext): boolean {
   const { store, purges } = context.ports;
   return (markerInMemory(context)?.variants ?? []).some(({ key }) => {
     const stored = store.recall(key);
-    return stored !== undefined && !isMarker(stored) && purges.check(stored.head, false) !== "purged";
+    return stored !== undefined && !isMarker(stored) && purges.check(stored.head) !== "purged";
   });
 }
 

@@ -9,7 +9,7 @@ import { type TopUrl, TopUrls, withoutQuery } from "./top-urls.ts";
 /** The stats that are counted from events. `startIsolate` adds the others. */
 type Counts = Omit<IsolateStats, "version" | "scope" | "startedAt" | "memory" | "fills" | "view">;
 
-/** Of so many answers out of memory one is timed, because reading the timer takes as long as the rest of the counting. */
+/** One answer out of memory in this many is timed: reading the timer takes as long as the rest of the counting. */
 const MEMORY_HITS_PER_TIME = 16;
 
 /** Paths that match no route are counted under this name, which is not a pattern. */

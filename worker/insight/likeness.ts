@@ -8,12 +8,13 @@ import { keyChanges } from "./key-changes.ts";
 const MAX_KEYS = 2048;
 const MAX_PAGES = 64;
 
-/** Larger bodies are not compared, and so many bytes a second are read to compare them. */
+/** Larger bodies are not compared. */
 const MAX_BODY_BYTES = 256 * 1024;
+/** The most bytes that are read to compare bodies, on average. */
 const BYTES_PER_MS = 1024;
 
-/** A page is the same for all if so many visitors in succession got the same. */
-export const ENOUGH_VISITORS = 20;
+/** The visitors in succession who have to get the same page until it counts as the same for all. */
+const ENOUGH_VISITORS = 20;
 
 /** The lifetimes whose effect is counted. Seconds. */
 export const LIFETIMES = [60, 600, 3600] as const;
@@ -31,7 +32,7 @@ interface Page {
   count: number;
 }
 
-/** Adds 1, or so many, under a path of names. */
+/** Adds `by`, or 1, under a path of names. */
 export type Count = (path: readonly string[], by?: number) => void;
 
 /**

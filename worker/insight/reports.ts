@@ -93,7 +93,7 @@ export class Reports {
   }
 
   /** Sends a report by a call of its own. If it fails it is sent again, so nobody has to learn of it. */
-  async send(isLast = false): Promise<void> {
+  async send({ isLast = false } = {}): Promise<void> {
     await this.sendBy((report) => this.#access.client.report(report!), isLast).catch(() => undefined);
   }
 

@@ -23,7 +23,7 @@ interface Histogram {
   readonly buckets: Readonly<Record<number, number>>;
 }
 
-/** The first use of a page is in the last bucket. No distance is so long. */
+/** The first use of a page is in the last bucket. No distance is that long. */
 const NEVER_BEFORE = 63;
 
 /** The shortest distance that a bucket holds. There are two for each doubling. */
@@ -101,7 +101,7 @@ export class ReuseSample {
   }
 
   #count(bucket: number, bytes: number): void {
-    const weight = ALL_HASHES / this.#threshold; // so many keys one of the sample stands for
+    const weight = ALL_HASHES / this.#threshold; // how many keys one of the sample stands for
     this.#after[bucket]! += weight;
     this.#bytesAfter[bucket]! += weight * bytes;
   }

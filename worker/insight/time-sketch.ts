@@ -51,7 +51,7 @@ function cumulated({ buckets }: SketchedTimes): { readonly ms: number; readonly 
     .map((bucket) => ({ ms: middleOf(bucket), count: add(buckets[bucket]!) }));
 }
 
-/** How many times are at most so long. A time within the relative error of the limit may be on either side. */
+/** How many times are at most `ms`. A time within the relative error of the limit may be on either side. */
 export function countUpTo(times: SketchedTimes, ms = Number.POSITIVE_INFINITY): number {
   return cumulated(times).findLast((each) => each.ms <= ms)?.count ?? 0;
 }

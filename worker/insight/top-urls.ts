@@ -2,14 +2,14 @@
  * The heaviest URLs by the space-saving algorithm (Metwally, Agrawal, El Abbadi: "Efficient Computation of Frequent and
  * Top-k Elements in Data Streams", ICDT 2005), except that the lightest entries are dropped many at a time. The weight of an
  * entry is at most `error` above its true one. Every URL whose true weight exceeds the sum of all weights divided by
- * `MAX_TOP_URLS` is returned, because the entries that stay are so many, together weigh no more than that sum, and none is
- * lighter than one that is dropped.
+ * `MAX_TOP_URLS` is returned, because that many entries stay, together weigh no more than that sum, and none is lighter
+ * than one that is dropped.
  */
 
 /** The most URLs that are kept of a kind. */
 export const MAX_TOP_URLS = 64;
 
-/** While they are counted, there are so many at most. */
+/** The most that are kept while they are counted. */
 const MAX_COUNTED = 4 * MAX_TOP_URLS;
 
 /** The most characters of a URL that are kept. */

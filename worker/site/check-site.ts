@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { IN_ENGLISH } from "../../wire/english.ts";
 import { DEFAULT_MAX_RESPONSE_FIELD_BYTES, DEFAULT_MAX_TAGS } from "../../wire/fields.ts";
+import { isToken } from "../rules/fields/token.ts";
 import { readNetwork } from "../rules/forwarding/trusted-proxies.ts";
 import { ANALYTICS_COOKIES } from "../rules/identity/cookies.ts";
 import { TRACKING_PARAMETERS } from "../rules/key/query.ts";
@@ -17,7 +18,7 @@ function refinements(checks: readonly AddressCheck[]): z.core.$ZodCheck<string>[
 }
 
 const names: z.ZodMiniType<readonly string[], readonly string[]> = z.array(z.string().check(z.minLength(1)));
-const fieldName = z.string().check(z.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is not a field name"));
+const fieldName = z.string().check(z.refine(isToken, "is not a field name"));
 const fieldValue = z.string().check(z.regex(/^[\t\x20-\x7e]*$/, "is not a field value of printable ASCII"));
 const lowerCaseName = z.pipe(
   fieldName,
@@ -52,7 +53,7 @@ const fields = z.strictObject({
 const status = z.string().check(z.regex(/^[2-5][0-9][0-9]$/, "is not a status, 200 to 599"));
 
 /** RFC 6265 §4.1.1. */
-const cookieName = z.string().check(z.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is not the name of a cookie"));
+const cookieName = z.string().check(z.refine(isToken, "is not the name of a cookie"));
 const cookieValue = z
   .string()
   .check(z.regex(/^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/, "is not the value of a cookie"));
@@ -78,9 +79,7 @@ const fraction = z.number().check(z.gt(0), z.maximum(1));
 
 /** The rules for stale answers, of the site or of a route. */
 const stale = z.strictObject({
-  /** How long a stale response may replace an error of the origin, if the origin does not say. */
   ifError: z.optional(durationSeconds),
-  /** Whether that also holds while the purge log is silent, although the response may have been purged. */
   ifErrorWhileLogSilent: z.optional(z.boolean()),
 });
 
@@ -93,7 +92,6 @@ const bypass = z.strictObject({
   cookies: z.optional(bypassNames),
   fields: z.optional(z.array(lowerCaseName).check(z.refine((list) => !list.includes("*"), HAS_A_BARE_STAR))),
   query: z.optional(bypassNames),
-  /** Whether well-known session cookies do so where only the owner's lifetime makes a page storable. */
   sessions: z.optional(z.boolean()),
 });
 
@@ -103,15 +101,12 @@ const MAX_VIEW_AGE_MS = 3_600_000;
 const maxViewAge = durationMs.check(z.refine((ms) => ms <= MAX_VIEW_AGE_MS, "is more than an hour, which is the most"));
 
 const route = z.strictObject({
-  /** URLPattern pathname syntax: `/admin/*`, `/plog/:slug`. */
   match: z
     .string('is required: the paths of the route, like "/blog/:slug"')
     .check(z.regex(/^\//, "does not start with /"), z.refine(isUrlPattern, "is not a URLPattern pathname")),
-  /** Send every request to the origin unchanged; look up and store nothing. */
   pass: z.prefault(z.boolean(), false),
   key: z.prefault(
     z.strictObject({
-      /** Fields that are forwarded to the origin as sent and are part of the key. */
       fields: z.prefault(
         z.array(
           lowerCaseName.check(
@@ -121,7 +116,6 @@ const route = z.strictObject({
         ),
         [],
       ),
-      /** Values of cookies that select, in a bounded set each. */
       cookies: z.prefault(
         z.record(
           cookieName.check(z.refine((name) => !name.includes("*"), NAMES_ONE)),
@@ -162,11 +156,8 @@ const route = z.strictObject({
     }),
     {},
   ),
-  /** Remove `Set-Cookie` from every answer to GET and HEAD, so that it does not keep answers from being stored. */
   stripSetCookie: z.prefault(z.boolean(), false),
-  /** Replaces the lifetime of responses that may be stored. */
   ttl: z.optional(durationSeconds),
-  /** The lifetime if the origin gives none: one, or one per status. */
   defaultTtl: z.optional(
     z.union([durationSeconds, z.record(status, durationSeconds)], {
       error: ({ input }) =>
@@ -175,17 +166,13 @@ const route = z.strictObject({
           : 'is not a duration: write one like "24h", or one per status like { 200: "24h", 404: "1m" }',
     }),
   ),
-  /** How long browsers may keep stored responses. Default: as the origin says. */
   browserTtl: z.optional(durationSeconds.check(z.refine(Number.isInteger, "is not a whole number of seconds"))),
-  /** Which directives of a visitor's `Cache-Control` are obeyed. */
   requestDirectives: z.prefault(z.enum(["harmless", "all"]), "harmless"),
   stale: z.prefault(stale, {}),
-  /** How late a purge may reach the route's responses, if that may be later than a lease. */
   purge: z.prefault(
     z.strictObject({ maxViewAge: z.optional(maxViewAge), maxViewAgeImmutable: z.optional(maxViewAge) }),
     {},
   ),
-  /** Tags for every response of the route; `{name}` stands for a parameter of `match`. */
   tags: z.prefault(names, []),
 });
 
@@ -203,16 +190,10 @@ const doors = z.strictObject({
 
 /** All settings of a site with their defaults. `SiteInput` documents each of them. */
 export const siteSchema = z.strictObject({
-  /** The origin's address: scheme, host and port, without a path. `TIDEMARK_ORIGIN` takes precedence over it. */
   origin: z
     .string('is required: the address of the site, like "https://origin.example.com"')
     .check(...refinements(ORIGIN_CHECKS)),
-  /**
-   * Public host names, with a port if it is not the scheme's default; others get 421. `TIDEMARK_HOSTS` takes
-   * precedence.
-   */
   hosts: z.optional(z.array(z.string().check(...refinements(HOST_CHECKS))).check(z.minLength(1))),
-  /** The public address to key by and to forward, if the edge itself is reached under another one. */
   publicUrl: z.optional(z.string().check(...refinements(PUBLIC_URL_CHECKS))),
   routes: z.prefault(z.array(route), []),
   bypass: z.prefault(bypass, {}),
@@ -220,11 +201,9 @@ export const siteSchema = z.strictObject({
   fields: z.prefault(fields, {}),
   secondLook: z.prefault(z.boolean(), true),
   stale: z.prefault(stale, {}),
-  /** Lifetimes guessed from `Last-Modified` if the origin gives none. Default: none are guessed. */
   heuristic: z.optional(
     z.strictObject({ fraction: z.prefault(fraction, 0.1), maxTtl: z.prefault(durationSeconds, "24h") }),
   ),
-  /** A field of the site's own that takes precedence over `CDN-Cache-Control` and `Cache-Control`. RFC 9213 §2.2. */
   targetedField: z.optional(
     fieldName.check(
       z.refine(
@@ -234,9 +213,7 @@ export const siteSchema = z.strictObject({
     ),
   ),
   cookies: z.prefault(z.strictObject({ ignore: z.prefault(names, ANALYTICS_COOKIES) }), {}),
-  /** The addresses of proxies in front of this edge. */
   trustedProxies: z.prefault(z.array(proxyNetwork), []),
-  /** The field in which a trusted proxy tells the visitor's country. */
   countryField: z.optional(
     lowerCaseName.check(
       z.refine((name) => !name.includes("*"), "has a *, which would stand for itself: name one field"),
@@ -247,61 +224,37 @@ export const siteSchema = z.strictObject({
     ),
   ),
   doors: z.prefault(doors, {}),
-  /** Extra fields on every request to the origin, such as a shared secret. */
   originFields: z.prefault(z.record(fieldName, fieldValue), {}),
-  /** Whether browsers get the dashboard at `/_tidemark/`. */
   dashboard: z.prefault(z.boolean(), true),
-  /** Checked by `compressionSettings`, for `tidemark serve`, which alone obeys it. */
-  compression: z.optional(z.custom<CompressionInput>()),
+  compression: z.optional(z.custom<CompressionInput>()), // checked by `compressionSettings`, for `tidemark serve` alone
   limits: z.prefault(
     z.strictObject({
-      /** The longest URL that is served; longer ones get 414. */
       urlBytes: z.prefault(sizeBytes, 16 * 1024),
-      /** The fields of a request to the origin, names and values together; one with more gets 431. */
       requestFieldBytes: z.prefault(sizeBytes, 32 * 1024),
-      /** The body of a request; a larger one gets 413. */
       requestBodyBytes: z.prefault(sizeBytes, 100 * 1024 ** 2),
-      /** How many fields an answer of the origin may have, and their bytes; an answer with more becomes a 502. */
       responseFields: z.prefault(z.int().check(z.positive()), 256),
       responseFieldBytes: z.prefault(sizeBytes, DEFAULT_MAX_RESPONSE_FIELD_BYTES),
-      /** The largest body that is stored with its head. */
       storeBytes: z.prefault(sizeBytes, 8 * 1024 ** 2),
-      /** The largest body that is stored in two steps, if its length is announced. */
       largeBytes: z.prefault(sizeBytes, 512 * 1024 ** 2),
-      /** If a part is requested that is not stored, the whole is fetched if it is at most this large. */
       fetchWholeBytes: z.prefault(sizeBytes, 0),
-      /** The most variants of one URL. */
       variants: z.prefault(z.int().check(z.positive()), 32),
-      /** The most bytes that the bodies being filled may hold together, per isolate. */
       fillBytes: z.prefault(sizeBytes, 32 * 1024 ** 2),
-      /** How many bodies may be filled at once, per isolate. Others stream past. */
       fills: z.prefault(z.int().check(z.positive()), 256),
-      /** The memory tier, per isolate. */
       memoryBytes: z.prefault(sizeBytes, 32 * 1024 ** 2),
-      /** The most tags of one response. A response with more is not stored. */
       tags: z.prefault(z.int().check(z.positive()), DEFAULT_MAX_TAGS),
-      /** The longest wait for the head of the origin's answer. */
       originTimeout: z.prefault(durationMs, "30s"),
-      /** The longest that a request waits for another request's fetch. */
       followTimeout: z.prefault(durationMs, "10s"),
     }),
     {},
   ),
   purge: z.prefault(
     z.strictObject({
-      /** How long a PoP may answer from its knowledge of purges. */
       leaseMs: z.prefault(z.int().check(z.minimum(100), z.maximum(60_000)), 1000),
-      /** How much clocks in one PoP may differ, and one clock may step. */
       skewMs: z.prefault(z.int().check(z.nonnegative(), z.maximum(60_000)), 250),
-      /** How long a softly purged response may be used, if the response itself does not say. */
       softForMs: z.prefault(z.int().check(z.nonnegative(), z.maximum(30 * 24 * 3_600_000)), 0),
-      /** How late a purge may reach responses that the origin calls `immutable`. */
       maxViewAgeImmutable: z.prefault(maxViewAge, "0s"),
-      /** Whether isolates keep a connection to the log, over which it pushes purges and they confirm them. */
       push: z.prefault(z.boolean(), false),
-      /** How many relays of the log each continent has. */
       relays: z.prefault(z.int().check(z.nonnegative(), z.maximum(16)), 0),
-      /** How long after a request an isolate keeps its knowledge of purges up to date. */
       keepViewMs: z.optional(z.int().check(z.nonnegative(), z.maximum(20_000))),
     }),
     {},

@@ -141,7 +141,7 @@ export class EvictingMap<Value> {
     return this.#entries.has(key);
   }
 
-  /** From now on an entry takes so many bytes, without being requested. It may have to leave, or others for it. */
+  /** Changes the bytes of an entry, without a request. It may have to leave, or others for it. */
   resize(key: string, bytes: number): void {
     const entry = this.#entries.get(key);
     if (!entry?.queue) return;
@@ -319,7 +319,7 @@ class Queue<Value> {
 }
 
 /**
- * The worth of an entry that was requested so often, for its bytes. With a share in proportion to the uses, small entries
+ * The worth of an entry by how often it was requested, for its bytes. With a share in proportion to the uses, small entries
  * that are seldom requested would fill the cache; without the bytes, one large entry would take the room of a hundred.
  */
 function worth(uses: number, bytes: number): number {

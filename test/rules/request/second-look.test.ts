@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Identity } from "../../../worker/rules/identity/identity.ts";
-import { choosesPage, compareSights, plainRequest } from "../../../worker/rules/request/second-look.ts";
+import { choosesPage, compareAnswers, plainRequest } from "../../../worker/rules/request/second-look.ts";
 import { bodyDigest } from "../../../worker/rules/storing/body-digest.ts";
 
 const NONE = { droppedFields: [], trustedFields: [] };
@@ -57,7 +57,7 @@ describe("what two sights say", () => {
     [a, { status: 404, digest: "a" }, "unlike"],
     [{ status: 200, digest: null }, b, "alike"],
   ] as const)("%j and %j: %s", (odd, plain, says) => {
-    expect(compareSights(odd, plain)).toBe(says);
+    expect(compareAnswers(odd, plain)).toBe(says);
   });
 
   test("a field chooses if it is alone and two plain answers agree", () => {

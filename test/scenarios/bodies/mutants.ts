@@ -139,7 +139,7 @@ export const mutants: Mutants = {
   "purged-is-kept": {
     name: "a large body that was purged before it arrived is stored",
     file: LARGE_BODY,
-    from: "!isWorthStoring(ports.purges.check(stored.head, false))",
+    from: "!isWorthStoring(ports.purges.check(stored.head))",
     to: "false",
     reddens: "bodies/purge-during-fill",
   },

@@ -29,7 +29,7 @@ export const mutants: Mutants = {
   "followers-wait-for-the-end": {
     name: "followers of an answer that cannot be shared wait for its end",
     file: FETCH_AND_STORE,
-    from: "tellFollowers(outcomeOfPass(decision.because, response.status));",
+    from: "tellFollowers(outcomeOfNotStored(decision.because, response.status));",
     to: "",
     reddens: "collapsing/not-storable-frees-followers",
   },
@@ -51,22 +51,22 @@ export const mutants: Mutants = {
   "followers-have-no-patience-of-their-own": {
     name: "a follower waits as long as its leader takes",
     file: "worker/flow/collapsing/followers.ts",
-    from: "Promise.race([leader.outcome, patience])",
+    from: "within(ports.clock, site.limits.followTimeoutMs, leader.outcome, enough)",
     to: "leader.outcome",
     reddens: "collapsing/wait-is-limited",
   },
   "follower-is-a-little-late": {
     name: "a follower waits a millisecond longer than the site allows",
     file: "worker/flow/collapsing/followers.ts",
-    from: "clock.wait(site.limits.followTimeoutMs)",
-    to: "clock.wait(site.limits.followTimeoutMs + 1)",
+    from: "within(ports.clock, site.limits.followTimeoutMs",
+    to: "within(ports.clock, site.limits.followTimeoutMs + 1",
     reddens: "collapsing/wait-is-limited",
   },
   "follower-is-a-little-early": {
     name: "a follower waits a millisecond less than the site allows",
     file: "worker/flow/collapsing/followers.ts",
-    from: "clock.wait(site.limits.followTimeoutMs)",
-    to: "clock.wait(site.limits.followTimeoutMs - 1)",
+    from: "within(ports.clock, site.limits.followTimeoutMs",
+    to: "within(ports.clock, site.limits.followTimeoutMs - 1",
     reddens: "collapsing/wait-is-limited",
   },
   "endless-leader-is-waited-for-again": {

@@ -297,7 +297,7 @@ export const mutants: Mutants = {
   "unusual-confirmation-is-not-shareable": {
     name: "after a confirmation for an unusual request, every request fetches alone",
     file: "worker/flow/storing/fetch-and-store.ts",
-    from: "outcomeOfPass(notStored.because, stored.head.status)",
+    from: "outcomeOfNotStored(notStored.because, stored.head.status)",
     to: '{ kind: "not-shareable" }',
     reddens: "identity/unusual-request-validates",
   },

@@ -98,8 +98,8 @@ export const mutants: Mutants = {
   "r4-lease-is-not-asked": {
     name: "memory is judged by a view whose lease is over",
     file: "worker/flow/looking-up.ts",
-    from: "if (!purges.isUsable(now, token, maxViewAgeMs(context, remembered.head))) return undefined;",
-    to: "",
+    from: "const isUsable = purges.isUsable(now, token, maxViewAgeMs(context, remembered.head));",
+    to: "const isUsable = true;",
     reddens: "purge-protocol/old-page-until-lease-ends",
   },
   "r5-follower-takes-anything": {
@@ -401,7 +401,7 @@ export const mutants: Mutants = {
   "r23-overtaken-is-kept": {
     name: "an answer that is known to be purged is stored",
     file: "worker/flow/storing/store-unless-purged.ts",
-    from: "!isWorthStoring(purges.check(stored.head, false))",
+    from: "!isWorthStoring(purges.check(stored.head))",
     to: "false",
     reddens: "purge-protocol/purged-before-arrival",
   },
@@ -613,8 +613,8 @@ export const mutants: Mutants = {
   "r21-cancelled-read-is-waited-for": {
     name: "a request that waits for a read of the log waits until it ends",
     file: RENEWAL,
-    from: "Promise.race([reading.hasSucceeded, tooSlow])",
-    to: "Promise.race([reading.hasSucceeded])",
+    from: "reading.hasSucceeded, tooSlow)",
+    to: "reading.hasSucceeded, () => (tooSlow(), new Promise<boolean>(() => undefined)))",
     reddens: "purge-protocol/cancelled-renewal",
   },
   "r21-cancelled-read-is-joined": {

@@ -180,8 +180,8 @@ export const mutants: Mutants = {
   "random-pages-are-choices": {
     name: "a page that differs on every render counts as chosen by the field",
     file: RULE,
-    from: 'compareSights(plain, again) === "alike"',
-    to: 'compareSights(plain, again) !== "unlike"',
+    from: 'compareAnswers(plain, again) === "alike"',
+    to: 'compareAnswers(plain, again) !== "unlike"',
     reddens: "second-look/random-page",
   },
   "first-field-chooses": {
@@ -208,8 +208,8 @@ export const mutants: Mutants = {
   "nobody-waits-for-a-look": {
     name: "nobody waits for a second look",
     file: LOOK,
-    from: "collapsed.begin(key, true)",
-    to: 'collapsed.begin("", true)',
+    from: "collapsed.begin(key)",
+    to: 'collapsed.begin("")',
     reddens: "second-look/plain-requests-wait",
   },
   "looks-are-taken-where-nothing-could-be-stored": {
@@ -222,7 +222,7 @@ export const mutants: Mutants = {
   "looks-tell-nothing-of-what-they-could-not-store": {
     name: "that a second look could not be stored is forgotten",
     file: LOOK,
-    from: 'if (decision.kind === "pass") tellFollowers(outcomeOfPass(decision.because, response.status));',
+    from: 'if (decision.kind === "not-stored") tellFollowers(outcomeOfNotStored(decision.because, response.status));',
     to: "",
     reddens: "second-look/none-where-nothing-could-be-stored",
   },

@@ -72,8 +72,8 @@ export const mutants: Mutants = {
   "all-wait-for-a-personal-refresh": {
     name: "requests without cookies wait for a refresh that was begun for one with cookies",
     file: BACKGROUND_REFRESH,
-    from: "collapsed.begin(own, true)",
-    to: 'collapsed.begin(own.replace(" cookies", ""), true)',
+    from: "collapsed.begin(own)",
+    to: 'collapsed.begin(own.replace(" cookies", ""))',
     reddens: "stale-while-revalidate/no-wait-for-cookie-refresh",
   },
   "window-ends-late": {

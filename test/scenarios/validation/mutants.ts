@@ -224,8 +224,8 @@ export const mutants: Mutants = {
   "304-has-the-stamp-of-now": {
     name: "a page that a 304 confirmed is stamped at the 304's arrival",
     file: FETCH_AND_STORE,
-    from: "{ status, fields, stamp, fetchedAt, held",
-    to: "{ status, fields, stamp: ports.purges.stamp(), fetchedAt, held",
+    from: "{ status, fields, stamp, fetchedAt, parentAge",
+    to: "{ status, fields, stamp: ports.purges.stamp(), fetchedAt, parentAge",
     reddens: "validation/purge-during-validation",
   },
   "confirmed-is-out-of-reach": {

@@ -239,7 +239,7 @@ export const mutants: Mutants = {
     from: "if (!variant || isMarker(variant) || !isSelected(variant, context)) return undefined;",
     to: `if (!variant || isMarker(variant) || !isSelected(variant, context)) return undefined;
   const all = stored.variants.map(({ key }) => store.recall(key)).filter((each) => each !== undefined);
-  if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head, false) === "purged")) {
+  if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) === "purged")) {
     for (const { head } of all) void store.forget(head.key);
     return undefined;
   }`,
@@ -262,7 +262,7 @@ export const mutants: Mutants = {
   "purged-variant-is-told": {
     name: "a purged variant counts as stored",
     file: SELECTION,
-    from: ' && purges.check(stored.head, false) !== "purged"',
+    from: ' && purges.check(stored.head) !== "purged"',
     to: "",
     reddens: "variants/purged-is-no-variant",
   },

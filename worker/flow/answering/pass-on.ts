@@ -7,7 +7,7 @@ import { type NotStored, notStoredDetail } from "../../rules/storing/not-stored.
 import type { Miss } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
 import { answerWith, markOutcome, withSource } from "./answers.ts";
-import { reportAnswered } from "./report-answered.ts";
+import { reportPassedOn } from "./report-answered.ts";
 
 /** The fields of the origin's answer as clients see them. */
 export function clientFields(context: RequestContext, sent: Fields): Fields {
@@ -39,7 +39,7 @@ export function passOn(
   const outcome = forwardedOutcome(miss, { status: response.status, stored: false, collapsed: false, because });
   markOutcome(fields, miss.xCache, outcome);
   if (notStored !== undefined) reportNotStored(context, notStored);
-  reportAnswered(context, "origin", miss.xCache, 0, false);
+  reportPassedOn(context, miss.xCache);
   const answer = answerWith(response.body, response.status, fields, response.statusText);
   return withSource(context.child, answer, { passedOn: response });
 }

@@ -1,23 +1,42 @@
-import type { Answer, AnsweredEvent } from "../../ports.ts";
+import type { Answer, AnsweredEvent, FoundResponse } from "../../ports.ts";
 import type { XCache } from "../../rules/forwarding/cache-status.ts";
 import type { RequestContext } from "../request-context.ts";
 
+type Tier = AnsweredEvent["tier"];
+
+/** Reports an answer that is being stored, or a part that was cut from it, when its head is there. */
+export function reportFetched(context: RequestContext, xCache: XCache): void {
+  report(context, "origin", xCache, 0, true);
+}
+
+/** Reports an answer that is passed on and not stored, when its head is there. */
+export function reportPassedOn(context: RequestContext, xCache: XCache): void {
+  report(context, "origin", xCache, 0, false);
+}
+
+/** Reports an answer whose body comes out of a stored response. `tier`: the slowest place that it waited for. */
+export function reportFromStore(
+  context: RequestContext,
+  tier: Tier,
+  xCache: XCache,
+  answer: Answer,
+  { head }: FoundResponse,
+): void {
+  report(context, tier, xCache, bodyBytesOf(answer, head.bodyBytes), true);
+}
+
 /** The bytes of an answer's body. A body that streams has the announced length, or else that of what is stored. */
-export function bodyBytesOf({ body, bodyBytes }: Answer, storedBytes: number): number {
+function bodyBytesOf({ body, bodyBytes }: Answer, storedBytes: number): number {
   if (body === null) return 0;
   return body instanceof Uint8Array ? body.byteLength : (bodyBytes ?? storedBytes);
 }
 
-/**
- * Reports an answer when its head is there. `tier`: the slowest place that it waited for. `cachedBytes`: how much of its
- * body comes out of a stored response.
- */
-export function reportAnswered(
+function report(
   { ports, resolved, arrivedAt, startedAt }: RequestContext,
-  tier: AnsweredEvent["tier"],
+  tier: Tier,
   xCache: XCache,
-  cachedBytes = 0,
-  isStored = true,
+  cachedBytes: number,
+  isStored: boolean,
 ): void {
   const { cacheKey: url, route } = resolved;
   const { pattern } = route;

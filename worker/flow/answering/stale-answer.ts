@@ -9,7 +9,7 @@ import type { RequestContext } from "../request-context.ts";
 import { answerFromStore } from "./answer-from-store.ts";
 import { answerMetadata } from "./answer-metadata.ts";
 import { forwardedOutcome } from "./pass-on.ts";
-import { bodyBytesOf, reportAnswered } from "./report-answered.ts";
+import { reportFromStore } from "./report-answered.ts";
 
 /**
  * The stored response in place of a failed origin's answer; `null` if none may be used. RFC 5861 §4. The view is
@@ -39,7 +39,7 @@ export async function staleAnswer(
   const served = await answerFromStore(context, stored, answerMetadata(context, stored, "STALE", outcome));
   if (!served) return null;
   if (failure?.kind === "answered") background.run(cancelBody(failure.response.body));
-  reportAnswered(context, "origin", "STALE", bodyBytesOf(served, stored.head.bodyBytes));
+  reportFromStore(context, "origin", "STALE", served, stored);
   return served;
 }
 

@@ -8,7 +8,7 @@ import { MAY_KNOW_ELSEWHERE } from "./known-elsewhere.ts";
  * The outcome for followers of an answer that is not stored: either the next answer may be better, or none can be
  * shared.
  */
-export function outcomeOfPass(because: NotStoredBecause, status: number): SharedFetchOutcome {
+export function outcomeOfNotStored(because: NotStoredBecause, status: number): SharedFetchOutcome {
   if (!mayBeOfOneRequest(because, status)) return { kind: "not-shareable" };
   return { kind: "failed", byOrigin: because !== "unkeyed-field" && isOriginError(status) };
 }
@@ -34,7 +34,7 @@ export interface LeadingFetch extends SharedFetch {
   tell(news: SharedFetchOutcome | BeingStored, now: number): void;
 }
 
-/** For this long, requests for a key whose answer could not be stored do not wait for each other. */
+/** How long requests for a key whose answer could not be stored do not wait for each other. */
 const HIT_FOR_MISS_MS = 5_000;
 /** The most keys to remember as hit-for-miss. */
 const MAX_HIT_FOR_MISS = 2_000;
@@ -69,9 +69,9 @@ export class CollapsedFetches {
 
   /**
    * Begins a shared fetch. `null` if another isolate makes it: then `find` has that one, until it ends. `joins`: whether
-   * this request may wait for other isolates.
+   * this request may wait for other isolates. Default: it may.
    */
-  begin(key: string, joins: boolean): LeadingFetch | null {
+  begin(key: string, joins = true): LeadingFetch | null {
     const turn = joins ? this.#elsewhere?.take(key, pageOf(key)) : undefined;
     if (turn instanceof Promise) {
       if (MAY_KNOW_ELSEWHERE) this.#leaders.set(key, this.#elsewhereUntil(key, turn));

@@ -3,10 +3,11 @@ import { judge } from "../../rules/freshness/judge.ts";
 import { mayAnswerWhileUnknown } from "../../rules/freshness/unknown-purge-state.ts";
 import { mayBeAnsweredInSession } from "../../rules/identity/identity.ts";
 import type { StoredHead, StoredResponse } from "../../rules/storing/stored-response.ts";
+import { within } from "../../within.ts";
 import { answerFromStore } from "../answering/answer-from-store.ts";
 import { answerMetadata } from "../answering/answer-metadata.ts";
 import { forwardedOutcome } from "../answering/pass-on.ts";
-import { bodyBytesOf, reportAnswered } from "../answering/report-answered.ts";
+import { reportFromStore } from "../answering/report-answered.ts";
 import { mayAnswer } from "../judging.ts";
 import type { Miss } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -16,15 +17,12 @@ import type { SharedFetch } from "./collapsed-fetches.ts";
 /**
  * Waits for the leader, and no longer than a timer of the follower's own allows, because the leader's request may die.
  */
-export async function waitFor(
+export function waitFor(
   { ports, site }: RequestContext,
   leader: SharedFetch,
 ): Promise<SharedFetchOutcome | { readonly kind: "waited-enough" }> {
-  const wait = ports.clock.wait(site.limits.followTimeoutMs);
-  const patience = wait.over.then(() => ({ kind: "waited-enough" }) as const);
-  const outcome = await Promise.race([leader.outcome, patience]);
-  wait.cancel();
-  return outcome;
+  const enough = () => ({ kind: "waited-enough" }) as const;
+  return within(ports.clock, site.limits.followTimeoutMs, leader.outcome, enough);
 }
 
 /**
@@ -73,6 +71,6 @@ export async function follow(context: RequestContext, stored: StoredResponse, mi
   const answer = await answerFromStore(context, stored, answerMetadata(context, stored, miss.xCache, outcome));
   if (!answer) return null;
   reporter.report({ kind: "collapsed" });
-  reportAnswered(context, "origin", miss.xCache, bodyBytesOf(answer, stored.head.bodyBytes));
+  reportFromStore(context, "origin", miss.xCache, answer, stored);
   return answer;
 }

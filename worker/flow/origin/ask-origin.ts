@@ -7,7 +7,7 @@ import { type Choices, toldChoices } from "../../rules/request/choices.ts";
 import type { KeyAndOwnersFields } from "../../rules/request/request-fields.ts";
 import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
 import { edgeAnswer } from "../answering/answers.ts";
-import { reportAnswered } from "../answering/report-answered.ts";
+import { reportPassedOn } from "../answering/report-answered.ts";
 import type { RequestContext } from "../request-context.ts";
 import { requestBody } from "./request-body.ts";
 
@@ -94,7 +94,7 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
       return {
         kind: "switched",
         answer: () => {
-          reportAnswered(context, "origin", "BYPASS", 0, false);
+          reportPassedOn(context, "BYPASS");
           return { status: 101, statusText: "", fields: new Fields(), body: null, switchedTo: answer.connection };
         },
       };

@@ -39,9 +39,10 @@ export async function forwardHead(context: RequestContext, miss: Miss): Promise<
     if (effect === "invalidate" && appliesToEverybody(context, stored))
       background.run(ports.store.forget(stored.head.key));
     if (effect === "freshen") {
-      const freshened = freshen(context, stored, { status: 304, fields, stamp, fetchedAt, held: response.held });
+      const { parentAge } = response;
+      const freshened = freshen(context, stored, { status: 304, fields, stamp, fetchedAt, parentAge });
       if (freshened && isWithdrawn(context, freshened)) background.run(ports.store.forget(stored.head.key));
-      if (freshened?.notStored === null && isWorthStoring(ports.purges.check(freshened.stored.head, false))) {
+      if (freshened?.notStored === null && isWorthStoring(ports.purges.check(freshened.stored.head))) {
         background.run(storeResponse(context, freshened.stored));
       }
     }

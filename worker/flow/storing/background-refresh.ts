@@ -19,7 +19,7 @@ export function refreshInBackground(context: RequestContext, stored: StoredRespo
   if (facts.directives.forbidsStoring) return;
   const { own, leader } = collapsingKeys(context);
   if (leader) return;
-  const begun = collapsed.begin(own, true);
+  const begun = collapsed.begin(own);
   if (!MAY_KNOW_ELSEWHERE || begun) background.run(refresh(context, stored, begun));
   else {
     const elsewhere = collapsed.find(own)!;

@@ -1,28 +1,30 @@
 import type { OriginResponse } from "../../ports.ts";
 import type { NotStored, NotStoredBecause } from "../../rules/storing/not-stored.ts";
 import type { RequestContext } from "../request-context.ts";
-import { startFill } from "./fill.ts";
+import { startFillFor } from "./fill-for-request.ts";
 
 /** The reasons that say that a page is for one visitor. */
 const FOR_ONE: ReadonlySet<NotStoredBecause> = new Set(["private", "set-cookie", "cookie"]);
 
-/** One of so many such pages is compared, if it is not longer. */
+/** One such page in this many is compared. */
 const ONE_OF = 8;
+/** Longer pages are not. */
 const MAX_BYTES = 64 * 1024;
 
 /** Reads some of the pages that are for one visitor on their way, to find out whether they differ at all. */
 export function compareBehind(
-  { ports, fills, background, facts, order, resolved, clientAddress, request, answersHead }: RequestContext,
+  context: RequestContext,
   response: OriginResponse,
   lengthBytes: number | null,
   { because }: NotStored,
 ): OriginResponse {
+  const { ports, background, facts, order, resolved, clientAddress, request, answersHead } = context;
   const { status, statusText, fields, body } = response;
   const isCompared = FOR_ONE.has(because) && status === 200 && facts.method === "GET" && !answersHead;
   if (!isCompared || order % ONE_OF !== 0 || body === null || lengthBytes === null || lengthBytes > MAX_BYTES) {
     return response;
   }
-  const fill = startFill(body, lengthBytes, MAX_BYTES, fills.open(ports.clock.now()), ports.bodies);
+  const fill = startFillFor(context, body, lengthBytes, MAX_BYTES);
   background.run(fill.delivered);
   const compared = fill.read.then((read) => {
     if (read.kind !== "whole") return;

@@ -7,9 +7,9 @@ import { answerFromStore, isHeldByClient } from "../answering/answer-from-store.
 import { answerMetadata } from "../answering/answer-metadata.ts";
 import { answerWith, markOutcome, notModifiedFields, setBrowserLifetime, withSource } from "../answering/answers.ts";
 import { forwardedOutcome, passOn, reportNotStored } from "../answering/pass-on.ts";
-import { bodyBytesOf, reportAnswered } from "../answering/report-answered.ts";
+import { reportFetched, reportFromStore } from "../answering/report-answered.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
-import { type LeadingFetch, outcomeOfPass } from "../collapsing/collapsed-fetches.ts";
+import { type LeadingFetch, outcomeOfNotStored } from "../collapsing/collapsed-fetches.ts";
 import { collapsingKeys } from "../collapsing/collapsing-key.ts";
 import { isReusable } from "../collapsing/followers.ts";
 import { MAY_KNOW_ELSEWHERE } from "../collapsing/known-elsewhere.ts";
@@ -20,13 +20,23 @@ import { forward } from "../origin/forward.ts";
 import type { RequestContext } from "../request-context.ts";
 import { toAskAgainAsSent } from "./ask-without-idle-fields.ts";
 import { compareBehind } from "./compare-behind.ts";
-import { type ReadBody, startFill } from "./fill.ts";
+import type { ReadBody } from "./fill.ts";
+import { startFillFor } from "./fill-for-request.ts";
 import { appliesToEverybody, freshen, isWithdrawn } from "./freshening.ts";
 import { copyLargeBody } from "./large-body.ts";
 import { lookAgainAfterConfirmation, lookAgainBehind } from "./second-look.ts";
 import { decideStorage, type FetchedResponse, type HeadToStore, type StorageDecision } from "./storage-decision.ts";
 import { storeUnlessPurged, type TellFollowers } from "./store-unless-purged.ts";
 import { MAY_COME_WHOLE } from "./whole-bodies.ts";
+
+/** A complete answer of the origin to a miss. */
+interface Fetched {
+  readonly miss: Miss;
+  readonly response: OriginResponse;
+  /** The length of its body in bytes; `null` if the origin has not announced it, or if it has none. */
+  readonly lengthBytes: number | null;
+  readonly tellFollowers: TellFollowers;
+}
 
 /**
  * Fetches from the origin, answers, and stores the answer if that is allowed. The stored response of `miss` is
@@ -62,11 +72,11 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
     return result.answer();
   }
   const { response } = result;
-  const { status, fields } = response;
+  const { status, fields, parentAge } = response;
   context.codings.learn(facts.originView.acceptedCodings, fields.get("content-encoding"), fetchedAt);
   const announced = announcedBytes((name) => fields.get(name));
   const lengthBytes = mayHaveBody(status) ? announced : null;
-  const received: FetchedResponse = { status, fields, stamp, fetchedAt, held: response.held, lengthBytes };
+  const received: FetchedResponse = { status, fields, stamp, fetchedAt, parentAge, lengthBytes };
   if (status === 304 && toValidate && conditions) {
     return answerFreshened(context, miss, toValidate, received, tellFollowers);
   }
@@ -76,8 +86,9 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
     background.run(cancelBody(response.body));
     return fetchOnce(asSent, miss, tellFollowers);
   }
-  if (facts.isPartial) return answerPart(context, decision, response, announced, miss, tellFollowers);
-  return answerFetched(context, decision, response, lengthBytes, miss, tellFollowers);
+  const fetched: Fetched = { miss, response, lengthBytes, tellFollowers };
+  if (facts.isPartial) return answerPart(context, fetched, decision, announced);
+  return answerFetched(context, fetched, decision);
 }
 
 /** Answers with the stored response that the origin confirmed. RFC 9111 §4.3.3, §4.3.4. */
@@ -96,7 +107,7 @@ async function answerFreshened(
   if (notStored === null) background.run(storeUnlessPurged(context, stored, tellFollowers));
   else {
     reportNotStored(context, notStored);
-    tellFollowers(outcomeOfPass(notStored.because, stored.head.status));
+    tellFollowers(outcomeOfNotStored(notStored.because, stored.head.status));
     lookAgainAfterConfirmation(context, notModified.fields, stored.head.status, notStored);
   }
   if (isWithdrawn(context, freshened)) background.run(ports.store.forget(stored.head.key));
@@ -108,7 +119,7 @@ async function answerFreshened(
   if (!answer) return fetchOnce(context, { ...miss, toValidate: null }, () => undefined);
   const cookies = context.resolved.route.stripsSetCookie ? [] : notModified.fields.getSetCookie();
   for (const cookie of cookies) answer.fields.append("set-cookie", cookie);
-  reportAnswered(context, "origin", "REVALIDATED", bodyBytesOf(answer, stored.head.bodyBytes));
+  reportFromStore(context, "origin", "REVALIDATED", answer, stored);
   return answer;
 }
 
@@ -116,16 +127,10 @@ async function answerFreshened(
  * Handles a complete answer. Depending on its size it is stored together with its head or apart from it while it
  * streams to the client, or it is passed on without being stored.
  */
-function answerFetched(
-  context: RequestContext,
-  decision: StorageDecision,
-  response: OriginResponse,
-  lengthBytes: number | null,
-  miss: Miss,
-  tellFollowers: TellFollowers,
-): Answer | Promise<Answer> {
-  if (decision.kind === "pass") {
-    tellFollowers(outcomeOfPass(decision.because, response.status));
+function answerFetched(context: RequestContext, fetched: Fetched, decision: StorageDecision): Answer | Promise<Answer> {
+  const { miss, response, lengthBytes, tellFollowers } = fetched;
+  if (decision.kind === "not-stored") {
+    tellFollowers(outcomeOfNotStored(decision.because, response.status));
     if (!mayBeOfOneRequest(decision.because, response.status)) rememberHeadOnly(context);
     if (isAboutPage(decision.because, response.status)) forgetOutdated(context, miss);
     const looked = lookAgainBehind(context, response, lengthBytes, decision);
@@ -139,9 +144,9 @@ function answerFetched(
     }
     const toClient = copyLargeBody(context, response.body!, decision.head, lengthBytes);
     if (!toClient) return passOn(context, response, miss, { because: "being-stored" });
-    return answerWhileStoring(context, response, decision, miss, toClient);
+    return answerWhileStoring(context, fetched, decision, toClient);
   }
-  return storeWhileStreaming(context, response, decision, lengthBytes, miss, tellFollowers);
+  return storeWhileStreaming(context, fetched, decision);
 }
 
 /**
@@ -150,26 +155,24 @@ function answerFetched(
  */
 async function answerPart(
   context: RequestContext,
+  fetched: Fetched,
   decision: StorageDecision,
-  response: OriginResponse,
-  lengthBytes: number | null,
-  miss: Miss,
-  tellFollowers: TellFollowers,
+  announced: number | null,
 ): Promise<Answer> {
-  const { ports, site, fills, background } = context;
-  if (decision.kind === "store" && lengthBytes !== null && lengthBytes <= site.limits.fetchWholeBytes) {
-    const share = fills.open(ports.clock.now());
-    const fill = startFill(response.body, lengthBytes, site.limits.storeBytes, share, ports.bodies);
+  const { miss, response, tellFollowers } = fetched;
+  const { site, background } = context;
+  if (decision.kind === "store" && announced !== null && announced <= site.limits.fetchWholeBytes) {
+    const fill = startFillFor(context, response.body, announced);
     background.run(cancelBody(fill.body));
     background.run(fill.delivered);
     const read = await fill.read;
-    background.run(storeIfWhole(context, decision.head, read, lengthBytes, tellFollowers));
+    background.run(storeIfWhole(context, { ...fetched, lengthBytes: announced }, decision.head, read));
     if (read.kind === "whole") {
       const stored = withBody(decision.head, read.bytes);
       const outcome = forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false });
       const part = await answerFromStore(context, stored, answerMetadata(context, stored, miss.xCache, outcome));
       if (part) {
-        reportAnswered(context, "origin", miss.xCache);
+        reportFetched(context, miss.xCache);
         return part;
       }
     }
@@ -201,57 +204,51 @@ function rememberHeadOnly(context: RequestContext): void {
  */
 function storeWhileStreaming(
   context: RequestContext,
-  response: OriginResponse,
+  fetched: Fetched,
   decision: StorageDecision & { kind: "store" },
-  lengthBytes: number | null,
-  miss: Miss,
-  tellFollowers: TellFollowers,
 ): Answer {
-  const { ports, site, fills, background } = context;
+  const { response, lengthBytes, tellFollowers } = fetched;
+  const { ports, background } = context;
   if (MAY_COME_WHOLE && response.body !== null && lengthBytes) {
     const bytes = ports.bodies.takeWhole?.(response.body, lengthBytes);
-    if (bytes) return storeWhole(context, response, decision, bytes, miss, tellFollowers);
+    if (bytes) return storeWhole(context, fetched, decision, bytes);
   }
   if (MAY_KNOW_ELSEWHERE) {
     const head = { ...decision.head, bodyBytes: 0, bodyKey: null }; // its body has no say
     tellFollowers({ kind: "being-stored", lengthBytes, isReusable: () => isReusable(context, head) });
   }
   const body = mayHaveBody(response.status) ? response.body : null;
-  const share = fills.open(ports.clock.now());
-  const fill = startFill(body, lengthBytes, site.limits.storeBytes, share, ports.bodies);
-  background.run(fill.read.then((read) => storeIfWhole(context, decision.head, read, lengthBytes, tellFollowers)));
+  const fill = startFillFor(context, body, lengthBytes);
+  background.run(fill.read.then((read) => storeIfWhole(context, fetched, decision.head, read)));
   background.run(fill.delivered);
-  return answerWhileStoring(context, response, decision, miss, fill.body);
+  return answerWhileStoring(context, fetched, decision, fill.body);
 }
 
 /** Answers with a body that is here already, and stores it. It takes no share of the budget, which is for those on their way. */
 function storeWhole(
   context: RequestContext,
-  response: OriginResponse,
+  fetched: Fetched,
   decision: StorageDecision & { kind: "store" },
   bytes: Uint8Array<ArrayBuffer>,
-  miss: Miss,
-  tellFollowers: TellFollowers,
 ): Answer {
-  const answer = answerWhileStoring(context, response, decision, miss, bytes);
+  const answer = answerWhileStoring(context, fetched, decision, bytes);
   const read: ReadBody = { kind: "whole", bytes };
-  context.background.run(storeIfWhole(context, decision.head, read, bytes.byteLength, tellFollowers));
+  context.background.run(storeIfWhole(context, fetched, decision.head, read));
   return { ...answer, isOnce: true };
 }
 
 /** The answer to the client while the response is being stored. `body` may be left unread. */
 function answerWhileStoring(
   context: RequestContext,
-  response: OriginResponse,
+  { miss, response }: Fetched,
   { head, fields }: StorageDecision & { kind: "store" },
-  miss: Miss,
   body: Answer["body"],
 ): Answer {
   const { background, ports, resolved, child } = context;
   ports.compression?.mark(context, head, fields);
   setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));
   markOutcome(fields, miss.xCache, forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false }));
-  reportAnswered(context, "origin", miss.xCache);
+  reportFetched(context, miss.xCache);
   if (response.status === 200 && isHeldByClient(context, head)) {
     background.run(cancelBody(body)); // the body is read for the store alone
     return withSource(child, answerWith(null, 304, notModifiedFields(fields)), { head });
@@ -261,10 +258,9 @@ function answerWhileStoring(
 
 async function storeIfWhole(
   context: RequestContext,
+  { lengthBytes, tellFollowers }: Fetched,
   head: HeadToStore,
   read: ReadBody,
-  lengthBytes: number | null,
-  tellFollowers: TellFollowers,
 ): Promise<void> {
   const { reporter } = context.ports;
   if (read.kind !== "whole") {

@@ -35,14 +35,15 @@ export function freshen(
   if (!confirms(named, validatorsOf(head))) return null;
   // A cache in place of the origin confirms by a copy of its own, which need not have the tags of this one. So it says
   // nothing of a purge by them.
-  const isByOlderCopy = (notModified.held?.beforeMs ?? 0) > 0;
-  if (isByOlderCopy && context.ports.purges.check(head, true) !== "not-purged") return null;
+  const isByOlderCopy = (notModified.parentAge?.fetchedBeforeMs ?? 0) > 0;
+  const asIfUsable = true; // what the view cannot tell counts as purged, however old the view is
+  if (isByOlderCopy && context.ports.purges.check(head, asIfUsable) !== "not-purged") return null;
   const receivedAt = context.ports.clock.now();
   const fields = freshenedFields(head, notModified.fields, receivedAt);
   const response = { ...notModified, status: head.status, fields, lengthBytes: null };
   const verdict = decideStorage(context, response, tagsOf(head));
   const { bodyBytes, bodyKey } = head;
-  if (verdict.kind === "pass") {
+  if (verdict.kind === "not-stored") {
     // The response is not stored, so only the client whose request brought the 304 gets it.
     const age = initialAgeMs(fields.get("age"), fields.get("date"), notModified.fetchedAt, receivedAt);
     const shown = [...clientFields(context, fields)].filter(([name]) => name !== "content-length");

@@ -1,14 +1,14 @@
 import { mayBeIdle } from "../../rules/request/second-look.ts";
 import type { Place } from "./second-looks.ts";
 
-/** So many second looks in a row have to find that a field chooses nothing. */
+/** The second looks in a row that have to find that a field chooses nothing. */
 const LOOKS = 3;
-/** Of so many requests, one goes to the origin with the field, and is looked at again. */
+/** One request in this many goes to the origin with the field, and is looked at again. */
 const ONE_OF = 16;
 /** The most fields that are known to be idle, each in one place. */
 const MAX_FIELDS = 256;
 
-interface Record {
+interface FieldRecord {
   /** The second looks in a row that have found the field to choose nothing. */
   looks: number;
   requests: number;
@@ -21,7 +21,7 @@ interface Record {
  * of costs the origin one request instead of two, and can be stored at once.
  */
 export class IdleFields {
-  readonly #records = new Map<string, Record>();
+  readonly #records = new Map<string, FieldRecord>();
 
   /** Notes what a second look has found of these fields. */
   learn(place: Place, fields: readonly string[], because: "alike" | "unlike" | "differs"): void {

@@ -1,5 +1,6 @@
 import type { BodyReader, StreamedBody } from "../../ports.ts";
 import { isWorthStoring } from "../../rules/freshness/judge.ts";
+import { within } from "../../within.ts";
 import type { RequestContext } from "../request-context.ts";
 import { storeResponse } from "../selection.ts";
 import { BodySink } from "./body-sink.ts";
@@ -62,9 +63,12 @@ async function copyBeside(
       readBytes += piece.byteLength;
       const sent = client.write(piece);
       if (!copy.isGone) await copy.write(piece);
-      if (!copy.isGone && (await isStalled(context, sent))) {
-        copy.giveUp("the client stalled");
-        ports.reporter.report({ kind: "fill-discarded", because: "client-stalled" });
+      if (!copy.isGone) {
+        const isInTime = sent.then(() => true);
+        if (!(await within(ports.clock, STALLED_MS, isInTime, () => false))) {
+          copy.giveUp("the client stalled");
+          ports.reporter.report({ kind: "fill-discarded", because: "client-stalled" });
+        }
       }
       await sent;
       if (client.isGone && copy.isGone) return void (await reader.cancel());
@@ -78,17 +82,9 @@ async function copyBeside(
   await Promise.all([client.close(), copy.close()]);
   if (copy.isGone || !(await taken)) return;
   const stored = { head: { ...head, bodyBytes: lengthBytes, bodyKey }, body: null };
-  if (!isWorthStoring(ports.purges.check(stored.head, false))) {
+  if (!isWorthStoring(ports.purges.check(stored.head))) {
     ports.reporter.report({ kind: "fill-discarded", because: "purged" });
     return;
   }
   await storeResponse(context, stored);
-}
-
-/** Whether the client has failed to take a chunk in time. */
-async function isStalled({ ports }: RequestContext, sent: Promise<void>): Promise<boolean> {
-  const wait = ports.clock.wait(STALLED_MS);
-  const stalled = await Promise.race([sent.then(() => false), wait.over.then(() => true)]);
-  wait.cancel();
-  return stalled;
 }

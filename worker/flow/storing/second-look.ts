@@ -1,23 +1,23 @@
 import type { OriginResponse } from "../../ports.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 import {
+  type AnswerDigest,
   choosesPage,
-  compareSights,
+  compareAnswers,
   type PlainRequest,
   plainRequest,
-  type Sight,
 } from "../../rules/request/second-look.ts";
 import { bodyDigest } from "../../rules/storing/body-digest.ts";
 import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
 import type { NotStored } from "../../rules/storing/not-stored.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import { selectingFields } from "../../rules/variants/vary.ts";
-import { outcomeOfPass } from "../collapsing/collapsed-fetches.ts";
+import { outcomeOfNotStored } from "../collapsing/collapsed-fetches.ts";
 import { collapsingKeys } from "../collapsing/collapsing-key.ts";
 import { askOrigin } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
-import { startFill } from "./fill.ts";
+import { startFillFor } from "./fill-for-request.ts";
 import { placeOf } from "./second-looks.ts";
 import { decideStorage } from "./storage-decision.ts";
 import { storeUnlessPurged, type TellFollowers } from "./store-unless-purged.ts";
@@ -33,13 +33,12 @@ export function lookAgainBehind(
   lengthBytes: number | null,
   notStored: NotStored,
 ): OriginResponse {
-  const { site, ports, fills, background } = context;
+  const { site, background } = context;
   const { status, statusText, fields } = response;
   const plain = plainOf(context, fields, notStored);
   if (!plain || (lengthBytes !== null && lengthBytes > site.limits.storeBytes)) return response;
   const body = mayHaveBody(status) ? response.body : null;
-  const share = fills.open(ports.clock.now());
-  const fill = startFill(body, lengthBytes, site.limits.storeBytes, share, ports.bodies);
+  const fill = startFillFor(context, body, lengthBytes);
   background.run(fill.delivered);
   const looked = fill.read.then((read) =>
     read.kind === "whole" ? look(context, plain, { status, digest: bodyDigest(read.bytes) }) : undefined,
@@ -78,7 +77,7 @@ function plainOf(context: RequestContext, fields: Fields, { because }: NotStored
   return plainRequest(facts.fields, identity, names, route);
 }
 
-async function look(context: RequestContext, { fields, leftOut }: PlainRequest, odd: Sight): Promise<void> {
+async function look(context: RequestContext, { fields, leftOut }: PlainRequest, odd: AnswerDigest): Promise<void> {
   const { secondLooks, idleFields, collapsed, resolved, ports } = context;
   const place = placeOf(resolved);
   const plain: RequestContext = {
@@ -90,13 +89,13 @@ async function look(context: RequestContext, { fields, leftOut }: PlainRequest, 
   if (key?.leader) return; // a plain visitor asks already
   if (key && collapsed.isHitForMiss(key.own, ports.clock.now())) return; // one has asked, and nothing could be stored
   const first = key === null ? await fetchForNobody(plain, odd.status) : await fetchForAll(plain, key.own, odd.status);
-  if (first === null) return;
-  if (first === "unlike") return idleFields.learn(place, leftOut, "unlike");
-  const seen = compareSights(odd, first.sight);
-  if (odd.digest !== null) idleFields.learn(place, leftOut, seen);
-  if (seen !== "differs") return;
+  if (first.kind === "none") return;
+  if (first.kind === "other-status") return idleFields.learn(place, leftOut, "unlike");
+  const compared = compareAnswers(odd, first.digest);
+  if (odd.digest !== null) idleFields.learn(place, leftOut, compared);
+  if (compared !== "differs") return;
   const again = await fetchPlainly(plain, odd.status);
-  if (again === null || again === "unlike" || !choosesPage(leftOut, first.sight, again.sight)) return;
+  if (again.kind !== "storable" || !choosesPage(leftOut, first.digest, again.digest)) return;
   const { freshnessSeconds, initialAgeMs } = first.stored.head;
   const now = ports.clock.now();
   const until = now + freshnessSeconds * 1000 - initialAgeMs;
@@ -105,19 +104,15 @@ async function look(context: RequestContext, { fields, leftOut }: PlainRequest, 
 }
 
 /** Fetches and stores the plain answer. Other requests may wait for it, as for any other fetch. */
-async function fetchForAll(
-  context: RequestContext,
-  key: string,
-  status: number,
-): Promise<PlainAnswer | "unlike" | null> {
+async function fetchForAll(context: RequestContext, key: string, status: number): Promise<PlainAnswer> {
   const { collapsed, ports, background } = context;
-  const shared = collapsed.begin(key, true);
-  if (!shared) return null; // a plain visitor asks already, in another isolate
+  const shared = collapsed.begin(key);
+  if (!shared) return NONE; // a plain visitor asks already, in another isolate
   background.run(shared.outcome);
   const tellFollowers: TellFollowers = (news) => shared.tell(news, ports.clock.now());
   try {
     const answer = await fetchPlainly(context, status, tellFollowers);
-    if (answer !== null && answer !== "unlike") await storeUnlessPurged(context, answer.stored, tellFollowers);
+    if (answer.kind === "storable") await storeUnlessPurged(context, answer.stored, tellFollowers);
     return answer;
   } finally {
     tellFollowers({ kind: "failed", byOrigin: false }); // unless they have been told
@@ -125,52 +120,52 @@ async function fetchForAll(
 }
 
 /** The same with credentials, whose fetches nobody joins. */
-async function fetchForNobody(context: RequestContext, status: number): Promise<PlainAnswer | "unlike" | null> {
+async function fetchForNobody(context: RequestContext, status: number): Promise<PlainAnswer> {
   const answer = await fetchPlainly(context, status);
-  if (answer !== null && answer !== "unlike") await storeUnlessPurged(context, answer.stored, () => undefined);
+  if (answer.kind === "storable") await storeUnlessPurged(context, answer.stored, () => undefined);
   return answer;
 }
 
-interface PlainAnswer {
-  readonly stored: StoredResponse;
-  readonly sight: Sight;
-}
+/** `other-status`: its status is not that of the odd answer. `none`: there is none, or it may not be stored. */
+type PlainAnswer =
+  | { readonly kind: "storable"; readonly stored: StoredResponse; readonly digest: AnswerDigest }
+  | { readonly kind: "other-status" }
+  | { readonly kind: "none" };
 
-/**
- * A plain answer that may be stored, under a stamp of its own (R1); `unlike` for one of another status, `null` for none.
- * Followers are told of one that may not be stored.
- */
+const NONE: PlainAnswer = { kind: "none" };
+
+/** Asks for a plain answer, under a stamp of its own (R1). Followers are told of one that may not be stored. */
 async function fetchPlainly(
   context: RequestContext,
   status: number,
   tellFollowers: TellFollowers = () => undefined,
-): Promise<PlainAnswer | "unlike" | null> {
-  const { ports, site, fills, background, secondLooks } = context;
-  if (!secondLooks.take()) return null;
+): Promise<PlainAnswer> {
+  const { ports, background, secondLooks } = context;
+  if (!secondLooks.take()) return NONE;
   ports.reporter.report({ kind: "second-look" });
   const stamp = ports.purges.stamp();
   const fetchedAt = ports.clock.now();
   const result = await askOrigin(context, { storing: true, conditions: [] });
-  if (result.kind !== "answered") return null;
+  if (result.kind !== "answered") return NONE;
   const { response } = result;
-  const { fields, held } = response;
+  const { fields, parentAge } = response;
   const announced = announcedBytes((name) => fields.get(name));
   const lengthBytes = mayHaveBody(response.status) ? announced : null;
-  const decision = decideStorage(context, { status: response.status, fields, stamp, fetchedAt, held, lengthBytes });
+  const received = { status: response.status, fields, stamp, fetchedAt, parentAge, lengthBytes };
+  const decision = decideStorage(context, received);
   const isStored = decision.kind === "store" && !decision.isLarge && response.status === status;
   if (!isStored) {
-    if (decision.kind === "pass") tellFollowers(outcomeOfPass(decision.because, response.status));
+    if (decision.kind === "not-stored") tellFollowers(outcomeOfNotStored(decision.because, response.status));
     background.run(cancelBody(response.body));
-    return response.status === status ? null : "unlike";
+    return { kind: response.status === status ? "none" : "other-status" };
   }
-  const share = fills.open(ports.clock.now());
   const body = mayHaveBody(response.status) ? response.body : null;
-  const fill = startFill(body, lengthBytes, site.limits.storeBytes, share, ports.bodies);
+  const fill = startFillFor(context, body, lengthBytes);
   background.run(cancelBody(fill.body));
   background.run(fill.delivered);
   const read = await fill.read;
-  if (read.kind !== "whole") return null;
+  if (read.kind !== "whole") return NONE;
   const { bytes } = read;
   const head = { ...decision.head, bodyBytes: bytes.byteLength, bodyKey: null };
-  return { stored: { head, body: bytes }, sight: { status, digest: bodyDigest(bytes) } };
+  return { kind: "storable", stored: { head, body: bytes }, digest: { status, digest: bodyDigest(bytes) } };
 }

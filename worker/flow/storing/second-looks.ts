@@ -1,12 +1,12 @@
 import type { ResolvedUrl } from "../../rules/key/cache-key.ts";
 
-/** Origin requests for second looks: a tenth of all others, and so many more. */
+/** Origin requests for second looks: a tenth of all others, and this many beside them. */
 const SHARE = 0.1;
 const AT_LEAST = 10;
 
 /** The most fields of which it is known that they choose pages. */
 const MAX_MARKS = 32;
-/** A field that chooses pages in so many folders of a route chooses in all of them. */
+/** A field that chooses pages in this many folders of a route chooses in all of them. */
 const MAX_FOLDERS = 4;
 
 /** Where a field chooses pages, or chooses none. */

@@ -1,4 +1,4 @@
-import type { Held } from "../../ports.ts";
+import type { ParentAge } from "../../ports.ts";
 import type { Fields } from "../../rules/fields/fields.ts";
 import { publicLocation } from "../../rules/forwarding/location.ts";
 import { cacheGroups } from "../../rules/invalidation/cache-groups.ts";
@@ -22,8 +22,8 @@ export interface FetchedResponse {
   /** The position of the view before the request was sent to the origin, and the time (R1, R2). */
   readonly stamp: Stamp | null;
   readonly fetchedAt: number;
-  /** What a cache that stands in for the origin tells of it. */
-  readonly held: Held | undefined;
+  /** Told by a cache that stands in for the origin. */
+  readonly parentAge: ParentAge | undefined;
   /** The length in bytes of the body to be stored; `null` if it is unknown, or if the body is already stored. */
   readonly lengthBytes: number | null;
 }
@@ -37,7 +37,7 @@ export type StorageDecision =
    * is stored apart.
    */
   | { readonly kind: "store"; readonly head: HeadToStore; readonly fields: Fields; readonly isLarge: boolean }
-  | ({ readonly kind: "pass" } & NotStored);
+  | ({ readonly kind: "not-stored" } & NotStored);
 
 /**
  * Collects the inputs of `mayStore`, and makes the head to be stored. `earlierTags` are the tags of the stored response
@@ -50,7 +50,7 @@ export function decideStorage(
 ): StorageDecision {
   const { facts, resolved, site, ports } = context;
   const { route } = resolved;
-  const { status, fetchedAt, lengthBytes, held } = response;
+  const { status, fetchedAt, lengthBytes, parentAge } = response;
   const field = (name: string) => (route.stripsSetCookie && name === "set-cookie" ? null : response.fields.get(name));
   const receivedAt = ports.clock.now();
   const redirectsToItself = isRedirectToItself(context, status, field("location"));
@@ -71,7 +71,7 @@ export function decideStorage(
       maxLargeBodyBytes: site.limits.largeBytes,
     },
   );
-  if (verdict.kind === "pass") return verdict;
+  if (verdict.kind === "not-stored") return verdict;
   const { variant, tags } = verdict;
   const groups = cacheGroups(field("cache-groups")).map((group) => groupPurgeKey(resolved, group));
   const fields = clientFields(context, response.fields);
@@ -89,9 +89,11 @@ export function decideStorage(
         const value = field(name);
         return value === null ? [] : [[name, value] as const];
       }),
-      fetchedAt: fetchedAt - (held?.beforeMs ?? 0),
+      fetchedAt: fetchedAt - (parentAge?.fetchedBeforeMs ?? 0),
       receivedAt,
-      initialAgeMs: held ? Math.max(verdict.initialAgeMs, held.ageMs + receivedAt - fetchedAt) : verdict.initialAgeMs,
+      initialAgeMs: parentAge
+        ? Math.max(verdict.initialAgeMs, parentAge.ageMs + receivedAt - fetchedAt)
+        : verdict.initialAgeMs,
       freshnessSeconds: verdict.freshness.seconds,
       reuse: verdict.reuse,
       sharedWithAuthorized: verdict.sharedWithAuthorized,

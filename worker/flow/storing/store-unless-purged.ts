@@ -17,7 +17,7 @@ export async function storeUnlessPurged(
 ): Promise<void> {
   const { purges, reporter, clock } = context.ports;
   const { cacheKey: url, route } = context.resolved;
-  const isPurged = !isWorthStoring(purges.check(stored.head, false));
+  const isPurged = !isWorthStoring(purges.check(stored.head));
   if (isPurged) reporter.report({ kind: "fill-discarded", because: "purged" });
   const stores = isPurged ? Promise.resolve() : storeResponse(context, stored);
   if (!isPurged) context.ports.compression?.prepare(context, stored, stores);

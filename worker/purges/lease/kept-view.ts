@@ -1,4 +1,5 @@
 import type { BackgroundWork, Clock } from "../../ports.ts";
+import { within } from "../../within.ts";
 import type { ConnectingReader, LogConnection, PurgeLogClient, ViewDelta } from "../log/log-contract.ts";
 import type { PurgeView } from "../view/purge-view.ts";
 import type { LeaseTiming } from "./lease-timing.ts";
@@ -9,7 +10,7 @@ import type { PopSharing } from "./pop-sharing.ts";
 const KEPT_BY_ONE_REQUEST_MS = 25_000;
 const HANDED_OVER_AFTER_MS = 15_000;
 
-/** After a relay has failed, the isolate reads the log itself for so many leases (R27). */
+/** The leases for which the isolate reads the log itself after a relay has failed (R27). */
 const LEASES_WITHOUT_RELAY = 5;
 
 /** The longest wait for a message of the log, as a part of the lease. There must still be time for a read. */
@@ -139,11 +140,9 @@ export class KeptView {
   }
 
   /** `null` if the log fails, or does not answer in time. */
-  async #soon<T>(answer: Promise<T>): Promise<T | null> {
+  #soon<T>(answer: Promise<T>): Promise<T | null> {
     const { clock, timing } = this.#parts;
-    const wait = clock.wait(timing.leaseMs * MAX_SILENCE);
-    const soon = await Promise.race([answer.catch(() => null), wait.over.then(() => null)]);
-    wait.cancel();
-    return soon;
+    const none = () => null;
+    return within(clock, timing.leaseMs * MAX_SILENCE, answer.catch(none), none);
   }
 }

@@ -1,4 +1,5 @@
 import type { BackgroundWork, Clock, PopNotes, Reporter } from "../../ports.ts";
+import { within } from "../../within.ts";
 import { readCopy, type SharedCopy, writeCopy } from "./shared-copy.ts";
 
 const COPY = "view";
@@ -97,11 +98,8 @@ export class PopSharing {
   }
 
   /** The result, if it arrives within the time allowed for reading notes; otherwise `undefined`. */
-  async #soon<T>(work: Promise<T>): Promise<T | undefined> {
-    const wait = this.#clock.wait(this.#settings.leaseMs * MAX_LOOK);
-    const done = await Promise.race([work, wait.over.then(() => undefined)]);
-    wait.cancel();
-    return done;
+  #soon<T>(work: Promise<T>): Promise<T | undefined> {
+    return within(this.#clock, this.#settings.leaseMs * MAX_LOOK, work, () => undefined);
   }
 
   #opened(bytes: Uint8Array): SharedCopy | null {

@@ -1,4 +1,5 @@
 import type { BackgroundWork, Clock, Reporter } from "../../ports.ts";
+import { within } from "../../within.ts";
 import { ITEM_WORDS, type PurgeLogClient } from "../log/log-contract.ts";
 import type { PurgeView } from "../view/purge-view.ts";
 import type { KeptView, ReaderIdentity } from "./kept-view.ts";
@@ -89,7 +90,7 @@ export class Renewal {
    * that is alive, even where the isolate gets its leases from a relay (R27). The log's own book then has one that the
    * isolate cannot confirm over its connection.
    */
-  read(background: BackgroundWork, extendsLease = false): Reading {
+  read(background: BackgroundWork, { extendsLease = false } = {}): Reading {
     if (this.#mayBeJoined(this.#read, this.#clock.now())) return this.#read;
     const call = this.#leased.beginCall();
     const { name } = this.#identity;
@@ -126,15 +127,12 @@ export class Renewal {
    * Waits for a reading, but at most for a lease: the request that reads may be cancelled, and its read then never ends
    * (R21).
    */
-  async waitFor(reading: Reading): Promise<boolean> {
-    const wait = this.#clock.wait(this.#timing.leaseMs);
-    const tooSlow = wait.over.then(() => {
+  waitFor(reading: Reading): Promise<boolean> {
+    const tooSlow = () => {
       this.#timing.noteFailure(this.#clock.now());
       return false;
-    });
-    const hasSucceeded = await Promise.race([reading.hasSucceeded, tooSlow]);
-    wait.cancel();
-    return hasSucceeded;
+    };
+    return within(this.#clock, this.#timing.leaseMs, reading.hasSucceeded, tooSlow);
   }
 
   /** Renews the lease, and then keeps the view alive behind the request (R26). */
@@ -151,7 +149,7 @@ export class Renewal {
 
   async #takeCopyOrRead(background: BackgroundWork): Promise<boolean> {
     if (this.#identity.name === undefined && (await this.#takeCopy())) return true;
-    return this.read(background, true).hasSucceeded;
+    return this.read(background, { extendsLease: true }).hasSucceeded;
   }
 
   /** Takes the newest copy of the PoP. If another isolate is reading the log now, waits for its copy. */

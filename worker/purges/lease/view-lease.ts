@@ -89,8 +89,8 @@ export class ViewLease implements PurgeState, ReaderIdentity {
     return isRemembered ? Math.max(this.leaseMs, maxViewAgeMs) : UNKNOWN_MS;
   }
 
-  check(stored: StoredHead, usable: boolean): PurgeAnswer {
-    return this.#view.check(stored, usable);
+  check(stored: StoredHead, isUsable?: boolean): PurgeAnswer {
+    return this.#view.check(stored, isUsable);
   }
 
   madeStaleAt(stored: StoredHead): number {

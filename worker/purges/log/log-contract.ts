@@ -24,7 +24,7 @@ export interface ReaderPosition extends Stamp {
 export const UNKNOWN_MS = 50;
 
 /**
- * How long the log remembers that a reader without a name has read it, in milliseconds. For as long, such a reader may
+ * How long the log remembers that a reader without a name has read it, in milliseconds. Until then such a reader may
  * use R8 for a lease while the log is silent.
  */
 export const REMEMBERED_MS = 24 * 3600 * 1000;
@@ -36,8 +36,8 @@ export const REMEMBERED_BY_NAME_MS = 60_000;
 export const RELAY_AGE_MS = 1000;
 
 /**
- * How much earlier than its reader the relay may have read the log, in milliseconds. For as much longer, the log has to
- * count with what a relay grants; the relay measures its time by a clock that may step back by the allowance (R7).
+ * How much earlier than its reader the relay may have read the log, in milliseconds. The log counts with what a relay
+ * grants for that much longer; the relay measures its time by a clock that may step back by the allowance (R7).
  */
 export function relayedForMs(skewMs: number): number {
   return RELAY_AGE_MS + skewMs;

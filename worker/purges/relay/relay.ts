@@ -1,4 +1,5 @@
 import type { Clock, PurgeRecord } from "../../ports.ts";
+import { within } from "../../within.ts";
 import {
   ConnectedLog,
   type Connecting,
@@ -212,7 +213,7 @@ export class Relay {
       await this.#read();
     }
     this.#isKept = false;
-    // What it grants from here on, the log would not know of.
+    // The log would not know of what the relay grants from here on.
     this.#readAt = NEVER;
     this.#asked = NOTHING;
     const connection = this.#connection;
@@ -221,14 +222,8 @@ export class Relay {
     connection?.close();
   }
 
-  async #soon<T>(answer: Promise<T>): Promise<T> {
-    const wait = this.#clock.wait(RELAY_AGE_MS);
-    const late = wait.over.then(() => Promise.reject(new Error("the log does not answer")));
-    try {
-      return await Promise.race([answer, late]);
-    } finally {
-      wait.cancel();
-    }
+  #soon<T>(answer: Promise<T>): Promise<T> {
+    return within(this.#clock, RELAY_AGE_MS, answer, () => Promise.reject(new Error("the log does not answer")));
   }
 }
 

@@ -89,9 +89,9 @@ export class PurgeView {
     return true;
   }
 
-  /** Whether a stored response is purged. Known purges count even if the view is not usable. */
-  check(stored: StoredHead, usable: boolean): PurgeAnswer {
-    if (this.#logId === null) return usable ? "unverifiable" : "unknown";
+  /** Whether a stored response is purged. Known purges count even if the view may not be used. */
+  check(stored: StoredHead, isUsable = false): PurgeAnswer {
+    if (this.#logId === null) return isUsable ? "unverifiable" : "unknown";
     let checked = this.#checked.get(stored);
     if (checked === undefined) {
       checked = { generation: -1, answer: "purged", seq: 0, hashes: null };
@@ -101,7 +101,7 @@ export class PurgeView {
       checked.answer = this.#findAnswer(stored, checked);
       checked.generation = this.#generation;
     }
-    if (usable) return checked.answer;
+    if (isUsable) return checked.answer;
     if (checked.answer === "not-purged") return "unknown";
     // A response that was purged softly may have been purged hard since then, so the origin has to validate it.
     return checked.answer === "soft" ? "invalidated" : checked.answer;

@@ -12,9 +12,11 @@ export function identityOf(authorized: boolean, { identifying }: RequestCookies)
 }
 
 /**
- * Whether the answer to such a request may be stored. With cookies it may have been made for one visitor, unless the
- * origin says that it is for everybody. With credentials the origin has to say so of an answer that is no error, and
- * gives the lifetime, too. RFC 9111 §3.5.
+ * Whether the answer to such a request may be stored. RFC 9111 §3.5. `explain` answers with the same words.
+ * - `yes`: nothing in the request forbids it.
+ * - `if-for-everybody`: only with `public` or an `s-maxage` above 0, because cookies may have made it for one visitor.
+ * - `if-wholly-for-everybody`: only with one of these, and with a status that does not tell whether the visitor was let
+ *   in. Its lifetime is the origin's.
  */
 export function mayStoreAnswer(identity: Identity): "yes" | "if-for-everybody" | "if-wholly-for-everybody" {
   switch (identity) {

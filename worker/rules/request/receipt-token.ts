@@ -1,5 +1,14 @@
 import type { Stamp } from "../storing/stored-response.ts";
 
+/** The position in a receipt's token: its bearer must be answered from a view that has read at least this far. */
+export interface ReceiptToken extends Stamp {
+  /**
+   * True for the position of another cache: what does not reach it must not answer, even if the log knows of no
+   * such number. Default: false.
+   */
+  readonly isBinding?: boolean;
+}
+
 /** The token of a receipt: the log's id and the purge's number. */
 export function writeReceiptToken({ logId, seq }: Stamp): string {
   return `${logId}.${seq}`;

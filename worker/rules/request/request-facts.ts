@@ -7,11 +7,10 @@ import { type MaxForwards, maxForwards } from "../forwarding/max-forwards.ts";
 import { cookieValue, type RequestCookies, readCookies } from "../identity/cookies.ts";
 import { type Identity, identityOf } from "../identity/identity.ts";
 import { carriesSession } from "../identity/session-cookies.ts";
-import type { Stamp } from "../storing/stored-response.ts";
 import { type BypassRules, bypassReason } from "./bypass.ts";
 import { type ChoiceRules, type Choices, readChoices } from "./choices.ts";
 import { OriginView } from "./origin-view.ts";
-import { readReceiptToken } from "./receipt-token.ts";
+import { type ReceiptToken, readReceiptToken } from "./receipt-token.ts";
 import type { KeyAndOwnersFields } from "./request-fields.ts";
 
 /** The fields of a request: the web's `Headers`, or an object with the same methods. Names are in lower case. */
@@ -33,7 +32,7 @@ export interface RequestRules extends KeyAndOwnersFields {
   /** The client's country, as the platform or a trusted proxy tells it; `null` for unknown. */
   readonly country: string | null;
   /** The position of the cache that asks, in place of a receipt's token. Default: none asks. */
-  readonly after?: Stamp | undefined;
+  readonly after?: ReceiptToken | undefined;
 }
 
 /** The edge's own names that a request may carry. None of them reaches the origin. */
@@ -51,8 +50,11 @@ export class RequestFacts {
   readonly bypassedBy: "cookie" | "field" | null;
   /** The demands of its `Cache-Control`, as far as the route obeys them. */
   readonly directives: RequestDirectives;
-  /** The receipt's token that it carries; `null` if there is none, or if it cannot be read. */
-  readonly receiptToken: Stamp | null;
+  /**
+   * The position of the cache that asks or else the receipt's token that the request carries; `null` if there is none, or
+   * if it cannot be read.
+   */
+  readonly receiptToken: ReceiptToken | null;
   /** True if it carries a receipt's token, readable or not. It then accepts nothing stale (R9). */
   readonly awaitsPurge: boolean;
   /** The value of `Tidemark-Refresh`; `null` for none. */

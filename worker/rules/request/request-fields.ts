@@ -176,7 +176,7 @@ export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "dropped" | "oth
   ],
 };
 
-/** What else belongs to the client's software begins with. The sources are the same. */
+/** The beginnings of other fields of the client's software, from the same sources. */
 const SOFTWARE_PREFIXES = ["x-b3-", "x-datadog-", "x-newrelic-", "uberctx-", "ot-tracer-", "ot-baggage-", "pinpoint-"];
 
 /** The prefixes of claims. */

@@ -3,11 +3,11 @@ import { speaksOfCredentials } from "./credential-names.ts";
 import { type OwnersFields, ordinaryForm } from "./request-fields.ts";
 import { unkeyedField } from "./unkeyed-field.ts";
 
-type Fields = readonly (readonly [name: string, value: string])[];
+type FieldList = readonly (readonly [name: string, value: string])[];
 
 /** The request that a plain visitor would have sent, and what it leaves out. */
 export interface PlainRequest {
-  readonly fields: Fields;
+  readonly fields: FieldList;
   readonly leftOut: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export function plainRequest(
   owners: OwnersFields,
 ): PlainRequest | null {
   if (identity !== "anonymous") return null;
-  let fields: Fields = [...sent];
+  let fields: FieldList = [...sent];
   const leftOut: string[] = [];
   for (;;) {
     const name = unkeyedField(fields, inKey, owners);
@@ -60,8 +60,8 @@ export function mayBeIdle(name: string): boolean {
   return !CHOOSE_PARTS.some((prefix) => name.startsWith(prefix));
 }
 
-/** What was seen of an answer. */
-export interface Sight {
+/** What is compared of an answer. */
+export interface AnswerDigest {
   readonly status: number;
   /** The digest of its body; `null` where the origin only confirmed what is stored. */
   readonly digest: string | null;
@@ -71,12 +71,12 @@ export interface Sight {
  * What the plain answer says of the odd one. `unlike`: the field decides whether the page is there at all, and nothing is
  * stored. `alike`: the field chooses nothing. `differs`: either the field chooses, or each rendering differs.
  */
-export function compareSights(odd: Sight, plain: Sight): "unlike" | "alike" | "differs" {
+export function compareAnswers(odd: AnswerDigest, plain: AnswerDigest): "unlike" | "alike" | "differs" {
   if (odd.status !== plain.status) return "unlike";
   return odd.digest === null || odd.digest === plain.digest ? "alike" : "differs";
 }
 
 /** Whether a field chooses the page whose odd and plain answers differ: two plain ones agree. */
-export function choosesPage(leftOut: readonly string[], plain: Sight, again: Sight): boolean {
-  return leftOut.length === 1 && compareSights(plain, again) === "alike";
+export function choosesPage(leftOut: readonly string[], plain: AnswerDigest, again: AnswerDigest): boolean {
+  return leftOut.length === 1 && compareAnswers(plain, again) === "alike";
 }

@@ -39,7 +39,7 @@ export type StoreVerdict =
       /** True if the body is too large to be stored with its head. */
       readonly isLarge: boolean;
     } & Storable)
-  | ({ readonly kind: "pass" } & NotStored);
+  | ({ readonly kind: "not-stored" } & NotStored);
 
 /** The most characters of a field's name that are told: a client can make it as long as it likes. */
 const MAX_TOLD_CHARACTERS = 64;
@@ -53,10 +53,10 @@ export function mayStore(request: StoreRequest, response: StoreResponse, rules: 
   const { identity, directives, fields, originView } = request;
   const { field, status, lengthBytes } = response;
   const { keyFields, droppedFields } = rules;
-  const pass = (because: NotStoredBecause): StoreVerdict => ({ kind: "pass", because });
+  const notStored = (because: NotStoredBecause): StoreVerdict => ({ kind: "not-stored", because });
   const isPlain = !isErrorStatus(status) || isPlainRequest(fields, { inKey: keyFields, identity, droppedFields });
   const verdict = storable({ identity, forbidsStoring: directives.forbidsStoring, isPlain }, response, rules);
-  if (verdict.kind === "pass") return verdict;
+  if (verdict.kind === "not-stored") return verdict;
 
   const names = selectingFields({
     vary: field("vary"),
@@ -66,21 +66,21 @@ export function mayStore(request: StoreRequest, response: StoreResponse, rules: 
     keyFields,
     owners: rules,
   });
-  if (names === "*") return pass("vary");
+  if (names === "*") return notStored("vary");
   // A visitor's own cookies and credentials do not choose among a few variants: each visitor would have an entry.
   if (["cookie", "authorization"].some((name) => names.includes(name) && originView.value(name) !== null))
-    return pass("vary");
+    return notStored("vary");
   const variant = variantOf(names, originView);
-  if (isVariantTooLong(variant)) return pass("vary-too-long");
+  if (isVariantTooLong(variant)) return notStored("vary-too-long");
 
   const tagTexts = TAG_FIELDS.flatMap((name) => field(name) ?? []);
   const tags = collectTags(rules.routeTags, tagTexts, rules.maxTags, response.earlierTags);
-  if (tags.kind === "refused") return pass(tags.because);
+  if (tags.kind === "refused") return notStored(tags.because);
 
   const odd = unkeyedField(fields, names, rules);
-  if (odd !== null) return { kind: "pass", because: "unkeyed-field", field: odd.slice(0, MAX_TOLD_CHARACTERS) };
-  if (response.redirectsToItself) return pass("redirects-to-itself");
-  if (lengthBytes !== null && lengthBytes > rules.maxLargeBodyBytes) return pass("too-large");
+  if (odd !== null) return { kind: "not-stored", because: "unkeyed-field", field: odd.slice(0, MAX_TOLD_CHARACTERS) };
+  if (response.redirectsToItself) return notStored("redirects-to-itself");
+  if (lengthBytes !== null && lengthBytes > rules.maxLargeBodyBytes) return notStored("too-large");
   const isLarge = lengthBytes !== null && lengthBytes > rules.maxBodyBytes;
   return { ...verdict, kind: "store", variant, tags: tags.tags, isLarge };
 }

@@ -40,7 +40,7 @@ export interface StorableRules extends LifetimeRules {
 
 export type StorableVerdict =
   | ({ readonly kind: "storable" } & Storable)
-  | { readonly kind: "pass"; readonly because: NotStoredBecause };
+  | { readonly kind: "not-stored"; readonly because: NotStoredBecause };
 
 /** The derived rules for a response that may be stored. */
 export interface Storable {
@@ -61,34 +61,34 @@ export function storable(request: StorableRequest, response: StorableResponse, r
   const { field, requestedAt, receivedAt } = response;
   const speaking = effectiveCacheControl(field, rules.targetedFields);
   const { cacheControl } = speaking;
-  const because = requestSpeaksAgainst(request) ?? responseSpeaksAgainst(request, response, cacheControl);
-  if (because) return { kind: "pass", because };
+  const because = reasonInRequest(request) ?? reasonInResponse(request, response, cacheControl);
+  if (because) return { kind: "not-stored", because };
   const ofOrigin = mayStoreAnswer(request.identity) === "if-wholly-for-everybody";
   const freshness = freshnessLifetime(response, speaking, ofOrigin ? LIFETIMES_OF_ORIGIN : rules);
   const ageMs = initialAgeMs(field("age"), field("date"), requestedAt, receivedAt);
   const reuse = reuseRules(cacheControl);
   const useless = isUseless(response, cacheControl, freshness, ageMs, reuse);
-  if (useless) return { kind: "pass", because: useless };
+  if (useless) return { kind: "not-stored", because: useless };
   return {
     kind: "storable",
     freshness,
     initialAgeMs: ageMs,
     sharedWithAuthorized: isMeantForAll(cacheControl) || cacheControl.mustRevalidate, // §3.5
-    sharedWithSessions: isOriginsWish(response, speaking, freshness),
+    sharedWithSessions: originAllowsReuse(response, speaking, freshness),
     withheldFields: withheldFields(cacheControl),
     reuse,
   };
 }
 
-/** Lifetimes of the owner's are not said of what visitors get for their credentials. */
+/** An answer to a request with credentials gets only the lifetime that the origin gives. */
 const LIFETIMES_OF_ORIGIN: LifetimeRules = { heuristic: null };
 
-function requestSpeaksAgainst({ forbidsStoring }: StorableRequest): NotStoredBecause | undefined {
+function reasonInRequest({ forbidsStoring }: StorableRequest): NotStoredBecause | undefined {
   if (forbidsStoring) return "request-no-store"; // §5.2.1.5
   return undefined;
 }
 
-function responseSpeaksAgainst(
+function reasonInResponse(
   request: StorableRequest,
   response: StorableResponse,
   cacheControl: CacheControl,
@@ -146,7 +146,11 @@ function withheldFields({ private: ofOne, noCache }: CacheControl): readonly str
 }
 
 /** Whether the origin itself lets caches use the response, so that the owner's lifetime is not the only reason. */
-function isOriginsWish(response: StorableResponse, speaking: EffectiveCacheControl, used: FreshnessLifetime): boolean {
+function originAllowsReuse(
+  response: StorableResponse,
+  speaking: EffectiveCacheControl,
+  used: FreshnessLifetime,
+): boolean {
   if (used.source !== "route" && used.source !== "route-default") return true;
   return isMeantForAll(speaking.cacheControl) || freshnessLifetime(response, speaking, { heuristic: null }).seconds > 0;
 }

@@ -9,7 +9,7 @@ export type VariantFields = readonly (readonly [name: string, value: string | nu
 export interface SelectingFields {
   /** The field's text; `null` if it is absent. */
   field(name: string): string | null;
-  /** The same in the form of `normalValue`. */
+  /** The same in the form of `normalizedValue`. */
   value(name: string): string | null;
 }
 

@@ -1,0 +1,13 @@
+import type { StreamedBody } from "../../ports.ts";
+import type { RequestContext } from "../request-context.ts";
+import { type Fill, startFill } from "./fill.ts";
+
+/** Starts a fill within the budget of the isolate. Default for `maxBytes`: what the site stores with its head. */
+export function startFillFor(
+  { ports, fills, site }: RequestContext,
+  body: StreamedBody | null,
+  lengthBytes: number | null,
+  maxBytes = site.limits.storeBytes,
+): Fill {
+  return startFill(body, lengthBytes, maxBytes, fills.open(ports.clock.now()), ports.bodies);
+}
