@@ -39,9 +39,10 @@ export function tidemark(
 function writeFieldsWithHead(response: NodeResponse, scope: RequestScope): void {
   const { writeHead } = response;
   response.writeHead = (status: number, ...rest: unknown[]) => {
-    const message = typeof rest[0] === "string" ? [rest[0]] : [];
-    // Fields given here would replace those that were set before, the tags among them.
-    setFields(response, rest.at(message.length));
+    const [first, second] = rest;
+    const message = typeof first === "string" ? [first] : [];
+    // Fields given here would replace those that were set before, the tags among them. Node finds them in the same way.
+    setFields(response, typeof first === "string" ? second : (second ?? first));
     const held = response.getHeader(TAG_FIELD);
     const { cacheTag, setCookie } = scope.takeFields(held === undefined ? null : [held].flat().join(","));
     if (cacheTag !== null) response.setHeader(TAG_FIELD, cacheTag);

@@ -13,8 +13,13 @@ export interface BodySource {
   cancel(cause: unknown): void;
 }
 
-/** The source stops at this many waiting bytes. */
+/** The source stops at this many waiting bytes, or pieces: a piece takes a few hundred bytes beside its own. */
 const MAX_WAITING_BYTES = 64 * 1024;
+const MAX_WAITING_PIECES = 1024;
+
+/** So many smaller pieces that wait are given together, because each costs its reader more than the copy. */
+const MANY_PIECES = 16;
+const SMALL_PIECE_BYTES = 4 * 1024;
 
 /** A body whose source pushes its pieces, such as a connection. */
 export class PushedBody implements NodeBody {
@@ -46,7 +51,8 @@ export class PushedBody implements NodeBody {
     }
     this.#pieces.push(piece);
     this.#waitingBytes += piece.byteLength;
-    if (this.#waitingBytes < MAX_WAITING_BYTES || this.#isPaused) return;
+    if (this.#isPaused) return;
+    if (this.#waitingBytes < MAX_WAITING_BYTES && this.#pieces.length < MAX_WAITING_PIECES) return;
     this.#isPaused = true;
     this.#source.pause();
   }
@@ -91,10 +97,11 @@ export class PushedBody implements NodeBody {
   }
 
   #next(): Promise<Uint8Array | null> {
-    const piece = this.#pieces.shift();
+    const piece = this.#takePiece();
     if (piece) {
       this.#waitingBytes -= piece.byteLength;
-      if (this.#isPaused && this.#waitingBytes < MAX_WAITING_BYTES / 2) {
+      const hasRoom = this.#waitingBytes < MAX_WAITING_BYTES / 2 && this.#pieces.length < MAX_WAITING_PIECES / 2;
+      if (this.#isPaused && hasRoom) {
         this.#isPaused = false;
         this.#source.resume();
       }
@@ -103,5 +110,16 @@ export class PushedBody implements NodeBody {
     if (this.#end) return this.#end.isFailure ? Promise.reject(this.#end.cause) : Promise.resolve(null);
     this.#reader = Promise.withResolvers();
     return this.#reader.promise;
+  }
+  #takePiece(): Uint8Array | undefined {
+    const pieces = this.#pieces;
+    let count = 0;
+    let bytes = 0;
+    for (const { byteLength } of pieces) {
+      if (byteLength >= SMALL_PIECE_BYTES) break;
+      count++;
+      bytes += byteLength;
+    }
+    return count < MANY_PIECES ? pieces.shift() : joined(pieces.splice(0, count), bytes);
   }
 }

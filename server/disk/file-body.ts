@@ -60,6 +60,10 @@ export class FileBody implements NodeBody {
         this.#reading = this.#reading.then(() => this.#next());
         return this.#reading;
       },
+      skip: (bytes) => {
+        this.#at += bytes;
+        return bytes;
+      },
       cancel: () => this.cancel(),
     };
   }

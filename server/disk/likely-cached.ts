@@ -1,6 +1,9 @@
 /** The share of the available memory that cached files are assumed to fill. */
 const SHARE = 1 / 4;
 
+/** So many files at most: their names and sizes take about 100 bytes each of this process's own memory. */
+const MAX_FILES = 200_000;
+
 /** A read that takes longer than this has waited, for the disk or for a core. Milliseconds. */
 const WAIT_MS = 2;
 
@@ -43,7 +46,7 @@ export class LikelyCached {
     this.#files.set(file, bytes);
     this.#bytes += bytes;
     for (const [oldest, oldestBytes] of this.#files) {
-      if (this.#bytes <= this.#maxBytes) return;
+      if (this.#bytes <= this.#maxBytes && this.#files.size <= MAX_FILES) return;
       this.#files.delete(oldest);
       this.#bytes -= oldestBytes;
     }

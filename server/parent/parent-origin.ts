@@ -173,11 +173,13 @@ export function connectToParent({ timeoutMs, ...options }: UndiciOriginOptions):
 /** Fields of the edge that a parent does not believe in this form. */
 const TOLD_OTHERWISE = ["x-forwarded-host", "x-forwarded-proto", "x-forwarded-for", "x-country"];
 
+/** A parent says so before it carries anything out. */
+const REFUSES_CHILD = "it refuses TIDEMARK_PARENT_TOKEN, which is none of its tokens with the scope parent";
+
 /** What an answer says that does not come from a parent, or from one that refuses. */
 function refusal({ status, fields }: OriginResponse): string {
   const detail = /detail=([a-z-]+)/.exec(fields.get("cache-status") ?? "")?.[1];
-  if (detail === "no-child")
-    return "it refuses TIDEMARK_PARENT_TOKEN, which is none of its tokens with the scope parent";
+  if (detail === "no-child") return REFUSES_CHILD;
   return `status ${status} of a server that is no parent`;
 }
 
@@ -197,7 +199,10 @@ function wasNeverSent(cause: unknown): boolean {
   return NEVER_SENT.has((cause as { readonly code?: string } | null)?.code ?? "");
 }
 
-/** Whether a request that the parent did not answer may be sent to the origin: nothing changes if both carry it out. */
+/**
+ * Whether a request that the parent did not answer may be sent to the origin: the parent has not carried it out, or
+ * nothing changes if both do. A body that the parent has been sent is gone.
+ */
 function mayBeSentAgain({ method, body }: OriginRequest, cause: unknown): boolean {
-  return wasNeverSent(cause) || (body === null && isSafeMethod(method));
+  return wasNeverSent(cause) || (body === null && (cause === REFUSES_CHILD || isSafeMethod(method)));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { FillBudget, startFill } from "../../worker/flow/storing/fill.ts";
+import { type Fill, FillBudget, PIECE_OVERHEAD_BYTES, startFill } from "../../worker/flow/storing/fill.ts";
 import { streamOf } from "../../worker/platform/web-bodies.ts";
 import { memoryBodies } from "../engine/memory-bodies.ts";
 
@@ -12,6 +12,14 @@ function bodyOf(...chunks: string[]): ReadableStream<Uint8Array> {
     },
   });
 }
+
+/** What pieces of so many bytes in all take of the budget. */
+const held = (bytes: number, pieces: number) => bytes + pieces * PIECE_OVERHEAD_BYTES;
+
+const textOf = ({ body }: Fill) => new Response(streamOf(body!)).text();
+
+/** Lets everything happen that waits for nothing. */
+const turn = () => new Promise(setImmediate);
 
 describe("a fill", () => {
   test("a fill beyond the most that may go on at once is not kept, and makes room when it ends", () => {
@@ -38,17 +46,17 @@ describe("a fill", () => {
   });
 
   test("ends while a slow client has not read a byte, and holds its bytes until the client has them", async () => {
-    const budget = new FillBudget(100, 256);
+    const budget = new FillBudget(1 << 20, 256);
     const fill = startFill(bodyOf("01234", "56789"), 10, 50, budget.open(0), memoryBodies);
     expect(await fill.read).toMatchObject({ kind: "whole", bytes: new TextEncoder().encode("0123456789") });
-    expect(budget.heldBytes).toBe(10);
-    expect(await new Response(streamOf(fill.body!)).text()).toBe("0123456789");
+    expect(budget.heldBytes).toBe(held(10, 2));
+    expect(await textOf(fill)).toBe("0123456789");
     await fill.delivered;
     expect(budget.heldBytes).toBe(0);
   });
 
   test("goes on when the client goes away, and gives its bytes back", async () => {
-    const budget = new FillBudget(100, 256);
+    const budget = new FillBudget(1 << 20, 256);
     const fill = startFill(bodyOf("01234", "56789"), 10, 50, budget.open(0), memoryBodies);
     await fill.body!.cancel();
     expect(await fill.read).toMatchObject({ kind: "whole" });
@@ -57,28 +65,106 @@ describe("a fill", () => {
   });
 
   test("that does not fit beside the others streams past, and the client gets all of it", async () => {
-    const budget = new FillBudget(12, 256);
+    const budget = new FillBudget(held(12, 2), 256);
     const first = startFill(bodyOf("0123456789"), 10, 50, budget.open(0), memoryBodies);
     const second = startFill(bodyOf("abc", "def"), 6, 50, budget.open(0), memoryBodies);
     expect(await second.read).toEqual({ kind: "over-budget" });
-    expect(await new Response(streamOf(second.body!)).text()).toBe("abcdef");
+    expect(await textOf(second)).toBe("abcdef");
     expect(await first.read).toMatchObject({ kind: "whole" });
-    expect(budget.heldBytes).toBeLessThanOrEqual(12);
+    expect(budget.heldBytes).toBeLessThanOrEqual(held(12, 2));
   });
 
-  test("whose client reads too slowly is given up after a minute, and then holds nothing", async () => {
-    const budget = new FillBudget(20, 256);
+  test("of many small pieces takes what they hold, not only their bytes", async () => {
+    const budget = new FillBudget(held(3, 3), 256);
+    expect(await startFill(bodyOf("a", "b", "c"), 3, 50, budget.open(0), memoryBodies).read).toMatchObject({
+      kind: "whole",
+    });
+    const { read } = startFill(bodyOf("d"), 1, 50, budget.open(0), memoryBodies);
+    expect([await read, budget.heldBytes]).toEqual([{ kind: "over-budget" }, held(3, 3)]);
+  });
+
+  test("whose client reads nothing for a minute is given up, and then holds nothing", async () => {
+    const budget = new FillBudget(1 << 20, 256);
     const slow = startFill(bodyOf("0123456789"), 10, 50, budget.open(0), memoryBodies);
     expect(await slow.read).toMatchObject({ kind: "whole" });
+    budget.open(60_000).close();
+    expect(budget.heldBytes).toBe(held(10, 1));
     budget.open(60_001).close();
     await slow.delivered;
     expect(budget.heldBytes).toBe(0);
-    await expect(new Response(streamOf(slow.body!)).text()).rejects.toThrow("too slowly");
+    await expect(textOf(slow)).rejects.toThrow("read nothing for a minute");
+  });
+
+  test.each([
+    ["its isolate begins", (budget: FillBudget) => budget],
+    ["all isolates of the process begin", (budget: FillBudget) => new FillBudget(1 << 20, 256, budget)],
+  ])("whose client reads a piece a minute delivers all, whatever other fills %s", async (_, of) => {
+    const budget = new FillBudget(1 << 20, 256);
+    const texts = ["a", "b", "c", "d", "e"];
+    const slow = startFill(bodyOf(...texts), 5, 50, of(budget).open(0), memoryBodies);
+    expect(await slow.read).toMatchObject({ kind: "whole" });
+    const reader = memoryBodies.read(slow.body!);
+    for (const [index, text] of texts.entries()) {
+      expect(Buffer.from((await reader.next())!).toString()).toBe(text);
+      await turn();
+      budget.open((index + 1) * 60_000).close();
+    }
+    expect(await reader.next()).toBeNull();
+    await slow.delivered;
+    expect(budget.heldBytes).toBe(0);
+  });
+
+  test("of a body too large to store gives its bytes back once the client has them, and is cut off no more", async () => {
+    const budget = new FillBudget(1 << 20, 256);
+    const fill = startFill(bodyOf("01234", "56789", "abcde", "fghij"), null, 9, budget.open(0), memoryBodies);
+    expect(await fill.read).toEqual({ kind: "too-large" });
+    expect(budget.heldBytes).toBe(held(5, 1));
+    const reader = memoryBodies.read(fill.body!);
+    for (const text of ["01234", "56789"]) expect(Buffer.from((await reader.next())!).toString()).toBe(text);
+    await turn();
+    expect(budget.heldBytes).toBe(0);
+    for (const now of [60_001, 120_002, 180_003]) budget.open(now).close();
+    for (const text of ["abcde", "fghij"]) expect(Buffer.from((await reader.next())!).toString()).toBe(text);
+    expect(await reader.next()).toBeNull();
+  });
+
+  test("of a body too large to store, whose client reads nothing of what waits for it, is given up after a minute", async () => {
+    const budget = new FillBudget(1 << 20, 256);
+    const fill = startFill(bodyOf("01234", "56789"), null, 9, budget.open(0), memoryBodies);
+    expect(await fill.read).toEqual({ kind: "too-large" });
+    budget.open(60_001).close();
+    expect(budget.heldBytes).toBe(0);
+    await expect(textOf(fill)).rejects.toThrow("read nothing for a minute");
+  });
+
+  test("whose origin sends nothing for a minute is not stored, and the client gets all of it", async () => {
+    const budget = new FillBudget(1 << 20, 256);
+    const origin = new TransformStream<Uint8Array, Uint8Array>();
+    const writer = origin.writable.getWriter();
+    const fill = startFill(origin.readable, null, 50, budget.open(0), memoryBodies);
+    const text = textOf(fill);
+    await writer.write(new TextEncoder().encode("before, "));
+    await turn();
+    budget.open(1_000).close();
+    expect(budget.heldBytes).toBe(held(8, 1));
+    budget.open(61_001).close();
+    expect([await fill.read, budget.heldBytes]).toEqual([{ kind: "over-budget" }, 0]);
+    await writer.write(new TextEncoder().encode("after"));
+    await writer.close();
+    expect(await text).toBe("before, after");
+    expect(budget.heldBytes).toBe(0);
+  });
+
+  test("that was given up takes nothing more of the budget", async () => {
+    const budget = new FillBudget(1 << 20, 256);
+    const share = budget.open(0);
+    budget.open(60_001).close();
+    expect(share.take(1)).toBe(false);
   });
 
   test("whose request has died without giving back its bytes is forgotten after a minute", async () => {
-    const budget = new FillBudget(10, 256);
-    budget.open(0).take(10);
+    const budget = new FillBudget(held(10, 1), 256);
+    budget.open(0).take(held(10, 1));
     const early = startFill(bodyOf("abc"), 3, 50, budget.open(60_000), memoryBodies);
     expect(await early.read).toEqual({ kind: "over-budget" });
     const late = startFill(bodyOf("abc"), 3, 50, budget.open(60_001), memoryBodies);
@@ -89,14 +175,20 @@ describe("a fill", () => {
     ["fewer bytes than announced", 11],
     ["more bytes than announced", 9],
   ])("of %s is cut off, and the client sees an error", async (_, length) => {
-    const fill = startFill(bodyOf("0123456789"), length, 50, new FillBudget(100, 256).open(0), memoryBodies);
+    const fill = startFill(bodyOf("0123456789"), length, 50, new FillBudget(1 << 20, 256).open(0), memoryBodies);
     expect(await fill.read).toEqual({ kind: "cut-off" });
     await expect(new Response(streamOf(fill.body!)).text()).rejects.toThrow("of");
   });
 
   test("of exactly the limit is kept, and of one byte more is not", async () => {
     const at = (maxBytes: number) => {
-      const fill = startFill(bodyOf("01234", "56789"), null, maxBytes, new FillBudget(100, 256).open(0), memoryBodies);
+      const fill = startFill(
+        bodyOf("01234", "56789"),
+        null,
+        maxBytes,
+        new FillBudget(1 << 20, 256).open(0),
+        memoryBodies,
+      );
       void new Response(streamOf(fill.body!)).text();
       return fill.read;
     };

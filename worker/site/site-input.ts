@@ -340,8 +340,8 @@ export interface LimitsInput {
   /** The most stored variants of one URL (`Vary`); the least recently used one is dropped first. Default 32. */
   readonly variants?: number | undefined;
   /**
-   * The most bytes of bodies that are being read for the store and are not yet delivered, together, per isolate.
-   * Default 32 MiB.
+   * The most bytes of bodies that are being read for the store and are not yet delivered, with 1 KiB for each piece of
+   * them, together, per isolate. A client that reads nothing for a minute is cut off. Default 32 MiB.
    */
   readonly fillBytes?: Size | undefined;
   /** How many bodies may be read for the store at once, per isolate; others stream past unstored. Default 256. */

@@ -1,6 +1,7 @@
 import type { Mutants } from "../../mutants/mutant.ts";
 
 const ANSWER_FROM_STORE = "worker/flow/answering/answer-from-store.ts";
+const BODY_PARTS = "worker/flow/answering/body-parts.ts";
 const FETCH_AND_STORE = "worker/flow/storing/fetch-and-store.ts";
 const FILL = "worker/flow/storing/fill.ts";
 const LARGE_BODY = "worker/flow/storing/large-body.ts";
@@ -152,13 +153,13 @@ export const mutants: Mutants = {
   },
   "all-is-read-for-a-part": {
     name: "a part is cut from a large body that is read whole",
-    file: ANSWER_FROM_STORE,
-    from: "ports.store.readBody(bodyKey, piece);",
+    file: BODY_PARTS,
+    from: "store.readBody(bodyKey, part);",
     to: `(async () => {
-      const whole = await ports.store.readBody(bodyKey, null);
-      if (!whole || !piece) return whole;
+      const whole = await store.readBody(bodyKey, null);
+      if (!whole || !part) return whole;
       const bytes = new Uint8Array(await new Response(whole).arrayBuffer());
-      return new Response(bytes.slice(piece.first, piece.last + 1)).body!;
+      return new Response(bytes.slice(part.first, part.last + 1)).body!;
     })();`,
     reddens: "bodies/only-requested-bytes",
   },
@@ -182,14 +183,14 @@ export const mutants: Mutants = {
   "last-byte-is-outside": {
     name: "a part of a large body lacks its last byte",
     file: ANSWER_FROM_STORE,
-    from: "streamed(context, head, parts, only.last - only.first + 1, 206, fields)",
-    to: "streamed(context, head, [{ first: only.first, last: only.last - 1 }], only.last - only.first, 206, fields)",
+    from: "streamed(context, found, parts, only.last - only.first + 1, 206, fields)",
+    to: "streamed(context, found, [{ first: only.first, last: only.last - 1 }], only.last - only.first, 206, fields)",
     reddens: "bodies/parts-of-large-body",
   },
   "first-part-is-all": {
     name: "of several parts of a large body each has the bytes of the first",
-    file: ANSWER_FROM_STORE,
-    from: "first ?? (await read(piece))",
+    file: BODY_PARTS,
+    from: "first ?? (await read(part))",
     to: "first ?? (await read(firstPart))",
     reddens: "bodies/parts-of-large-body",
   },

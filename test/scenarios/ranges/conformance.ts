@@ -13,8 +13,8 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "3.3",
     requirement: "a stored whole may answer a request for a part",
-    does: "From either tier, without copying the body.",
-    scenarios: ["ranges/part-of-stored-page", "ranges/part-after-restart"],
+    does: "From either tier, without copying the body, and from the shared tier as it comes.",
+    scenarios: ["ranges/part-of-stored-page", "ranges/part-after-restart", "ranges/part-of-page-not-in-memory"],
   },
   {
     table: "semantics",
@@ -42,8 +42,13 @@ export const rows: readonly ConformanceRow[] = [
     section: "9110 §14.2, §17.15",
     requirement:
       "ranges only with GET; unknown units and malformed ranges are ignored, many small ones may be refused; else 206 or 416",
-    does: "Yes; the whole page also for over 16 parts, more bytes than it has, another status than 200, or an empty page.",
-    scenarios: ["ranges/range-with-head", "ranges/range-is-ignored", "ranges/nothing-to-cut"],
+    does: "Yes; the whole page also for over 16 parts, more bytes than it has, another status than 200, an empty page, or parts out of the page's order where memory does not hold it.",
+    scenarios: [
+      "ranges/range-with-head",
+      "ranges/range-is-ignored",
+      "ranges/nothing-to-cut",
+      "ranges/part-of-page-not-in-memory",
+    ],
   },
   {
     table: "semantics",

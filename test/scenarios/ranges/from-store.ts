@@ -6,6 +6,9 @@ function whole(fields: Readonly<Record<string, string>>): Step {
   return { get: "/a", fields, expect };
 }
 
+/** Longer than what a server's disk gives at once. */
+const long = "0123456789".repeat(40_000);
+
 /** Parts that are cut from a stored page, RFC 9110 §14. */
 export const scenarios: readonly Scenario[] = [
   {
@@ -46,6 +49,36 @@ export const scenarios: readonly Scenario[] = [
       { advanceMs: 1 },
       { restart: "isolate" },
       part("bytes=-3", "bytes 7-9/10", "789"),
+      { originSaw: { "/a": 1 } },
+    ],
+  },
+  {
+    id: "ranges/part-of-page-not-in-memory",
+    name: "a part of a page that memory does not hold is cut from it as it comes; where several parts would need it twice, all of it is sent",
+    source: "RFC 9110 §14.2; docs/design.md#bodies",
+    origin: { "/a": [{ ...ten, body: long }] },
+    site: { limits: { memoryBytes: 0 } },
+    steps: [
+      { get: "/a", expect: { status: 200, xCache: "MISS" } },
+      { advanceMs: 10_000 },
+      part("bytes=0-0", "bytes 0-0/400000", "0"),
+      part("bytes=-3", "bytes 399997-399999/400000", "789"),
+      part("bytes=262139-262149", "bytes 262139-262149/400000", "90123456789"),
+      {
+        get: "/a",
+        fields: { range: "bytes=1-2,262143-262144,399999-" },
+        expect: {
+          status: 206,
+          xCache: "HIT",
+          ageSeconds: 10,
+          parts: [
+            { contentRange: "bytes 1-2/400000", contentType: "text/plain", body: "12" },
+            { contentRange: "bytes 262143-262144/400000", contentType: "text/plain", body: "34" },
+            { contentRange: "bytes 399999-399999/400000", contentType: "text/plain", body: "9" },
+          ],
+        },
+      },
+      { get: "/a", fields: { range: "bytes=5-6,1-2" }, expect: { status: 200, xCache: "HIT", body: long } },
       { originSaw: { "/a": 1 } },
     ],
   },

@@ -1,6 +1,7 @@
 import type { Mutants } from "../../mutants/mutant.ts";
 
 const ANSWER_FROM_STORE = "worker/flow/answering/answer-from-store.ts";
+const BODY_PARTS = "worker/flow/answering/body-parts.ts";
 const FETCH_AND_STORE = "worker/flow/storing/fetch-and-store.ts";
 const IF_RANGE = "worker/rules/ranges/if-range.ts";
 const PART_FIELDS = "worker/rules/ranges/partial-content.ts";
@@ -56,6 +57,20 @@ export const mutants: Mutants = {
     from: "this.#orReport(() => this.#shared.get(key))",
     to: "this.#orReport(async () => undefined)",
     reddens: "ranges/part-after-restart",
+  },
+  "parts-on-the-way-begin-anywhere": {
+    name: "a part of a page that is on its way begins with the piece that has its first byte",
+    file: BODY_PARTS,
+    from: "piece.subarray(first - at,",
+    to: "piece.subarray(0,",
+    reddens: "ranges/part-of-page-not-in-memory",
+  },
+  "parts-on-the-way-are-in-any-order": {
+    name: "parts of a page that comes once are sent in the order of the request",
+    file: BODY_PARTS,
+    from: "parts[index - 1]!.last < part.first",
+    to: "part.first >= 0",
+    reddens: "ranges/part-of-page-not-in-memory",
   },
   "end-is-within": {
     name: "the byte after the last one counts as part of the page",

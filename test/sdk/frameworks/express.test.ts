@@ -62,6 +62,10 @@ test.each<[string, (response: ServerResponse) => unknown]>([
   ["an object", (response) => response.writeHead(203, { "cache-tag": "own", "X-List": ["1", "2"] })],
   ["an object, after words", (response) => response.writeHead(203, "Words", { "cache-tag": "own", "X-List": "1, 2" })],
   [
+    "an object, after words that are left out",
+    (response) => response.writeHead(203, undefined as unknown as string, { "cache-tag": "own", "X-List": ["1", "2"] }),
+  ],
+  [
     "names and values in turn",
     (response) => response.writeHead(203, ["Cache-Tag", "own", "X-List", "1", "X-List", "2"]),
   ],

@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { NodeCompression } from "../../../server/compression/node-compression.ts";
 import { DiskTier } from "../../../server/disk/disk-tier.ts";
 import { roomOf } from "../../../server/disk/janitor.ts";
+import { LikelyCached } from "../../../server/disk/likely-cached.ts";
 import { RecentMisses } from "../../../server/disk/recent-misses.ts";
 import { Listener } from "../../../server/listener/listener.ts";
 import { LogReaders } from "../../../server/log/log-readers.ts";
@@ -59,6 +60,7 @@ const MOST: readonly (readonly [of: Class, field: string, most: number])[] = [
   [TopUrls, "#entries", 255],
   [RecentHeads, "#heads", 512],
   [RecentMisses, "#missed", 1_000],
+  [LikelyCached, "#files", 200_000],
   [DiskTier, "#changes", 0],
   [LogReaders, "#readers", 2],
   [LogReaders, "#waiters", 0],

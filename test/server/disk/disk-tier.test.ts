@@ -352,6 +352,15 @@ describe("the event loop never waits for a cold disk", () => {
     cached.took(50, 1_000);
     expect(cached.sizeOf("a")).toBeUndefined();
   });
+
+  test("what was not used for 200,000 files counts as cold, however small they are", () => {
+    const cached = new LikelyCached(Number.POSITIVE_INFINITY);
+    for (let file = 0; file < 200_000; file++) cached.touch(`${file}`, 1);
+    cached.touch("0", 1);
+    expect(["0", "1"].map((file) => cached.sizeOf(file))).toEqual([1, 1]);
+    cached.touch("one more", 1);
+    expect(["0", "1", "2", "one more"].map((file) => cached.sizeOf(file))).toEqual([1, undefined, 1, 1]);
+  });
 });
 
 describe("the folder", () => {

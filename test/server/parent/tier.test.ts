@@ -463,6 +463,19 @@ describe("a parent that fails", () => {
     expect(child.said).toEqual([expect.stringContaining("it refuses TIDEMARK_PARENT_TOKEN")]);
   });
 
+  test("by refusing the child's token has carried nothing out, so the origin gets what has no body", async () => {
+    const { child } = await family(1, { token: "another-token-of-the-tests-with-32-characters", fallsBack: true });
+    tier.origin.setDefaultReply({ body: "page" });
+    expect(await child.send({ method: "POST", path: "/1" })).toMatchObject({ status: 200, body: "page" });
+    expect(tier.origin.seen).toMatchObject([{ method: "POST", body: "" }]);
+    await tier.clock.advance(1_000);
+    expect(await child.send({ method: "POST", path: "/2", body: "order" })).toMatchObject({ status: 502 });
+    expect(tier.origin.countOf("/2")).toBe(0);
+    expect(child.said).toEqual([
+      expect.stringMatching(/it refuses TIDEMARK_PARENT_TOKEN.*the origin is asked instead/),
+    ]);
+  });
+
   test("by being another server is named as that", async () => {
     const child = await tier.start({ parent: () => tier.origin.url });
     expect(await child.get("/1")).toMatchObject({ status: 502 });

@@ -4,18 +4,13 @@ import { rangeStillHolds } from "../../rules/ranges/if-range.ts";
 import { contentRange, multipartByteranges, unsatisfiedRange } from "../../rules/ranges/partial-content.ts";
 import { type BytePart, parseRange } from "../../rules/ranges/range.ts";
 import { mayHaveBody } from "../../rules/storing/framing.ts";
-import { joined } from "../../rules/storing/joined.ts";
-import {
-  type StoredHead,
-  type StoredResponse,
-  storedField,
-  validatorsOf,
-} from "../../rules/storing/stored-response.ts";
+import { type StoredHead, storedField, validatorsOf } from "../../rules/storing/stored-response.ts";
 import { isNotModified } from "../../rules/validation/not-modified.ts";
-import { isInMemory, passFoundBody, readFound } from "../found-response.ts";
+import { isInMemory, passFoundBody } from "../found-response.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
 import { type AnswerMetadata, answerWith, notModifiedFields, storedFields, withSource } from "./answers.ts";
+import { areInOrder, type BodyParts, partsOf, partsStoredApart } from "./body-parts.ts";
 
 /**
  * Answers a client with a stored response: the whole body, one or several parts, a 304, a 416, or the header section
@@ -56,19 +51,16 @@ function answerInForm(
       const parsed = parseRange(range, head.bodyBytes);
       if (parsed.kind === "unsatisfiable") return unsatisfiable(context, form, fields);
       if (parsed.kind === "parts") {
-        if (isInMemory(stored)) return answerWithParts(context, stored, parsed.parts, fields);
-        return readFound(context, stored).then((read) => {
-          if (!read) return null;
-          context.ports.store.remember(read);
-          return answerWithParts(context, read, parsed.parts, fields);
-        });
+        // A body on its way comes once. Where the parts would need it again, all of it is sent (RFC 9110 §14.2).
+        if (isInMemory(stored) || areInOrder(parsed.parts))
+          return answerWithParts(context, stored, parsed.parts, fields);
       }
     }
   }
   if (context.answersHead) return headAlone(context, form, fields);
   if (form.body instanceof Uint8Array) return answerWith(form.body, head.status, fields);
   if (form.body) return answerWith(passFoundBody(context, stored.head, form.body), head.status, fields);
-  return streamed(context, head, [null], head.bodyBytes, head.status, fields);
+  return streamed(context, form, [null], head.bodyBytes, head.status, fields);
 }
 
 function headAlone(context: RequestContext, found: FoundResponse, fields: Fields): Answer {
@@ -98,67 +90,55 @@ function unsatisfiable(context: RequestContext, found: FoundResponse, stored: Fi
   return withoutBody(context, found, 416, fields);
 }
 
-/** RFC 9110 §15.3.7. A single part of a body in memory is not copied; several parts are. */
+/** RFC 9110 §15.3.7. No part is copied. */
 function answerWithParts(
   context: RequestContext,
-  { head, body }: StoredResponse,
+  found: FoundResponse,
   parts: readonly BytePart[],
   stored: Fields,
 ): Answer | Promise<Answer | null> {
   const { random } = context.ports;
+  const { head, body } = found;
   const fields = new Fields(stored);
   const [only] = parts;
   if (only && parts.length === 1) {
     fields.set("content-range", contentRange(only, head.bodyBytes));
-    if (body) return answerWith(body.subarray(only.first, only.last + 1), 206, fields);
-    return streamed(context, head, parts, only.last - only.first + 1, 206, fields);
+    if (body instanceof Uint8Array) return answerWith(body.subarray(only.first, only.last + 1), 206, fields);
+    return streamed(context, found, parts, only.last - only.first + 1, 206, fields);
   }
   const boundary = `part-${random().toString(36).slice(2)}${random().toString(36).slice(2)}`;
   const multipart = multipartByteranges(parts, head.bodyBytes, storedField(head, "content-type"), boundary);
   fields.set("content-type", multipart.contentType);
-  if (body) {
-    const pieces = multipart.pieces.map((piece) => bytesOf(piece, body));
-    return answerWith(joined(pieces, multipart.lengthBytes), 206, fields);
-  }
-  return streamed(context, head, multipart.pieces, multipart.lengthBytes, 206, fields);
+  return streamed(context, found, multipart.pieces, multipart.lengthBytes, 206, fields);
 }
 
-function bytesOf(piece: string | BytePart, body: Uint8Array): Uint8Array {
-  return typeof piece === "string" ? new TextEncoder().encode(piece) : body.subarray(piece.first, piece.last + 1);
-}
-
-/**
- * Streams a body that is stored apart, and reads only the requested bytes. `null` in place of a piece stands for the
- * whole body.
- */
-async function streamed(
-  { ports, background }: RequestContext,
-  { bodyKey }: StoredHead,
+/** Streams pieces of a stored body. `null` in place of a piece stands for the whole body. */
+function streamed(
+  context: RequestContext,
+  { head, body }: FoundResponse,
   pieces: readonly (string | BytePart | null)[],
   lengthBytes: number,
   status: number,
   fields: Fields,
-): Promise<Answer | null> {
-  if (bodyKey === null) return null;
-  const read = (piece: BytePart | null) => ports.store.readBody(bodyKey, piece);
-  const firstPart = pieces.find((piece) => typeof piece !== "string")!;
-  let first = await read(firstPart);
-  if (!first) return null;
-  const pipe = ports.bodies.pipe(lengthBytes);
-  const send = async () => {
-    for (const piece of pieces) {
-      if (typeof piece === "string") {
-        await pipe.writable.write(new TextEncoder().encode(piece));
-        continue;
+): Answer | Promise<Answer | null> {
+  const { ports, background } = context;
+  const answer = (parts: BodyParts): Answer => {
+    const { readable, writable } = ports.bodies.pipe(lengthBytes);
+    const send = async () => {
+      for (const piece of pieces) {
+        if (typeof piece === "string") await writable.write(new TextEncoder().encode(piece));
+        else await parts.send(piece, writable);
       }
-      const body = first ?? (await read(piece));
-      first = undefined;
-      if (!body) throw new Error("a body that was stored apart is gone");
-      await ports.bodies.copy(body, pipe.writable);
-    }
-    await pipe.writable.close();
+      await writable.close();
+    };
+    // A failure reaches the client as a cut-off body. No other code has to learn of it.
+    const sent = send().catch((cause: unknown) => writable.abort(cause));
+    background.run(sent.finally(() => parts.end?.()).catch(() => undefined));
+    return { ...answerWith(readable, status, fields), bodyBytes: lengthBytes };
   };
-  // A failure reaches the client as a cut-off body. No other code has to learn of it.
-  background.run(send().catch((cause: unknown) => pipe.writable.abort(cause).catch(() => undefined)));
-  return { ...answerWith(pipe.readable, status, fields), bodyBytes: lengthBytes };
+  if (body instanceof Uint8Array) return answer(partsOf(body));
+  if (body) return answer(partsOf(new Uint8Array(0), ports.bodies.readThrough(passFoundBody(context, head, body))));
+  if (head.bodyKey === null) return Promise.resolve(null);
+  const firstPart = pieces.find((piece) => typeof piece !== "string")!;
+  return partsStoredApart(ports, head.bodyKey, firstPart).then((parts) => (parts ? answer(parts) : null));
 }

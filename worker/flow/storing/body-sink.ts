@@ -11,9 +11,17 @@ export class BodySink {
   /** The chunks that wait, in order. Giving up drops all of them. */
   #delivery: Promise<void> = Promise.resolve();
   isGone = false;
+  #given = 0;
+  /** How many steps the reader has taken, or will not take because it has gone. */
+  taken = 0;
 
   constructor(writer: BodyWriter) {
     this.#writer = writer;
+  }
+
+  /** Whether anything waits for the reader. */
+  get waits(): boolean {
+    return this.#given > this.taken;
   }
 
   write(chunk: Uint8Array): Promise<void> {
@@ -36,15 +44,18 @@ export class BodySink {
   }
 
   #next(step: () => Promise<void>): Promise<void> {
+    this.#given++;
     this.#delivery = this.#delivery.then(async () => {
-      if (this.isGone) return;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#letGo = resolve;
-      step().then(resolve, () => {
-        this.isGone = true; // The rest of the body is not sent to this reader.
-        resolve();
-      });
-      await promise;
+      if (!this.isGone) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        this.#letGo = resolve;
+        step().then(resolve, () => {
+          this.isGone = true; // The rest of the body is not sent to this reader.
+          resolve();
+        });
+        await promise;
+      }
+      this.taken++;
     });
     return this.#delivery;
   }

@@ -17,10 +17,13 @@ export type ReadBody =
   | { readonly kind: "cut-off" | "too-large" | "over-budget" };
 
 /**
- * A fill is given up after this long, together with its client: a client that reads this slowly, or that has gone
- * without the runtime's notice, must not hold bytes for ever.
+ * A share is given up when nothing has moved for this long. If pieces wait for the client, the client is given up with
+ * it: one that reads nothing, or that has gone without the runtime's notice, must not hold bytes for ever.
  */
-const SHARE_LIVES_MS = 60_000;
+const STANDSTILL_MS = 60_000;
+
+/** The memory of a piece in addition to its bytes: on Node a process grows by about 1 KiB for each that waits. */
+export const PIECE_OVERHEAD_BYTES = 1024;
 
 /**
  * The budget of all fills of this isolate: the most bytes that they hold together, counting bytes read but not yet
@@ -45,20 +48,27 @@ export class FillBudget {
     return bytes;
   }
 
-  /** Opens a fill's share of the budget. `now` is epoch milliseconds. */
+  /** Opens a fill's share of the budget, and gives up those that stand still. `now` is epoch milliseconds. */
   open(now: number): FillShare {
-    for (const share of this.#shares) if (now - share.openedAt > SHARE_LIVES_MS) share.giveUp();
+    for (const share of this.#shares) share.look(now);
     const isOneTooMany = this.#shares.size >= this.#maxFills;
     const ofWhole = this.#whole?.open(now);
     const share = new FillShare(
       now,
-      (bytes) => !isOneTooMany && this.heldBytes + bytes <= this.#maxBytes && (ofWhole?.take(bytes) ?? true),
+      (bytes) =>
+        !isOneTooMany &&
+        this.#shares.has(share) &&
+        this.heldBytes + bytes <= this.#maxBytes &&
+        (ofWhole?.take(bytes) ?? true),
       () => {
         this.#shares.delete(share);
         ofWhole?.close();
       },
     );
-    if (ofWhole) ofWhole.endClient = () => share.giveUp();
+    if (ofWhole) {
+      ofWhole.taken = () => share.taken();
+      ofWhole.endFill = () => share.giveUp();
+    }
     this.#shares.add(share);
     return share;
   }
@@ -66,21 +76,33 @@ export class FillBudget {
 
 /** One fill's share of the budget. */
 export class FillShare {
-  readonly openedAt: number;
   readonly close: () => void;
   readonly #fits: (bytes: number) => boolean;
   heldBytes = 0;
-  /** Ends the stream to the client. */
-  endClient: () => void = () => undefined;
+  /** How many pieces the client has taken. */
+  taken: () => number = () => 0;
+  /** Ends the fill, which may hold nothing from now on. */
+  endFill: () => void = () => undefined;
+  /** What the client had taken at the last look, and when a look first saw that. */
+  #seenTaken = 0;
+  #stillSince: number;
 
-  constructor(openedAt: number, fits: (bytes: number) => boolean, close: () => void) {
-    this.openedAt = openedAt;
+  constructor(now: number, fits: (bytes: number) => boolean, close: () => void) {
+    this.#stillSince = now;
     this.#fits = fits;
     this.close = close;
   }
 
+  /** Gives up a share that stands still. */
+  look(now: number): void {
+    const taken = this.taken();
+    if (taken !== this.#seenTaken) this.#stillSince = now;
+    this.#seenTaken = taken;
+    if (now - this.#stillSince > STANDSTILL_MS) this.giveUp();
+  }
+
   giveUp(): void {
-    this.endClient();
+    this.endFill();
     this.close();
   }
 
@@ -95,7 +117,8 @@ export class FillShare {
 /**
  * Reads a body to store it while it streams to the client. The origin is read as fast as it sends, so that a slow
  * client does not delay the fill; `maxBytes` and the share bound the bytes not yet delivered. A body that outgrows
- * either is not stored and streams on at the client's speed. If the origin's body is cut off, so is the client's.
+ * either is not stored and streams on at the client's speed; once the client has taken what waited for it, the share is
+ * closed. If the origin's body is cut off, so is the client's.
  */
 export function startFill(
   body: StreamedBody | null,
@@ -113,7 +136,6 @@ export function startFill(
   const pipe = bodies.pipe(lengthBytes);
   const { promise, resolve } = Promise.withResolvers<ReadBody>();
   const client = new BodySink(pipe.writable);
-  share.endClient = () => client.giveUp("the client read too slowly");
   const pumped = pump(bodies.read(body), client, lengthBytes, maxBytes, share, resolve);
   return { body: pipe.readable, read: promise, delivered: pumped.then(() => share.close()) };
 }
@@ -138,6 +160,11 @@ async function pump(
     chunks = [];
     tell({ kind });
   };
+  share.taken = () => client.taken;
+  share.endFill = () => {
+    if (client.waits) client.giveUp("the client read nothing for a minute");
+    else drop("over-budget"); // The origin sends nothing.
+  };
   try {
     for (;;) {
       const piece = await reader.next();
@@ -145,12 +172,13 @@ async function pump(
       readBytes += piece.byteLength;
       const written = client.write(piece);
       if (isKept && readBytes > maxBytes) drop("too-large");
-      if (isKept && !share.take(piece.byteLength)) drop("over-budget");
+      if (isKept && !share.take(piece.byteLength + PIECE_OVERHEAD_BYTES)) drop("over-budget");
       if (isKept) {
         chunks.push(piece);
         continue;
       }
       await written;
+      share.close();
       if (client.isGone) return void (await reader.cancel());
     }
     if (lengthBytes !== null && readBytes !== lengthBytes) throw new Error(`${readBytes} of ${lengthBytes} bytes came`);

@@ -1,0 +1,44 @@
+import { describe, expect, test } from "vitest";
+import { PushedBody } from "../../../server/bodies/pushed-body.ts";
+
+/** A body with the record of what its source is told. */
+function pushed(): { body: PushedBody; told: string[] } {
+  const told: string[] = [];
+  const tell = (what: string) => () => void told.push(what);
+  return { body: new PushedBody(null, { pause: tell("pause"), resume: tell("resume"), cancel: tell("cancel") }), told };
+}
+
+describe("a body whose source pushes its pieces", () => {
+  test("stops its source at 1,024 pieces that wait, however small they are, and lets it go on when they are read", async () => {
+    const { body, told } = pushed();
+    for (let count = 0; count < 1023; count++) body.push(Uint8Array.of(count));
+    expect(told).toEqual([]);
+    body.push(Uint8Array.of(1023));
+    expect(told).toEqual(["pause"]);
+    await body.read().next();
+    expect(told).toEqual(["pause", "resume"]);
+  });
+
+  test("stops its source at 64 KiB that wait, in pieces of any size", async () => {
+    const { body, told } = pushed();
+    body.push(new Uint8Array(64 * 1024 - 1));
+    expect(told).toEqual([]);
+    body.push(Uint8Array.of(1));
+    expect(told).toEqual(["pause"]);
+  });
+
+  test("gives many small pieces that wait together, in their order, and others as they are", async () => {
+    const { body } = pushed();
+    const large = new Uint8Array(4096);
+    const many = Array.from({ length: 16 }, (_, index) => Uint8Array.of(index, index));
+    const reader = body.read();
+    const first = reader.next();
+    for (const piece of [Uint8Array.of(1), ...many, large, ...many.slice(1)]) body.push(piece);
+    body.end();
+    expect(await first).toEqual(Uint8Array.of(1));
+    expect(await reader.next()).toEqual(Uint8Array.from(many.flatMap((piece) => [...piece])));
+    expect(await reader.next()).toBe(large);
+    for (const piece of many.slice(1)) expect(await reader.next()).toBe(piece);
+    expect(await reader.next()).toBeNull();
+  });
+});
