@@ -8,8 +8,8 @@ import { topCommand } from "./commands/top.ts";
 import { EXIT } from "./exit-code.ts";
 import { addLazyCommand } from "./lazy-command.ts";
 
-/** Runs the command line and sets the exit code of the process. */
-export async function runProgram(): Promise<void> {
+/** All commands. The code of most is loaded when they are called. */
+export function createProgram(): Command {
   const program = new Command("tidemark")
     .description("An edge cache that you own, on your laptop and on the edge.")
     .version(ownPackage.version)
@@ -93,9 +93,13 @@ export async function runProgram(): Promise<void> {
   program.addCommand(explainCommand().copyInheritedSettings(program));
   program.addCommand(statsCommand().copyInheritedSettings(program));
   program.addCommand(topCommand().copyInheritedSettings(program));
+  return program;
+}
 
+/** Runs the command line and sets the exit code of the process. */
+export async function runProgram(): Promise<void> {
   try {
-    await program.parseAsync();
+    await createProgram().parseAsync();
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     // commander has printed the error. Its own exit code for wrong usage is 1, which here means refused.
