@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from "commander";
+import { printable } from "../../wire/printable.ts";
 import type { SiteStats } from "../../wire/stats.ts";
-import { printable, statsLines } from "../../wire/stats-text.ts";
+import { statsLines } from "../../wire/stats-text.ts";
 import { verdictsOf, verdictText } from "../../wire/verdicts/verdicts.ts";
 import { EXIT } from "../exit-code.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";

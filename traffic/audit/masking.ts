@@ -1,5 +1,5 @@
+import { printable } from "../../wire/printable.ts";
 import { speaksOfCredentials } from "../../worker/rules/request/credential-names.ts";
-import { printable } from "../words/words.ts";
 import type { Mark } from "./marks.ts";
 
 /** The longest piece of an answer that a report shows. */

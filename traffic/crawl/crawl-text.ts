@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
+import { printable } from "../../wire/printable.ts";
 import { table } from "../words/table.ts";
-import { countOf, msOf, percentOf, printable } from "../words/words.ts";
+import { countOf, msOf, percentOf } from "../words/words.ts";
 import type { CrawlReport, PlaceReport } from "./crawl.ts";
 import type { PassFigures } from "./pass-figures.ts";
 import { walkNotes } from "./walk-notes.ts";
