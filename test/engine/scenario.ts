@@ -5,7 +5,8 @@ import type { BodyPart } from "./multipart.ts";
 
 /**
  * A test as data: the origin's replies, the clients' requests, the passing of time, and the expected answers. One
- * interpreter (`play.ts`) runs it on both engines. If an expectation would need an `if`, write two scenarios.
+ * interpreter (`play.ts`) runs it on all three engines: memory, the Workers runtime, one's own server. If an expectation
+ * would need an `if`, write two scenarios.
  */
 export interface Scenario {
   /**

@@ -10,7 +10,7 @@ export const SEVERAL_ISOLATES: MemoryOnly = {
 
 export const PUSHES: MemoryOnly = {
   engine: "memory",
-  because: "a Durable Object pushes nothing, and the server pushes between processes",
+  because: "the runtime pushes over connections and the server between processes: a scenario cannot decide when",
 };
 
 export const CONNECTIONS: MemoryOnly = {
@@ -20,7 +20,7 @@ export const CONNECTIONS: MemoryOnly = {
 
 export const LOST_LOG: MemoryOnly = {
   engine: "memory",
-  because: "one instance of the runtime cannot lose its own log; the simulated CDN will",
+  because: "one instance of the runtime cannot lose its own log; the simulated CDN does (`cdn.log.recreate`)",
 };
 
 export const BENEATH_THE_ISOLATES: MemoryOnly = {

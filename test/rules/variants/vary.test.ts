@@ -176,7 +176,7 @@ describe("selectingFields", () => {
   });
 });
 
-describe("normalValue", () => {
+describe("normalizedValue", () => {
   test.each<{ name: string; field: string; value: string | null; expect: string | null }>([
     { name: "an absent field is not an empty one", field: "accept", value: null, expect: null },
     { name: "an empty field is not an absent one", field: "accept", value: "", expect: "" },
