@@ -30,7 +30,7 @@ export function crawlText(report: CrawlReport): string {
 }
 
 /** What was asked. */
-export function subjectOf({ pages, edge, places, origin }: CrawlReport): string {
+function subjectOf({ pages, edge, places, origin }: CrawlReport): string {
   const where = places.length > 1 ? `, from ${places.length} regions` : "";
   const directly = origin === null ? "" : `, and once at ${origin}`;
   return `${countOf(pages.found)} ${pages.found === 1 ? "page" : "pages"} of ${edge}, asked for twice${where}${directly}`;
