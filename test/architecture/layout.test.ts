@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { FOLDERS } from "../docs/named-paths.ts";
 
 /** The rows of the table "Layout" in CONTRIBUTING.md, by their folders. */
 const section = readFileSync("CONTRIBUTING.md", "utf8").split("\n## ")[1]!;
@@ -10,9 +11,8 @@ function foldersIn(folder: string): string[] {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 }
 
-test("every folder at the top has a row, but for the docs and what is installed or built", () => {
-  const others = ["docs", "node_modules", "dist"];
-  const folders = foldersIn(".").filter((name) => !name.startsWith(".") && !others.includes(name));
+test("every folder at the top has a row, but for the docs and those of services", () => {
+  const folders = FOLDERS.filter((name) => !name.startsWith(".") && name !== "docs");
   expect(folders.filter((name) => !rows.some((row) => row.split("|")[1]!.includes(`\`${name}/`)))).toEqual([]);
 });
 
