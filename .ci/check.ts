@@ -1,6 +1,6 @@
 /**
  * The one gate: everything that must hold before a change lands. Stops at the first step that fails. With `--all` the
- * tests play every scenario under every order of events.
+ * tests also play every scenario under up to 20 orders of events.
  */
 import { spawnSync } from "node:child_process";
 import { parseArgs, styleText } from "node:util";
@@ -13,8 +13,8 @@ const STEPS: readonly (readonly [name: string, command: string, ...args: string[
   ["types of the worker", "npx", "tsc", "-p", "worker"],
   ["types of the dashboard", "npx", "tsc", "-p", "dashboard"],
   ["lint and format", "npx", "biome", "ci", "."],
-  // The tests build and pack the package, once. Import arrows, scenarios on both engines, and the deployable bundle with
-  // its size and proof are tests, too.
+  // The tests build and pack the package, once. Import arrows, scenarios on all three engines, and the deployable bundle
+  // with its size and proof are tests, too.
   ["tests", "npm", "test", "--silent"],
 ];
 

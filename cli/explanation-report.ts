@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import type { Explanation } from "../wire/explanation.ts";
 import { stepTexts } from "../wire/explanation-text.ts";
+import { printable } from "../wire/printable.ts";
 
 type Stored = NonNullable<Explanation["memory"]>;
 
@@ -54,9 +55,4 @@ function underlined(key: string, differsIn: readonly string[]): string {
 
 function styled(style: "bold" | "underline", text: string): string {
   return styleText(style, text, { stream: process.stdout });
-}
-
-/** Text of other people, safe for a terminal: without control characters and characters that change its direction. */
-function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
 }

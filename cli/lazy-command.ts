@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { missingPeersMessage, type OptionalPeer } from "../cdn/optional-peers.ts";
+import { DESCRIPTIONS } from "./descriptions.ts";
 import { EXIT } from "./exit-code.ts";
 
 export interface LazyCommand {
-  readonly name: string;
-  readonly description: string;
+  readonly name: keyof typeof DESCRIPTIONS;
   /** The optional packages that it needs to run. Its code imports them late, so that `--help` works without them. */
   readonly needs: readonly OptionalPeer[];
   /** Imports its code. */
@@ -12,11 +12,11 @@ export interface LazyCommand {
 }
 
 /** Adds a command whose code is loaded when it is called, so that the others work without the packages that it needs. */
-export function addLazyCommand(program: Command, { name, description, needs, load }: LazyCommand): void {
+export function addLazyCommand(program: Command, { name, needs, load }: LazyCommand): void {
   // The command itself reads its flags, --help too.
   program
     .command(name)
-    .description(description)
+    .description(DESCRIPTIONS[name])
     .usage("[options]")
     .helpOption(false)
     .addHelpText("after", `\nFor its options: tidemark ${name} --help`)

@@ -15,8 +15,3 @@ export function printPurgeError(error: PurgeError): number {
   }
   return EXIT_OF[error.code];
 }
-
-/** Whether it is an error of one of these names, whose messages say all that their reader needs. */
-export function isNamed(error: unknown, names: readonly string[]): error is Error {
-  return error instanceof Error && names.includes(error.name);
-}

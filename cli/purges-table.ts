@@ -1,4 +1,5 @@
 import type { PurgeRecord } from "../sdk/index.ts";
+import { printable } from "../wire/printable.ts";
 
 const HEADINGS = ["SEQ", "AT", "BY", "MODE", "SETTLED", "WHAT", "WHY"];
 
@@ -42,9 +43,4 @@ function itemsCell(items: readonly string[], itemCount: number): string {
   }
   const more = itemCount - named;
   return more > 0 ? `${text} and ${more} more`.trimStart() : text;
-}
-
-/** Text that callers wrote, safe for a terminal: without control characters and characters that change its direction. */
-function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
 }

@@ -1,3 +1,4 @@
+import { OwnerError } from "../cdn/owner-error.ts";
 import type { ReadCounts } from "../traffic/logs/log-file.ts";
 import { EXIT } from "./exit-code.ts";
 import { interruption } from "./interruption.ts";
@@ -34,5 +35,5 @@ export async function readingLogs(
 }
 
 function isForTheCaller(error: unknown): error is Error {
-  return error instanceof Error && (["LogFileError", "ConfigFileError"].includes(error.name) || "syscall" in error);
+  return error instanceof OwnerError || (error instanceof Error && "syscall" in error);
 }

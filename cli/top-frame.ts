@@ -1,7 +1,8 @@
 import { styleText } from "node:util";
 import type { PurgeRecord } from "../sdk/index.ts";
+import { printable } from "../wire/printable.ts";
 import type { SiteStats, SpanStats, TopUrlStats } from "../wire/stats.ts";
-import { ms, percent, printable, size, whole } from "../wire/stats-text.ts";
+import { ms, percent, size, whole } from "../wire/stats-text.ts";
 
 /** What `tidemark top` shows at one moment. */
 export interface TopView {

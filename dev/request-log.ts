@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { printable } from "../wire/printable.ts";
 import {
   ENTRY_PREFIX,
   type LogEntry,
@@ -92,9 +93,4 @@ function duration(ms: number): string {
 
 function seconds(count: number | null): string {
   return count === null ? "-" : `${count}s`;
-}
-
-/** Text that others wrote, without the characters that control a terminal. */
-function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}]/gu, "?");
 }

@@ -12,7 +12,7 @@ export const acceptedSchema = z.object({
 });
 
 /** The result of fetching one URL again, for a purge with `refresh`. */
-export const refreshedSchema = z.object({
+const refreshedSchema = z.object({
   url: z.string(),
   /** The status of the answer; 502 or 504 if the origin gave none. */
   status: z.int(),
@@ -22,7 +22,7 @@ export const refreshedSchema = z.object({
 });
 
 /** One item of a dry run. */
-export const plannedSchema = z.object({
+const plannedSchema = z.object({
   /** The item as the request named it. */
   item: z.string(),
   /** The item in the normal form that the edge's keys have. */

@@ -11,7 +11,7 @@ export const MAX_PURGE_BYTES = 4 * 1024 * 1024;
 export const MAX_REFRESH_URLS = 50;
 
 /** The longest time, in milliseconds after a purge was accepted, after which it may be repeated: a day. */
-export const MAX_REPEAT_AFTER_MS = 86_400_000;
+const MAX_REPEAT_AFTER_MS = 86_400_000;
 
 const url = z.string().check(
   z.minLength(1, "a URL cannot be empty; name a path like /about or a whole URL"),

@@ -1,3 +1,4 @@
+import { printable } from "./printable.ts";
 import type { SiteStats, TimeStats } from "./stats.ts";
 
 /** What the cache does for the site, in a sentence or two: numbers as the edge sent them, rounded. */
@@ -98,9 +99,4 @@ export function memorySize(bytes: number): string {
 
 export function ms(time: number): string {
   return `${Number(time.toPrecision(2))} ms`;
-}
-
-/** Text from elsewhere, safe for a terminal. */
-export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
 }

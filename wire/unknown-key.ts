@@ -21,7 +21,7 @@ export function unknownKey(
 }
 
 /** The known name that is most like another; `null` if none is like it. */
-export function nearestName(name: string, known: readonly string[]): string | null {
+function nearestName(name: string, known: readonly string[]): string | null {
   const [nearest] = [...known].sort((a, b) => leven(name, a) - leven(name, b));
   return nearest !== undefined && leven(name, nearest) <= MAX_DISTANCE ? nearest : null;
 }

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { EvictingMap } from "../../worker/store/evicting-map.ts";
+import { LARGEST_SHARE } from "../../worker/store/memory-tier.ts";
 import { Lru } from "../eviction/lru.ts";
 import { offlineBound } from "../eviction/offline-bound.ts";
 import type { Policy } from "../eviction/policy.ts";
@@ -15,8 +16,6 @@ import { printTable } from "../report/table.ts";
 const CACHE_PAGES = [250, 800, 3_000];
 /** What a page takes on the average; see `traffic.ts`. */
 const MEAN_PAGE_BYTES = 38_000;
-/** As the memory tier: no entry may take more than this share. */
-const LARGEST_SHARE = 1 / 8;
 /** Ours may be so far below the best online policy, in points by requests. */
 const MAX_BEHIND = 1;
 

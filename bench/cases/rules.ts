@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import CachePolicy from "http-cache-semantics";
+import { NOON, storedHead } from "../../test/rules/storing/stored-head.ts";
 import { judge, type Verdict } from "../../worker/rules/freshness/judge.ts";
 import { NO_BYPASS } from "../../worker/rules/request/bypass.ts";
 import { NO_CHOICES } from "../../worker/rules/request/choices.ts";
@@ -8,7 +9,6 @@ import { type StorableVerdict, storable } from "../../worker/rules/storing/stora
 import { type StoredHead, type StoredResponse, storedField } from "../../worker/rules/storing/stored-response.ts";
 import { validationFields } from "../../worker/rules/validation/conditional-request.ts";
 import { headText, readEnvelope, writeEnvelope } from "../../worker/store/envelope.ts";
-import { NOON, storedPage } from "../inputs/stored-page.ts";
 import { positive } from "../options.ts";
 import { BenchFailure } from "../report/bench-failure.ts";
 import { type Machine, thisMachine } from "../report/machine.ts";
@@ -229,7 +229,7 @@ function verdictOn({ status, response }: Exchange): StorableVerdict {
 
 function headOf(exchange: Exchange): StoredHead {
   const verdict = verdictOn(exchange);
-  return storedPage({
+  return storedHead({
     key: KEY,
     status: exchange.status,
     fields: exchange.response,

@@ -1,7 +1,7 @@
 import { Command } from "commander";
+import { storedHead } from "../../test/rules/storing/stored-head.ts";
 import { PurgeView } from "../../worker/purges/view/purge-view.ts";
 import { changedHead, type StoredHead } from "../../worker/rules/storing/stored-response.ts";
-import { storedPage } from "../inputs/stored-page.ts";
 import { deltaOfTagPurges } from "../inputs/tag-purges.ts";
 import { BenchFailure } from "../report/bench-failure.ts";
 import { type Machine, thisMachine } from "../report/machine.ts";
@@ -194,7 +194,7 @@ function entryOf(page: number, keys: number, seq: number): StoredHead {
   const rest = Array.from({ length: keys - url.length }, (_, index) =>
     index < 5 ? `#post:${page}:${index}` : `/p/${page}/${index}/`,
   );
-  return storedPage({ purgeKeys: [...url, ...rest], stamp: { logId: "a", seq } });
+  return storedHead({ purgeKeys: [...url, ...rest], stamp: { logId: "a", seq } });
 }
 
 function printSettings({ cpu, cores, system, node, loadBefore }: Machine): void {

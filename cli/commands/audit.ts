@@ -14,6 +14,7 @@ import {
   readWholeNumber,
 } from "../../traffic/audit/settings.ts";
 import { readTargets, type TargetLine } from "../../traffic/audit/target.ts";
+import { DESCRIPTIONS } from "../descriptions.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
 import { interruption } from "../interruption.ts";
@@ -54,7 +55,7 @@ Exit codes: 0 clean, 1 findings, 2 not all could be audited, or wrong usage, 130
 export function auditCommand(): Command {
   const list = (value: string, before: readonly string[] | undefined) => [...(before ?? []), valueNotFlag(value)];
   return new Command("audit")
-    .description("Find out whether a cache gives visitors what was made for others.")
+    .description(DESCRIPTIONS.audit)
     .argument("[path...]", "pages: paths, or URLs of the edge")
     .requiredOption("--edge <url>", "the cache to audit: scheme and host", valueNotFlag)
     .option("--as <name=cookies>", "a visitor with these credentials; may be repeated", list)

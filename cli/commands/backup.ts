@@ -1,13 +1,12 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
+import { OwnerError } from "../../cdn/owner-error.ts";
 import { size, whole } from "../../wire/stats-text.ts";
+import { DESCRIPTIONS } from "../descriptions.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
-import { isNamed, printError } from "../print-error.ts";
+import { printError } from "../print-error.ts";
 import { DEFAULT_CACHE, logFolderIn } from "../server-folder.ts";
-
-/** The errors whose messages say all that the owner needs. */
-const FOR_THE_OWNER = ["LogCopyError", "FolderInUseError", "FolderPathError", "StorageError"];
 
 interface Flags {
   readonly cache: string;
@@ -30,7 +29,7 @@ Exit codes: 0 done, 2 nothing was changed.
 /** `tidemark backup`: a copy of the purge log of one's own server. */
 export function backupCommand(): Command {
   return new Command("backup")
-    .description("Copy the purge log of your own server, also while it runs.")
+    .description(DESCRIPTIONS.backup)
     .argument("<file>", "the copy; it must not exist")
     .option("--cache <folder>", "the folder of --cache of tidemark serve", valueNotFlag, DEFAULT_CACHE)
     .addHelpText("after", AFTER_BACKUP)
@@ -46,7 +45,7 @@ export function backupCommand(): Command {
 /** `tidemark restore`: the purge log of one's own server from a copy. */
 export function restoreCommand(): Command {
   return new Command("restore")
-    .description("Put a copy in the place of your own server's purge log.")
+    .description(DESCRIPTIONS.restore)
     .argument("<file>", "the copy")
     .option("--cache <folder>", "the folder of --cache of tidemark serve", valueNotFlag, DEFAULT_CACHE)
     .addHelpText("after", AFTER_RESTORE)
@@ -68,7 +67,7 @@ async function orSay(work: () => Promise<string>): Promise<void> {
   try {
     process.stdout.write(`${await work()}\n`);
   } catch (error) {
-    if (!isNamed(error, FOR_THE_OWNER)) throw error;
+    if (!(error instanceof OwnerError)) throw error;
     printError(error.message);
     process.exitCode = EXIT.usage;
   }

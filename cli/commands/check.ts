@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { Command } from "commander";
 import { checkText } from "../../setup/check/check-report.ts";
 import { WRANGLER_FILES, WranglerConfigError } from "../../setup/check/wrangler-settings.ts";
+import { DESCRIPTIONS } from "../descriptions.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
 import { printError } from "../print-error.ts";
@@ -26,7 +27,7 @@ Exit codes: 0 can be deployed, 1 has problems, 2 wrong usage, or no wrangler con
 /** `tidemark check`: whether the project can be deployed as it is. */
 export function checkCommand(): Command {
   return new Command("check")
-    .description("Check rules, hosts, bindings and size of the worker before it is deployed.")
+    .description(DESCRIPTIONS.check)
     .option("--config <file>", `the wrangler config (default: ${WRANGLER_FILES.join(", ")})`, valueNotFlag)
     .option("--env <name>", "only this environment of it (default: the top level and all environments)", valueNotFlag)
     .option("--json", "print the report as one JSON object")

@@ -7,6 +7,7 @@ import { crawlChart } from "../../traffic/crawl/crawl-chart.ts";
 import { crawlText } from "../../traffic/crawl/crawl-text.ts";
 import { percentOf } from "../../traffic/words/words.ts";
 import { addPageFlags, askingPages, type PageFlags, siteUrl, walkExit, wholeNumber } from "../asking-pages.ts";
+import { DESCRIPTIONS } from "../descriptions.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
 import { printError } from "../print-error.ts";
@@ -33,7 +34,7 @@ answer, 130 interrupted.
 /** `tidemark crawl`: hit ratio and latency of a site's pages, edge against origin. */
 export function crawlCommand(): Command {
   return addPageFlags(new Command("crawl"))
-    .description("Ask for a site's pages through its edge, and show hit ratio and latency.")
+    .description(DESCRIPTIONS.crawl)
     .option("--origin <url>", "the site behind the edge, to compare with", siteUrl)
     .option("--chart <file>", "write a chart, too: an .svg, or a .png", chartFile)
     .option("--min-hit-ratio <percent>", "end with 1 if less of the second pass are hits", wholeNumber(0, 100))

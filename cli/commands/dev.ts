@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { ConfigFileError, DEFAULT_CONFIG } from "../../cdn/config/config-file-error.ts";
+import { DEFAULT_CONFIG } from "../../cdn/config/config-file-error.ts";
+import { OwnerError } from "../../cdn/owner-error.ts";
 import type { DemoSite } from "../../dev/demo-site.ts";
 import { DevError } from "../../dev/dev-error.ts";
 import { MAX_PORT } from "../../dev/ports.ts";
@@ -9,6 +10,7 @@ import { jsonLine, textLine } from "../../dev/request-log.ts";
 import type { LogEntry } from "../../dev/request-log-entry.ts";
 import { Traffic } from "../../dev/traffic.ts";
 import { welcomeText } from "../../dev/welcome.ts";
+import { DESCRIPTIONS } from "../descriptions.ts";
 import { EXIT } from "../exit-code.ts";
 import { interruption } from "../interruption.ts";
 import { printError } from "../print-error.ts";
@@ -30,7 +32,7 @@ const DEFAULT_PORT = 8787;
 /** `tidemark dev`: the edge in the Workers runtime on this machine, in front of a site. */
 export function devCommand(demoSite: DemoSite | null): Command {
   return new Command("dev")
-    .description("Start the edge on this machine, in front of your site.")
+    .description(DESCRIPTIONS.dev)
     .option("--origin <url>", "the site to front (else TIDEMARK_ORIGIN, else the config's origin)", serverUrl)
     .option("--port <number>", `the port to listen on (else TIDEMARK_PORT, else ${DEFAULT_PORT})`, portNumber)
     .option("--config <file>", `the site's rules (else TIDEMARK_CONFIG, else ${DEFAULT_CONFIG})`)
@@ -44,7 +46,7 @@ export function devCommand(demoSite: DemoSite | null): Command {
       try {
         await dev(flags, demoSite);
       } catch (error) {
-        if (!(error instanceof ConfigFileError) && !(error instanceof DevError)) throw error;
+        if (!(error instanceof OwnerError)) throw error;
         printError(error.message);
         process.exitCode = EXIT.usage;
       }

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { askExplanation } from "../../sdk/http/ask-explanation.ts";
 import { PurgeError } from "../../sdk/index.ts";
+import { DESCRIPTIONS } from "../descriptions.ts";
 import { EXIT } from "../exit-code.ts";
 import { explanationReport } from "../explanation-report.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
@@ -30,7 +31,7 @@ Exit codes: 0 done, 1 refused, 2 wrong usage or settings, 3 the edge cannot be r
 /** `tidemark explain`: says what the edge would do with a request, and why. */
 export function explainCommand(): Command {
   return refuseTokenFlag(new Command("explain"))
-    .description("Say what the edge would do with a request now, and why.")
+    .description(DESCRIPTIONS.explain)
     .argument("<url>", "a path of the site or a whole URL", valueNotFlag)
     .option("-H, --header <name: value>", "a field of the request; may be repeated", addField, {})
     .option("-X, --request <method>", "the method", "GET")

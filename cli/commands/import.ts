@@ -4,6 +4,7 @@ import { importFile, writeWhole } from "../../setup/import/import-file.ts";
 import { differenceLines, importSummary } from "../../setup/import/import-report.ts";
 import { ImportError, siteOf } from "../../setup/import/imported-site.ts";
 import { AnswerError, hostOf, originOf } from "../../setup/init/site-answers.ts";
+import { DESCRIPTIONS } from "../descriptions.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
 import { printError } from "../print-error.ts";
@@ -34,7 +35,7 @@ Exit codes: 0 done, 1 the file cannot be imported, or with --strict something th
 /** `tidemark import`: the rules of another cache as a site config. */
 export function importCommand(): Command {
   return new Command("import")
-    .description("Write a site config from an nginx.conf or a default.vcl.")
+    .description(DESCRIPTIONS.import)
     .argument("<file>", "nginx.conf, a file of sites-enabled, or default.vcl")
     .option("--origin <url>", "where the site is, if not where the file says", valueNotFlag)
     .option("--host <name>", "the public host, if the file does not name it", valueNotFlag)

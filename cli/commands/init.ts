@@ -9,6 +9,7 @@ import { ImportError, type ImportedSite } from "../../setup/import/imported-site
 import { initProject, type WrittenFile } from "../../setup/init/init-project.ts";
 import { nextSteps } from "../../setup/init/next-steps.ts";
 import { AnswerError, hostOf, originOf, passedOf, type SiteAnswers } from "../../setup/init/site-answers.ts";
+import { DESCRIPTIONS } from "../descriptions.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
 import { printError } from "../print-error.ts";
@@ -35,7 +36,7 @@ Exit codes: 0 done, 2 wrong usage; then nothing was written.
 /** `tidemark init`: writes a project that deploys the edge. */
 export function initCommand(): Command {
   return new Command("init")
-    .description("Write a project that deploys the edge for your site, in this folder.")
+    .description(DESCRIPTIONS.init)
     .option("--origin <url>", "where the site is now, like https://origin.example.com", valueNotFlag)
     .option("--host <name>", "the public host, like www.example.com", valueNotFlag)
     .option("--pass <paths>", "paths that are never stored, with all below them, like /admin,/cart", valueNotFlag)

@@ -11,6 +11,7 @@ import {
   type Receipt,
 } from "../../sdk/index.ts";
 import { MAX_PURGE_BYTES, MAX_PURGE_ITEMS, MAX_REFRESH_URLS } from "../../wire/purge-request.ts";
+import { DESCRIPTIONS } from "../descriptions.ts";
 import { EXIT } from "../exit-code.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { printError, printPurgeError } from "../print-error.ts";
@@ -54,7 +55,7 @@ Exit codes: 0 done, 1 refused, 2 wrong usage or settings, 3 the edge cannot be r
 /** `tidemark purge`: purges what has changed. */
 export function purgeCommand(): Command {
   return refuseTokenFlag(new Command("purge"))
-    .description("Purge URLs, tags, prefixes, hosts or everything.")
+    .description(DESCRIPTIONS.purge)
     .argument("[-]", "a dash: read items from standard input too")
     .option("--url <url>", "a path of the site or a whole URL; may be repeated", append)
     .option("--tag <tag>", "a tag; may be repeated", append)

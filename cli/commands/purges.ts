@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from "commander";
 import { createPurger, PurgeError, type PurgeRecordPage, type Purger } from "../../sdk/index.ts";
+import { DESCRIPTIONS } from "../descriptions.ts";
 import { EXIT } from "../exit-code.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { followPurges } from "../follow-purges.ts";
@@ -41,7 +42,7 @@ const MAX_EVERY_SECONDS = 86_400;
 /** `tidemark purges`: lists the purges, with their callers and reasons. */
 export function purgesCommand(): Command {
   return refuseTokenFlag(new Command("purges"))
-    .description("List the latest purges, or show one.")
+    .description(DESCRIPTIONS.purges)
     .argument("[seq]", "the number of one purge", wholeNumber)
     .option("--before <seq>", "only purges below this number", wholeNumber)
     .option("--limit <count>", `at most this many, up to ${MAX_LISTED} (default: 50)`, limitNumber)

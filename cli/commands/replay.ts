@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from "commander";
 import { readSize } from "../../server/serve/read-size.ts";
+import { DESCRIPTIONS } from "../descriptions.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
 import { printError } from "../print-error.ts";
@@ -28,7 +29,7 @@ Exit codes: 0 done, 1 no line could be read, 2 wrong usage, or no such file or c
 /** `tidemark replay`: a log through the edge, under one or several configs. */
 export function replayCommand(): Command {
   return new Command("replay")
-    .description("Send the requests of access logs through the edge, under one or several configs.")
+    .description(DESCRIPTIONS.replay)
     .argument("<log...>", "access logs, or - for standard input")
     .option("--config <file>", "a site's rules; several times to compare them (default: none)", addFile)
     .option("--cache-control <value>", "what the origin says with every page (default: nothing)", valueNotFlag)

@@ -4,6 +4,7 @@ import { readLifetime } from "../../traffic/counting/lifetimes.ts";
 import { analyseLogs } from "../../traffic/report/analyse-logs.ts";
 import { reportPage } from "../../traffic/report/report-page.ts";
 import { reportText } from "../../traffic/report/report-text.ts";
+import { DESCRIPTIONS } from "../descriptions.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
 import { printError } from "../print-error.ts";
@@ -28,7 +29,7 @@ Exit codes: 0 done, 1 no line could be read, 2 wrong usage, or no such file, 130
 /** `tidemark report`: what a cache would do for a site, by its access logs. */
 export function reportCommand(): Command {
   return new Command("report")
-    .description("Tell from access logs what a cache would do for a site.")
+    .description(DESCRIPTIONS.report)
     .argument("<log...>", "access logs, or - for standard input")
     .option("--lifetime <duration>", "how long pages are stored, like 10m or 1d (default: 1h)", lifetime)
     .option("--html <file>", "write the report as one HTML file, too", valueNotFlag)

@@ -1,29 +1,17 @@
 import { availableParallelism } from "node:os";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { DEFAULT_CONFIG } from "../../cdn/config/config-file-error.ts";
+import { OwnerError } from "../../cdn/owner-error.ts";
 import type { ListenAddress } from "../../server/processes/listening-sockets.ts";
 import { eventInWords } from "../../server/processes/supervisor-events.ts";
 import { readListenAddress } from "../../server/serve/listen-addresses.ts";
 import { readSize } from "../../server/serve/read-size.ts";
 import type { ServeOptions } from "../../server/serve/serve.ts";
 import { checkedText, startedText } from "../../server/serve/started-text.ts";
+import { DESCRIPTIONS } from "../descriptions.ts";
 import { EXIT } from "../exit-code.ts";
-import { isNamed, printError } from "../print-error.ts";
+import { printError } from "../print-error.ts";
 import { DEFAULT_CACHE } from "../server-folder.ts";
-
-/** The errors whose messages say all that the owner needs. */
-const FOR_THE_OWNER = [
-  "ConfigFileError",
-  "ServerError",
-  "ListenError",
-  "FolderInUseError",
-  "FolderPathError",
-  "StorageError",
-  "SharedLogError",
-  "LogChangedError",
-  "CacheFolderError",
-  "UpgradeError",
-];
 
 interface ServeFlags {
   readonly origin?: string;
@@ -59,7 +47,7 @@ const YEAR_SECONDS = 31_536_000;
 /** `tidemark serve`: the edge on one's own machine, for production. */
 export function serveCommand(): Command {
   return new Command("serve")
-    .description("Serve your site from this machine: the edge as a server of its own.")
+    .description(DESCRIPTIONS.serve)
     .option("--origin <address>", "the site to front: http://127.0.0.1:8000 or unix:/run/app.sock (else the config's)")
     .option(
       "--parent <address>",
@@ -178,7 +166,7 @@ async function run(flags: ServeFlags): Promise<void> {
     process.stdout.write(`${startedText(server)}\n`);
     await server.ended;
   } catch (error) {
-    if (!isNamed(error, FOR_THE_OWNER)) throw error;
+    if (!(error instanceof OwnerError)) throw error;
     printError(error.message);
     process.exitCode = EXIT.usage;
   }

@@ -1,7 +1,9 @@
 import { Command, InvalidArgumentError } from "commander";
+import { printable } from "../../wire/printable.ts";
 import type { SiteStats } from "../../wire/stats.ts";
-import { printable, statsLines } from "../../wire/stats-text.ts";
+import { statsLines } from "../../wire/stats-text.ts";
 import { verdictsOf, verdictText } from "../../wire/verdicts/verdicts.ts";
+import { DESCRIPTIONS } from "../descriptions.ts";
 import { EXIT } from "../exit-code.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { printError } from "../print-error.ts";
@@ -27,7 +29,7 @@ Exit codes: 0 done, 1 refused, 2 wrong usage or settings, 3 the edge cannot be r
 /** `tidemark stats`: says what the site's isolates have counted. */
 export function statsCommand(): Command {
   return refuseTokenFlag(new Command("stats"))
-    .description("Say how much of the site comes from the cache.")
+    .description(DESCRIPTIONS.stats)
     .option("--last <time>", "minutes, hours or days up to now, as in 15m, 24h or 7d", duration, "24h")
     .option("--pop <name>", "one PoP alone", valueNotFlag)
     .option("--json", "print JSON as the edge sends it")

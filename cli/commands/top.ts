@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Command, InvalidArgumentError } from "commander";
 import { createPurger, PurgeError, type Purger } from "../../sdk/index.ts";
+import { DESCRIPTIONS } from "../descriptions.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { printPurgeError } from "../print-error.ts";
 import { lastMinuteOf, type TopView, topFrame } from "../top-frame.ts";
@@ -39,7 +40,7 @@ Exit codes: 0 done, 1 refused, 2 wrong usage or settings, 3 the edge cannot be r
 /** `tidemark top`: what the edge does now, in a terminal. */
 export function topCommand(): Command {
   return refuseTokenFlag(new Command("top"))
-    .description("Watch requests, hits, slow pages and purges in a terminal; q ends it.")
+    .description(DESCRIPTIONS.top)
     .option("--every <seconds>", "look this often", everySeconds, DEFAULT_EVERY_SECONDS)
     .option("--once", "print it once and end")
     .option("--json", "print a line of JSON each time, with the stats as the edge sends them")

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { warm } from "../../traffic/crawl/warm.ts";
 import { warmText } from "../../traffic/crawl/warm-text.ts";
 import { addPageFlags, askingPages, type PageFlags, walkExit } from "../asking-pages.ts";
+import { DESCRIPTIONS } from "../descriptions.ts";
 
 const AFTER_HELP = `
 Without pages it asks for those of the site's sitemaps: the ones that robots.txt names, or /sitemap.xml. What is stored
@@ -16,7 +17,7 @@ Exit codes: 0 every page was answered, 1 some were not, 2 wrong usage, 3 the edg
 /** `tidemark warm`: asks for a site's pages, so that the edge has them stored. */
 export function warmCommand(): Command {
   return addPageFlags(new Command("warm"))
-    .description("Ask for a site's pages through its edge, so that it has them stored.")
+    .description(DESCRIPTIONS.warm)
     .addHelpText("after", AFTER_HELP)
     .action(async (pages: string[], flags: PageFlags) => {
       process.exitCode = await askingPages(pages, flags, async (options, clear) => {

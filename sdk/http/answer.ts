@@ -17,6 +17,12 @@ export interface Answer extends AnswerHead {
 
 export type Body = { kind: "whole"; text: string } | { kind: "too-long" } | { kind: "cut-off"; cause: unknown };
 
+/**
+ * The most bytes of an answer that are read: enough for fifty refreshed URLs of the greatest length, and for 500 purges
+ * with as many items as a row of the log has room for.
+ */
+export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
 /** Reads a body as text. It stops after `maxBytes`, so that a body without an end cannot fill the memory. */
 export async function readBody(body: FetchBody | null, maxBytes: number): Promise<Body> {
   if (!body) return { kind: "whole", text: "" };
@@ -37,5 +43,14 @@ export async function readBody(body: FetchBody | null, maxBytes: number): Promis
     }
   } catch (cause) {
     return { kind: "cut-off", cause };
+  }
+}
+
+/** `undefined` if the text is not JSON; no schema accepts that. */
+export function jsonOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

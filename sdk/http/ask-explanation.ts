@@ -4,7 +4,7 @@ import { problemSchema } from "../../wire/problem-schema.ts";
 import { WITHOUT_VALUES } from "../check.ts";
 import { listFaults, PurgeRejected, PurgeTimeout } from "../errors.ts";
 import { findSettings } from "../options.ts";
-import { readBody } from "./answer.ts";
+import { jsonOrUndefined, MAX_ANSWER_BYTES, readBody } from "./answer.ts";
 import { forbidden, rateLimited, refusal, serverError, unexpected, unreachable } from "./failures.ts";
 import { openUndici } from "./transport-undici.ts";
 
@@ -17,7 +17,6 @@ export interface RequestToExplain {
 }
 
 const DEADLINE_MS = 10_000;
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 /** Asks the edge once what it would do with a request. Rejects with a `PurgeError`. */
 export async function askExplanation(
@@ -47,7 +46,7 @@ export async function askExplanation(
     const head = { endpoint, status: answer.status, headers: answer.headers, attempts: 1 };
     const body = await readBody(answer.body, MAX_ANSWER_BYTES);
     if (body.kind !== "whole") throw unexpected(head, "with a body that has no end", undefined);
-    const json = parseJson(body.text);
+    const json = jsonOrUndefined(body.text);
     if (head.status === 429) throw rateLimited(head);
     if (head.status === 200) {
       const parsed = explanationSchema.safeParse(json, WITHOUT_VALUES);
@@ -65,14 +64,5 @@ export async function askExplanation(
     throw new PurgeRejected(words, { code: "invalid", status: 400, attempts: 1, errors, cause: problem.data });
   } finally {
     await transport.close();
-  }
-}
-
-/** `undefined` if the text is not JSON; no schema accepts that. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

@@ -5,7 +5,7 @@ import { WITHOUT_VALUES } from "../check.ts";
 import type { Clock } from "../clock.ts";
 import { type PurgeError, PurgeTimeout, PurgeUnreachable } from "../errors.ts";
 import type { Settings } from "../options.ts";
-import { type AnswerHead, readBody } from "./answer.ts";
+import { type AnswerHead, jsonOrUndefined, MAX_ANSWER_BYTES, readBody } from "./answer.ts";
 import { type CallLimits, type Outcome, withRetries } from "./attempts.ts";
 import { type RequestEvent, tracedOutcome } from "./diagnostics.ts";
 import { forbidden, rateLimited, refusal, serverError, unexpected, unreachable } from "./failures.ts";
@@ -21,9 +21,6 @@ export interface PreparedRead<T> extends Settings, CallLimits {
   /** The result if the edge has nothing there. Default: a failure. */
   readonly missing?: T;
 }
-
-/** The most bytes of an answer that are read: 500 purges with as many items as a row of the log has room for. */
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 /** Reads something that the edge has in its log: the audit trail, or the site's ledger. */
 export function readFromEdge<T>(
@@ -93,7 +90,7 @@ async function request<T>(
 function readAnswer<T>(head: AnswerHead, text: string, { schema, name, missing }: PreparedRead<T>): Outcome<T> {
   const { status } = head;
   if (status === 429) return failed(rateLimited(head));
-  const json = parseJson(text);
+  const json = jsonOrUndefined(text);
   if (status === 200) {
     const parsed = schema.safeParse(json, WITHOUT_VALUES);
     if (parsed.success) return { kind: "done", value: parsed.data };
@@ -118,15 +115,6 @@ function unavailable({ endpoint, status, headers, attempts }: AnswerHead, proble
 function brokenOff({ endpoint, status, attempts }: AnswerHead, cause: unknown): PurgeUnreachable {
   const words = `The answer from ${endpoint} broke off (${status}). Try again.`;
   return new PurgeUnreachable(words, { code: "incomplete-answer", status, retryable: true, attempts, cause });
-}
-
-/** `undefined` if the text is not JSON; no schema accepts that. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function failed(error: PurgeError): Outcome<never> {

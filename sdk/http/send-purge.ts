@@ -3,7 +3,7 @@ import type { Clock } from "../clock.ts";
 import type { Settings } from "../options.ts";
 import type { PurgeRequest } from "../purge-request.ts";
 import { type AskWhetherSettled, type Receipt, receiptFrom } from "../receipt.ts";
-import { readBody } from "./answer.ts";
+import { MAX_ANSWER_BYTES, readBody } from "./answer.ts";
 import { type CallLimits, type Outcome, withRetries } from "./attempts.ts";
 import { type RequestEvent, tracedOutcome } from "./diagnostics.ts";
 import { type WarningPlatform, watchForEarlyPurge } from "./early-purge.ts";
@@ -40,9 +40,6 @@ export function sendPurge(purge: PreparedPurge, transport: Transport, platform: 
     platform,
   );
 }
-
-/** The most bytes of an answer that are read: enough for fifty refreshed URLs of the greatest length. */
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 function attempt(
   purge: PreparedPurge,

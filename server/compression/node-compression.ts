@@ -21,6 +21,7 @@ import {
 } from "../../worker/rules/variants/coded-form.ts";
 import { wantedCodings } from "../../worker/rules/variants/wanted-codings.ts";
 import type { CompressionSettings } from "../../worker/site/compression-settings.ts";
+import { LARGEST_SHARE } from "../../worker/store/memory-tier.ts";
 import type { CodedFiles } from "./coded-files.ts";
 import { type Encode, encode } from "./encode.ts";
 import { MakingQueue } from "./making-queue.ts";
@@ -43,7 +44,6 @@ const WORTH = 0.9;
 
 /** The room of an entry in memory that is not its body: more than any head takes. */
 const HEAD_ROOM_BYTES = 256 * 1024;
-const LARGEST_SHARE = 1 / 8;
 
 /**
  * What is known of one coding of a body: its bytes, the search for them on disk, that they are not there, that they are

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { OwnerError } from "../../cdn/owner-error.ts";
 import { CODINGS } from "../../worker/rules/variants/accept-encoding.ts";
 import { makeFolders } from "../make-folders.ts";
 import { messageOf } from "../message-of.ts";
@@ -25,7 +26,7 @@ const FILE_NAME = new RegExp(`^[0-9a-f]{32}\\.(${KINDS.join("|")})$`);
 const ENTRY = ".entry";
 
 /** A folder that cannot be used as a cache. The message is for the owner. */
-export class CacheFolderError extends Error {
+export class CacheFolderError extends OwnerError {
   override readonly name = "CacheFolderError";
 }
 

@@ -1,5 +1,6 @@
 import { readdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { OwnerError } from "../../cdn/owner-error.ts";
 import { makeFolders } from "../make-folders.ts";
 import { FileLock } from "./file-lock.ts";
 import { StorageError, storageFault } from "./storage-error.ts";
@@ -12,12 +13,12 @@ const WORKERS_LOCK = /^workers-[\w-]+\.lock$/;
 const MAX_SOCKET_PATH_BYTES = 103;
 
 /** The log's socket cannot have the path that it would have in the folder. */
-export class FolderPathError extends Error {
+export class FolderPathError extends OwnerError {
   override readonly name = "FolderPathError";
 }
 
 /** Another supervisor is using the folder. */
-export class FolderInUseError extends Error {
+export class FolderInUseError extends OwnerError {
   override readonly name = "FolderInUseError";
 
   constructor(folder: string) {

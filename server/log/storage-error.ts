@@ -1,3 +1,5 @@
+import { OwnerError } from "../../cdn/owner-error.ts";
+
 /** Why the log's file cannot be used. */
 export type StorageFault = "full" | "read-only" | "in-use" | "damaged" | "failed";
 
@@ -32,7 +34,7 @@ const WORDS: Readonly<Record<StorageFault, string>> = {
 };
 
 /** The file of the purge log, or its folder, cannot be used. */
-export class StorageError extends Error {
+export class StorageError extends OwnerError {
   override readonly name = "StorageError";
   readonly fault: StorageFault;
 

@@ -4,6 +4,7 @@ import * as net from "node:net";
 import { isIP } from "node:net";
 import { dirname } from "node:path";
 import { getSystemErrorName } from "node:util";
+import { OwnerError } from "../../cdn/owner-error.ts";
 import type { Clock } from "../../worker/ports.ts";
 import type { Scheme } from "../front/arrival.ts";
 
@@ -29,7 +30,7 @@ export interface HeldSocket {
 }
 
 /** A socket could not be opened. */
-export class ListenError extends Error {
+export class ListenError extends OwnerError {
   override readonly name = "ListenError";
   readonly code: string;
 

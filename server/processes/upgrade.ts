@@ -1,4 +1,5 @@
 import type { ChildProcess } from "node:child_process";
+import { OwnerError } from "../../cdn/owner-error.ts";
 import type { Scheme } from "../front/arrival.ts";
 import type { Handle, HeldSocket } from "./listening-sockets.ts";
 import { inheritedSocket } from "./listening-sockets.ts";
@@ -15,7 +16,7 @@ import { inheritedSocket } from "./listening-sockets.ts";
  */
 
 /** A new server did not get what it needs. The message is for the owner. */
-export class UpgradeError extends Error {
+export class UpgradeError extends OwnerError {
   override readonly name = "UpgradeError";
 }
 

@@ -18,7 +18,7 @@ const ROOMS: readonly (readonly [room: string, path: RegExp])[] = [
   ["wire", /^wire\//],
   ["outbox", /^sdk\/outbox\//],
   ["sdk", /^sdk\//],
-  ["own-package", /^cdn\/(own-package|config\/config-file-error)\.ts$/],
+  ["own-package", /^cdn\/(own-package|owner-error|config\/config-file-error)\.ts$/],
   ["cdn", /^cdn\//],
   ["dev", /^dev\//],
   ["setup", /^setup\//],
@@ -64,7 +64,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     "tidemark/worker",
   ],
   config: ["tidemark/worker"],
-  // What this package is and where its files are, and the error that every reader of a config throws.
+  // What this package is and where its files are, and the errors that are for the owner.
   "own-package": [],
   wire: [],
   sdk: ["wire"],

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { pathsIn } from "../docs/named-paths.ts";
 
 /** A row of the table "Where is … decided?" in CONTRIBUTING.md. */
 interface Row {
@@ -31,12 +32,16 @@ const page = readFileSync("CONTRIBUTING.md", "utf8");
 
 function rowsOf(text: string): Row[] {
   const section = text.split("\n## ").find((part) => part.startsWith("Where is … decided?")) ?? "";
-  const rows = section.split("\n").filter((line) => /^\| .*`worker\//.test(line));
+  // The first two lines of the table are its head.
+  const rows = section
+    .split("\n")
+    .filter((line) => line.startsWith("|"))
+    .slice(2);
   return rows.map((line) => {
     const [question, file, names] = line.split("|").slice(1, -1);
     return {
       question: question!.trim(),
-      file: quotedIn(file!)[0]!,
+      file: pathsIn(file!)[0] ?? file!,
       names: quotedIn(names!.replaceAll(/\(.*?\)/g, "")),
     };
   });

@@ -94,7 +94,7 @@ const purgedText = `UPDATING (soft-purge)  GET https://www.example.com/a
 Key          https://www.example.com/a
 Memory       200, 12 bytes, since 2026-01-02T03:04:05.678Z, age 90 s, stale for 30 s, selected by accept-language
 Tags         song:42
-Purge        soft by purge 12 of tag:song:42, 2026-01-02T03:05:00.000Z, by shop, because: an [2Jimport
+Purge        soft by purge 12 of tag:song:42, 2026-01-02T03:05:00.000Z, by shop, because: an\ufffd[2Jimport
 `;
 
 interface Case {

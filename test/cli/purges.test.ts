@@ -59,7 +59,7 @@ const page = {
 const what = (words: string) => words.padEnd(`${page.purges[1]!.items[0]} and 1 more`.length);
 
 const table = `SEQ  AT                        BY    MODE  SETTLED  ${what("WHAT")}  WHY
-12   2026-01-02T03:04:05.678Z  shop  soft  not yet  ${what("tag:song:42 prefix:/shop and 3 more")}  an [2Jimport
+12   2026-01-02T03:04:05.678Z  shop  soft  not yet  ${what("tag:song:42 prefix:/shop and 3 more")}  an\ufffd[2Jimport
 9    2026-01-02T03:04:05.678Z  shop  hard  yes      /long/${"x".repeat(64)} and 1 more  (repeats 8)
 `;
 

@@ -58,7 +58,7 @@ describe("in words", () => {
     ).toBe(`Last 24 h: 1,204,331 requests, 93.1 % from cache. The origin was asked 83,200 times instead of 1,204,331, and failed once; visitors waited 11 ms instead of 240 ms in the median; 41.3 GB did not leave it, 2.5 MB did.
 Time to the head in the median: the origin 240 ms (95 %: 800 ms, 99 %: 1200 ms); the cache of the PoP 11 ms (95 %: 30 ms, 99 %: 44 ms). In memory it was not measured.
 A memory of 32 MiB held 60 % of the stored pages that were asked for. Others would hold at least: 8 MiB 60 %, 16 MiB 60 %, 64 MiB 60 %, 128 MiB 60 %, 256 MiB 60 %.
-Not stored: no-store 1,200, bad [2J 3.
+Not stored: no-store 1,200, bad\ufffd[2J 3.
 Heard of 1,200 isolates; 3 have fallen silent. The reports cover at least 99.9 % of their time.`);
   });
 

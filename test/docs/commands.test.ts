@@ -1,28 +1,47 @@
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { createProgram } from "../../cli/program.ts";
 
-const pages = ["README.md", ...readdirSync("docs").map((file) => `docs/${file}`)].filter((path) =>
-  path.endsWith(".md"),
-);
+const names = createProgram().commands.map((command) => command.name());
 
-/** The calls of a command that the pages show in blocks for a shell, without the comments behind them. */
-const calls = pages.flatMap((page) =>
-  [...readFileSync(page, "utf8").matchAll(/^```(?:sh|console)\n([\s\S]*?)^```$/gm)]
-    .flatMap(([, code]) => [...code!.matchAll(/\btidemark (purges?|report|replay|audit|crawl|warm) ([^#|\n]*)/g)])
+const inDocs = readdirSync("docs", { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".md"));
+
+/** A call that goes on in the next line is one line. */
+const pages = ["README.md", "CONTRIBUTING.md", ...inDocs.map((file) => `docs/${file}`)].map((page) => ({
+  page,
+  text: readFileSync(page, "utf8").replaceAll("\\\n", " "),
+}));
+
+/** The calls of a command that the pages show, in blocks and in sentences, without the comments behind them. */
+const calls = pages.flatMap(({ page, text }) =>
+  [...text.matchAll(/\btidemark ([a-z]+)\b([^#|&`\n]*)/g)]
+    .filter(([, command]) => names.includes(command!))
     .map(([call, command, rest]) => ({ page, call, command: command!, flags: rest!.match(/--[\w-]+/g) ?? [] })),
 );
 
-test("the flags of commands in the pages exist", () => {
-  const help = Object.fromEntries(
-    ["purge", "purges", "report", "replay", "audit", "crawl", "warm"].map((command) => {
-      const { stdout } = spawnSync(process.execPath, ["cli/main.ts", command, "--help"], { encoding: "utf8" });
-      return [command, [...stdout.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag!)];
-    }),
+test("the commands that the pages call exist", () => {
+  const called = pages.flatMap(({ page, text }) =>
+    [...text.matchAll(/\bnpx (?:--no )?tidemark ([a-z]+)/g)].map(([, command]) => ({ page, command: command! })),
   );
-  expect(help.purge).toContain("--refresh");
-  expect(help.report).toContain("--html");
-  expect(help.crawl).toContain("--chart");
-  expect(calls.length).toBeGreaterThan(5);
-  expect(calls.filter(({ command, flags }) => flags.some((flag) => !help[command]!.includes(flag)))).toEqual([]);
+  expect(called.length).toBeGreaterThan(20);
+  expect(called.filter(({ command }) => !names.includes(command))).toEqual([]);
 });
+
+test("the flags of commands in the pages exist", async () => {
+  const withFlags = calls.filter(({ flags }) => flags.length > 0);
+  const withHelp = [...new Set(withFlags.map(({ command }) => command))];
+  const help = new Map(await Promise.all(withHelp.map(async (command) => [command, await flagsOf(command)] as const)));
+  expect([...help.keys()]).toEqual(expect.arrayContaining(["serve", "stats", "purge", "crawl"]));
+  expect(help.get("purge")).toContain("--refresh");
+  expect(help.get("serve")).toContain("--listen-tls");
+  const unknown = withFlags.filter(({ command, flags }) => flags.some((flag) => !help.get(command)!.includes(flag)));
+  expect(unknown).toEqual([]);
+});
+
+/** As its help lists them. */
+async function flagsOf(command: string): Promise<readonly string[]> {
+  const { stdout } = await promisify(execFile)(process.execPath, ["cli/main.ts", command, "--help"]);
+  return [...stdout.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag!);
+}

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { runsOn } from "../engine/scenario.ts";
 import { mutants } from "../mutants/index.ts";
 import { rows } from "../scenarios/conformance.ts";
 import type { ConformanceRow } from "../scenarios/conformance-row.ts";
@@ -70,7 +71,7 @@ describe("each row of docs/conformance.md", () => {
   test("has a mutant for each of its scenarios, but for these, which stand beside others of their row", () => {
     const reddened = new Set([...mutants.values()].flatMap((mutant) => ("reddens" in mutant ? mutant.reddens : [])));
     const named = [...new Set(rows.flatMap((row) => row.scenarios))];
-    const inMemory = named.filter((id) => byId.get(id)?.only?.engine !== "sockets");
+    const inMemory = named.filter(isInMemory);
     expect(inMemory.filter((id) => !reddened.has(id)).sort()).toEqual(WITHOUT_MUTANT);
   });
 
@@ -94,9 +95,14 @@ describe("each row of docs/conformance.md", () => {
   });
 });
 
+function isInMemory(id: string): boolean {
+  const scenario = byId.get(id);
+  return scenario === undefined || runsOn(scenario, "memory");
+}
+
 function wrongInRow(row: ConformanceRow): string[] {
   const unknown = row.scenarios.filter((id) => !byId.has(id)).map((id) => `${id} is no scenario`);
-  const inMemory = row.scenarios.some((id) => byId.get(id)?.only?.engine !== "sockets");
+  const inMemory = row.scenarios.some(isInMemory);
   const found = mutantsOf(row).length > 0;
   return [
     ...unknown,

@@ -2,13 +2,19 @@ import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { scenarios } from "../scenarios/index.ts";
 import { cases } from "../visitors/index.ts";
+import { pathsIn } from "./named-paths.ts";
 
 const security = readFileSync("docs/security.md", "utf8");
 
 describe("docs/security.md", () => {
-  const paths = [...security.matchAll(/`((?:worker|test|\.github)\/[\w./-]+)`/g)].map(([, path]) => path!);
+  const paths = [...new Set(pathsIn(security))];
 
-  test.each([...new Set(paths)])("%s is there", (path) => {
+  test("it names files of the worker, of the server and of the tests", () => {
+    const folders = paths.map((path) => path.split("/")[0]);
+    expect(folders).toEqual(expect.arrayContaining(["worker", "server", "test", ".github"]));
+  });
+
+  test.each(paths)("%s is there", (path) => {
     expect(existsSync(path)).toBe(true);
   });
 

@@ -3,9 +3,13 @@ import type { SiteInput } from "../../worker/site/site-input.ts";
 import type { Held } from "./holds.ts";
 import type { BodyPart } from "./multipart.ts";
 
+/** The memory engine, the Workers runtime, one's own server. */
+export type EngineName = "memory" | "runtime" | "server";
+
 /**
  * A test as data: the origin's replies, the clients' requests, the passing of time, and the expected answers. One
- * interpreter (`play.ts`) runs it on both engines. If an expectation would need an `if`, write two scenarios.
+ * interpreter (`play.ts`) runs it on all three engines: memory, the Workers runtime, one's own server. If an expectation
+ * would need an `if`, write two scenarios.
  */
 export interface Scenario {
   /**
@@ -23,11 +27,8 @@ export interface Scenario {
   readonly steps: readonly Step[];
   /** The number of orders of events in the memory engine, for long scenarios. Default: the usual number. */
   readonly orders?: number;
-  /**
-   * Set if not every engine can run it, with the reason. `sockets` are the Workers runtime and one's own server; `own
-   * server` is that and memory.
-   */
-  readonly only?: { readonly engine: "memory" | "sockets" | "own server"; readonly because: string };
+  /** Set if not every engine can run it, with the reason. */
+  readonly only?: { readonly on: readonly EngineName[]; readonly because: string };
 }
 
 /** The rules of a site, without its origin, as far as they differ from the usual ones. */
@@ -132,6 +133,10 @@ export type Step =
   | { readonly logReadsAtMost: number }
   /** Counters of `GET stats`, by path. */
   | { readonly stats: Readonly<Record<string, number>> };
+
+export function runsOn({ only }: Scenario, engine: EngineName): boolean {
+  return only === undefined || only.on.includes(engine);
+}
 
 /** The control plane's token in every engine. */
 export const TOKEN = "scenario-token-with-32-characters!".replace("!", "0");

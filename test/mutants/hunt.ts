@@ -1,6 +1,6 @@
 import type { Engine } from "../engine/engine.ts";
 import { play } from "../engine/play.ts";
-import { type Scenario, TOKEN } from "../engine/scenario.ts";
+import { runsOn, type Scenario, TOKEN } from "../engine/scenario.ts";
 import { scenarios } from "../scenarios/index.ts";
 import type { Mutant } from "./mutant.ts";
 import { type MutatedEngine, mutatedEngine } from "./mutated-engine.ts";
@@ -48,7 +48,7 @@ function seedsUpTo(count: number, likely?: number): readonly number[] {
 function scenarioWithId(id: string, among: readonly Scenario[]): Scenario {
   const scenario = among.find((each) => each.id === id);
   if (!scenario) throw new Error(`no scenario has this id: ${id}`);
-  if (scenario.only?.engine === "sockets") throw new Error(`this scenario does not run in memory: ${id}`);
+  if (!runsOn(scenario, "memory")) throw new Error(`this scenario does not run in memory: ${id}`);
   return scenario;
 }
 

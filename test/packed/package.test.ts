@@ -11,6 +11,7 @@ import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import type { ReceiptBody } from "../../sdk/index.ts";
 import { BEGINNING, TOKEN } from "../engine/scenario.ts";
+import { SDK_NAMES } from "../sdk/sdk-names.ts";
 import { freePort } from "../suite/free-ports.ts";
 import { MembersSite } from "../traffic/audit/members-site.ts";
 import { toyCache } from "../traffic/audit/toy-cache.ts";
@@ -173,21 +174,6 @@ describe("what is published", () => {
     expect({ exit, stdout }).toEqual({ exit: 0, stdout: expect.stringContaining("OK (ESM)") });
   });
 });
-
-const SDK_NAMES = [
-  "PurgeConflict",
-  "PurgeError",
-  "PurgeForbidden",
-  "PurgeIncomplete",
-  "PurgeRateLimited",
-  "PurgeRejected",
-  "PurgeTimeout",
-  "PurgeUnauthorized",
-  "PurgeUnreachable",
-  "createPurger",
-  "defineTags",
-  "tagResponse",
-];
 
 /** A backend's script: it purges the page of its argument, and says what it has seen. */
 const BACKEND = `

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, test } from "vitest";
 import { ORDERS, playInOrders } from "../engine/orders.ts";
 import { play } from "../engine/play.ts";
 import { ScenarioRuntime } from "../engine/runtime-engine.ts";
-import type { Scenario } from "../engine/scenario.ts";
+import { type EngineName, runsOn, type Scenario } from "../engine/scenario.ts";
 import { startServerEngine } from "../engine/server-engine.ts";
 import { byDepth, depth } from "../suite/depth.ts";
 import { scenarios } from "./index.ts";
@@ -11,21 +11,12 @@ const MOST = byDepth({ test: 8, gate: 10, all: ORDERS });
 
 const played = { memory: 0, orders: 0, runtime: 0, server: 0 };
 
-type Run = "memory" | "runtime" | "server";
-
-/** Which scenarios run in memory, in the Workers runtime and on the server. */
-const RUNS: Readonly<Record<Run, readonly (string | undefined)[]>> = {
-  memory: [undefined, "memory", "own server"],
-  runtime: [undefined, "sockets"],
-  server: [undefined, "sockets", "own server"],
-};
-
-function runsOn(engine: Run): readonly Scenario[] {
-  return scenarios.filter(({ only }) => RUNS[engine].includes(only?.engine));
+function scenariosOn(engine: EngineName): readonly Scenario[] {
+  return scenarios.filter((scenario) => runsOn(scenario, engine));
 }
 
 describe(`in memory, under up to ${MOST} orders of events`, () => {
-  test.each(runsOn("memory"))("$name ($id)", async (scenario) => {
+  test.each(scenariosOn("memory"))("$name ($id)", async (scenario) => {
     played.orders += await playInOrders(scenario, { all: depth === "all", most: MOST });
     played.memory++;
   });
@@ -38,7 +29,7 @@ describe("in the Workers runtime", () => {
   });
   afterAll(() => runtime.stop());
 
-  test.each(runsOn("runtime"))("$name ($id)", async (scenario) => {
+  test.each(scenariosOn("runtime"))("$name ($id)", async (scenario) => {
     const engine = await runtime.begin(scenario.site ?? {});
     try {
       await play(scenario, engine);
@@ -50,7 +41,7 @@ describe("in the Workers runtime", () => {
 });
 
 describe("on one's own server", () => {
-  test.each(runsOn("server"))("$name ($id)", async (scenario) => {
+  test.each(scenariosOn("server"))("$name ($id)", async (scenario) => {
     const engine = await startServerEngine(scenario.site ?? {});
     try {
       await play(scenario, engine);

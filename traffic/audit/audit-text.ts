@@ -1,4 +1,5 @@
-import { countOf, printable } from "../words/words.ts";
+import { printable } from "../../wire/printable.ts";
+import { countOf } from "../words/words.ts";
 import type { AuditReport } from "./audit-site.ts";
 import { inWords } from "./judge-path.ts";
 

@@ -1,5 +1,5 @@
+import { printable } from "../../wire/printable.ts";
 import { speaksOfCredentials } from "../../worker/rules/request/credential-names.ts";
-import { printable } from "../words/words.ts";
 import type { Mark } from "./marks.ts";
 
 /** The longest piece of an answer that a report shows. */
@@ -16,7 +16,7 @@ export function shownMark({ where, text }: Mark, secrets: readonly string[]): st
 }
 
 /** A text of an answer, cut, with credentials and everything that looks like a token masked. */
-export function shownText(text: string, secrets: readonly string[]): string {
+function shownText(text: string, secrets: readonly string[]): string {
   let shown = text;
   for (const secret of secrets) if (secret.length >= MIN_SECRET) shown = shown.replaceAll(secret, masked(secret));
   shown = shown.replace(/[A-Za-z0-9+/_=-]{20,}/g, (run) =>

@@ -92,7 +92,7 @@ function pathOf(page: string, place: string, { edge, host }: AuditedSite): strin
     }
     // Not repeated: it may be a credential that has lost its flag.
     if (!text.startsWith("/")) throw new AuditUsageError(`${place} is neither a path, which begins with /, nor a URL`);
-    return printable(text);
+    return encodedPath(text);
   }
   if (!URL.canParse(text)) throw new AuditUsageError(`${place} is not a URL`);
   const url = new URL(text);
@@ -107,6 +107,6 @@ function pathOf(page: string, place: string, { edge, host }: AuditedSite): strin
 }
 
 /** The path in the characters that a request line may have. */
-function printable(path: string): string {
+function encodedPath(path: string): string {
   return path.replace(/[^\x21-\x7e]+/gu, (odd) => encodeURIComponent(odd.toWellFormed()));
 }

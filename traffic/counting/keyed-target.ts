@@ -3,7 +3,7 @@ import { canonicalQuery, type QueryRules, TRACKING_PARAMETERS } from "../../work
 import { SEARCH_PARAMETERS } from "./parameters.ts";
 
 /** The rules of the config that the report writes. */
-export const KEY_RULES: QueryRules = {
+const KEY_RULES: QueryRules = {
   ignore: TRACKING_PARAMETERS,
   lowercase: SEARCH_PARAMETERS,
   trim: SEARCH_PARAMETERS,

@@ -1,11 +1,9 @@
 import { EvictingMap } from "../../worker/store/evicting-map.ts";
+import { LARGEST_SHARE } from "../../worker/store/memory-tier.ts";
 import { keyHash } from "./key-hash.ts";
 
 /** What an entry takes beside its body: its fields, its key and its purge keys, as the memory tier weighs them. */
 const ENTRY_BYTES = 3 * 1024;
-
-/** No entry may take more than this share of a cache. The memory tier has the same rule. */
-const LARGEST_SHARE = 1 / 8;
 
 /** Each trial is as large as this, whatever it stands for. */
 const TRIAL_BYTES = 32 * 1024 ** 2;

@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
+import { printable } from "../../wire/printable.ts";
 import { table } from "../words/table.ts";
-import { countOf, msOf, percentOf, printable } from "../words/words.ts";
+import { countOf, msOf, percentOf } from "../words/words.ts";
 import type { CrawlReport, PlaceReport } from "./crawl.ts";
 import type { PassFigures } from "./pass-figures.ts";
 import { walkNotes } from "./walk-notes.ts";
@@ -29,7 +30,7 @@ export function crawlText(report: CrawlReport): string {
 }
 
 /** What was asked. */
-export function subjectOf({ pages, edge, places, origin }: CrawlReport): string {
+function subjectOf({ pages, edge, places, origin }: CrawlReport): string {
   const where = places.length > 1 ? `, from ${places.length} regions` : "";
   const directly = origin === null ? "" : `, and once at ${origin}`;
   return `${countOf(pages.found)} ${pages.found === 1 ? "page" : "pages"} of ${edge}, asked for twice${where}${directly}`;

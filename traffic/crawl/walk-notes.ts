@@ -1,4 +1,5 @@
-import { countOf, printable } from "../words/words.ts";
+import { printable } from "../../wire/printable.ts";
+import { countOf } from "../words/words.ts";
 import type { WalkReport } from "./walk-report.ts";
 
 /** The failures that are told one by one. */

@@ -1,4 +1,5 @@
-import { countOf, printable } from "../words/words.ts";
+import { printable } from "../../wire/printable.ts";
+import { countOf } from "../words/words.ts";
 import { walkNotes } from "./walk-notes.ts";
 import type { WarmReport } from "./warm.ts";
 

@@ -2,11 +2,12 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { PassThrough, type Readable, type Transform } from "node:stream";
 import { createGunzip, createZstdDecompress } from "node:zlib";
+import { OwnerError } from "../../cdn/owner-error.ts";
 import { LineReader } from "./line-reader.ts";
 import { LoggedRequest } from "./logged-request.ts";
 
 /** A log that cannot be read. The message says why, for the person who named it. */
-export class LogFileError extends Error {
+export class LogFileError extends OwnerError {
   override readonly name = "LogFileError";
 }
 

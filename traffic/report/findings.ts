@@ -1,6 +1,7 @@
+import { printable } from "../../wire/printable.ts";
 import { inWords } from "../counting/lifetimes.ts";
 import type { SearchReport } from "../counting/search-counts.ts";
-import { countOf, durationOf, percentOf, printable, timeOf } from "../words/words.ts";
+import { countOf, durationOf, percentOf, timeOf } from "../words/words.ts";
 import type { AccessReport } from "./access-report.ts";
 
 /** The sentences that the text and the page have in common. */

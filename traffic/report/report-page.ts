@@ -1,6 +1,7 @@
+import { printable } from "../../wire/printable.ts";
 import { areaChart, columnChart, escaped } from "../charts/charts.ts";
 import { inWords } from "../counting/lifetimes.ts";
-import { countOf, percentOf, printable, sizeOf } from "../words/words.ts";
+import { countOf, percentOf, sizeOf } from "../words/words.ts";
 import type { AccessReport } from "./access-report.ts";
 import { ASSUMPTIONS, findingsOf, searchText } from "./findings.ts";
 import { parameterRows, routeRows, searchRows } from "./report-rows.ts";

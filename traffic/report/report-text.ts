@@ -1,7 +1,8 @@
 import { styleText } from "node:util";
+import { printable } from "../../wire/printable.ts";
 import { inWords } from "../counting/lifetimes.ts";
 import { short, table } from "../words/table.ts";
-import { countOf, percentOf, printable, sizeOf } from "../words/words.ts";
+import { countOf, percentOf, sizeOf } from "../words/words.ts";
 import type { AccessReport } from "./access-report.ts";
 import { ASSUMPTIONS, findingsOf, searchText } from "./findings.ts";
 import { parameterRows, routeRows, searchRows } from "./report-rows.ts";

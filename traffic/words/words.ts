@@ -37,8 +37,3 @@ export function msOf(ms: number): string {
 export function timeOf(iso: string): string {
   return iso.slice(0, 16).replace("T", " ");
 }
-
-/** Text that visitors wrote, safe for a terminal: without control characters and those that change its direction. */
-export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
-}

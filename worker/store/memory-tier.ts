@@ -7,7 +7,7 @@ const ENTRY_OVERHEAD_BYTES = 1024;
 const FIELD_OVERHEAD_BYTES = 256;
 
 /** No entry may take more than this share of the tier, or one large page would evict all others. */
-const LARGEST_SHARE = 1 / 8;
+export const LARGEST_SHARE = 1 / 8;
 
 /** Learns of the uses of pages, but not of the markers of variants, which are small. */
 export interface UseObserver {

@@ -1,5 +1,7 @@
+import { OwnerError } from "../../../cdn/owner-error.ts";
+
 /** The purge log in PostgreSQL cannot be used. The message says why, and names no password. */
-export class SharedLogError extends Error {
+export class SharedLogError extends OwnerError {
   override readonly name = "SharedLogError";
   /** True if no connection could be made or kept, so that trying again may help. */
   readonly isOutOfReach: boolean;

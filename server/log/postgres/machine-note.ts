@@ -1,5 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { OwnerError } from "../../../cdn/owner-error.ts";
 import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
 
 const NOTE_FILE = "shared-log.json";
@@ -16,7 +17,7 @@ export interface NotedPosition extends Stamp {
 }
 
 /** The folder belongs to a server with another kind of log. */
-export class LogChangedError extends Error {
+export class LogChangedError extends OwnerError {
   override readonly name = "LogChangedError";
 
   constructor(folder: string, before: string) {

@@ -107,7 +107,7 @@ function setsOf(block: readonly Directive[], variable: string): SetLine[] {
 }
 
 /** The text between the parentheses of an `if`. */
-export function conditionOf({ args }: Directive): string {
+function conditionOf({ args }: Directive): string {
   return args
     .join(" ")
     .replace(/^\(\s*/, "")

@@ -1,6 +1,6 @@
 import type { SiteInput } from "../../../worker/site/site-input.ts";
 import type { Difference, Sourced } from "../imported-site.ts";
-import { handlerOf, inForce, isCached } from "./import-location.ts";
+import { handlerOf, inForce, isCached } from "./handlers.ts";
 import type { Location } from "./match-order.ts";
 
 type Settings = Sourced<Omit<Partial<SiteInput>, "origin" | "hosts" | "routes">>;

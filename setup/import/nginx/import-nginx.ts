@@ -4,7 +4,8 @@ import { type Difference, ImportError, type ImportedSite, type Source, type Sour
 import { mapsOf } from "./conditions.ts";
 import { type Directive, readNginxFiles } from "./directives.ts";
 import { answerFieldDifferences, importOriginFields, type RoutedLocation } from "./fields.ts";
-import { handlerOf, importLocation, inForce, isCached } from "./import-location.ts";
+import { handlerOf, inForce, isCached } from "./handlers.ts";
+import { importLocation } from "./import-location.ts";
 import { secondsOf } from "./lifetimes.ts";
 import { inMatchOrder, isRegex, type Location, locationsOf } from "./match-order.ts";
 import { noteOn } from "./not-carried.ts";

@@ -20,10 +20,10 @@ const ANY = [
   502, 503, 504,
 ];
 
-/** Statuses that the edge never stores: docs/design.md, "What clients see". */
+/** Statuses that the edge never stores. A test compares them with the rule, which `setup` may not import. */
 const NEVER_STORED = [206, 401, 406, 407, 408, 412, 416, 417, 421, 425, 426, 428, 429, 431, 511];
 
-/** The statuses to which a single `ttl` of a route applies. */
+/** The statuses to which a single `ttl` of a route applies. A test compares them with the rule, too. */
 const OBEYS_TTL = [200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 410];
 
 /** The lines of `proxy_cache_valid` as lifetimes of a route. Throws an `Error` for a time that nginx does not know. */

@@ -1,6 +1,6 @@
 import { type Difference, ImportError, type Source, type Sourced } from "../imported-site.ts";
 import type { Directive } from "./directives.ts";
-import { handlerOf, isCached } from "./import-location.ts";
+import { handlerOf, isCached } from "./handlers.ts";
 import type { Location } from "./match-order.ts";
 
 export interface ImportedOrigin {

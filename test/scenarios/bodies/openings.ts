@@ -16,6 +16,6 @@ export const SITE = { limits: { storeBytes: 10 } };
 export const ALL_DONE = { work: "finished" } as const;
 
 export const COUNTS_BYTES = {
-  engine: "memory",
+  on: ["memory"],
   because: "only the tier in memory counts the bytes that are read",
 } as const;

@@ -7,7 +7,7 @@ export const scenarios: readonly Scenario[] = [
     id: "bodies/announced-length",
     name: "the length of a large body, and of its parts, is announced",
     source: "RFC 9112 §6.3; RFC 9110 §8.6",
-    only: { engine: "sockets", because: "only on the wire is a length announced" },
+    only: { on: ["runtime", "server"], because: "only on the wire is a length announced" },
     site: SITE,
     origin: { "/a": [large] },
     steps: [

@@ -2,7 +2,7 @@ import type { Scenario } from "../../engine/scenario.ts";
 import { ALL_DONE, ALPHABET, COUNTS_BYTES, large, larger, SITE, tagged, UPPER } from "./openings.ts";
 
 const HELD_WRITES = {
-  engine: "memory",
+  on: ["memory"],
   because: "the simulated CDN lets writes end before a request, and here one is held back",
 } as const;
 

@@ -135,7 +135,7 @@ export const scenarios: readonly Scenario[] = [
     id: "collapsing/wait-is-limited",
     name: "a follower waits for its leader no longer than the site allows",
     source: "docs/design.md#collapsing",
-    only: { engine: "memory", because: "waiting for other requests is on real time in the runtime" },
+    only: { on: ["memory"], because: "waiting for other requests is on real time in the runtime" },
     site: { limits: { followTimeout: "5s" } },
     origin: {
       "/a": [
@@ -170,7 +170,7 @@ export const scenarios: readonly Scenario[] = [
     id: "collapsing/leader-never-ends",
     name: "a leader that never ends is waited for once, and not again by the next visitor",
     source: "docs/design.md#collapsing",
-    only: { engine: "memory", because: "waiting for other requests is on real time in the runtime" },
+    only: { on: ["memory"], because: "waiting for other requests is on real time in the runtime" },
     site: { limits: { followTimeout: "5s" } },
     origin: {
       "/a": [

@@ -10,7 +10,7 @@ const SOURCE = "docs/server.md#compression";
 const BROWSER = { "accept-encoding": "gzip, deflate, br, zstd" };
 
 const site: SiteChange = { compression: {} };
-const only: Scenario["only"] = { engine: "own server", because: "Workers compress by themselves" };
+const only: Scenario["only"] = { on: ["memory", "server"], because: "Workers compress by themselves" };
 
 const common = { source: SOURCE, site, only } as const;
 

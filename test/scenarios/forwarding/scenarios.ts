@@ -170,7 +170,7 @@ export const scenarios: readonly Scenario[] = [
     id: "forwarding/get-body-is-dropped",
     name: "the body of a GET is not forwarded",
     source: "docs/design.md#what-goes-to-the-origin",
-    only: { engine: "sockets", because: "a request in memory has no body with GET" },
+    only: { on: ["runtime", "server"], because: "a request in memory has no body with GET" },
     origin: { "/a": [{ body: "v1" }] },
     steps: [
       {
@@ -323,7 +323,7 @@ export const scenarios: readonly Scenario[] = [
     id: "forwarding/max-forwards-of-trace",
     name: "Max-Forwards of TRACE counts the hops as well",
     source: "RFC 9110 §7.6.2",
-    only: { engine: "sockets", because: "a request in memory cannot have this method" },
+    only: { on: ["runtime", "server"], because: "a request in memory cannot have this method" },
     origin: { "/a": [{ body: "ok" }] },
     steps: [
       { send: { method: "TRACE", path: "/a", fields: { "max-forwards": "0" } }, expect: { status: 200, xCache: null } },

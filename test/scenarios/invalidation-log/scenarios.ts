@@ -7,7 +7,7 @@ const lastingV1 = { fields: lastingFields, body: "v1" };
 const lastingV2 = { fields: lastingFields, body: "v2" };
 const noContent = { status: 204 };
 const v3 = { ...v1, body: "v3" };
-const NEXT_LEASE = { engine: "memory", because: "the wait for the next lease is on real time in the runtime" } as const;
+const NEXT_LEASE = { on: ["memory"], because: "the wait for the next lease is on real time in the runtime" } as const;
 
 /** Invalidations reach other isolates through the log, within a budget. */
 export const scenarios: readonly Scenario[] = [

@@ -117,7 +117,7 @@ export const scenarios: readonly Scenario[] = [
     id: "key/control-plane-spelling",
     name: "no other spelling of the control plane's path reaches the control plane or the origin",
     source: "docs/design.md#key",
-    only: { engine: "sockets", because: "Node's requests resolve dot segments before the edge sees them" },
+    only: { on: ["runtime", "server"], because: "Node's requests resolve dot segments before the edge sees them" },
     steps: [
       { get: "/x/%2e%2e/_tidemark/health", expect: { status: 400, xCache: null } },
       { originSaw: { "/_tidemark/health": 0 } },

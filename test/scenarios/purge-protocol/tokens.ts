@@ -62,7 +62,7 @@ export const scenarios: readonly Scenario[] = [
     name: "story 2: while the log is silent, a request that arrives a lease after a fetch began does not get its answer",
     source: "docs/protocol.md#r5-followers; docs/protocol.md#the-stories",
     only: {
-      engine: "memory",
+      on: ["memory"],
       because: "only in memory is it known that a request has arrived before time advances",
     },
     origin: { "/a": [{ ...v1, hold: "slow" }, v2] },

@@ -10,6 +10,6 @@ export const NOT_FRESH = { advanceMs: 60_000 };
 export const TOKEN_FIELD = { "tidemark-after": "$token" };
 
 export const TIME_OUT = {
-  engine: "memory",
+  on: ["memory"],
   because: "the wait for the origin is on real time in the runtime",
 } as const;

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -90,5 +90,13 @@ describe("tidemark backup and tidemark restore", { timeout: 60_000 }, () => {
       stderr: expect.stringContaining("Another tidemark serve owns"),
     });
     await server.stop();
+  });
+
+  test.for([
+    { args: ["backup", "--cache", "empty", "copy"], says: /^tidemark: There is no purge log in .*\. Name .*\.\n$/ },
+    { args: ["restore", "--cache", "empty", "gone"], says: /^tidemark: There is no .*gone\.\n$/ },
+  ])("tidemark $args.0 says in one line what is missing, and writes nothing", async ({ args, says }) => {
+    await expect(run(...args)).rejects.toMatchObject({ code: 2, stderr: expect.stringMatching(says) });
+    expect(readdirSync(folder)).not.toContain("empty");
   });
 });

@@ -1,0 +1,20 @@
+/** What each command does, in the list of all and in its own help. */
+export const DESCRIPTIONS = {
+  dev: "Start the edge on this machine, in front of your site.",
+  serve: "Serve your site from this machine: the edge as a server of its own.",
+  backup: "Copy the purge log of your own server, also while it runs.",
+  restore: "Put a copy in the place of your own server's purge log.",
+  init: "Write a project that deploys the edge for your site, in this folder.",
+  import: "Write a site config from an nginx.conf or a default.vcl.",
+  check: "Check rules, hosts, bindings and size of the worker before it is deployed.",
+  report: "Tell from access logs what a cache would do for a site.",
+  replay: "Send the requests of access logs through the edge, under one or several configs.",
+  audit: "Find out whether a cache gives visitors what was made for others.",
+  crawl: "Ask for a site's pages through its edge, and show hit ratio and latency.",
+  warm: "Ask for a site's pages through its edge, so that it has them stored.",
+  purge: "Purge URLs, tags, prefixes, hosts or everything.",
+  purges: "List the latest purges, or show one.",
+  explain: "Say what the edge would do with a request now, and why.",
+  stats: "Say how much of the site comes from the cache.",
+  top: "Watch requests, hits, slow pages and purges in a terminal; q ends it.",
+} as const;

@@ -1,0 +1,47 @@
+import { UNSAFE } from "../../by-design.ts";
+import type { Difference, Source } from "../../imported-site.ts";
+import type { CachedLocation, LocationPart } from "./cached-location.ts";
+
+/** Fields that visitors do not get from the edge either. */
+const NEVER_PASSED_ON =
+  /^(?:x-cache|surrogate-control|surrogate-key|cache-tag|xkey|cdn-tag|x-cache-tags|connection|keep-alive)$/;
+
+/** Which fields of the origin visitors get: `Set-Cookie` and `proxy_hide_header`. */
+export function readAnswerFields(location: CachedLocation): LocationPart {
+  const ignore = location.read("ignore_headers");
+  const hidden = location.read("hide_header");
+  const ignoresSetCookie = location.ignoredFields.has("set-cookie");
+  const hidesSetCookie = hidden.find(({ args }) => args[0]?.toLowerCase() === "set-cookie");
+  const stripSetCookie = ignoresSetCookie && hidesSetCookie !== undefined;
+  const from: Source[] = [];
+  const differences: Difference[] = [];
+  if (stripSetCookie) {
+    from.push(ignore[0]!.source, hidesSetCookie.source);
+    const why = "Set-Cookie is removed from answers to GET and HEAD alone, so that forms work.";
+    const affects = { methods: UNSAFE, answerFields: ["set-cookie"] };
+    differences.push({
+      ...location.difference("changed", hidesSetCookie.source, why, ["response-field"], affects),
+      field: "set-cookie",
+    });
+  } else if (ignoresSetCookie) {
+    const why =
+      "nginx stores the answer with its Set-Cookie and gives one visitor's cookie to all others. An answer with Set-Cookie is not stored. If the page is the same for all visitors, write stripSetCookie: true.";
+    const affects = { answerFields: ["set-cookie"] };
+    differences.push({
+      ...location.difference("safer", ignore[0]!.source, why, ["stored", "answer", "response-field"], affects),
+      field: "set-cookie",
+    });
+  }
+  for (const { source, args } of hidden) {
+    const field = args[0]?.toLowerCase() ?? "";
+    if (field === "set-cookie" && stripSetCookie) continue;
+    if (NEVER_PASSED_ON.test(field)) {
+      from.push(source);
+      continue;
+    }
+    const why = `The edge passes ${args[0]} on: the origin has to leave it out.`;
+    const affects = { answerFields: [field] };
+    differences.push({ ...location.difference("dropped", source, why, ["response-field"], affects), field });
+  }
+  return { rules: stripSetCookie ? { stripSetCookie } : {}, from, differences };
+}

@@ -1,0 +1,54 @@
+import type { RouteInput } from "../../../../worker/site/site-input.ts";
+import type { Affected, Aspect, Difference, Source } from "../../imported-site.ts";
+import type { Directive } from "../directives.ts";
+import { type Family, inForce } from "../handlers.ts";
+import type { Location } from "../match-order.ts";
+
+/** What a route says, beside its `match`. */
+export type LocationRules = Omit<RouteInput, "match">;
+
+/** What some of a location's directives become. */
+export interface LocationPart {
+  readonly rules: LocationRules;
+  /** The lines that the rules come from. */
+  readonly from: readonly Source[];
+  readonly differences: readonly Difference[];
+}
+
+/** A location whose answers nginx stores, as its parts read it. */
+export class CachedLocation {
+  readonly levels: readonly (readonly Directive[])[];
+  /** Its own line. */
+  readonly source: Source;
+  /** The routes that it becomes. The list may grow while the import goes on. */
+  readonly #routes: readonly string[];
+  readonly #family: Family;
+
+  constructor({ levels, directive }: Location, family: Family, routes: readonly string[]) {
+    this.levels = levels;
+    this.source = directive.source;
+    this.#family = family;
+    this.#routes = routes;
+  }
+
+  /** The directives in force of what answers here: `cache_key` is `proxy_cache_key`, `fastcgi_cache_key` and so on. */
+  read(name: string): readonly Directive[] {
+    return inForce(this.levels, `${this.#family}_${name}`);
+  }
+
+  /** The fields of the origin that nginx ignores, in lower case. */
+  get ignoredFields(): ReadonlySet<string> {
+    return new Set(this.read("ignore_headers").flatMap(({ args }) => args.map((each) => each.toLowerCase())));
+  }
+
+  /** A difference that shows in the routes of this location, on requests that fit `affects`. */
+  difference(
+    kind: Difference["kind"],
+    source: Source,
+    why: string,
+    aspects: readonly Aspect[],
+    affects: Omit<Affected, "routes"> = {},
+  ): Difference {
+    return { kind, source, why, aspects, affects: { routes: this.#routes, ...affects } };
+  }
+}

@@ -1,0 +1,67 @@
+import type { Difference } from "../../imported-site.ts";
+import { importKey } from "../cache-key.ts";
+import type { Maps } from "../conditions.ts";
+import type { CachedLocation, LocationPart } from "./cached-location.ts";
+
+export interface KeyPart extends LocationPart {
+  /** True if the key tells pages apart that the route's key would not. */
+  readonly isUnknown: boolean;
+  /** The cookies with which requests go past the cache. */
+  readonly bypassedCookies: readonly string[];
+}
+
+/** What one page is: `proxy_cache_key`. */
+export function readKey(location: CachedLocation, maps: Maps, hostCount: number): KeyPart {
+  const line = location.read("cache_key")[0];
+  const imported = importKey(line ? line.args.join("") : null, maps);
+  const source = line?.source ?? location.source;
+  const { key, unknown, onlyParameters: only } = imported;
+  const differences: Difference[] = [];
+  if (unknown.length > 0) {
+    const why = `A route cannot key by ${unknown.join(", ")}, and one page for all could be another visitor's. Nothing is stored here until you write the route's key.`;
+    differences.push(location.difference("changed", source, why, ["stored"]));
+  }
+  for (const cookie of imported.unboundedCookies) {
+    const why = `A key by ${cookie} is a cache for each visitor, without a bound. Requests with it go to the origin. If it has few values, name them: key: { cookies: { ${cookie}: ["a", "b"] } }.`;
+    differences.push(location.difference("safer", source, why, ["stored", "answer"], { cookies: [cookie] }));
+  }
+  for (const choice of imported.approximate) {
+    const requestFields = [FIELD_OF_CHOICE[choice] ?? choice];
+    differences.push(
+      location.difference("changed", source, approximationText(choice), ["stored", "answer"], { requestFields }),
+    );
+  }
+  if (imported.splitsMethods) {
+    const why = "GET and HEAD share one entry.";
+    differences.push(location.difference("changed", source, why, ["stored"], { methods: ["HEAD"] }));
+  }
+  if (only !== null) {
+    const why = `Parameters that are not in the key do not reach the origin either${only.length > 0 ? ` (all but ${only.join(", ")})` : ""}: otherwise one visitor's query would choose the page of all others.`;
+    differences.push(location.difference("safer", source, why, ["origin-url", "answer"], { parameters: ["*"] }));
+  }
+  if (imported.leavesOutHost && hostCount > 1) {
+    const why = "Each host has entries of its own. Where all names show the same pages, set publicUrl.";
+    differences.push(location.difference("changed", source, why, ["stored"], { host: "alias" }));
+  }
+  return {
+    rules: Object.keys(key).length > 0 ? { key } : {},
+    from: line ? [line.source, ...imported.from] : [],
+    differences,
+    isUnknown: unknown.length > 0,
+    bypassedCookies: imported.bypassedCookies,
+  };
+}
+
+const FIELD_OF_CHOICE: Readonly<Record<string, string>> = { device: "user-agent", languages: "accept-language" };
+
+/** How the route chooses, where nginx's map did so by other means. */
+function approximationText(choice: string): string {
+  switch (choice) {
+    case "device":
+      return "key.device chooses in its own way, by Sec-CH-UA-Mobile and Mobi in User-Agent, and the origin gets the choice.";
+    case "languages":
+      return "key.languages chooses in its own way, by all weights of Accept-Language, and the origin gets the choice.";
+    default:
+      return `The route keys by the whole value of ${choice}, and not by what the map makes of it.`;
+  }
+}

@@ -1,0 +1,52 @@
+import { type Difference, ImportError, type Source } from "../../imported-site.ts";
+import { type ImportedLifetimes, importLifetimes } from "../lifetimes.ts";
+import type { CachedLocation, LocationPart } from "./cached-location.ts";
+
+/** How long answers are stored: `proxy_cache_valid`, and what `proxy_ignore_headers` says of lifetimes and `Vary`. */
+export function readLifetimes(location: CachedLocation): LocationPart {
+  const ignored = location.ignoredFields;
+  const ignore = location.read("ignore_headers");
+  const valid = location.read("cache_valid");
+  const ignoresOrigins = ignored.has("cache-control") || ignored.has("expires");
+  let imported: ImportedLifetimes;
+  try {
+    imported = importLifetimes(valid, ignoresOrigins);
+  } catch (error) {
+    throw new ImportError(`${valid[0]!.source.place}: ${(error as Error).message}`);
+  }
+  const { lifetimes, leftOutStatuses, readsOrigins } = imported;
+  const from: Source[] = valid.map(({ source }) => source);
+  const differences: Difference[] = [];
+  if (leftOutStatuses.length > 0) {
+    const line = valid.find(({ args }) => args.includes("any") || leftOutStatuses.includes(Number(args[0])));
+    const source = line?.source ?? location.source;
+    const why = `Answers with ${someOf(leftOutStatuses)} are about one request, and are not stored.`;
+    differences.push(location.difference("safer", source, why, ["stored"], { statuses: leftOutStatuses }));
+  }
+  const ofFailure = valid.find(({ args }) =>
+    args.slice(0, -1).some((each) => each === "any" || each === "502" || each === "504"),
+  );
+  if (ofFailure && ofFailure.args.at(-1) !== "0") {
+    const why =
+      "Where the origin gives no answer, the next request asks it again. nginx said 502 for that time without asking.";
+    differences.push(location.difference("safer", ofFailure.source, why, ["stored", "answer"], { statuses: [0] }));
+  }
+  if (ignoresOrigins) {
+    from.push(...ignore.map(({ source }) => source));
+    const why = readsOrigins
+      ? "Where the origin gives a lifetime, that counts; the route's is for answers without one. What says private or no-store is not stored. An origin whose lifetimes are wrong has to be corrected."
+      : "What the origin calls private or no-store is not stored.";
+    const answerFields = ["cache-control", "expires"];
+    differences.push(location.difference("safer", ignore[0]!.source, why, ["stored", "answer"], { answerFields }));
+  }
+  if (ignored.has("vary")) {
+    const why = "Vary is obeyed: without it, a visitor could get the page of another language or device.";
+    const answerFields = ["vary"];
+    differences.push(location.difference("safer", ignore[0]!.source, why, ["stored", "answer"], { answerFields }));
+  }
+  return { rules: lifetimes, from, differences };
+}
+
+function someOf(statuses: readonly number[]): string {
+  return statuses.length <= 4 ? statuses.join(", ") : `${statuses.slice(0, 3).join(", ")} and the like`;
+}
