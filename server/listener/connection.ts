@@ -14,6 +14,8 @@ const MAX_OUTSTANDING = 32;
 const SLICE_BYTES = 1024;
 /** More requests than this wait only for a client that sends them at once, with bodies, and waits for no answer. */
 const MAX_WAITING = 256;
+/** How long a client may still send after the last bytes for it were written. */
+const LINGER_MS = 2_000;
 
 /** A request that Node's parser has read, with the object that takes its answer. */
 export interface Exchange {
@@ -68,6 +70,7 @@ export class Connection {
   readonly #onData = (piece: Buffer): void => this.#parseSlice(piece);
   #awaitsDrain = false;
   #farewell: string | undefined;
+  #endsOnceIdle = false;
   #seenBytes = 0;
   #idleSince: number;
 
@@ -189,6 +192,28 @@ export class Connection {
     else if (upload) this.watchStall();
   }
 
+  /** Ends the connection as soon as nothing is due on it. */
+  endOnceIdle(): void {
+    this.#endsOnceIdle = true;
+    if (this.outstanding === 0 && !this.isTunnel) this.linger();
+  }
+
+  /**
+   * Ends a connection whose client may still be sending. Closing it at once would reset it, and the client would lose the
+   * answer; so once all has been written, the rest is read and dropped for a while. RFC 9112 §9.6.
+   */
+  linger(): void {
+    const { socket } = this;
+    socket.end();
+    socket.resume();
+    const dropRest = () => {
+      const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+      socket.once("close", () => clearTimeout(timer));
+    };
+    if (socket.writableLength === 0) dropRest();
+    else socket.once("finish", dropRest);
+  }
+
   /** Whether the connection has carried nothing for this long: milliseconds. */
   isIdleFor(ms: number, now: number): boolean {
     const { bytesRead } = this.socket;
@@ -207,7 +232,9 @@ export class Connection {
   #finished(): void {
     this.outstanding--;
     this.#answerWaiting();
-    if (this.outstanding === 0 && this.#farewell !== undefined && !this.isLast) this.#end();
+    if (this.outstanding > 0 || this.isLast) return;
+    if (this.#farewell !== undefined) this.#end();
+    else if (this.#endsOnceIdle) this.linger();
   }
 
   #answerWaiting(): void {
@@ -235,24 +262,11 @@ export class Connection {
   #end(): void {
     this.isLast = true;
     if (this.socket.writable) this.socket.end(this.#farewell ?? "", "latin1");
-    linger(this.socket);
+    this.linger();
   }
 }
 
 /** Whether Node's server has paused the connection until answers are written. It resumes it by itself. */
 function isPausedByNode(socket: Socket): boolean {
   return (socket as { readonly _paused?: boolean })._paused === true;
-}
-
-const LINGER_MS = 2_000;
-
-/**
- * Ends a connection whose client may still be sending. Closing it at once would reset it, and the client would lose the
- * answer; so for a while the rest is read and dropped. RFC 9112 §9.6.
- */
-export function linger(socket: Socket): void {
-  const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
-  socket.once("close", () => clearTimeout(timer));
-  socket.end();
-  socket.resume();
 }
