@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { EdgeAnswer } from "../../worker/isolate.ts";
 import type { PushedBody } from "../bodies/pushed-body.ts";
 import type { RequestArrivals } from "../front/arrival.ts";
+import { unreadBelow } from "../front/carriers.ts";
 import type { NodeRequest } from "./node-request.ts";
 
 /** After this many unanswered requests on one connection, no more are read from it until some are answered. */
@@ -64,6 +65,8 @@ export class Connection {
   readonly #waiting: Exchange[] = [];
   readonly #stallMs: number;
   #isStallArmed = false;
+  /** What waited for the client below TLS when the watch began. */
+  #unread: number | null = null;
   #isPaused = false;
   /** Node's listener for the bytes that come, once the parser gets them in slices. */
   #parse: ((piece: Buffer) => void) | undefined;
@@ -180,6 +183,7 @@ export class Connection {
   watchStall(): void {
     if (this.#isStallArmed) return;
     this.#isStallArmed = true;
+    this.#unread = unreadBelow(this.socket);
     this.socket.setTimeout(this.#stallMs);
   }
 
@@ -188,7 +192,9 @@ export class Connection {
     this.#isStallArmed = false;
     this.socket.setTimeout(0);
     const upload = this.upload?.body.isRead && !this.upload.message.complete ? this.upload : undefined;
-    if (this.socket.writableLength > 0 || (upload && !upload.message.isPaused())) this.socket.destroy();
+    const hasRead = unreadBelow(this.socket) !== this.#unread;
+    if (hasRead) this.watchStall();
+    else if (this.socket.writableLength > 0 || (upload && !upload.message.isPaused())) this.socket.destroy();
     else if (upload) this.watchStall();
   }
 
