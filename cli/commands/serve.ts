@@ -107,6 +107,8 @@ async function run(flags: ServeFlags): Promise<void> {
   // Loaded here, because an older Node does not have what it imports.
   const { endAtSignals, holdSignals, obeySignals, TO_STOP } = await import("../../server/processes/signals.ts");
   const sendHeldOn = holdSignals();
+  // Whoever read them may have ended. A server is not ended by that, and cannot say it to anybody.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   const { serve, prepare } = await import("../../server/serve/serve.ts");
   const { expectWritableFolder } = await import("../../server/serve/places.ts");
   const { activatedSockets } = await import("../../server/processes/activated-sockets.ts");

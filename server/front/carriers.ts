@@ -2,7 +2,8 @@ import type { Socket } from "node:net";
 
 /*
  * Node does not document which TCP connection carries a TLS connection. It keeps it, and to ask for that costs nothing. Where
- * it did not, both would name the same two ends, and no two connections that are open at a time do.
+ * it did not, both would name the same two ends, and no two connections that are open at a time do. Nor does it document
+ * what waits in that connection.
  */
 
 const carriers = new WeakMap<Socket, Socket>();
@@ -60,6 +61,15 @@ export class Carriers {
 /** The TCP connection below a socket, or the socket itself. */
 export function carrierOf(socket: Socket): Socket {
   return carriers.get(socket) ?? socket;
+}
+
+/**
+ * The bytes that wait below TLS for the client to read; `null` for a connection without TLS. Node tells by a timeout that
+ * nothing was written for a time, and sees only of a connection without TLS that a long piece is still on its way.
+ */
+export function unreadBelow(encrypted: Socket): number | null {
+  const carrier = carriers.get(encrypted) as { readonly _handle?: { readonly writeQueueSize?: number } } | undefined;
+  return carrier?._handle?.writeQueueSize ?? null;
 }
 
 function endsOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {

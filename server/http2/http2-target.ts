@@ -12,6 +12,9 @@ export function listBytes(raw: readonly string[]): number {
   return bytes;
 }
 
+/** What Node's parser takes in HTTP/1.1. Making a URL of anything else would change it. RFC 9113 §8.3.1. */
+const PATH = /^\/[!-~]*$/;
+
 /** The fields of a request, with its host in `Host`, where HTTP/1.1 has it. RFC 9113 §8.3.1. */
 export function http2Fields(raw: readonly string[], authority: string | undefined): ClientFields {
   const first = raw.findIndex((name, at) => at % 2 === 0 && !name.startsWith(":"));
@@ -35,6 +38,6 @@ export function http2Target(pseudo: IncomingHttpHeaders, fields: ClientFields, s
   if (host.toLowerCase() !== authority.toLowerCase()) return refused(400, ":authority and Host contradict each other");
   if (!isHost(authority)) return refused(400, "the host is not one");
   const path = pseudo[":path"]!;
-  if (!path.startsWith("/")) return refused(400, "the target is not a path");
+  if (!PATH.test(path)) return refused(400, "the target is not a path");
   return { kind: "url", url: `${scheme}://${authority}${path}` };
 }

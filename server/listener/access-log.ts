@@ -66,6 +66,8 @@ export class AccessLog implements ExchangeLog {
   /** `null` while it cannot be opened. */
   #file: OpenFile | null;
   #waiting = "";
+  /** The bytes before them that are being written, or could not be. */
+  #unwritten: Buffer | null = null;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
   #isFailing = false;
@@ -95,14 +97,14 @@ export class AccessLog implements ExchangeLog {
   }
 
   record(exchange: AnsweredExchange): void {
-    if (this.#waiting.length > MAX_WAITING_CHARACTERS) {
+    if (this.#waiting.length + (this.#unwritten?.byteLength ?? 0) > MAX_WAITING_CHARACTERS) {
       this.#dropped++;
       return;
     }
     if (this.#format === "json") this.#waiting += jsonLine(exchange, this.#namesSites);
     // In front, as Apache's vhost_combined has its hosts.
     else this.#waiting += (this.#namesSites ? `${exchange.site ?? "-"} ` : "") + combinedLine(exchange);
-    if (this.#waiting.length >= FLUSH_BYTES && !this.#isFailing) void this.flush();
+    if (this.#waiting.length >= FLUSH_BYTES && this.#unwritten === null) void this.flush();
     else this.#flushAfter(FLUSH_MS);
   }
 
@@ -111,10 +113,7 @@ export class AccessLog implements ExchangeLog {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     while (this.#writing) await this.#writing;
-    if (this.#waiting === "") return;
-    const lines = this.#waiting;
-    this.#waiting = "";
-    this.#writing = this.#write(Buffer.from(lines, "latin1"));
+    this.#writing = this.#writeAll();
     await this.#writing;
     this.#writing = undefined;
   }
@@ -137,10 +136,9 @@ export class AccessLog implements ExchangeLog {
   async close(): Promise<void> {
     await this.flush();
     clearTimeout(this.#timer);
-    if (this.#waiting !== "") {
-      this.#dropped += linesIn(this.#waiting);
-      this.#waiting = "";
-    }
+    this.#dropped += linesIn((this.#unwritten?.toString("latin1") ?? "") + this.#waiting);
+    this.#unwritten = null;
+    this.#waiting = "";
     this.#tellOfDropped();
     if (this.#file) closeFile(this.#file);
   }
@@ -149,13 +147,20 @@ export class AccessLog implements ExchangeLog {
     this.#timer ??= setTimeout(() => void this.flush(), ms).unref();
   }
 
+  /** First what could not be written before, and then the lines that have come since. */
+  async #writeAll(): Promise<void> {
+    if (this.#unwritten) await this.#write(this.#unwritten);
+    if (this.#unwritten || this.#waiting === "") return;
+    this.#unwritten = Buffer.from(this.#waiting, "latin1");
+    this.#waiting = "";
+    await this.#write(this.#unwritten);
+  }
+
+  /** Leaves in `#unwritten` what could not be written. */
   async #write(lines: Buffer): Promise<void> {
     this.#file ??= this.#tryToOpen();
     const file = this.#file;
-    if (file === null) {
-      this.#keep(lines);
-      return;
-    }
+    if (file === null) return;
     const bytes = (await isTorn(file)) ? Buffer.concat([Buffer.of(LINE_FEED), lines]) : lines;
     await new Promise<void>((resolve) => {
       const rest = (from: number) => {
@@ -165,9 +170,12 @@ export class AccessLog implements ExchangeLog {
           if (error) {
             // In a file, the line that was cut is written again as a whole.
             const isCut = file.hasEnd && end > 0;
-            this.#keep(bytes.subarray(isCut ? bytes.lastIndexOf(LINE_FEED, end - 1) + 1 : end));
+            this.#unwritten = bytes.subarray(isCut ? bytes.lastIndexOf(LINE_FEED, end - 1) + 1 : end);
             this.#failed(error);
-          } else this.#worked();
+          } else {
+            this.#unwritten = null;
+            this.#worked();
+          }
           resolve();
         });
       };
@@ -184,15 +192,11 @@ export class AccessLog implements ExchangeLog {
     }
   }
 
-  /** What could not be written waits for the next attempt. */
-  #keep(bytes: Buffer): void {
-    this.#waiting = bytes.toString("latin1") + this.#waiting;
-    this.#flushAfter(TRY_AGAIN_MS);
-  }
-
   #failed({ code, message }: NodeJS.ErrnoException): void {
-    // A pipe whose reader is slow is no fault of the log.
-    if (this.#isFailing || code === "EAGAIN") return;
+    // A pipe whose reader is slow is no fault of the log. It has room again soon.
+    const isSlow = code === "EAGAIN";
+    this.#flushAfter(isSlow ? FLUSH_MS : TRY_AGAIN_MS);
+    if (this.#isFailing || isSlow) return;
     this.#isFailing = true;
     this.#warn(`The access log ${this.#path} cannot be written: ${message}. Its lines wait in memory.`);
   }

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from "node:http";
-import type { Socket } from "node:net";
 import type { EdgeAnswer } from "../../worker/isolate.ts";
 import type { Answer, Bodies } from "../../worker/ports.ts";
 import type { ExchangeLog } from "./access-log.ts";
@@ -7,7 +6,7 @@ import { answerHead, headText } from "./answer-head.ts";
 import { answeredExchange } from "./answered-exchange.ts";
 import { type BanHead, beginsBan, readBanHead } from "./ban-head.ts";
 import { ClientFields } from "./client-fields.ts";
-import { type Connection, linger } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { NodeRequest } from "./node-request.ts";
 import { refusalAnswer } from "./refusal.ts";
 import { type RefusedRequest, type RequestLine, refused, requestTarget } from "./request-target.ts";
@@ -71,7 +70,7 @@ export class BareConnections {
       });
       return;
     }
-    const written = await this.#writeAndEnd(socket, request, answer);
+    const written = await this.#writeAndEnd(connection, request, answer);
     connection.outstanding--;
     this.#parts.log?.record(answeredExchange(message, request, answer, written, startedAt));
   }
@@ -119,7 +118,7 @@ export class BareConnections {
     const fields = new ClientFields(raw);
     const request = new NodeRequest(line.method, fields, null, connection.arrivals.of(fields, line.target));
     const answer = await this.#askOnce(line, request);
-    const written = await this.#writeAndEnd(connection.socket, request, answer);
+    const written = await this.#writeAndEnd(connection, request, answer);
     connection.outstanding--;
     const message = { method: line.method, url: line.target, httpVersion: `1.${line.versionMinor}` };
     this.#parts.log?.record(answeredExchange(message, request, answer, written, startedAt));
@@ -134,7 +133,8 @@ export class BareConnections {
   }
 
   /** Writes an answer on a connection that Node's HTTP no longer minds, and ends it. */
-  async #writeAndEnd(socket: Socket, { arrival }: NodeRequest, answer: Answer): Promise<Written> {
+  async #writeAndEnd(connection: Connection, { arrival }: NodeRequest, answer: Answer): Promise<Written> {
+    const { socket } = connection;
     const { strictTransportSecurity } = this.#parts;
     const request = { isHead: false, knowsChunks: false, keepsAlive: false };
     const head = answerHead(answer, request, arrival.scheme === "https" ? strictTransportSecurity : undefined);
@@ -158,7 +158,7 @@ export class BareConnections {
         return { bodyBytes, isWhole: false };
       }
     }
-    linger(socket);
+    connection.linger();
     return { bodyBytes, isWhole: true };
   }
 }

@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { EdgeAnswer } from "../../worker/isolate.ts";
 import type { PushedBody } from "../bodies/pushed-body.ts";
 import type { RequestArrivals } from "../front/arrival.ts";
+import { unreadBelow } from "../front/carriers.ts";
 import type { NodeRequest } from "./node-request.ts";
 
 /** After this many unanswered requests on one connection, no more are read from it until some are answered. */
@@ -14,6 +15,8 @@ const MAX_OUTSTANDING = 32;
 const SLICE_BYTES = 1024;
 /** More requests than this wait only for a client that sends them at once, with bodies, and waits for no answer. */
 const MAX_WAITING = 256;
+/** How long a client may still send after the last bytes for it were written. */
+const LINGER_MS = 2_000;
 
 /** A request that Node's parser has read, with the object that takes its answer. */
 export interface Exchange {
@@ -62,12 +65,15 @@ export class Connection {
   readonly #waiting: Exchange[] = [];
   readonly #stallMs: number;
   #isStallArmed = false;
+  /** What waited for the client below TLS when the watch began. */
+  #unread: number | null = null;
   #isPaused = false;
   /** Node's listener for the bytes that come, once the parser gets them in slices. */
   #parse: ((piece: Buffer) => void) | undefined;
   readonly #onData = (piece: Buffer): void => this.#parseSlice(piece);
   #awaitsDrain = false;
   #farewell: string | undefined;
+  #endsOnceIdle = false;
   #seenBytes = 0;
   #idleSince: number;
 
@@ -177,6 +183,7 @@ export class Connection {
   watchStall(): void {
     if (this.#isStallArmed) return;
     this.#isStallArmed = true;
+    this.#unread = unreadBelow(this.socket);
     this.socket.setTimeout(this.#stallMs);
   }
 
@@ -185,8 +192,32 @@ export class Connection {
     this.#isStallArmed = false;
     this.socket.setTimeout(0);
     const upload = this.upload?.body.isRead && !this.upload.message.complete ? this.upload : undefined;
-    if (this.socket.writableLength > 0 || (upload && !upload.message.isPaused())) this.socket.destroy();
+    const hasRead = unreadBelow(this.socket) !== this.#unread;
+    if (hasRead) this.watchStall();
+    else if (this.socket.writableLength > 0 || (upload && !upload.message.isPaused())) this.socket.destroy();
     else if (upload) this.watchStall();
+  }
+
+  /** Ends the connection as soon as nothing is due on it. */
+  endOnceIdle(): void {
+    this.#endsOnceIdle = true;
+    if (this.outstanding === 0 && !this.isTunnel) this.linger();
+  }
+
+  /**
+   * Ends a connection whose client may still be sending. Closing it at once would reset it, and the client would lose the
+   * answer; so once all has been written, the rest is read and dropped for a while. RFC 9112 §9.6.
+   */
+  linger(): void {
+    const { socket } = this;
+    socket.end();
+    socket.resume();
+    const dropRest = () => {
+      const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+      socket.once("close", () => clearTimeout(timer));
+    };
+    if (socket.writableLength === 0) dropRest();
+    else socket.once("finish", dropRest);
   }
 
   /** Whether the connection has carried nothing for this long: milliseconds. */
@@ -207,7 +238,9 @@ export class Connection {
   #finished(): void {
     this.outstanding--;
     this.#answerWaiting();
-    if (this.outstanding === 0 && this.#farewell !== undefined && !this.isLast) this.#end();
+    if (this.outstanding > 0 || this.isLast) return;
+    if (this.#farewell !== undefined) this.#end();
+    else if (this.#endsOnceIdle) this.linger();
   }
 
   #answerWaiting(): void {
@@ -235,24 +268,11 @@ export class Connection {
   #end(): void {
     this.isLast = true;
     if (this.socket.writable) this.socket.end(this.#farewell ?? "", "latin1");
-    linger(this.socket);
+    this.linger();
   }
 }
 
 /** Whether Node's server has paused the connection until answers are written. It resumes it by itself. */
 function isPausedByNode(socket: Socket): boolean {
   return (socket as { readonly _paused?: boolean })._paused === true;
-}
-
-const LINGER_MS = 2_000;
-
-/**
- * Ends a connection whose client may still be sending. Closing it at once would reset it, and the client would lose the
- * answer; so for a while the rest is read and dropped. RFC 9112 §9.6.
- */
-export function linger(socket: Socket): void {
-  const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
-  socket.once("close", () => clearTimeout(timer));
-  socket.end();
-  socket.resume();
 }

@@ -19,7 +19,7 @@ import { answeredExchange } from "./answered-exchange.ts";
 import { CountedWork } from "./background.ts";
 import { BareConnections } from "./bare-connections.ts";
 import { ClientFields } from "./client-fields.ts";
-import { Connection, type Exchange, linger } from "./connection.ts";
+import { Connection, type Exchange } from "./connection.ts";
 import { FastHits } from "./fast-hits.ts";
 import { MadeAnswers } from "./made-answers.ts";
 import { NodeRequest } from "./node-request.ts";
@@ -452,7 +452,7 @@ export class Listener {
     });
     if (!made.head.keepsAlive) {
       connection.isLast = true;
-      if (!message.complete) connection.socket.destroySoon = () => linger(connection.socket);
+      if (!message.complete) connection.socket.destroySoon = () => connection.linger();
     }
     let written: Written | Promise<Written>;
     try {
@@ -519,9 +519,7 @@ export class Listener {
   }
 
   #endIdle(): void {
-    for (const { outstanding, isTunnel, socket } of this.#connections.values()) {
-      if (outstanding === 0 && !isTunnel) linger(socket);
-    }
+    for (const connection of this.#connections.values()) connection.endOnceIdle();
   }
 }
 

@@ -25,12 +25,14 @@ export class NodeRequest implements ClientRequest {
   }
 }
 
+/** Fetch's "forbidden methods", for the sake of scripts in browsers. In HTTP/2 a client may send any of them. */
+const REFUSED_BY_CLASS = /^(?:CONNECT|TRACE|TRACK)$/i;
+
 /** A request as the web's class, for the control plane. Its body becomes a stream that reads only what is asked for. */
 export function toWebRequest({ request, url }: { readonly request: ClientRequest; readonly url: string }): Request {
   const { method, headers, body } = request;
   const fields = [...headers].map(([name, value]): [string, string] => [name, value]);
-  // The class refuses this method, for the sake of scripts in browsers.
-  if (method === "TRACE")
+  if (REFUSED_BY_CLASS.test(method))
     return Object.defineProperty(new Request(url, { headers: fields }), "method", { value: method });
   if (body === null || method === "GET" || method === "HEAD") return new Request(url, { method, headers: fields });
   const { next, cancel } = nodeBody(body).read();

@@ -7,6 +7,8 @@ import { PushedBody } from "../bodies/pushed-body.ts";
 import type { SwitchedConnection } from "../listener/tunnel.ts";
 import { becauseOf } from "./origin-failure.ts";
 
+const NO_CONNECTION = "the request waited too long for a connection";
+
 /** One request to the origin, from its start to the last byte of its answer's body. */
 export class OriginExchange implements Dispatcher.DispatchHandler {
   readonly answer: Promise<OriginAnswer>;
@@ -28,13 +30,14 @@ export class OriginExchange implements Dispatcher.DispatchHandler {
   /** The head has not come in time. */
   timeOut(): void {
     this.#isTimedOut = true;
-    this.#resolve({ kind: "failed", because: "timed-out", cause: "the head of the answer took too long" });
-    this.#controller?.abort(new Error("the head of the answer took too long"));
+    const cause = this.#controller ? "the head of the answer took too long" : NO_CONNECTION;
+    this.#resolve({ kind: "failed", because: "timed-out", cause });
+    this.#controller?.abort(new Error(cause));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#isTimedOut) controller.abort(new Error("the request waited too long for a connection"));
+    if (this.#isTimedOut) controller.abort(new Error(NO_CONNECTION));
   }
 
   onResponseStarted(): void {

@@ -19,8 +19,8 @@ export interface UndiciOriginOptions {
   readonly maxHeadBytes?: number;
   /** How long a connection may take, of that time: milliseconds. Default: all of it. */
   readonly connectTimeoutMs?: number;
-  /** Connections at a time; what is more waits. Default: without a limit. */
-  readonly maxConnections?: number;
+  /** Connections at a time; what is more waits, in the time of `timeoutMs`. Default: without a limit. */
+  readonly maxConnections?: number | null;
   /** How long an idle connection is kept: milliseconds. Default: 4 s, less than origins keep theirs. */
   readonly keepAliveMs?: number;
   /** For https: a certificate authority of one's own, for instance. The name for SNI is that of the URL. */

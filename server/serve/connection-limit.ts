@@ -7,10 +7,14 @@ const FEW_CONNECTIONS = 4_000;
 
 /** The rest is for the origin, the disk and the logs: otherwise idle clients could keep all pages from being fetched. */
 const SHARE_OF_CLIENTS = 3 / 4;
+/** Of that rest: otherwise a slow origin could keep pages on the disk from being read. */
+const SHARE_OF_ORIGINS = 1 / 2;
 
 export interface ConnectionLimit {
   /** The connections of clients that one worker takes at a time. */
   readonly connections: number;
+  /** The connections of one worker to its origins, of all its sites; `null` without a limit. */
+  readonly toOrigins: number | null;
   /** What the owner should know; `null` if the limit is not a low one. */
   readonly warning: string | null;
 }
@@ -19,11 +23,17 @@ export interface ConnectionLimit {
 export function connectionLimit(openFiles: number | null): ConnectionLimit {
   const bounded = openFiles === null ? MOST_CONNECTIONS : Math.floor(openFiles * SHARE_OF_CLIENTS);
   const connections = Math.min(bounded, MOST_CONNECTIONS);
-  if (connections >= FEW_CONNECTIONS) return { connections, warning: null };
+  const toOrigins = openFiles && Math.floor((openFiles - connections) * SHARE_OF_ORIGINS);
+  if (connections >= FEW_CONNECTIONS) return { connections, toOrigins, warning: null };
   const warning =
     `each worker takes at most ${connections} connections, because a process may open ${openFiles} files here: raise ` +
     "that by LimitNOFILE= in systemd, --ulimit nofile= in Docker, or ulimit -n";
-  return { connections, warning };
+  return { connections, toOrigins, warning };
+}
+
+/** The connections to each of several origins, of those to all together. */
+export function partOfEach(toOrigins: number, origins: number): number {
+  return Math.max(1, Math.floor(toOrigins / origins));
 }
 
 /** How many files this process may open, and those that it starts. Node has raised it as far as it may. */

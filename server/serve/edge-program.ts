@@ -20,6 +20,7 @@ import { ONLY_SITE } from "../processes/site-logs.ts";
 import type { RunningWorker, WorkerStart } from "../processes/worker-program.ts";
 import { SharedMemory } from "../site/shared-memory.ts";
 import { systemClock } from "../system-clock.ts";
+import { partOfEach } from "./connection-limit.ts";
 import type { EdgeSettings, SiteSettings } from "./edge-settings.ts";
 import { type StartedSite, startSite } from "./started-site.ts";
 
@@ -51,9 +52,12 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
   const memory = new SharedMemory(edge.memoryBytes);
   const fills = budgetOfAll(given);
   const compressing = new MakingQueue();
+  const maxOriginConnections = ofEachOrigin(edge.maxOriginConnections, given);
   const sites = new Map(
     given.map((each) => {
-      const alone = { log: logs.get(each.name)!, memoryBytes: edge.memoryBytes, tier, fetches, write, compressing };
+      const { memoryBytes } = edge;
+      const common = { tier, fetches, write, compressing, maxOriginConnections };
+      const alone = { log: logs.get(each.name)!, memoryBytes, ...common };
       const shared = {
         memory: memory.of(each.name),
         fills,
@@ -128,6 +132,12 @@ function childrenOf({ settings, site, isolate, rules }: StartedSite, say: (line:
   const { node } = settings;
   const parts = { isolate, node, rules, hiddenFields, maxFieldBytes: limits.responseFieldBytes };
   return new Children({ ...parts, clock: systemClock, say });
+}
+
+/** The connections to each origin, and to each parent, of those to all together. */
+function ofEachOrigin(most: number | null, sites: readonly SiteSettings[]): number | null {
+  const origins = sites.flatMap(({ origin, parent }) => [origin, parent]).filter((each) => each !== null);
+  return most && partOfEach(most, origins.length);
 }
 
 /** What all sites of a process may hold of bodies on their way: as much as the one that may hold most. */

@@ -36,6 +36,8 @@ export interface EdgeSettings {
   readonly sharesFetches: boolean;
   /** The connections that one worker takes at a time. */
   readonly maxConnections: number;
+  /** The connections of one worker to all origins, and parents, together; `null` without a limit. */
+  readonly maxOriginConnections: number | null;
   /** Whether hits are answered inside Node's parser. */
   readonly usesFastHits: boolean;
   /** For addresses with TLS; `null` if there are none. */

@@ -120,6 +120,7 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
     disk: options.diskBytes === 0 ? null : { folder: resolve(options.cache, "pages"), maxBytes: options.diskBytes },
     sharesFetches: options.diskBytes > 0 && workers > 1,
     maxConnections: limit.connections,
+    maxOriginConnections: limit.toOrigins,
     usesFastHits,
     tls,
     usesProxyProtocol,

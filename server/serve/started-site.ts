@@ -46,16 +46,18 @@ export interface SiteParts {
   readonly tier: DiskTier | null;
   /** Those of all workers of this machine. Default: each worker fetches for itself. */
   readonly fetches?: MachineFetches | undefined;
+  /** Connections to its origin at a time, and to its parent; `null` without a limit. */
+  readonly maxOriginConnections: number | null;
   readonly write: (line: string) => void;
 }
 
 export function startSite(
   settings: SiteSettings,
-  { memoryBytes, tier, fetches, compressing, ...parts }: SiteParts,
+  { memoryBytes, tier, fetches, compressing, maxOriginConnections, ...parts }: SiteParts,
 ): StartedSite {
   const site = withMemory(compileSite(settings.site, settings.overrides), memoryBytes);
   const rules = rulesFingerprint(site);
-  const { origin, close } = originOf(settings, site, rules, parts.write);
+  const { origin, close } = originOf(settings, site, rules, maxOriginConnections, parts.write);
   const compresses = compressionSettings(settings.site);
   const isolate = startNodeIsolate(settings.parent === null ? site : withRoomForTiers(site), {
     ...parts,
@@ -90,9 +92,10 @@ function originOf(
   { origin: address, parent, node }: SiteSettings,
   site: Site,
   rules: string,
+  maxConnections: number | null,
   say: (line: string) => void,
 ): { readonly origin: Origin; close(): Promise<unknown> } {
-  const common = { timeoutMs: site.limits.originTimeoutMs, bodies: nodeBodies };
+  const common = { timeoutMs: site.limits.originTimeoutMs, bodies: nodeBodies, maxConnections };
   const itself = address && new UndiciOrigin({ address, ...common });
   if (parent === null) return { origin: itself!, close: () => itself!.close() };
   const connection = connectToParent({ address: parent.address, ...common });

@@ -1,6 +1,7 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { Agent, request as httpsRequest } from "node:https";
-import { type AddressInfo, connect as connectTcp } from "node:net";
+import { type AddressInfo, connect as connectTcp, type Socket } from "node:net";
 import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 import { afterEach, describe, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
@@ -39,6 +40,41 @@ describe("over TLS", () => {
       expect(plain.received).toMatch(/http:\/\/www\.example\.test\/page for 127\.0\.0\.1$/);
       expect(listener.fastHits).toBe(usesFastHits ? 2 : 0);
     }
+  });
+});
+
+describe("a client over TLS that reads slowly", () => {
+  const BYTES = 24_000_000;
+  const MORE_THAN_KERNEL_HOLDS = 7_000_000;
+
+  test("gets its answer for as long as it reads, and is dropped when it does not", async () => {
+    const served: Socket[] = [];
+    const onStart = (message: unknown) => served.push((message as { socket: Socket }).socket);
+    subscribe("http.server.request.start", onStart);
+    stops.push(() => unsubscribe("http.server.request.start", onStart));
+    const { https } = await start(() => answer("x".repeat(BYTES)), { usesFastHits: false });
+    const client = await connected(https);
+    let bytes = 0;
+    const read = async (atLeast: number) => {
+      for (const until = bytes + atLeast; bytes < until; ) {
+        const piece = client.read() as Buffer | null;
+        if (piece) bytes += piece.byteLength;
+        else await once(client, "readable");
+      }
+    };
+    client.on("readable", () => undefined);
+    client.write(GET);
+    await read(1);
+    for (let time = 0; time < 3; time++) {
+      await read(MORE_THAN_KERNEL_HOLDS);
+      served[0]!.emit("timeout");
+      expect(served[0]!.destroyed).toBe(false);
+    }
+    while (!served[0]!.destroyed) {
+      served[0]!.emit("timeout");
+      await new Promise(setImmediate);
+    }
+    expect(bytes).toBeLessThan(BYTES);
   });
 });
 

@@ -107,6 +107,7 @@ describe("a request in HTTP/2", () => {
     ["with another Host than :authority", { host: "other.test" }, 400, /:authority and Host contradict/],
     ["for a host that is none", { ":authority": "a:b" }, 400, /host is not one/],
     ["for *", { ":path": "*", ":method": "OPTIONS" }, 400, /not a path/],
+    ["with bytes in its path that no URL has", { ":path": "/caf\xc3\xa9" }, 400, /not a path/],
     ["without encryption", { ":scheme": "http" }, 421, /encrypted/],
     ["with an expectation that is not met", { expect: "more" }, 417, /100-continue/],
   ])("%s is refused", async (_, fields, status, words) => {
@@ -121,6 +122,8 @@ describe("a request in HTTP/2", () => {
     { ":authority": "a b" },
     { ":authority": "user@www.example.test" },
     { ":path": "nowhere" },
+    { ":path": "/a b" },
+    { ":method": "A B" },
   ])("with %j is malformed", async (fields) => {
     const { https, logged } = await start(shown);
     expect(await ask(session(https), fields)).toMatchObject({ rstCode: constants.NGHTTP2_PROTOCOL_ERROR });

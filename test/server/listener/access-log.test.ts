@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, write } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { AccessLog, type AccessLogFormat, type WriteCall } from "../../../server/listener/access-log.ts";
 import { exchange } from "../raw-client.ts";
 import { type Answering, answer, startTestListener, streamed } from "./running-listener.ts";
@@ -106,6 +106,67 @@ test("a disk that does not keep up costs lines, not memory, and they are counted
   // Nothing is written before this test gives way.
   for (let at = 0; at < 20_000; at++) log.record({ ...line, target: `/${"a".repeat(1_000)}`, answer: answer(null) });
   expect(log.dropped).toBeGreaterThan(0);
+});
+
+describe("a pipe whose reader is slow", () => {
+  const full = Object.assign(new Error("EAGAIN: resource temporarily unavailable, write"), { code: "EAGAIN" });
+  const fields = { get: () => null } as never;
+  const line = { clientAddress: null, method: "GET", version: "1.1", fields, bodyBytes: 0, tookMs: 0, isWhole: true };
+  let room: number;
+  let tries: number;
+  let written: string;
+  const writeWithinRoom: WriteCall = (_file, bytes, from, length, _position, done) => {
+    tries++;
+    const fits = Math.min(room, length);
+    room -= fits;
+    written += Buffer.from(bytes).toString("latin1", from, from + fits);
+    setImmediate(() => (fits === 0 ? done(full, 0) : done(null, fits)));
+  };
+  const record = async (log: AccessLog, count: number) => {
+    for (let at = 0; at < count; at++) {
+      log.record({ ...line, target: `/${recorded++}/${"a".repeat(1_000)}`, answer: answer(null) });
+      if (at % 10 === 0) await new Promise(setImmediate);
+    }
+  };
+  const pass = async (ms: number) => {
+    await vi.advanceTimersByTimeAsync(ms);
+    for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+  };
+  let recorded = 0;
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    room = 0;
+    tries = 0;
+    written = "";
+    recorded = 0;
+  });
+  afterEach(() => void vi.useRealTimers());
+
+  test("is not tried for each line, and gets all lines in their order", async () => {
+    const said: string[] = [];
+    const log = new AccessLog("/dev/stdout", "combined", (text) => said.push(text), writeWithinRoom);
+    await record(log, 1_000);
+    expect(tries).toBe(1);
+    room = 100_000;
+    await pass(100);
+    expect([tries, written.length]).toEqual([4, 100_000]);
+    await record(log, 1_000);
+    await pass(99);
+    expect(tries).toBe(4);
+    room = Number.POSITIVE_INFINITY;
+    await pass(1);
+    expect(written.match(/(?<=GET \/)\d+/g)).toEqual(Array.from({ length: 2_000 }, (_, at) => String(at)));
+    expect(said).toEqual([]);
+    await log.close();
+  });
+
+  test("has what is lost at the end counted", async () => {
+    const log = new AccessLog("/dev/stdout", "combined", () => undefined, writeWithinRoom);
+    await record(log, 200);
+    await log.close();
+    expect(log.dropped).toBe(200);
+  });
 });
 
 describe("on a disk that is full", () => {

@@ -1,9 +1,10 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import { Listener, type ListenerParts } from "../../../server/listener/listener.ts";
@@ -29,7 +30,19 @@ function client({ where }: RunningListener): RawClient {
 afterEach(async () => {
   for (const each of clients.splice(0)) each.destroy();
   for (const running of open.splice(0)) await running.stop();
+  vi.useRealTimers();
 });
+
+/** The time of the listener is the test's from now on, but for what Node itself waits. */
+function holdTime(): void {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+}
+
+/** Lets the time of the listener pass, and what was due in it happen. */
+async function pass(ms: number): Promise<void> {
+  await vi.advanceTimersByTimeAsync(ms);
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+}
 
 const GET = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 const count = (text: string, part: string) => text.split(part).length - 1;
@@ -384,6 +397,59 @@ test("a graceful stop ends idle connections, and cuts off what takes longer than
   const stopped = await running.listener.close(60);
   expect(stopped.cutOff).toBeGreaterThanOrEqual(1);
   await Promise.all([idle.closed, busy.closed]);
+});
+
+/** More than the kernel takes at once. */
+const LARGE_BYTES = 20_000_000;
+const LARGE = answer("x".repeat(LARGE_BYTES));
+const POST = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n";
+
+test.each([
+  ["a hit, while the listener stops", GET, true],
+  ["a page, while the listener stops", GET, false],
+  ["a hit, with bytes behind it that are no request", `${GET}nonsense\r\n\r\n`, true],
+  ["an answer to a request whose body it does not want", POST, true],
+])("a slow client gets the whole of %s", async (_, bytes, usesFastHits) => {
+  const running = await start(() => LARGE, { usesFastHits });
+  holdTime();
+  const one = client(running);
+  await one.send(bytes);
+  await one.until((text) => text.length > 0);
+  one.socket.pause();
+  const stopped = running.listener.close(60_000);
+  await pass(1_000);
+  await pass(10_000);
+  one.socket.resume();
+  await one.closed;
+  expect(one.bytes).toBeGreaterThan(LARGE_BYTES);
+  expect(await stopped).toEqual({ cutOff: 0 });
+});
+
+test("a graceful stop does not wait for a client that has stopped reading", async () => {
+  const running = await start(() => LARGE, { settings: { stallMs: 50 } });
+  holdTime();
+  const one = client(running);
+  await one.send(GET);
+  await one.until((text) => text.length > 0);
+  one.socket.pause();
+  const stopped = running.listener.close(60_000);
+  await pass(1_000);
+  await stopped;
+});
+
+test.each([
+  ["small", 4],
+  ["large", LARGE_BYTES],
+])("a client that has its last answer, a %s one, and goes on sending is let go after a while", async (_, bytes) => {
+  const running = await start(() => answer("x".repeat(bytes)));
+  const one = client(running);
+  holdTime();
+  one.socket.removeAllListeners("end"); // it does not end its half
+  const end = once(one.socket, "end");
+  await one.send(`${GET}nonsense\r\n\r\n`);
+  await end;
+  expect(running.listener.connections).toBe(1);
+  while (running.listener.connections > 0) await pass(2_000);
 });
 
 test("a graceful stop waits for work in the background", async () => {

@@ -1,32 +1,58 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { platform, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { connectionLimit } from "../../../server/serve/connection-limit.ts";
+import { connectionLimit, partOfEach } from "../../../server/serve/connection-limit.ts";
 import { listenLocally, localUrl } from "../../suite/local-url.ts";
+import { exchange } from "../raw-client.ts";
 import { ServerProcess } from "./running-server.ts";
 
 test.each([
-  [null, 20_000],
-  [1_048_576, 20_000],
-  [26_667, 20_000],
-  [26_666, 19_999],
-  [5_334, 4_000],
-  [5_332, 3_999],
-  [1024, 768],
-  [300, 225],
-])("of %j files that a process may open, %i are for clients", (openFiles, connections) => {
-  expect(connectionLimit(openFiles).connections).toBe(connections);
-  expect(connectionLimit(openFiles).warning !== null).toBe(connections < 4_000);
+  [null, 20_000, null],
+  [1_048_576, 20_000, 514_288],
+  [26_667, 20_000, 3_333],
+  [26_666, 19_999, 3_333],
+  [5_334, 4_000, 667],
+  [5_332, 3_999, 666],
+  [1024, 768, 128],
+  [300, 225, 37],
+])(
+  "of %j files that a process may open, %i are for clients, and %j for origins",
+  (openFiles, connections, toOrigins) => {
+    expect(connectionLimit(openFiles)).toMatchObject({ connections, toOrigins });
+    expect(connectionLimit(openFiles).warning !== null).toBe(connections < 4_000);
+  },
+);
+
+test.each([
+  [37, 1, 37],
+  [37, 2, 18],
+  [37, 38, 1],
+])("of %i connections, to %i origins, each has %i", (toOrigins, origins, each) => {
+  expect(partOfEach(toOrigins, origins)).toBe(each);
 });
 
 describe.skipIf(platform() !== "linux")("tidemark serve that may open 300 files (which /proc tells)", () => {
   const CONNECTIONS = 225;
+  const TO_ORIGIN = 37;
   const origin = createServer((request, response) => {
+    if (request.url!.startsWith("/held") && held.push(response) < TO_ORIGIN) return;
+    if (request.url!.startsWith("/held")) {
+      for (const each of held) if (!each.writableEnded) each.end("held");
+      return;
+    }
     const cacheControl = request.url!.startsWith("/unstored") ? "no-store" : "max-age=600";
     response.writeHead(200, { "cache-control": cacheControl }).end(`body of ${request.url}`);
+  });
+  /** Requests that the origin answers once it has as many as connections may be open to it. */
+  const held: ServerResponse[] = [];
+  let open = 0;
+  let mostOpen = 0;
+  origin.on("connection", (socket) => {
+    mostOpen = Math.max(mostOpen, ++open);
+    socket.on("close", () => open--);
   });
   const crowd: Socket[] = [];
   let folder: string;
@@ -69,6 +95,17 @@ describe.skipIf(platform() !== "linux")("tidemark serve that may open 300 files 
       /each worker takes at most 225 connections, because a process may open 300 files here: raise that/,
     );
   });
+
+  test("has no more connections to the origin than leave files for the disk, however many requests wait", async () => {
+    const get = (at: number) => `GET /held/${at} HTTP/1.1\r\nHost: ${address.host}\r\n\r\n`;
+    const where = { host: address.hostname, port: Number(address.port) };
+    const clients = Array.from({ length: 12 }, (_, client) =>
+      exchange(where, Array.from({ length: 32 }, (_, at) => get(client * 32 + at)).join("")),
+    );
+    const received = (await Promise.all(clients)).map((client) => client.received).join("");
+    expect(received.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(12 * 32);
+    expect(mostOpen).toBe(TO_ORIGIN);
+  }, 60_000);
 
   test("fetches and stores pages while as many clients are connected, and tells the next one why it is not served", async () => {
     expect((await visit("/page")).status).toBe(200);

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent, fetch as undiciFetch } from "undici";
@@ -134,6 +134,22 @@ describe("tidemark serve", () => {
       expect(await purge.json()).toMatchObject({ settlesInMs: 0, seq: round });
     }
     expect(origin.countOf("/page")).toBeLessThanOrEqual(40); // two workers, at most once each per version
+    expect(await server.stop()).toBe(0);
+  });
+
+  test("serves on when nobody reads any more what it prints", async () => {
+    const log = join(folder, "unread.log");
+    const args = ["--origin", origin.url, ...LISTEN, "--cache", "unread", "--access-log", log];
+    const server = start(args, { TIDEMARK_HOSTS: "*" });
+    const address = await server.address();
+    server.child.stdout!.destroy();
+    server.child.stderr!.destroy();
+    for (let time = 0; time < 2; time++) {
+      renameSync(log, `${log}.old`);
+      server.signal("SIGUSR1"); // of which it says a line once both workers have opened the file anew
+      while (!existsSync(log)) await new Promise(setImmediate);
+    }
+    expect((await ask(address, "/none")).status).toBe(404);
     expect(await server.stop()).toBe(0);
   });
 

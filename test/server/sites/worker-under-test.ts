@@ -57,6 +57,7 @@ export async function startSites(
     disk: { folder: pages, maxBytes: 64 * 1024 ** 2 },
     sharesFetches: false,
     maxConnections: 20_000,
+    maxOriginConnections: null,
     usesFastHits: true,
     tls: {
       certificates: readCertificates({ pairs: [pair], folder: null }),
