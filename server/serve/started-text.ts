@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import { DEFAULT_CONFIG } from "../../cdn/config/config-file-error.ts";
-import type { OriginAddress } from "../origin/origin-address.ts";
+import { addressText } from "../origin/origin-address.ts";
 import { ONLY_SITE } from "../processes/site-logs.ts";
 import type { PreparedSite } from "./prepared-site.ts";
 import type { Prepared, RunningServer } from "./serve.ts";
@@ -79,10 +79,6 @@ function tokenText({ settings: { tokens }, madeToken }: PreparedSite): string {
 function inRows(rows: readonly (readonly string[])[]): string {
   const width = Math.max(8, ...rows.map(([name]) => name!.length));
   return rows.map(([name, text]) => `  ${name!.padEnd(width)} ${text}`).join("\n");
-}
-
-function addressText({ url, socketPath }: OriginAddress): string {
-  return socketPath === null ? url : `unix:${socketPath}`;
 }
 
 function diskText({ settings: { disk } }: Prepared): string {

@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makeCertificate } from "../front/make-certificate.ts";
 import { ServerProcess } from "./running-server.ts";
 
 const ORIGIN = ["--origin", "http://127.0.0.1:8000"];
@@ -53,6 +54,24 @@ const refusals: readonly Refusal[] = [
     name: "a coding that cannot be made",
     args: ["--config", "mistaken.config.mjs", "--check"],
     words: ["mistaken.config.mjs is not valid", 'compression.codings[0] is none of "br", "gzip" and "zstd"'],
+  },
+  {
+    name: "an origin that is the server itself",
+    args: ["--origin", "http://127.0.0.1:8091", "--listen", "8091", "--check"],
+    words: [
+      'tidemark: the settings are not valid: origin "http://127.0.0.1:8091" is where this server listens: name the server behind it',
+    ],
+  },
+  {
+    name: "an origin that is the server's own socket",
+    args: ["--origin", "unix:/run/edge.sock", "--listen", "unix:/run/edge.sock", "--check"],
+    words: ['origin "unix:/run/edge.sock" is where this server listens: name the server behind it'],
+  },
+  {
+    name: "an origin that is the server itself, among hosts that others know it by",
+    args: ["--origin", "http://localhost:8091", "--listen", "*:8091", "--check"],
+    environment: HOSTS,
+    words: ['origin "http://localhost:8091" is where this server listens'],
   },
   {
     name: "an access log in a folder that does not exist",
@@ -135,6 +154,30 @@ describe("tidemark serve refuses in words, and with exit code 2:", () => {
     expect(printed).toContain(`Cannot listen on 127.0.0.1:${port}: another process listens there.`);
     expect(code).toBe(2);
   });
+});
+
+test.each([
+  { name: "for this machine", environment: {} },
+  { name: "for the host localhost", environment: { TIDEMARK_HOSTS: "localhost" } },
+])("a server and its origin may both be on unix sockets, $name", async ({ environment }) => {
+  const { code, printed } = await run(
+    ["--origin", "unix:/run/app.sock", "--listen", "unix:/run/edge.sock", "--check"],
+    {
+      ...environment,
+    },
+  );
+  expect(printed).toContain("The settings are valid");
+  expect(code).toBe(0);
+});
+
+test("an origin without TLS may have the name of a server with TLS", async () => {
+  const { chain, key } = makeCertificate(["localhost"]);
+  writeFileSync(join(folder, "localhost.crt"), chain);
+  writeFileSync(join(folder, "localhost.key"), key);
+  const tls = ["--listen-tls", "localhost:443", "--tls-folder", "."];
+  const { code, printed } = await run(["--origin", "http://localhost", ...tls, "--check"]);
+  expect(printed).toContain("The settings are valid: origin http://localhost");
+  expect(code).toBe(0);
 });
 
 test("--check makes nothing", async () => {
