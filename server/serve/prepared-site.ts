@@ -10,6 +10,7 @@ import type { SiteSettings } from "./edge-settings.ts";
 import { isLocal, leadsBack, localHosts } from "./listen-addresses.ts";
 import { isReadableOnTheWay, NODE, type ParentSettings } from "./parent-settings.ts";
 import { ServerError } from "./server-error.ts";
+import { siteWarnings } from "./site-warnings.ts";
 
 /** Where a site's rules are, and what outranks them. */
 export interface SiteSources {
@@ -63,7 +64,7 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
     throw new ServerError("there is no site to serve. Name it: tidemark serve --origin http://127.0.0.1:8000");
   }
   const loaded = await loadSite(config, overrides);
-  const { namesHosts, originUrl, weakened } = loaded.review;
+  const { namesHosts, originUrl } = loaded.review;
   if (!namesHosts && listen.some((address) => !isLocal(address))) {
     throw new ServerError(
       "other machines can reach this server, so it has to know its public hosts. Name them in the config, " +
@@ -79,7 +80,8 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
       `the host ${JSON.stringify(starred)} is not a name. Name each host, or serve any: TIDEMARK_HOSTS='*'.`,
     );
   }
-  const warnings = [...weakened];
+  const origin = named ?? (parent === null ? originOf(originUrl) : null);
+  const warnings = siteWarnings(loaded, origin);
   if (parent !== null && isReadableOnTheWay(parent.address)) {
     warnings.push(`the token for the parent ${parent.address.url} can be read on the way: name it by https`);
   }
@@ -92,7 +94,6 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
   if (!tokens.TIDEMARK_TOKEN && !tokens.TIDEMARK_TOKENS) {
     warnings.push("TIDEMARK_TOKEN is not set, so nobody can purge. Make one with: openssl rand -base64 32");
   }
-  const origin = named ?? (parent === null ? originOf(originUrl) : null);
   if (origin !== null) expectElsewhere("origin", origin, listen);
   if (parent !== null) expectElsewhere("parent", parent.address, listen);
   // Without hosts only this machine is served, whose names are the origin's, too.

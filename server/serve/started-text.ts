@@ -46,15 +46,18 @@ function rulesText(config: string | null): string {
 }
 
 /** What `--check` prints if nothing is wrong. */
-export function checkedText({ sites }: Prepared): string {
+export function checkedText({ sites, config }: Prepared): string {
   const texts = [...sites.values()].map(({ loaded, settings, isLocal }) => {
     const hosts = isLocal
       ? "no hosts, so it would serve this machine alone"
       : `hosts ${hostsText(loaded.review.hosts)}`;
     const site = settings.name === ONLY_SITE ? "" : `site ${settings.name}: `;
     const parent = settings.parent && `parent ${addressText(settings.parent.address)}`;
-    const origin = settings.origin && `origin ${settings.origin.socketPath ?? settings.origin.url}`;
-    return site + [parent, origin, hosts].filter((each) => each !== null).join(", ");
+    const origin = settings.origin && `origin ${addressText(settings.origin)}`;
+    const count = loaded.site.routes?.length ?? 0;
+    const routes = `${count} ${count === 1 ? "route" : "routes"}${config === null ? "" : ` in ${config}`}`;
+    const rules = loaded.files.length === 0 ? "no config" : routes;
+    return site + [parent, origin, rules, hosts].filter((each) => each !== null).join(", ");
   });
   return texts.length === 1 && sites.has(ONLY_SITE)
     ? `The settings are valid: ${texts[0]}.`
