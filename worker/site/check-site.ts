@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { IN_ENGLISH } from "../../wire/english.ts";
 import { DEFAULT_MAX_RESPONSE_FIELD_BYTES, DEFAULT_MAX_TAGS } from "../../wire/fields.ts";
+import { hopByHopFields } from "../rules/forwarding/hop-by-hop.ts";
 import { readNetwork } from "../rules/forwarding/trusted-proxies.ts";
 import { ANALYTICS_COOKIES } from "../rules/identity/cookies.ts";
 import { TRACKING_PARAMETERS } from "../rules/key/query.ts";
@@ -31,6 +32,14 @@ const openField = lowerCaseName.check(
     (name) => name === "*" || isOpenToOwners(name),
     'names or covers a claim, a credential, a cookie, or a field that the edge or the connection sets: name others, like "x-app-version"',
   ),
+);
+/** The name of a field that the origin may get from the owner: one that the connection does not write itself. */
+const originField = fieldName.check(
+  z.refine(
+    (name) => name.toLowerCase() !== "host",
+    "the origin gets its own name in Host, and the public one in X-Forwarded-Host",
+  ),
+  z.refine((name) => !ofConnection(name.toLowerCase()), "is written by the connection, which sends no other"),
 );
 
 /** What becomes of fields that are not in the key, of the site or of a route. */
@@ -248,7 +257,7 @@ export const siteSchema = z.strictObject({
   ),
   doors: z.prefault(doors, {}),
   /** Extra fields on every request to the origin, such as a shared secret. */
-  originFields: z.prefault(z.record(fieldName, fieldValue), {}),
+  originFields: z.prefault(z.record(originField, fieldValue), {}),
   /** Whether browsers get the dashboard at `/_tidemark/`. */
   dashboard: z.prefault(z.boolean(), true),
   /** Checked by `compressionSettings`, for `tidemark serve`, which alone obeys it. */
@@ -372,6 +381,11 @@ function tagTemplateErrors(rules: RouteRules, path: string): { path: string; mes
       },
     ];
   });
+}
+
+/** Credentials for a proxy go out as they are: the origin may be one. */
+function ofConnection(name: string): boolean {
+  return [...hopByHopFields(null), "content-length", "expect"].includes(name) && !name.startsWith("proxy-auth");
 }
 
 function isUrlPattern(text: string): boolean {
