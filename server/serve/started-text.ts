@@ -13,8 +13,9 @@ export function startedText(server: RunningServer): string {
   const heading = `${title} serves ${addresses.map((each) => (each.includes("/") ? each : `http://${each}`)).join(", ")}`;
   if (only === undefined) return `${heading}\n\n${severalText(prepared)}\n`;
   const { config } = prepared;
-  const { loaded, settings, isLocal, madeToken } = only;
+  const { loaded, settings, site, isLocal, madeToken } = only;
   const address = addresses.find((each) => !each.includes("/"));
+  const page = address === undefined ? null : `http://${nearHost(address)}/`;
   const lines = inRows([
     ...(settings.parent ? [["parent", addressText(settings.parent.address)]] : []),
     ...(settings.origin ? [["origin", addressText(settings.origin)]] : []),
@@ -25,24 +26,41 @@ export function startedText(server: RunningServer): string {
     ],
     ["disk", diskText(prepared)],
     ...(isLocal ? [["token", tokenText(only)]] : []),
+    ...(site.hasDashboard ? [["look", dashboardText(isLocal ? page : null)]] : []),
   ]);
-  if (!isLocal || address === undefined) return `${heading}\n\n${lines}\n`;
-  const page = `http://localhost:${address.slice(address.lastIndexOf(":") + 1)}/`;
+  const hasPlainRequests = settings.toHttps === null && !prepared.settings.usesProxyProtocol;
+  if (page === null || !hasPlainRequests) return `${heading}\n\n${lines}\n`;
+  const host = isLocal || loaded.review.hosts === null ? "" : ` -H "Host: ${loaded.review.hosts[0]}"`;
   const bearer = `-H "Authorization: Bearer ${madeToken ?? "$TIDEMARK_TOKEN"}"`;
-  return `${heading}. Ctrl-C stops it.
+  return `${heading}.${isLocal ? " Ctrl-C stops it." : ""}
 
 ${lines}
 
 Ask twice, then purge and ask again:
 
-  curl -si ${page} | grep -i -e ^x-cache -e ^cache-status -e ^age
-  curl -s -X PURGE ${page} ${bearer}
+  curl -si ${page}${host} | grep -i -e ^x-cache -e ^cache-status -e ^age
+  curl -s -X PURGE ${page}${host} ${bearer}
+
+MISS twice with detail=no-freshness: the origin gave the page no lifetime. A defaultTtl in the config gives it one.
 `;
+}
+
+/** The host, with its port, at which this machine reaches an address. */
+function nearHost(address: string): string {
+  const [, host, port] = /^(.*):(\d+)$/.exec(address)!;
+  return /^(?:127\.|0\.0\.0\.0$|\[::1?\]$)/.test(host!) ? `localhost:${port}` : address;
+}
+
+/** The page is for browsers, at each host of the site. */
+function dashboardText(page: string | null): string {
+  return page === null
+    ? "/_tidemark/ at each host, in a browser  (log in with a token)"
+    : `${page}_tidemark/ in a browser  (log in with the token)`;
 }
 
 function rulesText(config: string | null): string {
   if (config !== null) return `${config}  (edits are picked up)`;
-  return `none: the origin's Cache-Control decides alone  (a ${DEFAULT_CONFIG} is picked up)`;
+  return `none: a page is stored if the origin says s-maxage or max-age  (a ${DEFAULT_CONFIG}, with defaultTtl, is picked up)`;
 }
 
 /** What `--check` prints if nothing is wrong. */
