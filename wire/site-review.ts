@@ -19,3 +19,11 @@ export interface ShadowedRoute {
   readonly index: number;
   readonly by: { readonly match: string; readonly index: number };
 }
+
+/** What is wrong with such a route, and what to do. */
+export function neverMatches({ match, by }: ShadowedRoute): string {
+  return (
+    `${match} never matches, because routes[${by.index}], ${by.match}, comes first and matches all of it. ` +
+    "Move it before that route, or take it out."
+  );
+}

@@ -110,6 +110,7 @@ async function run(flags: ServeFlags): Promise<void> {
   // Whoever read them may have ended. A server is not ended by that, and cannot say it to anybody.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   const { serve, prepare } = await import("../../server/serve/serve.ts");
+  const { whyNotOpened } = await import("../../server/processes/listening-sockets.ts");
   const { expectWritableFolder } = await import("../../server/serve/places.ts");
   const { activatedSockets } = await import("../../server/processes/activated-sockets.ts");
   const { Predecessor } = await import("../../server/processes/upgrade.ts");
@@ -157,6 +158,8 @@ async function run(flags: ServeFlags): Promise<void> {
     for (const line of prepared.warnings) printLine(line);
     if (flags.check) {
       expectWritableFolder(options.cache);
+      // A server that runs with these settings holds its addresses, so this is no mistake yet.
+      for (const line of await whyNotOpened(options.listen)) printLine(line);
       process.stdout.write(`${checkedText(prepared)}\n`);
       return;
     }

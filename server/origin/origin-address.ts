@@ -6,6 +6,11 @@ export interface OriginAddress {
   readonly socketPath: string | null;
 }
 
+/** The address as its owner would write it. */
+export function addressText({ url, socketPath }: OriginAddress): string {
+  return socketPath === null ? url : `unix:${socketPath}`;
+}
+
 /**
  * Reads the origin's address: a URL, or `unix:/run/gunicorn.sock`, whose requests carry `Host: localhost`. `null` if it
  * is neither.

@@ -100,6 +100,21 @@ export async function openSockets(
   }
 }
 
+/** Why these addresses could not be opened now. Opens none for longer than a moment, and makes no files. */
+export async function whyNotOpened(addresses: readonly ListenAddress[]): Promise<string[]> {
+  const why: string[] = [];
+  for (const address of addresses) {
+    try {
+      if ("path" in address) await expectFreePath(address.path);
+      else for (const socket of await openHost(address)) socket.close();
+    } catch (cause) {
+      if (!(cause instanceof ListenError)) throw cause;
+      why.push(cause.message);
+    }
+  }
+  return why;
+}
+
 async function openAddress(
   address: ListenAddress,
   clock: Clock,
@@ -195,13 +210,16 @@ function portOf(socket: HeldSocket | undefined): number {
   return Number(socket?.address.split(":").at(-1) ?? 0);
 }
 
-async function openPath(path: string, mode = ANYBODY_MAY_CONNECT): Promise<HeldSocket> {
+/** Throws a `ListenError` if the path cannot be listened on. */
+async function expectFreePath(path: string): Promise<void> {
   if (!existsSync(dirname(path))) throw new ListenError(path, "ENOENT"); // the system says EACCES
   if (existsSync(path) && !isSocket(path)) throw new ListenError(path, "ENOTSOCK");
-  if (isSocket(path)) {
-    if (await isListenedTo(path)) throw new ListenError(path, "EADDRINUSE");
-    unlinkSync(path); // its process has died
-  }
+  if (isSocket(path) && (await isListenedTo(path))) throw new ListenError(path, "EADDRINUSE");
+}
+
+async function openPath(path: string, mode = ANYBODY_MAY_CONNECT): Promise<HeldSocket> {
+  await expectFreePath(path);
+  if (isSocket(path)) unlinkSync(path); // its process has died
   // A socket that is bound under another name can be closed here while another process listens on it: the system's
   // library deletes the name that it has bound.
   const boundAs = `${path}.new`;

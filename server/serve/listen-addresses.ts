@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import type { OriginAddress } from "../origin/origin-address.ts";
 import type { ListenAddress } from "../processes/listening-sockets.ts";
 
 const MAX_PORT = 65_535;
@@ -30,4 +31,13 @@ export function localHosts(address: ListenAddress): string[] {
   if ("path" in address) return ["localhost"];
   const isDefault = address.port === (address.scheme === "https" ? 443 : 80);
   return ["localhost", "127.0.0.1", "[::1]"].map((host) => (isDefault ? host : `${host}:${address.port}`));
+}
+
+/** Whether a server that listens there would ask itself at an origin's address. */
+export function leadsBack(address: ListenAddress, { url, socketPath }: OriginAddress): boolean {
+  if ("path" in address) return address.path === socketPath;
+  const { protocol, host } = new URL(url);
+  if (socketPath !== null || protocol !== `${address.scheme ?? "http"}:`) return false;
+  const isOnLoopback = isLocal(address) || address.host === "::" || address.host === "0.0.0.0";
+  return isOnLoopback && localHosts(address).includes(host);
 }

@@ -1,15 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { configuredTokens, type TokenSettings } from "../../worker/control/tokens.ts";
-import { compileSite, type Site } from "../../worker/site/site.ts";
+import { compileSite, type Site, type SiteOverrides } from "../../worker/site/site.ts";
 import { overridesOf, type SiteVariables } from "../../worker/site/site-overrides.ts";
 import type { HttpsRedirect } from "../front/https-redirect.ts";
-import { type OriginAddress, readOriginAddress } from "../origin/origin-address.ts";
+import { addressText, type OriginAddress, readOriginAddress } from "../origin/origin-address.ts";
 import type { ListenAddress } from "../processes/listening-sockets.ts";
 import { type LoadedSite, loadSite } from "../site/load-site.ts";
 import type { SiteSettings } from "./edge-settings.ts";
-import { isLocal, localHosts } from "./listen-addresses.ts";
+import { isLocal, leadsBack, localHosts } from "./listen-addresses.ts";
 import { isReadableOnTheWay, NODE, type ParentSettings } from "./parent-settings.ts";
 import { ServerError } from "./server-error.ts";
+import { siteWarnings } from "./site-warnings.ts";
 
 /** Where a site's rules are, and what outranks them. */
 export interface SiteSources {
@@ -53,12 +54,17 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
   const { listen } = around;
   const named = sources.origin === null ? null : originOf(sources.origin);
   // With a parent, the origin of the config is the parent's to ask.
-  const overrides = { ...overridesOf(environment), origin: (named ?? parent?.address)?.url };
+  const asked = named ?? parent?.address;
+  const overrides: SiteOverrides = {
+    ...overridesOf(environment),
+    origin: asked?.url,
+    originIsElsewhere: typeof asked?.socketPath === "string",
+  };
   if (config === null && named === null && parent === null) {
     throw new ServerError("there is no site to serve. Name it: tidemark serve --origin http://127.0.0.1:8000");
   }
   const loaded = await loadSite(config, overrides);
-  const { namesHosts, originUrl, weakened } = loaded.review;
+  const { namesHosts, originUrl } = loaded.review;
   if (!namesHosts && listen.some((address) => !isLocal(address))) {
     throw new ServerError(
       "other machines can reach this server, so it has to know its public hosts. Name them in the config, " +
@@ -74,7 +80,8 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
       `the host ${JSON.stringify(starred)} is not a name. Name each host, or serve any: TIDEMARK_HOSTS='*'.`,
     );
   }
-  const warnings = [...weakened];
+  const origin = named ?? (parent === null ? originOf(originUrl) : null);
+  const warnings = siteWarnings(loaded, origin);
   if (parent !== null && isReadableOnTheWay(parent.address)) {
     warnings.push(`the token for the parent ${parent.address.url} can be read on the way: name it by https`);
   }
@@ -87,8 +94,12 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
   if (!tokens.TIDEMARK_TOKEN && !tokens.TIDEMARK_TOKENS) {
     warnings.push("TIDEMARK_TOKEN is not set, so nobody can purge. Make one with: openssl rand -base64 32");
   }
-  // Without hosts only this machine is served.
-  const siteOverrides = { ...overrides, ...(!namesHosts && { hosts: listen.flatMap(localHosts) }) };
+  if (origin !== null) expectElsewhere("origin", origin, listen);
+  if (parent !== null) expectElsewhere("parent", parent.address, listen);
+  // Without hosts only this machine is served, whose names are the origin's, too.
+  const siteOverrides: SiteOverrides = namesHosts
+    ? overrides
+    : { ...overrides, hosts: listen.flatMap(localHosts), originIsElsewhere: true };
   const site = compileSite(loaded.site, siteOverrides);
   if (site.purge.relays > 0) {
     throw new ServerError("purge.relays is for the Workers platform: here each worker is told of purges anyway.");
@@ -98,13 +109,22 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
     name,
     site: loaded.site,
     overrides: siteOverrides,
-    origin: named ?? (parent === null ? originOf(originUrl) : null),
+    origin,
     parent,
     node: NODE,
     tokens,
     toHttps: redirectOf(around, site),
   };
   return { loaded, settings, site, isLocal: !namesHosts, madeToken, warnings };
+}
+
+/** Throws a `ServerError` if each request that is sent there would come back to this server. */
+function expectElsewhere(setting: string, address: OriginAddress, listen: readonly ListenAddress[]): void {
+  if (!listen.some((own) => leadsBack(own, address))) return;
+  const found = JSON.stringify(addressText(address));
+  throw new ServerError(
+    `the settings are not valid: ${setting} ${found} is where this server listens: name the server behind it`,
+  );
 }
 
 let madeOnce: string | undefined;

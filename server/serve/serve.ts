@@ -111,9 +111,10 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
     warnings.map((line) => (name === ONLY_SITE ? line : `site ${name}: ${line}`)),
   );
   const ofCertificates = certificateWarnings(tls?.certificates ?? [], systemClock.now());
+  const ofTls = hstsWarnings(options, listen, sites);
   const limit = connectionLimit(mayOpenFiles());
   const ofLimit = limit.warning === null ? [] : [limit.warning];
-  const warnings = [...problems, ...ofSites, ...tokenWarnings(sites), ...ofCertificates, ...ofLimit];
+  const warnings = [...problems, ...ofSites, ...tokenWarnings(sites), ...ofCertificates, ...ofTls, ...ofLimit];
   const settings: EdgeSettings = {
     sites: [...sites.values()].map((each) => each.settings),
     memoryBytes: Math.floor(options.memoryBytes / workers),
@@ -268,6 +269,18 @@ function tlsOf(files: CertificateFiles, listen: readonly ListenAddress[]): TlsSe
     );
   }
   return isNeeded ? { certificates: readCertificates(files), ticketSecret: randomBytes(48).toString("base64") } : null;
+}
+
+/** Answers are over TLS where this server speaks it, or where a trusted proxy says so. */
+function hstsWarnings(
+  { strictTransportSecurity }: ServeOptions,
+  listen: readonly ListenAddress[],
+  sites: PreparedSites,
+): string[] {
+  const speaksTls = listen.some((address) => "port" in address && address.scheme === "https");
+  const trustsProxies = [...sites.values()].some(({ site }) => site.trustedProxies.length > 0);
+  if (strictTransportSecurity === null || speaksTls || trustsProxies) return [];
+  return ["--hsts has no effect: it is for answers over TLS, and this server has no address with TLS (--listen-tls)."];
 }
 
 /** Calls `onChange` shortly after the files of any site have changed, or one of several was added or removed. */

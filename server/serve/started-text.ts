@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import { DEFAULT_CONFIG } from "../../cdn/config/config-file-error.ts";
-import type { OriginAddress } from "../origin/origin-address.ts";
+import { addressText } from "../origin/origin-address.ts";
 import { ONLY_SITE } from "../processes/site-logs.ts";
 import type { PreparedSite } from "./prepared-site.ts";
 import type { Prepared, RunningServer } from "./serve.ts";
@@ -13,8 +13,9 @@ export function startedText(server: RunningServer): string {
   const heading = `${title} serves ${addresses.map((each) => (each.includes("/") ? each : `http://${each}`)).join(", ")}`;
   if (only === undefined) return `${heading}\n\n${severalText(prepared)}\n`;
   const { config } = prepared;
-  const { loaded, settings, isLocal, madeToken } = only;
+  const { loaded, settings, site, isLocal, madeToken } = only;
   const address = addresses.find((each) => !each.includes("/"));
+  const page = address === undefined ? null : `http://${nearHost(address)}/`;
   const lines = inRows([
     ...(settings.parent ? [["parent", addressText(settings.parent.address)]] : []),
     ...(settings.origin ? [["origin", addressText(settings.origin)]] : []),
@@ -25,36 +26,56 @@ export function startedText(server: RunningServer): string {
     ],
     ["disk", diskText(prepared)],
     ...(isLocal ? [["token", tokenText(only)]] : []),
+    ...(site.hasDashboard ? [["look", dashboardText(isLocal ? page : null)]] : []),
   ]);
-  if (!isLocal || address === undefined) return `${heading}\n\n${lines}\n`;
-  const page = `http://localhost:${address.slice(address.lastIndexOf(":") + 1)}/`;
+  const hasPlainRequests = settings.toHttps === null && !prepared.settings.usesProxyProtocol;
+  if (page === null || !hasPlainRequests) return `${heading}\n\n${lines}\n`;
+  const host = isLocal || loaded.review.hosts === null ? "" : ` -H "Host: ${loaded.review.hosts[0]}"`;
   const bearer = `-H "Authorization: Bearer ${madeToken ?? "$TIDEMARK_TOKEN"}"`;
-  return `${heading}. Ctrl-C stops it.
+  return `${heading}.${isLocal ? " Ctrl-C stops it." : ""}
 
 ${lines}
 
 Ask twice, then purge and ask again:
 
-  curl -si ${page} | grep -i -e ^x-cache -e ^cache-status -e ^age
-  curl -s -X PURGE ${page} ${bearer}
+  curl -si ${page}${host} | grep -i -e ^x-cache -e ^cache-status -e ^age
+  curl -s -X PURGE ${page}${host} ${bearer}
+
+MISS twice with detail=no-freshness: the origin gave the page no lifetime. A defaultTtl in the config gives it one.
 `;
+}
+
+/** The host, with its port, at which this machine reaches an address. */
+function nearHost(address: string): string {
+  const [, host, port] = /^(.*):(\d+)$/.exec(address)!;
+  return /^(?:127\.|0\.0\.0\.0$|\[::1?\]$)/.test(host!) ? `localhost:${port}` : address;
+}
+
+/** The page is for browsers, at each host of the site. */
+function dashboardText(page: string | null): string {
+  return page === null
+    ? "/_tidemark/ at each host, in a browser  (log in with a token)"
+    : `${page}_tidemark/ in a browser  (log in with the token)`;
 }
 
 function rulesText(config: string | null): string {
   if (config !== null) return `${config}  (edits are picked up)`;
-  return `none: the origin's Cache-Control decides alone  (a ${DEFAULT_CONFIG} is picked up)`;
+  return `none: a page is stored if the origin says s-maxage or max-age  (a ${DEFAULT_CONFIG}, with defaultTtl, is picked up)`;
 }
 
 /** What `--check` prints if nothing is wrong. */
-export function checkedText({ sites }: Prepared): string {
+export function checkedText({ sites, config }: Prepared): string {
   const texts = [...sites.values()].map(({ loaded, settings, isLocal }) => {
     const hosts = isLocal
       ? "no hosts, so it would serve this machine alone"
       : `hosts ${hostsText(loaded.review.hosts)}`;
     const site = settings.name === ONLY_SITE ? "" : `site ${settings.name}: `;
     const parent = settings.parent && `parent ${addressText(settings.parent.address)}`;
-    const origin = settings.origin && `origin ${settings.origin.socketPath ?? settings.origin.url}`;
-    return site + [parent, origin, hosts].filter((each) => each !== null).join(", ");
+    const origin = settings.origin && `origin ${addressText(settings.origin)}`;
+    const count = loaded.site.routes?.length ?? 0;
+    const routes = `${count} ${count === 1 ? "route" : "routes"}${config === null ? "" : ` in ${config}`}`;
+    const rules = loaded.files.length === 0 ? "no config" : routes;
+    return site + [parent, origin, rules, hosts].filter((each) => each !== null).join(", ");
   });
   return texts.length === 1 && sites.has(ONLY_SITE)
     ? `The settings are valid: ${texts[0]}.`
@@ -79,10 +100,6 @@ function tokenText({ settings: { tokens }, madeToken }: PreparedSite): string {
 function inRows(rows: readonly (readonly string[])[]): string {
   const width = Math.max(8, ...rows.map(([name]) => name!.length));
   return rows.map(([name, text]) => `  ${name!.padEnd(width)} ${text}`).join("\n");
-}
-
-function addressText({ url, socketPath }: OriginAddress): string {
-  return socketPath === null ? url : `unix:${socketPath}`;
 }
 
 function diskText({ settings: { disk } }: Prepared): string {

@@ -1,4 +1,4 @@
-import type { SiteReview } from "../../wire/site-review.ts";
+import { neverMatches, type SiteReview } from "../../wire/site-review.ts";
 import { type Finding, problem, warning } from "./check-report.ts";
 import { placeIn, type WranglerSettings } from "./wrangler-settings.ts";
 
@@ -9,13 +9,7 @@ export function siteFindings(config: string, entry: string, settings: WranglerSe
     // The file's own rules were valid when createEdge took them, so a variable has made them invalid.
     return review.errors.map(({ path, message }) => problem(`${where}, vars`, `${path}: ${message}`));
   }
-  const findings = review.shadowed.map(({ match, index, by }) =>
-    problem(
-      `${entry}, routes[${index}]`,
-      `${match} never matches, because routes[${by.index}], ${by.match}, comes first and matches all of it. ` +
-        "Move it before that route, or take it out.",
-    ),
-  );
+  const findings = review.shadowed.map((route) => problem(`${entry}, routes[${route.index}]`, neverMatches(route)));
   if (!review.namesHosts) {
     const words =
       'no public host is named, and without one the edge answers 503. Add hosts: ["www.example.com"] to the';

@@ -127,9 +127,9 @@ export const checkMutants: readonly CheckMutant[] = [
   },
   {
     name: "the places of the two routes are mixed up",
-    file: SITE,
+    file: "wire/site-review.ts",
     from: "{by.index}",
-    to: "{index}",
+    to: "{by.index + 1}",
     reddens: "a route that never matches",
   },
   {

@@ -271,6 +271,21 @@ describe("a mistake in a site's rules is told with its place, its value and what
       { origin, originFields: { "x-a": "b\r\nc" } },
       /^originFields\.x-a: is not a field value/,
     ],
+    [
+      "a host for the origin",
+      { origin, originFields: { Host: "www.example.test" } },
+      /^originFields\.Host: the origin gets its own name in Host, and the public one in X-Forwarded-Host$/,
+    ],
+    [
+      "a field for the origin that the connection writes",
+      { origin, originFields: { "Content-Length": "5" } },
+      /^originFields\.Content-Length: is written by the connection, which sends no other$/,
+    ],
+    [
+      "or that is about one connection",
+      { origin, originFields: { TE: "trailers" } },
+      /^originFields\.TE: is written by/,
+    ],
   ])("%s", (_, input, expected) => {
     expect(problemsOf(input)).toEqual([expect.stringMatching(expected)]);
   });

@@ -159,8 +159,8 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
     const withTls = scripts[2]!.code.replace("/etc/letsencrypt/live", folder);
     expect(await run(withTls, folder, { ...unset, TIDEMARK_HOSTS: "www.example.com" })).toContain("www.example.com");
     const sites = await run(scripts[3]!.code, folder, unset);
-    expect(sites).toContain("site blog: origin http://127.0.0.1:8001, hosts blog.example.com");
-    expect(sites).toContain("site shop: origin http://127.0.0.1:8000, hosts shop.example.com");
+    expect(sites).toContain("site blog: origin http://127.0.0.1:8001, 0 routes, hosts blog.example.com");
+    expect(sites).toContain("site shop: origin http://127.0.0.1:8000, 0 routes, hosts shop.example.com");
     const withLog = linesOf(scripts[4]!.code);
     expect(withLog.slice(0, 2)).toEqual(["createdb tidemark", "npm install pg"]);
     expect(await run(withLog[2]!, folder, { ...unset, TIDEMARK_HOSTS: "www.example.com" })).toContain(
@@ -168,10 +168,10 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
     );
     const hosts = { ...unset, TIDEMARK_HOSTS: "www.example.com" };
     const parent = await run(scripts[5]!.code.replace("/etc/letsencrypt/live", folder), folder, hosts);
-    expect(parent).toContain("origin /run/gunicorn.sock");
+    expect(parent).toContain("origin unix:/run/gunicorn.sock");
     expect(parent).not.toContain("TIDEMARK_TOKENS");
     expect(await run(scripts[6]!.code, folder, hosts)).toContain(
-      "parent https://shield.example.com, hosts www.example.com",
+      "parent https://shield.example.com, no config, hosts www.example.com",
     );
   });
 

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { IN_ENGLISH } from "../../wire/english.ts";
 import { DEFAULT_MAX_RESPONSE_FIELD_BYTES, DEFAULT_MAX_TAGS } from "../../wire/fields.ts";
 import { isToken } from "../rules/fields/token.ts";
+import { hopByHopFields } from "../rules/forwarding/hop-by-hop.ts";
 import { readNetwork } from "../rules/forwarding/trusted-proxies.ts";
 import { ANALYTICS_COOKIES } from "../rules/identity/cookies.ts";
 import { TRACKING_PARAMETERS } from "../rules/key/query.ts";
@@ -32,6 +33,14 @@ const openField = lowerCaseName.check(
     (name) => name === "*" || isOpenToOwners(name),
     'names or covers a claim, a credential, a cookie, or a field that the edge or the connection sets: name others, like "x-app-version"',
   ),
+);
+/** The name of a field that the origin may get from the owner: one that the connection does not write itself. */
+const originField = fieldName.check(
+  z.refine(
+    (name) => name.toLowerCase() !== "host",
+    "the origin gets its own name in Host, and the public one in X-Forwarded-Host",
+  ),
+  z.refine((name) => !ofConnection(name.toLowerCase()), "is written by the connection, which sends no other"),
 );
 
 /** What becomes of fields that are not in the key, of the site or of a route. */
@@ -224,7 +233,7 @@ export const siteSchema = z.strictObject({
     ),
   ),
   doors: z.prefault(doors, {}),
-  originFields: z.prefault(z.record(fieldName, fieldValue), {}),
+  originFields: z.prefault(z.record(originField, fieldValue), {}),
   dashboard: z.prefault(z.boolean(), true),
   compression: z.optional(z.custom<CompressionInput>()), // checked by `compressionSettings`, for `tidemark serve` alone
   limits: z.prefault(
@@ -325,6 +334,11 @@ function tagTemplateErrors(rules: RouteRules, path: string): { path: string; mes
       },
     ];
   });
+}
+
+/** Credentials for a proxy go out as they are: the origin may be one. */
+function ofConnection(name: string): boolean {
+  return [...hopByHopFields(null), "content-length", "expect"].includes(name) && !name.startsWith("proxy-auth");
 }
 
 function isUrlPattern(text: string): boolean {

@@ -73,6 +73,8 @@ export interface SiteOverrides {
   readonly origin?: string | undefined;
   readonly hosts?: readonly string[] | null | undefined;
   readonly publicUrl?: string | undefined;
+  /** Whether the origin is another server than the edge although it has a name of the site, as on a unix socket. */
+  readonly originIsElsewhere?: boolean;
 }
 
 /**
@@ -100,7 +102,7 @@ export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): 
   const publicUrl = site.publicUrl === undefined ? null : publicAddress(site.publicUrl);
   const publicHosts = hosts && [...hosts.map(hostInKeys), ...(publicUrl ? [publicUrl.host] : [])];
   const originHost = new URL(site.origin).host;
-  if ([...(publicHosts ?? []), publicUrl?.host].includes(originHost))
+  if (!overrides.originIsElsewhere && [...(publicHosts ?? []), publicUrl?.host].includes(originHost))
     throw new SiteError([originIsSiteError(site.origin)]);
   const { originTimeout, followTimeout, ...limits } = site.limits;
   const ownField = site.targetedField === undefined ? [] : [site.targetedField.toLowerCase()];

@@ -4,6 +4,8 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { freePort } from "../../suite/free-ports.ts";
+import { makeCertificate } from "../front/make-certificate.ts";
 import { ServerProcess } from "./running-server.ts";
 
 const ORIGIN = ["--origin", "http://127.0.0.1:8000"];
@@ -53,6 +55,24 @@ const refusals: readonly Refusal[] = [
     name: "a coding that cannot be made",
     args: ["--config", "mistaken.config.mjs", "--check"],
     words: ["mistaken.config.mjs is not valid", 'compression.codings[0] is none of "br", "gzip" and "zstd"'],
+  },
+  {
+    name: "an origin that is the server itself",
+    args: ["--origin", "http://127.0.0.1:8091", "--listen", "8091", "--check"],
+    words: [
+      'tidemark: the settings are not valid: origin "http://127.0.0.1:8091" is where this server listens: name the server behind it',
+    ],
+  },
+  {
+    name: "an origin that is the server's own socket",
+    args: ["--origin", "unix:/run/edge.sock", "--listen", "unix:/run/edge.sock", "--check"],
+    words: ['origin "unix:/run/edge.sock" is where this server listens: name the server behind it'],
+  },
+  {
+    name: "an origin that is the server itself, among hosts that others know it by",
+    args: ["--origin", "http://localhost:8091", "--listen", "*:8091", "--check"],
+    environment: HOSTS,
+    words: ['origin "http://localhost:8091" is where this server listens'],
   },
   {
     name: "an access log in a folder that does not exist",
@@ -134,6 +154,89 @@ describe("tidemark serve refuses in words, and with exit code 2:", () => {
     other.close();
     expect(printed).toContain(`Cannot listen on 127.0.0.1:${port}: another process listens there.`);
     expect(code).toBe(2);
+  });
+});
+
+test.each([
+  { name: "for this machine", environment: {} },
+  { name: "for the host localhost", environment: { TIDEMARK_HOSTS: "localhost" } },
+])("a server and its origin may both be on unix sockets, $name", async ({ environment }) => {
+  const { code, printed } = await run(
+    ["--origin", "unix:/run/app.sock", "--listen", "unix:/run/edge.sock", "--check"],
+    {
+      ...environment,
+    },
+  );
+  expect(printed).toContain("The settings are valid");
+  expect(code).toBe(0);
+});
+
+test("an origin without TLS may have the name of a server with TLS", async () => {
+  const { chain, key } = makeCertificate(["localhost"]);
+  writeFileSync(join(folder, "localhost.crt"), chain);
+  writeFileSync(join(folder, "localhost.key"), key);
+  const tls = ["--listen-tls", "localhost:443", "--tls-folder", "."];
+  const { code, printed } = await run(["--origin", "http://localhost", ...tls, "--check"]);
+  expect(printed).toContain("The settings are valid: origin http://localhost");
+  expect(code).toBe(0);
+});
+
+describe("tidemark serve --check, of valid settings,", () => {
+  const check = async (config: string, ...args: readonly string[]): Promise<readonly string[]> => {
+    writeFileSync(join(folder, "checked.config.mjs"), `export default ${config};\n`);
+    const { code, printed } = await run(["--config", "checked.config.mjs", ...args, "--check"]);
+    expect(code).toBe(0);
+    return printed.trim().split("\n");
+  };
+  const CONFIG = '{ origin: "http://127.0.0.1:8000", routes: [{ match: "/a" }, { match: "/b", pass: true }] }';
+
+  test("tells origin, config and hosts, and nothing else", async () => {
+    const lines = await check(CONFIG, "--listen", `127.0.0.1:${await freePort()}`);
+    expect(lines).toEqual([
+      "The settings are valid: origin http://127.0.0.1:8000, 2 routes in checked.config.mjs, no hosts, so it would serve this machine alone.",
+    ]);
+  });
+
+  test("tells of a route that never matches, and of settings that do nothing", async () => {
+    const routes = '[{ match: "/*" }, { match: "/admin/*", pass: true, ttl: "1h", tags: ["admin"] }]';
+    const lines = await check(`{ origin: "http://127.0.0.1:8000", routes: ${routes} }`);
+    expect(lines).toContain(
+      "tidemark: routes[1]: /admin/* never matches, because routes[0], /*, comes first and matches all of it. Move it before that route, or take it out.",
+    );
+    expect(lines).toContain(
+      "tidemark: routes[1]: /admin/* has pass: true and stores nothing, so this has no effect: ttl, tags.",
+    );
+  });
+
+  test("tells of HSTS without TLS, unless a proxy may say that there is TLS", async () => {
+    const hsts = ["--hsts", "max-age=60"];
+    expect(await check(CONFIG, ...hsts)).toContainEqual(
+      expect.stringMatching(/^tidemark: --hsts has no effect: .*TLS/),
+    );
+    const trusting = CONFIG.replace("{", '{ trustedProxies: ["127.0.0.1"],');
+    expect(await check(trusting, ...hsts)).not.toContainEqual(expect.stringContaining("--hsts"));
+  });
+
+  test("tells of addresses on which it could not listen now, and takes none from others", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    const listen = ["--listen", `127.0.0.1:${port}`, "--listen", `unix:${join(folder, "file")}`];
+    const lines = await check(CONFIG, ...listen, "--listen", `unix:${join(folder, "unused.sock")}`);
+    other.close();
+    expect(lines.slice(0, -1)).toEqual([
+      `tidemark: Cannot listen on 127.0.0.1:${port}: another process listens there.`,
+      `tidemark: Cannot listen on ${join(folder, "file")}: there is a file, and it is no socket.`,
+    ]);
+    expect(readdirSync(folder)).not.toContainEqual(expect.stringContaining("unused"));
+  });
+
+  test("tells that the origin's socket does not exist", async () => {
+    const lines = await check(CONFIG, "--origin", "unix:/nope.sock", "--listen", `127.0.0.1:${await freePort()}`);
+    expect(lines).toEqual([
+      "tidemark: the origin's socket /nope.sock does not exist yet.",
+      "The settings are valid: origin unix:/nope.sock, 2 routes in checked.config.mjs, no hosts, so it would serve this machine alone.",
+    ]);
   });
 });
 

@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { freePort } from "../../suite/free-ports.ts";
+import { ServerProcess } from "./running-server.ts";
+
+describe("what a server prints when it has started", () => {
+  let folder: string;
+  let server: ServerProcess | null;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+    server = null;
+  });
+  afterEach(async () => {
+    await server?.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** What it prints, with `PORT` for its port. */
+  async function printed(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<string> {
+    const port = await freePort();
+    const listen = ["--listen", `127.0.0.1:${port}`, "--workers", "1"];
+    server = new ServerProcess(folder, ["--origin", "http://127.0.0.1:8000", ...listen, ...args], environment);
+    await server.prints(/^ {2}disk .*\n[^]*$/m); // all of it is one write
+    return server.printed.replaceAll(String(port), "PORT");
+  }
+
+  test("without hosts: where the dashboard is, what to try, and what a second MISS means", async () => {
+    const text = await printed([], { TIDEMARK_TOKEN: "a-token-of-this-server-000123456789" });
+    expect(text).toContain("  look     http://localhost:PORT/_tidemark/ in a browser  (log in with the token)\n");
+    expect(text).toContain(
+      "  rules    none: a page is stored if the origin says s-maxage or max-age  (a tidemark.config.ts,",
+    );
+    expect(text).toContain("\n  curl -si http://localhost:PORT/ | grep ");
+    expect(text).toContain("\nMISS twice with detail=no-freshness: the origin gave the page no lifetime.");
+  });
+
+  test("with hosts: how to ask as a visitor of one of them", async () => {
+    const text = await printed([], { TIDEMARK_HOSTS: "www.example.test,example.test" });
+    expect(text).toContain('\n  curl -si http://localhost:PORT/ -H "Host: www.example.test" | grep ');
+    expect(text).toContain("  look     /_tidemark/ at each host, in a browser  (log in with a token)\n");
+  });
+
+  test("for any host no host has to be named", async () => {
+    const text = await printed([], { TIDEMARK_HOSTS: "*" });
+    expect(text).toContain("\n  curl -si http://localhost:PORT/ | grep ");
+  });
+
+  test("no dashboard if the site has none", async () => {
+    writeFileSync(
+      join(folder, "tidemark.config.ts"),
+      'export default { origin: "http://127.0.0.1:1", dashboard: false };\n',
+    );
+    expect(await printed([])).not.toContain("_tidemark/");
+  });
+});
