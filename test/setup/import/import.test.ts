@@ -229,6 +229,65 @@ describe("a file that cannot be imported is refused with its place", () => {
   });
 });
 
+describe("comments", () => {
+  const site = (text: string) => imported(text).then((each) => ({ ...each, ...siteOf(each) }));
+
+  test.each([
+    ["after a directive", "proxy_cache_valid 200 1h; #one hour\nproxy_no_cache $cookie_sid;"],
+    ["between a directive and its value", "proxy_cache_valid #one hour\n200 1h; proxy_no_cache #it's {\n$cookie_sid;"],
+    ["indented by a tab", "proxy_cache_valid 200 1h;\n\t#one hour; {\n\tproxy_no_cache $cookie_sid;"],
+    ["without a space before it", "proxy_cache_valid 200 1h;#one hour\nproxy_no_cache $cookie_sid;#}"],
+  ])("a comment %s takes nothing with it", async (_, lines) => {
+    const { routes, differences } = await site(server(`location / { ${CACHED} ${lines}\n}`));
+    expect(routes).toEqual([{ match: "/*", defaultTtl: { 200: "1h" }, bypass: { cookies: ["sid"] } }]);
+    expect(differences.filter(({ kind }) => kind === "dropped")).toEqual([]);
+  });
+
+  test("a deny behind a comment is told", async () => {
+    const { differences } = await imported(server(`location / { ${CACHED}\n\t#staff alone\n\tdeny all; }`));
+    expect(differences).toContainEqual(
+      expect.objectContaining({ kind: "access", source: { place: "nginx.conf:6", text: "deny all" } }),
+    );
+  });
+
+  test("a site of Debian that is commented out", async () => {
+    const text = `server {\n\tserver_name a.example.com;\n\tlocation / { ${CACHED} }
+\t# pass PHP scripts to FastCGI server
+\t#
+\t#location ~ \\.php$ {
+\t#\tinclude snippets/fastcgi-php.conf;
+\t#
+\t#\t# With php-fpm (or other unix sockets):
+\t#\tfastcgi_pass unix:/run/php/php7.4-fpm.sock;
+\t#}
+\t# deny access to .htaccess files, if Apache's document root
+\t#location ~ /\\.ht {
+\t#\tdeny all;
+\t#}
+}
+#server {
+#\tlisten 80;
+#}`;
+    const { hosts, routes, differences } = await site(text);
+    expect({ hosts, routes }).toEqual({ hosts: ["a.example.com"], routes: [{ match: "/*" }] });
+    expect(differences.filter(({ source, kind }) => source !== null && kind !== "safer")).toEqual([]);
+  });
+
+  test("a # within a word or in quotes is none", async () => {
+    const fields = `proxy_set_header X-A a#b; proxy_set_header X-B "c #d"; proxy_set_header X-C 'e' ;`;
+    expect(await site(server(`location / { ${CACHED} ${fields} }`))).toMatchObject({
+      originFields: { "X-A": "a#b", "X-B": "c #d", "X-C": "e" },
+    });
+  });
+
+  test("a # in a block of Lua is its operator for a length", async () => {
+    const lua = "access_by_lua_block { local t = {}; if #t == 0 then t[1] = {} end return #t }";
+    const { differences } = await imported(server(`${lua}\nlocation / { ${CACHED} deny all; }`));
+    const told = differences.flatMap(({ source }) => (source === null ? [] : [source.text]));
+    expect(told).toEqual([expect.stringContaining("access_by_lua_block"), "deny all"]);
+  });
+});
+
 describe("try_files", () => {
   const PHP = "location ~ \\.php$ { fastcgi_pass 127.0.0.1:9000; fastcgi_cache c; fastcgi_cache_valid 200 1h; }";
 
