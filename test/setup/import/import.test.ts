@@ -288,6 +288,14 @@ describe("comments", () => {
   });
 });
 
+test.each(["gzip on", "brotli on", "zstd on"])("%s leads to the server's own compression", async (line) => {
+  const { differences } = await imported(server(`${line};\nlocation / { ${CACHED} }`));
+  expect(differences.find(({ source }) => source?.text === line)).toMatchObject({
+    kind: "dropped",
+    why: expect.stringMatching(/tidemark serve.*with compression: \{\}.*docs\/server\.md/),
+  });
+});
+
 describe("try_files", () => {
   const PHP = "location ~ \\.php$ { fastcgi_pass 127.0.0.1:9000; fastcgi_cache c; fastcgi_cache_valid 200 1h; }";
 
