@@ -296,6 +296,40 @@ test.each(["gzip on", "brotli on", "zstd on"])("%s leads to the server's own com
   });
 });
 
+describe("a site on a Unix socket", () => {
+  const SOCKET = "upstream app { server unix:/run/gunicorn.sock fail_timeout=0; }";
+  const location = (pass: string) => `location / { ${pass}; proxy_cache c; proxy_cache_valid 200 1h; }`;
+  const ROUTES = [{ match: "/*", defaultTtl: { 200: "1h" } }];
+
+  test.each([
+    ["of an upstream", `http { ${SOCKET}\nserver { ${location("proxy_pass http://app")} } }`],
+    ["by itself", server(location("proxy_pass http://unix:/run/gunicorn.sock"))],
+    ["with a path", server(location("proxy_pass http://unix:/run/gunicorn.sock:/"))],
+  ])("%s has its rules, and its address is for tidemark serve", async (_, text) => {
+    const site = await imported(text);
+    expect(site.origin.value).toBe("unix:/run/gunicorn.sock");
+    expect(siteOf(site)).toMatchObject({ origin: "http://unix-socket.invalid", routes: ROUTES });
+    expect(await evaluateSite(configText(site))).toEqual(siteOf(site));
+    expect(configText(site)).toContain("--origin unix:/run/gunicorn.sock");
+    expect(compileSite(siteOf(site), {}).namesHosts).toBe(site.hosts !== null);
+  });
+
+  test("has the path of another location told, as behind an address", async () => {
+    const { differences } = await imported(server(location("proxy_pass http://unix:/run/gunicorn.sock:/app/")));
+    expect(differences).toContainEqual(
+      expect.objectContaining({ kind: "dropped", why: expect.stringContaining("not for one below /app/") }),
+    );
+  });
+
+  test.each([
+    ["TLS", "proxy_pass https://unix:/run/app.sock"],
+    ["a relative path", "proxy_pass http://unix:app.sock"],
+    ["a path that a shell would not leave alone", "proxy_pass 'http://unix:/run/$(id).sock'"],
+  ])("with %s is refused", async (_, pass) => {
+    await expect(imported(server(location(pass)))).rejects.toThrow(/^nginx\.conf:4: .*--origin/);
+  });
+});
+
 describe("try_files", () => {
   const PHP = "location ~ \\.php$ { fastcgi_pass 127.0.0.1:9000; fastcgi_cache c; fastcgi_cache_valid 200 1h; }";
 
@@ -386,6 +420,27 @@ describe("the command", () => {
   ])("$args ends with $exit, writes nothing and says $words", async ({ args, exit, words }) => {
     put("nginx.conf", CONF);
     expect(await command(...args)).toMatchObject({ exit, stderr: expect.stringContaining(words) });
+    expect(readdirSync(folder)).toEqual(["nginx.conf"]);
+  });
+
+  test.each([
+    { pass: "proxy_pass http://unix:/run/app.sock", flags: [], socket: "/run/app.sock" },
+    { pass: "uwsgi_pass unix:/run/uwsgi.sock", flags: ["--origin", "unix:///run/app.sock"], socket: "/run/app.sock" },
+    { pass: "proxy_pass http://10.0.0.1", flags: ["--origin", "unix:/run/b-1.sock"], socket: "/run/b-1.sock" },
+  ])("a socket ($pass, $flags) is named to tidemark serve, which takes it", async ({ pass, flags, socket }) => {
+    put("nginx.conf", server(`location / { ${pass}; ${pass.split("_")[0]}_cache c; }`));
+    const written = await command("import", "nginx.conf", ...flags);
+    expect(written).toMatchObject({ exit: 0, stdout: expect.stringContaining(`serve --origin unix:${socket}\n`) });
+    const checked = await command("serve", "--origin", `unix:${socket}`, "--check");
+    expect(checked).toMatchObject({ exit: 0, stdout: expect.stringContaining("The settings are valid") });
+  });
+
+  test("tidemark init --import writes no worker for a socket", async () => {
+    put("nginx.conf", server("location / { proxy_pass http://unix:/run/app.sock; proxy_cache c; }"));
+    expect(await command("init", "--import", "nginx.conf")).toMatchObject({
+      exit: 2,
+      stderr: expect.stringMatching(/no worker reaches the socket unix:\/run\/app\.sock.*--origin/),
+    });
     expect(readdirSync(folder)).toEqual(["nginx.conf"]);
   });
 
