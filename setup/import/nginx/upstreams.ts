@@ -77,7 +77,8 @@ function targetOf(location: Location): Target {
 
 function addressOf(main: Location, { scheme, authority, source }: Target, address: string): string {
   const handler = handlerOf(main);
-  const name = "name the site's address with --origin, like --origin http://127.0.0.1:8000 or --origin unix:/run/app.sock";
+  const name =
+    "name the site's address with --origin, like --origin http://127.0.0.1:8000 or --origin unix:/run/app.sock";
   if (handler.kind === "upstream" && handler.family !== "proxy") {
     throw new ImportError(
       `${source.place}: ${authority} speaks ${handler.family}, and the edge speaks HTTP: ${name}. That can be this nginx on another port, without its cache`,
