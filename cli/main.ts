@@ -7,7 +7,7 @@ const MIN_NODE = [22, 19] as const;
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < MIN_NODE[0] || (major === MIN_NODE[0] && minor < MIN_NODE[1])) {
-  const message = `this is Node ${process.versions.node}, and the command needs ${MIN_NODE.join(".")} or later.`;
+  const message = `this is Node ${process.versions.node}. tidemark serve needs 24 or later, the rest ${MIN_NODE.join(".")} or later.`;
   process.stderr.write(`${styleText("red", "tidemark:")} ${message}\n`);
   process.exitCode = EXIT.usage;
 } else {

@@ -2,7 +2,7 @@ import { styleText } from "node:util";
 import type { PurgeRecord } from "../sdk/index.ts";
 import { printable } from "../wire/printable.ts";
 import type { SiteStats, SpanStats, TopUrlStats } from "../wire/stats.ts";
-import { ms, percent, size, whole } from "../wire/stats-text.ts";
+import { ms, ownAnswers, percent, size, whole } from "../wire/stats-text.ts";
 
 /** What `tidemark top` shows at one moment. */
 export interface TopView {
@@ -76,6 +76,8 @@ function totals(stats: SiteStats, minute: LastMinute | null): string[] {
   const shares = Object.entries(answers)
     .toSorted(([, a], [, b]) => b - a)
     .map(([name, count]) => `${printable(name)} ${percent(count / requests)}`);
+  const own = ownAnswers(stats);
+  if (own !== null) shares.push(`own answers ${own}`);
   const row = (name: string, text: string) => `${name.padEnd(10)} ${text}`;
   const now =
     minute === null

@@ -91,14 +91,15 @@ function bars(series: readonly Series[], top: number): SVGElement[] {
   );
 }
 
-/** It is broken where there is no value; a value between two gaps is a dot. */
+/** It is broken where there is no value; a value between two gaps is a dash as wide as a bar. */
 function line({ color, values }: Series, top: number): SVGElement {
   const path = values.map((value, index) => {
     if (value === undefined) return "";
-    const point = `${index + 0.5} ${100 - (top === 0 ? 0 : value / top) * 100}`;
-    return values[index - 1] === undefined ? `M${point}h0` : `L${point}`;
+    const y = 100 - (top === 0 ? 0 : value / top) * 100;
+    if (values[index - 1] !== undefined) return `L${index + 0.5} ${y}`;
+    return values[index + 1] === undefined ? `M${index + 0.12} ${y}h0.76` : `M${index + 0.5} ${y}`;
   });
-  return drawn("path", { class: color, d: path.join("") || "M0 0" });
+  return drawn("path", { class: color, d: path.join("") });
 }
 
 /** One bar of parts. */

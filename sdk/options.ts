@@ -147,7 +147,8 @@ function findToken(
   return token;
 }
 
-const HOW_TO_CONFIGURE =
+/** What code can do about a setting that is missing. */
+export const HOW_TO_CONFIGURE =
   "Set TIDEMARK_ENDPOINT to the site's origin, like https://www.example.com, and TIDEMARK_TOKEN to a token of its " +
   "edge, or give createPurger the options endpoint and token.";
 

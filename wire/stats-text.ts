@@ -24,9 +24,16 @@ function waited({ waits, times }: SiteStats): string {
 /** The stats of a site as a person would say them, a line each, without advice. */
 export function statsLines(stats: SiteStats, last: string): string[] {
   const summary = summaryText(stats, last);
-  return stats.requests === 0
-    ? [summary]
-    : [summary, ...waits(stats.times), ...memoryLines(stats), ...refusals(stats), heard(stats.isolates)];
+  if (stats.requests === 0) return [summary];
+  const own = ownAnswers(stats);
+  return [
+    summary,
+    ...waits(stats.times),
+    ...memoryLines(stats),
+    ...refusals(stats),
+    ...(own === null ? [] : [`Answered by the edge itself: ${own}.`]),
+    heard(stats.isolates),
+  ];
 }
 
 function waits({ memory, shared, origin }: SiteStats["times"]): string[] {
@@ -53,11 +60,20 @@ export function memoryLines({ memory }: SiteStats): string[] {
 }
 
 function refusals({ store }: SiteStats): string[] {
-  const reasons = Object.entries(store.refused).sort(([, a], [, b]) => b - a);
-  if (reasons.length === 0) return [];
-  const named = reasons.slice(0, 5).map(([reason, count]) => `${printable(reason)} ${whole(count)}`);
-  const more = reasons.length > 5 ? `, and ${reasons.length - 5} more reasons` : "";
-  return [`Not stored: ${named.join(", ")}${more}.`];
+  const named = reasons(store.refused);
+  return named === "" ? [] : [`Not stored: ${named}.`];
+}
+
+/** The share of what the edge answered itself, with its reasons; `null` for nothing. */
+export function ownAnswers({ requests, answeredByEdge }: SiteStats): string | null {
+  const own = Object.values(answeredByEdge).reduce((sum, each) => sum + each, 0);
+  return own === 0 ? null : `${percent(own / requests)} (${reasons(answeredByEdge)})`;
+}
+
+function reasons(counts: SiteStats["answeredByEdge"]): string {
+  const sorted = Object.entries(counts).sort(([, a], [, b]) => b - a);
+  const named = sorted.slice(0, 5).map(([reason, count]) => `${printable(reason)} ${whole(count)}`);
+  return `${named.join(", ")}${sorted.length > 5 ? `, and ${sorted.length - 5} more reasons` : ""}`;
 }
 
 function heard({ reported, silent, heardShare }: SiteStats["isolates"]): string {

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { configText } from "../../setup/import/config-text.ts";
 import { importFile, writeWhole } from "../../setup/import/import-file.ts";
 import { differenceLines, importSummary } from "../../setup/import/import-report.ts";
-import { ImportError, siteOf } from "../../setup/import/imported-site.ts";
+import { ImportError, readSocket, siteOf } from "../../setup/import/imported-site.ts";
 import { AnswerError, hostOf, originOf } from "../../setup/init/site-answers.ts";
 import { DESCRIPTIONS } from "../descriptions.ts";
 import { EXIT } from "../exit-code.ts";
@@ -37,7 +37,7 @@ export function importCommand(): Command {
   return new Command("import")
     .description(DESCRIPTIONS.import)
     .argument("<file>", "nginx.conf, a file of sites-enabled, or default.vcl")
-    .option("--origin <url>", "where the site is, if not where the file says", valueNotFlag)
+    .option("--origin <url>", "where the site is, if not where the file says; or unix:/run/app.sock", valueNotFlag)
     .option("--host <name>", "the public host, if the file does not name it", valueNotFlag)
     .option("--server <name>", "the server_name to import, where several have a cache", valueNotFlag)
     .option("--root <folder>", "the folder that stands for / in includes", valueNotFlag)
@@ -49,7 +49,7 @@ export function importCommand(): Command {
     .action(async (file: string, { origin, host, server, root, out, force, json, strict }: ImportFlags) => {
       try {
         const imported = await importFile(file, {
-          origin: origin === undefined ? null : originOf(origin),
+          origin: origin === undefined ? null : (readSocket(origin) ?? originOf(origin)),
           host: host === undefined ? null : hostOf(host),
           server: server ?? null,
           root: root ?? null,
@@ -69,6 +69,8 @@ export function importCommand(): Command {
         else {
           await writeWhole(out, configText(imported), force ?? false);
           process.stdout.write(`${list}\nwritten    ${out}: ${importSummary(imported)}\n`);
+          const socket = readSocket(imported.origin.value);
+          if (socket !== null) process.stdout.write(`then       npx tidemark serve --origin ${socket}\n`);
         }
       } catch (error) {
         if (!(error instanceof ImportError || error instanceof AnswerError)) throw error;

@@ -5,7 +5,7 @@ import { DEFAULT_CONFIG } from "../../cdn/config/config-file-error.ts";
 import { configText } from "../../setup/import/config-text.ts";
 import { importFile } from "../../setup/import/import-file.ts";
 import { differenceLines } from "../../setup/import/import-report.ts";
-import { ImportError, type ImportedSite } from "../../setup/import/imported-site.ts";
+import { ImportError, type ImportedSite, readSocket } from "../../setup/import/imported-site.ts";
 import { initProject, type WrittenFile } from "../../setup/init/init-project.ts";
 import { nextSteps } from "../../setup/init/next-steps.ts";
 import { AnswerError, hostOf, originOf, passedOf, type SiteAnswers } from "../../setup/init/site-answers.ts";
@@ -71,12 +71,17 @@ async function importedBy({ origin, host, pass, force }: InitFlags, file: string
   if (!force && existsSync(DEFAULT_CONFIG)) {
     throw new AnswerError(`${DEFAULT_CONFIG} is there already; --force replaces it`);
   }
-  return importFile(file, {
+  const imported = await importFile(file, {
     origin: origin === undefined ? null : originOf(origin),
     host: host === undefined ? null : hostOf(host),
     server: null,
     root: null,
   });
+  const socket = readSocket(imported.origin.value);
+  if (socket === null) return imported;
+  throw new AnswerError(
+    `no worker reaches the socket ${socket}: name the site's public address with --origin. For a server of your own, tidemark import writes the config`,
+  );
 }
 
 /** What the file says of the questions. */

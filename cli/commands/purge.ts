@@ -193,7 +193,8 @@ function exitCodeOf(error: unknown): number {
     return exitCode;
   }
   if (error instanceof PurgeItemsError || error instanceof TypeError) {
-    printError(error.message);
+    // The SDK begins with the name of its method, which nobody called here.
+    printError(error.message.replace(/^(?:batch\.add|batch\.commit|purge)(?:, options)?: /, ""));
     return EXIT.usage;
   }
   throw error;

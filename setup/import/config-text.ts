@@ -1,8 +1,10 @@
 import { differenceLines } from "./import-report.ts";
-import type { Difference, ImportedSite, Source } from "./imported-site.ts";
+import { configOrigin, type Difference, type ImportedSite, readSocket, type Source } from "./imported-site.ts";
 
 /** An imported site as the text of a `tidemark.config.ts`, in which each setting stands below the lines it came from. */
-export function configText({ files, origin, hosts, settings, routes, differences }: ImportedSite): string {
+export function configText(imported: ImportedSite): string {
+  const { files, origin, hosts, settings, routes, differences } = imported;
+  const socket = readSocket(origin.value);
   const lines = [
     'import { defineSite } from "tidemark/worker";',
     "",
@@ -11,7 +13,8 @@ export function configText({ files, origin, hosts, settings, routes, differences
     " */",
     "export default defineSite({",
     ...sources(origin.from, 1),
-    `  origin: ${literal(origin.value, 1)},`,
+    ...(socket === null ? [] : [`  // The socket is named to the server: npx tidemark serve --origin ${socket}`]),
+    `  origin: ${literal(configOrigin(imported), 1)},`,
   ];
   if (hosts !== null) lines.push("", ...sources(hosts.from, 1), `  hosts: ${literal(hosts.value, 1)},`);
   for (const { value, from } of settings) {

@@ -72,6 +72,7 @@ export interface Sourced<T> {
 export interface ImportedSite {
   /** The files that were read, as they were named. */
   readonly files: readonly string[];
+  /** An address, or a Unix socket: `unix:/run/app.sock`. */
   readonly origin: Sourced<string>;
   readonly hosts: Sourced<readonly string[]> | null;
   /** The settings of the whole site, beside origin, hosts and routes. */
@@ -80,10 +81,25 @@ export interface ImportedSite {
   readonly differences: readonly Difference[];
 }
 
+/** What a config names in the place of a socket. No machine has this name (RFC 2606), so it is never asked by mistake. */
+const NO_ADDRESS = "http://unix-socket.invalid";
+
+/** `unix:/run/app.sock`, of characters that a shell leaves alone; `null` for anything else. */
+export function readSocket(text: string): string | null {
+  const path = /^unix:(?:\/\/)?(\/[\w./@%+-]+)$/.exec(text)?.[1];
+  return path === undefined ? null : `unix:${path}`;
+}
+
+/** The origin as a config names it: a socket is named to `tidemark serve` alone, which takes it by `--origin`. */
+export function configOrigin({ origin }: ImportedSite): string {
+  return readSocket(origin.value) === null ? origin.value : NO_ADDRESS;
+}
+
 /** The imported site as `defineSite` takes it. */
-export function siteOf({ origin, hosts, settings, routes }: ImportedSite): SiteInput {
+export function siteOf(imported: ImportedSite): SiteInput {
+  const { hosts, settings, routes } = imported;
   return {
-    origin: origin.value,
+    origin: configOrigin(imported),
     ...(hosts !== null && { hosts: hosts.value }),
     ...Object.assign({}, ...settings.map(({ value }) => value)),
     routes: routes.map(({ value }) => value),

@@ -50,7 +50,7 @@ export async function initProject({
 
   return [
     await completeManifest(folder, manifestText, existing, name),
-    await put("tidemark.config.ts", config),
+    await put("tidemark.config.ts", config, notIn(await read(join(folder, "tidemark.config.ts")), answers)),
     await put("worker.ts", WORKER_FILE),
     await putWranglerFile(folder, wranglerFile(answers, name), put),
     await keepSecret(folder),
@@ -58,6 +58,13 @@ export async function initProject({
     await put("tsconfig.json", TSCONFIG_FILE, 'its types need "@cloudflare/workers-types" and "node"'),
     await put("test/edge.test.ts", testFile(answers)),
   ];
+}
+
+/** What the answers say and a config that is kept does not. */
+function notIn(config: string | null, { origin, host }: SiteAnswers): string | undefined {
+  const missing = [origin, host].filter((each) => !config?.includes(each));
+  if (missing.length === 0) return undefined;
+  return `it does not have ${missing.join(" and ")}; change it there, or replace it with --force`;
 }
 
 type Put = (file: string, text: string, note?: string) => Promise<WrittenFile>;

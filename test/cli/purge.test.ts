@@ -185,6 +185,10 @@ MISS    404  /b
   },
 ];
 
+const HOW_TO_CONFIGURE =
+  "Set TIDEMARK_ENDPOINT or --endpoint to the site's origin, like https://www.example.com, and TIDEMARK_TOKEN to a " +
+  "token of its edge.";
+
 const usage: readonly Case[] = [
   {
     name: "nothing is named",
@@ -201,14 +205,24 @@ const usage: readonly Case[] = [
     stderr:
       /standard input, line 2: "about" is neither a URL .* nor a tag \(tag:NAME\), a prefix .* or a host .*\. Nothing was purged/,
   },
-  { name: "a tag is not valid", args: ["--tag", "a b"], exit: 2, stderr: /tags\[0\]: a tag must be printable ASCII/ },
+  {
+    name: "a tag is not valid",
+    args: ["--tag", "a b"],
+    exit: 2,
+    stderr: /^tidemark: tags\[0\]: a tag must be printable ASCII/,
+  },
   {
     name: "--everything is combined with a tag",
     args: ["--everything", "--tag", "x"],
     exit: 2,
-    stderr: /must stand alone/,
+    stderr: /^tidemark: everything: must stand alone/,
   },
-  { name: "tags are to be refreshed", args: ["--tag", "x", "--refresh"], exit: 2, stderr: /refresh: needs urls/ },
+  {
+    name: "tags are to be refreshed",
+    args: ["--tag", "x", "--refresh"],
+    exit: 2,
+    stderr: /^tidemark: refresh: needs urls/,
+  },
   { name: "an item has no flag", args: ["/about"], exit: 2, stderr: /"\/about" has no flag; name it with --url/ },
   { name: "a flag does not exist", args: ["--tags", "x"], exit: 2, stderr: /unknown option '--tags'\n\(Did you mean/ },
   {
@@ -228,7 +242,14 @@ const usage: readonly Case[] = [
     args: ["--tag", "x"],
     env: { TIDEMARK_TOKEN: "" },
     exit: 2,
-    stderr: /There is no token\.[\s\S]* The token comes from TIDEMARK_TOKEN alone/,
+    stderr: `tidemark: There is no token. ${HOW_TO_CONFIGURE}\n`,
+  },
+  {
+    name: "nothing is configured",
+    args: ["--tag", "x", "--endpoint", ""],
+    env: { TIDEMARK_TOKEN: "" },
+    exit: 2,
+    stderr: `tidemark: There is no endpoint. ${HOW_TO_CONFIGURE}\n`,
   },
   {
     name: "the endpoint is not an origin",

@@ -59,6 +59,18 @@ describe("tidemark report", () => {
     expect(stdout).not.toContain("\u001b");
   });
 
+  test("speaks of one thing as of one", async () => {
+    const at = (minute: string, url: string) =>
+      `10.0.0.1 - - [05/Oct/2026:00:${minute}:00 +0000] "GET ${url} HTTP/1.1" 200 100 "-" "-"`;
+    const one = await run(["report", "-"], `${at("00", "/a")}\n`);
+    expect(one.stdout).toMatch(/^1 request in 1 minute, from /);
+    expect(one.stdout).toContain(": 1 spelling is 1 page.");
+    const two = await run(["report", "-"], `${at("00", "/a?utm_source=x")}\n${at("05", "/a")}\n${at("01", "/a")}\n`);
+    expect(two.stdout).toContain(": 2 spellings are 1 page.");
+    expect(two.stdout).toContain("the origin would get 1 request instead of 3.");
+    expect(two.stdout).toContain("1 line is more than a minute older than one before it.");
+  });
+
   test("reads compressed standard input, and prints JSON", async () => {
     const { exit, stdout } = await run(["report", "-", "--json", "--lifetime", "10m"], gzipSync(log));
     expect(exit).toBe(0);
@@ -80,7 +92,7 @@ describe("tidemark report", () => {
     const { exit, stdout } = await run(["report", "odd.log", "access.log"]);
     expect(exit).toBe(0);
     expect(stdout).toMatch(/2 of 1,0\d\d lines could not be read, and do not count\. The first:\n {2}odd\.log:2: /);
-    expect(stdout).toContain("1 lines tell of something that is not HTTP.");
+    expect(stdout).toContain("1 line tells of something that is not HTTP.");
   });
 
   test("keeps what is done at Ctrl-C, even if standard input has nothing more to say", async () => {

@@ -77,6 +77,15 @@ Heard of 1,200 isolates; 3 have fallen silent. The reports cover at least 99.9 %
     );
   });
 
+  test("what the edge answered itself has its share and its reasons", () => {
+    const own = { "origin-unreachable": 2, "host-unknown": 2, "bad\u001b[2J": 1 };
+    const some = { ...big(), requests: 22, fromCache: 5, answers: { MISS: 12, HIT: 5 }, answeredByEdge: own };
+    expect(statsLines(some, "1h")).toContain(
+      "Answered by the edge itself: 22.7 % (origin-unreachable 2, host-unknown 2, bad [2J 1).",
+    );
+    expect(statsLines(big(), "1h").join()).not.toContain("itself");
+  });
+
   test("nearly all is not 100 %", () => {
     expect(statsLines({ ...big(), requests: 1_000_000, fromCache: 999_999 }, "7d")[0]).toMatch(
       /^Last 7 days: 1,000,000 requests, 99\.9 % from cache\. /,

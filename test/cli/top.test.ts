@@ -176,6 +176,21 @@ describe("a screen", () => {
     expect(shown).not.toContain("\u202e");
   });
 
+  test("shows all answers: also those that the edge made itself", () => {
+    const answers = { MISS: 12, HIT: 5, BYPASS: 1 };
+    const answeredByEdge = { "host-unknown": 1, "origin-unreachable": 3 };
+    const shown = (own: SiteStats["answeredByEdge"]) =>
+      topFrame(
+        { ...view(), stats: { ...stats, requests: 22, answers, answeredByEdge: own } },
+        { columns: 200, rows: 40 },
+      );
+    const shares = "MISS 54.5 %  HIT 22.7 %  BYPASS 4.5 %";
+    expect(shown(answeredByEdge).map((line) => line.trim())).toContain(
+      `${shares}  own answers 18.2 % (origin-unreachable 3, host-unknown 1)`,
+    );
+    expect(shown({}).map((line) => line.trim())).toContain(shares);
+  });
+
   test("says what is known of the newest minute that every isolate has reported", () => {
     const span = (at: string, requests: number) =>
       ({

@@ -86,6 +86,10 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await stage.visit("/a");
     const page = await stage.enter();
     await expect.poll(() => page.locator("#sentence").innerText()).toMatch(/^Last 24 h: [4-9] requests, \d/);
+    // All of it is of one hour: a dash as wide as the hour's bar.
+    const lines = "[...document.querySelectorAll('#charts path')].map((path) => path.getTotalLength().toFixed(2))";
+    expect(await page.evaluate(lines)).toContain("0.76");
+    expect(await page.evaluate(lines)).toEqual(expect.not.arrayContaining(["0.00"]));
     expect(await page.locator("#refused").innerText()).toContain("no-store");
     expect(await page.locator("#answers").innerText()).toMatch(/HIT.*MISS/s);
     expect(await page.locator("#top").innerText()).toContain("/a");

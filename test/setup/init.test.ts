@@ -59,6 +59,21 @@ describe("tidemark init", () => {
     expect(await Promise.all((await readdir(folder)).filter((each) => each !== "test").map(get))).toEqual(before);
   });
 
+  test("says of a config that is kept that it does not have the answers of this time", async () => {
+    await outcomes();
+    const said = async (...flags: string[]) =>
+      (await init(["init", ...flags])).stdout.match(/^kept .*config\.ts.*$/m)?.[0];
+    const { origin, host } = ANSWERS;
+    expect(await said("--origin", origin, "--host", host)).toBe("kept       tidemark.config.ts");
+    const kept = "kept       tidemark.config.ts: ";
+    expect(await said("--origin", "https://new.example.com", "--host", host)).toBe(
+      `${kept}it does not have https://new.example.com; change it there, or replace it with --force`,
+    );
+    expect(await said("--origin", "https://new.example.com", "--host", "new.example.org")).toBe(
+      `${kept}it does not have https://new.example.com and new.example.org; change it there, or replace it with --force`,
+    );
+  });
+
   test("keeps what is there, and says so", async () => {
     await put("worker.ts", "// mine");
     await put("wrangler.toml", 'name = "mine"\n');

@@ -1,5 +1,5 @@
 import { printable } from "../../wire/printable.ts";
-import { countOf } from "../words/words.ts";
+import { counted, countOf } from "../words/words.ts";
 import type { AuditReport } from "./audit-site.ts";
 import { inWords } from "./judge-path.ts";
 
@@ -35,8 +35,4 @@ export function auditText(report: AuditReport): string {
 function verdictText({ verdict, findings }: AuditReport): string {
   if (verdict === "findings") return counted(findings.length, "finding");
   return verdict === "clean" ? "clean" : "nothing found, but not all of it could be looked at";
-}
-
-function counted(count: number, name: string): string {
-  return `${countOf(count)} ${name}${count === 1 ? "" : "s"}`;
 }

@@ -1,7 +1,7 @@
 import { printable } from "../../wire/printable.ts";
 import { inWords } from "../counting/lifetimes.ts";
 import type { SearchReport } from "../counting/search-counts.ts";
-import { countOf, durationOf, percentOf, timeOf } from "../words/words.ts";
+import { counted, countOf, durationOf, percentOf, timeOf } from "../words/words.ts";
 import type { AccessReport } from "./access-report.ts";
 
 /** The sentences that the text and the page have in common. */
@@ -17,7 +17,7 @@ export interface Findings {
 
 /** The report in sentences. */
 export function findingsOf(report: AccessReport): Findings {
-  const { prediction, requests, from, to, lifetimeSeconds, busiestHour, cost, loggedCache } = report;
+  const { prediction, requests, from, to, lifetimeSeconds, busiestHour, cost, loggedCache, keys } = report;
   if (from === null || to === null) {
     return {
       subject: "No request was found.",
@@ -30,7 +30,7 @@ export function findingsOf(report: AccessReport): Findings {
   const margin = marginOfSampling >= 0.0005 ? ` (sampled, ± ${(marginOfSampling * 100).toFixed(1)} points)` : "";
   const span = Date.parse(to) - Date.parse(from);
   const details = [
-    `Without the key rules it would be ${percentOf(hitRatioWithoutKeyRules)}: ${countOf(report.keys.withoutRules)} spellings are ${countOf(report.keys.withRules)} pages.`,
+    `Without the key rules it would be ${percentOf(hitRatioWithoutKeyRules)}: ${counted(keys.withoutRules, "spelling")} ${keys.withoutRules === 1 ? "is" : "are"} ${counted(keys.withRules, "page")}.`,
     ...(requests.byCrawlers === 0
       ? []
       : [
@@ -39,7 +39,7 @@ export function findingsOf(report: AccessReport): Findings {
     ...(busiestHour === null
       ? []
       : [
-          `In the busiest hour, from ${timeOf(busiestHour.from)}, the origin would get ${countOf(busiestHour.misses)} requests instead of ${countOf(busiestHour.requests)}.`,
+          `In the busiest hour, from ${timeOf(busiestHour.from)}, the origin would get ${counted(busiestHour.misses, "request")} instead of ${countOf(busiestHour.requests)}.`,
         ]),
     ...(loggedCache === null
       ? []
@@ -49,8 +49,8 @@ export function findingsOf(report: AccessReport): Findings {
     costText(cost),
   ];
   return {
-    subject: `${countOf(requests.all)} requests in ${durationOf(span)}, from ${timeOf(from)} to ${timeOf(to)} UTC`,
-    headline: `With a lifetime of ${inWords(lifetimeSeconds)}, a cache would answer ${percentOf(hitRatio)} of them${margin}. That spares the origin ${countOf(sparedPerHour)} requests an hour.`,
+    subject: `${counted(requests.all, "request")} in ${durationOf(span)}, from ${timeOf(from)} to ${timeOf(to)} UTC`,
+    headline: `With a lifetime of ${inWords(lifetimeSeconds)}, a cache would answer ${percentOf(hitRatio)} of them${margin}. That spares the origin ${counted(sparedPerHour, "request")} an hour.`,
     details,
     warnings: warningsOf(report),
   };
@@ -79,10 +79,18 @@ function warningsOf({ logs, requests }: AccessReport): string[] {
           `${countOf(logs.broken)} of ${countOf(logs.lines)} lines could not be read, and do not count. The first:`,
           ...examples,
         ]),
-    ...(requests.notHttp === 0 ? [] : [`${countOf(requests.notHttp)} lines tell of something that is not HTTP.`]),
+    ...(requests.notHttp === 0
+      ? []
+      : [
+          `${counted(requests.notHttp, "line")} ${requests.notHttp === 1 ? "tells" : "tell"} of something that is not HTTP.`,
+        ]),
     ...(logs.outOfOrder === 0
       ? []
-      : [`${countOf(logs.outOfOrder)} lines are more than a minute older than one before them.`]),
+      : [
+          logs.outOfOrder === 1
+            ? "1 line is more than a minute older than one before it."
+            : `${countOf(logs.outOfOrder)} lines are more than a minute older than one before them.`,
+        ]),
     ...logs.cutOff.map((file) => `${file} is cut off: what could be read of it counts.`),
   ];
 }

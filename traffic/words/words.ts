@@ -8,6 +8,11 @@ export function countOf(count: number): string {
   return Math.round(count).toLocaleString("en");
 }
 
+/** `1 page`, `2 pages`. */
+export function counted(count: number, name: string): string {
+  return `${countOf(count)} ${name}${Math.round(count) === 1 ? "" : "s"}`;
+}
+
 const SIZES = ["B", "KiB", "MiB", "GiB", "TiB"];
 
 /** `34 MiB`. */
@@ -25,7 +30,7 @@ export function sizeOf(bytes: number): string {
 export function durationOf(ms: number): string {
   const hours = ms / 3_600_000;
   if (hours >= 48) return `${(hours / 24).toFixed(1)} days`;
-  return hours >= 2 ? `${hours.toFixed(1)} hours` : `${Math.max(1, Math.round(hours * 60))} minutes`;
+  return hours >= 2 ? `${hours.toFixed(1)} hours` : counted(Math.max(1, Math.round(hours * 60)), "minute");
 }
 
 /** `0.8 ms`, `12 ms`. */

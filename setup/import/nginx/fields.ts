@@ -91,7 +91,7 @@ function merged(settings: readonly Settings[]): Settings[] {
 
 function whyNotSent(field: string, value: string, isFixed: boolean): string {
   if (field === "host") {
-    return "Host is the origin's own name. The public one is in X-Forwarded-Host: let the site build its URLs from that.";
+    return "Host is the origin's own name. The public one is in X-Forwarded-Host: let the site build its URLs from that, Django by USE_X_FORWARDED_HOST = True.";
   }
   if (["x-real-ip", "x-client-ip", "true-client-ip", "x-forwarded-for"].includes(field)) {
     return "The visitor's address is in X-Forwarded-For, alone.";

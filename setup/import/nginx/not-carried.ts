@@ -9,7 +9,7 @@ const access = (why: string): Note => ({ kind: "access", why, aspects: ["answer"
 const TO_ORIGIN = "The edge refuses nobody: the origin has to, or the firewall in front of it.";
 
 const COMPRESSION = dropped(
-  "Cloudflare compresses for visitors. In front of tidemark serve the origin has to, and each form is stored.",
+  "Cloudflare compresses for visitors. tidemark serve compresses stored pages, with compression: {} in the config: docs/server.md. What else goes out compressed, the origin has to compress.",
 );
 
 /** Directives that change answers and that a site has no setting for, with what to do instead. */

@@ -47,13 +47,15 @@ function toStatements({ children }: NginxParseTreeNode, parser: NumberedParser):
 /** What the parser of the package declares private, and what tells where it is. */
 interface Inner {
   readonly source: string;
-  readonly index: number;
+  index: number;
   readonly context: NginxParseTreeNode | null;
 }
 
 function innerOf(parser: NginxParser): Inner {
   return parser as unknown as Inner;
 }
+
+const BLANKS_BEFORE_COMMENT = /\s+(?=#)/y;
 
 /** The parser of the package, which also notes the line on which each directive begins. */
 class NumberedParser extends NginxParser {
@@ -82,9 +84,17 @@ class NumberedParser extends NginxParser {
   }
 
   override readWord(): string {
-    const startedAt = innerOf(this).index;
+    const inner = innerOf(this);
+    const startedAt = inner.index;
+    // The package reads the space before a word with it, and would take " #comment" for a word.
+    BLANKS_BEFORE_COMMENT.lastIndex = startedAt;
+    const [blanks] = BLANKS_BEFORE_COMMENT.exec(inner.source) ?? [];
+    if (blanks !== undefined) {
+      inner.index += blanks.length;
+      return blanks;
+    }
     const word = super.readWord();
-    if (word.trim() !== "" && word.trim() !== "#") this.#note(startedAt);
+    if (word.trim() !== "") this.#note(startedAt);
     return word;
   }
 

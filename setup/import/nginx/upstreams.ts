@@ -1,4 +1,4 @@
-import { type Difference, ImportError, type Source, type Sourced } from "../imported-site.ts";
+import { type Difference, ImportError, readSocket, type Source, type Sourced } from "../imported-site.ts";
 import type { Directive } from "./directives.ts";
 import { handlerOf, isCached } from "./handlers.ts";
 import type { Location } from "./match-order.ts";
@@ -70,14 +70,15 @@ function targetOf(location: Location): Target {
   const handler = handlerOf(location);
   if (handler.kind !== "upstream") throw new Error("asked for the target of a location without one");
   const [text = ""] = handler.pass.args;
-  const [, scheme = "http", authority = "", path = ""] =
-    /^(?:(\w+):\/\/)?((?:unix:[^:]+)|[^/]+)(.*)$/s.exec(text) ?? [];
-  return { scheme, authority, path, source: handler.pass.source };
+  const [, scheme = "http", socket, host = "", path = ""] =
+    /^(?:(\w+):\/\/)?(?:(unix:[^:]+):?|([^/]+))(.*)$/s.exec(text) ?? [];
+  return { scheme, authority: socket ?? host, path, source: handler.pass.source };
 }
 
 function addressOf(main: Location, { scheme, authority, source }: Target, address: string): string {
   const handler = handlerOf(main);
-  const name = "name the site's address with --origin, like --origin http://127.0.0.1:8000";
+  const name =
+    "name the site's address with --origin, like --origin http://127.0.0.1:8000 or --origin unix:/run/app.sock";
   if (handler.kind === "upstream" && handler.family !== "proxy") {
     throw new ImportError(
       `${source.place}: ${authority} speaks ${handler.family}, and the edge speaks HTTP: ${name}. That can be this nginx on another port, without its cache`,
@@ -85,10 +86,11 @@ function addressOf(main: Location, { scheme, authority, source }: Target, addres
   }
   if (authority.includes("$"))
     throw new ImportError(`${source.place}: the address ${authority} is made of variables: ${name}`);
-  if (address.startsWith("unix:"))
-    throw new ImportError(
-      `${source.place}: the site listens on a Unix socket: ${name}. tidemark serve takes --origin ${address.replace(/:$/, "")}`,
-    );
+  if (address.startsWith("unix:")) {
+    const socket = scheme === "http" ? readSocket(address) : null;
+    if (socket !== null) return socket;
+    throw new ImportError(`${source.place}: ${scheme}://${address} is not like http://unix:/run/app.sock: ${name}`);
+  }
   const url = URL.parse(`${scheme}://${address}`);
   if (url === null) throw new ImportError(`${source.place}: ${scheme}://${address} is not an address: ${name}`);
   return url.origin;

@@ -229,6 +229,107 @@ describe("a file that cannot be imported is refused with its place", () => {
   });
 });
 
+describe("comments", () => {
+  const site = (text: string) => imported(text).then((each) => ({ ...each, ...siteOf(each) }));
+
+  test.each([
+    ["after a directive", "proxy_cache_valid 200 1h; #one hour\nproxy_no_cache $cookie_sid;"],
+    ["between a directive and its value", "proxy_cache_valid #one hour\n200 1h; proxy_no_cache #it's {\n$cookie_sid;"],
+    ["indented by a tab", "proxy_cache_valid 200 1h;\n\t#one hour; {\n\tproxy_no_cache $cookie_sid;"],
+    ["without a space before it", "proxy_cache_valid 200 1h;#one hour\nproxy_no_cache $cookie_sid;#}"],
+  ])("a comment %s takes nothing with it", async (_, lines) => {
+    const { routes, differences } = await site(server(`location / { ${CACHED} ${lines}\n}`));
+    expect(routes).toEqual([{ match: "/*", defaultTtl: { 200: "1h" }, bypass: { cookies: ["sid"] } }]);
+    expect(differences.filter(({ kind }) => kind === "dropped")).toEqual([]);
+  });
+
+  test("a deny behind a comment is told", async () => {
+    const { differences } = await imported(server(`location / { ${CACHED}\n\t#staff alone\n\tdeny all; }`));
+    expect(differences).toContainEqual(
+      expect.objectContaining({ kind: "access", source: { place: "nginx.conf:6", text: "deny all" } }),
+    );
+  });
+
+  test("a site of Debian that is commented out", async () => {
+    const text = `server {\n\tserver_name a.example.com;\n\tlocation / { ${CACHED} }
+\t# pass PHP scripts to FastCGI server
+\t#
+\t#location ~ \\.php$ {
+\t#\tinclude snippets/fastcgi-php.conf;
+\t#
+\t#\t# With php-fpm (or other unix sockets):
+\t#\tfastcgi_pass unix:/run/php/php7.4-fpm.sock;
+\t#}
+\t# deny access to .htaccess files, if Apache's document root
+\t#location ~ /\\.ht {
+\t#\tdeny all;
+\t#}
+}
+#server {
+#\tlisten 80;
+#}`;
+    const { hosts, routes, differences } = await site(text);
+    expect({ hosts, routes }).toEqual({ hosts: ["a.example.com"], routes: [{ match: "/*" }] });
+    expect(differences.filter(({ source, kind }) => source !== null && kind !== "safer")).toEqual([]);
+  });
+
+  test("a # within a word or in quotes is none", async () => {
+    const fields = `proxy_set_header X-A a#b; proxy_set_header X-B "c #d"; proxy_set_header X-C 'e' ;`;
+    expect(await site(server(`location / { ${CACHED} ${fields} }`))).toMatchObject({
+      originFields: { "X-A": "a#b", "X-B": "c #d", "X-C": "e" },
+    });
+  });
+
+  test("a # in a block of Lua is its operator for a length", async () => {
+    const lua = "access_by_lua_block { local t = {}; if #t == 0 then t[1] = {} end return #t }";
+    const { differences } = await imported(server(`${lua}\nlocation / { ${CACHED} deny all; }`));
+    const told = differences.flatMap(({ source }) => (source === null ? [] : [source.text]));
+    expect(told).toEqual([expect.stringContaining("access_by_lua_block"), "deny all"]);
+  });
+});
+
+test.each(["gzip on", "brotli on", "zstd on"])("%s leads to the server's own compression", async (line) => {
+  const { differences } = await imported(server(`${line};\nlocation / { ${CACHED} }`));
+  expect(differences.find(({ source }) => source?.text === line)).toMatchObject({
+    kind: "dropped",
+    why: expect.stringMatching(/tidemark serve.*with compression: \{\}.*docs\/server\.md/),
+  });
+});
+
+describe("a site on a Unix socket", () => {
+  const SOCKET = "upstream app { server unix:/run/gunicorn.sock fail_timeout=0; }";
+  const location = (pass: string) => `location / { ${pass}; proxy_cache c; proxy_cache_valid 200 1h; }`;
+  const ROUTES = [{ match: "/*", defaultTtl: { 200: "1h" } }];
+
+  test.each([
+    ["of an upstream", `http { ${SOCKET}\nserver { ${location("proxy_pass http://app")} } }`],
+    ["by itself", server(location("proxy_pass http://unix:/run/gunicorn.sock"))],
+    ["with a path", server(location("proxy_pass http://unix:/run/gunicorn.sock:/"))],
+  ])("%s has its rules, and its address is for tidemark serve", async (_, text) => {
+    const site = await imported(text);
+    expect(site.origin.value).toBe("unix:/run/gunicorn.sock");
+    expect(siteOf(site)).toMatchObject({ origin: "http://unix-socket.invalid", routes: ROUTES });
+    expect(await evaluateSite(configText(site))).toEqual(siteOf(site));
+    expect(configText(site)).toContain("--origin unix:/run/gunicorn.sock");
+    expect(compileSite(siteOf(site), {}).namesHosts).toBe(site.hosts !== null);
+  });
+
+  test("has the path of another location told, as behind an address", async () => {
+    const { differences } = await imported(server(location("proxy_pass http://unix:/run/gunicorn.sock:/app/")));
+    expect(differences).toContainEqual(
+      expect.objectContaining({ kind: "dropped", why: expect.stringContaining("not for one below /app/") }),
+    );
+  });
+
+  test.each([
+    ["TLS", "proxy_pass https://unix:/run/app.sock"],
+    ["a relative path", "proxy_pass http://unix:app.sock"],
+    ["a path that a shell would not leave alone", "proxy_pass 'http://unix:/run/$(id).sock'"],
+  ])("with %s is refused", async (_, pass) => {
+    await expect(imported(server(location(pass)))).rejects.toThrow(/^nginx\.conf:4: .*--origin/);
+  });
+});
+
 describe("try_files", () => {
   const PHP = "location ~ \\.php$ { fastcgi_pass 127.0.0.1:9000; fastcgi_cache c; fastcgi_cache_valid 200 1h; }";
 
@@ -319,6 +420,27 @@ describe("the command", () => {
   ])("$args ends with $exit, writes nothing and says $words", async ({ args, exit, words }) => {
     put("nginx.conf", CONF);
     expect(await command(...args)).toMatchObject({ exit, stderr: expect.stringContaining(words) });
+    expect(readdirSync(folder)).toEqual(["nginx.conf"]);
+  });
+
+  test.each([
+    { pass: "proxy_pass http://unix:/run/app.sock", flags: [], socket: "/run/app.sock" },
+    { pass: "uwsgi_pass unix:/run/uwsgi.sock", flags: ["--origin", "unix:///run/app.sock"], socket: "/run/app.sock" },
+    { pass: "proxy_pass http://10.0.0.1", flags: ["--origin", "unix:/run/b-1.sock"], socket: "/run/b-1.sock" },
+  ])("a socket ($pass, $flags) is named to tidemark serve, which takes it", async ({ pass, flags, socket }) => {
+    put("nginx.conf", server(`location / { ${pass}; ${pass.split("_")[0]}_cache c; }`));
+    const written = await command("import", "nginx.conf", ...flags);
+    expect(written).toMatchObject({ exit: 0, stdout: expect.stringContaining(`serve --origin unix:${socket}\n`) });
+    const checked = await command("serve", "--origin", `unix:${socket}`, "--check");
+    expect(checked).toMatchObject({ exit: 0, stdout: expect.stringContaining("The settings are valid") });
+  });
+
+  test("tidemark init --import writes no worker for a socket", async () => {
+    put("nginx.conf", server("location / { proxy_pass http://unix:/run/app.sock; proxy_cache c; }"));
+    expect(await command("init", "--import", "nginx.conf")).toMatchObject({
+      exit: 2,
+      stderr: expect.stringMatching(/no worker reaches the socket unix:\/run\/app\.sock.*--origin/),
+    });
     expect(readdirSync(folder)).toEqual(["nginx.conf"]);
   });
 

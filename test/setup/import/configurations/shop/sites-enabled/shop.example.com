@@ -7,13 +7,13 @@ server {
         include snippets/cached.conf;
     }
 
-    # The cart is for one visitor.
+	#The cart is for one visitor.
     location ^~ /cart { proxy_pass http://shop_app; proxy_cache off; }
     location = /checkout { proxy_pass http://shop_app; }
 
     location ~* \.(?:css|js|svg)$ {
         include snippets/cached.conf;
-        # A level with one proxy_cache_valid inherits none.
+	#A level with one proxy_cache_valid inherits none;	{
         proxy_cache_valid 200 404 1d;
         expires 7d;
     }

@@ -1,0 +1,34 @@
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { run } from "../packed/installed-package.ts";
+
+const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
+
+const HERE = { cwd: "." };
+
+/** Makes the process say that it runs on this Node. */
+function claiming(version: string): string {
+  const versions = `{ ...process.versions, node: "${version}" }`;
+  return `data:text/javascript,Object.defineProperty(process, "versions", { value: ${versions} })`;
+}
+
+test.each(["20.20.2", "22.18.0"])(
+  "Node %s is told what each command needs, so that one upgrade is enough",
+  async (version) => {
+    for (const command of ["serve", "purge"]) {
+      const said = await run(process.execPath, ["--import", claiming(version), CLI, command], HERE);
+      expect(said).toMatchObject({ exit: 2, stdout: "" });
+      expect(said.stderr).toContain(
+        `this is Node ${version}. tidemark serve needs 24 or later, the rest 22.19 or later.`,
+      );
+    }
+  },
+);
+
+test("Node 22.19 runs all but serve", async () => {
+  expect(await run(process.execPath, ["--import", claiming("22.19.0"), CLI, "--version"], HERE)).toMatchObject({
+    exit: 0,
+  });
+  const served = await run(process.execPath, ["--import", claiming("22.19.0"), CLI, "serve"], HERE);
+  expect(served).toMatchObject({ exit: 2, stderr: expect.stringContaining("needs Node 24 or later") });
+});
