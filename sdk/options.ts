@@ -148,7 +148,7 @@ function findToken(
 }
 
 /** What code can do about a setting that is missing. */
-export const HOW_TO_CONFIGURE =
+export const HOW_TO_CONFIGURE: string =
   "Set TIDEMARK_ENDPOINT to the site's origin, like https://www.example.com, and TIDEMARK_TOKEN to a token of its " +
   "edge, or give createPurger the options endpoint and token.";
 
