@@ -2,6 +2,7 @@ import { styleText } from "node:util";
 import { DEFAULT_CONFIG } from "../../cdn/config/config-file-error.ts";
 import type { OriginAddress } from "../origin/origin-address.ts";
 import { ONLY_SITE } from "../processes/site-logs.ts";
+import { localAuthority } from "./listen-addresses.ts";
 import type { PreparedSite } from "./prepared-site.ts";
 import type { Prepared, RunningServer } from "./serve.ts";
 
@@ -27,7 +28,7 @@ export function startedText(server: RunningServer): string {
     ...(isLocal ? [["token", tokenText(only)]] : []),
   ]);
   if (!isLocal || address === undefined) return `${heading}\n\n${lines}\n`;
-  const page = `http://localhost:${address.slice(address.lastIndexOf(":") + 1)}/`;
+  const page = `http://${localAuthority(address)}/`;
   const bearer = `-H "Authorization: Bearer ${madeToken ?? "$TIDEMARK_TOKEN"}"`;
   return `${heading}. Ctrl-C stops it.
 
