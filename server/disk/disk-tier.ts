@@ -9,6 +9,7 @@ import { RecentHeads } from "../../worker/store/recent-heads.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
 import { nodeBody } from "../bodies/node-body.ts";
 import type { CodedFile, CodedFiles } from "../compression/coded-files.ts";
+import { Turns } from "../turns.ts";
 import { Backlog } from "./backlog.ts";
 import type { CacheFolder } from "./cache-folder.ts";
 import { type DiskFiles, diskFiles, readAll, writeAll } from "./disk-files.ts";
@@ -31,7 +32,6 @@ import {
 import type { FileWriter } from "./file-writer.ts";
 import { type JanitorLine, roomOf } from "./janitor.ts";
 import { LikelyCached } from "./likely-cached.ts";
-import { ReadTurns } from "./read-turns.ts";
 import { RecentMisses } from "./recent-misses.ts";
 import { Room } from "./room.ts";
 
@@ -43,6 +43,12 @@ const MAX_SMALL_FILE_BYTES = 320 * 1024;
 const HEAD_BYTES = 4096;
 /** A body of unknown length asks for room in pieces of this size. */
 const BODY_ROOM_BYTES = 8 * 1024 * 1024;
+/**
+ * How many blocks of bodies are read at a time. Node reads files in four threads, and their results come to the event
+ * loop together. With a few hundred downloads at once, all threads and whole turns of the loop would be theirs: a small
+ * file would wait for hundreds of blocks to be read, and a new client for all of them to be written.
+ */
+const MAX_READS = 2;
 
 export interface DiskTierParts {
   readonly folder: CacheFolder;
@@ -62,7 +68,8 @@ interface SharedParts {
   readonly room: Room;
   readonly health: DiskHealth;
   readonly cached: LikelyCached;
-  readonly turns: ReadTurns;
+  /** In which the bodies are read: each asks for one block, and then waits behind the others. */
+  readonly turns: Turns;
   readonly backlog: Backlog;
 }
 
@@ -88,7 +95,7 @@ export class DiskTier implements SharedTier, CodedFiles {
   readonly #writer: FileWriter | undefined;
   readonly #heads = new RecentHeads();
   readonly #misses = new RecentMisses();
-  readonly #turns: ReadTurns;
+  readonly #turns: Turns;
   /** The last change of each file that is under way in this process. */
   readonly #changes = new Map<string, Promise<void>>();
 
@@ -103,7 +110,7 @@ export class DiskTier implements SharedTier, CodedFiles {
       room: new Room(janitor),
       health: new DiskHealth(folder.path, now, say),
       cached: likelyCached ?? new LikelyCached(),
-      turns: new ReadTurns(),
+      turns: new Turns(MAX_READS),
       backlog: new Backlog(folder.path, say),
     };
     const { room, health, cached, turns } = this.#shared;

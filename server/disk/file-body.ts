@@ -1,9 +1,9 @@
 import type { BodyReader } from "../../worker/ports.ts";
 import type { BytePart } from "../../worker/rules/ranges/range.ts";
 import type { NodeBody } from "../bodies/node-body.ts";
+import type { Turns } from "../turns.ts";
 import { type DiskFiles, readAll } from "./disk-files.ts";
 import { BLOCK_BYTES, isBlockIntact } from "./file-format.ts";
-import type { ReadTurns } from "./read-turns.ts";
 
 /** An open file of the cache. */
 export interface OpenFile {
@@ -25,7 +25,7 @@ const forgotten = new FinalizationRegistry<() => void>((close) => close());
 export class FileBody implements NodeBody {
   readonly lengthBytes: number;
   readonly #files: DiskFiles;
-  readonly #turns: ReadTurns;
+  readonly #turns: Turns;
   readonly #file: OpenFile;
   readonly #torn: () => void;
   readonly #close: () => void;
@@ -36,7 +36,7 @@ export class FileBody implements NodeBody {
   #reading: Promise<Uint8Array | null> = Promise.resolve(null);
 
   /** `torn` is told when a block is not what was written. */
-  constructor(files: DiskFiles, turns: ReadTurns, file: OpenFile, part: BytePart | null, torn: () => void) {
+  constructor(files: DiskFiles, turns: Turns, file: OpenFile, part: BytePart | null, torn: () => void) {
     this.#files = files;
     this.#turns = turns;
     this.#file = file;

@@ -48,7 +48,7 @@ export interface MachineFetchesParts {
 }
 
 /** A lock that this worker has. */
-interface Held {
+interface OwnLock {
   readonly lock: string;
   readonly isStored: (key: string) => boolean;
   readonly takenAt: number;
@@ -73,15 +73,15 @@ export class MachineFetches {
   #server: Server;
   readonly #clock: Clock;
   readonly #say: (line: string) => void;
-  readonly #held = new Map<string, Held>();
+  readonly #held = new Map<string, OwnLock>();
   readonly #neighbours = new Map<string, Neighbour>();
   readonly #sockets = new Set<Socket>();
   readonly #useless = new ExpiringKeys(MAX_REMEMBERED, USELESS_MS);
   readonly #silent = new ExpiringKeys(MAX_REMEMBERED, OUTDATED_MS);
   readonly #outdatedPages = new ExpiringKeys(MAX_REMEMBERED, OUTDATED_MS);
   /** Locks whose entries are stored, since the last sweep and before it. */
-  #lingering: Held[] = [];
-  #lingeringLonger: Held[] = [];
+  #lingering: OwnLock[] = [];
+  #lingeringLonger: OwnLock[] = [];
   #sweeping: Wait | undefined;
   #retryAt: number | null = null;
   #isRetired = false;
@@ -156,7 +156,7 @@ export class MachineFetches {
     await this.#folder.sweep(this.#owner, isAlive).catch(() => undefined);
   }
 
-  #take(lock: string, isStored: Held["isStored"]): FetchTurn | Promise<EndedElsewhere> | undefined {
+  #take(lock: string, isStored: OwnLock["isStored"]): FetchTurn | Promise<EndedElsewhere> | undefined {
     const now = this.#clock.now();
     if (this.#isClosed || this.#useless.has(lock, now) || this.#silent.has(lock, now)) return undefined;
     const held = this.#held.get(lock);
@@ -171,8 +171,8 @@ export class MachineFetches {
     return owner === this.#owner ? this.#turn(lock, isStored) : this.#follow(lock, owner);
   }
 
-  #turn(lock: string, isStored: Held["isStored"]): FetchTurn {
-    const held: Held = {
+  #turn(lock: string, isStored: OwnLock["isStored"]): FetchTurn {
+    const held: OwnLock = {
       lock,
       isStored,
       takenAt: this.#clock.now(),
@@ -186,7 +186,7 @@ export class MachineFetches {
     return { tell: (news) => this.#hear(held, news) };
   }
 
-  #hear(held: Held, news: SharedFetchOutcome | BeingStored): void {
+  #hear(held: OwnLock, news: SharedFetchOutcome | BeingStored): void {
     if (held.hasEnded || held.storedKey !== null) return;
     switch (news.kind) {
       case "being-stored":
@@ -213,7 +213,7 @@ export class MachineFetches {
   }
 
   /** Somebody waits for a body that is on its way. */
-  #weigh(held: Held): void {
+  #weigh(held: OwnLock): void {
     if (held.head === null) return;
     const { at, news } = held.head;
     if ((news.lengthBytes ?? 0) > MAX_AWAITED_BYTES || !news.isReusable()) this.#end(held, "useless");
@@ -222,7 +222,7 @@ export class MachineFetches {
     void held.patience.over.then(() => this.#end(held, "useless"));
   }
 
-  #onStored(held: Held, key: string): void {
+  #onStored(held: OwnLock, key: string): void {
     if (held.hasEnded) return;
     held.storedKey = key;
     if (held.waiting.length > 0) this.#endStored(held, key);
@@ -247,13 +247,13 @@ export class MachineFetches {
   }
 
   /** The disk may be full, or have failed: then no worker has anything of another one's fetch. */
-  #endStored(held: Held, key: string): void {
+  #endStored(held: OwnLock, key: string): void {
     const otherwise = this.#isRetired ? "failed" : "useless";
     this.#end(held, held.isStored(key) ? "stored" : otherwise);
   }
 
   /** Gives the lock back, and tells those who wait. */
-  #end(held: Held, news: FetchNews): void {
+  #end(held: OwnLock, news: FetchNews): void {
     if (held.hasEnded) return;
     held.hasEnded = true;
     held.patience?.cancel();

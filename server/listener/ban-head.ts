@@ -1,7 +1,7 @@
 import type { RequestLine } from "./request-target.ts";
 
 /** The method that HTTP caches take besides PURGE, and that Node's parser does not know. It has no body. */
-export const BAN = "BAN";
+const BAN = "BAN";
 
 /** A head as Node's parser would have read it: its line, and names and values in turn. */
 export interface BanHead {

@@ -29,8 +29,11 @@ import { refused, requestTarget } from "./request-target.ts";
 import { fromWebResponse } from "./web-answer.ts";
 import { cutOff, type Written, writeAnswer } from "./write-answer.ts";
 
-/** Where to listen. `scheme`: `https` for TLS. Default: `http`. */
-export type ListenTarget = { readonly scheme?: Scheme } /** `::` takes IPv4 as well. Port 0 is any free one. */ & (
+/**
+ * Where to listen. `scheme`: `https` for TLS. Default: `http`. The host `::` takes IPv4 as well, and port 0 is any free
+ * one.
+ */
+export type ListenTarget = { readonly scheme?: Scheme } & (
   | { readonly host: string; readonly port: number }
   /** A unix socket. Its file must not exist. */
   | { readonly path: string }

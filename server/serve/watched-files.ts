@@ -4,9 +4,6 @@ import { basename, dirname, join } from "node:path";
 /** How long after a change it is told: an editor writes a file in several steps. */
 const SETTLED_MS = 100;
 
-/** How often files are looked at, beside what the system tells. */
-const LOOK_EVERY_MS = 2_000;
-
 export interface WatchedPaths {
   /** Absolute paths. A file need not exist. */
   readonly files: readonly string[];
@@ -23,9 +20,10 @@ export interface Watching {
 /**
  * Calls `onChange` shortly after any of the files has changed. The system tells of that at once, but only in the folders
  * as they were: not if a link leads elsewhere from now on, if a folder is replaced, or in some mounts of networks and
- * containers. So the files are looked at as well, every two seconds. Each change is told once, whoever has seen it.
+ * containers. So the files are looked at as well, every two seconds by default. Each change is told once, whoever has
+ * seen it.
  */
-export function watchFiles(paths: WatchedPaths, onChange: () => void): Watching {
+export function watchFiles(paths: WatchedPaths, onChange: () => void, lookEveryMs = 2_000): Watching {
   const { files, folder, isOfFolder } = paths;
   let told = stateOf(paths);
   let timer: NodeJS.Timeout | undefined;
@@ -40,7 +38,7 @@ export function watchFiles(paths: WatchedPaths, onChange: () => void): Watching 
     timer = setTimeout(tell, SETTLED_MS).unref();
   };
   const looked = folder === null ? files : [...files, folder];
-  for (const path of looked) watchFile(path, { interval: LOOK_EVERY_MS, persistent: false }, lookSoon);
+  for (const path of looked) watchFile(path, { interval: lookEveryMs, persistent: false }, lookSoon);
   // Folders, because an editor that replaces the file ends a watcher of the file itself.
   const folders = Map.groupBy(files, dirname);
   if (folder !== null && !folders.has(folder)) folders.set(folder, []);
