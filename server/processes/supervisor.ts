@@ -150,7 +150,7 @@ export class Supervisor {
    * not start, the old ones stay. Resolves to whether the new configuration is in use.
    */
   reload(): Promise<boolean> {
-    if (this.#successor !== null) return Promise.resolve(false); // which has read the configuration a moment ago
+    if (this.#successor !== null) return this.#reloadAfterUpgrade(this.#successor);
     if (this.#reload !== null) {
       // The one under way may have read what has changed since.
       this.#nextReload ??= this.#reload.then(() => {
@@ -164,6 +164,18 @@ export class Supervisor {
       this.#closeUnusedLogs();
     });
     return this.#reload;
+  }
+
+  /** A successor has read the configuration at its start, and perhaps not what has changed since. */
+  #reloadAfterUpgrade(successor: Successor): Promise<boolean> {
+    if (this.#upgrade === null) return Promise.resolve(false);
+    this.#nextReload ??= this.#upgrade.then((hasHandedOver) => {
+      this.#nextReload = null;
+      if (!hasHandedOver) return this.reload();
+      successor.reload();
+      return false;
+    });
+    return this.#nextReload;
   }
 
   /**

@@ -29,7 +29,9 @@ type ToSuccessor =
   | { readonly kind: "reader-ended"; readonly reader: string }
   /** The log files were moved away while the successor was starting. */
   | { readonly kind: "reopen" }
-  | { readonly kind: "reopened" };
+  | { readonly kind: "reopened" }
+  /** The settings may have changed while the successor was starting. */
+  | { readonly kind: "reload" };
 
 type Step = "prepared" | "log-open" | "listening";
 
@@ -96,6 +98,11 @@ export class Successor {
   /** Its workers may have opened the files before they were moved away. */
   reopen(): void {
     this.#tell({ kind: "reopen" });
+  }
+
+  /** It may have read its settings before they changed. Only after it listens: an older version does not know this. */
+  reload(): void {
+    this.#tell({ kind: "reload" });
   }
 
   kill(): void {
@@ -198,6 +205,7 @@ export class Predecessor {
     } else if (message.kind === "reader-ended") this.#onReaderEnded(message.reader);
     else if (message.kind === "reopened") this.#reopened.shift()?.();
     else if (message.kind === "reopen") process.emit("SIGUSR1", "SIGUSR1");
+    else if (message.kind === "reload") process.emit("SIGHUP", "SIGHUP");
     else if (this.#sockets.length === message.sockets) this.#handOver.resolve({ ...message, sockets: this.#sockets });
     else this.#handOver.reject(new UpgradeError("The old server could not hand over its sockets."));
   }

@@ -4,6 +4,9 @@ import type { ListenAddress } from "../processes/listening-sockets.ts";
 
 const MAX_PORT = 65_535;
 
+/** As they stand in URLs. */
+const LOOPBACK: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
+
 /**
  * Reads where to listen: a port (on loopback), `127.0.0.1:8080`, `[::]:80`, `*:80` for every address, or
  * `unix:/run/tidemark.sock`. `null` if it is none of these.
@@ -20,6 +23,12 @@ export function readListenAddress(text: string): ListenAddress | null {
   return /^[A-Za-z0-9.:_-]+$/.test(bare) ? { host: bare, port } : null;
 }
 
+/** The host and the port for a URL by which this machine reaches an address, as `127.0.0.1:8080`. */
+export function localAuthority(address: string): string {
+  const [, host = "", port] = /^(.*):(\d+)$/.exec(address) ?? [];
+  return [...LOOPBACK, "0.0.0.0", "[::]"].includes(host) ? `localhost:${port}` : address;
+}
+
 /** Whether only this machine reaches the address. A unix socket is reached by those whom its folder lets in. */
 export function isLocal(address: ListenAddress): boolean {
   if ("path" in address) return true;
@@ -30,7 +39,9 @@ export function isLocal(address: ListenAddress): boolean {
 export function localHosts(address: ListenAddress): string[] {
   if ("path" in address) return ["localhost"];
   const isDefault = address.port === (address.scheme === "https" ? 443 : 80);
-  return ["localhost", "127.0.0.1", "[::1]"].map((host) => (isDefault ? host : `${host}:${address.port}`));
+  const own = isIP(address.host) === 6 ? `[${address.host}]` : address.host;
+  const hosts = [...new Set([...LOOPBACK, own])];
+  return hosts.map((host) => (isDefault ? host : `${host}:${address.port}`));
 }
 
 /** Whether a server that listens there would ask itself at an origin's address. */

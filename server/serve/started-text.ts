@@ -2,6 +2,7 @@ import { styleText } from "node:util";
 import { DEFAULT_CONFIG } from "../../cdn/config/config-file-error.ts";
 import { addressText } from "../origin/origin-address.ts";
 import { ONLY_SITE } from "../processes/site-logs.ts";
+import { localAuthority } from "./listen-addresses.ts";
 import type { PreparedSite } from "./prepared-site.ts";
 import type { Prepared, RunningServer } from "./serve.ts";
 
@@ -15,7 +16,7 @@ export function startedText(server: RunningServer): string {
   const { config } = prepared;
   const { loaded, settings, site, isLocal, madeToken } = only;
   const address = addresses.find((each) => !each.includes("/"));
-  const page = address === undefined ? null : `http://${nearHost(address)}/`;
+  const page = address === undefined ? null : `http://${localAuthority(address)}/`;
   const lines = inRows([
     ...(settings.parent ? [["parent", addressText(settings.parent.address)]] : []),
     ...(settings.origin ? [["origin", addressText(settings.origin)]] : []),
@@ -43,12 +44,6 @@ Ask twice, then purge and ask again:
 
 MISS twice with detail=no-freshness: the origin gave the page no lifetime. A defaultTtl in the config gives it one.
 `;
-}
-
-/** The host, with its port, at which this machine reaches an address. */
-function nearHost(address: string): string {
-  const [, host, port] = /^(.*):(\d+)$/.exec(address)!;
-  return /^(?:127\.|0\.0\.0\.0$|\[::1?\]$)/.test(host!) ? `localhost:${port}` : address;
 }
 
 /** The page is for browsers, at each host of the site. */

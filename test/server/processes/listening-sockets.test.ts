@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { lstatSync, mkdtempSync, rmSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import net, { type AddressInfo, createServer, type Server } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -43,6 +44,15 @@ async function open(isLastOneEnding: () => boolean): Promise<HeldSocket[]> {
   await scheduler.advance(20_000);
   return opened;
 }
+
+test("a Unix socket may have the longest path that is named to those who chose a longer one", async () => {
+  const folder = mkdtempSync("/tmp/tidemark-");
+  const path = `${folder}/`.padEnd(99, "a");
+  const [socket] = await openSockets([{ path }], scheduler, () => false);
+  expect(lstatSync(path).isSocket()).toBe(true);
+  socket!.close();
+  rmSync(folder, { recursive: true });
+});
 
 test("a socket is had although the last process that had it ended just after the first attempt", async () => {
   onceInUse(() => worker.close());

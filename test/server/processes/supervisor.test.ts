@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { type ChildProcess, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { Agent, createServer } from "node:http";
@@ -339,6 +339,29 @@ describe("a supervisor", () => {
       await reported("worker-died");
       expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v1" });
       expect(await worker([...supervisor.workers.values()][0]!).purge({ key: "#a" })).toMatchObject({ settlesInMs: 0 });
+    });
+
+    test("that fails, and is told meanwhile to load the settings: it does so after that", async () => {
+      const supervisor = await start({ startSuccessor: () => startFailingSuccessor("with the log"), workers: 1 });
+      const upgraded = supervisor.upgrade();
+      settings = { ...settings, version: "v2" };
+      const reloaded = supervisor.reload();
+      expect([await upgraded, await reloaded]).toEqual([false, true]);
+      expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v2" });
+    });
+
+    test("and is told meanwhile to load the settings: the successor does so", async () => {
+      let successor!: ChildProcess;
+      const startSuccessor = () => {
+        successor = startFailingSuccessor("never");
+        return successor;
+      };
+      const supervisor = await start({ startSuccessor, workers: 1 });
+      const upgraded = supervisor.upgrade();
+      const ended = once(successor, "exit");
+      const reloaded = supervisor.reload();
+      expect([await upgraded, await reloaded]).toEqual([true, false]);
+      expect(await ended).toEqual([8, null]); // as it does at SIGHUP
     });
 
     test("and told to stop after that, it gives its workers the usual time; told again, none", async () => {

@@ -125,6 +125,11 @@ const refusals: readonly Refusal[] = [
     words: ["Cannot listen on /nowhere/edge.sock: its folder does not exist"],
   },
   {
+    name: "a unix socket whose path is too long",
+    args: [...ORIGIN, "--listen", `unix:/tmp/${"long".repeat(30)}`],
+    words: ["longlong: the path is too long for a Unix socket; choose one of at most 99 bytes."],
+  },
+  {
     name: "a name without an address",
     args: [...ORIGIN, "--listen", "nowhere.invalid:8080"],
     environment: HOSTS,

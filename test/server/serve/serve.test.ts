@@ -1,5 +1,5 @@
 import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { platform, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent, fetch as undiciFetch } from "undici";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -79,6 +79,14 @@ describe("tidemark serve", () => {
     const purge = await ofPlane("purge", { method: "POST", headers: json, body: '{"everything":true}' });
     expect(purge.status).toBe(401);
     await purge.text();
+  });
+
+  test.skipIf(platform() !== "linux")("serves this machine on any address of loopback", async () => {
+    const where = `127.0.0.5:${await freePort()}`;
+    const server = start(["--origin", origin.url, "--listen", where, "--workers", "1", "--cache", "loopback"]);
+    const address = await server.address();
+    await server.prints(new RegExp(`curl -si http://${where}/ `));
+    expect((await ask(address, "/none")).status).toBe(404);
   });
 
   test("does not serve other machines without knowing its public hosts", async () => {

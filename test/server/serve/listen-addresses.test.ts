@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { localHosts, readListenAddress } from "../../../server/serve/listen-addresses.ts";
+
+const LOOPBACK = ["localhost:8080", "127.0.0.1:8080", "[::1]:8080"];
+
+test.each([
+  ["8080", LOOPBACK],
+  ["127.0.0.1:8080", LOOPBACK],
+  ["[::1]:8080", LOOPBACK],
+  ["127.0.0.5:8080", [...LOOPBACK, "127.0.0.5:8080"]],
+  ["127.0.0.5:80", ["localhost", "127.0.0.1", "[::1]", "127.0.0.5"]],
+  ["unix:/run/edge.sock", ["localhost"]],
+])("who listens on %s for this machine alone is asked for %j", (text, hosts) => {
+  expect(localHosts(readListenAddress(text)!)).toEqual(hosts);
+});
