@@ -181,6 +181,47 @@ test("an origin without TLS may have the name of a server with TLS", async () =>
   expect(code).toBe(0);
 });
 
+describe("tidemark serve says of a config", () => {
+  const refusalOf = async (text: string) => {
+    writeFileSync(join(folder, "refused.config.ts"), text);
+    const { code, printed } = await run(["--config", "refused.config.ts", "--check"]);
+    expect(code).toBe(2);
+    return printed;
+  };
+
+  test("in which line its syntax is wrong", async () => {
+    const text = 'export default {\n  origin: "http://127.0.0.1:8000"\n  hosts: ["www.example.test"],\n};\n';
+    expect(await refusalOf(text)).toMatch(/^tidemark: refused\.config\.ts:3: /);
+  });
+
+  test("in which line it throws", async () => {
+    expect(await refusalOf('const name: string = "boom";\n\nthrow new Error(name);\n')).toBe(
+      "tidemark: refused.config.ts:3: boom\n",
+    );
+  });
+
+  test("and no line if there is none", async () => {
+    expect(await refusalOf('throw "boom";\n')).toBe("tidemark: refused.config.ts: boom\n");
+  });
+
+  test("that it lacks the origin, as when a variable is not set", async () => {
+    expect(await refusalOf('export default { origin: process.env.NOPE, hosts: ["www.example.test"] };\n')).toBe(
+      "tidemark: refused.config.ts: origin is required: name it here, or by --origin or TIDEMARK_ORIGIN; found nothing\n",
+    );
+  });
+
+  test("that it has no site", async () => {
+    expect(await refusalOf("export const site = {};\n")).toContain("the file must end in export default defineSite(");
+  });
+
+  test("that a file that it imports is wrong, and where", async () => {
+    writeFileSync(join(folder, "broken.ts"), "export const a = 1;\nexport const = 2;\n");
+    expect(await refusalOf('export { a as default } from "./broken.ts";\n')).toMatch(
+      /^tidemark: refused\.config\.ts: .*broken\.ts:2: /,
+    );
+  });
+});
+
 describe("tidemark serve --check, of valid settings,", () => {
   const check = async (config: string, ...args: readonly string[]): Promise<readonly string[]> => {
     writeFileSync(join(folder, "checked.config.mjs"), `export default ${config};\n`);
