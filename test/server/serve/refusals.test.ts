@@ -43,7 +43,7 @@ const refusals: readonly Refusal[] = [
     name: "hosts of the environment that are addresses",
     args: [...ORIGIN, "--check"],
     environment: { TIDEMARK_HOSTS: "https://www.example.test" },
-    words: ["the settings are not valid", "hosts[0] is not a host name", "https://www.example.test"],
+    words: ["the settings are not valid", "  hosts[0]: is not a host name", "https://www.example.test"],
   },
   {
     name: "a host with a star, which would be no host at all",
@@ -54,7 +54,7 @@ const refusals: readonly Refusal[] = [
   {
     name: "a coding that cannot be made",
     args: ["--config", "mistaken.config.mjs", "--check"],
-    words: ["mistaken.config.mjs is not valid", 'compression.codings[0] is none of "br", "gzip" and "zstd"'],
+    words: ["mistaken.config.mjs is not valid", 'compression.codings[0]: is none of "br", "gzip" and "zstd"'],
   },
   {
     name: "an origin that is the server itself",
@@ -123,6 +123,31 @@ const refusals: readonly Refusal[] = [
     name: "a unix socket in a folder that does not exist",
     args: [...ORIGIN, "--listen", "unix:/nowhere/edge.sock"],
     words: ["Cannot listen on /nowhere/edge.sock: its folder does not exist"],
+  },
+  {
+    name: "an origin's socket with a relative path",
+    args: ["--origin", "unix:app.sock", "--check"],
+    words: ['the origin "unix:app.sock" needs an absolute path, like unix:/run/app.sock'],
+  },
+  {
+    name: "a socket to listen on with a relative path",
+    args: [...ORIGIN, "--listen", "unix:edge.sock", "--check"],
+    words: ["unix:/run/edge.sock, whose path is absolute"],
+  },
+  {
+    name: "a folder of sites that does not exist",
+    args: ["--sites", "nosites", "--check"],
+    words: ["the sites cannot be read from nosites: there is no such folder."],
+  },
+  {
+    name: "sites in a file",
+    args: ["--sites", "file", "--check"],
+    words: ["the sites cannot be read from file: it is a file, not a folder."],
+  },
+  {
+    name: "a size in a unit that is none",
+    args: [...ORIGIN, "--memory", "256mb", "--check"],
+    words: ["It must be like 512MiB, 512m or 10GiB."],
   },
   {
     name: "a name without an address",
@@ -279,6 +304,11 @@ describe("tidemark serve --check, of valid settings,", () => {
       "The settings are valid: origin unix:/nope.sock, 2 routes in checked.config.mjs, no hosts, so it would serve this machine alone.",
     ]);
   });
+});
+
+test("sizes may be written as nginx writes them", async () => {
+  const { code } = await run([...ORIGIN, "--memory", "256m", "--disk", "10G", "--check"]);
+  expect(code).toBe(0);
 });
 
 test("--check makes nothing", async () => {
