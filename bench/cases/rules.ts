@@ -162,7 +162,7 @@ function answersWithFields(head: StoredHead, index: number): boolean {
   const verdict = verdictAt(head, index);
   if (verdict.kind === "fresh") return [...head.fields, ["age", String(verdict.ageSeconds)]].length > 0;
   const validators = { etag: storedField(head, "etag"), lastModified: storedField(head, "last-modified") };
-  return [...REQUEST, ...(validationFields([validators], NOON) ?? [])].length === 0;
+  return [...REQUEST, ...(validationFields(validators, NOON) ?? [])].length === 0;
 }
 
 function policyAnswers(policy: CachePolicy, index: number): boolean {

@@ -24,10 +24,15 @@ const WITHOUT_MUTANT = [
   "invalidation-log/post-during-fill",
   "invalidation/every-variant",
   "second-look/none-for-large",
+  "stale-if-error/after-404",
+  "stale-if-error/after-page-without-lifetime",
+  "stale-if-error/after-redirect",
   "stale-if-error/after-restart",
   "stale-if-error/after-stale-while-revalidate",
   "stale-if-error/followers-of-error-response",
   "stale-if-error/followers-of-failed-refresh",
+  "stale-if-error/kept-after-429",
+  "stale-if-error/kept-after-unkeyed-field",
   "stale-if-error/known-purge-log-silent",
   "stale-if-error/only-while-origin-fails",
   "stale-if-error/origin-hangs-up-midway",
@@ -42,6 +47,8 @@ const WITHOUT_MUTANT = [
   "stale-while-revalidate/purged-page",
   "stale-while-revalidate/refresh-not-storable",
   "stale-while-revalidate/refresh-with-cookies",
+  "variants/other-coding-is-not-validated",
+  "variants/stale-variant-is-validated-alone",
 ];
 
 test("docs/conformance.md is as `npm run docs` writes it", () => {

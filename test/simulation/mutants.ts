@@ -24,7 +24,6 @@ const STAMPED_LATE = `ports: { ...ports, purges: new Proxy(ports.purges, { get: 
 const ALSO_IN_SCENARIOS = [
   "r1-stamp-of-the-arrival",
   "r2-stamp-of-the-304",
-  "r3-any-304-freshens-the-first",
   "r5-follower-takes-anything",
   "r7-no-allowance",
   "r9-bearer-gets-the-stale",
@@ -51,6 +50,14 @@ const ALSO_IN_SCENARIOS = [
 
 /** Mutants of the rules of docs/protocol.md, for the random worlds to find. A name begins with its rule's number. */
 export const mutants: Mutants = {
+  "r3-what-is-in-memory-is-freshened": {
+    name: "a 304 freshens the page that is in memory when it arrives, whichever was validated",
+    file: "worker/flow/storing/freshening.ts",
+    from: "if (!confirms(named, validatorsOf(head))) return null;",
+    to: `const inMemory = context.ports.store.recall(head.key);
+  if (inMemory && "body" in inMemory) ({ head, body } = inMemory);`,
+    foundBy: "simulation",
+  },
   "r22-shared-view-of-any-age": {
     name: "a shared view is taken, however old it is, and a lease begins then",
     file: LEASED_VIEW,

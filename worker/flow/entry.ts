@@ -34,7 +34,7 @@ export function bypassOf(context: RequestContext): Entry {
   if (facts.maxForwards.kind === "answer") return LAST_HOP;
   const reason = facts.method === "GET" || facts.method === "HEAD" ? "bypass" : "method";
   const detail = reason === "method" ? undefined : bypassDetail(context);
-  return { kind: "bypass", miss: { xCache: "BYPASS", reason, detail, selected: null, toValidate: [] } };
+  return { kind: "bypass", miss: { xCache: "BYPASS", reason, detail, selected: null, toValidate: null } };
 }
 
 /** A second look has found that a field of the request chooses the page: it is passed on. */
@@ -45,7 +45,7 @@ function marked(context: RequestContext): Entry | undefined {
   const field = secondLooks.markedField(placeOf(resolved), has, arrivedAt);
   if (field === undefined || facts.directives.onlyIfCached) return undefined;
   const detail = notStoredDetail({ because: "unkeyed-field", field });
-  return { kind: "bypass", miss: { xCache: "BYPASS", reason: "bypass", detail, selected: null, toValidate: [] } };
+  return { kind: "bypass", miss: { xCache: "BYPASS", reason: "bypass", detail, selected: null, toValidate: null } };
 }
 
 /** What of the owner's rules keeps a request from being looked up; `undefined` for none. */

@@ -1,3 +1,5 @@
+import { validatorsOf } from "../rules/storing/stored-response.ts";
+import { validationFields } from "../rules/validation/conditional-request.ts";
 import type { Miss } from "./miss.ts";
 import { mayFetchByGet } from "./origin/head-by-get.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -32,7 +34,7 @@ export function planFetch(context: RequestContext, miss: Miss): FetchPlan {
   if (facts.authorized || needsSession) {
     if (needsSession || !facts.isForWholePage || forbidsStoring) return { ...plan("forward"), isPastTheCache: true };
     // It validates nothing and nobody joins it: until its head is there, its answer may be for one visitor.
-    return { ...plan("fetch-for-one", { ...miss, selected: null, toValidate: [] }), isPastTheCache: true };
+    return { ...plan("fetch-for-one", { ...miss, selected: null, toValidate: null }), isPastTheCache: true };
   }
   if (facts.method === "HEAD") return plan(mayFetchByGet(context, miss) ? "head-by-get" : "head");
   if (facts.isPartial && !mayFetchWhole(context, miss)) return plan("forward", { ...miss, reason: "partial" });
@@ -43,8 +45,9 @@ export function planFetch(context: RequestContext, miss: Miss): FetchPlan {
  * Whether a request for a part fetches the whole page: if the page may be small, or if a stored response can be
  * confirmed.
  */
-function mayFetchWhole({ site }: RequestContext, { toValidate }: Miss): boolean {
-  return site.limits.fetchWholeBytes > 0 || toValidate.length > 0;
+function mayFetchWhole({ site, ports }: RequestContext, { toValidate }: Miss): boolean {
+  if (site.limits.fetchWholeBytes > 0) return true;
+  return toValidate !== null && validationFields(validatorsOf(toValidate.head), ports.clock.now()) !== null;
 }
 
 /** Whether the origin would not see the session of the request, because the route keys by other cookies alone. */

@@ -2,7 +2,7 @@ import type { ForwardReason, XCache } from "../rules/forwarding/cache-status.ts"
 import type { Verdict } from "../rules/freshness/judge.ts";
 import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import type { RequestContext } from "./request-context.ts";
-import { otherVariants } from "./selection.ts";
+import { hasVariants } from "./selection.ts";
 
 /** Why no stored response may answer, and what the stored responses can still be used for. */
 export interface Miss {
@@ -11,8 +11,8 @@ export interface Miss {
   readonly detail: string | undefined;
   /** The stored response that may answer if the origin fails; `null` for none. */
   readonly selected: StoredResponse | null;
-  /** The stored responses that the origin may confirm, the selected one first. RFC 9111 §4.3.1. */
-  readonly toValidate: readonly StoredResponse[];
+  /** The stored response that the origin may confirm; `null` for none. RFC 9111 §4.3.1. */
+  readonly toValidate: StoredResponse | null;
 }
 
 export type UsableVerdict = Extract<Verdict, { kind: "fresh" | "stale-usable" }>;
@@ -24,7 +24,7 @@ export interface UnusableResponse {
   readonly verdict: UnusableVerdict;
 }
 
-const MISS: Miss = { xCache: "MISS", reason: "uri-miss", detail: undefined, selected: null, toValidate: [] };
+const MISS: Miss = { xCache: "MISS", reason: "uri-miss", detail: undefined, selected: null, toValidate: null };
 
 /** The body was stored apart and is gone. */
 export const BODY_GONE: Miss = { ...MISS, detail: "body-gone" };
@@ -46,14 +46,13 @@ export function missOf(context: RequestContext, unusable: readonly UnusableRespo
       reason: isStale ? "stale" : "request",
       detail: because === "stale" ? undefined : because,
       selected: stored,
-      toValidate: [stored, ...otherVariants(context, stored)],
+      toValidate: stored,
     };
   }
   const [first] = unusable;
   if (first?.verdict.because === "purged") return { ...MISS, reason: "stale", detail: "purged" };
-  const toValidate = otherVariants(context, null);
   if (first) return { ...MISS, reason: "request", detail: first.verdict.because };
-  return { ...MISS, reason: toValidate.length > 0 ? "vary-miss" : "uri-miss", toValidate };
+  return { ...MISS, reason: hasVariants(context) ? "vary-miss" : "uri-miss" };
 }
 
 /** The reasons to validate a response that is not known to be stale. */

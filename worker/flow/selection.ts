@@ -6,7 +6,6 @@ import {
   type Variant,
   type VariantMarker,
 } from "../rules/storing/stored-response.ts";
-import { acceptsCoding } from "../rules/variants/accept-encoding.ts";
 import { matchesVariant, type VariantFields } from "../rules/variants/vary.ts";
 import { cancelBody } from "./origin/cancel-body.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -30,28 +29,40 @@ export async function selectInSharedTier(context: RequestContext): Promise<Found
   const { store } = context.ports;
   const { cacheKey } = context.resolved;
   const stored = await store.lookUp(cacheKey);
-  if (!stored || !isMarker(stored)) return stored;
+  if (!stored) return undefined;
+  if (!isMarker(stored)) return orNothing(stored, isKeyedByRoute(stored.head.variant, context), context);
   const marker = mergeFound(stored, markerInMemory(context), context.site.limits.variants);
   store.remember(marker);
   const found = latestMatch(marker, context);
   const variant = found && (await store.lookUp(found.key));
   if (!variant || isMarker(variant)) return undefined;
-  if (isSelected(variant, context)) return variant;
-  context.background.run(cancelBody(variant.body));
+  return orNothing(variant, isSelected(variant, context), context);
+}
+
+function orNothing(
+  found: FoundResponse,
+  isSelected: boolean,
+  { background }: RequestContext,
+): FoundResponse | undefined {
+  if (isSelected) return found;
+  background.run(cancelBody(found.body));
   return undefined;
 }
 
 /**
- * The other variants in memory, which the origin may confirm. RFC 9111 §4.3.1. Purged variants are left out, and so are
- * those that the client cannot decode: a weak tag may be shared by all codings of the page.
+ * Whether a response was stored under all that the route keys by. One in the shared tier may have been stored before
+ * the owner added to that, and be what another visitor's value chose.
  */
-export function otherVariants(context: RequestContext, selected: StoredResponse | null): StoredResponse[] {
+function isKeyedByRoute(variant: VariantFields, { resolved }: RequestContext): boolean {
+  return resolved.route.selectingNames.every((name) => variant.some(([each]) => each === name));
+}
+
+/** Whether other requests for the URL would select a response in memory that has not been purged. */
+export function hasVariants(context: RequestContext): boolean {
   const { store, purges } = context.ports;
-  const { acceptedCodings } = context.facts.originView;
-  return (markerInMemory(context)?.variants ?? []).flatMap(({ key, encoding }) => {
-    if (key === selected?.head.key || !acceptsCoding(acceptedCodings, encoding)) return [];
+  return (markerInMemory(context)?.variants ?? []).some(({ key }) => {
     const stored = store.recall(key);
-    return stored && !isMarker(stored) && purges.check(stored.head, false) !== "purged" ? [stored] : [];
+    return stored !== undefined && !isMarker(stored) && purges.check(stored.head, false) !== "purged";
   });
 }
 
@@ -124,6 +135,7 @@ function isSelected(stored: FoundResponse, context: RequestContext): boolean {
 
 function matches(context: RequestContext, variant: VariantFields, encoding: string | null): boolean {
   const { originView } = context.facts;
+  if (!isKeyedByRoute(variant, context)) return false;
   if (matchesVariant(variant, encoding, originView)) return true;
   const passedOver = context.codings.passedOverFor(encoding, context.arrivedAt);
   return passedOver !== "identity" && matchesVariant(variant, encoding, originView, passedOver);

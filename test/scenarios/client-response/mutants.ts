@@ -202,14 +202,14 @@ export const mutants: Mutants = {
   "variant-is-told-as-url": {
     name: "a missing variant is reported as a uri-miss",
     file: "worker/flow/miss.ts",
-    from: 'reason: toValidate.length > 0 ? "vary-miss" : "uri-miss"',
+    from: 'reason: hasVariants(context) ? "vary-miss" : "uri-miss"',
     to: 'reason: "uri-miss"',
     reddens: "client-response/other-variant-is-vary-miss",
   },
   "url-is-told-as-variant": {
     name: "a missing page is reported as a vary-miss",
     file: "worker/flow/miss.ts",
-    from: 'reason: toValidate.length > 0 ? "vary-miss" : "uri-miss"',
+    from: 'reason: hasVariants(context) ? "vary-miss" : "uri-miss"',
     to: 'reason: "vary-miss"',
     reddens: "client-response/not-stored-is-uri-miss",
   },

@@ -96,15 +96,15 @@ export const mutants: Mutants = {
   "304-must-name-its-page": {
     name: "a 304 without a validator confirms nothing",
     file: SELECTED_BY_304,
-    from: "return held.length === 1 ? 0 : null;",
-    to: "return null;",
+    from: "if (etag === null && lastModified === null) return true;",
+    to: "if (etag === null && lastModified === null) return false;",
     reddens: "freshening/304-without-validator",
   },
   "any-304-confirms": {
     name: "a 304 with another entity tag confirms the stored page",
     file: SELECTED_BY_304,
-    from: "return index === -1 ? null : index;",
-    to: "return Math.max(0, index);",
+    from: "return stored.etag !== null && matchesStrongly(stored.etag, etag);",
+    to: "return true;",
     reddens: "freshening/304-with-another-tag",
   },
   "any-date-confirms": {
@@ -124,7 +124,7 @@ export const mutants: Mutants = {
   "asked-again-under-conditions": {
     name: "a page that a 304 did not confirm is requested again under the same conditions",
     file: FETCH_AND_STORE,
-    from: "if (!freshened) return fetchOnce(context, { ...miss, toValidate: [] }, tellFollowers);",
+    from: "if (!freshened) return fetchOnce(context, { ...miss, toValidate: null }, tellFollowers);",
     to: "if (!freshened) return fetchOnce(context, miss, tellFollowers);",
     reddens: "freshening/304-with-another-tag",
   },

@@ -88,13 +88,6 @@ export const mutants: Mutants = {
     to: "fields, stamp: ports.purges.stamp(),",
     reddens: "freshening/purged-while-head-confirms",
   },
-  "r3-any-304-freshens-the-first": {
-    name: "a 304 freshens the first page that was offered, whichever it names",
-    file: FRESHENING,
-    from: "offered[at]",
-    to: "offered[0]",
-    reddens: "variants/304-names-one-variant",
-  },
   "r3-oldest-is-validated": {
     name: "of the copies that were found, the oldest is validated",
     file: "worker/flow/miss.ts",

@@ -89,6 +89,39 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "ranges/parts-of-changed-page",
+    name: "after a part of a stale page that has changed, the origin is asked for parts alone",
+    source: "RFC 9111 §4.3.3; RFC 9110 §14.2",
+    origin: {
+      "/a": [ten, otherTen, { status: 206, fields: { etag: '"2"', "content-range": "bytes 0-1/10" }, body: "ab" }],
+    },
+    steps: [
+      ...stored,
+      { advanceMs: 60_000 },
+      { get: "/a", fields: { range: "bytes=0-1" }, expect: { status: 206, body: "ab" } },
+      { work: "finished" },
+      { get: "/a", fields: { range: "bytes=0-1" }, expect: { status: 206, body: "ab" } },
+      { originSaw: { "/a": 4 } }, // ten, otherTen, and a part for each request
+    ],
+  },
+  {
+    id: "ranges/part-of-stale-page-without-validators",
+    name: "a part of a stale page that the origin cannot confirm is requested alone",
+    source: "RFC 9110 §14.2",
+    origin: {
+      "/a": [
+        page("max-age=60", "0123456789"),
+        { status: 206, fields: { "content-range": "bytes 0-1/10" }, body: "ab" },
+      ],
+    },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { advanceMs: 60_000 },
+      { get: "/a", fields: { range: "bytes=0-1" }, expect: { status: 206, body: "ab" } },
+      { originSaw: { "/a": 2 } },
+    ],
+  },
+  {
     id: "ranges/part-of-purged-page",
     name: "no part is cut from a purged page",
     source: "docs/protocol.md#what-a-purge-promises",

@@ -263,8 +263,8 @@ export const mutants: Mutants = {
   "part-of-stale-is-passed-on": {
     name: "a part of a stale page is requested from the origin, not cut from the confirmed page",
     file: "worker/flow/fetch-plan.ts",
-    from: " || toValidate.length > 0;",
-    to: ";",
+    from: "return toValidate !== null && validationFields(",
+    to: "return false && validationFields(",
     reddens: "ranges/part-after-validation",
   },
   "any-length-is-fetched-whole": {
@@ -281,10 +281,24 @@ export const mutants: Mutants = {
     to: "if (false)",
     reddens: "ranges/part-of-purged-page",
   },
+  "changed-page-is-asked-for-again": {
+    name: "each part of a stale page that has changed costs the origin a request for the whole as well",
+    file: FETCH_AND_STORE,
+    from: 'if (decision.kind === "store" || isAboutPage(decision.because, response.status)) forgetOutdated(context, miss);',
+    to: "",
+    reddens: "ranges/parts-of-changed-page",
+  },
+  "page-is-asked-for-without-conditions": {
+    name: "a part of a stale page without validators costs the origin a request for the whole as well",
+    file: "worker/flow/fetch-plan.ts",
+    from: "return toValidate !== null && validationFields(validatorsOf(toValidate.head), ports.clock.now()) !== null;",
+    to: "return toValidate !== null;",
+    reddens: "ranges/part-of-stale-page-without-validators",
+  },
   "nothing-is-fetched-whole": {
     name: "no page is fetched whole for a part, whatever the site says",
     file: "worker/flow/fetch-plan.ts",
-    from: "site.limits.fetchWholeBytes > 0 || ",
+    from: "if (site.limits.fetchWholeBytes > 0) return true;",
     to: "",
     reddens: "ranges/small-page-fetched-whole",
   },

@@ -4,6 +4,7 @@ const ASK_ORIGIN = "worker/flow/origin/ask-origin.ts";
 const CORRIDOR = "worker/flow/collapsing/collapse.ts";
 const FETCH_AND_STORE = "worker/flow/storing/fetch-and-store.ts";
 const HEAD_REQUEST = "worker/flow/origin/head-request.ts";
+const NOT_STORED = "worker/rules/storing/not-stored.ts";
 const JUDGE = "worker/rules/freshness/judge.ts";
 const REUSE_RULES = "worker/rules/directives/reuse-rules.ts";
 const SITE = "worker/site/site.ts";
@@ -280,6 +281,41 @@ export const mutants: Mutants = {
     from: "hasFailed(result) ? await staleAnswer(context, miss, result) : null",
     to: "null",
     reddens: "stale-if-error/head-part-and-condition",
+  },
+  "outdated-page-comes-back": {
+    name: "a full answer that is not stored leaves the page that it outdates",
+    file: FETCH_AND_STORE,
+    from: "if (isAboutPage(decision.because, response.status)) forgetOutdated(context, miss);",
+    to: "",
+    reddens: "stale-if-error/after-private-page",
+  },
+  "removed-page-comes-back": {
+    name: "a 404 or 410 that is not stored leaves the page that it outdates",
+    file: NOT_STORED,
+    from: "if (status >= 400) return status === 404 || status === 410;",
+    to: "if (status >= 400) return false;",
+    reddens: "stale-if-error/after-410",
+  },
+  "any-error-removes-the-page": {
+    name: "an error that may be about one visitor removes the page for all",
+    file: NOT_STORED,
+    from: "if (status >= 400) return status === 404 || status === 410;",
+    to: "if (status >= 400) return true;",
+    reddens: "stale-if-error/kept-after-403",
+  },
+  "one-visitors-answer-removes-the-page": {
+    name: "an answer to a session removes the page for all",
+    file: FETCH_AND_STORE,
+    from: "if (toValidate && appliesToEverybody(context, toValidate))",
+    to: "if (toValidate)",
+    reddens: "stale-if-error/kept-after-page-for-a-session",
+  },
+  "unstored-answer-removes-the-page": {
+    name: "an answer that a client forbids to store removes the page for all",
+    file: NOT_STORED,
+    from: 'because !== "request-no-store" && ',
+    to: "",
+    reddens: "stale-if-error/kept-after-request-with-no-store",
   },
   "head-is-never-stale": {
     name: "a HEAD gets the origin's failure although a stale page may replace it",

@@ -235,4 +235,51 @@ export const scenarios: readonly Scenario[] = [
       { get: "/a", expect: { xCache: "STALE", body: "v1", ageSeconds: 65 } },
     ],
   },
+  ...(
+    [
+      ["404", { status: 404, body: "gone" }],
+      ["410", { status: 410, fields: { "cache-control": "no-store" }, body: "gone" }],
+      ["private-page", page("private", "for one")],
+      ["redirect", { status: 302, fields: { location: "/login", "cache-control": "no-store" } }],
+      ["page-without-lifetime", { body: "no lifetime" }],
+    ] as readonly (readonly [id: string, answer: Reply])[]
+  ).map(
+    ([id, answer]): Scenario => ({
+      id: `stale-if-error/after-${id}`,
+      name: `a page does not come back that the origin has answered by ${id.replaceAll("-", " ")} since, though nothing took its place`,
+      source: "RFC 9111 §4.3.3; docs/design.md#promise-1",
+      origin: { "/a": [kept, answer, { status: 503 }] },
+      steps: [
+        { get: "/a", expect: { body: "v1" } },
+        NOT_FRESH,
+        { get: "/a", expect: { status: answer.status ?? 200, xCache: "EXPIRED" } },
+        { work: "finished" },
+        { get: "/a", expect: { status: 503, xCache: "MISS" } },
+      ],
+    }),
+  ),
+  ...(
+    [
+      ["403", { status: 403, fields: { "cache-control": "no-store" } }, {}],
+      ["429", { status: 429, fields: { "cache-control": "no-store" } }, {}],
+      ["page-for-a-session", page("private", "for one"), { cookie: "session=1" }],
+      ["request-with-no-store", kept, { "cache-control": "no-store" }],
+      ["unkeyed-field", page("max-age=60", "odd"), { "x-odd": "1" }],
+    ] as const
+  ).map(
+    ([id, answer, fields]): Scenario => ({
+      id: `stale-if-error/kept-after-${id}`,
+      name: `a page stays that the origin has answered by ${id.replaceAll("-", " ")} since: that may be about one request`,
+      source: "docs/design.md#promise-1; RFC 5861 §4",
+      site: { stale: { ifError: "1h" } },
+      origin: { "/a": [kept, answer, { status: 503 }] },
+      steps: [
+        { get: "/a", expect: { body: "v1" } },
+        NOT_FRESH,
+        { get: "/a", fields, expect: { status: "status" in answer ? answer.status : 200 } },
+        { work: "finished" },
+        { get: "/a", expect: { status: 200, xCache: "STALE", body: "v1" } },
+      ],
+    }),
+  ),
 ];

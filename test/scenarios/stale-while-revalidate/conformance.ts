@@ -18,7 +18,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "stale",
     section: "3",
     requirement: "SHOULD revalidate meanwhile",
-    does: "One conditional refresh of the whole page. If it fails or may not be stored, nothing changes.",
+    does: "One conditional refresh of the whole page. If it fails, nothing changes.",
     scenarios: [
       "stale-while-revalidate/refreshed-once",
       "stale-while-revalidate/head-of-stale-page",

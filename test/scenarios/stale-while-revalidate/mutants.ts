@@ -65,8 +65,8 @@ export const mutants: Mutants = {
   "refresh-does-not-validate": {
     name: "a refresh always fetches in full",
     file: BACKGROUND_REFRESH,
-    from: "[stored, ...otherVariants(context, stored)]",
-    to: "otherVariants(context, stored)",
+    from: "toValidate: stored }",
+    to: "toValidate: null }",
     reddens: "stale-while-revalidate/refresh-is-conditional",
   },
   "all-wait-for-a-personal-refresh": {

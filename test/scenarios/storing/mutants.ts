@@ -198,7 +198,7 @@ export const mutants: Mutants = {
   "heads-fetch-what-is-held": {
     name: "a HEAD of a stale page fetches the page, although a HEAD would confirm it",
     file: HEAD_BY_GET,
-    from: "selected !== null || toValidate.length > 0",
+    from: "selected !== null || toValidate !== null",
     to: "false",
     reddens: "freshening/head-without-validator",
   },

@@ -70,8 +70,8 @@ export const mutants: Mutants = {
   "nothing-is-validated": {
     name: "a stale page is always fetched in full",
     file: FETCH_AND_STORE,
-    from: "validationFields(held, fetchedAt)",
-    to: "validationFields([], fetchedAt)",
+    from: "validationFields(validatorsOf(toValidate.head), fetchedAt)",
+    to: "null",
     reddens: "validation/confirmed-is-fresh-again",
   },
   "weak-tags-are-not-sent": {
@@ -98,8 +98,8 @@ export const mutants: Mutants = {
   "tag-silences-the-date": {
     name: "Last-Modified is not sent beside an entity tag",
     file: CONDITIONAL_REQUEST,
-    from: "held.length === 1 ?",
-    to: "held.length === 1 && tags.size === 0 ?",
+    from: "if (lastModified !== null &&",
+    to: "if (fields.length === 0 && lastModified !== null &&",
     reddens: "validation/by-tag-and-date",
   },
   "any-text-is-sent-as-a-tag": {
@@ -140,8 +140,8 @@ export const mutants: Mutants = {
   "new-page-is-taken-for-a-304": {
     name: "any answer to a validation is treated as a 304",
     file: FETCH_AND_STORE,
-    from: "if (status === 304 && conditions)",
-    to: "if (conditions)",
+    from: "if (status === 304 && toValidate && conditions)",
+    to: "if (toValidate && conditions)",
     reddens: "validation/page-has-changed",
   },
   "no-cache-is-fresh": {
@@ -169,7 +169,7 @@ export const mutants: Mutants = {
     name: "a purged page is offered to the origin for confirmation",
     file: "worker/flow/miss.ts",
     from: 'reason: "stale", detail: "purged" }',
-    to: 'reason: "stale", detail: "purged", toValidate: [first.stored] }',
+    to: 'reason: "stale", detail: "purged", toValidate: first.stored }',
     reddens: "validation/purged-is-not-validated",
   },
   "unknown-is-purged": {
@@ -197,7 +197,7 @@ export const mutants: Mutants = {
     name: "each request has a stale page validated for itself",
     file: "worker/flow/collapsing/collapse.ts",
     from: "fetchAndStore(context, miss, begun)",
-    to: "fetchAndStore(context, miss, miss.toValidate.length > 0 ? null : begun)",
+    to: "fetchAndStore(context, miss, miss.toValidate !== null ? null : begun)",
     reddens: "validation/one-validation-for-many",
   },
   "followers-need-no-validation": {
@@ -322,8 +322,8 @@ export const mutants: Mutants = {
   "origin-is-asked-for-the-client": {
     name: "the origin gets the client's condition instead of the edge's own",
     file: FETCH_AND_STORE,
-    from: "validationFields(held, fetchedAt)",
-    to: 'validationFields([{ etag: context.request.headers.get("if-none-match"), lastModified: null }], fetchedAt)',
+    from: "validationFields(validatorsOf(toValidate.head), fetchedAt)",
+    to: 'validationFields({ etag: context.request.headers.get("if-none-match"), lastModified: null }, fetchedAt)',
     reddens: "validation/client-holds-another-page",
   },
   "conditions-on-state-are-answered": {

@@ -79,12 +79,12 @@ export const rows: readonly ConformanceRow[] = [
   {
     table: "caching",
     section: "4.3.1",
-    requirement: "several stored responses MAY be offered by their tags",
-    does: "Those in memory, except purged ones and unaccepted codings.",
+    requirement: "stored responses that the request does not select MAY be offered by their tags",
+    does: "They are not: [many origins give all variants one tag](decisions/0032-only-the-selected-response-is-validated.md).",
     scenarios: [
-      "variants/304-names-another-variant",
-      "variants/purged-is-not-offered",
-      "variants/unaccepted-coding-not-offered",
+      "variants/others-are-not-validated",
+      "variants/other-coding-is-not-validated",
+      "variants/stale-variant-is-validated-alone",
     ],
   },
   {

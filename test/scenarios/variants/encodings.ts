@@ -16,8 +16,8 @@ function accepting(codings: string | null, expect: object): Step {
 /** Content codings are variants: docs/decisions/0011-encodings-are-variants.md. */
 export const scenarios: readonly Scenario[] = [
   {
-    id: "variants/unaccepted-coding-not-offered",
-    name: "a variant in a coding that the client does not accept is not offered to the origin, because a weak tag may match both",
+    id: "variants/other-coding-is-not-validated",
+    name: "a variant in another coding is not validated, because a weak tag may match both",
     source: "RFC 9110 §12.5.3, §8.8.3.3",
     origin: {
       "/a": [

@@ -19,7 +19,7 @@ export const mutants: Mutants = {
   "missing-variant-is-a-missing-page": {
     name: "a missing variant is reported as a missing page",
     file: "worker/flow/miss.ts",
-    from: 'toValidate.length > 0 ? "vary-miss" : "uri-miss"',
+    from: 'hasVariants(context) ? "vary-miss" : "uri-miss"',
     to: '"uri-miss"',
     reddens: "variants/one-entry-per-value",
   },
@@ -245,40 +245,40 @@ export const mutants: Mutants = {
   }`,
     reddens: "variants/purge-of-one-variant",
   },
-  "variants-are-not-offered": {
-    name: "the origin is not asked about the other stored variants",
+  "another-variant-is-validated": {
+    name: "the origin is asked to confirm a variant that the request does not select",
     file: "worker/flow/miss.ts",
-    from: "const toValidate = otherVariants(context, null);",
-    to: 'const toValidate: Miss["toValidate"] = [];',
-    reddens: "variants/304-names-another-variant",
+    from: 'return { ...MISS, reason: hasVariants(context) ? "vary-miss" : "uri-miss" };',
+    to: `const { store } = context.ports;
+  const marker = store.recall(context.resolved.cacheKey) as { variants?: { key: string }[] } | undefined;
+  const other = marker?.variants?.[0] && store.recall(marker.variants[0].key);
+  return {
+    ...MISS,
+    reason: hasVariants(context) ? "vary-miss" : "uri-miss",
+    toValidate: (other as StoredResponse | undefined) ?? null,
+  };`,
+    reddens: "variants/others-are-not-validated",
   },
-  "date-of-one-of-several-is-sent": {
-    name: "the Last-Modified of one variant is sent with the entity tags of all",
-    file: "worker/rules/validation/conditional-request.ts",
-    from: "held.length === 1 ? held[0]!.lastModified : null",
-    to: "held[0]?.lastModified ?? null",
-    reddens: "variants/304-names-another-variant",
-  },
-  "304-confirms-the-first": {
-    name: "a 304 without a validator confirms the first of several variants",
-    file: "worker/rules/validation/freshen.ts",
-    from: "return held.length === 1 ? 0 : null;",
-    to: "return 0;",
-    reddens: "variants/304-names-no-variant",
-  },
-  "purged-variant-is-offered": {
-    name: "a purged variant is offered to the origin",
+  "purged-variant-is-told": {
+    name: "a purged variant counts as stored",
     file: SELECTION,
     from: ' && purges.check(stored.head, false) !== "purged"',
     to: "",
-    reddens: "variants/purged-is-not-offered",
+    reddens: "variants/purged-is-no-variant",
   },
-  "unreadable-variant-is-offered": {
-    name: "a variant in a coding that the client does not accept is offered to the origin",
+  "page-of-an-earlier-key-is-found": {
+    name: "a page in the shared tier that was stored before the owner keyed by a field answers every value of it",
     file: SELECTION,
-    from: " || !acceptsCoding(acceptedCodings, encoding)",
+    from: "if (!isMarker(stored)) return orNothing(stored, isKeyedByRoute(stored.head.variant, context), context);",
+    to: "if (!isMarker(stored)) return stored;",
+    reddens: "variants/key-field-is-added",
+  },
+  "variant-of-an-earlier-key-is-selected": {
+    name: "a variant that was stored before the owner keyed by one more field answers every value of it",
+    file: SELECTION,
+    from: "if (!isKeyedByRoute(variant, context)) return false;",
     to: "",
-    reddens: "variants/unaccepted-coding-not-offered",
+    reddens: "variants/second-key-field-is-added",
   },
   "session-makes-a-variant": {
     name: "a session's cookies make a variant",
@@ -412,13 +412,6 @@ export const mutants: Mutants = {
     from: "if (contentEncoding !== null && !acceptsCoding(",
     to: 'if (request.field("accept-encoding") === "identity;q=0") return false;\n  if (contentEncoding !== null && !acceptsCoding(',
     reddens: "variants/no-coding-serves-all",
-  },
-  "plain-variant-is-not-offered": {
-    name: "a variant without a coding is not offered to the origin",
-    file: ACCEPT_ENCODING,
-    from: "if (contentEncoding === null) return true;",
-    to: "if (contentEncoding === null) return false;",
-    reddens: "variants/304-names-another-variant",
   },
   "identity-is-unknown": {
     name: "Content-Encoding: identity counts as a coding that no client accepts",

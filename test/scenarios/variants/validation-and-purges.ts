@@ -1,18 +1,25 @@
-import type { Scenario } from "../../engine/scenario.ts";
+import type { Scenario, Step } from "../../engine/scenario.ts";
+import { BENEATH_THE_ISOLATES } from "../memory-only.ts";
+import { page } from "../page.ts";
 import { form, inEnglish, inGerman, inLanguage, plain } from "./openings.ts";
+
+const MODIFIED = "Thu, 01 Jan 2026 10:00:00 GMT";
 
 /** Validation and purges of pages that have several variants. */
 export const scenarios: readonly Scenario[] = [
   {
-    id: "variants/304-names-one-variant",
-    name: "a 304 that names one of several variants freshens that variant",
-    source: "docs/protocol.md#r3-same-bytes; RFC 9111 §4.3.4",
-    origin: { "/a": [inGerman, inEnglish, { ...inGerman, status: 304 }] },
+    id: "variants/stale-variant-is-validated-alone",
+    name: "of several stale variants, only the one that the request selects is validated",
+    source: "docs/protocol.md#r3-same-bytes; RFC 9111 §4.3.1, §4.3.4",
+    origin: { "/a": [inGerman, inEnglish, { ...inEnglish, status: 304 }] },
     steps: [
-      { get: "/a", fields: { "accept-language": "en" }, expect: { body: "hallo" } },
-      { get: "/a", fields: { "accept-language": "de" }, expect: { body: "hello" } },
-      { get: "/a", fields: { "accept-language": "fr" }, expect: { xCache: "REVALIDATED", body: "hallo" } },
-      { get: "/a", fields: { "accept-language": "fr" }, expect: { xCache: "HIT", body: "hallo" } },
+      inLanguage("de", { xCache: "MISS", body: "hallo" }),
+      inLanguage("en", { xCache: "MISS", body: "hello" }),
+      { advanceMs: 3_600_000 },
+      inLanguage("en", { xCache: "REVALIDATED", body: "hello" }),
+      { originLastSaw: "/a", fields: { "if-none-match": '"en"' } },
+      { work: "finished" },
+      inLanguage("en", { xCache: "HIT", body: "hello" }),
     ],
   },
   {
@@ -100,74 +107,79 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    id: "variants/304-names-another-variant",
-    name: "a 304 that names another stored variant is answered with that variant, which is then stored for both values",
-    source: "RFC 9111 §4.3.1, §4.3.4",
+    id: "variants/others-are-not-validated",
+    name: "the origin is not asked to confirm another variant, because many give all variants one tag and one date",
+    source:
+      "RFC 9110 §13.1.3; docs/design.md#promise-1; docs/decisions/0032-only-the-selected-response-is-validated.md",
     origin: {
       "/a": [
-        form("English", "accept-language", { etag: '"en"', "last-modified": "Thu, 01 Jan 2026 10:00:00 GMT" }),
-        form("Deutsch", "accept-language", { etag: '"de"', "last-modified": "Thu, 01 Jan 2026 09:00:00 GMT" }),
-        { status: 304, fields: { etag: '"en"', vary: "accept-language" } },
+        form("English", "accept-language", { etag: 'W/"1"', "last-modified": MODIFIED }),
+        form("Deutsch", "accept-language", { etag: 'W/"1"', "last-modified": MODIFIED }),
       ],
     },
     steps: [
-      inLanguage("en", { xCache: "MISS" }),
-      inLanguage("de", { xCache: "MISS", body: "Deutsch" }),
-      {
-        originLastSaw: "/a",
-        fields: { "if-none-match": '"en"', "if-modified-since": "Thu, 01 Jan 2026 10:00:00 GMT" },
-      },
-      inLanguage("fr", {
-        status: 200,
-        xCache: "REVALIDATED",
-        body: "English",
-        cacheStatus: "tidemark; fwd=vary-miss; fwd-status=304; stored",
+      inLanguage("en", { xCache: "MISS", body: "English" }),
+      inLanguage("de", {
+        xCache: "MISS",
+        body: "Deutsch",
+        cacheStatus: "tidemark; fwd=vary-miss; fwd-status=200; stored",
       }),
-      { originLastSaw: "/a", fields: { "if-none-match": '"de", "en"', "if-modified-since": null } },
-      inLanguage("fr", { xCache: "HIT", body: "English" }),
+      { originLastSaw: "/a", fields: { "if-none-match": null, "if-modified-since": null } },
       inLanguage("en", { xCache: "HIT", body: "English" }),
       inLanguage("de", { xCache: "HIT", body: "Deutsch" }),
-      { originSaw: { "/a": 3 } },
     ],
   },
   {
-    id: "variants/304-names-no-variant",
-    name: "a 304 that does not say which of several variants it confirms makes the edge ask again, in full",
-    source: "RFC 9111 §4.3.4",
-    origin: {
-      "/a": [
-        form("English", "accept-language", { etag: '"en"' }),
-        form("Deutsch", "accept-language", { etag: '"de"' }),
-        { status: 304, fields: { vary: "accept-language" } },
-        form("Français", "accept-language", { etag: '"fr"' }),
-      ],
-    },
+    id: "variants/purged-is-no-variant",
+    name: "a page of which only purged variants are stored is told as not stored",
+    source: "RFC 9211 §2.2; docs/protocol.md#what-a-purge-promises",
+    origin: { "/a": [form("English", "accept-language", { "cache-tag": "en" }), form("Français", "accept-language")] },
     steps: [
       inLanguage("en", { xCache: "MISS" }),
-      inLanguage("de", { xCache: "MISS" }),
-      inLanguage("fr", { status: 200, xCache: "MISS", body: "Français" }),
-      { originLastSaw: "/a", fields: { "if-none-match": null } },
-      inLanguage("en", { xCache: "HIT", body: "English" }),
-      { originSaw: { "/a": 4 } },
-    ],
-  },
-  {
-    id: "variants/purged-is-not-offered",
-    name: "a purged variant is not offered to the origin in a request for another variant",
-    source: "docs/protocol.md#what-a-purge-promises",
-    origin: {
-      "/a": [
-        form("English", "accept-language", { etag: '"en"', "cache-tag": "en" }),
-        form("Deutsch", "accept-language", { etag: '"de"' }),
-        form("Français", "accept-language", { etag: '"fr"' }),
-      ],
-    },
-    steps: [
-      inLanguage("en", { xCache: "MISS" }),
-      inLanguage("de", { xCache: "MISS" }),
       { purge: { tags: ["en"] } },
-      inLanguage("fr", { xCache: "MISS", body: "Français" }),
-      { originLastSaw: "/a", fields: { "if-none-match": '"de"' } },
+      inLanguage("fr", {
+        xCache: "MISS",
+        body: "Français",
+        cacheStatus: "tidemark; fwd=uri-miss; fwd-status=200; stored",
+      }),
+    ],
+  },
+  {
+    id: "variants/key-field-is-added",
+    name: "a page that was stored before the owner keyed by a field answers no value of it",
+    source: "docs/design.md#promise-1",
+    only: BENEATH_THE_ISOLATES,
+    origin: {
+      "/a": [page("max-age=3600", "of everybody"), page("max-age=3600", "of acme"), page("max-age=3600", "of globex")],
+    },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "of everybody" } },
+      { work: "finished" },
+      { deploy: { routes: [{ match: "/*", key: { fields: ["x-tenant"] } }] } },
+      { restart: "isolate" },
+      asTenant("acme", { xCache: "MISS", body: "of acme" }),
+      asTenant("globex", { xCache: "MISS", body: "of globex" }),
+      asTenant("acme", { xCache: "HIT", body: "of acme" }),
+    ],
+  },
+  {
+    id: "variants/second-key-field-is-added",
+    name: "a variant that was stored before the owner keyed by one more field answers no value of that",
+    source: "docs/design.md#promise-1",
+    only: BENEATH_THE_ISOLATES,
+    site: { routes: [{ match: "/*", key: { languages: ["en", "de"] } }] },
+    origin: { "/a": [page("max-age=3600", "of everybody"), page("max-age=3600", "of acme")] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "of everybody" } },
+      { work: "finished" },
+      { deploy: { routes: [{ match: "/*", key: { languages: ["en", "de"], fields: ["x-tenant"] } }] } },
+      { restart: "isolate" },
+      asTenant("acme", { xCache: "MISS", body: "of acme" }),
+      asTenant("acme", { xCache: "HIT", body: "of acme" }),
     ],
   },
 ];
+
+function asTenant(tenant: string, expect: object): Step {
+  return { send: { path: "/a", fields: { "x-tenant": tenant } }, expect };
+}

@@ -12,7 +12,7 @@ import { cancelBody } from "./cancel-body.ts";
 export function mayFetchByGet(context: RequestContext, { selected, toValidate }: Miss): boolean {
   const { facts, resolved, headOnly, collapsed, ports } = context;
   if (!resolved.route.storesOnHead || facts.directives.forbidsStoring) return false;
-  if (selected !== null || toValidate.length > 0) return false;
+  if (selected !== null || toValidate !== null) return false;
   const { own } = collapsingKeys(context);
   const now = ports.clock.now();
   return !headOnly.has(own, now) && !collapsed.isHitForMiss(own, now);

@@ -39,7 +39,7 @@ export async function forwardHead(context: RequestContext, miss: Miss): Promise<
     if (effect === "invalidate" && appliesToEverybody(context, stored))
       background.run(ports.store.forget(stored.head.key));
     if (effect === "freshen") {
-      const freshened = freshen(context, [stored], { status: 304, fields, stamp, fetchedAt, held: response.held });
+      const freshened = freshen(context, stored, { status: 304, fields, stamp, fetchedAt, held: response.held });
       if (freshened && isWithdrawn(context, freshened)) background.run(ports.store.forget(stored.head.key));
       if (freshened?.notStored === null && isWorthStoring(ports.purges.check(freshened.stored.head, false))) {
         background.run(storeResponse(context, freshened.stored));

@@ -5,7 +5,6 @@ import { MAY_KNOW_ELSEWHERE } from "../collapsing/known-elsewhere.ts";
 import type { Miss } from "../miss.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
-import { otherVariants } from "../selection.ts";
 import { fetchAndStore } from "./fetch-and-store.ts";
 import { takeFromElsewhere } from "./take-from-elsewhere.ts";
 import { withoutAnswerEvents } from "./without-answer-events.ts";
@@ -39,8 +38,7 @@ async function refresh(context: RequestContext, stored: StoredResponse, begun: L
     answersHead: false,
     ports: { ...ports, reporter: withoutAnswerEvents(ports.reporter) },
   };
-  const toValidate = [stored, ...otherVariants(context, stored)];
-  const miss: Miss = { xCache: "EXPIRED", reason: "stale", detail: undefined, selected: null, toValidate };
+  const miss: Miss = { xCache: "EXPIRED", reason: "stale", detail: undefined, selected: null, toValidate: stored };
   const answer = await fetchAndStore(unseen, miss, begun);
   await cancelBody(answer.body);
 }

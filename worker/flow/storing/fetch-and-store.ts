@@ -1,6 +1,6 @@
 import type { Answer, OriginResponse } from "../../ports.ts";
 import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
-import { mayBeOfOneRequest, notStoredDetail } from "../../rules/storing/not-stored.ts";
+import { isAboutPage, mayBeOfOneRequest, notStoredDetail } from "../../rules/storing/not-stored.ts";
 import { type StoredResponse, validatorsOf } from "../../rules/storing/stored-response.ts";
 import { validationFields } from "../../rules/validation/conditional-request.ts";
 import { answerFromStore, isHeldByClient } from "../answering/answer-from-store.ts";
@@ -21,7 +21,7 @@ import type { RequestContext } from "../request-context.ts";
 import { toAskAgainAsSent } from "./ask-without-idle-fields.ts";
 import { compareBehind } from "./compare-behind.ts";
 import { type ReadBody, startFill } from "./fill.ts";
-import { freshen, isWithdrawn } from "./freshening.ts";
+import { appliesToEverybody, freshen, isWithdrawn } from "./freshening.ts";
 import { copyLargeBody } from "./large-body.ts";
 import { lookAgainAfterConfirmation, lookAgainBehind } from "./second-look.ts";
 import { decideStorage, type FetchedResponse, type HeadToStore, type StorageDecision } from "./storage-decision.ts";
@@ -29,8 +29,8 @@ import { storeUnlessPurged, type TellFollowers } from "./store-unless-purged.ts"
 import { MAY_COME_WHOLE } from "./whole-bodies.ts";
 
 /**
- * Fetches from the origin, answers, and stores the answer if that is allowed. The stored responses of `miss` are
- * offered for validation. If the origin fails, the selected one replaces the answer, where that is allowed. Other
+ * Fetches from the origin, answers, and stores the answer if that is allowed. The stored response of `miss` is
+ * validated. If the origin fails, the selected one replaces the answer, where that is allowed. Other
  * requests may wait for the outcome if it is a shared fetch.
  */
 export async function fetchAndStore(context: RequestContext, miss: Miss, leader: LeadingFetch | null): Promise<Answer> {
@@ -49,8 +49,8 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
   const { ports, facts, background } = context;
   const stamp = ports.purges.stamp(); // the view held before the request was sent to the origin (R1, R2)
   const fetchedAt = ports.clock.now();
-  const held = miss.toValidate.map(({ head }) => validatorsOf(head));
-  const conditions = validationFields(held, fetchedAt);
+  const { toValidate } = miss;
+  const conditions = toValidate && validationFields(validatorsOf(toValidate.head), fetchedAt);
   const result = await askOrigin(context, { storing: true, conditions: conditions ?? [] });
   const stale = hasFailed(result) ? await staleAnswer(context, miss, result) : null;
   if (stale) {
@@ -67,7 +67,9 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
   const announced = announcedBytes((name) => fields.get(name));
   const lengthBytes = mayHaveBody(status) ? announced : null;
   const received: FetchedResponse = { status, fields, stamp, fetchedAt, held: response.held, lengthBytes };
-  if (status === 304 && conditions) return answerFreshened(context, miss, received, tellFollowers);
+  if (status === 304 && toValidate && conditions) {
+    return answerFreshened(context, miss, toValidate, received, tellFollowers);
+  }
   const decision = decideStorage(context, received);
   const asSent = toAskAgainAsSent(context, decision, fields.get("vary"));
   if (asSent) {
@@ -82,13 +84,14 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
 async function answerFreshened(
   context: RequestContext,
   miss: Miss,
+  offered: StoredResponse,
   notModified: FetchedResponse,
   tellFollowers: TellFollowers,
 ): Promise<Answer> {
   const { ports, background } = context;
-  const freshened = freshen(context, miss.toValidate, notModified);
-  // A 304 that confirms none of the offered responses cannot be used, so the request is sent again without conditions.
-  if (!freshened) return fetchOnce(context, { ...miss, toValidate: [] }, tellFollowers);
+  const freshened = freshen(context, offered, notModified);
+  // A 304 that does not confirm the offered response cannot be used, so the request is sent again without conditions.
+  if (!freshened) return fetchOnce(context, { ...miss, toValidate: null }, tellFollowers);
   const { stored, notStored } = freshened;
   if (notStored === null) background.run(storeUnlessPurged(context, stored, tellFollowers));
   else {
@@ -102,7 +105,7 @@ async function answerFreshened(
   const outcome = forwardedOutcome(miss, { status: 304, stored: notStored === null, collapsed: false, because });
   const answer = await answerFromStore(context, stored, answerMetadata(context, stored, "REVALIDATED", outcome));
   // The body that was stored apart is gone, so it is fetched from the origin.
-  if (!answer) return fetchOnce(context, { ...miss, toValidate: [] }, () => undefined);
+  if (!answer) return fetchOnce(context, { ...miss, toValidate: null }, () => undefined);
   const cookies = context.resolved.route.stripsSetCookie ? [] : notModified.fields.getSetCookie();
   for (const cookie of cookies) answer.fields.append("set-cookie", cookie);
   reportAnswered(context, "origin", "REVALIDATED", bodyBytesOf(answer, stored.head.bodyBytes));
@@ -124,6 +127,7 @@ function answerFetched(
   if (decision.kind === "pass") {
     tellFollowers(outcomeOfPass(decision.because, response.status));
     if (!mayBeOfOneRequest(decision.because, response.status)) rememberHeadOnly(context);
+    if (isAboutPage(decision.because, response.status)) forgetOutdated(context, miss);
     const looked = lookAgainBehind(context, response, lengthBytes, decision);
     return passOn(context, compareBehind(context, looked, lengthBytes, decision), miss, decision);
   }
@@ -172,8 +176,15 @@ async function answerPart(
   } else {
     background.run(cancelBody(response.body));
     tellFollowers({ kind: "failed", byOrigin: false });
+    if (decision.kind === "store" || isAboutPage(decision.because, response.status)) forgetOutdated(context, miss);
   }
   return forward(context, { ...miss, reason: "partial" });
+}
+
+/** A full answer shows that the response whose validators were sent is out of date, though nothing takes its place. RFC 9111 §4.3.3. */
+function forgetOutdated(context: RequestContext, { toValidate }: Miss): void {
+  const { background, ports } = context;
+  if (toValidate && appliesToEverybody(context, toValidate)) background.run(ports.store.forget(toValidate.head.key));
 }
 
 function withBody(head: HeadToStore, bytes: Uint8Array<ArrayBuffer>): StoredResponse {

@@ -10,7 +10,7 @@ import {
   tagsOf,
   validatorsOf,
 } from "../../rules/storing/stored-response.ts";
-import { freshenFields, selectToFreshen } from "../../rules/validation/freshen.ts";
+import { confirms, freshenFields } from "../../rules/validation/freshen.ts";
 import { clientFields } from "../answering/pass-on.ts";
 import type { RequestContext } from "../request-context.ts";
 import { decideStorage, type FetchedResponse } from "./storage-decision.ts";
@@ -23,22 +23,16 @@ export interface Freshened {
 }
 
 /**
- * The stored response that a 304 confirms, out of those whose validators were sent (R3); `null` if it confirms none of
- * them. RFC 9111 §4.3.4. Its stamp and times are those of the validation (R2).
+ * The stored response whose validators were sent, as the 304 confirms it (R3); `null` if the 304 does not. RFC 9111
+ * §4.3.4. Its stamp and times are those of the validation (R2).
  */
 export function freshen(
   context: RequestContext,
-  offered: readonly StoredResponse[],
+  { head, body }: StoredResponse,
   notModified: Omit<FetchedResponse, "lengthBytes">,
 ): Freshened | null {
   const named = { etag: notModified.fields.get("etag"), lastModified: notModified.fields.get("last-modified") };
-  const at = selectToFreshen(
-    offered.map(({ head }) => validatorsOf(head)),
-    named,
-  );
-  const confirmed = at === null ? undefined : offered[at];
-  if (!confirmed) return null;
-  const { head, body } = confirmed;
+  if (!confirms(named, validatorsOf(head))) return null;
   // A cache in place of the origin confirms by a copy of its own, which need not have the tags of this one. So it says
   // nothing of a purge by them.
   const isByOlderCopy = (notModified.held?.beforeMs ?? 0) > 0;

@@ -111,14 +111,13 @@ function plannedFetch(context: RequestContext, miss: Miss): PlannedFetch {
   const now = ports.clock.now();
   const { selected, toValidate } = plan.miss;
   const sendsConditions = plan.kind === "fetch" || plan.kind === "fetch-unstored";
-  const held = toValidate.map(({ head }) => validatorsOf(head));
   const isShared = plan.kind === "fetch" || plan.kind === "head-by-get";
   const keys = isShared ? collapsingKeys(context) : null;
   const isHitForMiss = keys !== null && collapsed.isHitForMiss(keys.own, now);
   const inMarker = markerInMemory(context)?.variants.flatMap(({ fields }) => fields.map(([name]) => name)) ?? [];
   return {
     plan,
-    validates: sendsConditions && validationFields(held, now) !== null,
+    validates: sendsConditions && toValidate !== null && validationFields(validatorsOf(toValidate.head), now) !== null,
     staleIfError: plan.kind !== "forward" && selected !== null && mayStandIn(context, selected.head),
     follows: !isHitForMiss && keys?.leader !== undefined,
     isHitForMiss,

@@ -46,6 +46,15 @@ export function mayBeOfOneRequest(because: NotStoredBecause, status: number): bo
   return status >= 400 && (because === "error-for-odd-request" || because === "no-freshness");
 }
 
+/**
+ * Whether a full answer that is not stored shows that what is stored is out of date. RFC 9111 §4.3.3. Most errors may be about
+ * this request or moment alone, and so may an answer whose reason lies in the request.
+ */
+export function isAboutPage(because: NotStoredBecause, status: number): boolean {
+  if (status >= 400) return status === 404 || status === 410;
+  return because !== "request-no-store" && !mayBeOfOneRequest(because, status);
+}
+
 /** Whether the origin has withdrawn the stored response: these bytes are now for one visitor, or must not be stored. */
 export function isWithdrawal(because: NotStoredBecause | null): boolean {
   return because === "private" || because === "no-store";

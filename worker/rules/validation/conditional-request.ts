@@ -3,18 +3,15 @@ import { isEntityTag } from "./entity-tag.ts";
 import type { Validators } from "./not-modified.ts";
 
 /**
- * The fields that ask the origin whether stored responses are still valid; `null` if they have no validators. RFC 9111
- * §4.3.1. All their tags are sent, each once. `Last-Modified` is sent unchanged if only one response is validated; with
- * several, it would not show which of them it is about. `now` is epoch milliseconds.
+ * The fields that ask the origin whether a stored response is still valid; `null` if it has no validators. RFC 9111
+ * §4.3.1. `now` is epoch milliseconds.
  */
 export function validationFields(
-  held: readonly Validators[],
+  { etag, lastModified }: Validators,
   now: number,
 ): readonly (readonly [name: string, value: string])[] | null {
-  const tags = new Set(held.flatMap(({ etag }) => (etag !== null && isEntityTag(etag) ? [etag] : [])));
   const fields: [name: string, value: string][] = [];
-  if (tags.size > 0) fields.push(["if-none-match", [...tags].join(", ")]);
-  const lastModified = held.length === 1 ? held[0]!.lastModified : null;
+  if (etag !== null && isEntityTag(etag)) fields.push(["if-none-match", etag]);
   if (lastModified !== null && parseHttpDate(lastModified, now) !== undefined) {
     fields.push(["if-modified-since", lastModified]);
   }

@@ -3,23 +3,17 @@ import { isWeak, matchesStrongly, matchesWeakly } from "./entity-tag.ts";
 import type { Validators } from "./not-modified.ts";
 
 /**
- * The stored response that a 304 confirms, out of those offered for validation: its index, or `null` if the 304 cannot
- * be used. RFC 9111 §4.3.4. `held` has the most recent first.
+ * Whether a 304 confirms the stored response whose validators were sent. RFC 9111 §4.3.4.
  *
- * A strong tag selects by strong comparison only. A weak tag or, without a tag, `Last-Modified` selects the most recent
- * match; the date does not count if both have a tag, because the tag is more precise. A 304 without validators confirms
- * the offered response if there was only one. For this the RFC also wants the stored response to have no validators;
- * but many origins forget to repeat them, and the condition that they confirmed named only this one.
+ * A strong tag confirms by strong comparison only. The date does not count if both have a tag, because the tag is more
+ * precise. A 304 without validators confirms as well. For this the RFC also wants the stored response to have none; but
+ * many origins forget to repeat them, and the condition that they confirmed named only this response.
  */
-export function selectToFreshen(held: readonly Validators[], got: Validators): number | null {
-  const { etag, lastModified } = got;
-  if (etag === null && lastModified === null) return held.length === 1 ? 0 : null;
-  const index = held.findIndex((stored) => {
-    if (etag !== null && !isWeak(etag)) return stored.etag !== null && matchesStrongly(stored.etag, etag);
-    if (etag !== null && stored.etag !== null) return matchesWeakly(stored.etag, etag);
-    return lastModified !== null && stored.lastModified === lastModified;
-  });
-  return index === -1 ? null : index;
+export function confirms({ etag, lastModified }: Validators, stored: Validators): boolean {
+  if (etag === null && lastModified === null) return true;
+  if (etag !== null && !isWeak(etag)) return stored.etag !== null && matchesStrongly(stored.etag, etag);
+  if (etag !== null && stored.etag !== null) return matchesWeakly(stored.etag, etag);
+  return lastModified !== null && stored.lastModified === lastModified;
 }
 
 /** Fields in lower case, as stored. */

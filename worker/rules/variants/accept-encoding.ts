@@ -39,11 +39,10 @@ export function acceptedCodings(field: string | null): string {
 }
 
 /**
- * Whether a client that accepts these codings can decode this content. `accepted` is the result of `acceptedCodings`.
- * Content without a coding is for everybody, even if `identity` was refused, because it needs no decoder.
+ * Whether a client that accepts these codings can decode content in this one. `accepted` is the result of
+ * `acceptedCodings`. Content without a coding is for everybody, even if `identity` was refused: it needs no decoder.
  */
-export function acceptsCoding(accepted: string, contentEncoding: string | null): boolean {
-  if (contentEncoding === null) return true;
+export function acceptsCoding(accepted: string, contentEncoding: string): boolean {
   const known = bitsOf(accepted);
   return contentEncoding.split(",").every((member) => {
     const name = member.trim().toLowerCase();
