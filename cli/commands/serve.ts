@@ -44,6 +44,16 @@ const OLDEST_NODE = 24;
 const MAX_WORKERS = 256;
 const YEAR_SECONDS = 31_536_000;
 
+const AFTER_HELP = `
+Other machines are served only if the site's hosts are named: hosts in the config, or TIDEMARK_HOSTS. The token comes from
+TIDEMARK_TOKEN. TIDEMARK_ORIGIN and TIDEMARK_CONFIG stand for --origin and --config, TIDEMARK_LOG for --log, and
+TIDEMARK_PARENT with TIDEMARK_PARENT_TOKEN for --parent.
+
+Exit codes: 0 stopped, or valid with --check; 1 the workers died again and again; 2 wrong settings, or it cannot start.
+
+  tidemark serve --origin http://127.0.0.1:8000
+  TIDEMARK_HOSTS=www.example.com tidemark serve --origin unix:/run/app.sock --listen '*:80' --cache /var/cache/tidemark`;
+
 /** `tidemark serve`: the edge on one's own machine, for production. */
 export function serveCommand(): Command {
   return new Command("serve")
@@ -78,6 +88,7 @@ export function serveCommand(): Command {
     )
     .option("--no-fast-hits", "answer hits by Node's own server alone, not inside its parser")
     .option("--check", "check config, settings and folders, and end")
+    .addHelpText("after", AFTER_HELP)
     .action(async (flags: ServeFlags, command: Command) => {
       const major = Number(process.versions.node.split(".")[0]);
       if (major < OLDEST_NODE) {
@@ -189,7 +200,9 @@ function pathOf(file: string): string {
 function addAddress(text: string, before: readonly ListenAddress[] | undefined): readonly ListenAddress[] {
   const address = readListenAddress(text);
   if (address === null) {
-    throw new InvalidArgumentError("It must be like 8080, 127.0.0.1:8080, [::]:80, *:80, or unix:/run/edge.sock.");
+    throw new InvalidArgumentError(
+      "It must be like 8080, 127.0.0.1:8080, [::]:80, *:80, or unix:/run/edge.sock, whose path is absolute.",
+    );
   }
   return [...(before ?? []), address];
 }
@@ -226,7 +239,7 @@ function hsts(text: string): string {
 
 function size(text: string): number {
   const bytes = readSize(text);
-  if (bytes === null) throw new InvalidArgumentError("It must be like 512MiB or 10GiB.");
+  if (bytes === null) throw new InvalidArgumentError("It must be like 512MiB, 512m or 10GiB.");
   return bytes;
 }
 

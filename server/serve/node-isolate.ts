@@ -25,6 +25,8 @@ export interface NodeParts {
   /** A name for this worker that no other has, also after a restart, and the name of the machine. */
   readonly isolate: string;
   readonly pop?: string;
+  /** The origin as the owner's log names it. Default: its URL. */
+  readonly originName?: string | undefined;
   /** Gets a line for the owner's log when something fails, and when it is over. */
   readonly write: (line: string) => void;
 }
@@ -35,7 +37,7 @@ const noNotes: PopNotes = { read: async () => null, write: async () => undefined
 /** The edge in a process of Node. */
 export function startNodeIsolate(
   site: Site,
-  { log, write, isolate, pop, compression, fetchesElsewhere, ...parts }: NodeParts,
+  { log, write, isolate, pop, compression, fetchesElsewhere, originName, ...parts }: NodeParts,
 ): LearningIsolate {
   return startIsolate(site, {
     ...parts,
@@ -48,6 +50,6 @@ export function startNodeIsolate(
     bodies: nodeBodies,
     webRequest: toWebRequest,
     fingerprint,
-    reporter: new Counters(site.originUrl, write),
+    reporter: new Counters(originName ?? site.originUrl, write),
   });
 }

@@ -165,6 +165,9 @@ function redirectOf({ listen, redirectsToHttps: status }: SiteSurroundings, site
 function originOf(text: string): OriginAddress {
   const address = readOriginAddress(text);
   if (address === null) {
+    if (text.startsWith("unix:")) {
+      throw new ServerError(`the origin ${JSON.stringify(text)} needs an absolute path, like unix:/run/app.sock`);
+    }
     throw new ServerError(
       `the origin ${JSON.stringify(text)} is neither like http://127.0.0.1:8000 nor unix:/run/app.sock`,
     );

@@ -1,7 +1,11 @@
 import { sizeBytes } from "../../worker/site/units.ts";
 
-/** Reads a size like `512MiB`, or a plain 0: bytes; `null` if it is none. */
+/** The units of nginx, which are powers of 1,024 as well. */
+const OF_NGINX: Readonly<Record<string, string>> = { k: "KiB", m: "MiB", g: "GiB" };
+
+/** Reads a size like `512MiB`, or like nginx's `512m`, or a plain 0: bytes; `null` if it is none. */
 export function readSize(text: string): number | null {
-  const parsed = sizeBytes.safeParse(text === "0" ? 0 : text);
+  const inBytes = text.replace(/(?<=\d)[kmg]$/i, (unit) => OF_NGINX[unit.toLowerCase()]!);
+  const parsed = sizeBytes.safeParse(text === "0" ? 0 : inBytes);
   return parsed.success ? parsed.data : null;
 }

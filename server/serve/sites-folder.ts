@@ -45,13 +45,20 @@ export interface FoundSites {
   readonly problems: readonly string[];
 }
 
+const WHY_NOT_READ: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such folder",
+  ENOTDIR: "it is a file, not a folder",
+  EACCES: "this user may not read it",
+};
+
 /** Looks for `NAME.config.ts` in a folder. Throws a `ServerError` if it cannot be read, or holds too many or none. */
 export function sitesIn(folder: string): FoundSites {
   let files: string[];
   try {
     files = readdirSync(folder).sort();
   } catch (cause) {
-    throw new ServerError(`the sites cannot be read from ${folder}: ${messageOf(cause)}.`);
+    const { code = "" } = cause as NodeJS.ErrnoException;
+    throw new ServerError(`the sites cannot be read from ${folder}: ${WHY_NOT_READ[code] ?? messageOf(cause)}.`);
   }
   const sites = new Map<string, SiteFiles>();
   const problems: string[] = [];

@@ -12,6 +12,7 @@ import { NodeCompression } from "../compression/node-compression.ts";
 import type { DiskTier } from "../disk/disk-tier.ts";
 import type { MachineFetches } from "../fetches/machine-fetches.ts";
 import type { LogCalls } from "../log/log-messages.ts";
+import { addressText } from "../origin/origin-address.ts";
 import { UndiciOrigin } from "../origin/undici-origin.ts";
 import { connectToParent, ParentOrigin } from "../parent/parent-origin.ts";
 import { withRoomForTiers } from "../parent/room-for-tiers.ts";
@@ -69,6 +70,7 @@ export function startSite(
     sharedTier: tier ?? memoryAlone,
     fetchesElsewhere: tier ? fetches?.ofSite(settings.name, (key) => tier.hasEntry(key)) : undefined,
     origin,
+    originName: settings.origin ? addressText(settings.origin) : undefined,
     timer: { now: () => performance.now(), runsInMemory: true },
     isolate: randomUUID(),
     pop: hostname(),

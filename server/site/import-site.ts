@@ -1,8 +1,9 @@
 import { existsSync, realpathSync } from "node:fs";
 import { registerHooks } from "node:module";
-import { resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { ConfigFileError } from "../../cdn/config/config-file-error.ts";
+import { withValue } from "../../worker/site/site-error.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
 import { messageOf } from "../message-of.ts";
 
@@ -61,11 +62,28 @@ export async function importSite(file: string, origin?: string): Promise<SiteInp
   try {
     module = (await import(pathToFileURL(resolve(file)).href)) as { default?: unknown };
   } catch (error) {
-    throw new ConfigFileError(`${file}: ${messageOf(error)}`, { cause: error });
+    throw new ConfigFileError(`${placeIn(file, error)}: ${messageOf(error)}`, { cause: error });
   }
-  const site = module.default as Partial<SiteInput> | undefined;
-  if (typeof site !== "object" || typeof (site.origin ?? origin) !== "string") {
+  const site = module.default as Partial<SiteInput> | null | undefined;
+  if (typeof site !== "object" || site === null) {
     throw new ConfigFileError(`${file}: the file must end in export default defineSite({ origin: …, … })`);
   }
+  if (typeof (site.origin ?? origin) !== "string") {
+    const found = withValue("name it here, or by --origin or TIDEMARK_ORIGIN", site.origin);
+    throw new ConfigFileError(`${file}: origin is required: ${found}`);
+  }
   return { ...site, origin: site.origin ?? origin! };
+}
+
+/** The config, with the line of it, or of a file that it imports, where an error began, if the error tells. */
+function placeIn(file: string, error: unknown): string {
+  const stack = (error instanceof Error && error.stack) || "";
+  for (const line of stack.split("\n")) {
+    const [, where, number] = /((?:file:\/\/)?\/.*?):(\d+)(?::\d+)?\)?$/.exec(line) ?? [];
+    if (where === undefined) continue;
+    const path = where.startsWith("file:") ? fileURLToPath(where) : where;
+    if (path === resolve(file) || path === realpathSync(file)) return `${file}:${number}`;
+    if (ownersFiles.has(path)) return `${file}: ${relative("", path)}:${number}`;
+  }
+  return file;
 }

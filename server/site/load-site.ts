@@ -40,6 +40,6 @@ export async function loadSite(file: string | null, overrides: SiteOverrides): P
 function valid(loaded: LoadedSite, subject: string): LoadedSite {
   const { errors } = loaded.review;
   if (errors.length === 0) return loaded;
-  const lines = errors.map(({ path, message }) => `  ${path === "" ? "" : `${path} `}${message}`);
+  const lines = errors.map(({ path, message }) => `  ${path === "" ? "" : `${path}: `}${message}`);
   throw new ConfigFileError(`${subject} not valid:\n${lines.join("\n")}`);
 }

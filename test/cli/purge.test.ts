@@ -442,6 +442,10 @@ describe.concurrent("tidemark", () => {
   test("A command that is loaded when it is called reads its own flags", async ({ expect }) => {
     const help = await tidemark({ args: ["dev", "--help"] });
     expect(help).toEqual({ exit: 0, stdout: expect.stringContaining("--origin <url>"), stderr: "" });
+    const ofServe = await tidemark({ args: ["serve", "--help"] });
+    for (const words of ["TIDEMARK_HOSTS", "TIDEMARK_TOKEN", "Exit codes: 0 ", "tidemark serve --origin unix:"]) {
+      expect(ofServe.stdout).toContain(words);
+    }
     const wrong = await tidemark({ args: ["dev", "--port", "x"] });
     expect(wrong).toEqual({ exit: 2, stdout: "", stderr: expect.stringContaining("It must be 1 to 65535.") });
   });

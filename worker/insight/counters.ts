@@ -330,7 +330,8 @@ export class Counters implements Reporter {
   }
 
   #originDownLine(because: string, cause: unknown): string {
-    const why = because === "timed-out" ? "took too long to answer" : `cannot be reached (${causeWords(cause)})`;
+    const why =
+      because === "timed-out" ? "took too long to answer" : `cannot be reached, or hung up (${causeWords(cause)})`;
     const status = because === "timed-out" ? 504 : 502;
     return `The origin ${this.#originUrl} ${why}. Pages that are not in the cache get ${status} until it answers.`;
   }

@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import { IN_ENGLISH } from "../../wire/english.ts";
 import { DEFAULT_MAX_RESPONSE_FIELD_BYTES, DEFAULT_MAX_TAGS } from "../../wire/fields.ts";
 import { isToken } from "../rules/fields/token.ts";
 import { hopByHopFields } from "../rules/forwarding/hop-by-hop.ts";
@@ -10,7 +9,7 @@ import { speaksOfCredentials } from "../rules/request/credential-names.ts";
 import { isOpenToOwners, mayBeKeyed, mayTellCountry } from "../rules/request/request-fields.ts";
 import { isTag } from "../rules/storing/tags.ts";
 import { type AddressCheck, HOST_CHECKS, ORIGIN_CHECKS, PUBLIC_URL_CHECKS } from "./addresses.ts";
-import { SiteError, siteErrors } from "./site-error.ts";
+import { IN_WORDS, SiteError, siteErrors } from "./site-error.ts";
 import type { CompressionInput, SiteInput } from "./site-input.ts";
 import { durationError, durationMs, durationSeconds, sizeBytes } from "./units.ts";
 
@@ -286,7 +285,7 @@ export interface CheckedSite {
 
 /** Checks an owner's rules. Throws `SiteError`. */
 export function checkSite(given: SiteInput): CheckedSite {
-  const checked = siteSchema.safeParse(given, IN_ENGLISH);
+  const checked = siteSchema.safeParse(given, IN_WORDS);
   if (!checked.success) throw new SiteError(siteErrors(checked.error, siteSchema, given));
   const rules = checked.data;
   const proxyErrors = countryFieldErrors(rules);

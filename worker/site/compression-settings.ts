@@ -1,8 +1,7 @@
 import * as z from "zod/mini";
-import { IN_ENGLISH } from "../../wire/english.ts";
 import { CODINGS, type Coding } from "../rules/variants/accept-encoding.ts";
 import type { CodingRules } from "../rules/variants/coded-form.ts";
-import { SiteError, siteErrors } from "./site-error.ts";
+import { IN_WORDS, SiteError, siteErrors } from "./site-error.ts";
 import type { SiteInput } from "./site-input.ts";
 import { sizeBytes } from "./units.ts";
 
@@ -77,7 +76,7 @@ const schema = z.strictObject({
 /** The site's settings for compression; `null` if it is off. Throws `SiteError`. */
 export function compressionSettings({ compression }: Pick<SiteInput, "compression">): CompressionSettings | null {
   if (compression === undefined) return null;
-  const checked = schema.safeParse({ compression }, IN_ENGLISH);
+  const checked = schema.safeParse({ compression }, IN_WORDS);
   if (!checked.success) throw new SiteError(siteErrors(checked.error, schema, { compression }));
   const settings = checked.data.compression!;
   return { ...settings, types: settings.types.map((type) => type.toLowerCase()) };

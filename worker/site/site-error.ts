@@ -1,4 +1,5 @@
 import type * as z from "zod/mini";
+import { IN_ENGLISH } from "../../wire/english.ts";
 import { issuePath } from "../../wire/issue-path.ts";
 import { keysAt, unknownKey } from "../../wire/unknown-key.ts";
 
@@ -11,6 +12,34 @@ export class SiteError extends Error {
     super(`the site's rules are not valid:\n${errors.map(({ path, message }) => `  ${path}: ${message}`).join("\n")}`);
     this.errors = errors;
   }
+}
+
+/** Words for owners, for each check of a site that has none of its own: `schema.safeParse(site, IN_WORDS)`. */
+export const IN_WORDS: { readonly error: z.core.$ZodErrorMap } = { error: inWords };
+
+const KINDS: Readonly<Record<string, string>> = {
+  object: "an object in { }",
+  record: "an object in { }",
+  array: "a list in [ ]",
+  string: "a text in quotes",
+  boolean: "true or false",
+  number: "a number",
+  int: "a whole number",
+};
+
+const UNITS: Readonly<Record<string, string>> = { string: "character", array: "item" };
+
+function inWords(issue: z.core.$ZodRawIssue): ReturnType<z.core.$ZodErrorMap> {
+  const kind = issue.code === "invalid_type" ? KINDS[issue.expected] : undefined;
+  if (kind !== undefined) return `must be ${kind}`;
+  if (issue.code !== "too_small" && issue.code !== "too_big") return IN_ENGLISH.error(issue);
+  const limit = issue.code === "too_small" ? issue.minimum : issue.maximum;
+  const unit = UNITS[issue.origin];
+  if (unit === undefined) {
+    const [within, beyond] = issue.code === "too_small" ? ["at least", "more than"] : ["at most", "less than"];
+    return `must be ${issue.inclusive ? within : beyond} ${limit}`;
+  }
+  return `${issue.code === "too_small" ? "needs at least" : "takes at most"} ${limit} ${unit}${limit === 1 ? "" : "s"}`;
 }
 
 /** The issues of a failed check, in words. */

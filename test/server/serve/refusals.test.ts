@@ -43,7 +43,7 @@ const refusals: readonly Refusal[] = [
     name: "hosts of the environment that are addresses",
     args: [...ORIGIN, "--check"],
     environment: { TIDEMARK_HOSTS: "https://www.example.test" },
-    words: ["the settings are not valid", "hosts[0] is not a host name", "https://www.example.test"],
+    words: ["the settings are not valid", "  hosts[0]: is not a host name", "https://www.example.test"],
   },
   {
     name: "a host with a star, which would be no host at all",
@@ -54,7 +54,7 @@ const refusals: readonly Refusal[] = [
   {
     name: "a coding that cannot be made",
     args: ["--config", "mistaken.config.mjs", "--check"],
-    words: ["mistaken.config.mjs is not valid", 'compression.codings[0] is none of "br", "gzip" and "zstd"'],
+    words: ["mistaken.config.mjs is not valid", 'compression.codings[0]: is none of "br", "gzip" and "zstd"'],
   },
   {
     name: "an origin that is the server itself",
@@ -130,6 +130,31 @@ const refusals: readonly Refusal[] = [
     words: ["longlong: the path is too long for a Unix socket; choose one of at most 99 bytes."],
   },
   {
+    name: "an origin's socket with a relative path",
+    args: ["--origin", "unix:app.sock", "--check"],
+    words: ['the origin "unix:app.sock" needs an absolute path, like unix:/run/app.sock'],
+  },
+  {
+    name: "a socket to listen on with a relative path",
+    args: [...ORIGIN, "--listen", "unix:edge.sock", "--check"],
+    words: ["unix:/run/edge.sock, whose path is absolute"],
+  },
+  {
+    name: "a folder of sites that does not exist",
+    args: ["--sites", "nosites", "--check"],
+    words: ["the sites cannot be read from nosites: there is no such folder."],
+  },
+  {
+    name: "sites in a file",
+    args: ["--sites", "file", "--check"],
+    words: ["the sites cannot be read from file: it is a file, not a folder."],
+  },
+  {
+    name: "a size in a unit that is none",
+    args: [...ORIGIN, "--memory", "256mb", "--check"],
+    words: ["It must be like 512MiB, 512m or 10GiB."],
+  },
+  {
     name: "a name without an address",
     args: [...ORIGIN, "--listen", "nowhere.invalid:8080"],
     environment: HOSTS,
@@ -184,6 +209,47 @@ test("an origin without TLS may have the name of a server with TLS", async () =>
   const { code, printed } = await run(["--origin", "http://localhost", ...tls, "--check"]);
   expect(printed).toContain("The settings are valid: origin http://localhost");
   expect(code).toBe(0);
+});
+
+describe("tidemark serve says of a config", () => {
+  const refusalOf = async (text: string) => {
+    writeFileSync(join(folder, "refused.config.ts"), text);
+    const { code, printed } = await run(["--config", "refused.config.ts", "--check"]);
+    expect(code).toBe(2);
+    return printed;
+  };
+
+  test("in which line its syntax is wrong", async () => {
+    const text = 'export default {\n  origin: "http://127.0.0.1:8000"\n  hosts: ["www.example.test"],\n};\n';
+    expect(await refusalOf(text)).toMatch(/^tidemark: refused\.config\.ts:3: /);
+  });
+
+  test("in which line it throws", async () => {
+    expect(await refusalOf('const name: string = "boom";\n\nthrow new Error(name);\n')).toBe(
+      "tidemark: refused.config.ts:3: boom\n",
+    );
+  });
+
+  test("and no line if there is none", async () => {
+    expect(await refusalOf('throw "boom";\n')).toBe("tidemark: refused.config.ts: boom\n");
+  });
+
+  test("that it lacks the origin, as when a variable is not set", async () => {
+    expect(await refusalOf('export default { origin: process.env.NOPE, hosts: ["www.example.test"] };\n')).toBe(
+      "tidemark: refused.config.ts: origin is required: name it here, or by --origin or TIDEMARK_ORIGIN; found nothing\n",
+    );
+  });
+
+  test("that it has no site", async () => {
+    expect(await refusalOf("export const site = {};\n")).toContain("the file must end in export default defineSite(");
+  });
+
+  test("that a file that it imports is wrong, and where", async () => {
+    writeFileSync(join(folder, "broken.ts"), "export const a = 1;\nexport const = 2;\n");
+    expect(await refusalOf('export { a as default } from "./broken.ts";\n')).toMatch(
+      /^tidemark: refused\.config\.ts: .*broken\.ts:2: /,
+    );
+  });
 });
 
 describe("tidemark serve --check, of valid settings,", () => {
@@ -243,6 +309,11 @@ describe("tidemark serve --check, of valid settings,", () => {
       "The settings are valid: origin unix:/nope.sock, 2 routes in checked.config.mjs, no hosts, so it would serve this machine alone.",
     ]);
   });
+});
+
+test("sizes may be written as nginx writes them", async () => {
+  const { code } = await run([...ORIGIN, "--memory", "256m", "--disk", "10G", "--check"]);
+  expect(code).toBe(0);
 });
 
 test("--check makes nothing", async () => {

@@ -89,6 +89,15 @@ describe("tidemark serve", () => {
     expect((await ask(address, "/none")).status).toBe(404);
   });
 
+  test("names the socket of an origin that is down as its owner does", async () => {
+    const socket = join(folder, "nobody.sock");
+    const listen = ["--listen", `127.0.0.1:${await freePort()}`, "--workers", "1"];
+    const server = start(["--origin", `unix:${socket}`, ...listen]);
+    expect(await ask(await server.address(), "/")).toMatchObject({ status: 502 });
+    await server.prints(/worker-1: The origin .*/);
+    expect(server.printed).toContain(`worker-1: The origin unix:${socket} cannot be reached, or hung up (`);
+  });
+
   test("does not serve other machines without knowing its public hosts", async () => {
     const { code, printed } = await refusal(["--origin", origin.url, "--listen", "*:0"]);
     expect(code).toBe(2);
