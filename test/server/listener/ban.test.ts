@@ -89,7 +89,8 @@ describe("a BAN", () => {
     });
     const { received } = await exchange(where, lines("BAN /a HTTP/1.0", "X-Forwarded-Proto: https"));
     await stop();
-    expect(received).toMatch(/\r\nstrict-transport-security: max-age=60\r\n[^]*\r\n\r\nhttps:\/\/shop\.example\/a$/);
+    expect(received).toContain("\r\nstrict-transport-security: max-age=60\r\n");
+    expect(received).toMatch(/\r\n\r\nhttps:\/\/shop\.example\/a$/);
     const line = {
       method: "BAN",
       target: "/a",
