@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import type { EdgeAnswer } from "../../worker/isolate.ts";
-import type { Answer, Bodies } from "../../worker/ports.ts";
+import type { Answer, Bodies, StreamedBody } from "../../worker/ports.ts";
 import type { ExchangeLog } from "./access-log.ts";
-import { answerHead, headText } from "./answer-head.ts";
+import { type AnswerHead, answerHead, headText } from "./answer-head.ts";
 import { answeredExchange } from "./answered-exchange.ts";
 import { type BanHead, beginsBan, readBanHead } from "./ban-head.ts";
 import { ClientFields } from "./client-fields.ts";
@@ -41,10 +41,9 @@ export class BareConnections {
   async upgrade(connection: Connection, message: IncomingMessage, head: Buffer): Promise<void> {
     const { socket } = connection;
     const startedAt = performance.now();
-    connection.leaveHttp();
+    takeOver(connection);
     connection.outstanding++;
     connection.isLast = true;
-    socket.on("error", () => undefined); // Node has taken its own listeners off.
     if (head.byteLength > 0) socket.unshift(head);
     const fields = new ClientFields(message.rawHeaders);
     const line = {
@@ -79,7 +78,7 @@ export class BareConnections {
   misread(connection: Connection, error: NodeJS.ErrnoException): void {
     const { socket, isLast } = connection;
     // Browsers open connections that they may never use, and would take a 408 for an answer to their first request.
-    const isUnused = error.code === "ERR_HTTP_REQUEST_TIMEOUT" && socket.bytesRead === 0;
+    const isUnused = error.code === "ERR_HTTP_REQUEST_TIMEOUT" && connection.isUnused;
     // The last answer ends the connection, and closing it earlier could reset it. RFC 9112 §9.6.
     if (isLast && error.code?.startsWith("HPE_")) return;
     if (error.code === "ECONNRESET" || !socket.writable || isUnused) {
@@ -95,9 +94,10 @@ export class BareConnections {
 
   /** RFC 9110 §9.1, §9.3.6. */
   refuseTunnel(connection: Connection): void {
-    connection.socket.on("error", () => undefined); // Node has taken its own listeners off.
-    connection.leaveHttp();
-    connection.refuseRest(farewell(NO_PROXY));
+    takeOver(connection);
+    // Node would no longer go on with the answers that are due when the client has read what came before.
+    if (connection.outstanding > 0) connection.abandon();
+    else connection.refuseRest(farewell(NO_PROXY));
   }
 
   /** Takes bytes that Node's parser does not know as a BAN. Returns false if they are none. */
@@ -139,28 +139,53 @@ export class BareConnections {
     const request = { isHead: false, knowsChunks: false, keepsAlive: false };
     const head = answerHead(answer, request, arrival.scheme === "https" ? strictTransportSecurity : undefined);
     const { body } = answer;
-    let bodyBytes = 0;
-    socket.write(headText(head), "latin1");
-    if (body instanceof Uint8Array) {
-      socket.write(body);
-      bodyBytes = body.byteLength;
-    } else if (body !== null) {
-      const reader = this.#parts.bodies.readThrough(body);
-      socket.once("close", () => void reader.cancel().catch(() => undefined));
-      try {
-        for (let piece = await reader.next(); piece !== null; piece = await reader.next()) {
-          bodyBytes += piece.byteLength;
-          if (!socket.write(piece))
-            await new Promise<void>((resolve) => socket.once("drain", resolve).once("close", resolve));
-        }
-      } catch {
-        cutSocket(socket, head.framing);
-        return { bodyBytes, isWhole: false };
-      }
+    const isStream = body !== null && !(body instanceof Uint8Array);
+    if (socket.destroyed) {
+      if (isStream) void body.cancel().catch(() => undefined);
+      return { bodyBytes: 0, isWhole: false };
     }
+    socket.write(headText(head), "latin1");
+    if (isStream) return this.#writeStream(connection, body, head);
+    if (body !== null) socket.write(body);
+    connection.linger();
+    return { bodyBytes: body?.byteLength ?? 0, isWhole: true };
+  }
+
+  async #writeStream(connection: Connection, body: StreamedBody, { framing }: AnswerHead): Promise<Written> {
+    const { socket } = connection;
+    const reader = this.#parts.bodies.readThrough(body);
+    let bodyBytes = 0;
+    let wake: (() => void) | undefined;
+    socket.on("drain", () => wake?.());
+    socket.once("close", () => {
+      wake?.();
+      void reader.cancel().catch(() => undefined);
+    });
+    try {
+      for (let piece = await reader.next(); piece !== null && !socket.destroyed; piece = await reader.next()) {
+        bodyBytes += piece.byteLength;
+        if (socket.write(piece)) continue;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          if (socket.destroyed) resolve();
+        });
+      }
+    } catch {
+      cutSocket(socket, framing);
+      return { bodyBytes, isWhole: false };
+    }
+    if (socket.destroyed) return { bodyBytes, isWhole: false };
     connection.linger();
     return { bodyBytes, isWhole: true };
   }
+}
+
+/** Takes a connection from which Node's HTTP has taken its own listeners off. */
+function takeOver(connection: Connection): void {
+  const { socket } = connection;
+  connection.leaveHttp();
+  socket.on("error", () => undefined); // "close" follows
+  socket.on("timeout", () => connection.stalled());
 }
 
 /** What to say of the errors of Node's parser. */

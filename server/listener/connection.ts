@@ -63,6 +63,8 @@ export class Connection {
   upload: Upload | undefined;
   readonly #answer: (exchange: Exchange, connection: Connection) => void;
   readonly #waiting: Exchange[] = [];
+  /** What takes the answers to requests that were read, and are not yet answered in full. */
+  readonly #due = new Set<ServerResponse>();
   readonly #stallMs: number;
   #isStallArmed = false;
   /** What waited for the client below TLS when the watch began. */
@@ -74,6 +76,7 @@ export class Connection {
   #awaitsDrain = false;
   #farewell: string | undefined;
   #endsOnceIdle = false;
+  readonly #bytesBefore: number;
   #seenBytes = 0;
   #idleSince: number;
 
@@ -89,7 +92,13 @@ export class Connection {
     this.isOverLimit = isOverLimit;
     this.#stallMs = stallMs;
     this.#answer = answer;
+    this.#bytesBefore = socket.bytesRead - socket.readableLength;
     this.#idleSince = performance.now();
+  }
+
+  /** Nothing has come on it, but for a PROXY header. */
+  get isUnused(): boolean {
+    return this.socket.bytesRead === this.#bytesBefore;
   }
 
   /** Whether the next request may be answered at once: nothing is due before it, and nothing keeps it from an answer. */
@@ -103,7 +112,11 @@ export class Connection {
     this.outstanding++;
     this.requests++;
     this.newest = exchange;
-    exchange.response.on("close", () => this.#finished());
+    this.#due.add(exchange.response);
+    exchange.response.once("close", () => {
+      this.#due.delete(exchange.response);
+      this.#finished();
+    });
     this.#waiting.push(exchange);
     this.#answerWaiting();
     if (this.#waiting.length > MAX_WAITING) this.socket.destroy();
@@ -141,6 +154,15 @@ export class Connection {
   leaveHttp(): void {
     this.#parse = undefined;
     this.socket.off("data", this.#onData);
+  }
+
+  /** Ends the connection, and with it all that is due on it: Node tells of that no longer, except for the first answer. */
+  abandon(): void {
+    this.socket.destroy();
+    for (const response of this.#due) {
+      response.destroy();
+      response.emit("close"); // which not every version of Node does where it has no connection yet
+    }
   }
 
   #parseSlice(piece: Buffer): void {

@@ -92,6 +92,14 @@ describe("a listener that takes the PROXY protocol", () => {
     expect(listener.fastHits).toBe(3);
   });
 
+  test.each([
+    ["nothing behind it is let go without a word", "", /^$/],
+    ["half a head behind it is told that it took too long", "GET / HT", /^HTTP\/1\.1 408 /],
+  ])("a client that sends %s", async (_, bytes, told) => {
+    const { http } = await start({ settings: { headersTimeoutMs: 50 } });
+    expect((await talk(http, `PROXY TCP4 192.0.2.1 10.0.0.1 4711 443\r\n${bytes}`)).received).toMatch(told);
+  });
+
   test("takes it before TLS, in HTTP/1.1 and in HTTP/2", async () => {
     const { https } = await start();
     for (const protocol of ["http/1.1", "h2"]) {

@@ -286,6 +286,11 @@ describe("a connection with TLS", () => {
     expect(await talk(https, "GET / HT")).toMatch(/^HTTP\/1\.1 408 /);
   });
 
+  test("on which no request begins is let go without a word", async () => {
+    const { https } = await start(shown, { settings: { headersTimeoutMs: 200 } });
+    expect(await talk(https, "")).toBe("");
+  });
+
   test("ends if its handshake takes too long", async () => {
     const { https, listener } = await start(shown, { settings: { headersTimeoutMs: 200 } });
     const client = new RawClient(https);
