@@ -95,9 +95,8 @@ export class BareConnections {
   /** RFC 9110 §9.1, §9.3.6. */
   refuseTunnel(connection: Connection): void {
     takeOver(connection);
-    // Node would no longer go on with the answers that are due when the client has read what came before.
-    if (connection.outstanding > 0) connection.abandon();
-    else connection.refuseRest(farewell(NO_PROXY));
+    connection.carryOn();
+    connection.refuseRest(farewell(NO_PROXY));
   }
 
   /** Takes bytes that Node's parser does not know as a BAN. Returns false if they are none. */

@@ -156,13 +156,23 @@ export class Connection {
     this.socket.off("data", this.#onData);
   }
 
-  /** Ends the connection, and with it all that is due on it: Node tells of that no longer, except for the first answer. */
-  abandon(): void {
-    this.socket.destroy();
-    for (const response of this.#due) {
-      response.destroy();
-      response.emit("close"); // which not every version of Node does where it has no connection yet
-    }
+  /**
+   * Lets the answers that are due go on after Node's HTTP has left the connection. It would tell none of them that the client
+   * has read, and only the first one of the client's end.
+   */
+  carryOn(): void {
+    const { socket } = this;
+    socket.on("drain", () => {
+      const [current] = this.#due;
+      current?.emit("drain");
+    });
+    socket.once("close", () => {
+      for (const response of this.#due) {
+        response.destroy();
+        response.emit("close"); // which not every version of Node does where it has no connection yet
+      }
+    });
+    socket.resume(); // to see the client's end; what comes is dropped
   }
 
   #parseSlice(piece: Buffer): void {

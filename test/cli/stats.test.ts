@@ -81,7 +81,7 @@ Heard of 1,200 isolates; 3 have fallen silent. The reports cover at least 99.9 %
     const own = { "origin-unreachable": 2, "host-unknown": 2, "bad\u001b[2J": 1 };
     const some = { ...big(), requests: 22, fromCache: 5, answers: { MISS: 12, HIT: 5 }, answeredByEdge: own };
     expect(statsLines(some, "1h")).toContain(
-      "Answered by the edge itself: 22.7 % (origin-unreachable 2, host-unknown 2, bad [2J 1).",
+      "Answered by the edge itself: 22.7 % (origin-unreachable 2, host-unknown 2, bad\ufffd[2J 1).",
     );
     expect(statsLines(big(), "1h").join()).not.toContain("itself");
   });

@@ -35,7 +35,7 @@ export const originTrust: readonly Case[] = [
     defence: {
       file: FILL,
       from: 'tell({ kind: "cut-off" });',
-      to: 'tell({ kind: "whole", bytes: join(chunks, readBytes) });',
+      to: 'tell({ kind: "whole", bytes: joined(chunks, readBytes) });',
     },
   },
   {
@@ -49,7 +49,7 @@ export const originTrust: readonly Case[] = [
     defence: {
       file: FILL,
       from: 'tell({ kind: "cut-off" });',
-      to: 'tell({ kind: "whole", bytes: join(chunks, readBytes) });',
+      to: 'tell({ kind: "whole", bytes: joined(chunks, readBytes) });',
     },
   },
   {

@@ -14,14 +14,14 @@ export const mutants: Mutants = {
     name: "the bytes before a cut are stored as the whole body",
     file: FILL,
     from: 'tell({ kind: "cut-off" });',
-    to: 'tell({ kind: "whole", bytes: join(chunks, readBytes) });',
+    to: 'tell({ kind: "whole", bytes: joined(chunks, readBytes) });',
     reddens: "bodies/cut-off",
   },
   "cut-chunks-are-whole": {
     name: "the chunks before a cut are stored as the whole body",
     file: FILL,
     from: 'tell({ kind: "cut-off" });',
-    to: 'tell(lengthBytes === null ? { kind: "whole", bytes: join(chunks, readBytes) } : { kind: "cut-off" });',
+    to: 'tell(lengthBytes === null ? { kind: "whole", bytes: joined(chunks, readBytes) } : { kind: "cut-off" });',
     reddens: "bodies/chunked-cut-off",
   },
   "client-does-not-see-the-cut": {

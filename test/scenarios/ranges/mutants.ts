@@ -349,7 +349,7 @@ export const mutants: Mutants = {
     name: "a part is cut from a page that was cut off",
     file: "worker/flow/storing/fill.ts",
     from: 'tell({ kind: "cut-off" });',
-    to: 'tell({ kind: "whole", bytes: join(chunks, readBytes) });',
+    to: 'tell({ kind: "whole", bytes: joined(chunks, readBytes) });',
     reddens: "ranges/whole-page-cut-off",
   },
   "nobody-waits-for-a-part": {

@@ -60,7 +60,21 @@ describe("a CONNECT", () => {
   test.each([
     ["", ["/1", "/2", "/3", CONNECT]],
     [" on their way", ["/1", "/2", "/3"]],
-  ])("behind requests whose answers are due%s ends the connection, and with it those answers", async (_, sent) => {
+  ])("behind requests whose answers are due%s is refused behind them", async (_, sent) => {
+    const running = await start(() => answer(large()));
+    const one = client(running);
+    await one.send(sent.map((each) => (each === CONNECT ? each : get(each))).join(""));
+    await one.until((text) => text.length > 0);
+    if (!sent.includes(CONNECT)) await one.send(CONNECT);
+    await one.closed;
+    expect(one.received.match(/HTTP\/1\.1 \d{3}/g)).toEqual([...Array(3).fill("HTTP/1.1 200"), "HTTP/1.1 501"]);
+    expect(one.received.length).toBeGreaterThan(3 * BYTES);
+  });
+
+  test.each([
+    ["", ["/1", "/2", "/3", CONNECT]],
+    [" on their way", ["/1", "/2", "/3"]],
+  ])("behind requests whose answers are due%s leaves nothing when its client goes", async (_, sent) => {
     const cancelled: string[] = [];
     const all = Promise.withResolvers<void>();
     const running = await start(async ({ url }) => {
@@ -73,9 +87,17 @@ describe("a CONNECT", () => {
     await one.send(sent.map((each) => (each === CONNECT ? each : get(each))).join(""));
     await one.until((text) => text.length > 0);
     if (!sent.includes(CONNECT)) await one.send(CONNECT);
+    one.destroy();
     await all.promise;
     await gone(running);
-    await one.closed;
+  });
+
+  test("behind requests whose answers its client does not read ends with the connection after a while", async () => {
+    const running = await start(() => answer(large()), { settings: { stallMs: 50, keepAliveMs: 200 } });
+    const one = client(running);
+    one.socket.pause();
+    await one.send(get("/1") + get("/2") + CONNECT);
+    await gone(running);
   });
 
   test("behind a hit that is still on its way is refused in words", async () => {
