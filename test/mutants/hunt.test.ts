@@ -52,7 +52,8 @@ describe("a hunt", () => {
     expect(first).toBeGreaterThan(1);
     expect(await hunt(FOUND_LATER, { scenario: 0, simulation: 30, likely: first })).toBe(first);
     expect(await hunt(FOUND_LATER, { scenario: 0, simulation: 30, likely: 1 })).toBe(first);
-    expect(await hunt(FOUND_LATER, { scenario: 0, simulation: first - 1, likely: first })).toBe("survived");
+    expect(await hunt(FOUND_LATER, { scenario: 0, simulation: first - 1, likely: first })).toBe(first);
+    expect(await hunt(FOUND_LATER, { scenario: 0, simulation: first - 1 })).toBe("survived");
   });
 
   test("tells that a mutant survives which changes nothing", async () => {

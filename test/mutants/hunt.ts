@@ -9,7 +9,7 @@ import { type MutatedEngine, mutatedEngine } from "./mutated-engine.ts";
 export interface Seeds {
   readonly scenario: number;
   readonly simulation: number;
-  /** The seed that found the mutant last time, which is tried first. Default: none. */
+  /** The seed that found the mutant last time, which is tried first, also if a longer search found it. Default: none. */
   readonly likely?: number | undefined;
 }
 
@@ -42,7 +42,7 @@ export async function hunt(
 
 function seedsUpTo(count: number, likely?: number): readonly number[] {
   const all = Array.from({ length: count }, (_, index) => index + 1);
-  return likely === undefined || likely > count ? all : [likely, ...all.filter((seed) => seed !== likely)];
+  return likely === undefined ? all : [likely, ...all.filter((seed) => seed !== likely)];
 }
 
 function scenarioWithId(id: string, among: readonly Scenario[]): Scenario {
