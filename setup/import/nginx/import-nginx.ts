@@ -203,7 +203,7 @@ function inactiveSeconds(http: readonly Directive[], zone: string): number {
     ({ name, args }) => /_cache_path$/.test(name) && args.some((each) => each.startsWith(`keys_zone=${zone}:`)),
   );
   const text = path?.args.find((each) => each.startsWith("inactive="))?.slice("inactive=".length);
-  return text === undefined ? DEFAULT_INACTIVE_SECONDS : secondsOf(text);
+  return text === undefined ? DEFAULT_INACTIVE_SECONDS : secondsOf(text, path!.source);
 }
 
 /** nginx itself redirects `/shop` to `/shop/` where a location `/shop/` goes to an upstream. */
@@ -237,7 +237,7 @@ function limitsOf(
     const handler = handlerOf(location);
     return handler.kind === "upstream" ? inForce(location.levels, `${handler.family}_read_timeout`) : [];
   });
-  const longest = waits.toSorted((a, b) => secondsOf(b.args[0]!) - secondsOf(a.args[0]!))[0];
+  const longest = waits.toSorted((a, b) => secondsOf(b.args[0]!, b.source) - secondsOf(a.args[0]!, a.source))[0];
   const settings: Sourced<{ limits: Record<string, string | number> }>[] = [];
   const limits: Record<string, string | number> = {};
   const from: Source[] = [];
@@ -247,7 +247,7 @@ function limitsOf(
     from.push(body.source);
   }
   if (longest) {
-    limits.originTimeout = `${secondsOf(longest.args[0]!)}s`;
+    limits.originTimeout = `${secondsOf(longest.args[0]!, longest.source)}s`;
     from.push(longest.source);
   }
   if (from.length > 0) settings.push({ value: { limits }, from });

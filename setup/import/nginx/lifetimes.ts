@@ -1,4 +1,5 @@
 import type { RouteInput } from "../../../worker/site/site-input.ts";
+import { ImportError, type Source } from "../imported-site.ts";
 import type { Directive } from "./directives.ts";
 
 type Lifetimes = Pick<RouteInput, "ttl" | "defaultTtl">;
@@ -26,13 +27,13 @@ const NEVER_STORED = [206, 401, 406, 407, 408, 412, 416, 417, 421, 425, 426, 428
 /** The statuses to which a single `ttl` of a route applies. A test compares them with the rule, too. */
 const OBEYS_TTL = [200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 410];
 
-/** The lines of `proxy_cache_valid` as lifetimes of a route. Throws an `Error` for a time that nginx does not know. */
+/** The lines of `proxy_cache_valid` as lifetimes of a route. Throws an `ImportError` for a time that nginx does not know. */
 export function importLifetimes(valid: readonly Directive[], ignoresOrigins: boolean): ImportedLifetimes {
   const seconds = new Map<number, number>();
   const leftOut: number[] = [];
   let any: number | null = null;
-  for (const { args } of valid) {
-    const time = secondsOf(args.at(-1) ?? "");
+  for (const { args, source } of valid) {
+    const time = secondsOf(args.at(-1) ?? "", source);
     const statuses = args.slice(0, -1);
     if (statuses.includes("any")) any ??= time;
     const named = statuses.length === 0 ? WITHOUT_STATUS : statuses.filter((each) => each !== "any").map(Number);
@@ -64,7 +65,8 @@ function recordOf(seconds: readonly (readonly [status: number, time: number])[])
   return Object.fromEntries(seconds.map(([status, time]) => [String(status), durationOf(time)]));
 }
 
-const UNITS: Readonly<Record<string, number>> = {
+/** The seconds of each unit of time, in nginx and in VCL. */
+export const UNITS: Readonly<Record<string, number>> = {
   ms: 0.001,
   s: 1,
   m: 60,
@@ -75,10 +77,10 @@ const UNITS: Readonly<Record<string, number>> = {
   y: 365 * 86_400,
 };
 
-/** A time as nginx writes it: `1h30m`, `10d`, `30`. Throws an `Error` for anything else. */
-export function secondsOf(text: string): number {
+/** A time as nginx writes it: `1h30m`, `10d`, `30`. Throws an `ImportError` for anything else. */
+export function secondsOf(text: string, { place }: Pick<Source, "place">): number {
   if (!/^(?:\d+(?:ms|[smhdwMy])? ?)+$/.test(text))
-    throw new Error(`${JSON.stringify(text)} is not a time of nginx, like 10m`);
+    throw new ImportError(`${place}: ${JSON.stringify(text)} is not a time, like 10m`);
   const parts = [...text.matchAll(/(\d+)(ms|[smhdwMy])?/g)];
   return parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNITS[unit ?? "s"]!, 0);
 }

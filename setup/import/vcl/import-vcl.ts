@@ -4,7 +4,7 @@ import type { RouteInput } from "../../../worker/site/site-input.ts";
 import { BY_DESIGN } from "../by-design.ts";
 import { type Difference, ImportError, type ImportedSite, type Source, type Sourced } from "../imported-site.ts";
 import type { ImportOptions } from "../nginx/import-nginx.ts";
-import { durationOf, secondsOf } from "../nginx/lifetimes.ts";
+import { durationOf, UNITS } from "../nginx/lifetimes.ts";
 import { cookieNames, regexPatterns } from "../nginx/path-patterns.ts";
 import { type VclStatement, vclStatements } from "./vcl-statements.ts";
 
@@ -411,4 +411,10 @@ class VclReader {
       affects: { routes: null },
     });
   }
+}
+
+/** A time of VCL, which has one number, perhaps with a fraction: `1.5h`. */
+function secondsOf(time: string): number {
+  const [, count, unit] = /^([\d.]+)([a-z]+)$/.exec(time)!;
+  return Number(count) * UNITS[unit!]!;
 }

@@ -168,6 +168,11 @@ describe("in doubt nothing is stored", () => {
       { match: "/*", ttl: "1h" },
     ]);
   });
+
+  test("a VCL may have fractions of hours", async () => {
+    const text = vcl('if (req.url ~ "^/a") { return (pass); }', "set beresp.ttl = 1.5h;");
+    expect(siteOf(await imported(text, "default.vcl")).routes).toContainEqual({ match: "/*", ttl: "90m" });
+  });
 });
 
 describe("a file that cannot be imported is refused with its place", () => {
@@ -191,6 +196,16 @@ describe("a file that cannot be imported is refused with its place", () => {
     [
       "a time that is none",
       server(`location / { ${CACHED} proxy_cache_valid 200 soon; }`),
+      /^nginx\.conf:4: "soon" is not a time/,
+    ],
+    [
+      "a time of browsers that is none",
+      server(`location / { ${CACHED} expires 1.5h; }`),
+      /^nginx\.conf:4: "1\.5h" is not a time/,
+    ],
+    [
+      "a time to wait that is none",
+      server(`location / { ${CACHED} proxy_read_timeout soon; }`),
       /^nginx\.conf:4: "soon" is not a time/,
     ],
     ["no cache", server("location / { proxy_pass http://10.0.0.1; }"), /no location has a cache/],

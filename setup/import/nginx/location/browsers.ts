@@ -8,6 +8,6 @@ export function readBrowserLifetime({ levels }: CachedLocation): LocationPart {
   if (!expires || /^(?:off|epoch|max|-|@|modified|\$)/.test(expires.args[0]!) || expires.args.length !== 1) {
     return { rules: {}, from: [], differences: [] };
   }
-  const browserTtl = durationOf(Math.max(1, Math.round(secondsOf(expires.args[0]!))));
+  const browserTtl = durationOf(Math.max(1, Math.round(secondsOf(expires.args[0]!, expires.source))));
   return { rules: { browserTtl }, from: [expires.source], differences: [] };
 }

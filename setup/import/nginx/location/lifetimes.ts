@@ -1,5 +1,5 @@
-import { type Difference, ImportError, type Source } from "../../imported-site.ts";
-import { type ImportedLifetimes, importLifetimes } from "../lifetimes.ts";
+import type { Difference, Source } from "../../imported-site.ts";
+import { importLifetimes } from "../lifetimes.ts";
 import type { CachedLocation, LocationPart } from "./cached-location.ts";
 
 /** How long answers are stored: `proxy_cache_valid`, and what `proxy_ignore_headers` says of lifetimes and `Vary`. */
@@ -8,13 +8,7 @@ export function readLifetimes(location: CachedLocation): LocationPart {
   const ignore = location.read("ignore_headers");
   const valid = location.read("cache_valid");
   const ignoresOrigins = ignored.has("cache-control") || ignored.has("expires");
-  let imported: ImportedLifetimes;
-  try {
-    imported = importLifetimes(valid, ignoresOrigins);
-  } catch (error) {
-    throw new ImportError(`${valid[0]!.source.place}: ${(error as Error).message}`);
-  }
-  const { lifetimes, leftOutStatuses, readsOrigins } = imported;
+  const { lifetimes, leftOutStatuses, readsOrigins } = importLifetimes(valid, ignoresOrigins);
   const from: Source[] = valid.map(({ source }) => source);
   const differences: Difference[] = [];
   if (leftOutStatuses.length > 0) {
