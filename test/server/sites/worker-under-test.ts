@@ -28,6 +28,8 @@ export interface WorkerUnderTest {
   readonly port: number;
   readonly tlsPort: number;
   readonly worker: RunningWorker;
+  /** Ends it, once all pages are written, and starts it again on the same disk, with the same logs. */
+  restart(): Promise<void>;
   /** Ends it. Resolves to the lines of its access log. */
   stop(): Promise<string[]>;
 }
@@ -36,12 +38,45 @@ const GRANT = { leaseMs: 1000, longestViewAgeMs: 1000 };
 
 /** Starts the program of the sources, or one that was changed. */
 export async function startSites(
-  { startWorker }: WorkerProgram,
+  program: WorkerProgram,
   given: readonly GivenSite[],
   changed: Partial<EdgeSettings> = {},
   notAdmitted: readonly string[] = [],
 ): Promise<WorkerUnderTest> {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+  for (const { name } of given) mkdirSync(join(folder, name));
+  const start = () => startIn(folder, program, given, changed, notAdmitted);
+  let started = await start();
+  return {
+    get port() {
+      return started.port;
+    },
+    get tlsPort() {
+      return started.tlsPort;
+    },
+    get worker() {
+      return started.worker;
+    },
+    restart: async () => {
+      await started.end();
+      started = await start();
+    },
+    stop: async () => {
+      await started.end();
+      const lines = readFileSync(join(folder, "access.log"), "utf8").trim().split("\n");
+      rmSync(folder, { recursive: true });
+      return lines;
+    },
+  };
+}
+
+async function startIn(
+  folder: string,
+  program: WorkerProgram,
+  given: readonly GivenSite[],
+  changed: Partial<EdgeSettings>,
+  notAdmitted: readonly string[],
+) {
   const pages = join(folder, "pages");
   const janitor = new Janitor(CacheFolder.open(pages), 64 * 1024 ** 2);
   await janitor.scan();
@@ -69,7 +104,7 @@ export async function startSites(
     ...changed,
   };
   const line = { ask: (question: unknown) => served.ask(question), tell: (message: unknown) => served.tell(message) };
-  const worker = await startWorker({ name: "worker-1", settings, logs: keepers, line });
+  const worker = await program.startWorker({ name: "worker-1", settings, logs: keepers, line });
   for (const [site, keeper] of keepers) connect(keeper, worker, site);
   const [port, tlsPort] = [await freePort(), await freePort()];
   await worker.listen(
@@ -79,19 +114,12 @@ export async function startSites(
     ],
     notAdmitted,
   );
-  return {
-    worker,
-    port,
-    tlsPort,
-    stop: async () => {
-      await worker.drain(1_500);
-      for (const keeper of keepers.values()) keeper.close();
-      await janitor.close();
-      const lines = readFileSync(join(folder, "access.log"), "utf8").trim().split("\n");
-      rmSync(folder, { recursive: true });
-      return lines;
-    },
+  const end = async () => {
+    await worker.drain(1_500);
+    for (const keeper of keepers.values()) keeper.close();
+    await janitor.close();
   };
+  return { worker, port, tlsPort, end };
 }
 
 /** A site over HTTP without TLS, as `prepareSite` would have it. */
@@ -102,7 +130,6 @@ function settingsOf({ name, token, site }: GivenSite): SiteSettings {
 }
 
 function openLog(folder: string): LogKeeper {
-  mkdirSync(folder);
   const onDamage = () => undefined;
   const file = new LogFile({ folder, clocks: systemClock, newId: randomUUID, grant: GRANT, onDamage });
   const onFailure = (cause: unknown) => console.error(cause);
