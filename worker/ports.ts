@@ -414,7 +414,7 @@ export interface Bodies {
 export interface BodyReader {
   /** The next piece; `null` at the end. Rejects if the body is cut off. */
   next(): Promise<Uint8Array | null>;
-  /** Leaves out so many bytes without reading them, and returns their number. Absent where they come all the same. */
+  /** Leaves out this many bytes without reading them, and returns their number. Absent where they come all the same. */
   skip?(bytes: number): number;
   cancel(): Promise<void>;
 }

@@ -1,6 +1,4 @@
-import { validatorsOf } from "../rules/storing/stored-response.ts";
-import { validationFields } from "../rules/validation/conditional-request.ts";
-import type { Miss } from "./miss.ts";
+import { conditionsOf, type Miss } from "./miss.ts";
 import { mayFetchByGet } from "./origin/head-by-get.ts";
 import type { RequestContext } from "./request-context.ts";
 
@@ -41,9 +39,8 @@ export function planFetch(context: RequestContext, miss: Miss): FetchPlan {
  * Whether a request for a part fetches the whole page: if the page may be small, or if a stored response can be
  * confirmed.
  */
-function mayFetchWhole({ site, ports }: RequestContext, { toValidate }: Miss): boolean {
-  if (site.limits.fetchWholeBytes > 0) return true;
-  return toValidate !== null && validationFields(validatorsOf(toValidate.head), ports.clock.now()) !== null;
+function mayFetchWhole({ site, ports }: RequestContext, miss: Miss): boolean {
+  return site.limits.fetchWholeBytes > 0 || conditionsOf(miss, ports.clock.now()) !== null;
 }
 
 /** Whether the origin would not see the session of the request, because the route keys by other cookies alone. */

@@ -1,6 +1,7 @@
 import type { ForwardReason, XCache } from "../rules/forwarding/cache-status.ts";
 import type { Verdict } from "../rules/freshness/judge.ts";
-import type { StoredResponse } from "../rules/storing/stored-response.ts";
+import { type StoredResponse, validatorsOf } from "../rules/storing/stored-response.ts";
+import { validationFields } from "../rules/validation/conditional-request.ts";
 import type { RequestContext } from "./request-context.ts";
 import { hasVariants } from "./selection.ts";
 
@@ -53,6 +54,11 @@ export function missOf(context: RequestContext, unusable: readonly UnusableRespo
   if (first?.verdict.because === "purged") return { ...MISS, reason: "stale", detail: "purged" };
   if (first) return { ...MISS, reason: "request", detail: first.verdict.because };
   return { ...MISS, reason: hasVariants(context) ? "vary-miss" : "uri-miss" };
+}
+
+/** The fields that ask the origin to confirm what is stored; `null` if there is nothing that it could confirm. RFC 9111 §4.3.1. */
+export function conditionsOf({ toValidate }: Miss, now: number): ReturnType<typeof validationFields> {
+  return toValidate && validationFields(validatorsOf(toValidate.head), now);
 }
 
 /** The reasons to validate a response that is not known to be stale. */

@@ -17,7 +17,7 @@ export function selectInMemory(context: RequestContext): StoredResponse | undefi
   if (!stored || !isMarker(stored)) return stored;
   const found = latestMatch(stored, context);
   const variant = found && store.recall(found.key);
-  if (!variant || isMarker(variant) || !isSelected(variant, context)) return undefined;
+  if (!variant || isMarker(variant) || !selects(context, variant)) return undefined;
   // Variants are evicted from the back, so the front half need not be kept in order.
   const at = stored.variants.indexOf(found);
   if (at >= context.site.limits.variants / 2) store.remember(withFirst(stored, at));
@@ -30,22 +30,18 @@ export async function selectInSharedTier(context: RequestContext): Promise<Found
   const { cacheKey } = context.resolved;
   const stored = await store.lookUp(cacheKey);
   if (!stored) return undefined;
-  if (!isMarker(stored)) return orNothing(stored, isKeyedByRoute(stored.head.variant, context), context);
+  if (!isMarker(stored)) return ifSelected(context, stored);
   const marker = mergeFound(stored, markerInMemory(context), context.site.limits.variants);
   store.remember(marker);
   const found = latestMatch(marker, context);
   const variant = found && (await store.lookUp(found.key));
-  if (!variant || isMarker(variant)) return undefined;
-  return orNothing(variant, isSelected(variant, context), context);
+  return variant && !isMarker(variant) ? ifSelected(context, variant) : undefined;
 }
 
-function orNothing(
-  found: FoundResponse,
-  isSelected: boolean,
-  { background }: RequestContext,
-): FoundResponse | undefined {
-  if (isSelected) return found;
-  background.run(cancelBody(found.body));
+/** What is found is itself compared with the request: the marker that led to it may be older (R19). */
+function ifSelected(context: RequestContext, found: FoundResponse): FoundResponse | undefined {
+  if (selects(context, found)) return found;
+  context.background.run(cancelBody(found.body));
   return undefined;
 }
 
@@ -121,16 +117,8 @@ function withFirst({ head, variants }: VariantMarker, at: number): VariantMarker
 }
 
 /** Whether a request selects a response that was fetched for another request. */
-export function selects(context: RequestContext, { head }: StoredResponse): boolean {
+export function selects(context: RequestContext, { head }: FoundResponse): boolean {
   return matches(context, head.variant, storedField(head, "content-encoding"));
-}
-
-/**
- * A response that is found under a variant's key is itself compared with the request, because the marker may be older
- * (R19).
- */
-function isSelected(stored: FoundResponse, context: RequestContext): boolean {
-  return matches(context, stored.head.variant, storedField(stored.head, "content-encoding"));
 }
 
 function matches(context: RequestContext, variant: VariantFields, encoding: string | null): boolean {

@@ -99,7 +99,7 @@ export const mutants: Mutants = {
   "validation-is-not-told": {
     name: "an explanation does not say that the origin may confirm what is stored",
     file: EXPLAIN,
-    from: "validates: sendsConditions && toValidate !== null && validationFields(validatorsOf(toValidate.head), now) !== null,",
+    from: "validates: sendsConditions && conditionsOf(plan.miss, now) !== null,",
     to: "validates: false,",
     reddens: "explain/stale",
   },

@@ -173,8 +173,8 @@ export const mutants: Mutants = {
   "visitors-304-ends-the-page": {
     name: "a 304 that may not be stored because of what its request carried ends the stored page",
     file: FRESHENING,
-    from: "isWithdrawal(notStored?.because ?? null) && appliesToEverybody(context, stored)",
-    to: "notStored !== null",
+    from: "if (isWithdrawal(notStored?.because ?? null)) forgetOutdated(context, stored);",
+    to: "if (notStored !== null) context.background.run(context.ports.store.forget(stored.head.key));",
     reddens: "freshening/304-for-one-visitor",
   },
   "session-withdraws-the-page": {
@@ -285,8 +285,8 @@ export const mutants: Mutants = {
   "private-head-is-ignored": {
     name: "a page stays stored although a HEAD says private",
     file: HEAD_REQUEST,
-    from: "if (freshened && isWithdrawn(context, freshened))",
-    to: "if (false)",
+    from: "if (freshened) forgetWithdrawn(context, freshened);",
+    to: "",
     reddens: "freshening/head-with-private",
   },
   "failed-head-invalidates": {
@@ -299,8 +299,8 @@ export const mutants: Mutants = {
   "visitors-head-invalidates": {
     name: "a HEAD of one visitor ends the page for everybody",
     file: HEAD_REQUEST,
-    from: " && appliesToEverybody(context, stored)",
-    to: "",
+    from: 'if (effect === "invalidate") forgetOutdated(context, stored);',
+    to: 'if (effect === "invalidate") background.run(ports.store.forget(stored.head.key));',
     reddens: "freshening/head-for-one-visitor",
   },
   "head-has-the-stamp-of-now": {

@@ -278,8 +278,8 @@ export const mutants: Mutants = {
   "part-of-stale-is-passed-on": {
     name: "a part of a stale page is requested from the origin, not cut from the confirmed page",
     file: "worker/flow/fetch-plan.ts",
-    from: "return toValidate !== null && validationFields(",
-    to: "return false && validationFields(",
+    from: " || conditionsOf(miss, ports.clock.now()) !== null",
+    to: "",
     reddens: "ranges/part-after-validation",
   },
   "any-length-is-fetched-whole": {
@@ -299,21 +299,21 @@ export const mutants: Mutants = {
   "changed-page-is-asked-for-again": {
     name: "each part of a stale page that has changed costs the origin a request for the whole as well",
     file: FETCH_AND_STORE,
-    from: 'if (decision.kind === "store" || isAboutPage(decision.because, response.status)) forgetOutdated(context, miss);',
+    from: "if (miss.toValidate && isOutdated) forgetOutdated(context, miss.toValidate);",
     to: "",
     reddens: "ranges/parts-of-changed-page",
   },
   "page-is-asked-for-without-conditions": {
     name: "a part of a stale page without validators costs the origin a request for the whole as well",
     file: "worker/flow/fetch-plan.ts",
-    from: "return toValidate !== null && validationFields(validatorsOf(toValidate.head), ports.clock.now()) !== null;",
-    to: "return toValidate !== null;",
+    from: "conditionsOf(miss, ports.clock.now()) !== null",
+    to: "miss.toValidate !== null",
     reddens: "ranges/part-of-stale-page-without-validators",
   },
   "nothing-is-fetched-whole": {
     name: "no page is fetched whole for a part, whatever the site says",
     file: "worker/flow/fetch-plan.ts",
-    from: "if (site.limits.fetchWholeBytes > 0) return true;",
+    from: "site.limits.fetchWholeBytes > 0 || ",
     to: "",
     reddens: "ranges/small-page-fetched-whole",
   },

@@ -285,7 +285,7 @@ export const mutants: Mutants = {
   "outdated-page-comes-back": {
     name: "a full answer that is not stored leaves the page that it outdates",
     file: FETCH_AND_STORE,
-    from: "if (isAboutPage(decision.because, response.status)) forgetOutdated(context, miss);",
+    from: "if (miss.toValidate && isAboutPage(decision.because, response.status)) forgetOutdated(context, miss.toValidate);",
     to: "",
     reddens: "stale-if-error/after-private-page",
   },
@@ -305,9 +305,9 @@ export const mutants: Mutants = {
   },
   "one-visitors-answer-removes-the-page": {
     name: "an answer to a session removes the page for all",
-    file: FETCH_AND_STORE,
-    from: "if (toValidate && appliesToEverybody(context, toValidate))",
-    to: "if (toValidate)",
+    file: "worker/flow/storing/freshening.ts",
+    from: "if (appliesToEverybody(context, stored)) ",
+    to: "",
     reddens: "stale-if-error/kept-after-page-for-a-session",
   },
   "unstored-answer-removes-the-page": {

@@ -70,8 +70,8 @@ export const mutants: Mutants = {
   "nothing-is-validated": {
     name: "a stale page is always fetched in full",
     file: FETCH_AND_STORE,
-    from: "validationFields(validatorsOf(toValidate.head), fetchedAt)",
-    to: "null",
+    from: "= conditionsOf(miss, fetchedAt)",
+    to: "= null",
     reddens: "validation/confirmed-is-fresh-again",
   },
   "weak-tags-are-not-sent": {
@@ -183,7 +183,7 @@ export const mutants: Mutants = {
     name: "a page that a 304 confirmed is kept in memory alone",
     file: FETCH_AND_STORE,
     from: "if (notStored === null) background.run(storeUnlessPurged(context, stored, tellFollowers));",
-    to: 'if (notStored === null) { ports.store.remember(stored); tellFollowers({ kind: "storable", stored, kept: Promise.resolve() }); }',
+    to: 'if (notStored === null) { context.ports.store.remember(stored); tellFollowers({ kind: "storable", stored, kept: Promise.resolve() }); }',
     reddens: "validation/confirmed-after-restart",
   },
   "memory-is-believed": {
@@ -322,8 +322,8 @@ export const mutants: Mutants = {
   "origin-is-asked-for-the-client": {
     name: "the origin gets the client's condition instead of the edge's own",
     file: FETCH_AND_STORE,
-    from: "validationFields(validatorsOf(toValidate.head), fetchedAt)",
-    to: 'validationFields({ etag: context.request.headers.get("if-none-match"), lastModified: null }, fetchedAt)',
+    from: "= conditionsOf(miss, fetchedAt)",
+    to: '= [["if-none-match", context.request.headers.get("if-none-match") ?? ""]]',
     reddens: "validation/client-holds-another-page",
   },
   "conditions-on-state-are-answered": {

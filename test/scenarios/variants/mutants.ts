@@ -236,8 +236,8 @@ export const mutants: Mutants = {
   "purged-tag-takes-the-page": {
     name: "a variant is dropped together with the one that was purged",
     file: SELECTION,
-    from: "if (!variant || isMarker(variant) || !isSelected(variant, context)) return undefined;",
-    to: `if (!variant || isMarker(variant) || !isSelected(variant, context)) return undefined;
+    from: "if (!variant || isMarker(variant) || !selects(context, variant)) return undefined;",
+    to: `if (!variant || isMarker(variant) || !selects(context, variant)) return undefined;
   const all = stored.variants.map(({ key }) => store.recall(key)).filter((each) => each !== undefined);
   if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) === "purged")) {
     for (const { head } of all) void store.forget(head.key);
@@ -269,7 +269,7 @@ export const mutants: Mutants = {
   "page-of-an-earlier-key-is-found": {
     name: "a page in the shared tier that was stored before the owner keyed by a field answers every value of it",
     file: SELECTION,
-    from: "if (!isMarker(stored)) return orNothing(stored, isKeyedByRoute(stored.head.variant, context), context);",
+    from: "if (!isMarker(stored)) return ifSelected(context, stored);",
     to: "if (!isMarker(stored)) return stored;",
     reddens: "variants/key-field-is-added",
   },

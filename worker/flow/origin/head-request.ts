@@ -8,7 +8,7 @@ import { staleAnswer } from "../answering/stale-answer.ts";
 import type { Miss } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
 import { storeResponse } from "../selection.ts";
-import { appliesToEverybody, freshen, isWithdrawn } from "../storing/freshening.ts";
+import { forgetOutdated, forgetWithdrawn, freshen } from "../storing/freshening.ts";
 import { askOrigin, hasFailed } from "./ask-origin.ts";
 
 /**
@@ -36,12 +36,11 @@ export async function forwardHead(context: RequestContext, miss: Miss): Promise<
         contentLength: length === null ? null : String(length),
       },
     );
-    if (effect === "invalidate" && appliesToEverybody(context, stored))
-      background.run(ports.store.forget(stored.head.key));
+    if (effect === "invalidate") forgetOutdated(context, stored);
     if (effect === "freshen") {
       const { parentAge } = response;
       const freshened = freshen(context, stored, { status: 304, fields, stamp, fetchedAt, parentAge });
-      if (freshened && isWithdrawn(context, freshened)) background.run(ports.store.forget(stored.head.key));
+      if (freshened) forgetWithdrawn(context, freshened);
       if (freshened?.notStored === null && isWorthStoring(ports.purges.check(freshened.stored.head))) {
         background.run(storeResponse(context, freshened.stored));
       }

@@ -1,8 +1,7 @@
 import type { Answer, OriginResponse } from "../../ports.ts";
 import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
 import { isAboutPage, mayBeOfOneRequest, notStoredDetail } from "../../rules/storing/not-stored.ts";
-import { type StoredResponse, validatorsOf } from "../../rules/storing/stored-response.ts";
-import { validationFields } from "../../rules/validation/conditional-request.ts";
+import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import { answerFromStore, isHeldByClient } from "../answering/answer-from-store.ts";
 import { answerMetadata } from "../answering/answer-metadata.ts";
 import { answerWith, markOutcome, notModifiedFields, setBrowserLifetime, withSource } from "../answering/answers.ts";
@@ -13,7 +12,7 @@ import { type LeadingFetch, outcomeOfNotStored } from "../collapsing/collapsed-f
 import { collapsingKeys } from "../collapsing/collapsing-key.ts";
 import { isReusable } from "../collapsing/followers.ts";
 import { MAY_KNOW_ELSEWHERE } from "../collapsing/known-elsewhere.ts";
-import type { Miss } from "../miss.ts";
+import { conditionsOf, type Miss } from "../miss.ts";
 import { askOrigin, hasFailed } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import { forward } from "../origin/forward.ts";
@@ -22,7 +21,7 @@ import { toAskAgainAsSent } from "./ask-without-idle-fields.ts";
 import { compareBehind } from "./compare-behind.ts";
 import type { ReadBody } from "./fill.ts";
 import { startFillFor } from "./fill-for-request.ts";
-import { appliesToEverybody, freshen, isWithdrawn } from "./freshening.ts";
+import { forgetOutdated, forgetWithdrawn, freshen } from "./freshening.ts";
 import { copyLargeBody } from "./large-body.ts";
 import { lookAgainAfterConfirmation, lookAgainBehind } from "./second-look.ts";
 import { decideStorage, type FetchedResponse, type HeadToStore, type StorageDecision } from "./storage-decision.ts";
@@ -40,8 +39,8 @@ interface Fetched {
 
 /**
  * Fetches from the origin, answers, and stores the answer if that is allowed. The stored response of `miss` is
- * validated. If the origin fails, the selected one replaces the answer, where that is allowed. Other
- * requests may wait for the outcome if it is a shared fetch.
+ * validated. If the origin fails, the selected one replaces the answer, where that is allowed. Other requests may wait
+ * for the outcome if it is a shared fetch.
  */
 export async function fetchAndStore(context: RequestContext, miss: Miss, leader: LeadingFetch | null): Promise<Answer> {
   const { ports, background } = context;
@@ -60,7 +59,7 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
   const stamp = ports.purges.stamp(); // the view held before the request was sent to the origin (R1, R2)
   const fetchedAt = ports.clock.now();
   const { toValidate } = miss;
-  const conditions = toValidate && validationFields(validatorsOf(toValidate.head), fetchedAt);
+  const conditions = conditionsOf(miss, fetchedAt);
   const result = await askOrigin(context, { storing: true, conditions: conditions ?? [] });
   const stale = hasFailed(result) ? await staleAnswer(context, miss, result) : null;
   if (stale) {
@@ -99,7 +98,7 @@ async function answerFreshened(
   notModified: FetchedResponse,
   tellFollowers: TellFollowers,
 ): Promise<Answer> {
-  const { ports, background } = context;
+  const { background } = context;
   const freshened = freshen(context, offered, notModified);
   // A 304 that does not confirm the offered response cannot be used, so the request is sent again without conditions.
   if (!freshened) return fetchOnce(context, { ...miss, toValidate: null }, tellFollowers);
@@ -110,7 +109,7 @@ async function answerFreshened(
     tellFollowers(outcomeOfNotStored(notStored.because, stored.head.status));
     lookAgainAfterConfirmation(context, notModified.fields, stored.head.status, notStored);
   }
-  if (isWithdrawn(context, freshened)) background.run(ports.store.forget(stored.head.key));
+  forgetWithdrawn(context, freshened);
 
   const because = notStored === null ? undefined : notStoredDetail(notStored);
   const outcome = forwardedOutcome(miss, { status: 304, stored: notStored === null, collapsed: false, because });
@@ -132,7 +131,7 @@ function answerFetched(context: RequestContext, fetched: Fetched, decision: Stor
   if (decision.kind === "not-stored") {
     tellFollowers(outcomeOfNotStored(decision.because, response.status));
     if (!mayBeOfOneRequest(decision.because, response.status)) rememberHeadOnly(context);
-    if (isAboutPage(decision.because, response.status)) forgetOutdated(context, miss);
+    if (miss.toValidate && isAboutPage(decision.because, response.status)) forgetOutdated(context, miss.toValidate);
     const looked = lookAgainBehind(context, response, lengthBytes, decision);
     return passOn(context, compareBehind(context, looked, lengthBytes, decision), miss, decision);
   }
@@ -179,15 +178,10 @@ async function answerPart(
   } else {
     background.run(cancelBody(response.body));
     tellFollowers({ kind: "failed", byOrigin: false });
-    if (decision.kind === "store" || isAboutPage(decision.because, response.status)) forgetOutdated(context, miss);
+    const isOutdated = decision.kind === "store" || isAboutPage(decision.because, response.status);
+    if (miss.toValidate && isOutdated) forgetOutdated(context, miss.toValidate);
   }
   return forward(context, { ...miss, reason: "partial" });
-}
-
-/** A full answer shows that the response whose validators were sent is out of date, though nothing takes its place. RFC 9111 §4.3.3. */
-function forgetOutdated(context: RequestContext, { toValidate }: Miss): void {
-  const { background, ports } = context;
-  if (toValidate && appliesToEverybody(context, toValidate)) background.run(ports.store.forget(toValidate.head.key));
 }
 
 function withBody(head: HeadToStore, bytes: Uint8Array<ArrayBuffer>): StoredResponse {

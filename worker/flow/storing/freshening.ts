@@ -55,18 +55,24 @@ export function freshen(
 }
 
 /**
- * Whether the origin has withdrawn the stored response: it now says that the same bytes are private or not to be
+ * Forgets a stored response that the origin has withdrawn: it now says that the same bytes are private or not to be
  * stored. They are not served to others again, not even stale.
  */
-export function isWithdrawn(context: RequestContext, { stored, notStored }: Freshened): boolean {
-  return isWithdrawal(notStored?.because ?? null) && appliesToEverybody(context, stored);
+export function forgetWithdrawn(context: RequestContext, { stored, notStored }: Freshened): void {
+  if (isWithdrawal(notStored?.because ?? null)) forgetOutdated(context, stored);
+}
+
+/** Forgets a stored response that the origin's answer shows to be out of date, if that is so for everybody. */
+export function forgetOutdated(context: RequestContext, stored: StoredResponse): void {
+  const { background, ports } = context;
+  if (appliesToEverybody(context, stored)) background.run(ports.store.forget(stored.head.key));
 }
 
 /**
  * Whether the origin's answer also applies to the stored page. An answer to a visitor with cookies may be about that
  * visitor's page alone, and an unkeyed field may have influenced the answer.
  */
-export function appliesToEverybody({ facts, resolved }: RequestContext, { head }: StoredResponse): boolean {
+function appliesToEverybody({ facts, resolved }: RequestContext, { head }: StoredResponse): boolean {
   const keyed = head.variant.map(([name]) => name);
   return speaksForEverybody(facts.identity) && unkeyedField(facts.fields, keyed, resolved.route) === null;
 }

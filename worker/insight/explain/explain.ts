@@ -5,7 +5,7 @@ import { collapsingKeys } from "../../flow/collapsing/collapsing-key.ts";
 import { entryOf } from "../../flow/entry.ts";
 import { planFetch } from "../../flow/fetch-plan.ts";
 import { judgeInMemory, lookInSharedTier } from "../../flow/looking-up.ts";
-import { type Miss, missOf, type UnusableResponse, type UsableVerdict } from "../../flow/miss.ts";
+import { conditionsOf, type Miss, missOf, type UnusableResponse, type UsableVerdict } from "../../flow/miss.ts";
 import { type IncomingRequest, type Isolate, openContext, type RequestContext } from "../../flow/request-context.ts";
 import { markerInMemory, selectInMemory, selectInSharedTier } from "../../flow/selection.ts";
 import type { FoundResponse } from "../../ports.ts";
@@ -14,8 +14,7 @@ import { isMadeStale } from "../../rules/freshness/judge.ts";
 import type { ResolvedUrl } from "../../rules/key/cache-key.ts";
 import { canonicalQuery } from "../../rules/key/query.ts";
 import { unkeyedField } from "../../rules/request/unkeyed-field.ts";
-import { type StoredHead, tagsOf, validatorsOf } from "../../rules/storing/stored-response.ts";
-import { validationFields } from "../../rules/validation/conditional-request.ts";
+import { type StoredHead, tagsOf } from "../../rules/storing/stored-response.ts";
 import { nearestKeys } from "./nearest-keys.ts";
 import { type JudgedRequest, outcomeOf, type PlannedFetch, stepsOf } from "./steps.ts";
 
@@ -109,7 +108,7 @@ function plannedFetch(context: RequestContext, miss: Miss): PlannedFetch {
   const { facts, resolved, collapsed, ports } = context;
   const plan = planFetch(context, miss);
   const now = ports.clock.now();
-  const { selected, toValidate } = plan.miss;
+  const { selected } = plan.miss;
   const sendsConditions = plan.kind === "fetch" || plan.kind === "fetch-unstored";
   const isShared = plan.kind === "fetch" || plan.kind === "head-by-get";
   const keys = isShared ? collapsingKeys(context) : null;
@@ -117,7 +116,7 @@ function plannedFetch(context: RequestContext, miss: Miss): PlannedFetch {
   const inMarker = markerInMemory(context)?.variants.flatMap(({ fields }) => fields.map(([name]) => name)) ?? [];
   return {
     plan,
-    validates: sendsConditions && toValidate !== null && validationFields(validatorsOf(toValidate.head), now) !== null,
+    validates: sendsConditions && conditionsOf(plan.miss, now) !== null,
     staleIfError: plan.kind !== "forward" && selected !== null && mayStandIn(context, selected.head),
     follows: !isHitForMiss && keys?.leader !== undefined,
     isHitForMiss,

@@ -47,8 +47,8 @@ export function mayBeOfOneRequest(because: NotStoredBecause, status: number): bo
 }
 
 /**
- * Whether a full answer that is not stored shows that what is stored is out of date. RFC 9111 §4.3.3. Most errors may be about
- * this request or moment alone, and so may an answer whose reason lies in the request.
+ * Whether a full answer that is not stored shows that what is stored is out of date. RFC 9111 §4.3.3. Most errors may be
+ * about this request or moment alone, and so may an answer whose reason lies in the request.
  */
 export function isAboutPage(because: NotStoredBecause, status: number): boolean {
   if (status >= 400) return status === 404 || status === 410;
