@@ -8,7 +8,7 @@ import { byDepth } from "../suite/depth.ts";
 import { explore, type RunWorld, runWorld, tell, WORLDS } from "./explore.ts";
 import { STEPS, World } from "./world.ts";
 
-const RUN = byDepth({ test: 200, gate: 700, all: WORLDS });
+const RUN = byDepth({ test: 200, gate: 500, all: WORLDS });
 
 test(`the promises hold in ${RUN} random worlds`, { timeout: 300_000 }, async () => {
   const { found, occurred } = await explore(1, RUN);
@@ -44,7 +44,7 @@ test("what goes wrong is told by few steps, and goes wrong again by them alone",
 /** How far the clocks of one PoP differ there, and how much of that the allowance does not cover. */
 const TOO_FAR_MS = 2000;
 const UNCOVERED_MS = TOO_FAR_MS - 250;
-const APART = byDepth({ test: 50, gate: 80, all: 200 });
+const APART = byDepth({ test: 50, gate: 50, all: 200 });
 
 test("where the clocks of a PoP differ by more than the allowance, promises come true by so much later", async () => {
   const late: number[] = [];

@@ -14,7 +14,7 @@ import { unkeyedInput } from "./unkeyed-input.ts";
 
 /** One seed is enough, because every change of the code changes the encounters; `npm run fuzz` takes others. */
 const SEED = 7;
-const IN_MEMORY = byDepth({ test: 800, gate: 1600, all: 2500 });
+const IN_MEMORY = byDepth({ test: 800, gate: 1200, all: 2500 });
 const IN_RUNTIME = byDepth({ test: 50, gate: 80, all: 150 });
 const ON_SERVER = byDepth({ test: 50, gate: 120, all: 2500 });
 

@@ -9,9 +9,9 @@ import { onServer } from "./server-meeting.ts";
 /** One seed is enough, because every change of the code changes the messages; `npm run fuzz -- --raw` takes others. */
 const SEED = 7;
 const MESSAGES = 1600;
-const TO_RUNTIME = byDepth({ test: 240, gate: 400, all: MESSAGES });
-const OVER_TLS = byDepth({ test: 160, gate: 400, all: 4 * MESSAGES });
-const TO_SERVER = byDepth({ test: 400, gate: MESSAGES, all: 20 * MESSAGES });
+const TO_RUNTIME = byDepth({ test: 160, gate: 240, all: MESSAGES });
+const OVER_TLS = byDepth({ test: 160, gate: 240, all: 4 * MESSAGES });
+const TO_SERVER = byDepth({ test: 400, gate: 800, all: 20 * MESSAGES });
 
 describe.each([
   { name: "in the Workers runtime", edge: inRuntime(), count: TO_RUNTIME },
