@@ -216,7 +216,18 @@ export function misuse(
     path,
     message: `${message}${got(input)}`,
   }));
-  return new TypeError(`${call}: ${listFaults(faults)}`);
+  const text = listFaults(faults);
+  const refusal = new TypeError(`${call}: ${text}`);
+  textsWithoutCall.set(refusal, text);
+  return refusal;
+}
+
+/** What the errors of `misuse` say after the name of the call. They themselves show no more than any `TypeError`. */
+const textsWithoutCall = new WeakMap<Error, string>();
+
+/** The message of an error without the name of the call that `misuse` refused, for whoever has not made that call. */
+export function textWithoutCall(error: Error): string {
+  return textsWithoutCall.get(error) ?? error.message;
 }
 
 const MAX_SHOWN_CHARACTERS = 80;

@@ -96,17 +96,24 @@ export interface Settings {
   token: string;
 }
 
+/** What code can do about a setting that is missing. */
+const IN_CODE =
+  "Set TIDEMARK_ENDPOINT to the site's origin, like https://www.example.com, and TIDEMARK_TOKEN to a token of its " +
+  "edge, or give createPurger the options endpoint and token.";
+
 /**
  * Takes each setting from the options, or else from the environment; an empty value counts as absent. The messages of
- * its errors never repeat a value, because the token may stand in the wrong variable.
+ * its errors never repeat a value, because the token may stand in the wrong variable. `howToConfigure` ends those of
+ * settings that are missing.
  */
 export function findSettings(
   options: Pick<PurgerOptions, "endpoint" | "token">,
   environment: Record<string, string | undefined>,
+  howToConfigure: string = IN_CODE,
 ): Settings {
   const endpoint = String(options.endpoint || environment.TIDEMARK_ENDPOINT || "").trim();
-  if (endpoint === "") throw notConfigured(`There is no endpoint. ${HOW_TO_CONFIGURE}`);
-  const token = findToken(options.token, "The option token", environment);
+  if (endpoint === "") throw notConfigured(`There is no endpoint. ${howToConfigure}`);
+  const token = findToken(options.token, "The option token", environment, howToConfigure);
   return { endpoint: originOf(endpoint, options.endpoint ? "The option endpoint" : "TIDEMARK_ENDPOINT"), token };
 }
 
@@ -114,16 +121,17 @@ export function findSettings(
 export function findEdges(
   { endpoint, endpoints, token }: PurgerOptions,
   environment: Record<string, string | undefined>,
+  howToConfigure: string = IN_CODE,
 ): readonly Settings[] {
-  if (!endpoints) return [findSettings({ endpoint, token }, environment)];
+  if (!endpoints) return [findSettings({ endpoint, token }, environment, howToConfigure)];
   const edges = endpoints.map((given, index): Settings => {
     const edge = typeof given === "object" && "endpoint" in given ? given : { endpoint: given, token: undefined };
     const name = `The option endpoints[${index}]`;
     return {
       endpoint: originOf(String(edge.endpoint).trim(), name),
       token: edge.token
-        ? findToken(edge.token, `${name}.token`, environment)
-        : findToken(token, "The option token", environment),
+        ? findToken(edge.token, `${name}.token`, environment, howToConfigure)
+        : findToken(token, "The option token", environment, howToConfigure),
     };
   });
   const again = edges.findIndex(({ endpoint }, index) => edges.findIndex((edge) => edge.endpoint === endpoint) < index);
@@ -135,9 +143,10 @@ function findToken(
   option: string | undefined,
   source: string,
   environment: Record<string, string | undefined>,
+  howToConfigure: string,
 ): string {
   const token = (option || environment.TIDEMARK_TOKEN || "").trim();
-  if (token === "") throw notConfigured(`There is no token. ${HOW_TO_CONFIGURE}`);
+  if (token === "") throw notConfigured(`There is no token. ${howToConfigure}`);
   // RFC 6750 §2.1 allows fewer characters; a field value can carry all of these.
   if (!/^[!-~]+$/.test(token)) {
     throw notConfigured(
@@ -146,11 +155,6 @@ function findToken(
   }
   return token;
 }
-
-/** What code can do about a setting that is missing. */
-export const HOW_TO_CONFIGURE: string =
-  "Set TIDEMARK_ENDPOINT to the site's origin, like https://www.example.com, and TIDEMARK_TOKEN to a token of its " +
-  "edge, or give createPurger the options endpoint and token.";
 
 function originOf(endpoint: string, source: string): string {
   const url = URL.parse(endpoint);

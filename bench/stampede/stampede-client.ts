@@ -20,7 +20,7 @@ for (let number = 0; number < connections; number++) {
   const socket = isEncrypted ? connectWithTls({ ...where, rejectUnauthorized: false }) : connect(where);
   socket.setNoDelay(true).on("error", () => socket.destroy());
   sockets.push(socket);
-  // So many at a time fit into any server's queue.
+  // Any server's queue has room for a hundred at a time.
   if (number % 100 === 99) await once(socket, isEncrypted ? "secureConnect" : "connect");
 }
 const latencies = new LatencyHistogram();

@@ -5,6 +5,7 @@ import { DESCRIPTIONS } from "../descriptions.ts";
 import { EXIT } from "../exit-code.ts";
 import { explanationReport } from "../explanation-report.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
+import { namedEdge } from "../named-edge.ts";
 import { printPurgeError } from "../print-error.ts";
 
 interface ExplainFlags {
@@ -47,7 +48,7 @@ async function explain(url: string, { header, request, json, endpoint }: Explain
   try {
     const explanation = await askExplanation(
       { url, method: request.toUpperCase(), fields: { ...DEFAULT_FIELDS, ...header } },
-      endpoint,
+      namedEdge(endpoint),
     );
     process.stdout.write(json ? `${JSON.stringify(explanation)}\n` : explanationReport(explanation));
     return EXIT.done;

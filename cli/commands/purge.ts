@@ -2,18 +2,13 @@ import { randomUUID } from "node:crypto";
 import { text } from "node:stream/consumers";
 import { styleText } from "node:util";
 import { Command, InvalidArgumentError, Option } from "commander";
-import {
-  createPurger,
-  PurgeError,
-  PurgeIncomplete,
-  type PurgeOptions,
-  type Purger,
-  type Receipt,
-} from "../../sdk/index.ts";
+import { textWithoutCall } from "../../sdk/errors.ts";
+import { PurgeError, PurgeIncomplete, type PurgeOptions, type Purger, type Receipt } from "../../sdk/index.ts";
 import { MAX_PURGE_BYTES, MAX_PURGE_ITEMS, MAX_REFRESH_URLS } from "../../wire/purge-request.ts";
 import { DESCRIPTIONS } from "../descriptions.ts";
 import { EXIT } from "../exit-code.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
+import { openPurger } from "../named-edge.ts";
 import { printError, printPurgeError } from "../print-error.ts";
 import { type PurgeItems, PurgeItemsError, readPurgeItems } from "../purge-items.ts";
 import { purgeReport, seconds } from "../purge-report.ts";
@@ -88,7 +83,7 @@ export function purgeCommand(): Command {
 }
 
 async function purge(flags: PurgeFlags, readsInput: boolean): Promise<number> {
-  const purger = createPurger({ endpoint: flags.endpoint });
+  const purger = openPurger({ endpoint: flags.endpoint });
   let receipts: readonly Receipt[];
   let receipt: Receipt;
   try {
@@ -193,8 +188,7 @@ function exitCodeOf(error: unknown): number {
     return exitCode;
   }
   if (error instanceof PurgeItemsError || error instanceof TypeError) {
-    // The SDK begins with the name of its method, which nobody called here.
-    printError(error.message.replace(/^(?:batch\.add|batch\.commit|purge)(?:, options)?: /, ""));
+    printError(textWithoutCall(error));
     return EXIT.usage;
   }
   throw error;

@@ -1,10 +1,11 @@
 import { Command, InvalidArgumentError } from "commander";
-import { createPurger, PurgeError, type PurgeRecordPage, type Purger } from "../../sdk/index.ts";
+import { PurgeError, type PurgeRecordPage, type Purger } from "../../sdk/index.ts";
 import { DESCRIPTIONS } from "../descriptions.ts";
 import { EXIT } from "../exit-code.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { followPurges } from "../follow-purges.ts";
 import { interruption } from "../interruption.ts";
+import { openPurger } from "../named-edge.ts";
 import { printError, printPurgeError } from "../print-error.ts";
 import { GrowingTable, purgesTable } from "../purges-table.ts";
 
@@ -68,7 +69,7 @@ export function purgesCommand(): Command {
 
 async function list(query: ListedPurges, { json, endpoint }: PurgesFlags): Promise<number> {
   // A person who waits for an answer can call again.
-  const purger = createPurger({ endpoint, retries: 0 });
+  const purger = openPurger({ endpoint, retries: 0 });
   let page: PurgeRecordPage;
   try {
     page = "seq" in query ? await onePurge(purger, query.seq) : await purger.purges(query);
@@ -90,7 +91,7 @@ async function list(query: ListedPurges, { json, endpoint }: PurgesFlags): Promi
 }
 
 async function followAndPrint({ json, endpoint, limit, every = DEFAULT_EVERY_SECONDS }: PurgesFlags): Promise<number> {
-  const purger = createPurger({ endpoint, retries: 0 });
+  const purger = openPurger({ endpoint, retries: 0 });
   const ending = new AbortController();
   interruption().then(() => ending.abort());
   // The reader of a pipe may go first, as `head` does.

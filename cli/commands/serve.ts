@@ -129,9 +129,9 @@ async function run(flags: ServeFlags): Promise<void> {
   const environment = process.env;
   try {
     const predecessor = Predecessor.find();
+    const obeyStop = predecessor === null ? endAtSignals : holdSignals;
     // A check that is interrupted must not end with 0, which would say that nothing is wrong.
-    const obeyStop = flags.check ? () => () => undefined : predecessor === null ? endAtSignals : holdSignals;
-    const leaveStopToServer = obeyStop(TO_STOP);
+    const leaveStopToServer = flags.check ? null : obeyStop(TO_STOP);
     const sockets = activatedSockets(environment, printLine);
     const named = [...(flags.listen ?? []), ...(flags.listenTls ?? [])];
     const isOpen = sockets.length > 0 || predecessor !== null;
@@ -177,7 +177,7 @@ async function run(flags: ServeFlags): Promise<void> {
     const server = await serve(options, prepared);
     obeySignals(server);
     sendHeldOn();
-    leaveStopToServer();
+    leaveStopToServer?.();
     tellServiceManager(environment, READY, printLine);
     process.stdout.write(`${startedText(server)}\n`);
     await server.ended;

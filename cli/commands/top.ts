@@ -1,8 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Command, InvalidArgumentError } from "commander";
-import { createPurger, PurgeError, type Purger } from "../../sdk/index.ts";
+import { PurgeError, type Purger } from "../../sdk/index.ts";
 import { DESCRIPTIONS } from "../descriptions.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
+import { openPurger } from "../named-edge.ts";
 import { printPurgeError } from "../print-error.ts";
 import { lastMinuteOf, type TopView, topFrame } from "../top-frame.ts";
 
@@ -48,7 +49,7 @@ export function topCommand(): Command {
     .addHelpText("after", AFTER_HELP)
     .action(async (flags: TopFlags) => {
       const endpoint = flags.endpoint ?? process.env.TIDEMARK_ENDPOINT ?? "";
-      const purger = createPurger({ endpoint: flags.endpoint, retries: 0 });
+      const purger = openPurger({ endpoint: flags.endpoint, retries: 0 });
       try {
         await watch(endpoint, purger, flags);
       } catch (error) {

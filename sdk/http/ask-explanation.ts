@@ -3,7 +3,7 @@ import { CONTROL_PREFIX } from "../../wire/fields.ts";
 import { problemSchema } from "../../wire/problem-schema.ts";
 import { WITHOUT_VALUES } from "../check.ts";
 import { listFaults, PurgeRejected, PurgeTimeout } from "../errors.ts";
-import { findSettings } from "../options.ts";
+import type { Settings } from "../options.ts";
 import { jsonOrUndefined, MAX_ANSWER_BYTES, readBody } from "./answer.ts";
 import { forbidden, rateLimited, refusal, serverError, unexpected, unreachable } from "./failures.ts";
 import { openUndici } from "./transport-undici.ts";
@@ -21,9 +21,8 @@ const DEADLINE_MS = 10_000;
 /** Asks the edge once what it would do with a request. Rejects with a `PurgeError`. */
 export async function askExplanation(
   { url, method, fields }: RequestToExplain,
-  endpointOption: string | undefined,
+  { endpoint, token }: Settings,
 ): Promise<Explanation> {
-  const { endpoint, token } = findSettings({ endpoint: endpointOption }, process.env);
   const transport = openUndici();
   const signal = AbortSignal.timeout(DEADLINE_MS);
   try {

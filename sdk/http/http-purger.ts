@@ -24,6 +24,8 @@ export interface Platform extends SendPlatform {
   /** The environment variables. */
   environment(): Record<string, string | undefined>;
   openTransport(): Transport;
+  /** What to do about a setting that is missing. Default: what code can do. */
+  readonly howToConfigure?: string;
 }
 
 /** The parts that are the same on every platform. */
@@ -65,7 +67,7 @@ export function createHttpPurger(options: PurgerOptions, platform: Platform): Pu
 
   /** The edges and limits of a call, and the transport that it goes over. */
   function prepared(call: { readonly signal: AbortSignal | undefined; readonly deadlineMs: number | undefined }) {
-    edges ??= findEdges(parsed.data ?? {}, platform.environment());
+    edges ??= findEdges(parsed.data ?? {}, platform.environment(), platform.howToConfigure);
     transport ??= fetch ? openFetch(fetch) : platform.openTransport();
     const limits = {
       deadlineMs: call.deadlineMs ?? deadlineMs,

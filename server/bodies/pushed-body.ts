@@ -17,7 +17,7 @@ export interface BodySource {
 const MAX_WAITING_BYTES = 64 * 1024;
 const MAX_WAITING_PIECES = 1024;
 
-/** So many smaller pieces that wait are given together, because each costs its reader more than the copy. */
+/** From this many on, small pieces that wait are given together, because each costs its reader more than the copy. */
 const MANY_PIECES = 16;
 const SMALL_PIECE_BYTES = 4 * 1024;
 
@@ -111,6 +111,7 @@ export class PushedBody implements NodeBody {
     this.#reader = Promise.withResolvers();
     return this.#reader.promise;
   }
+
   #takePiece(): Uint8Array | undefined {
     const pieces = this.#pieces;
     let count = 0;

@@ -1,7 +1,7 @@
 /** The share of the available memory that cached files are assumed to fill. */
 const SHARE = 1 / 4;
 
-/** So many files at most: their names and sizes take about 100 bytes each of this process's own memory. */
+/** The most files that are remembered: each takes about 100 bytes of this process's own memory. */
 const MAX_FILES = 200_000;
 
 /** A read that takes longer than this has waited, for the disk or for a core. Milliseconds. */

@@ -11,6 +11,7 @@ import type {
   Wait,
 } from "../../worker/ports.ts";
 import { ExpiringKeys } from "../../worker/rules/key/expiring-keys.ts";
+import { within } from "../../worker/within.ts";
 import { messageOf } from "../message-of.ts";
 import { byLines, type FetchNews, writeNews } from "./fetch-news.ts";
 import { LockFolder, lockNameOf } from "./lock-folder.ts";
@@ -294,10 +295,8 @@ export class MachineFetches {
 
   /** A worker may hang, and say nothing. */
   async #hearWithin(ms: number, neighbour: Neighbour, lock: string): Promise<Heard> {
-    const wait = this.#clock.wait(ms);
-    const heard = await Promise.race([neighbour.ended(lock), wait.over]);
-    wait.cancel();
-    if (heard) return heard;
+    const heard = await within(this.#clock, ms, neighbour.ended(lock), () => null);
+    if (heard !== null) return heard;
     neighbour.forget(lock);
     return "lost";
   }

@@ -4,7 +4,7 @@ import type { Answer, Bodies, StreamedBody } from "../../worker/ports.ts";
 import type { ExchangeLog } from "./access-log.ts";
 import { type AnswerHead, answerHead, headText } from "./answer-head.ts";
 import { answeredExchange } from "./answered-exchange.ts";
-import { type BanHead, beginsBan, readBanHead } from "./ban-head.ts";
+import { beginsBan, readBanHead } from "./ban-head.ts";
 import { ClientFields } from "./client-fields.ts";
 import type { Connection } from "./connection.ts";
 import { NodeRequest } from "./node-request.ts";
@@ -39,39 +39,15 @@ export class BareConnections {
 
   /** Answers a request for a WebSocket on the bare connection. */
   async upgrade(connection: Connection, message: IncomingMessage, head: Buffer): Promise<void> {
-    const { socket } = connection;
-    const startedAt = performance.now();
     takeOver(connection);
-    connection.outstanding++;
-    connection.isLast = true;
-    if (head.byteLength > 0) socket.unshift(head);
-    const fields = new ClientFields(message.rawHeaders);
+    if (head.byteLength > 0) connection.socket.unshift(head);
     const line = {
       method: message.method!,
       target: message.url!,
       versionMajor: message.httpVersionMajor,
       versionMinor: message.httpVersionMinor,
     };
-    const request = new NodeRequest(line.method, fields, null, connection.arrivals.of(fields, line.target));
-    const answer = await this.#askOnce(line, request);
-    if (answer.switchedTo !== undefined) {
-      const switched = answer.switchedTo as SwitchedConnection;
-      if (socket.destroyed) {
-        switched.socket.destroy();
-        return;
-      }
-      connection.isTunnel = true;
-      socket.write(switchingHead(switched), "latin1");
-      join(socket, switched.socket);
-      socket.once("close", () => {
-        const bodyBytes = socket.bytesWritten;
-        this.#parts.log?.record(answeredExchange(message, request, answer, { bodyBytes, isWhole: true }, startedAt));
-      });
-      return;
-    }
-    const written = await this.#writeAndEnd(connection, request, answer);
-    connection.outstanding--;
-    this.#parts.log?.record(answeredExchange(message, request, answer, written, startedAt));
+    await this.#answer(connection, line, message.rawHeaders);
   }
 
   /** Answers bytes that are no request. RFC 9112 §2.2. */
@@ -105,22 +81,29 @@ export class BareConnections {
     if (!beginsBan(read) || read.length > this.#parts.maxHeadBytes) return false;
     connection.banHead = read;
     const head = readBanHead(read);
-    if (head) void this.#ban(connection, head);
+    if (head) void this.#answer(connection, head.line, head.raw);
     return head !== null;
   }
 
-  /** Answers a BAN on the bare connection, and ends it, because Node's parser has given up on it. */
-  async #ban(connection: Connection, { line, raw }: BanHead): Promise<void> {
+  /** Answers a request without a body, and ends the connection or makes a tunnel of it: Node's parser has given up on it. */
+  async #answer(connection: Connection, line: RequestLine, raw: readonly string[]): Promise<void> {
     const startedAt = performance.now();
     connection.outstanding++;
     connection.isLast = true;
+    const { method, target, versionMajor, versionMinor } = line;
     const fields = new ClientFields(raw);
-    const request = new NodeRequest(line.method, fields, null, connection.arrivals.of(fields, line.target));
+    const request = new NodeRequest(method, fields, null, connection.arrivals.of(fields, target));
     const answer = await this.#askOnce(line, request);
+    const message = { method, url: target, httpVersion: `${versionMajor}.${versionMinor}` };
+    const record = (written: Written) =>
+      this.#parts.log?.record(answeredExchange(message, request, answer, written, startedAt));
+    if (answer.switchedTo !== undefined) {
+      beginTunnel(connection, answer.switchedTo as SwitchedConnection, record);
+      return;
+    }
     const written = await this.#writeAndEnd(connection, request, answer);
     connection.outstanding--;
-    const message = { method: line.method, url: line.target, httpVersion: `1.${line.versionMinor}` };
-    this.#parts.log?.record(answeredExchange(message, request, answer, written, startedAt));
+    record(written);
   }
 
   /** Asks the edge for a request without a body, on a bare connection. Never rejects. */
@@ -185,6 +168,19 @@ function takeOver(connection: Connection): void {
   connection.leaveHttp();
   socket.on("error", () => undefined); // "close" follows
   socket.on("timeout", () => connection.stalled());
+}
+
+/** Joins a connection to one of the origin that speaks another protocol. `onEnd` gets what the client was sent. */
+function beginTunnel(connection: Connection, switched: SwitchedConnection, onEnd: (written: Written) => void): void {
+  const { socket } = connection;
+  if (socket.destroyed) {
+    switched.socket.destroy();
+    return;
+  }
+  connection.isTunnel = true;
+  socket.write(switchingHead(switched), "latin1");
+  join(socket, switched.socket);
+  socket.once("close", () => onEnd({ bodyBytes: socket.bytesWritten, isWhole: true }));
 }
 
 /** What to say of the errors of Node's parser. */

@@ -2,6 +2,7 @@ import { connect, type Socket } from "node:net";
 import type { Clock, PurgeRecord, PurgeRecordPage } from "../../worker/ports.ts";
 import type { AppendRequest, AppendResult, ReaderPosition, ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
+import { within } from "../../worker/within.ts";
 import { FrameReader, writeFrame } from "./frames.ts";
 import type { Call, FromWorker, LogCalls } from "./log-messages.ts";
 
@@ -131,14 +132,8 @@ export class SupervisedLog implements LogCalls {
     const answer = Promise.withResolvers<unknown>();
     calls.set(number, answer);
     send(socket, { number, call, parameters });
-    const wait = this.#options.clock.wait(ms);
-    void wait.over.then(() => answer.reject(new Error("the purge log does not answer")));
-    try {
-      return (await answer.promise) as T;
-    } finally {
-      wait.cancel();
-      calls.delete(number);
-    }
+    const late = () => Promise.reject(new Error("the purge log does not answer"));
+    return within(this.#options.clock, ms, answer.promise as Promise<T>, late).finally(() => calls.delete(number));
   }
 
   /** The connection, or the attempt to make one. */

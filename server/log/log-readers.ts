@@ -1,6 +1,7 @@
 import type { Clock } from "../../worker/ports.ts";
 import type { ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
+import { within } from "../../worker/within.ts";
 
 /**
  * How long a receipt waits for the workers' confirmations, in milliseconds. A worker confirms within a few; one that
@@ -88,9 +89,7 @@ export class LogReaders {
     this.#decide();
     while (!reader.isAdmitted && this.#readers.has(name)) {
       this.#pushTo(reader, true);
-      const wait = this.#clock.wait(ASK_AGAIN_MS);
-      await Promise.race([promise, wait.over]);
-      wait.cancel();
+      await within(this.#clock, ASK_AGAIN_MS, promise, () => undefined);
     }
     if (!reader.isAdmitted) throw new Error(`${name} has ended`);
   }

@@ -3,6 +3,7 @@ import { AFTER_FIELD } from "../../wire/fields.ts";
 import type { EdgeAnswer, LearningIsolate } from "../../worker/isolate.ts";
 import type { Answer, BackgroundWork, ClientRequest, Clock } from "../../worker/ports.ts";
 import { isAddress } from "../../worker/rules/forwarding/trusted-proxies.ts";
+import { within } from "../../worker/within.ts";
 import { ownAnswer } from "../listener/own-answer.ts";
 import type { SwitchedConnection } from "../listener/tunnel.ts";
 import { fromWebResponse } from "../listener/web-answer.ts";
@@ -99,9 +100,8 @@ export class Children {
    */
   async #inTime(answered: Promise<EdgeAnswer>, waitsMs: number | null): Promise<EdgeAnswer> {
     if (waitsMs === null) return answered;
-    const wait = this.#parts.clock.wait(Math.max(0, waitsMs - SOONER_THAN_CHILD_MS));
-    const late = wait.over.then(() => null);
-    const first = await Promise.race([answered, late]).finally(() => wait.cancel());
+    const limitMs = Math.max(0, waitsMs - SOONER_THAN_CHILD_MS);
+    const first = await within(this.#parts.clock, limitMs, answered, () => null);
     if (first !== null) return first;
     void answered.then(letGo).catch(() => undefined); // what is stored is stored all the same
     return ownAnswer(504, "origin-timed-out", "the origin took too long to answer");

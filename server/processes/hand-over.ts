@@ -1,4 +1,5 @@
 import type { Clock } from "../../worker/ports.ts";
+import { within } from "../../worker/within.ts";
 import type { HeldSocket } from "./listening-sockets.ts";
 import type { SiteLogs } from "./site-logs.ts";
 import type { Successor } from "./upgrade.ts";
@@ -46,9 +47,8 @@ export async function handOver(successor: Successor, old: OldServer): Promise<vo
 }
 
 async function giveLog(successor: Successor, { clock, sockets, logs, workers, onHandOver }: OldServer): Promise<void> {
-  const wait = clock.wait(HOLD_WITHIN_MS);
-  await Promise.race([Promise.all([...workers].map((worker) => worker.hold())), wait.over]);
-  wait.cancel();
+  const allHold = Promise.all([...workers].map((worker) => worker.hold()));
+  await within(clock, HOLD_WITHIN_MS, allHold, () => undefined);
   const readers = [...workers].map(({ name }) => logs.readerOf(name));
   await logs.giveAway();
   onHandOver();

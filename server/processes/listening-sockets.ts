@@ -15,7 +15,7 @@ export type ListenAddress =
   /** A Unix socket. `mode`: its permissions; default: everybody who can reach its folder may connect, as with nginx. */
   | { readonly path: string; readonly mode?: number };
 
-type HostAddress = Extract<ListenAddress, { host: string }>;
+export type HostAddress = Extract<ListenAddress, { host: string }>;
 
 /** A socket that is open in this process, which accepts nothing from it. */
 export interface HeldSocket {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { basename, join } from "node:path";
+import { within } from "../../worker/within.ts";
 import type { GrantAtStart } from "../log/log-file.ts";
 import { LogFolder } from "../log/log-folder.ts";
 import type { ServedLog } from "../log/log-keeper.ts";
@@ -123,17 +124,10 @@ export class SiteLogs {
       if (isOver) late(site);
     });
     for (const admission of admissions) admission.catch(() => undefined); // those who wait for all of them hear of it
-    const all = Promise.all(admissions);
     const { clock, admitWithinMs = 5_000 } = this.#options;
-    const wait = clock.wait(admitWithinMs);
     // With one site, or while no site could be served, there is nothing to begin with.
-    const enough = wait.over.then(() => (waiting.size < sites.length ? undefined : Promise.any(admissions)));
-    enough.catch(() => undefined);
-    try {
-      await Promise.race([all, enough]);
-    } finally {
-      wait.cancel();
-    }
+    const enough = () => (waiting.size < sites.length ? undefined : Promise.any(admissions));
+    await within(clock, admitWithinMs, Promise.all(admissions), enough);
     isOver = true;
     return waiting;
   }

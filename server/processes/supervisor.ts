@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { moduleBeside } from "../../cdn/own-package.ts";
 import type { Clock } from "../../worker/ports.ts";
+import { within } from "../../worker/within.ts";
 import type { Clocks } from "../log/clock-steps.ts";
 import { SharedLogError } from "../log/postgres/database-error.ts";
 import { systemClock } from "../system-clock.ts";
@@ -360,9 +361,9 @@ export class Supervisor {
     const next: Generation = { loaded: this.#generation.loaded, workers: new Set(), isRetired: false };
     this.#generation = next;
     const accepting = Promise.all(this.#openPlaces(next)).then(() => this.#retireAllBut(next));
-    const wait = this.#clock.wait(START_WITHIN_MS); // if none starts, the old ones go on, and another upgrade may help
-    await Promise.race([accepting, wait.over, this.ended.catch(() => undefined)]);
-    wait.cancel();
+    const acceptingOrEnded = Promise.race([accepting, this.ended.catch(() => undefined)]);
+    // If none starts, the old ones go on, and another upgrade may help.
+    await within(this.#clock, START_WITHIN_MS, acceptingOrEnded, () => undefined);
   }
 
   /** Lets as many workers run as there should be. Each promise resolves once one accepts connections in its place. */
@@ -454,8 +455,7 @@ export class Supervisor {
 
   /** Resolves when the worker accepts connections. Rejects if it ends, or takes too long. */
   async #bringUp(worker: WorkerProcess): Promise<void> {
-    const wait = this.#clock.wait(START_WITHIN_MS);
-    const tooLong = wait.over.then(() => Promise.reject(new Error(`${worker.name} does not start`)));
+    const tooLong = () => Promise.reject(new Error(`${worker.name} does not start`));
     const rejectsAtEnd = worker.ended.then((ending) => Promise.reject(new WorkerEndedError(worker.name, ending)));
     const up = (async () => {
       await worker.started;
@@ -463,11 +463,7 @@ export class Supervisor {
       const notAdmitted = await this.#logs.admit(this.#logs.readerOf(worker.name), worker.sites, late);
       await worker.listen(this.#sockets, [...notAdmitted]); // without those that were late a moment ago
     })();
-    try {
-      await Promise.race([up, rejectsAtEnd, tooLong]);
-    } finally {
-      wait.cancel();
-    }
+    await within(this.#clock, START_WITHIN_MS, Promise.race([up, rejectsAtEnd]), tooLong);
     this.#failedStarts = 0;
     this.#options.report({ kind: "worker-listening", name: worker.name, pid: worker.pid! });
   }

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import type { OriginAddress } from "../origin/origin-address.ts";
-import type { ListenAddress } from "../processes/listening-sockets.ts";
+import type { HostAddress, ListenAddress } from "../processes/listening-sockets.ts";
 
 const MAX_PORT = 65_535;
 
@@ -27,6 +27,11 @@ export function readListenAddress(text: string): ListenAddress | null {
 export function localAuthority(address: string): string {
   const [, host = "", port] = /^(.*):(\d+)$/.exec(address) ?? [];
   return [...LOOPBACK, "0.0.0.0", "[::]"].includes(host) ? `localhost:${port}` : address;
+}
+
+/** The first address with TLS, which is not spoken on unix sockets. */
+export function addressWithTls(listen: readonly ListenAddress[]): HostAddress | undefined {
+  return listen.find((address): address is HostAddress => "port" in address && address.scheme === "https");
 }
 
 /** Whether only this machine reaches the address. A unix socket is reached by those whom its folder lets in. */

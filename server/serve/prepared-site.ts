@@ -7,7 +7,7 @@ import { addressText, type OriginAddress, readOriginAddress } from "../origin/or
 import type { ListenAddress } from "../processes/listening-sockets.ts";
 import { type LoadedSite, loadSite } from "../site/load-site.ts";
 import type { SiteSettings } from "./edge-settings.ts";
-import { isLocal, leadsBack, localHosts } from "./listen-addresses.ts";
+import { addressWithTls, isLocal, leadsBack, localHosts } from "./listen-addresses.ts";
 import { isReadableOnTheWay, NODE, type ParentSettings } from "./parent-settings.ts";
 import { ServerError } from "./server-error.ts";
 import { siteWarnings } from "./site-warnings.ts";
@@ -150,14 +150,14 @@ function expectProxies(listen: readonly ListenAddress[], { trustedProxies }: Sit
 /** How clients are sent to https. Throws a `ServerError` if nothing there would answer them. */
 function redirectOf({ listen, redirectsToHttps: status }: SiteSurroundings, site: Site): HttpsRedirect | null {
   if (status === null) return null;
-  const withTls = listen.find((address) => "port" in address && address.scheme === "https");
+  const withTls = addressWithTls(listen);
   if (withTls === undefined && site.trustedProxies.length === 0) {
     throw new ServerError(
       "--redirect-to-https would send clients in circles: this server has no address with TLS (--listen-tls), and the " +
         "config names no trustedProxies whose X-Forwarded-Proto could say that a request came over https.",
     );
   }
-  const port = (withTls !== undefined && "port" in withTls && withTls.port) || 443;
+  const port = withTls?.port || 443;
   const { hosts, publicUrl } = site;
   return { status, port, hosts, publicHost: publicUrl?.scheme === "https" ? publicUrl.host : null };
 }

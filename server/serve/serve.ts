@@ -18,7 +18,7 @@ import type { Predecessor } from "../processes/upgrade.ts";
 import { systemClock } from "../system-clock.ts";
 import { connectionLimit, mayOpenFiles } from "./connection-limit.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
-import { readListenAddress } from "./listen-addresses.ts";
+import { addressWithTls, readListenAddress } from "./listen-addresses.ts";
 import { readParentSettings } from "./parent-settings.ts";
 import { expectWritableLog } from "./places.ts";
 import { prepareSite, type SiteSurroundings } from "./prepared-site.ts";
@@ -256,7 +256,7 @@ function readDisk(folder: CacheFolder, maxBytes: number): Janitor {
 /** The certificates, if any address needs them. Throws a `ServerError` if they cannot be used. */
 function tlsOf(files: CertificateFiles, listen: readonly ListenAddress[]): TlsSettings | null {
   const hasFiles = files.pairs.length > 0 || files.folder !== null;
-  const isNeeded = listen.some((address) => "port" in address && address.scheme === "https");
+  const isNeeded = addressWithTls(listen) !== undefined;
   if (isNeeded && !hasFiles) {
     throw new ServerError(
       "TLS needs a certificate and its key. Name them: --tls-cert fullchain.pem --tls-key privkey.pem, " +
@@ -277,7 +277,7 @@ function hstsWarnings(
   listen: readonly ListenAddress[],
   sites: PreparedSites,
 ): string[] {
-  const speaksTls = listen.some((address) => "port" in address && address.scheme === "https");
+  const speaksTls = addressWithTls(listen) !== undefined;
   const trustsProxies = [...sites.values()].some(({ site }) => site.trustedProxies.length > 0);
   if (strictTransportSecurity === null || speaksTls || trustsProxies) return [];
   return ["--hsts has no effect: it is for answers over TLS, and this server has no address with TLS (--listen-tls)."];

@@ -245,6 +245,20 @@ const usage: readonly Case[] = [
     stderr: `tidemark: There is no token. ${HOW_TO_CONFIGURE}\n`,
   },
   {
+    name: "there is no token for items that become several purges",
+    args: ["-", "--id", "x"],
+    stdin: Array.from({ length: 10_001 }, (_, index) => `tag:t${index}`).join("\n"),
+    env: { TIDEMARK_TOKEN: "" },
+    exit: 2,
+    stderr: /The first failure: There is no token\. Set TIDEMARK_ENDPOINT or --endpoint .* to a token of its edge\.\n/,
+  },
+  {
+    name: "the reason is too long",
+    args: ["--tag", "x", "--reason", "r".repeat(10_000)],
+    exit: 2,
+    stderr: /^tidemark: reason: /,
+  },
+  {
     name: "nothing is configured",
     args: ["--tag", "x", "--endpoint", ""],
     env: { TIDEMARK_TOKEN: "" },

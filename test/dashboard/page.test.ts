@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { buildPage, moduleOf, PAGE_MODULE } from "../../dashboard/build-page.ts";
 
-/** The most that the page may weigh, gzipped: so much it adds to the deployed worker. */
+/** The most that the page may weigh, gzipped, because it adds as much to the deployed worker. */
 const MAX_BYTES = 17 * 1024;
 
 const built = await buildPage();

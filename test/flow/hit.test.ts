@@ -1,24 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { Counters } from "../../worker/insight/counters.ts";
-import { type EdgeAnswer, startIsolate } from "../../worker/isolate.ts";
+import type { EdgeAnswer } from "../../worker/isolate.ts";
 import { toWebResponse } from "../../worker/platform/web-answer.ts";
-import { compileSite } from "../../worker/site/site.ts";
-import { memoryBodies } from "../engine/memory-bodies.ts";
-import { MemoryLog } from "../engine/memory-log.ts";
-import { MemoryNotes } from "../engine/memory-notes.ts";
 import { MemoryOrigin } from "../engine/memory-origin.ts";
-import { MemorySharedTier } from "../engine/memory-shared-tier.ts";
-import { BEGINNING, HOST } from "../engine/scenario.ts";
-import { Scheduler } from "../engine/scheduler.ts";
+import { PopUnderTest } from "./pop-under-test.ts";
 
 describe("a memory hit within the lease", () => {
-  const scheduler = new Scheduler(1, BEGINNING);
+  const pop = new PopUnderTest();
+  const { scheduler, tier, log, behind } = pop;
   const origin = new MemoryOrigin(scheduler);
-  const log = new MemoryLog(scheduler);
   const io: string[] = [];
   let logAnswers = true;
-  const tier = new MemorySharedTier(scheduler, { lostPuts: 0, evictions: 0 });
-  const isolate = startIsolate(compileSite({ origin: origin.url, hosts: [HOST] }, {}), {
+  const ask = pop.start(origin, {
     clock: {
       now: () => scheduler.now(),
       wait: (ms) => {
@@ -26,44 +18,23 @@ describe("a memory hit within the lease", () => {
         return scheduler.wait(ms);
       },
     },
-    random: () => 0.5,
     sharedTier: {
       get: (key) => {
         io.push("look-up");
         return tier.get(key);
       },
-      put: (stored) => tier.put(stored),
-      delete: (key) => tier.delete(key),
-      getBody: (bodyKey, part) => tier.getBody(bodyKey, part),
-      putBody: (bodyKey, body) => tier.putBody(bodyKey, body),
     },
-    notes: new MemoryNotes(scheduler),
-    origin,
     log: {
       read: (since, leaseMs) => (logAnswers ? log.read(since, leaseMs) : new Promise(() => undefined)),
       append: (purge) => log.append(purge),
     },
-    audit: log,
-    bodies: memoryBodies,
-    webRequest: ({ request }) => request as Request,
-    fingerprint: async (text) => text,
-    tokens: { check: async () => ({ kind: "refused", because: "no-tokens" }) },
-    reporter: new Counters(origin.url, () => undefined),
   });
-  const behind: Promise<unknown>[] = [];
-  const ask = (path = "/a") =>
-    isolate.fetch({
-      request: new Request(`http://${HOST}${path}`),
-      url: `http://${HOST}${path}`,
-      background: { run: (work) => void behind.push(work) },
-      clientAddress: null,
-    });
 
   test("does no I/O, sets no timer, leaves no work behind, and waits for nothing that could be slow", async () => {
     origin.reply("/a", [{ fields: { "cache-control": "max-age=60" }, body: "v1" }]);
-    const first = toWebResponse(await scheduler.settle(Promise.resolve(ask())));
-    await scheduler.settle(first.text());
-    await scheduler.settle(Promise.all(behind));
+    const first = await pop.head(ask());
+    await pop.text(first);
+    await pop.finish();
     // Control: a miss does look in the shared tier, and waits for shared reads of the PoP and for the log.
     expect(io.sort()).toEqual(["look-up", "timer", "timer"]);
     io.length = 0;
@@ -85,7 +56,7 @@ describe("a memory hit within the lease", () => {
     const answer = toWebResponse(await ask());
     expect(answer.headers.get("x-cache")).toBe("HIT");
     expect(behind).toHaveLength(2); // the renewal, and the read that others may join
-    await scheduler.settle(Promise.all(behind));
+    await pop.finish();
     expect(log.reads).toBe(before + 1);
   });
 
@@ -93,8 +64,8 @@ describe("a memory hit within the lease", () => {
     await scheduler.advance(5000);
     logAnswers = false;
     origin.reply("/b", [{ fields: { "cache-control": "max-age=60" }, body: "b" }]);
-    const fields = toWebResponse(await scheduler.settle(Promise.resolve(ask("/b"))));
+    const fields = await pop.head(ask("/b"));
     expect(fields.headers.get("x-cache")).toBe("MISS");
-    expect(await scheduler.settle(fields.text())).toBe("b");
+    expect(await pop.text(fields)).toBe("b");
   });
 });

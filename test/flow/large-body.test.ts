@@ -1,116 +1,61 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { Counters } from "../../worker/insight/counters.ts";
-import { startIsolate } from "../../worker/isolate.ts";
-import { fromWebResponse, toWebResponse } from "../../worker/platform/web-answer.ts";
+import { fromWebResponse } from "../../worker/platform/web-answer.ts";
 import { streamOf } from "../../worker/platform/web-bodies.ts";
 import type { Origin } from "../../worker/ports.ts";
-import { compileSite } from "../../worker/site/site.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
-import { memoryBodies } from "../engine/memory-bodies.ts";
-import { MemoryLog } from "../engine/memory-log.ts";
-import { MemorySharedTier } from "../engine/memory-shared-tier.ts";
-import { BEGINNING, HOST } from "../engine/scenario.ts";
-import { Scheduler } from "../engine/scheduler.ts";
+import { DigitsInPieces } from "./digits-in-pieces.ts";
+import { PopUnderTest } from "./pop-under-test.ts";
 
-const BODY = "0123456789".repeat(10);
+const BODY = DigitsInPieces.WHOLE;
 const STALLED_MS = 10_000;
 
 describe("a large body", () => {
-  let scheduler: Scheduler;
-  let tier: MemorySharedTier;
+  let pop: PopUnderTest;
   let reporter: Counters;
-  let behind: Promise<unknown>[];
-  let chunksRead: number;
-  let isCancelled: boolean;
-  /** How many chunks the origin sends, of ten bytes each; it announces ten of them. */
-  let chunks: number;
+  /** The body as the origin sends it. Whatever comes, ten pieces are announced. */
+  let body: DigitsInPieces;
 
   beforeEach(() => {
-    scheduler = new Scheduler(1, BEGINNING);
-    tier = new MemorySharedTier(scheduler, { lostPuts: 0, evictions: 0 });
-    reporter = new Counters("http://origin.test", () => undefined);
-    behind = [];
-    chunksRead = 0;
-    isCancelled = false;
-    chunks = 10;
+    pop = new PopUnderTest();
+    reporter = new Counters(origin.url, () => undefined);
+    body = new DigitsInPieces();
   });
 
   const origin: Origin = {
     url: "http://origin.test",
     fetch: async () => {
-      let sent = 0;
-      const body = new ReadableStream<Uint8Array>(
-        {
-          pull: (controller) => {
-            if (sent === chunks) return controller.close();
-            sent++;
-            chunksRead++;
-            controller.enqueue(new TextEncoder().encode("0123456789"));
-          },
-          cancel: () => {
-            isCancelled = true;
-          },
-        },
-        { highWaterMark: 0 },
-      );
       const headers = { "cache-control": "max-age=60", "content-length": `${BODY.length}` };
-      return { kind: "answered", response: fromWebResponse(new Response(body, { headers })) };
+      return { kind: "answered", response: fromWebResponse(new Response(body.stream(), { headers })) };
     },
   };
 
   /** Starts an isolate and asks it for the page. */
   function start(sharedTier: Partial<SharedTier> = {}) {
-    const isolate = startIsolate(compileSite({ origin: origin.url, hosts: [HOST], limits: { storeBytes: 10 } }, {}), {
-      clock: scheduler,
-      random: () => 0.5,
-      sharedTier: {
-        get: (key) => tier.get(key),
-        put: (stored) => tier.put(stored),
-        delete: (key) => tier.delete(key),
-        getBody: (bodyKey, part) => tier.getBody(bodyKey, part),
-        putBody: (bodyKey, body) => tier.putBody(bodyKey, body),
-        ...sharedTier,
-      },
-      origin,
-      log: new MemoryLog(scheduler),
-      notes: { read: async () => null, write: async () => undefined },
-      audit: { list: async () => ({ purges: [], next: null }), find: async () => null },
-      bodies: memoryBodies,
-      webRequest: ({ request }) => request as Request,
-      fingerprint: async (text) => text,
-      tokens: { check: async () => ({ kind: "refused", because: "no-tokens" }) },
-      reporter,
-    });
-    return async () => {
-      const request = new Request(`http://${HOST}/a`);
-      const run = (work: Promise<unknown>) => void behind.push(work);
-      const answer = isolate.fetch({ request, url: request.url, background: { run }, clientAddress: null });
-      return toWebResponse(await scheduler.settle(Promise.resolve(answer)));
-    };
+    const ask = pop.start(origin, { site: { limits: { storeBytes: 10 } }, sharedTier, reporter });
+    return () => pop.head(ask());
   }
 
   const xCache = (answer: Response) => answer.headers.get("x-cache");
-  const all = (answer: Response) => scheduler.settle(answer.text());
-  const finish = () => scheduler.settle(Promise.all(behind));
 
   test("is stored to its end when the client goes away", async () => {
     const ask = start();
     const answer = await ask();
     await answer.body!.cancel();
-    await finish();
+    await pop.finish();
     const second = await ask();
     expect(xCache(second)).toBe("HIT");
-    expect(await all(second)).toBe(BODY);
+    expect(await pop.text(second)).toBe(BODY);
   });
 
-  test("is read no faster than the client takes it, so that memory holds a few chunks of it", async () => {
+  test("is read no faster than the client takes it, so that memory holds a few pieces of it", async () => {
     const ask = start();
     const answer = await ask();
-    await scheduler.advance(0);
-    expect(chunksRead).toBeLessThanOrEqual(2);
-    expect(await all(answer)).toBe(BODY);
-    expect(chunksRead).toBe(10);
-    await finish();
+    await pop.scheduler.advance(0);
+    expect(body.read).toBeLessThanOrEqual(2);
+    expect(await pop.text(answer)).toBe(BODY);
+    expect(body.read).toBe(10);
+    await pop.finish();
   });
 
   test.each([
@@ -124,22 +69,22 @@ describe("a large body", () => {
   ])("whose client goes on %s", async (_, afterMs, secondIs, discarded) => {
     const ask = start();
     const answer = await ask();
-    await scheduler.advance(afterMs);
-    expect(await all(answer)).toBe(BODY);
-    await finish();
+    await pop.scheduler.advance(afterMs);
+    expect(await pop.text(answer)).toBe(BODY);
+    await pop.finish();
     expect(reporter.counts().store.discarded).toEqual(discarded);
     const second = await ask();
     expect(xCache(second)).toBe(secondIs);
-    expect(await all(second)).toBe(BODY);
-    await finish();
+    expect(await pop.text(second)).toBe(BODY);
+    await pop.finish();
   });
 
   test.each<[string, SharedTier["putBody"]]>([
     ["at once", () => Promise.reject(new Error("full"))],
     [
       "in the middle",
-      async (_, body) => {
-        const reader = streamOf(body).getReader();
+      async (_, taken) => {
+        const reader = streamOf(taken).getReader();
         await reader.read();
         throw new Error("full");
       },
@@ -148,8 +93,8 @@ describe("a large body", () => {
     "that the shared tier refuses %s reaches the client all the same, and is not stored (promise 6)",
     async (_, putBody) => {
       const ask = start({ putBody });
-      expect(await all(await ask())).toBe(BODY);
-      await finish();
+      expect(await pop.text(await ask())).toBe(BODY);
+      await pop.finish();
       expect(reporter.counts().store).toMatchObject({ stored: 0, failed: 1 });
       expect(xCache(await ask())).toBe("MISS");
     },
@@ -159,19 +104,19 @@ describe("a large body", () => {
     const ask = start({ putBody: () => Promise.reject(new Error("full")) });
     const answer = await ask();
     await answer.body!.cancel();
-    await finish();
-    expect(isCancelled).toBe(true);
-    expect(chunksRead).toBeLessThan(10);
+    await pop.finish();
+    expect(body.isCancelled).toBe(true);
+    expect(body.read).toBeLessThan(10);
   });
 
   test.each([
     ["less", 9],
     ["more", 11],
   ])("that is %s than was announced is a cut: the client sees it, and nothing is stored", async (_, sent) => {
-    chunks = sent;
+    body.sent = sent;
     const ask = start();
-    await expect(all(await ask())).rejects.toThrow("bytes came");
-    await finish();
+    await expect(pop.text(await ask())).rejects.toThrow("bytes came");
+    await pop.finish();
     expect(reporter.counts().store).toMatchObject({ stored: 0, discarded: { "cut-off": 1 } });
     expect(xCache(await ask())).toBe("MISS");
   });

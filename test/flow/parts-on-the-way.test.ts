@@ -1,100 +1,44 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { Counters } from "../../worker/insight/counters.ts";
-import { startIsolate } from "../../worker/isolate.ts";
-import { toWebResponse } from "../../worker/platform/web-answer.ts";
-import { compileSite } from "../../worker/site/site.ts";
-import { memoryBodies } from "../engine/memory-bodies.ts";
-import { MemoryLog } from "../engine/memory-log.ts";
 import { MemoryOrigin } from "../engine/memory-origin.ts";
-import { MemorySharedTier } from "../engine/memory-shared-tier.ts";
-import { BEGINNING, HOST } from "../engine/scenario.ts";
-import { Scheduler } from "../engine/scheduler.ts";
+import { DigitsInPieces } from "./digits-in-pieces.ts";
+import { PopUnderTest } from "./pop-under-test.ts";
 
-const BODY = "0123456789".repeat(10);
+const BODY = DigitsInPieces.WHOLE;
 const MIB = 1024 * 1024;
 
 describe("a part of a page that only the shared tier has", () => {
-  let scheduler: Scheduler;
-  let tier: MemorySharedTier;
+  let pop: PopUnderTest;
   let origin: MemoryOrigin;
-  let behind: Promise<unknown>[];
+  /** The page as the shared tier sends it. */
+  let page: DigitsInPieces;
   let lookUps: number;
-  let piecesRead: number;
-  let isCancelled: boolean;
-  /** How many pieces of ten bytes the tier has of the page's ten. */
-  let pieces: number;
 
   beforeEach(() => {
-    scheduler = new Scheduler(1, BEGINNING);
-    tier = new MemorySharedTier(scheduler, { lostPuts: 0, evictions: 0 });
-    origin = new MemoryOrigin(scheduler);
+    pop = new PopUnderTest();
+    origin = new MemoryOrigin(pop.scheduler);
     origin.reply("/a", [{ fields: { "cache-control": "max-age=60", "content-type": "text/plain" }, body: BODY }]);
-    behind = [];
+    page = new DigitsInPieces();
     lookUps = 0;
-    piecesRead = 0;
-    isCancelled = false;
-    pieces = 10;
   });
 
-  /** The stored page, in pieces. */
-  function inPieces(): ReadableStream<Uint8Array> {
-    let sent = 0;
-    return new ReadableStream<Uint8Array>(
-      {
-        pull: (controller) => {
-          if (sent++ === pieces) return controller.close();
-          piecesRead++;
-          controller.enqueue(new TextEncoder().encode("0123456789"));
-        },
-        cancel: () => {
-          isCancelled = true;
-        },
-      },
-      { highWaterMark: 0 },
-    );
-  }
-
   function start(memoryBytes: number) {
-    const site = { origin: origin.url, hosts: [HOST], limits: { memoryBytes } };
-    const isolate = startIsolate(compileSite(site, {}), {
-      clock: scheduler,
-      random: () => 0.5,
+    const ask = pop.start(origin, {
+      site: { limits: { memoryBytes } },
       sharedTier: {
         get: async (key) => {
           lookUps++;
-          const found = await tier.get(key);
-          return found && "head" in found && "body" in found && found.body ? { ...found, body: inPieces() } : found;
+          const found = await pop.tier.get(key);
+          return found && "head" in found && "body" in found && found.body ? { ...found, body: page.stream() } : found;
         },
-        put: (stored) => tier.put(stored),
-        delete: (key) => tier.delete(key),
-        getBody: (bodyKey, part) => tier.getBody(bodyKey, part),
-        putBody: (bodyKey, body) => tier.putBody(bodyKey, body),
       },
-      origin,
-      log: new MemoryLog(scheduler),
-      notes: { read: async () => null, write: async () => undefined },
-      audit: { list: async () => ({ purges: [], next: null }), find: async () => null },
-      bodies: memoryBodies,
-      webRequest: ({ request }) => request as Request,
-      fingerprint: async (text) => text,
-      tokens: { check: async () => ({ kind: "refused", because: "no-tokens" }) },
-      reporter: new Counters(origin.url, () => undefined),
     });
-    return async (range?: string) => {
-      const request = new Request(`http://${HOST}/a`, range === undefined ? {} : { headers: { range } });
-      const run = (work: Promise<unknown>) => void behind.push(work);
-      const answer = isolate.fetch({ request, url: request.url, background: { run }, clientAddress: null });
-      return toWebResponse(await scheduler.settle(Promise.resolve(answer)));
-    };
+    return (range?: string) => pop.head(ask("/a", range === undefined ? {} : { range }));
   }
-
-  const all = (answer: Response) => scheduler.settle(answer.text());
-  const finish = () => scheduler.settle(Promise.all(behind));
 
   /** The page is stored, and the isolate that asks for parts of it is another. */
   async function startWithPage(memoryBytes = 0) {
-    expect(await all(await start(memoryBytes)())).toBe(BODY);
-    await finish();
+    expect(await pop.text(await start(memoryBytes)())).toBe(BODY);
+    await pop.finish();
     lookUps = 0;
     return start(memoryBytes);
   }
@@ -103,10 +47,10 @@ describe("a part of a page that only the shared tier has", () => {
     const ask = await startWithPage();
     const answer = await ask("bytes=5-94");
     expect([answer.status, answer.headers.get("content-range")]).toEqual([206, "bytes 5-94/100"]);
-    await scheduler.advance(0);
-    expect(piecesRead).toBeLessThanOrEqual(2);
-    expect(await all(answer)).toBe(BODY.slice(5, 95));
-    await finish();
+    await pop.scheduler.advance(0);
+    expect(page.read).toBeLessThanOrEqual(2);
+    expect(await pop.text(answer)).toBe(BODY.slice(5, 95));
+    await pop.finish();
   });
 
   test.each([
@@ -116,62 +60,62 @@ describe("a part of a page that only the shared tier has", () => {
     ["bytes=-1", "9", 10],
   ])("is sent once its bytes have come, and the rest is not read: %s", async (range, body, read) => {
     const ask = await startWithPage();
-    expect(await all(await ask(range))).toBe(body);
-    await finish();
-    expect([piecesRead, isCancelled]).toEqual([read, true]);
+    expect(await pop.text(await ask(range))).toBe(body);
+    await pop.finish();
+    expect([page.read, page.isCancelled]).toEqual([read, true]);
   });
 
   test("may be one of several, which are cut out of it while it comes once", async () => {
     const ask = await startWithPage();
     const answer = await ask("bytes=1-2,9-11,55-56");
     expect([answer.status, answer.headers.get("content-type")]).toEqual([206, expect.stringMatching(/^multipart/)]);
-    const text = await all(answer);
+    const text = await pop.text(answer);
     const parts = [...text.matchAll(/bytes (\d+)-(\d+)\/100\r\n\r\n(\d+)\r\n/g)];
     expect(parts.map(([, first, last, part]) => [first, last, part])).toEqual([
       ["1", "2", "12"],
       ["9", "11", "901"],
       ["55", "56", "56"],
     ]);
-    await finish();
-    expect([lookUps, piecesRead]).toEqual([1, 6]);
+    await pop.finish();
+    expect([lookUps, page.read]).toEqual([1, 6]);
   });
 
   test("is not cut where several would need the page more than once: all of it is sent", async () => {
     const ask = await startWithPage();
     const answer = await ask("bytes=50-51,1-2");
-    expect([answer.status, await all(answer)]).toEqual([200, BODY]);
-    await finish();
+    expect([answer.status, await pop.text(answer)]).toEqual([200, BODY]);
+    await pop.finish();
   });
 
   test("that the tier has cut off is cut off for the client", async () => {
     const ask = await startWithPage();
-    pieces = 3;
-    await expect(all(await ask("bytes=20-39"))).rejects.toThrow();
-    await finish();
+    page.sent = 3;
+    await expect(pop.text(await ask("bytes=20-39"))).rejects.toThrow();
+    await pop.finish();
   });
 
   test("is not read further when the client goes away", async () => {
     const ask = await startWithPage();
     const answer = await ask("bytes=0-98");
     await answer.body!.cancel();
-    await finish();
-    expect(isCancelled).toBe(true);
-    expect(piecesRead).toBeLessThanOrEqual(2);
+    await pop.finish();
+    expect(page.isCancelled).toBe(true);
+    expect(page.read).toBeLessThanOrEqual(2);
   });
 
   test("brings the page into memory if memory admits it, from where the next part comes", async () => {
     const ask = await startWithPage(MIB);
-    expect(await all(await ask("bytes=0-0"))).toBe("0");
-    await finish();
-    expect([lookUps, piecesRead]).toEqual([1, 10]);
+    expect(await pop.text(await ask("bytes=0-0"))).toBe("0");
+    await pop.finish();
+    expect([lookUps, page.read]).toEqual([1, 10]);
     for (const [range, body] of [
       ["bytes=10-12", "012"],
       ["bytes=99-", "9"],
     ]) {
       const answer = await ask(range);
-      expect([answer.headers.get("x-cache"), await all(answer)]).toEqual(["HIT", body]);
-      await finish();
+      expect([answer.headers.get("x-cache"), await pop.text(answer)]).toEqual(["HIT", body]);
+      await pop.finish();
     }
-    expect([lookUps, piecesRead]).toEqual([1, 10]);
+    expect([lookUps, page.read]).toEqual([1, 10]);
   });
 });

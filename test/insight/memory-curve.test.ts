@@ -4,7 +4,7 @@ import { memoryCurve } from "../../worker/insight/memory-curve.ts";
 import { type ReuseCounts, ReuseSample } from "../../worker/insight/reuse-sample.ts";
 import { chances } from "../engine/chances.ts";
 
-/** Within so much of the truth, as a share of all uses. */
+/** How far from the truth the curve may be, as a share of all uses. */
 const MOST_APART = 0.05;
 
 /** The exact memory that evicts what was not used for longest. */

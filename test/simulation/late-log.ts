@@ -26,7 +26,7 @@ import { NO_LEASE, type Told } from "./told.ts";
 
 /** A reply within this time is a quick one: its reader may use it for most of its lease. Milliseconds. */
 const QUICK_MS = 250;
-/** The log of a world was made so long before it that no reader of that time counts (R25). Milliseconds. */
+/** The age of the log when a world begins: no reader of its beginning counts any more (R25). Milliseconds. */
 const LONG_AGO_MS = 2 * REMEMBERED_MS;
 /** An append without an answer is given up after this time; a read hangs for ever. Milliseconds. */
 const GIVEN_UP_MS = 30_000;
@@ -54,7 +54,7 @@ export interface Reader {
   cutOffUntil: number;
   /** Until then it reaches the log, whose replies do not reach it: epoch milliseconds. Default: they do. */
   unheardUntil?: number;
-  /** By so much the reply to its next read without a connection comes late: milliseconds. Default: 0. */
+  /** How late the reply to its next read without a connection comes, in milliseconds. Default: 0. */
   nextReadLateMs?: number;
 }
 

@@ -5,7 +5,7 @@ import { createServer, type Server } from "node:net";
 const FIRST_PORT = 10_000;
 const PORTS_IN_A_ROW = 8;
 const ROWS = 2_500;
-/** So far apart begin two processes that start one after the other, so that neither meets ports that the other has just checked. */
+/** Rows between two processes that start one after the other: neither meets ports that the other has checked. */
 const ROWS_OF_A_PROCESS = 97;
 
 let row = (process.pid * ROWS_OF_A_PROCESS) % ROWS;

@@ -6,7 +6,7 @@ const PIECE_BYTES = 8 * 1024 * 1024;
 /** The bytes of every body: a log knows how many there were, and not which. */
 const zeros = new Uint8Array(PIECE_BYTES);
 
-/** So many bytes, which take no memory; `null` if there are more than one piece holds. */
+/** A number of bytes, which take no memory; `null` if there are more than one piece holds. */
 export function zeroBytes(count: number): Uint8Array<ArrayBuffer> | null {
   return count <= PIECE_BYTES ? zeros.subarray(0, count) : null;
 }

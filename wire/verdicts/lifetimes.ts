@@ -50,7 +50,7 @@ function shortLifetime(pattern: string, route: RouteStats): Verdict[] {
   const { same, different, elapsedMs } = route.compared.refetched;
   const all = same + different;
   if (same < LEAST_COMPARISONS || different > all * CHANGES_PER_LIFETIME) return [];
-  // So many seconds pass between two changes of a page; if none was seen, at least so many.
+  // The time between two changes of a page; if none was seen, it is at least this long.
   const unchangedSeconds = elapsedMs / 1000 / Math.max(1, different);
   const found = bestOf(route, route.compared.lifetimes, unchangedSeconds * CHANGES_PER_LIFETIME);
   if (!found) return [];

@@ -19,7 +19,7 @@ export interface Verdict {
   readonly evidence: string;
   readonly setting: string;
   readonly effect: string;
-  /** So many fewer requests would have reached the origin in the time of the stats. Negative if more would. */
+  /** How many fewer requests would have reached the origin in the time of the stats. Negative if more would. */
   readonly savedFetches: number;
   /** The share of the route's requests that come from the cache, as it is and as it would be. */
   readonly hitRatio?: { readonly now: number; readonly after: number };

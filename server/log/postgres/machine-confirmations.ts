@@ -1,5 +1,6 @@
 import type { Clock } from "../../../worker/ports.ts";
 import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
+import { within } from "../../../worker/within.ts";
 
 /**
  * How long a receipt waits for other machines' confirmations, in milliseconds. After that, the lease bounds what their
@@ -83,10 +84,7 @@ export class MachineConfirmations {
     if ([...waiter.missing].every((machine) => this.#late.has(machine))) return false;
     const told = Promise.withResolvers<boolean>();
     waiter.wake = () => told.resolve(true);
-    const again = this.#clock.wait(ASK_AGAIN_MS);
-    const isTold = await Promise.race([told.promise, again.over.then(() => false)]);
-    again.cancel();
-    return isTold;
+    return within(this.#clock, ASK_AGAIN_MS, told.promise, () => false);
   }
 }
 

@@ -4,7 +4,7 @@ import { LeaseBook } from "../../../worker/purges/log/lease-book.ts";
 const LONGEST_MS = 1000;
 const SKEW_MS = 250;
 const REMEMBERED_MS = 3000;
-/** So long after the start of the log that earlier leases have run out. */
+/** Leases from before the start of the log have run out by this time. */
 const NOW = 10_000;
 
 const at = (seq: number, logId = "a") => ({ logId, seq });

@@ -26,7 +26,7 @@ import { type Class, heldBy } from "./held-state.ts";
 
 /** When the audit trail was pruned last: it is, once in 256 purges. */
 const LAST_PRUNED = "(SELECT at FROM audit WHERE seq = (SELECT max(seq) / 256 * 256 FROM audit))";
-/** By so much the clock may have been set back since. */
+/** How far the clock may have been set back since. */
 const SET_BACK_MS = 3 * 60_000;
 /** Of what is opened for a moment, for each worker and its visitors. */
 const MAX_TIMERS = 80;

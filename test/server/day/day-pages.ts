@@ -9,12 +9,12 @@ export interface PageKind {
   /** Whether an answer is for one visitor, for everybody, or the origin does not say. */
   readonly audience: "one" | "all" | "unsaid";
   readonly bytes: number;
-  /** A page changes whenever so much time has passed. */
+  /** The time between two changes of a page. */
   readonly changesEveryMs: number;
   readonly status: number;
   /** Whether it is another page in each language. */
   readonly hasLanguages: boolean;
-  /** Of its answers, so many are errors. */
+  /** The share of its answers that are errors. */
   readonly failing: number;
   /** Of 100 requests. */
   readonly weight: number;

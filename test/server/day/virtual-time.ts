@@ -13,10 +13,10 @@ const AT_WORK: ReadonlySet<string> = new Set([
   "Zlib",
 ]);
 
-/** So many turns of the event loop take what was begun to its end, or to where it waits for time or for such work. */
+/** After this many turns of the event loop, what was begun has ended, or waits for time or for such work. */
 const TURNS = 12;
 const TURNS_BEHIND = 3;
-/** After so many rounds threads are waited for, in milliseconds of the machine's time. On a busy one they are long in coming. */
+/** After this many rounds threads are waited for, in the time of the machine: on a busy one they are long in coming. */
 const ROUNDS = 8;
 /** What takes longer waits for time itself: a client that does not read, for instance. */
 const PATIENCE_MS = 500;
@@ -31,7 +31,7 @@ export class VirtualTime {
   readonly #mayGoOn: () => boolean;
   #wall: number;
   #elapsed = 0;
-  /** So many pieces of work have outlasted the patience. */
+  /** How many pieces of work have outlasted the patience. */
   #stuck = 0;
 
   /** `mayGoOn`: nobody waits for an answer, so that what is left to do is done behind answers. */

@@ -1,7 +1,10 @@
 import { createServer } from "node:http";
 import type { Socket } from "node:net";
+import { Duplex } from "node:stream";
 import { afterEach, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
+import type { AnsweredExchange } from "../../../server/listener/access-log.ts";
+import type { ListenerParts } from "../../../server/listener/listener.ts";
 import { readOriginAddress } from "../../../server/origin/origin-address.ts";
 import { UndiciOrigin } from "../../../server/origin/undici-origin.ts";
 import { Fields } from "../../../worker/rules/fields/fields.ts";
@@ -28,7 +31,7 @@ const ASK = [
 ].join("\r\n");
 
 /** An origin that switches as this function says, and the corridor's way to it. */
-async function startTunnels(switched: (socket: Socket, head: Buffer) => void) {
+async function startTunnels(switched: (socket: Socket, head: Buffer) => void, parts: Partial<ListenerParts> = {}) {
   const keys: unknown[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((_, response) => response.writeHead(403, { "content-length": 2 }).end("no"));
@@ -53,7 +56,7 @@ async function startTunnels(switched: (socket: Socket, head: Buffer) => void) {
     const { status, statusText, fields: own, body } = result.response;
     return { status, statusText, fields: own, body };
   };
-  const running = await startTestListener(answering);
+  const running = await startTestListener(answering, parts);
   ends.push(
     () => server.close(),
     () => origin.close(),
@@ -138,6 +141,42 @@ test("a client that goes away ends the tunnel", async () => {
   await one.until((text) => text.includes("\r\n\r\n"));
   one.socket.resetAndDestroy();
   await gone.promise;
+});
+
+test("a client that has gone before the 101 leaves no connection to the origin", async () => {
+  const toOrigin = new Duplex({ read: () => undefined });
+  const closed = new Promise((resolve) => toOrigin.on("close", resolve));
+  const running = await startTestListener(async () => {
+    const gone = new Promise<void>((resolve) => running.listener.onceEmpty(resolve));
+    one.socket.resetAndDestroy();
+    await gone;
+    const switchedTo = { fields: new Fields(), socket: toOrigin };
+    return { status: 101, statusText: "", fields: new Fields(), body: null, switchedTo };
+  });
+  ends.push(() => running.stop());
+  const one = client(running.where);
+  await one.send(ASK);
+  await closed;
+});
+
+test("a tunnel is in the access log once it has ended, with all bytes that the client got", async () => {
+  const logged = Promise.withResolvers<AnsweredExchange>();
+  const { running } = await startTunnels((socket) => socket.end(`${SWITCH}welcome`), {
+    accessLog: { record: logged.resolve },
+  });
+  const one = client(running.where);
+  await one.send(ASK);
+  await one.until((text) => text.endsWith("welcome"));
+  one.socket.end();
+  const { answer: answered, ...line } = await logged.promise;
+  expect(answered.status).toBe(101);
+  expect(line).toMatchObject({
+    method: "GET",
+    target: "/socket",
+    version: "1.1",
+    bodyBytes: one.received.length,
+    isWhole: true,
+  });
 });
 
 test("an origin that refuses to switch is answered as it answers, and the connection ends", async () => {

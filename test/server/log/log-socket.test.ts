@@ -10,7 +10,9 @@ import { LogFile } from "../../../server/log/log-file.ts";
 import { LogKeeper } from "../../../server/log/log-keeper.ts";
 import { LogServer } from "../../../server/log/log-server.ts";
 import { systemClock } from "../../../server/system-clock.ts";
+import type { Clock } from "../../../worker/ports.ts";
 import type { ViewDelta } from "../../../worker/purges/log/log-contract.ts";
+import { Scheduler } from "../../engine/scheduler.ts";
 import { purge } from "../../purges/log/a-purge.ts";
 import { deltaOf, toldOf } from "../../purges/view/delta.ts";
 
@@ -57,8 +59,12 @@ async function serve(): Promise<void> {
 }
 
 /** A worker's side of the log. `confirm`: whether its view reaches what is pushed. */
-function client(name = "one", learned: (delta: ViewDelta) => boolean = () => true): SupervisedLog {
-  const log = new SupervisedLog({ socketPath, name, clock: systemClock });
+function client(
+  name = "one",
+  learned: (delta: ViewDelta) => boolean = () => true,
+  clock: Clock = systemClock,
+): SupervisedLog {
+  const log = new SupervisedLog({ socketPath, name, clock });
   log.learnBy(async (delta) => learned(delta));
   clients.push(log);
   return log;
@@ -129,6 +135,32 @@ describe("a worker's log", () => {
     const silent = createServer((socket) => socket.once("data", () => socket.destroy())).listen(socketPath);
     await once(silent, "listening");
     await expect(client().read(null, 1000)).rejects.toThrow("the purge log cannot be reached");
+    silent.close();
+  });
+
+  test("rejects a call that is not answered within ten seconds", async () => {
+    await server.close();
+    const silent = createServer().listen(socketPath);
+    await once(silent, "listening");
+    const called = new Promise<void>((resolve) =>
+      silent.once("connection", (socket: Socket) => {
+        const frames = new FrameReader((message) => "call" in message && resolve());
+        socket.on("data", (piece: Buffer) => frames.read(piece));
+      }),
+    );
+    const clock = new Scheduler(1, 0);
+    let end = "none yet";
+    const ended = client("one", () => true, clock)
+      .read(null, 1000)
+      .catch((cause: Error) => {
+        end = cause.message;
+      });
+    await called;
+    await clock.advance(9_999);
+    expect(end).toBe("none yet");
+    await clock.advance(1);
+    await ended;
+    expect(end).toBe("the purge log does not answer");
     silent.close();
   });
 

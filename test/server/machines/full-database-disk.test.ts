@@ -55,7 +55,7 @@ describe.skipIf(!canRun)(canRun ? "where the disk of PostgreSQL is full:" : NOT_
     const answer = await fetch(new URL("/_tidemark/purge", address), {
       method: "POST",
       headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
-      // So many items that the purge needs room of its own.
+      // A purge of this many items needs room of its own.
       body: JSON.stringify({ id, tags: Array.from({ length: 2000 }, (_, index) => `${id}-${index}`) }),
     });
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown>, fields: answer.headers };

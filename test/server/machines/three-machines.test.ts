@@ -13,9 +13,9 @@ import { SupervisedProcess } from "../processes/supervised-process.ts";
 import { Relay } from "./relay.ts";
 
 const PURGES = byDepth({ test: 60, gate: 120, all: 10_000 });
-/** So many purges are under way at a time. */
+/** How many purges are under way at a time. */
 const SENDERS = 4;
-/** A fault happens after so many purges, on average. */
+/** How many purges come between two faults, on average. */
 const PURGES_PER_FAULT = byDepth({ test: 12, gate: 20, all: 60 });
 const SEED = 1;
 /** How long a machine stays cut off, beside the time that its refusals take. */

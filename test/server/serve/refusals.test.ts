@@ -323,6 +323,14 @@ test("--check makes nothing", async () => {
   expect(readdirSync(folder)).toEqual(before);
 });
 
+test("--check that is interrupted does not end as one that has found nothing wrong", async () => {
+  const config =
+    'process.kill(process.pid, "SIGTERM");\nawait new Promise((resolve) => setTimeout(resolve, 60_000));\n';
+  writeFileSync(join(folder, "interrupted.config.mjs"), config);
+  const { code } = await run(["--check", "--config", "interrupted.config.mjs"]);
+  expect(code).toBeNull();
+});
+
 test("a config in TypeScript is a module also where the package is CommonJS, with the files that it imports", async () => {
   const site = join(folder, "folder");
   writeFileSync(join(site, "package.json"), '{ "type": "commonjs" }');

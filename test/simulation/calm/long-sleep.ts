@@ -1,6 +1,6 @@
 import type { Around } from "./around.ts";
 
-/** So long after a log was made, it counts with nobody who has read the one before it. */
+/** Once a log is older than this, it assumes that nobody uses what was read of the log before it. */
 export const DAY_MS = 26 * 3600 * 1000;
 
 /**

@@ -1,0 +1,30 @@
+const PIECE = "0123456789";
+
+/** A body that is sent in pieces of ten digits, and tells how far it was read. */
+export class DigitsInPieces {
+  /** Its text, if all ten pieces are sent. */
+  static readonly WHOLE = PIECE.repeat(10);
+  /** How many pieces are sent before the end. */
+  sent = 10;
+  /** How many were read, of all streams. */
+  read = 0;
+  isCancelled = false;
+
+  /** The body from its beginning. */
+  stream(): ReadableStream<Uint8Array> {
+    let sent = 0;
+    return new ReadableStream<Uint8Array>(
+      {
+        pull: (controller) => {
+          if (sent++ === this.sent) return controller.close();
+          this.read++;
+          controller.enqueue(new TextEncoder().encode(PIECE));
+        },
+        cancel: () => {
+          this.isCancelled = true;
+        },
+      },
+      { highWaterMark: 0 },
+    );
+  }
+}
