@@ -172,7 +172,7 @@ export class ServerMeetings {
 
   async start(): Promise<void> {
     this.#origin = await this.#witness.start();
-    this.#server = new MeetingServer(this.#way, systemClock);
+    this.#server = new MeetingServer(this.#way, stoppedClock());
     this.#edge = await this.#server.listen();
     const isEncrypted = this.#edge.protocol === "https:";
     this.#agent = isEncrypted ? new HttpsAgent({ rejectUnauthorized: false }) : new Agent({ keepAlive: false });
@@ -204,12 +204,16 @@ export class ServerMeetings {
   }
 }
 
+/** Time stands still, so that pages stay fresh and leases do not end, however long a meeting takes. */
+function stoppedClock(): Clock {
+  const now = Date.now();
+  return { ...systemClock, now: () => now };
+}
+
 /** The server for visitors who write bytes to their connections. */
 export function onServer(way: ServerWay): StartRawEdge {
   return async (origin) => {
-    const now = Date.now();
-    // Time stands still, so that what is stored stays fresh however many messages there are.
-    const server = new MeetingServer(way, { ...systemClock, now: () => now });
+    const server = new MeetingServer(way, stoppedClock());
     const url = await server.listen();
     // Without second looks, so that every request to the origin belongs to an answer.
     await server.begin({ origin, secondLook: false });
