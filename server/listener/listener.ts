@@ -392,7 +392,7 @@ export class Listener {
   /** Never throws, as the isolate never does. */
   #ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer> {
     const { scheme, clientAddress, peerAddress, site } = request.arrival;
-    if (site === null) return answerOfNoSite(request.method, url);
+    if (site === null) return answerOfNoSite(request.method, url, this.#parts.sites?.hosts ?? []);
     const { isolate, toHttps } = site ?? this.#parts;
     const { children } = this.#parts;
     try {
