@@ -8,7 +8,7 @@ import { type BanHead, beginsBan, readBanHead } from "./ban-head.ts";
 import { ClientFields } from "./client-fields.ts";
 import type { Connection } from "./connection.ts";
 import { NodeRequest } from "./node-request.ts";
-import { refusalAnswer } from "./refusal.ts";
+import { refusalAnswer, TOO_MANY_CONNECTIONS } from "./refusal.ts";
 import { type RefusedRequest, type RequestLine, refused, requestTarget } from "./request-target.ts";
 import { join, type SwitchedConnection, switchingHead } from "./tunnel.ts";
 import { fromWebResponse } from "./web-answer.ts";
@@ -19,6 +19,8 @@ export interface BareConnectionsParts {
   /** Never throws. */
   ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer>;
   failed(cause: unknown): Answer;
+  /** Counts a tunnel's connection to the origin. Returns what ends that; `null` if there are too many connections. */
+  countTunnel(): (() => void) | null;
   readonly bodies: Bodies;
   readonly log: ExchangeLog | null;
   readonly maxHeadBytes: number;
@@ -53,9 +55,13 @@ export class BareConnections {
       versionMinor: message.httpVersionMinor,
     };
     const request = new NodeRequest(line.method, fields, null, connection.arrivals.of(fields, line.target));
-    const answer = await this.#askOnce(line, request);
-    if (answer.switchedTo !== undefined) {
+    const left = this.#parts.countTunnel();
+    const answer = left === null ? refusalAnswer(TOO_MANY_CONNECTIONS) : await this.#askOnce(line, request);
+    if (answer.switchedTo === undefined) left?.();
+    else {
       const switched = answer.switchedTo as SwitchedConnection;
+      if (switched.socket.closed) left?.();
+      else switched.socket.once("close", () => left?.());
       if (socket.destroyed) {
         switched.socket.destroy();
         return;

@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
+import type { ListenerParts } from "../../../server/listener/listener.ts";
 import { readOriginAddress } from "../../../server/origin/origin-address.ts";
 import { UndiciOrigin } from "../../../server/origin/undici-origin.ts";
 import { Fields } from "../../../worker/rules/fields/fields.ts";
@@ -28,7 +29,7 @@ const ASK = [
 ].join("\r\n");
 
 /** An origin that switches as this function says, and the corridor's way to it. */
-async function startTunnels(switched: (socket: Socket, head: Buffer) => void) {
+async function startTunnels(switched: (socket: Socket, head: Buffer) => void, parts: Partial<ListenerParts> = {}) {
   const keys: unknown[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((_, response) => response.writeHead(403, { "content-length": 2 }).end("no"));
@@ -53,7 +54,7 @@ async function startTunnels(switched: (socket: Socket, head: Buffer) => void) {
     const { status, statusText, fields: own, body } = result.response;
     return { status, statusText, fields: own, body };
   };
-  const running = await startTestListener(answering);
+  const running = await startTestListener(answering, parts);
   ends.push(
     () => server.close(),
     () => origin.close(),
@@ -201,4 +202,64 @@ test("a connection above the limit gets no WebSocket", async () => {
   await one.send(ASK);
   await one.closed;
   expect(one.received).toMatch(/^HTTP\/1\.1 503 /);
+});
+
+const PLAIN = ASK.replace("Upgrade: WebSocket", "X-No: 1");
+const REFUSED = /^HTTP\/1\.1 503 .*\r\ncache-status: tidemark; detail=too-many-connections\r\n/s;
+
+test("a tunnel counts as two connections, until the origin's has ended", async () => {
+  let atOrigin = 0;
+  let ofOrigin: Socket | undefined;
+  const { running } = await startTunnels(
+    (socket) => {
+      atOrigin++;
+      ofOrigin = socket;
+      socket.write(SWITCH);
+    },
+    { settings: { maxConnections: 3 } },
+  );
+  const begun = async () => {
+    const made = client(running.where);
+    await made.send(ASK);
+    await made.until((text) => text.includes("\r\n\r\n"));
+    return made;
+  };
+  const tunnel = await begun();
+  expect(tunnel.received).toMatch(/^HTTP\/1\.1 101 /);
+  const other = client(running.where);
+  await other.send(PLAIN);
+  expect(await other.until((text) => text.includes("no"))).toMatch(/^HTTP\/1\.1 403 /);
+  const third = client(running.where);
+  await third.send(PLAIN);
+  await third.closed;
+  expect(third.received).toMatch(REFUSED);
+  // The connection is taken already, and has no room for one to the origin.
+  other.received = "";
+  await other.send(ASK);
+  await other.closed;
+  expect(other.received).toMatch(REFUSED);
+  expect(other.received).toContain("connection: close\r\n");
+  expect(atOrigin).toBe(1);
+  ofOrigin!.resetAndDestroy();
+  await tunnel.closed;
+  await new Promise<void>((resolve) => running.listener.onceEmpty(resolve));
+  expect((await begun()).received).toMatch(/^HTTP\/1\.1 101 /);
+  const last = client(running.where);
+  await last.send(PLAIN);
+  expect(await last.until((text) => text.includes("no"))).toMatch(/^HTTP\/1\.1 403 /);
+});
+
+test("what was no tunnel in the end counts no longer", async () => {
+  const { running } = await startTunnels(
+    (socket) => socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"),
+    {
+      settings: { maxConnections: 2 },
+    },
+  );
+  for (let turn = 0; turn < 3; turn++) {
+    const one = client(running.where);
+    await one.send(ASK);
+    await one.closed;
+    expect(one.received).toMatch(/^HTTP\/1\.1 403 /);
+  }
 });
