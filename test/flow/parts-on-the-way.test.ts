@@ -19,7 +19,11 @@ describe("a part of a page that only the shared tier has", () => {
   let origin: MemoryOrigin;
   let behind: Promise<unknown>[];
   let lookUps: number;
+  /** What holds back look-ups behind the first one. */
+  let laterLookUps: PromiseWithResolvers<void> | null;
   let piecesRead: number;
+  /** The pieces read at each look-up. */
+  let readAt: number[];
   let isCancelled: boolean;
   /** How many pieces of ten bytes the tier has of the page's ten. */
   let pieces: number;
@@ -31,7 +35,9 @@ describe("a part of a page that only the shared tier has", () => {
     origin.reply("/a", [{ fields: { "cache-control": "max-age=60", "content-type": "text/plain" }, body: BODY }]);
     behind = [];
     lookUps = 0;
+    laterLookUps = null;
     piecesRead = 0;
+    readAt = [];
     isCancelled = false;
     pieces = 10;
   });
@@ -39,11 +45,13 @@ describe("a part of a page that only the shared tier has", () => {
   /** The stored page, in pieces. */
   function inPieces(): ReadableStream<Uint8Array> {
     let sent = 0;
+    const at = readAt.push(0) - 1;
     return new ReadableStream<Uint8Array>(
       {
         pull: (controller) => {
           if (sent++ === pieces) return controller.close();
           piecesRead++;
+          readAt[at]!++;
           controller.enqueue(new TextEncoder().encode("0123456789"));
         },
         cancel: () => {
@@ -62,6 +70,7 @@ describe("a part of a page that only the shared tier has", () => {
       sharedTier: {
         get: async (key) => {
           lookUps++;
+          if (lookUps > 1) await laterLookUps?.promise;
           const found = await tier.get(key);
           return found && "head" in found && "body" in found && found.body ? { ...found, body: inPieces() } : found;
         },
@@ -77,11 +86,15 @@ describe("a part of a page that only the shared tier has", () => {
       bodies: memoryBodies,
       webRequest: ({ request }) => request as Request,
       fingerprint: async (text) => text,
-      tokens: { check: async () => ({ kind: "refused", because: "no-tokens" }) },
+      tokens: { check: async () => ({ kind: "allowed", name: "test" }) },
       reporter: new Counters(origin.url, () => undefined),
     });
-    return async (range?: string) => {
-      const request = new Request(`http://${HOST}/a`, range === undefined ? {} : { headers: { range } });
+    return async (range?: string, more: Readonly<Record<string, string>> = {}, purges?: object) => {
+      const headers = { ...(range !== undefined && { range }), ...more };
+      const request =
+        purges === undefined
+          ? new Request(`http://${HOST}/a`, { headers })
+          : new Request(`http://${HOST}/_tidemark/purge`, { method: "POST", headers, body: JSON.stringify(purges) });
       const run = (work: Promise<unknown>) => void behind.push(work);
       const answer = isolate.fetch({ request, url: request.url, background: { run }, clientAddress: null });
       return toWebResponse(await scheduler.settle(Promise.resolve(answer)));
@@ -89,7 +102,10 @@ describe("a part of a page that only the shared tier has", () => {
   }
 
   const all = (answer: Response) => scheduler.settle(answer.text());
-  const finish = () => scheduler.settle(Promise.all(behind));
+  /** Also of work that other work has begun. */
+  const finish = async () => {
+    while (behind.length > 0) await scheduler.settle(Promise.all(behind.splice(0)));
+  };
 
   /** The page is stored, and the isolate that asks for parts of it is another. */
   async function startWithPage(memoryBytes = 0) {
@@ -173,5 +189,88 @@ describe("a part of a page that only the shared tier has", () => {
       await finish();
     }
     expect([lookUps, piecesRead]).toEqual([1, 10]);
+  });
+
+  describe("and that is stale", () => {
+    const fields = { "content-type": "text/plain", etag: '"1"' };
+    const cacheControl = "max-age=60, stale-while-revalidate=600";
+
+    async function startStale() {
+      origin.reply("/a", [
+        { fields: { ...fields, "cache-control": cacheControl }, body: BODY },
+        { status: 304, fields: { ...fields, "cache-control": cacheControl }, hold: "refresh" },
+      ]);
+      const ask = await startWithPage();
+      await scheduler.advance(61_000);
+      return ask;
+    }
+
+    test("is cut out of it while the origin is asked, for which the page is read once, however many parts are asked for", async () => {
+      const ask = await startStale();
+      const parts = [await ask("bytes=5-94"), await ask("bytes=10-19")];
+      await origin.hasSeen("/a", 2);
+      for (const { status, headers } of parts) expect([status, headers.get("x-cache")]).toEqual([206, "UPDATING"]);
+      expect(readAt.toSorted((a, b) => a - b)).toEqual([
+        expect.toSatisfy((n) => n <= 2),
+        expect.toSatisfy((n) => n <= 2),
+        10,
+      ]);
+      expect(origin.seen[1]!.fields["if-none-match"]).toBe('"1"');
+      expect(await all(parts[0]!)).toBe(BODY.slice(5, 95));
+      expect(await all(parts[1]!)).toBe(BODY.slice(10, 20));
+      origin.release("refresh");
+      await finish();
+      const fresh = await ask("bytes=0-0");
+      expect([fresh.headers.get("x-cache"), await all(fresh)]).toEqual(["HIT", "0"]);
+      await finish();
+      expect(origin.seen).toHaveLength(2);
+    });
+
+    test("is fetched as new if the page is gone when the origin is to be asked", async () => {
+      const ask = await startStale();
+      origin.reply("/a", [{ fields: { ...fields, "cache-control": cacheControl }, body: BODY }]);
+      laterLookUps = Promise.withResolvers();
+      const answer = await ask("bytes=5-94");
+      tier.empty();
+      laterLookUps.resolve();
+      expect(await all(answer)).toBe(BODY.slice(5, 95));
+      await finish();
+      expect(origin.seen[1]!.fields["if-none-match"]).toBe(undefined);
+      const fresh = await ask("bytes=0-0");
+      expect([fresh.headers.get("x-cache"), await all(fresh)]).toEqual(["HIT", "0"]);
+      await finish();
+    });
+
+    test("is not offered to the origin if it was purged before that is asked", async () => {
+      const ask = await startStale();
+      origin.reply("/a", [{ fields: { ...fields, "cache-control": cacheControl }, body: BODY }]);
+      laterLookUps = Promise.withResolvers();
+      const answer = await ask("bytes=5-94");
+      const json = { authorization: "Bearer x", "content-type": "application/json" };
+      expect((await ask(undefined, json, { urls: ["/a"] })).status).toBe(200);
+      laterLookUps.resolve();
+      expect(await all(answer)).toBe(BODY.slice(5, 95));
+      await finish();
+      expect(origin.seen).toHaveLength(2);
+      expect(origin.seen[1]!.fields["if-none-match"]).toBe(undefined);
+    });
+
+    test("or all of it is sent as it comes where the client takes it stale", async () => {
+      const ask = await startStale();
+      origin.reply("/a", [{ fields: { ...fields, "cache-control": "max-age=60" }, body: BODY }]);
+      const fetched = await ask("bytes=0-0", { "cache-control": "no-cache" });
+      await all(fetched);
+      await finish();
+      await scheduler.advance(61_000);
+      for (const range of [undefined, "bytes=5-94"]) {
+        readAt = [];
+        const answer = await ask(range, { "cache-control": "max-stale" });
+        expect(answer.headers.get("x-cache")).toBe("STALE");
+        await scheduler.advance(0);
+        expect(readAt).toEqual([expect.toSatisfy((n) => n <= 2)]);
+        expect(await all(answer)).toBe(range === undefined ? BODY : BODY.slice(5, 95));
+        await finish();
+      }
+    });
   });
 });
