@@ -515,7 +515,8 @@ export type EdgeEvent =
   | { readonly kind: "asked-past-the-cache" }
   | { readonly kind: "token-refused" }
   | { readonly kind: "log-read"; readonly purges: number }
-  | { readonly kind: "log-failed"; readonly cause: unknown }
+  /** `isPurge`: the log took no purge, and may be read all the same. Whoever purges is told of it. */
+  | { readonly kind: "log-failed"; readonly cause: unknown; readonly isPurge?: true }
   /** A copy of another isolate's read was used instead of reading the log. */
   | { readonly kind: "view-shared" }
   /** The log could not be told of pages that an unsafe request has invalidated. They stay until their lifetime ends. */

@@ -1,6 +1,7 @@
 import type { RunningIsolate } from "../../worker/isolate.ts";
 import type { Answer } from "../../worker/ports.ts";
 import type { Network } from "../../worker/rules/forwarding/trusted-proxies.ts";
+import { otherPort } from "../../worker/rules/key/unknown-host.ts";
 import { ownAnswer } from "../listener/own-answer.ts";
 import type { HttpsRedirect } from "./https-redirect.ts";
 
@@ -37,10 +38,13 @@ export class SitesByHost {
   readonly #byHost = new Map<string, ServedSite>();
   readonly #byAuthority = new Map<string, ServedSite>();
   readonly #anyHost: ServedSite | null;
+  /** Of all sites, as their configs have them. */
+  readonly hosts: readonly string[];
 
   /** No host is in two of them, and at most one takes any host. */
   constructor(sites: readonly ServedSite[]) {
     for (const site of sites) for (const host of site.hosts ?? []) this.#byHost.set(hostToFind(host), site);
+    this.hosts = sites.flatMap(({ hosts }) => hosts ?? []);
     this.#anyHost = sites.find(({ hosts }) => hosts === null) ?? null;
   }
 
@@ -63,9 +67,11 @@ export class SitesByHost {
 const HEALTH = /^https?:\/\/[^/]*\/_tidemark\/health$/;
 
 /** The answer to a request for a host of no site. A health check asks by the server's address, whatever the sites are. */
-export function answerOfNoSite(method: string, url: string): Answer {
+export function answerOfNoSite(method: string, url: string, hosts: readonly string[]): Answer {
   if (!HEALTH.test(url) || (method !== "GET" && method !== "HEAD")) {
-    return ownAnswer(421, "host-unknown", "this host is not one of a site of this server");
+    const host = URL.parse(url)?.host ?? "this";
+    const words = `${host} is not a host of a site of this server${otherPort(host, hosts)}`;
+    return ownAnswer(421, "host-unknown", words);
   }
   const healthy = ownAnswer(200, "health", "");
   healthy.fields.set("content-type", "application/json");

@@ -8,7 +8,7 @@ import { beginsBan, readBanHead } from "./ban-head.ts";
 import { ClientFields } from "./client-fields.ts";
 import type { Connection } from "./connection.ts";
 import { NodeRequest } from "./node-request.ts";
-import { refusalAnswer } from "./refusal.ts";
+import { refusalAnswer, TOO_MANY_CONNECTIONS } from "./refusal.ts";
 import { type RefusedRequest, type RequestLine, refused, requestTarget } from "./request-target.ts";
 import { join, type SwitchedConnection, switchingHead } from "./tunnel.ts";
 import { fromWebResponse } from "./web-answer.ts";
@@ -19,6 +19,8 @@ export interface BareConnectionsParts {
   /** Never throws. */
   ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer>;
   failed(cause: unknown): Answer;
+  /** Counts a tunnel's connection to the origin. Returns what ends that; `null` if there are too many connections. */
+  countTunnel(): (() => void) | null;
   readonly bodies: Bodies;
   readonly log: ExchangeLog | null;
   readonly maxHeadBytes: number;
@@ -47,7 +49,7 @@ export class BareConnections {
       versionMajor: message.httpVersionMajor,
       versionMinor: message.httpVersionMinor,
     };
-    await this.#answer(connection, line, message.rawHeaders);
+    await this.#answer(connection, line, message.rawHeaders, this.#parts.countTunnel());
   }
 
   /** Answers bytes that are no request. RFC 9112 §2.2. */
@@ -85,22 +87,34 @@ export class BareConnections {
     return head !== null;
   }
 
-  /** Answers a request without a body, and ends the connection or makes a tunnel of it: Node's parser has given up on it. */
-  async #answer(connection: Connection, line: RequestLine, raw: readonly string[]): Promise<void> {
+  /**
+   * Answers a request without a body, and ends the connection or makes a tunnel of it: Node's parser has given up on it.
+   * `uncount` is called when there is no tunnel, or none any more; `null` if there is no room for one.
+   */
+  async #answer(
+    connection: Connection,
+    line: RequestLine,
+    raw: readonly string[],
+    uncount: (() => void) | null = () => undefined,
+  ): Promise<void> {
     const startedAt = performance.now();
     connection.outstanding++;
     connection.isLast = true;
     const { method, target, versionMajor, versionMinor } = line;
     const fields = new ClientFields(raw);
     const request = new NodeRequest(method, fields, null, connection.arrivals.of(fields, target));
-    const answer = await this.#askOnce(line, request);
+    const answer = uncount === null ? refusalAnswer(TOO_MANY_CONNECTIONS) : await this.#askOnce(line, request);
     const message = { method, url: target, httpVersion: `${versionMajor}.${versionMinor}` };
     const record = (written: Written) =>
       this.#parts.log?.record(answeredExchange(message, request, answer, written, startedAt));
     if (answer.switchedTo !== undefined) {
-      beginTunnel(connection, answer.switchedTo as SwitchedConnection, record);
+      const switched = answer.switchedTo as SwitchedConnection;
+      if (switched.socket.closed) uncount?.();
+      else switched.socket.once("close", () => uncount?.());
+      beginTunnel(connection, switched, record);
       return;
     }
+    uncount?.();
     const written = await this.#writeAndEnd(connection, request, answer);
     connection.outstanding--;
     record(written);

@@ -52,7 +52,10 @@ export interface ListenerSettings {
   readonly stallMs?: number;
   /** Requests that one connection carries. Its last answer says `Connection: close`. Default: without a limit. */
   readonly maxRequestsPerConnection?: number;
-  /** Connections at a time. One above them gets a 503; far above them, connections are closed at once. Default: 20,000. */
+  /**
+   * Connections at a time, where a tunnel counts as two. One above them gets a 503; far above them, connections are closed
+   * at once. Default: 20,000.
+   */
   readonly maxConnections?: number;
   /** The bytes of a request line and its fields; more get 431. Default: 64 KiB. */
   readonly maxHeadBytes?: number;
@@ -107,6 +110,7 @@ export class Listener {
   readonly #settings: Required<ListenerSettings>;
   readonly #servers: NetServer[] = [];
   readonly #connections = new Map<Duplex, Connection>();
+  #tunnels = 0;
   readonly #proxied: ProxiedConnections;
   readonly #carriers = new Carriers(() => this.#left());
   readonly #sweeper: NodeJS.Timeout;
@@ -153,6 +157,7 @@ export class Listener {
     const log = accessLog ?? null;
     this.#bare = new BareConnections({
       ...{ ask, failed, log, maxHeadBytes, defaultHost, strictTransportSecurity },
+      countTunnel: () => this.#countTunnel(),
       bodies: parts.bodies,
     });
     this.#http2 = new Http2Sessions(
@@ -250,7 +255,7 @@ export class Listener {
   /** Connections far above the limit are closed at once. Node itself would count those of each handle apart. */
   #bound(server: NetServer): void {
     const most = Math.ceil(this.#settings.maxConnections * 1.1) + 10;
-    const get = () => (this.connections < most ? Number.POSITIVE_INFINITY : 0);
+    const get = () => (this.connections + this.#tunnels < most ? Number.POSITIVE_INFINITY : 0);
     Object.defineProperty(server, "maxConnections", { get });
   }
 
@@ -338,7 +343,14 @@ export class Listener {
   }
 
   #isOverLimit(): boolean {
-    return this.#connections.size + this.#http2.size >= this.#settings.maxConnections;
+    return this.#connections.size + this.#http2.size + this.#tunnels >= this.#settings.maxConnections;
+  }
+
+  /** A tunnel takes the place of a client for its connection to the origin, which the origin's pool does not count. */
+  #countTunnel(): (() => void) | null {
+    if (this.#isOverLimit()) return null;
+    this.#tunnels++;
+    return () => this.#tunnels--;
   }
 
   /** A connection has ended. */
@@ -392,7 +404,7 @@ export class Listener {
   /** Never throws, as the isolate never does. */
   #ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer> {
     const { scheme, clientAddress, peerAddress, site } = request.arrival;
-    if (site === null) return answerOfNoSite(request.method, url);
+    if (site === null) return answerOfNoSite(request.method, url, this.#parts.sites?.hosts ?? []);
     const { isolate, toHttps } = site ?? this.#parts;
     const { children } = this.#parts;
     try {

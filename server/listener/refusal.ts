@@ -2,7 +2,7 @@ import type { Answer } from "../../worker/ports.ts";
 import { ownAnswer } from "./own-answer.ts";
 import { type RefusedRequest, type RequestTarget, refused } from "./request-target.ts";
 
-const TOO_MANY_CONNECTIONS = refused(503, "this server has too many connections", "too-many-connections");
+export const TOO_MANY_CONNECTIONS = refused(503, "this server has too many connections", "too-many-connections");
 const OTHER_EXPECTATION = refused(417, "the only expectation that is met is 100-continue", "expectation");
 
 /**

@@ -9,6 +9,15 @@ import type { LogReaders, PushChannel } from "./log-readers.ts";
 /** A worker that has left this much unread has stopped reading, and its connection is closed. */
 const MAX_UNREAD_BYTES = 2 * MAX_FRAME_BYTES;
 
+/** What a log's socket tells its supervisor. */
+export interface LogServerEvents {
+  brokenPeer(cause: unknown): void;
+  /** The first purge in a row that the log has not taken. Each caller is told of its own. */
+  purgesRefused(cause: unknown): void;
+  /** The first that it has taken since. */
+  purgesTaken(): void;
+}
+
 /**
  * Answers workers on a Unix socket. A peer that breaks the format, or stops reading, loses its connection and nothing
  * else happens.
@@ -16,14 +25,15 @@ const MAX_UNREAD_BYTES = 2 * MAX_FRAME_BYTES;
 export class LogServer {
   readonly #log: LogCalls;
   readonly #readers: LogReaders;
-  readonly #onBrokenPeer: (cause: unknown) => void;
+  readonly #events: LogServerEvents;
+  #takesPurges = true;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
 
-  constructor(log: LogCalls, readers: LogReaders, onBrokenPeer: (cause: unknown) => void) {
+  constructor(log: LogCalls, readers: LogReaders, events: LogServerEvents) {
     this.#log = log;
     this.#readers = readers;
-    this.#onBrokenPeer = onBrokenPeer;
+    this.#events = events;
     this.#server = createServer((socket) => this.#accept(socket));
   }
 
@@ -47,15 +57,27 @@ export class LogServer {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
+  /** While a disk is full, a log takes no purges, and can be read. */
+  async #watch(append: Promise<unknown>): Promise<void> {
+    try {
+      await append;
+      if (!this.#takesPurges) this.#events.purgesTaken();
+      this.#takesPurges = true;
+    } catch (cause) {
+      if (this.#takesPurges) this.#events.purgesRefused(cause);
+      this.#takesPurges = false;
+    }
+  }
+
   #accept(socket: Socket): void {
     this.#sockets.add(socket);
-    const peer = new Peer(socket, this.#log, this.#readers);
+    const peer = new Peer(socket, this.#log, this.#readers, (append) => void this.#watch(append));
     const frames = new FrameReader((message) => peer.take(message));
     socket.on("data", (piece) => {
       try {
         frames.read(piece as Buffer);
       } catch (cause) {
-        this.#onBrokenPeer(cause);
+        this.#events.brokenPeer(cause);
         socket.destroy();
       }
     });
@@ -67,17 +89,19 @@ export class LogServer {
   }
 }
 
-/** One worker's connection. */
+/** One worker's connection. `watch`: is given each purge that the log is asked to take. */
 class Peer implements PushChannel {
   readonly #socket: Socket;
   readonly #log: LogCalls;
   readonly #readers: LogReaders;
+  readonly #watch: (append: Promise<unknown>) => void;
   #name: string | null = null;
 
-  constructor(socket: Socket, log: LogCalls, readers: LogReaders) {
+  constructor(socket: Socket, log: LogCalls, readers: LogReaders, watch: (append: Promise<unknown>) => void) {
     this.#socket = socket;
     this.#log = log;
     this.#readers = readers;
+    this.#watch = watch;
   }
 
   push(delta: Extract<FromLog, { push: unknown }>["push"]): void {
@@ -116,7 +140,9 @@ class Peer implements PushChannel {
     try {
       // A worker is of the same version as its supervisor, which started it: its parameters have the right types.
       const work = this.#log[call] as (...given: readonly unknown[]) => Promise<unknown>;
-      this.#send({ number, result: await work.apply(this.#log, [...parameters]) });
+      const answer = work.apply(this.#log, [...parameters]);
+      if (call === "append") this.#watch(answer);
+      this.#send({ number, result: await answer });
     } catch (cause) {
       this.#send({ number, error: messageOf(cause) });
     }

@@ -165,8 +165,12 @@ export class SiteLogs {
     try {
       keeper = await openLog(folder, grant, this.#options);
       for (const reader of readers()) keeper.readers.adopt(reader);
-      const broken = (cause: unknown) => this.#options.report({ kind: "broken-peer", cause });
-      const server = new LogServer(keeper, keeper.readers, broken);
+      const { report } = this.#options;
+      const server = new LogServer(keeper, keeper.readers, {
+        brokenPeer: (cause) => report({ kind: "broken-peer", cause }),
+        purgesRefused: (cause) => report({ kind: "purges-refused", cause }),
+        purgesTaken: () => report({ kind: "purges-taken" }),
+      });
       await server.listen(folder.socketPath);
       return { folder, keeper, server };
     } catch (cause) {

@@ -23,6 +23,9 @@ export type SupervisorEvent =
   | { readonly kind: "log-replaced"; readonly setAside: string; readonly cause: unknown }
   /** The log could not be written. What failed is tried again, or was refused to its caller. */
   | { readonly kind: "log-failed"; readonly cause: unknown }
+  /** The log has begun to refuse purges; it may be read all the same. */
+  | { readonly kind: "purges-refused"; readonly cause: unknown }
+  | { readonly kind: "purges-taken" }
   /** The log is out of reach. It is tried again, for `withinMs` in all, before the server starts. */
   | { readonly kind: "log-awaited"; readonly cause: unknown; readonly withinMs: number }
   | { readonly kind: "broken-peer"; readonly cause: unknown };
@@ -61,6 +64,10 @@ export function eventInWords(event: SupervisorEvent): string {
       );
     case "log-failed":
       return `the purge log failed: ${messageOf(event.cause)}`;
+    case "purges-refused":
+      return `the purge log takes no purges: ${messageOf(event.cause)}`;
+    case "purges-taken":
+      return "the purge log takes purges again";
     case "log-awaited": {
       const seconds = event.withinMs / 1000;
       return `${messageOf(event.cause)} It is tried again each second; if it cannot be used within ${seconds} s, this server ends.`;

@@ -147,16 +147,27 @@ export class Supervisor {
   }
 
   /**
+   * Does as `loadChanges`, and lets workers that only finish their answers open their log files anew: these may have been
+   * moved away. A successor that has taken over is told in the place of this server.
+   */
+  reload(): Promise<boolean> {
+    void this.#reopenAll();
+    if (this.#successor === null || this.#upgrade !== null) return this.loadChanges();
+    this.#successor.reload();
+    return Promise.resolve(false);
+  }
+
+  /**
    * Loads the configuration anew, starts workers with it, and then lets the old ones finish. If it is wrong, or they do
    * not start, the old ones stay. Resolves to whether the new configuration is in use.
    */
-  reload(): Promise<boolean> {
-    if (this.#successor !== null) return this.#reloadAfterUpgrade(this.#successor);
+  loadChanges(): Promise<boolean> {
+    if (this.#successor !== null) return this.#loadAfterUpgrade(this.#successor);
     if (this.#reload !== null) {
       // The one under way may have read what has changed since.
       this.#nextReload ??= this.#reload.then(() => {
         this.#nextReload = null;
-        return this.reload();
+        return this.loadChanges();
       });
       return this.#nextReload;
     }
@@ -168,11 +179,11 @@ export class Supervisor {
   }
 
   /** A successor has read the configuration at its start, and perhaps not what has changed since. */
-  #reloadAfterUpgrade(successor: Successor): Promise<boolean> {
+  #loadAfterUpgrade(successor: Successor): Promise<boolean> {
     if (this.#upgrade === null) return Promise.resolve(false);
     this.#nextReload ??= this.#upgrade.then((hasHandedOver) => {
       this.#nextReload = null;
-      if (!hasHandedOver) return this.reload();
+      if (!hasHandedOver) return this.loadChanges();
       successor.reload();
       return false;
     });
@@ -193,8 +204,7 @@ export class Supervisor {
   /** Lets all workers open their log files anew, also those that only finish their answers, and those of a predecessor. */
   async reopen(): Promise<void> {
     this.#successor?.reopen();
-    const ofPredecessor = this.#predecessorEnds !== null && this.#options.predecessor?.reopen();
-    await Promise.all([this.#reopenOwn(), ofPredecessor]);
+    await this.#reopenAll();
     this.#options.report({ kind: "reopened" });
   }
 
@@ -523,6 +533,11 @@ export class Supervisor {
 
   #finishWithin(ms: number): void {
     for (const worker of this.#alive) ms === 0 ? worker.kill() : void this.#drain(worker, ms);
+  }
+
+  async #reopenAll(): Promise<void> {
+    const ofPredecessor = this.#predecessorEnds !== null && this.#options.predecessor?.reopen();
+    await Promise.all([this.#reopenOwn(), ofPredecessor]);
   }
 
   async #reopenOwn(): Promise<void> {

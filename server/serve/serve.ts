@@ -171,7 +171,7 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
   const openDisk = () => folder && readDisk(folder, disk!.maxBytes);
   let janitor: Janitor | null = null;
   const started = Promise.withResolvers<void>();
-  const watch = () => watchSites(options, prepared, () => void started.promise.then(() => supervisor.reload()));
+  const watch = () => watchSites(options, prepared, () => void started.promise.then(() => supervisor.loadChanges()));
   let watching: Watching = watch(); // before the start, which may wait for the log
   const load = async () => {
     // Not before: until now another server may own the folder, and delete and count its files.

@@ -6,18 +6,24 @@ export class DigitsInPieces {
   static readonly WHOLE = PIECE.repeat(10);
   /** How many pieces are sent before the end. */
   sent = 10;
-  /** How many were read, of all streams. */
-  read = 0;
+  /** How many were read, of each stream. */
+  readOfEach: number[] = [];
   isCancelled = false;
+
+  /** How many were read, of all streams. */
+  get read(): number {
+    return this.readOfEach.reduce((sum, each) => sum + each, 0);
+  }
 
   /** The body from its beginning. */
   stream(): ReadableStream<Uint8Array> {
     let sent = 0;
+    const index = this.readOfEach.push(0) - 1;
     return new ReadableStream<Uint8Array>(
       {
         pull: (controller) => {
           if (sent++ === this.sent) return controller.close();
-          this.read++;
+          this.readOfEach[index]!++;
           controller.enqueue(new TextEncoder().encode(PIECE));
         },
         cancel: () => {

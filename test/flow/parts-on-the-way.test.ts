@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { MemoryOrigin } from "../engine/memory-origin.ts";
 import { DigitsInPieces } from "./digits-in-pieces.ts";
-import { PopUnderTest } from "./pop-under-test.ts";
+import { type Ask, PopUnderTest } from "./pop-under-test.ts";
 
 const BODY = DigitsInPieces.WHOLE;
 const MIB = 1024 * 1024;
@@ -9,9 +9,13 @@ const MIB = 1024 * 1024;
 describe("a part of a page that only the shared tier has", () => {
   let pop: PopUnderTest;
   let origin: MemoryOrigin;
+  /** The isolate that was started last. */
+  let edge: Ask;
   /** The page as the shared tier sends it. */
   let page: DigitsInPieces;
   let lookUps: number;
+  /** What holds back look-ups behind the first one. */
+  let laterLookUps: PromiseWithResolvers<void> | null;
 
   beforeEach(() => {
     pop = new PopUnderTest();
@@ -19,20 +23,26 @@ describe("a part of a page that only the shared tier has", () => {
     origin.reply("/a", [{ fields: { "cache-control": "max-age=60", "content-type": "text/plain" }, body: BODY }]);
     page = new DigitsInPieces();
     lookUps = 0;
+    laterLookUps = null;
   });
 
   function start(memoryBytes: number) {
-    const ask = pop.start(origin, {
+    edge = pop.start(origin, {
       site: { limits: { memoryBytes } },
+      tokens: { check: async () => ({ kind: "allowed", name: "test" }) },
       sharedTier: {
         get: async (key) => {
           lookUps++;
+          if (lookUps > 1) await laterLookUps?.promise;
           const found = await pop.tier.get(key);
           return found && "head" in found && "body" in found && found.body ? { ...found, body: page.stream() } : found;
         },
       },
     });
-    return (range?: string) => pop.head(ask("/a", range === undefined ? {} : { range }));
+    const started = edge;
+    return (range?: string, fields = {}) => {
+      return pop.head(started("/a", { ...(range !== undefined && { range }), ...fields }));
+    };
   }
 
   /** The page is stored, and the isolate that asks for parts of it is another. */
@@ -117,5 +127,88 @@ describe("a part of a page that only the shared tier has", () => {
       await pop.finish();
     }
     expect([lookUps, page.read]).toEqual([1, 10]);
+  });
+
+  describe("and that is stale", () => {
+    const fields = { "content-type": "text/plain", etag: '"1"' };
+    const cacheControl = "max-age=60, stale-while-revalidate=600";
+
+    async function startStale() {
+      origin.reply("/a", [
+        { fields: { ...fields, "cache-control": cacheControl }, body: BODY },
+        { status: 304, fields: { ...fields, "cache-control": cacheControl }, hold: "refresh" },
+      ]);
+      const ask = await startWithPage();
+      await pop.scheduler.advance(61_000);
+      return ask;
+    }
+
+    test("is cut out of it while the origin is asked, for which the page is read once, however many parts are asked for", async () => {
+      const ask = await startStale();
+      const parts = [await ask("bytes=5-94"), await ask("bytes=10-19")];
+      await origin.hasSeen("/a", 2);
+      for (const { status, headers } of parts) expect([status, headers.get("x-cache")]).toEqual([206, "UPDATING"]);
+      expect(page.readOfEach.toSorted((a, b) => a - b)).toEqual([
+        expect.toSatisfy((n) => n <= 2),
+        expect.toSatisfy((n) => n <= 2),
+        10,
+      ]);
+      expect(origin.seen[1]!.fields["if-none-match"]).toBe('"1"');
+      expect(await pop.text(parts[0]!)).toBe(BODY.slice(5, 95));
+      expect(await pop.text(parts[1]!)).toBe(BODY.slice(10, 20));
+      origin.release("refresh");
+      await pop.finish();
+      const fresh = await ask("bytes=0-0");
+      expect([fresh.headers.get("x-cache"), await pop.text(fresh)]).toEqual(["HIT", "0"]);
+      await pop.finish();
+      expect(origin.seen).toHaveLength(2);
+    });
+
+    test("is fetched as new if the page is gone when the origin is to be asked", async () => {
+      const ask = await startStale();
+      origin.reply("/a", [{ fields: { ...fields, "cache-control": cacheControl }, body: BODY }]);
+      laterLookUps = Promise.withResolvers();
+      const answer = await ask("bytes=5-94");
+      pop.tier.empty();
+      laterLookUps.resolve();
+      expect(await pop.text(answer)).toBe(BODY.slice(5, 95));
+      await pop.finish();
+      expect(origin.seen[1]!.fields["if-none-match"]).toBe(undefined);
+      const fresh = await ask("bytes=0-0");
+      expect([fresh.headers.get("x-cache"), await pop.text(fresh)]).toEqual(["HIT", "0"]);
+      await pop.finish();
+    });
+
+    test("is not offered to the origin if it was purged before that is asked", async () => {
+      const ask = await startStale();
+      origin.reply("/a", [{ fields: { ...fields, "cache-control": cacheControl }, body: BODY }]);
+      laterLookUps = Promise.withResolvers();
+      const answer = await ask("bytes=5-94");
+      const json = { authorization: "Bearer x", "content-type": "application/json" };
+      expect((await pop.head(edge("/_tidemark/purge", json, { urls: ["/a"] }))).status).toBe(200);
+      laterLookUps.resolve();
+      expect(await pop.text(answer)).toBe(BODY.slice(5, 95));
+      await pop.finish();
+      expect(origin.seen).toHaveLength(2);
+      expect(origin.seen[1]!.fields["if-none-match"]).toBe(undefined);
+    });
+
+    test("or all of it is sent as it comes where the client takes it stale", async () => {
+      const ask = await startStale();
+      origin.reply("/a", [{ fields: { ...fields, "cache-control": "max-age=60" }, body: BODY }]);
+      const fetched = await ask("bytes=0-0", { "cache-control": "no-cache" });
+      await pop.text(fetched);
+      await pop.finish();
+      await pop.scheduler.advance(61_000);
+      for (const range of [undefined, "bytes=5-94"]) {
+        page.readOfEach = [];
+        const answer = await ask(range, { "cache-control": "max-stale" });
+        expect(answer.headers.get("x-cache")).toBe("STALE");
+        await pop.scheduler.advance(0);
+        expect(page.readOfEach).toEqual([expect.toSatisfy((n) => n <= 2)]);
+        expect(await pop.text(answer)).toBe(range === undefined ? BODY : BODY.slice(5, 95));
+        await pop.finish();
+      }
+    });
   });
 });

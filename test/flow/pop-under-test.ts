@@ -18,8 +18,12 @@ export interface IsolateParts extends Partial<Omit<Platform, "sharedTier" | "ori
   readonly sharedTier?: Partial<SharedTier>;
 }
 
-/** Asks an isolate for a page. Default: `/a`. */
-export type Ask = (path?: string, headers?: Readonly<Record<string, string>>) => EdgeAnswer | Promise<EdgeAnswer>;
+/** Asks an isolate for a page, or posts JSON. Default: `/a`. */
+export type Ask = (
+  path?: string,
+  headers?: Readonly<Record<string, string>>,
+  posted?: object,
+) => EdgeAnswer | Promise<EdgeAnswer>;
 
 /** A PoP on virtual time, whose isolates a test starts with parts of its own, and of which it sees what goes on behind. */
 export class PopUnderTest {
@@ -56,9 +60,10 @@ export class PopUnderTest {
       ...parts,
     });
     const background = { run: (work: Promise<unknown>) => void this.behind.push(work) };
-    return (path = "/a", headers = {}) => {
+    return (path = "/a", headers = {}, posted = undefined) => {
       const url = `http://${HOST}${path}`;
-      return isolate.fetch({ request: new Request(url, { headers }), url, background, clientAddress: null });
+      const request = new Request(url, { headers, ...(posted && { method: "POST", body: JSON.stringify(posted) }) });
+      return isolate.fetch({ request, url, background, clientAddress: null });
     };
   }
 
@@ -72,8 +77,8 @@ export class PopUnderTest {
     return this.scheduler.settle(answer.text());
   }
 
-  /** Waits for the work behind the answers. */
+  /** Waits for the work behind the answers, and for what that has begun. */
   async finish(): Promise<void> {
-    await this.scheduler.settle(Promise.all(this.behind));
+    while (this.behind.length > 0) await this.scheduler.settle(Promise.all(this.behind.splice(0)));
   }
 }

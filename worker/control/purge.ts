@@ -67,7 +67,7 @@ export async function purge(body: unknown, { by, base }: PurgeCaller, ports: Pur
       by,
     });
   } catch (cause) {
-    reporter.report({ kind: "log-failed", cause });
+    reporter.report({ kind: "log-failed", cause, isPurge: true });
     return { kind: "unavailable", cause };
   }
   if (result.kind === "conflict") return { kind: "conflict" };

@@ -87,7 +87,8 @@ async function lookFurther(context: RequestContext): Promise<Answer> {
 
 /**
  * Answers with one of the candidates. A body that is on its way from the shared tier is passed on as it comes; it is read
- * first if the response is stale, because the refresh needs it.
+ * first if the response is refreshed behind the answer, because the refresh needs it. For a part, the refresh reads its own:
+ * a player that asks for one part after the other would have the whole read for each.
  */
 async function hitFound(
   context: RequestContext,
@@ -101,7 +102,7 @@ async function hitFound(
     if (stored === found) ports.store.remember(stored);
     return hit(context, stored, verdict, "shared");
   }
-  if (verdict.kind === "fresh") return hit(context, stored, verdict, "shared");
+  if (context.facts.isPartial || xCacheOf(verdict) !== "UPDATING") return hit(context, stored, verdict, "shared");
   const read = await readFound(context, stored);
   return read
     ? hitFound(context, read, read, verdict)
@@ -122,7 +123,7 @@ function hit(
   const { browserTtlSeconds } = context.resolved.route;
   const xCache = xCacheOf(verdict);
   const outcome: Outcome = { kind: "hit", ttlSeconds, ...(verdict.kind !== "fresh" && { detail: verdict.because }) };
-  if (xCache === "UPDATING" && isInMemory(stored)) refreshInBackground(context, stored);
+  if (xCache === "UPDATING") refreshInBackground(context, stored);
   const answer = answerFromStore(context, stored, { xCache, outcome, ageSeconds, browserTtlSeconds });
   if (answer instanceof Promise) {
     return answer.then((streamed) => {

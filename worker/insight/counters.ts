@@ -188,6 +188,7 @@ export class Counters implements Reporter {
         return;
       case "log-failed":
         this.#counts.logFailed++;
+        if (event.isPurge) return;
         if (!this.#logIsDown) {
           this.#write(
             `The purge log cannot be reached (${String(event.cause)}). Until it answers, requests go to the origin.`,

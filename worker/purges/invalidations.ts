@@ -82,7 +82,7 @@ export class LogInvalidations implements Invalidations {
         await this.#log.append({ ...INVALIDATION, purgeKeys });
         return;
       } catch (cause) {
-        this.#reporter.report({ kind: "log-failed", cause });
+        this.#reporter.report({ kind: "log-failed", cause, isPurge: true });
         if (attempt === MAX_ATTEMPTS) return this.#reporter.report({ kind: "invalidation-dropped" });
       }
       await this.#clock.wait(this.#leaseMs).over;

@@ -54,6 +54,7 @@ export function causesOf(parameter: string, maps: Maps, blocks: readonly (readon
   if (variable === undefined) return [unknown(parameter)];
   const map = maps.get(variable);
   if (map) return causesOfMap(map);
+  if (isSetByLua(blocks.flat(), variable)) return [unknown(parameter)];
   const sets = blocks.flatMap((block) => setsOf(block, variable));
   if (sets.length > 0) return causesOfSets(sets, variable);
   return [{ ...causeOfTest(variable, "!=", "0"), from: [] }];
@@ -104,6 +105,14 @@ function setsOf(block: readonly Directive[], variable: string): SetLine[] {
       .filter(isSet)
       .map((set) => ({ condition, value: set.args[1] ?? "", sources: [directive.source, set.source] }));
   });
+}
+
+function isSetByLua(block: readonly Directive[], variable: string): boolean {
+  return block.some(
+    ({ name, args, block: within }) =>
+      (/^set_by_lua/.test(name) && args[0] === `$${variable}`) ||
+      (name === "if" && within !== null && isSetByLua(within, variable)),
+  );
 }
 
 /** The text between the parentheses of an `if`. */

@@ -1,11 +1,13 @@
 import { NginxParser, type NginxParseTreeNode } from "nginx-conf/dist/src/parser.js";
 import { ImportError } from "../imported-site.ts";
+import { endOfLua, LUA_BLOCK } from "./lua-block.ts";
 
 /** A directive of one file, as it stands there. */
 export interface Statement {
   readonly name: string;
   /** The parameters, without their quotes. */
   readonly args: readonly string[];
+  /** `null` for none, and for a block of Lua, which holds no directives. */
   readonly block: readonly Statement[] | null;
   readonly line: number;
 }
@@ -38,7 +40,7 @@ export function parseStatements(text: string, file: string): readonly Statement[
 function toStatements({ children }: NginxParseTreeNode, parser: NumberedParser): readonly Statement[] {
   return (children ?? []).map((node) => ({
     name: wordsOf(node.name)[0] ?? "",
-    args: node.isVerbatim ? [] : wordsOf(node.value),
+    args: wordsOf(node.value),
     block: node.isBlock ? toStatements(node, parser) : null,
     line: parser.lineOf(node),
   }));
@@ -49,6 +51,7 @@ interface Inner {
   readonly source: string;
   index: number;
   readonly context: NginxParseTreeNode | null;
+  setError(message: string): void;
 }
 
 function innerOf(parser: NginxParser): Inner {
@@ -60,6 +63,8 @@ const BLANKS_BEFORE_COMMENT = /\s+(?=#)/y;
 /** The parser of the package, which also notes the line on which each directive begins. */
 class NumberedParser extends NginxParser {
   readonly #lines = new Map<NginxParseTreeNode, number>();
+  /** The parameters in front of blocks of Lua, of which the package allows none. */
+  readonly #beforeLua = new Map<NginxParseTreeNode, string>();
   #countedTo = 0;
   #line = 1;
 
@@ -83,6 +88,15 @@ class NumberedParser extends NginxParser {
     return parent === root ? null : parent;
   }
 
+  /** Reads over Lua. The package would count braces in strings and comments too, and skip what stands after the last. */
+  override readVerbatimBlock(): string {
+    const inner = innerOf(this);
+    const end = endOfLua(inner.source, inner.index);
+    if (end === null) inner.setError(`the Lua of "${inner.context!.name}" is not closed by "}"`);
+    else inner.index = end;
+    return this.#beforeLua.get(inner.context!) ?? "";
+  }
+
   override readWord(): string {
     const inner = innerOf(this);
     const startedAt = inner.index;
@@ -93,9 +107,13 @@ class NumberedParser extends NginxParser {
       inner.index += blanks.length;
       return blanks;
     }
+    const { context } = inner;
+    const isBeforeLua = context !== null && LUA_BLOCK.test(context.name);
     const word = super.readWord();
     if (word.trim() !== "") this.#note(startedAt);
-    return word;
+    if (!isBeforeLua) return word;
+    this.#beforeLua.set(context, (this.#beforeLua.get(context) ?? "") + word);
+    return "";
   }
 
   override readString(): string {

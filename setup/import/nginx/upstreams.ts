@@ -2,6 +2,10 @@ import { type Difference, ImportError, readSocket, type Source, type Sourced } f
 import type { Directive } from "./directives.ts";
 import { handlerOf, isCached } from "./handlers.ts";
 import type { Location } from "./match-order.ts";
+import { noteOn } from "./not-carried.ts";
+
+const NAME_IT =
+  "name the site's address with --origin, like --origin http://127.0.0.1:8000 or --origin unix:/run/app.sock";
 
 export interface ImportedOrigin {
   readonly origin: Sourced<string>;
@@ -24,6 +28,10 @@ export function importOrigin(
   const target = targetOf(main);
   const differences: Difference[] = [];
   const upstream = http.find(({ name, args }) => name === "upstream" && args[0] === target.authority);
+  const balancer = upstream?.block?.find(({ name }) => /^balancer_by_lua/.test(name));
+  if (balancer && given === null) {
+    throw new ImportError(`${balancer.source.place}: ${balancer.name} chooses the server: ${NAME_IT}`);
+  }
   const servers = upstream?.block?.filter(({ name }) => name === "server") ?? [];
   const usable = servers.filter(({ args }) => !args.includes("backup") && !args.includes("down"));
   const first = usable[0] ?? servers[0];
@@ -33,6 +41,7 @@ export function importOrigin(
     const why = "The edge asks one address. Put a load balancer in front of several, and name that as the origin.";
     differences.push({ kind: "dropped", source: other.source, why, aspects: [], affects: { routes: null } });
   }
+  if (balancer) differences.push({ ...noteOn(balancer)!, source: balancer.source, affects: { routes: null } });
   const origin = given ?? addressOf(main, target, address);
   const isReached = (location: Location) => {
     const handler = handlerOf(location);
@@ -77,21 +86,19 @@ function targetOf(location: Location): Target {
 
 function addressOf(main: Location, { scheme, authority, source }: Target, address: string): string {
   const handler = handlerOf(main);
-  const name =
-    "name the site's address with --origin, like --origin http://127.0.0.1:8000 or --origin unix:/run/app.sock";
   if (handler.kind === "upstream" && handler.family !== "proxy") {
     throw new ImportError(
-      `${source.place}: ${authority} speaks ${handler.family}, and the edge speaks HTTP: ${name}. That can be this nginx on another port, without its cache`,
+      `${source.place}: ${authority} speaks ${handler.family}, and the edge speaks HTTP: ${NAME_IT}. That can be this nginx on another port, without its cache`,
     );
   }
   if (authority.includes("$"))
-    throw new ImportError(`${source.place}: the address ${authority} is made of variables: ${name}`);
+    throw new ImportError(`${source.place}: the address ${authority} is made of variables: ${NAME_IT}`);
   if (address.startsWith("unix:")) {
     const socket = scheme === "http" ? readSocket(address) : null;
     if (socket !== null) return socket;
-    throw new ImportError(`${source.place}: ${scheme}://${address} is not like http://unix:/run/app.sock: ${name}`);
+    throw new ImportError(`${source.place}: ${scheme}://${address} is not like http://unix:/run/app.sock: ${NAME_IT}`);
   }
   const url = URL.parse(`${scheme}://${address}`);
-  if (url === null) throw new ImportError(`${source.place}: ${scheme}://${address} is not an address: ${name}`);
+  if (url === null) throw new ImportError(`${source.place}: ${scheme}://${address} is not an address: ${NAME_IT}`);
   return url.origin;
 }

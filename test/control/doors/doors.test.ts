@@ -34,6 +34,12 @@ describe.each(Object.entries(PLATFORMS))("doors on %s", (_, start) => {
     expect(await newestPurge(edge)).toMatchObject({ mode: "soft", items: ["tag:shop"] });
   });
 
+  test("a PURGE over http is in the trail as https, which stands for both and can be purged again", async () => {
+    const fields = { authorization: `Bearer ${DOOR_TOKENS.varnish[0]}` };
+    await edge.ask({ method: "PURGE", path: "/about", fields });
+    expect(await newestPurge(edge)).toMatchObject({ items: [`https://${HOST}/about`] });
+  });
+
   test.each(Object.entries(DOOR_TOKENS))("the token of %s opens nothing else", async (name, [token]) => {
     const fields = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const purge = { method: "POST", path: "/_tidemark/purge", fields, body: '{"everything":true}' };

@@ -143,3 +143,20 @@ describe("the key", () => {
     expect(resolveUrl("http://x.test/pass/a?utm_x=1", site)).toMatchObject({ pathAndQuery: "/pass/a?utm_x=1" });
   });
 });
+
+describe("a host that is not the site's", () => {
+  const hosts = ["www.example.test", "shop.example.test:8443", "[::1]:8080"];
+  test.each([
+    ["http://www.example.test:8081/", "www.example.test:8081", ", but www.example.test is: the port counts"],
+    ["https://shop.example.test/", "shop.example.test", ", but shop.example.test:8443 is: the port counts"],
+    ["http://shop.example.test:8080/", "shop.example.test:8080", ", but shop.example.test:8443 is: the port counts"],
+    ["http://[::1]/", "[::1]", ", but [::1]:8080 is: the port counts"],
+    ["http://[::2]/", "[::2]", ""],
+    ["http://example.test/", "example.test", ""],
+    ["http://a.www.example.test:8081/", "a.www.example.test:8081", ""],
+  ])("is refused by name, and no host but one of that name is told: %s", (url, host, hint) => {
+    const site = compileSite({ origin: "http://origin.test", hosts }, {});
+    const because = `${host} is not a host of this site${hint}`;
+    expect(resolveUrl(url, site)).toEqual({ kind: "refused", status: 421, because });
+  });
+});

@@ -76,8 +76,8 @@ export const rows: readonly ConformanceRow[] = [
     table: "semantics",
     section: "9110 §15.5.20",
     requirement: "421",
-    does: "For a host that is not the site's.",
-    scenarios: ["forwarding/foreign-host-is-421"],
+    does: "For a host that is not the site's. Its port counts, unless it is the scheme's own.",
+    scenarios: ["forwarding/foreign-host-is-421", "forwarding/foreign-port-is-421"],
   },
   {
     table: "reporting",

@@ -110,6 +110,20 @@ export const mutants: Mutants = {
     to: "false",
     reddens: "forwarding/foreign-host-is-421",
   },
+  "tells-hosts-to-strangers": {
+    name: "a refusal names a host of the site that was not asked for",
+    file: "worker/rules/key/unknown-host.ts",
+    from: "nameOf(each) === nameOf(host)",
+    to: "true",
+    reddens: "forwarding/foreign-host-is-421",
+  },
+  "port-is-no-hint": {
+    name: "a refusal does not say that the port is what differs",
+    file: "worker/rules/key/unknown-host.ts",
+    from: "nameOf(each) === nameOf(host)",
+    to: "each === host",
+    reddens: "forwarding/foreign-port-is-421",
+  },
   "client-claims-its-host": {
     name: "a client's X-Forwarded fields are forwarded",
     file: "worker/rules/request/request-fields.ts",

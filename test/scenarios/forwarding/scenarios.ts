@@ -144,7 +144,31 @@ export const scenarios: readonly Scenario[] = [
     id: "forwarding/foreign-host-is-421",
     name: "a host that is not the site's is refused with 421",
     source: "RFC 9110 §15.5.20",
-    steps: [{ send: { path: "/a", host: "other.example" }, expect: { status: 421, xCache: null } }],
+    steps: [
+      {
+        send: { path: "/a", host: "other.example" },
+        expect: {
+          status: 421,
+          xCache: null,
+          body: "Tidemark refused this request: other.example is not a host of this site.\n",
+        },
+      },
+    ],
+  },
+  {
+    id: "forwarding/foreign-port-is-421",
+    name: "a host that is the site's on another port is refused with a 421 that names the site's",
+    source: "RFC 9110 §15.5.20",
+    steps: [
+      {
+        send: { path: "/a", host: "www.example.test:8081" },
+        expect: {
+          status: 421,
+          xCache: null,
+          body: "Tidemark refused this request: www.example.test:8081 is not a host of this site, but www.example.test is: the port counts.\n",
+        },
+      },
+    ],
   },
   {
     id: "forwarding/loop-is-508",

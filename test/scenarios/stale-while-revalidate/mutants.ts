@@ -9,7 +9,7 @@ export const mutants: Mutants = {
   "refresh-is-not-made": {
     name: "a stale page is answered and never refetched",
     file: CORRIDOR,
-    from: 'if (xCache === "UPDATING" && isInMemory(stored)) refreshInBackground',
+    from: 'if (xCache === "UPDATING") refreshInBackground',
     to: "if (false) refreshInBackground",
     reddens: "stale-while-revalidate/refreshed-once",
   },
@@ -65,8 +65,8 @@ export const mutants: Mutants = {
   "refresh-does-not-validate": {
     name: "a refresh always fetches in full",
     file: BACKGROUND_REFRESH,
-    from: "toValidate: stored }",
-    to: "toValidate: null }",
+    from: '.kind !== "none" ? found : null',
+    to: '.kind === "none" ? found : null',
     reddens: "stale-while-revalidate/refresh-is-conditional",
   },
   "all-wait-for-a-personal-refresh": {

@@ -241,3 +241,63 @@ test("a connection above the limit gets no WebSocket", async () => {
   await one.closed;
   expect(one.received).toMatch(/^HTTP\/1\.1 503 /);
 });
+
+const PLAIN = ASK.replace("Upgrade: WebSocket", "X-No: 1");
+const REFUSED = /^HTTP\/1\.1 503 .*\r\ncache-status: tidemark; detail=too-many-connections\r\n/s;
+
+test("a tunnel counts as two connections, until the origin's has ended", async () => {
+  let atOrigin = 0;
+  let ofOrigin: Socket | undefined;
+  const { running } = await startTunnels(
+    (socket) => {
+      atOrigin++;
+      ofOrigin = socket;
+      socket.write(SWITCH);
+    },
+    { settings: { maxConnections: 3 } },
+  );
+  const begun = async () => {
+    const made = client(running.where);
+    await made.send(ASK);
+    await made.until((text) => text.includes("\r\n\r\n"));
+    return made;
+  };
+  const tunnel = await begun();
+  expect(tunnel.received).toMatch(/^HTTP\/1\.1 101 /);
+  const other = client(running.where);
+  await other.send(PLAIN);
+  expect(await other.until((text) => text.includes("no"))).toMatch(/^HTTP\/1\.1 403 /);
+  const third = client(running.where);
+  await third.send(PLAIN);
+  await third.closed;
+  expect(third.received).toMatch(REFUSED);
+  // The connection is taken already, and has no room for one to the origin.
+  other.received = "";
+  await other.send(ASK);
+  await other.closed;
+  expect(other.received).toMatch(REFUSED);
+  expect(other.received).toContain("connection: close\r\n");
+  expect(atOrigin).toBe(1);
+  ofOrigin!.resetAndDestroy();
+  await tunnel.closed;
+  await new Promise<void>((resolve) => running.listener.onceEmpty(resolve));
+  expect((await begun()).received).toMatch(/^HTTP\/1\.1 101 /);
+  const last = client(running.where);
+  await last.send(PLAIN);
+  expect(await last.until((text) => text.includes("no"))).toMatch(/^HTTP\/1\.1 403 /);
+});
+
+test("what was no tunnel in the end counts no longer", async () => {
+  const { running } = await startTunnels(
+    (socket) => socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"),
+    {
+      settings: { maxConnections: 2 },
+    },
+  );
+  for (let turn = 0; turn < 3; turn++) {
+    const one = client(running.where);
+    await one.send(ASK);
+    await one.closed;
+    expect(one.received).toMatch(/^HTTP\/1\.1 403 /);
+  }
+});

@@ -22,12 +22,14 @@ let file: LogFile;
 let keeper: LogKeeper;
 let server: LogServer;
 let broken: string[];
+let told: string[];
 let clients: SupervisedLog[];
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "tidemark-log-"));
   socketPath = join(folder, "log.sock");
   broken = [];
+  told = [];
   clients = [];
   file = openFile();
   await serve();
@@ -53,7 +55,11 @@ function openFile(): LogFile {
 async function serve(): Promise<void> {
   const onFailure = (cause: unknown) => expect.fail(String(cause));
   keeper = new LogKeeper({ file, clock: systemClock, hasStrangers: () => false, onFailure });
-  server = new LogServer(keeper, keeper.readers, (cause) => broken.push((cause as Error).message));
+  server = new LogServer(keeper, keeper.readers, {
+    brokenPeer: (cause) => broken.push((cause as Error).message),
+    purgesRefused: (cause) => told.push((cause as Error).message),
+    purgesTaken: () => told.push("taken"),
+  });
   keeper.readers.expect("one");
   await server.listen(socketPath);
 }
@@ -112,6 +118,19 @@ describe("a worker's log", () => {
     const log = client();
     await expect(log.append(purge(["#a"], { id: "x", content: null as never }))).rejects.toThrow("NOT NULL");
     expect(await log.append(purge(["#a"]))).toMatchObject({ seq: 1 });
+  });
+
+  test("that takes no purges says so once, and once when it takes them again, however often it is read", async () => {
+    const log = client();
+    const other = client();
+    for (const each of [log, other, log]) {
+      await expect(each.append(purge(["#a"], { id: "x", content: null as never }))).rejects.toThrow("NOT NULL");
+      await each.read(null, 1000);
+    }
+    expect(told).toEqual([expect.stringContaining("NOT NULL")]);
+    await log.append(purge(["#a"]));
+    await other.append(purge(["#a"]));
+    expect(told.slice(1)).toEqual(["taken"]);
   });
 
   test("rejects while the supervisor cannot be reached, and reconnects by itself", async () => {

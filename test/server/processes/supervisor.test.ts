@@ -364,6 +364,28 @@ describe("a supervisor", () => {
       expect(await ended).toEqual([8, null]); // as it does at SIGHUP
     });
 
+    test("and is told after that to load the settings: the successor does so, which sees changes of files itself", async () => {
+      let successor!: ChildProcess;
+      const startSuccessor = () => {
+        successor = startFailingSuccessor("never");
+        return successor;
+      };
+      const supervisor = await start({ startSuccessor, workers: 1 });
+      const held = await hold(supervisor.addresses[0]!);
+      expect(await supervisor.upgrade()).toBe(true);
+      let ended: unknown = null;
+      const exit = once(successor, "exit").then((how) => {
+        ended = how;
+      });
+      expect(await supervisor.loadChanges()).toBe(false);
+      expect(ended).toBe(null);
+      expect(await supervisor.reload()).toBe(false);
+      await exit;
+      expect(ended).toEqual([8, null]); // as it does at SIGHUP
+      await supervisor.stop();
+      await held.answer.catch(() => undefined);
+    });
+
     test("and told to stop after that, it gives its workers the usual time; told again, none", async () => {
       const supervisor = await start({ startSuccessor: () => startFailingSuccessor("never"), workers: 1 });
       const [pid] = [...supervisor.workers.values()] as [number];
@@ -392,13 +414,15 @@ describe("a supervisor", () => {
       const supervisor = await start({ predecessor: predecessor as unknown as Predecessor, workers: 1 });
       const [pid] = [...supervisor.workers.values()] as [number];
       await supervisor.reopen();
+      await supervisor.reload();
+      await supervisor.loadChanges();
       let hasEnded = false;
       void supervisor.ended.then(() => {
         hasEnded = true;
       });
       void supervisor.stop();
       void supervisor.stop();
-      expect(asked).toEqual([-1, 10_000, 0]);
+      expect(asked).toEqual([-1, -1, 10_000, 0]); // nobody has moved log files away when a config changes
       while (isAlive(pid)) await new Promise((resolve) => setImmediate(resolve));
       await expect(start()).rejects.toThrow("Another tidemark serve owns"); // the old workers still read the log
       expect(hasEnded).toBe(false);

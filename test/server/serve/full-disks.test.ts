@@ -117,8 +117,17 @@ describe.skipIf(!canMount)(canMount ? "tidemark serve, where a disk is full:" : 
     expect(refused.body).toMatchObject({ code: "unavailable" });
     expect(refused.fields.get("retry-after")).toMatch(/^\d+$/);
     expect(await ask("/page")).toMatchObject({ status: 200, xCache: "HIT" });
+    for (let turn = 0; turn < 3; turn++) {
+      expect(await purge(`purge-${number}`)).toMatchObject({ status: 503 });
+      expect((await ask("/page")).status).toBe(200);
+    }
     disks.log.free();
     expect(await purge(`purge-${number}`)).toMatchObject({ status: 200, body: { seq: number, replayed: false } });
+    const said = server.printed.match(/the purge log (?:takes|cannot|answers).*/gi);
+    expect(said).toEqual([
+      expect.stringMatching(/takes no purges: .*the disk is full/),
+      "the purge log takes purges again",
+    ]);
   });
 
   test("a worker that dies is replaced all the same, also if nothing can be written", { timeout: 60_000 }, async () => {

@@ -1,8 +1,9 @@
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { listenLocally, localUrl } from "../../suite/local-url.ts";
 import { ServerProcess } from "./running-server.ts";
 
@@ -10,12 +11,16 @@ const ROTATIONS = 10;
 const CLIENTS = 8;
 
 describe("the access log of tidemark serve", { timeout: 60_000 }, () => {
-  const origin = createServer((_request, response) => response.setHeader("cache-control", "max-age=600").end("page"));
+  let origin: Server;
   let folder: string;
   let server: ServerProcess;
   let address: URL;
 
-  beforeAll(async () => {
+  beforeEach(async () => {
+    origin = createServer((request, response) => {
+      if (request.url === "/held") origin.emit("held", response);
+      else response.setHeader("cache-control", "max-age=600").end("page");
+    });
     await listenLocally(origin);
     folder = mkdtempSync(join(tmpdir(), "tidemark-"));
     const site = ["--origin", localUrl(origin), "--listen", "127.0.0.1:0"];
@@ -24,9 +29,23 @@ describe("the access log of tidemark serve", { timeout: 60_000 }, () => {
     address = await server.address();
     await server.prints(/worker-2 .*accepts/);
   });
-  afterAll(() => {
+  afterEach(async () => {
+    await server.stop();
     origin.close();
     rmSync(folder, { recursive: true });
+  });
+
+  test("is opened anew at SIGHUP, also by old workers that finish their answers", async () => {
+    const answer = fetch(new URL("/held", address)).then((response) => response.text());
+    const [response] = (await once(origin, "held")) as [ServerResponse];
+    renameSync(join(folder, "access.log"), join(folder, "moved.log"));
+    server.child.kill("SIGHUP");
+    await server.prints(/new settings are in use/);
+    response.end("held");
+    expect(await answer).toBe("held");
+    expect(await server.stop()).toBe(0);
+    expect(readFileSync(join(folder, "access.log"), "utf8")).toContain('"/held"');
+    expect(readFileSync(join(folder, "moved.log"), "utf8")).not.toContain('"/held"');
   });
 
   test("is rotated by SIGUSR1 while requests come: no line is lost, written twice, or torn", async () => {

@@ -142,6 +142,23 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
     expect(readFileSync(join(folder, "access.log.1"), "utf8")).not.toContain("/held");
   });
 
+  test.each([
+    { sentTo: "new", pid: () => server.pid },
+    { sentTo: "old", pid: () => server.child.pid! },
+  ])("SIGHUP to the $sentTo server loads new settings, and old workers open their log files anew", async ({ pid }) => {
+    const { answer, finish } = await holdAnswer();
+    const old = once(server.child, "exit");
+    await server.upgrade();
+    renameSync(join(folder, "access.log"), join(folder, "access.log.1"));
+    process.kill(pid(), "SIGHUP");
+    await server.prints(/new settings are in use/);
+    finish();
+    expect(await answer).toEqual({ status: 200, body: "held" });
+    await old;
+    expect(readFileSync(join(folder, "access.log"), "utf8")).toContain("/held");
+    expect(readFileSync(join(folder, "access.log.1"), "utf8")).not.toContain("/held");
+  });
+
   test("lets old workers finish their answers when the new server is stopped, and that one ends after them", async () => {
     const { answer, finish } = await holdAnswer();
     const old = once(server.child, "exit");

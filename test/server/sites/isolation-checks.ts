@@ -217,10 +217,17 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   }),
 
   "a host of no site gets 421, and asks nobody": on(async ({ worker, shop, blog }) => {
-    for (const host of ["unknown.test", "shop.test.unknown.test", "shop.test:8081", `${SHOP}.`]) {
+    const others: Record<string, string> = {
+      "unknown.test": "",
+      "shop.test.unknown.test": "",
+      "shop.test:8081": ", but shop.test is: the port counts",
+      [`${SHOP}.`]: "",
+    };
+    for (const [host, hint] of Object.entries(others)) {
       const got = await onConnection(worker.port, (visitor) => visitor.get(host));
       expect(got, host).toMatchObject({ status: 421 });
       expect(got.head).toContain("detail=host-unknown");
+      expect(got.body).toBe(`421: ${host} is not a host of a site of this server${hint}.\n`);
     }
     expect(await call(worker.port, "unknown.test", TOKENS.shop, "purge", { everything: true })).toMatchObject({
       status: 421,

@@ -303,6 +303,64 @@ describe("comments", () => {
   });
 });
 
+describe("a block of Lua", () => {
+  const told = ({ differences }: ImportedSite) =>
+    differences.flatMap(({ source, why }) => (source === null ? [] : [`${source.place} ${source.text}: ${why}`]));
+  const NOT_CARRIED = "Code is not carried over.";
+
+  test.each([
+    ["a variable that it sets", "set_by_lua_block $x { return ngx.now() }", "set_by_lua_block $x"],
+    ["a brace in a string", `log_by_lua_block { f("}", '{', "}\\"", '\\\\') }`, "log_by_lua_block"],
+    ["a brace in a comment", "log_by_lua_block { f() -- it's }\n}", "log_by_lua_block"],
+    ["a brace in a long string", "log_by_lua_block { f([[}]], [==[ ]] } ]=] ]==]) }", "log_by_lua_block"],
+    ["a brace in a long comment", "log_by_lua_block { --[[ } \n } ]] f() --[=[ ]] } ]=] }", "log_by_lua_block"],
+    ["an odd quote in a comment", `log_by_lua_block { f() -- don't "\n }`, "log_by_lua_block"],
+    ["tables in tables", "log_by_lua_block { local t = {{}, {1, {2}}} }", "log_by_lua_block"],
+  ])("with %s is read over and reported at its line", async (_, lua, text) => {
+    const site = await imported(server(`${lua}\nlocation / { ${CACHED} deny all; }`));
+    const after = 4 + lua.split("\n").length;
+    expect(told(site)).toEqual([
+      `nginx.conf:4 ${text}: ${NOT_CARRIED}`,
+      expect.stringContaining(`nginx.conf:${after} deny all: `),
+    ]);
+    expect(site.routes.map(({ value }) => value)).toEqual([{ match: "/*" }]);
+  });
+
+  test("may end right before the brace that closes its location", async () => {
+    const site = await imported(server(`location /lua { content_by_lua_block { f() }}\nlocation / { ${CACHED} }`));
+    expect(told(site)).toEqual([`nginx.conf:4 content_by_lua_block: ${NOT_CARRIED}`]);
+    expect(site.routes.map(({ value }) => value.match)).toEqual(["/lua*", "/*"]);
+  });
+
+  test.each(["{ f({ }", "{ f([[ }) }", "{ f() -- }"])("that nothing ends is an error: %s", async (lua) => {
+    await expect(imported(`http {\nset_by_lua_block $x\n${lua}`)).rejects.toThrow(
+      'nginx.conf:3: the Lua of "set_by_lua_block" is not closed by "}"',
+    );
+  });
+
+  test.each([
+    ["and another line sets first", "set $skip 0;\nset_by_lua_block $skip { return 1 }"],
+    ["in an if", "set $skip 0;\nif ($arg_a) { set_by_lua $skip 'return 1'; }"],
+    ["from a file", "set $skip 0;\nset_by_lua_file $skip skip.lua;"],
+  ])("whose variable decides what is stored, %s, leaves nothing stored", async (_, lua) => {
+    const site = await imported(
+      server(`${lua}\nlocation / { ${CACHED} proxy_cache_bypass $skip; proxy_no_cache $skip; }`),
+    );
+    expect(site.routes.map(({ value }) => value)).toEqual([{ match: "/*", pass: true }]);
+  });
+
+  const BALANCED = `http {\nupstream app {\nserver 0.0.0.1;\nbalancer_by_lua_block { }\n}\nserver {
+    server_name www.example.com;\nlocation / { proxy_pass http://app; proxy_cache c; }\n}\n}\n`;
+
+  test("that chooses the server leaves the origin to be named", async () => {
+    await expect(imported(BALANCED)).rejects.toThrow(
+      "nginx.conf:4: balancer_by_lua_block chooses the server: name the site's address with --origin",
+    );
+    const site = await imported(BALANCED, "nginx.conf", { origin: "http://10.0.0.1" });
+    expect(told(site)).toEqual([`nginx.conf:4 balancer_by_lua_block: ${NOT_CARRIED}`]);
+  });
+});
+
 test.each(["gzip on", "brotli on", "zstd on"])("%s leads to the server's own compression", async (line) => {
   const { differences } = await imported(server(`${line};\nlocation / { ${CACHED} }`));
   expect(differences.find(({ source }) => source?.text === line)).toMatchObject({

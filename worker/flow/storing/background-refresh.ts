@@ -1,10 +1,14 @@
+import type { FoundResponse } from "../../ports.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import type { LeadingFetch } from "../collapsing/collapsed-fetches.ts";
 import { collapsingKeys } from "../collapsing/collapsing-key.ts";
 import { MAY_KNOW_ELSEWHERE } from "../collapsing/known-elsewhere.ts";
+import { isInMemory, readFound } from "../found-response.ts";
+import { judgeNow } from "../judging.ts";
 import type { Miss } from "../miss.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
+import { selectInSharedTier } from "../selection.ts";
 import { fetchAndStore } from "./fetch-and-store.ts";
 import { takeFromElsewhere } from "./take-from-elsewhere.ts";
 import { withoutAnswerEvents } from "./without-answer-events.ts";
@@ -14,7 +18,7 @@ import { withoutAnswerEvents } from "./without-answer-events.ts";
  * time, which other requests may join like any fetch. A request with `no-store` must not start it; the next request
  * will. Where another isolate refreshes the page, or has done so, its response is taken from the shared tier.
  */
-export function refreshInBackground(context: RequestContext, stored: StoredResponse): void {
+export function refreshInBackground(context: RequestContext, stored: FoundResponse): void {
   const { facts, background, collapsed } = context;
   if (facts.directives.forbidsStoring) return;
   const { own, leader } = collapsingKeys(context);
@@ -27,7 +31,7 @@ export function refreshInBackground(context: RequestContext, stored: StoredRespo
   }
 }
 
-async function refresh(context: RequestContext, stored: StoredResponse, begun: LeadingFetch | null): Promise<void> {
+async function refresh(context: RequestContext, stored: FoundResponse, begun: LeadingFetch | null): Promise<void> {
   const { facts, ports } = context;
   if (MAY_KNOW_ELSEWHERE && ports.fetchesElsewhere && (await takeFromElsewhere(context, stored))) {
     return begun?.tell({ kind: "look-again" }, ports.clock.now());
@@ -38,7 +42,16 @@ async function refresh(context: RequestContext, stored: StoredResponse, begun: L
     answersHead: false,
     ports: { ...ports, reporter: withoutAnswerEvents(ports.reporter) },
   };
-  const miss: Miss = { xCache: "EXPIRED", reason: "stale", detail: undefined, selected: null, toValidate: stored };
+  const found = isInMemory(stored) ? stored : await readAgain(context);
+  // A purge may have come meanwhile (R10).
+  const toValidate = found && judgeNow(context, found.head, null, ports.clock.now()).kind !== "none" ? found : null;
+  const miss: Miss = { xCache: "EXPIRED", reason: "stale", detail: undefined, selected: null, toValidate };
   const answer = await fetchAndStore(unseen, miss, begun);
   await cancelBody(answer.body);
+}
+
+/** What is stored, once more: the body of what answers is on its way to the client. */
+async function readAgain(context: RequestContext): Promise<StoredResponse | undefined> {
+  const found = await selectInSharedTier(context);
+  return found && readFound(context, found);
 }

@@ -1,4 +1,4 @@
-import type { StoredResponse } from "../../rules/storing/stored-response.ts";
+import type { FoundResponse } from "../../ports.ts";
 import { readFound } from "../found-response.ts";
 import { judgeNow } from "../judging.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
@@ -8,7 +8,7 @@ import { selectInSharedTier } from "../selection.ts";
 /**
  * Takes into memory what another isolate has stored in place of a stale response. Returns whether there is a fresh one.
  */
-export async function takeFromElsewhere(context: RequestContext, stale: StoredResponse): Promise<boolean> {
+export async function takeFromElsewhere(context: RequestContext, stale: FoundResponse): Promise<boolean> {
   const { ports, background } = context;
   const found = await selectInSharedTier(context);
   if (!found) return false;

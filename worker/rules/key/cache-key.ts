@@ -4,6 +4,7 @@ import { pathPrefixes } from "./path-prefixes.ts";
 import { hostPurgeKey, pathPurgeKey, prefixPurgeKey, urlPurgeKey } from "./purge-key.ts";
 import { canonicalQuery, hasParameter, queryValues } from "./query.ts";
 import { findRoute, type Route } from "./route.ts";
+import { unknownHost } from "./unknown-host.ts";
 
 /** The result of resolving a URL: its route, its cache key, and the path and query for the origin. */
 export interface ResolvedUrl {
@@ -52,7 +53,7 @@ export function resolveUrl(url: string, rules: KeyRules): ResolvedUrl | RefusedU
   const scheme = rules.publicUrl?.scheme ?? asked.scheme;
   const host = rules.publicUrl?.host ?? asked.host;
   if (rules.hosts && !rules.hosts.includes(host)) {
-    return { kind: "refused", status: 421, because: `${host} is not a host of this site` };
+    return { kind: "refused", status: 421, because: unknownHost(host, rules.hosts) };
   }
   if (asked.path.startsWith("/_tidemark/")) {
     return { kind: "refused", status: 400, because: "this spelling of the control plane's path is not served" };

@@ -1,3 +1,5 @@
+import { unknownHost } from "./unknown-host.ts";
+
 export type PurgeHost =
   | { readonly kind: "host"; readonly host: string }
   | { readonly kind: "refused"; readonly because: string };
@@ -11,6 +13,6 @@ export function parsePurgeHost(text: string, hosts: readonly string[] | null): P
   // A host covers http and https, so neither scheme's default port is part of it.
   const host = URL.parse(`http://${text.replace(/:(?:80|443)$/, "")}`)?.host;
   if (host === undefined || host === "") return refused("it is no host name");
-  if (hosts && !hosts.includes(host)) return refused(`${host} is not a host of this site`);
+  if (hosts && !hosts.includes(host)) return refused(unknownHost(host, hosts));
   return { kind: "host", host };
 }
