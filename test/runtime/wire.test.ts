@@ -131,11 +131,14 @@ describe("bodies", () => {
       asked++;
       socket.write(respond(["cache-control: max-age=60", `content-length: ${body.length}`], body));
     });
-    const answers = [];
-    for (let index = 0; index < 4; index++) answers.push(await rawGet("/a")); // the entry is stored after the first
-    expect(answers.every(({ bytes }) => bytes.equals(body))).toBe(true);
-    expect(answers.at(-1)!.incoming.headers["x-cache"]).toBe("HIT");
-    expect(asked).toBeLessThan(4);
+    let answer: Awaited<ReturnType<typeof rawGet>>;
+    let answers = 0;
+    do {
+      answer = await rawGet("/a");
+      answers++;
+      expect(answer.bytes.equals(body)).toBe(true);
+    } while (answer.incoming.headers["x-cache"] !== "HIT"); // the entry is stored behind the first answer
+    expect(asked).toBeLessThan(answers);
   });
 });
 
