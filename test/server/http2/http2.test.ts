@@ -595,7 +595,8 @@ describe("floods", () => {
     const seen = await flooded((turn) => headers(2 * turn + 1) + (turn > 0 ? reset(2 * turn - 1) : ""), never);
     expect(seen).toMatchObject({ floods: 1 });
     expect(CALM_OR_RESET).toContain(seen.code);
-    expect(seen.asked).toBeLessThanOrEqual(300); // as many as it works on at a time, and a few that came at once
+    // As many as it works on at a time, a few that came at once, and those that it lets through each second.
+    expect(seen.asked).toBeLessThan(450);
   });
 
   test.each([
