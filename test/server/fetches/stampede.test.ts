@@ -73,7 +73,9 @@ describe("a stampede on tidemark serve with several workers", { timeout: 60_000 
   function isAllRead(): boolean {
     if (platform() !== "linux") return true;
     const local = `0100007F:${Number(address.port).toString(16).toUpperCase().padStart(4, "0")}`;
-    const sockets = readFileSync("/proc/net/tcp", "utf8").split("\n").map((line) => line.trim().split(/\s+/));
+    const sockets = readFileSync("/proc/net/tcp", "utf8")
+      .split("\n")
+      .map((line) => line.trim().split(/\s+/));
     const unread = sockets.filter(([, at, , , queues]) => at === local && !queues?.endsWith(":00000000"));
     return unread.length === 0; // the listening socket counts as well: its queue has those that nobody has accepted
   }

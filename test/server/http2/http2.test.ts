@@ -448,7 +448,9 @@ describe("a connection in HTTP/2", () => {
   });
 
   test("ends a stream whose client does not read", async () => {
-    const { https, firstLogged } = await start(() => answer("x".repeat(5_000_000)), { settings: { stallMs: A_WHILE_MS } });
+    const { https, firstLogged } = await start(() => answer("x".repeat(5_000_000)), {
+      settings: { stallMs: A_WHILE_MS },
+    });
     const on = session(https);
     const stream = on.request(HOST);
     stream.on("error", () => undefined);
