@@ -21,13 +21,15 @@ if (!hasLaravel) process.stdout.write(`${WITHOUT_LARAVEL}\n`);
 /** Everything but E_DEPRECATED: Debian's Laravel is older than its PHP. */
 const ERRORS = "error_reporting=24575";
 
-/** Asks the edge for pages, twice each, and prints how it answers. */
+/** Asks the edge for pages, twice each, and prints how it answers. Each is read to its end, so that it is stored then. */
 const TELL = `
 function tell($what) {
   $seen = [];
   foreach (['/songs/42', '/lists', '/about', '/songs/42', '/lists', '/about'] as $path) {
-    $answer = get_headers(getenv('TIDEMARK_ENDPOINT') . $path, true);
-    $seen[] = array_change_key_case($answer)['x-cache'];
+    $request = curl_init(getenv('TIDEMARK_ENDPOINT') . $path);
+    curl_setopt_array($request, [CURLOPT_HEADER => true, CURLOPT_RETURNTRANSFER => true]);
+    preg_match('/^x-cache: (\\w+)/im', curl_exec($request), $answer);
+    $seen[] = $answer[1];
   }
   echo $what, ' ', implode(' ', $seen), "\\n";
 }
