@@ -45,7 +45,7 @@ async function pass(ms: number): Promise<void> {
 }
 
 const GET = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
-/** Half a head that was sent is read within it, also if the process does not run for a while. Node itself takes this time. */
+/** What was sent is read within it, also if the process does not run for a while. Node itself, and the sweep, take this time. */
 const READ_WITHIN_MS = 400;
 const count = (text: string, part: string) => text.split(part).length - 1;
 
@@ -293,7 +293,7 @@ test("a client that does not read is dropped after a while", async () => {
 
 test("a client that waits for a slow answer is not dropped for that", async () => {
   const pages = held();
-  const running = await start(pages.answering, { settings: { stallMs: 20, keepAliveMs: 20 } });
+  const running = await start(pages.answering, { settings: { stallMs: READ_WITHIN_MS, keepAliveMs: READ_WITHIN_MS } });
   const one = client(running);
   await one.send(GET);
   await pages.until(1);
@@ -304,7 +304,7 @@ test("a client that waits for a slow answer is not dropped for that", async () =
 });
 
 test("an idle connection ends after a while", async () => {
-  const running = await start(() => answer("page"), { settings: { keepAliveMs: 40 } });
+  const running = await start(() => answer("page"), { settings: { keepAliveMs: READ_WITHIN_MS } });
   const one = client(running);
   await one.send(GET);
   await one.closed;
