@@ -36,6 +36,8 @@ const leftOut = depth === "test" ? OF_THE_GATE.filter((file) => !isNamed(file)) 
 export default defineConfig({
   test: {
     testTimeout: 20_000,
+    hookTimeout: 60_000, // some start several processes, each of which may have to wait for the disk
+    expect: { poll: { timeout: 20_000 } }, // the default, a second, is less than a slow machine may stand still
     maxWorkers: 2,
     // Engines come and go by the thousand: with more room for what is young, the collector has a third less to do.
     execArgv: ["--max-semi-space-size=64"],

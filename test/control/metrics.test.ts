@@ -10,6 +10,7 @@ import type { SiteStats } from "../../wire/stats.ts";
 import { metricsText } from "../../worker/control/metrics.ts";
 import { Replay } from "../insight/replay.ts";
 import { depth } from "../suite/depth.ts";
+import { freePort } from "../suite/free-ports.ts";
 import { listenLocally } from "../suite/local-url.ts";
 
 const OPEN = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5";
@@ -137,10 +138,7 @@ describe("Prometheus itself", () => {
       const folder = mkdtempSync(join(tmpdir(), "tidemark-prometheus-"));
       await listenLocally(edge);
       const { port } = edge.address() as AddressInfo;
-      const free = createServer().listen(0, "127.0.0.1");
-      await once(free, "listening");
-      const own = (free.address() as AddressInfo).port;
-      await new Promise((resolve) => free.close(resolve));
+      const own = await freePort();
       const jobs = ["text", "open"].map((name) => ({
         job_name: name,
         metrics_path: `/${name}`,

@@ -3,6 +3,7 @@ import { Agent } from "node:http";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
+import type { IsolateStats } from "../../wire/stats.ts";
 import type { ClientAnswer } from "../engine/engine.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { freePorts } from "../suite/free-ports.ts";
@@ -73,6 +74,13 @@ function ask(region: Region, path: string, { method = "GET", fields = {} }: Aske
 async function xCache(region: Region, path: string, after?: string): Promise<unknown> {
   const answer = await ask(region, path, after === undefined ? {} : { fields: { "tidemark-after": after } });
   return answer.fields["x-cache"];
+}
+
+/** How many pages a region has written into its cache. */
+async function storedIn(region: Region): Promise<number> {
+  const fields = { authorization: `Bearer ${TOKEN}` };
+  const { body } = await ask(region, "/_tidemark/stats?scope=isolate", { fields });
+  return (JSON.parse(body) as IsolateStats).store.stored;
 }
 
 /** Purges a page in a region; resolves to the receipt's token. */
@@ -219,6 +227,7 @@ describe("tidemark dev --regions", () => {
     const before = await start("--persist");
     for (const path of ["/kept", "/purged"]) for (const region of REGIONS) await ask(region, path);
     await purge("nyc", "/purged");
+    for (const region of REGIONS) while ((await storedIn(region)) < 2); // pages are written behind their answers
     before.interrupt();
     expect(await before.exited).toBe(0);
 

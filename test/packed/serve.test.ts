@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import { ServerProcess } from "../server/serve/running-server.ts";
+import { type Settling, settled } from "../server/serve/settled-purges.ts";
 import { freePort } from "../suite/free-ports.ts";
 
 const { folder } = inject("installed");
@@ -44,7 +45,9 @@ test("tidemark serve needs an origin and nothing else: it serves, stores, purges
   expect(foreign.resume().statusCode).toBe(421);
   const [, token] = await second.prints(/token +(\S+)/);
   origin.reply("/page", { fields: { "cache-control": "max-age=600" }, body: "v2" });
-  expect((await ask(address, { method: "PURGE", headers: { authorization: `Bearer ${token}` } })).status).toBe(200);
+  const purge = await ask(address, { method: "PURGE", headers: { authorization: `Bearer ${token}` } });
+  expect(purge.status).toBe(200);
+  await settled(JSON.parse(purge.body) as Settling);
   expect(await ask(address)).toEqual({ status: 200, xCache: "MISS", body: "v2" });
   expect(await second.stop()).toBe(0);
 });

@@ -4,6 +4,7 @@ import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
 import { bundleWorker } from "../../cdn/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import type { IsolateStats } from "../../wire/stats.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
 import { sendBytes } from "./raw-connection.ts";
@@ -64,6 +65,7 @@ describe("bodies", () => {
       expect(await seen("origin")).toEqual({ tier: "origin", ...whole });
       expect(await seen("memory")).toEqual({ tier: "memory", ...whole });
       expect(await seen("memory", { range: "bytes=7-106" })).toEqual({ tier: "memory", ...part });
+      while (!(await isInCacheApi()));
       await restart();
       expect(await seen("Cache API", { range: "bytes=7-106" })).toEqual({ tier: "Cache API", ...part });
       await restart();
@@ -131,11 +133,14 @@ describe("bodies", () => {
       asked++;
       socket.write(respond(["cache-control: max-age=60", `content-length: ${body.length}`], body));
     });
-    const answers = [];
-    for (let index = 0; index < 4; index++) answers.push(await rawGet("/a")); // the entry is stored after the first
-    expect(answers.every(({ bytes }) => bytes.equals(body))).toBe(true);
-    expect(answers.at(-1)!.incoming.headers["x-cache"]).toBe("HIT");
-    expect(asked).toBeLessThan(4);
+    let answer: Awaited<ReturnType<typeof rawGet>>;
+    let answers = 0;
+    do {
+      answer = await rawGet("/a");
+      answers++;
+      expect(answer.bytes.equals(body)).toBe(true);
+    } while (answer.incoming.headers["x-cache"] !== "HIT"); // the entry is stored behind the first answer
+    expect(asked).toBeLessThan(answers);
   });
 });
 
@@ -250,6 +255,13 @@ function echoOf(frame: Buffer): Buffer {
   const mask = frame.subarray(2, 6);
   const text = frame.subarray(6, 6 + length).map((byte, index) => byte ^ mask[index % 4]!);
   return Buffer.concat([Buffer.from([0x81, length]), text]);
+}
+
+/** Whether a page is in the Cache API, into which it is written behind its answer. */
+async function isInCacheApi(): Promise<boolean> {
+  const request = { path: "/_tidemark/stats?scope=isolate", fields: { authorization: `Bearer ${TOKEN}` } };
+  const { body } = await exchange(edge.url, agent, request);
+  return (JSON.parse(body) as IsolateStats).store.stored > 0;
 }
 
 function address(): { host: string; port: string; agent: Agent } {

@@ -96,7 +96,7 @@ function withoutAdmission(): Subject {
   };
 }
 
-describe("a crawl through unbounded URLs does not evict the hot pages from memory", () => {
+describe("a crawl through unbounded URLs does not evict the hot pages from memory", { timeout: 120_000 }, () => {
   test.each([
     { junkOfTen: 0, times: 1, atLeast: 0.99 },
     { junkOfTen: 5, times: 1, atLeast: 0.95 },

@@ -64,6 +64,8 @@ describe("an entry on disk", () => {
   });
 
   test("is looked for once before it is stored, unless it has been stored meanwhile", async () => {
+    const clock = vi.spyOn(performance, "now").mockReturnValue(5_000); // a miss is remembered for a second
+    onTestFinished(() => clock.mockRestore());
     let looks = 0;
     const rename = Promise.withResolvers<void>();
     let isHeld = false;

@@ -243,9 +243,23 @@ export async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Lets everything that needs no time happen: messages between sockets of this process, and reads of small files. */
+/** In as many turns in a row no file is read or written, and no socket connects. */
+const QUIET_TURNS = 200;
+
+/**
+ * Lets everything that needs no time happen: messages between sockets of this process, and calls to the file system, each of
+ * which may take as long as the disk likes.
+ */
 export async function settle(): Promise<void> {
-  for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));
+  for (let turn = 0; turn < QUIET_TURNS; turn++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (process.getActiveResourcesInfo().some(isUnderWay)) turn = 0;
+  }
+}
+
+/** A call to the file system in one of Node's threads, or a socket that connects. */
+function isUnderWay(resource: string): boolean {
+  return resource.startsWith("FSReq") || resource === "PipeConnectWrap";
 }
 
 function bodyOf(text: string): PushedBody {

@@ -96,7 +96,7 @@ describe("a listener that takes the PROXY protocol", () => {
     ["nothing behind it is let go without a word", "", /^$/],
     ["half a head behind it is told that it took too long", "GET / HT", /^HTTP\/1\.1 408 /],
   ])("a client that sends %s", async (_, bytes, told) => {
-    const { http } = await start({ settings: { headersTimeoutMs: 50 } });
+    const { http } = await start({ settings: { headersTimeoutMs: 400 } });
     expect((await talk(http, `PROXY TCP4 192.0.2.1 10.0.0.1 4711 443\r\n${bytes}`)).received).toMatch(told);
   });
 
@@ -164,7 +164,7 @@ describe("a listener that takes the PROXY protocol", () => {
   });
 
   test("refuses a connection whose header takes too long, and forgets one that ends before it", async () => {
-    const { http, listener } = await start({ settings: { headersTimeoutMs: 200 } });
+    const { http, listener } = await start({ settings: { headersTimeoutMs: 400 } });
     expect(await talk(http, "PROXY TCP4 ")).toMatchObject({ received: "" });
     const client = new RawClient(http);
     while (listener.connections === 0) await new Promise(setImmediate);
@@ -174,7 +174,7 @@ describe("a listener that takes the PROXY protocol", () => {
   });
 
   test("refuses a request in words whose head takes too long", async () => {
-    const { http } = await start({ settings: { headersTimeoutMs: 200 } });
+    const { http } = await start({ settings: { headersTimeoutMs: 400 } });
     expect((await talk(http, `${FOUR}GET / HT`)).received).toMatch(/^HTTP\/1\.1 408 /);
   });
 

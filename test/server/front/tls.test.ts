@@ -282,17 +282,17 @@ describe("a connection with TLS", () => {
   });
 
   test("is refused in words when its head takes too long", async () => {
-    const { https } = await start(shown, { settings: { headersTimeoutMs: 200 } });
+    const { https } = await start(shown, { settings: { headersTimeoutMs: 400 } });
     expect(await talk(https, "GET / HT")).toMatch(/^HTTP\/1\.1 408 /);
   });
 
   test("on which no request begins is let go without a word", async () => {
-    const { https } = await start(shown, { settings: { headersTimeoutMs: 200 } });
+    const { https } = await start(shown, { settings: { headersTimeoutMs: 400 } });
     expect(await talk(https, "")).toBe("");
   });
 
   test("ends if its handshake takes too long", async () => {
-    const { https, listener } = await start(shown, { settings: { headersTimeoutMs: 200 } });
+    const { https, listener } = await start(shown, { settings: { headersTimeoutMs: 400 } });
     const client = new RawClient(https);
     await client.closed;
     await new Promise<void>((resolve) => listener.onceEmpty(resolve));

@@ -57,6 +57,8 @@ async function read(stream: ClientHttp2Stream): Promise<Got> {
 }
 
 const HOST = { ":authority": "www.example.test" };
+/** For what ends after a while. A client of this process answers a PING within it, also if the process does not run for some time. */
+const A_WHILE_MS = 500;
 const ask = (on: ClientHttp2Session, fields: OutgoingHttpHeaders = {}, body?: string) => {
   const stream = on.request({ ...HOST, ...fields }, { endStream: body === undefined });
   if (body !== undefined) stream.end(body);
@@ -412,7 +414,7 @@ describe("a connection in HTTP/2", () => {
   });
 
   test("ends when it carries nothing, and when its client has gone", async () => {
-    const { https, listener } = await start(shown, { settings: { keepAliveMs: 200 } });
+    const { https, listener } = await start(shown, { settings: { keepAliveMs: A_WHILE_MS } });
     const idle = session(https);
     await ask(idle);
     await once(idle, "close");
@@ -431,7 +433,7 @@ describe("a connection in HTTP/2", () => {
         while ((await reader.next()) !== null);
         return answer("read");
       },
-      { settings: { stallMs: 200 } },
+      { settings: { stallMs: A_WHILE_MS } },
     );
     const on = session(https);
     const stream = on.request({ ...HOST, ":method": "POST" });
@@ -446,7 +448,9 @@ describe("a connection in HTTP/2", () => {
   });
 
   test("ends a stream whose client does not read", async () => {
-    const { https, firstLogged } = await start(() => answer("x".repeat(5_000_000)), { settings: { stallMs: 200 } });
+    const { https, firstLogged } = await start(() => answer("x".repeat(5_000_000)), {
+      settings: { stallMs: A_WHILE_MS },
+    });
     const on = session(https);
     const stream = on.request(HOST);
     stream.on("error", () => undefined);
@@ -455,7 +459,7 @@ describe("a connection in HTTP/2", () => {
   });
 
   test("ends the connection of a client that reads nothing at all", async () => {
-    const { https, listener } = await start(() => answer("x".repeat(5_000_000)), { settings: { stallMs: 200 } });
+    const { https, listener } = await start(() => answer("x".repeat(5_000_000)), { settings: { stallMs: A_WHILE_MS } });
     const deaf = await connected(https, { ALPNProtocols: ["h2"] });
     deaf.pause().write(PREFACE + SETTINGS + get(1), "latin1");
     expect(listener.connections).toBe(1);
@@ -471,7 +475,7 @@ describe("a connection in HTTP/2", () => {
         await slow.promise;
         return answer("x".repeat(5_000_000));
       },
-      { settings: { stallMs: 200 } },
+      { settings: { stallMs: A_WHILE_MS } },
     );
     const on = session(https);
     const first = on.request({ ...HOST, ":method": "POST" });
@@ -593,7 +597,8 @@ describe("floods", () => {
     const seen = await flooded((turn) => headers(2 * turn + 1) + (turn > 0 ? reset(2 * turn - 1) : ""), never);
     expect(seen).toMatchObject({ floods: 1 });
     expect(CALM_OR_RESET).toContain(seen.code);
-    expect(seen.asked).toBeLessThanOrEqual(300); // as many as it works on at a time, and a few that came at once
+    // As many as it works on at a time, a few that came at once, and those that it lets through each second.
+    expect(seen.asked).toBeLessThan(450);
   });
 
   test.each([

@@ -93,7 +93,7 @@ describe("a CONNECT", () => {
   });
 
   test("behind requests whose answers its client does not read ends with the connection after a while", async () => {
-    const running = await start(() => answer(large()), { settings: { stallMs: 50, keepAliveMs: 200 } });
+    const running = await start(() => answer(large()), { settings: { stallMs: 50, keepAliveMs: 500 } });
     const one = client(running);
     one.socket.pause();
     await one.send(get("/1") + get("/2") + CONNECT);
@@ -109,7 +109,7 @@ describe("a CONNECT", () => {
   });
 
   test("behind a hit that its client does not read ends with the connection after a while", async () => {
-    const running = await start(() => answer("x".repeat(BYTES)), { settings: { stallMs: 50, keepAliveMs: 200 } });
+    const running = await start(() => answer("x".repeat(BYTES)), { settings: { stallMs: 50, keepAliveMs: 500 } });
     const one = client(running);
     one.socket.pause();
     await one.send(get("/") + CONNECT);
@@ -125,7 +125,7 @@ describe.each([
     ["a stream", () => large()],
     ["whole", () => Buffer.alloc(BYTES, "x")],
   ])("whose answer, %s, is not read ends after a while", async (_, body) => {
-    const settings = { stallMs: 50, keepAliveMs: 200 };
+    const settings = { stallMs: 50, keepAliveMs: 500 };
     const logged = Promise.withResolvers<AnsweredExchange>();
     const running = await start(() => answer(body()), { settings, accessLog: { record: logged.resolve } });
     const one = client(running);

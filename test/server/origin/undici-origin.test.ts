@@ -36,6 +36,9 @@ async function rawOrigin(answer: (request: string, socket: Socket, count: number
   return { url: await server.start(), seen };
 }
 
+/** An answer of this process comes within it, also if the process does not run for a while. */
+const SOON_MS = 400;
+
 const get: OriginRequest = { method: "GET", pathAndQuery: "/a?b=1", fields: [["x-a", "1"]], body: null };
 
 /** A kept connection can be used again a turn after its answer. */
@@ -296,10 +299,10 @@ describe("answers", () => {
       socket.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npa");
       rest = () => socket.write("ge");
     });
-    const slow = connectTo(url, { timeoutMs: 40 });
+    const slow = connectTo(url, { timeoutMs: SOON_MS });
     const { body } = answered(await slow.fetch(get));
     const { url: silent } = await rawOrigin(() => undefined);
-    await connectTo(silent, { timeoutMs: 80 }).fetch(get); // Longer than the limit of the other.
+    await connectTo(silent, { timeoutMs: SOON_MS + 100 }).fetch(get); // Longer than the limit of the other.
     rest!();
     expect(await textOf(body)).toBe("page");
   });
@@ -315,9 +318,9 @@ describe("answers", () => {
     });
     const { url: silent } = await rawOrigin(() => undefined);
     const body = bodyInTime();
-    const answer = connectTo(url, { timeoutMs: 40 }).fetch({ ...get, method: "POST", body });
+    const answer = connectTo(url, { timeoutMs: SOON_MS }).fetch({ ...get, method: "POST", body });
     for (const piece of ["first", "second", "third"]) {
-      await connectTo(silent, { timeoutMs: 80 }).fetch(get); // Longer than the limit of the other.
+      await connectTo(silent, { timeoutMs: SOON_MS + 100 }).fetch(get); // Longer than the limit of the other.
       body.push(Buffer.from(piece));
     }
     body.end();

@@ -19,8 +19,15 @@ const [gunicornLine, gunicornCommand, pumaCommand] = /^(gunicorn --daemon .*\S) 
 const PID_FILE = "gunicorn.pid";
 const END = "(the end of the block)";
 
-/** `npx` runs our command from the sources, and gunicorn says in a file which process has gone to the background. */
-const NPX = `#!/bin/sh\nshift; exec "${process.execPath}" "${resolve("cli/main.ts")}" "$@"\n`;
+/**
+ * `npx` runs our command from the sources, and gunicorn says in a file which process has gone to the background. One worker
+ * serves: another one would have to wait for the disk to have the page, and after a second it would ask for it itself.
+ */
+const NPX = `#!/bin/sh
+shift
+[ "$1" = serve ] && set -- "$@" --workers 1
+exec "${process.execPath}" "${resolve("cli/main.ts")}" "$@"
+`;
 const GUNICORN = `#!/bin/sh\nexec "${pathOf("gunicorn")}" --pid ${PID_FILE} "$@"\n`;
 
 const has = (tool: string, flag = "--version") => spawnSync(tool, [flag], { stdio: "ignore" }).status === 0;

@@ -1,12 +1,11 @@
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
+import { freePort } from "../../suite/free-ports.ts";
 import { ServerProcess } from "./running-server.ts";
 
 describe("tidemark backup and tidemark restore", { timeout: 60_000 }, () => {
@@ -18,11 +17,7 @@ describe("tidemark backup and tidemark restore", { timeout: 60_000 }, () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "tidemark-"));
     await origin.comeUp();
-    const server = createServer().listen(0, "127.0.0.1");
-    await once(server, "listening");
-    port = (server.address() as AddressInfo).port;
-    server.close();
-    await once(server, "close");
+    port = await freePort();
   });
   afterAll(async () => {
     await origin.goDown();

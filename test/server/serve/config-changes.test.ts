@@ -26,10 +26,16 @@ describe("tidemark serve picks up", { timeout: 60_000 }, () => {
     writeTtl(path, ttl);
     const site = `import { ttl } from "./ttl.ts";
       export default { origin: ${JSON.stringify(origin.url)}, hosts: ["*"], routes: [{ match: "/*", ttl }] };\n`;
-    writeFileSync(join(path, "tidemark.config.ts"), site);
+    write(join(path, "tidemark.config.ts"), site);
   }
-  const writeTtl = (path: string, ttl: string) =>
-    writeFileSync(join(path, "ttl.ts"), `export const ttl: string = "${ttl}";\n`);
+  function writeTtl(path: string, ttl: string): void {
+    write(join(path, "ttl.ts"), `export const ttl: string = "${ttl}";\n`);
+  }
+  /** Puts it there whole: a server that looked at half of it would say that the old settings stay in use. */
+  function write(path: string, text: string): void {
+    writeFileSync(`${path}.new`, text);
+    renameSync(`${path}.new`, path);
+  }
 
   let pages = 0;
 
@@ -37,6 +43,7 @@ describe("tidemark serve picks up", { timeout: 60_000 }, () => {
   class Changing {
     readonly #server: ServerProcess;
     #from = 0;
+    #changes = 0;
     #mayKeep = false;
 
     constructor(args: readonly string[], cwd = folder) {
@@ -64,6 +71,7 @@ describe("tidemark serve picks up", { timeout: 60_000 }, () => {
     async hasChanged(): Promise<void> {
       await this.#server.prints(/the new settings are in use/, this.#from);
       this.#from = this.#server.printed.length;
+      await this.#server.hasRetired(++this.#changes);
     }
 
     async hasKept(): Promise<void> {
@@ -174,13 +182,13 @@ describe("tidemark serve picks up", { timeout: 60_000 }, () => {
   });
 
   test("a new site where a link leads", async () => {
-    const write = (path: string, name: string) => {
+    const writeSite = (path: string, name: string) => {
       mkdirSync(join(folder, path), { recursive: true });
       const site = `export default { origin: ${JSON.stringify(origin.url)}, hosts: ["${name}.test"] };\n`;
       writeFileSync(join(folder, path, `${name}.config.ts`), site);
     };
-    write("sites-1", "shop");
-    write("sites-2", "blog");
+    writeSite("sites-1", "shop");
+    writeSite("sites-2", "blog");
     linkSync(join(folder, "sites-1/shop.config.ts"), join(folder, "sites-2/shop.config.ts")); // it does not change
     symlinkSync("sites-1", join(folder, "sites"));
     const args = ["--sites", "sites", "--listen", "127.0.0.1:0", "--workers", "1", "--disk", "0"];

@@ -64,6 +64,12 @@ export class ServerProcess {
     return new URL(address!);
   }
 
+  /** Resolves when as many of its workers have ended, in the order of their starts: those of old settings may answer till then. */
+  async hasRetired(count: number): Promise<void> {
+    const started = [...this.#printed.matchAll(/worker-\d+ \(process (\d+)\) accepts/g)].map(([, pid]) => Number(pid));
+    while (started.slice(0, count).some(isAlive)) await new Promise((resolve) => setImmediate(resolve));
+  }
+
   /** The exit code, once it has ended. */
   async ended(): Promise<number | null> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return this.child.exitCode;

@@ -16,7 +16,7 @@ export function nginxVersion(): string | null {
   return error ? null : (/nginx\/([\d.]+)/.exec(stderr)?.[1] ?? "unknown");
 }
 
-const START_MS = 5000;
+const START_MS = 60_000;
 
 /** An nginx that runs a configuration, with its paths and addresses replaced by those of a temporary folder. */
 export class NginxProcess {

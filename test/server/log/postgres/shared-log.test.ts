@@ -12,6 +12,8 @@ import { noPostgres, type PostgresServer, startPostgres } from "../../../sdk/out
 import { type MachineOptions, MachineUnderTest } from "./machine-under-test.ts";
 
 const HOUR_MS = 3_600_000;
+/** So long that a purge which waits for it has not settled by the clock when a test looks, however slow the machine is. */
+const LONG_LEASE_MS = 60_000;
 
 if (noPostgres) process.stdout.write(`${noPostgres}\n`);
 
@@ -70,6 +72,13 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
   async function start(options: MachineOptions = {}, at = url): Promise<MachineUnderTest> {
     const machine = await MachineUnderTest.start(at, options);
     machines.push(machine);
+    return machine;
+  }
+
+  /** A machine with a worker that has a long lease. */
+  async function startWithLongLease(): Promise<MachineUnderTest> {
+    const machine = await start();
+    await machine.keeper.read(machine.position, 1000, LONG_LEASE_MS);
     return machine;
   }
 
@@ -133,11 +142,11 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
   });
 
   test("a machine whose workers do not confirm is waited for once, and then bounded by its lease", async () => {
-    const [a, b] = [await start(), await start()];
+    const [a, b] = [await start(), await startWithLongLease()];
     b.isListening = false;
-    expect(await boundOf(a, "#a")).toBe(1250);
+    expect(await boundOf(a, "#a")).toBe(LONG_LEASE_MS + 250);
     expect(await a.keeper.find(1)).toMatchObject({ settled: false });
-    expect(await boundOf(a, "#b")).toBe(1250);
+    expect(await boundOf(a, "#b")).toBe(LONG_LEASE_MS + 250);
     b.isListening = true;
     await eventually(async () => (await appended(b, "#c")).settlesInMs === 0);
     await eventually(async () => (await appended(a, "#d")).settlesInMs === 0);
@@ -154,10 +163,9 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
   });
 
   test("the longest lease of any machine counts, until the machine has left", async () => {
-    const [a, b] = [await start(), await start()];
-    await b.keeper.read(b.position, 1000, 60_000);
+    const [a, b] = [await start(), await startWithLongLease()];
     b.isListening = false;
-    expect(await boundOf(a, "#a")).toBe(60_250);
+    expect(await boundOf(a, "#a")).toBe(LONG_LEASE_MS + 250);
     await b.keeper.close();
     expect(await appended(a, "#b")).toMatchObject({ settlesInMs: 0 });
   });
@@ -197,11 +205,11 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
   describe("an answer about a purge that a machine has not confirmed is held, wherever it is asked for,", () => {
     /** A purge that settles by the clock after a minute, because a machine does not confirm it. */
     async function unsettled() {
-      const [asked, other, late] = [await start(), await start(), await start()];
-      await late.keeper.read(late.position, 1000, 60_000);
+      const [asked, other, late] = [await start(), await start(), await startWithLongLease()];
       late.isListening = false;
       asked.isPatient = false;
-      expect(await appended(asked, "#a")).toMatchObject({ seq: 1, settlesInMs: 60_250, maySettleSooner: true });
+      const settlesInMs = LONG_LEASE_MS + 250;
+      expect(await appended(asked, "#a")).toMatchObject({ seq: 1, settlesInMs, maySettleSooner: true });
       return { asked, other, late };
     }
 
@@ -262,8 +270,9 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
 
   test("machines whose clocks differ by a day agree on what has settled, and on when a repetition is due", async () => {
     const [ahead, behind] = [await start({ clockAheadMs: 24 * HOUR_MS }), await start({ clockAheadMs: -24 * HOUR_MS })];
+    await behind.keeper.read(behind.position, 1000, LONG_LEASE_MS);
     behind.isListening = false;
-    expect(await boundOf(ahead, "#a", { repeatAfterMs: HOUR_MS })).toBe(1250);
+    expect(await boundOf(ahead, "#a", { repeatAfterMs: HOUR_MS })).toBe(LONG_LEASE_MS + 250);
     await Promise.all([ahead.log.runDue(), behind.log.runDue()]);
     for (const machine of [ahead, behind]) {
       expect(await machine.keeper.find(1)).toMatchObject({ settled: false });
@@ -280,9 +289,9 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
   });
 
   test("what another log has settled leaves the purges of this one unsettled", async () => {
-    const [a, b] = [await start(), await start()];
+    const [a, b] = [await start(), await startWithLongLease()];
     b.isListening = false;
-    expect(await boundOf(a, "#a")).toBe(1250);
+    expect(await boundOf(a, "#a")).toBe(LONG_LEASE_MS + 250);
     await a.log.settleUpTo({ logId: "another", seq: 1 });
     expect(await a.keeper.find(1)).toMatchObject({ settled: false });
     await a.log.settleUpTo(a.position);
@@ -331,8 +340,9 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     test("is lost: an answer that is held is given by the clock", async () => {
       const own = await ownServer();
       const [a, b] = [await start({}, own.url("postgres")), await start({}, own.url("postgres"))];
+      await b.keeper.read(b.position, 1000, 5_000); // which leaves enough time to ask
       b.isListening = false;
-      expect(await boundOf(a, "#a")).toBe(1250);
+      expect(await boundOf(a, "#a")).toBe(5_250);
       const isHeld = new Promise<void>((resolve) => {
         const { settledOf } = a.log;
         a.log.settledOf = (seqs) => {
