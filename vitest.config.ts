@@ -18,12 +18,20 @@ const OF_THE_PACKAGE = [
 
 /**
  * Run by the gate, and by `npm test` only if an argument names them or their folder: they build, pack and install the
- * package, or start whole processes, and take as long as all the others together.
+ * package, or start browsers, databases and servers as processes, and take longer than all the others together.
  */
 const OF_THE_GATE = [
   ...OF_THE_PACKAGE,
+  "test/dashboard/browser.test.ts",
+  "test/demo/browser.test.ts",
   "test/dev/dev.test.ts",
   "test/docs/crawl-page.test.ts",
+  "test/server/disk/crashes.test.ts",
+  "test/server/log/postgres/*.test.ts",
+  "test/server/machines/*.test.ts",
+  "test/server/parent/serve-with-parent.test.ts",
+  "test/server/serve/*.test.ts",
+  "test/server/sites/serve-sites.test.ts",
   "test/setup/check.test.ts",
   "test/control/doors/clients.test.ts",
   "test/conformance/public-suite.test.ts",
