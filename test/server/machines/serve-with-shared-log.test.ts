@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
-import { systemClock } from "../../../server/system-clock.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
 import { ServerProcess } from "../serve/running-server.ts";
+import { settled } from "../serve/settled-purges.ts";
 
 const TOKEN = "a-token-of-these-servers-000123456789";
 
@@ -94,7 +94,7 @@ describe("tidemark serve --log", { timeout: 60_000 }, () => {
         const receipt = (await purge.json()) as { seq: number; settlesInMs: number };
         expect(receipt.seq).toBe(round);
         if (receipt.settlesInMs === 0) atOnce++;
-        await systemClock.wait(receipt.settlesInMs).over;
+        await settled(receipt);
       }
       expect(atOnce).toBeGreaterThan(0);
       for (const server of servers) expect(await server.stop()).toBe(0);

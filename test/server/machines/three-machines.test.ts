@@ -10,6 +10,7 @@ import { byDepth } from "../../suite/depth.ts";
 import { freePort } from "../../suite/free-ports.ts";
 import { PageClient } from "../processes/pages.ts";
 import { SupervisedProcess } from "../processes/supervised-process.ts";
+import { settled } from "../serve/settled-purges.ts";
 import { Relay } from "./relay.ts";
 
 const PURGES = byDepth({ test: 60, gate: 120, all: 10_000 });
@@ -103,7 +104,7 @@ describe.skipIf(noPostgres)("three machines that share a log in PostgreSQL", { t
     cutOff.relay.cut();
     const receipt = await near.workers[0]!.purge({ key: "#cut-off" });
     expect(receipt).toMatchObject({ settlesInMs: 1250 });
-    await systemClock.wait(receipt.settlesInMs).over;
+    await settled(receipt);
     for (const worker of cutOff.workers) expect(await worker.check("#cut-off", stamp)).not.toBe("not-purged");
     await expect(cutOff.workers[0]!.purge({ key: "#refused" })).rejects.toThrow("The purge log in PostgreSQL at");
     // For a minute at full depth: a page that was purged meanwhile does not come back, however long it is.
@@ -159,7 +160,7 @@ describe.skipIf(noPostgres)("three machines that share a log in PostgreSQL", { t
           continue;
         }
         acknowledged.set(id, { logId: receipt.logId, seq: receipt.seq });
-        await systemClock.wait(receipt.settlesInMs).over;
+        await settled(receipt);
         await Promise.all(
           everybody().map(async (worker) => {
             const answer = await worker.check(key, stamp).catch(() => "gone");

@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
-import { systemClock } from "../../../server/system-clock.ts";
 import { exchange } from "../../engine/runtime-engine.ts";
 import { HOST } from "../../engine/scenario.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
@@ -12,6 +11,7 @@ import { byDepth } from "../../suite/depth.ts";
 import { freePort } from "../../suite/free-ports.ts";
 import { Relay } from "../machines/relay.ts";
 import { ServerProcess } from "../serve/running-server.ts";
+import { type Settling, settled } from "../serve/settled-purges.ts";
 import { PARENT_TOKEN, PARENT_TOKENS } from "./parent-tokens.ts";
 
 const TOKEN = "a-token-of-these-servers-000123456789";
@@ -125,7 +125,7 @@ describe.skipIf(noPostgres)("a parent with children that share its log", { timeo
       fields: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
       body: JSON.stringify({ tags: ["page"] }),
     });
-    await systemClock.wait((JSON.parse(body) as { settlesInMs: number }).settlesInMs).over;
+    await settled(JSON.parse(body) as Settling);
   }
 
   test(`a page costs the origin one fetch, and ${ROUNDS} purges leave no old one on ${CHILDREN} children that are filling`, async () => {
