@@ -158,7 +158,7 @@ async function run(flags: ServeFlags): Promise<void> {
       memoryBytes: flags.memory ?? DEFAULT_MEMORY_BYTES,
       diskBytes: flags.disk ?? DEFAULT_DISK_BYTES,
       workers: flags.workers ?? availableParallelism(),
-      usesFastHits: flags.fastHits,
+      usesFastAnswers: flags.fastHits,
       accessLog: flags.accessLog === undefined ? null : { path: pathOf(flags.accessLog), format: flags.logFormat },
       report: (event) => {
         printLine(eventInWords(event));

@@ -73,12 +73,17 @@ export function headText({ status, reason, lines }: AnswerHead): string {
   return `${text}\r\n`;
 }
 
-function framingOf({ status, fields, body }: Answer, { isHead, knowsChunks }: AnsweredRequest): Framing {
+/** The length of a body, also of one on its way; `null` if nobody knows. */
+export function announcedBytes({ fields, body }: Answer): number | null {
+  const announced = body instanceof Uint8Array ? body.byteLength : body && nodeBody(body).lengthBytes;
+  return announced ?? lengthIn(fields.get("content-length"));
+}
+
+function framingOf(answer: Answer, { isHead, knowsChunks }: AnsweredRequest): Framing {
+  const { status, body } = answer;
   if (status < 200 || status === 204 || status === 304) return { kind: "none" };
-  if (body instanceof Uint8Array) return { kind: "length", bytes: body.byteLength };
   if (body === null && !isHead) return { kind: "length", bytes: 0 };
-  const announced = body && nodeBody(body).lengthBytes;
-  const bytes = announced ?? lengthIn(fields.get("content-length"));
+  const bytes = announcedBytes(answer);
   if (bytes !== null) return { kind: "length", bytes };
   if (isHead) return { kind: "none" };
   return { kind: knowsChunks ? "chunked" : "close" };

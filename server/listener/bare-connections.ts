@@ -12,7 +12,7 @@ import { refusalAnswer, TOO_MANY_CONNECTIONS } from "./refusal.ts";
 import { type RefusedRequest, type RequestLine, refused, requestTarget } from "./request-target.ts";
 import { join, type SwitchedConnection, switchingHead } from "./tunnel.ts";
 import { fromWebResponse } from "./web-answer.ts";
-import { cutSocket, type Written } from "./write-answer.ts";
+import { cutSocket, unsent, type Written } from "./write-answer.ts";
 
 /** What of a listener its bare connections need. */
 export interface BareConnectionsParts {
@@ -136,10 +136,7 @@ export class BareConnections {
     const head = answerHead(answer, request, arrival.scheme === "https" ? strictTransportSecurity : undefined);
     const { body } = answer;
     const isStream = body !== null && !(body instanceof Uint8Array);
-    if (socket.destroyed) {
-      if (isStream) void body.cancel().catch(() => undefined);
-      return { bodyBytes: 0, isWhole: false };
-    }
+    if (socket.destroyed) return unsent(answer);
     socket.write(headText(head), "latin1");
     if (isStream) return this.#writeStream(connection, body, head);
     if (body !== null) socket.write(body);

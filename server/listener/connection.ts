@@ -4,6 +4,7 @@ import type { EdgeAnswer } from "../../worker/isolate.ts";
 import type { PushedBody } from "../bodies/pushed-body.ts";
 import type { RequestArrivals } from "../front/arrival.ts";
 import { unreadBelow } from "../front/carriers.ts";
+import type { ParsedHead } from "./node-parser.ts";
 import type { NodeRequest } from "./node-request.ts";
 
 /** After this many unanswered requests on one connection, no more are read from it until some are answered. */
@@ -31,6 +32,11 @@ export interface AskedEarly {
   readonly startedAt: number;
 }
 
+/** A request for which Node's own objects are made only if it cannot be answered without them. */
+export interface HeldRequest extends AskedEarly {
+  readonly head: ParsedHead;
+}
+
 /** A request with a body on its way. */
 export interface Upload {
   readonly message: IncomingMessage;
@@ -55,12 +61,13 @@ export class Connection {
   /** The answer to a request that the listener refuses. Nothing after it is read as a request. */
   refused: ServerResponse | undefined;
   isTunnel = false;
-  /** Set for the one request that the fast way has handed over to the plain way. */
+  /** Set for the one request that the fast way gives to Node. */
   askedEarly: AskedEarly | undefined;
   /** What has come of the head of a BAN. */
   banHead = "";
   /** The last request with a body. No other one can be incomplete. */
   upload: Upload | undefined;
+  #held: HeldRequest | undefined;
   readonly #answer: (exchange: Exchange, connection: Connection) => void;
   readonly #waiting: Exchange[] = [];
   /** What takes the answers to requests that were read, and are not yet answered in full. */
@@ -104,6 +111,31 @@ export class Connection {
   /** Whether the next request may be answered at once: nothing is due before it, and nothing keeps it from an answer. */
   get isQuiet(): boolean {
     return this.outstanding === 0 && !this.isLast && !this.isOverLimit && this.#farewell === undefined;
+  }
+
+  /** The request that waits for its answer without Node's objects. Nothing else is due then. */
+  get held(): HeldRequest | undefined {
+    return this.#held;
+  }
+
+  hold(request: HeldRequest): void {
+    this.#held = request;
+    this.outstanding++;
+  }
+
+  /** The held request is being answered without Node's objects. */
+  release(): void {
+    this.#held = undefined;
+    this.outstanding--;
+  }
+
+  /** Gives a held request to Node, as if its head had come now. */
+  giveToNode(): void {
+    const held = this.#held;
+    if (held === undefined || this.socket.destroyed) return;
+    this.release();
+    this.askedEarly = held;
+    held.head.giveToNode();
   }
 
   /** Takes a request in its turn: at once, or when those before it leave room. */
@@ -206,6 +238,7 @@ export class Connection {
   /** Ends the connection with these bytes, once every request before them is answered. */
   refuseRest(farewell: string): void {
     if (this.isLast || this.#farewell !== undefined) return;
+    this.giveToNode();
     this.#farewell = farewell;
     if (this.upload && !this.upload.message.complete) this.upload.body.fail(new Error("the body was cut off"));
     if (this.outstanding === 0) this.#end();

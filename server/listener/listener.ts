@@ -20,14 +20,15 @@ import { CountedWork } from "./background.ts";
 import { BareConnections } from "./bare-connections.ts";
 import { ClientFields } from "./client-fields.ts";
 import { Connection, type Exchange } from "./connection.ts";
-import { FastHits } from "./fast-hits.ts";
+import { FastAnswers } from "./fast-answers.ts";
 import { MadeAnswers } from "./made-answers.ts";
 import { NodeRequest } from "./node-request.ts";
 import { ownAnswer } from "./own-answer.ts";
 import { admittedTarget, refusalAnswer } from "./refusal.ts";
 import { refused, requestTarget } from "./request-target.ts";
 import { fromWebResponse } from "./web-answer.ts";
-import { cutOff, type Written, writeAnswer } from "./write-answer.ts";
+import { wholeAnswer } from "./whole-answer.ts";
+import { cutOff, unsent, type Written, writeAnswer } from "./write-answer.ts";
 
 /**
  * Where to listen. `scheme`: `https` for TLS. Default: `http`. The host `::` takes IPv4 as well, and port 0 is any free
@@ -75,8 +76,8 @@ export interface ListenerParts {
   readonly accessLog?: ExchangeLog | undefined;
   /** Told of mistakes that nobody else sees: one line each. */
   readonly warn: (line: string) => void;
-  /** Answer hits inside Node's parser, without Node's own objects. `startListener` tries first whether that works. */
-  readonly usesFastHits: boolean;
+  /** Answer plain requests without Node's own objects. `startListener` tries first whether that works. */
+  readonly usesFastAnswers: boolean;
   readonly settings?: ListenerSettings | undefined;
   /** For addresses with TLS. */
   readonly tls?: TlsSettings | undefined;
@@ -115,7 +116,7 @@ export class Listener {
   readonly #carriers = new Carriers(() => this.#left());
   readonly #sweeper: NodeJS.Timeout;
   readonly #made: Readonly<Record<Scheme, MadeAnswers>>;
-  readonly #fast: FastHits | null;
+  readonly #fast: FastAnswers | null;
   readonly #bare: BareConnections;
   readonly #http2: Http2Sessions;
   #isClosing = false;
@@ -137,14 +138,6 @@ export class Listener {
     this.work = new CountedWork((cause) => parts.warn(`Work in the background failed: ${String(cause)}`));
     const { accessLog, strictTransportSecurity } = parts;
     this.#made = { http: new MadeAnswers(), https: new MadeAnswers(strictTransportSecurity) };
-    this.#fast = parts.usesFastHits
-      ? new FastHits({
-          ask: (request, url) => this.#ask(request, url),
-          made: this.#made,
-          isLast: (connection) => this.#isLast(connection),
-          log: accessLog ? (exchange) => accessLog.record(exchange) : null,
-        })
-      : null;
     this.#proxied = new ProxiedConnections({
       trustedProxies: parts.trustedProxies ?? [],
       timeoutMs: this.#handshakeTimeoutMs,
@@ -155,6 +148,14 @@ export class Listener {
     const ask = (request: NodeRequest, url: string) => this.#ask(request, url);
     const failed = (cause: unknown) => this.#failure(cause);
     const log = accessLog ?? null;
+    this.#fast = parts.usesFastAnswers
+      ? new FastAnswers({
+          ...{ ask, failed, log },
+          bodies: parts.bodies,
+          made: this.#made,
+          isLast: (connection) => this.#isLast(connection),
+        })
+      : null;
     this.#bare = new BareConnections({
       ...{ ask, failed, log, maxHeadBytes, defaultHost, strictTransportSecurity },
       countTunnel: () => this.#countTunnel(),
@@ -185,7 +186,12 @@ export class Listener {
 
   /** How many hits were answered inside Node's parser. */
   get fastHits(): number {
-    return this.#fast?.answered ?? 0;
+    return this.#fast?.hits ?? 0;
+  }
+
+  /** How many other answers were given without Node's own objects. */
+  get lateAnswers(): number {
+    return this.#fast?.late ?? 0;
   }
 
   /** Calls back once there is no connection; at once if there is none. */
@@ -446,13 +452,13 @@ export class Listener {
     answered: EdgeAnswer,
     startedAt: number,
   ): void {
-    const answer = answered instanceof Response ? fromWebResponse(answered) : answered;
+    let answer = answered instanceof Response ? fromWebResponse(answered) : answered;
     if (response.destroyed) {
-      if (answer.body && !(answer.body instanceof Uint8Array)) void answer.body.cancel().catch(() => undefined);
-      const unsent = { bodyBytes: 0, isWhole: false };
-      this.#parts.accessLog?.record(answeredExchange(message, request, answer, unsent, startedAt));
+      const written = unsent(answer);
+      this.#parts.accessLog?.record(answeredExchange(message, request, answer, written, startedAt));
       return;
     }
+    answer = wholeAnswer(answer, this.#parts.bodies) ?? answer;
     const isHead = message.method === "HEAD";
     const sendsOn = !message.complete && (request.awaitsContinue || connection.isBroken || !isSmall(request));
     const isLast = connection.newest?.response === response && this.#isLast(connection);

@@ -12,6 +12,16 @@ export interface Written {
   readonly isWhole: boolean;
 }
 
+/** Drops an answer whose client has gone. */
+export function unsent({ body }: Answer): Written {
+  if (body !== null && !(body instanceof Uint8Array)) drop(body);
+  return { bodyBytes: 0, isWhole: false };
+}
+
+function drop(body: StreamedBody): void {
+  void body.cancel().catch(() => undefined);
+}
+
 /**
  * Writes an answer over Node's own response. A stream is written as fast as the client reads, and what is returned then
  * never rejects. `stalls` is called whenever the client has to read before more can be written.
@@ -28,13 +38,8 @@ export function writeAnswer(
   response.sendDate = false;
   response.writeHead(head.status, head.reason, head.lines as string[]);
   const isStream = body !== null && !(body instanceof Uint8Array);
-  if (isStream && !head.isBodiless) {
-    // Most small answers of an origin come in one piece, and are here by now.
-    const whole = framing.kind === "length" ? bodies.takeWhole?.(body, framing.bytes) : undefined;
-    if (!whole) return writeStream(response, body, framing, bodies, stalls);
-    return end(response, isSmall(whole) ? asText(whole) : whole, whole.byteLength, stalls);
-  }
-  if (isStream) void body.cancel().catch(() => undefined);
+  if (isStream && !head.isBodiless) return writeStream(response, body, framing, bodies, stalls);
+  if (isStream) drop(body);
   if (bytes === null) return end(response, null, 0, stalls);
   return end(response, made.isText ? made.bodyText : bytes, bytes.byteLength, stalls);
 }

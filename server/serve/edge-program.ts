@@ -96,7 +96,7 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
         sites: isAlone ? undefined : new SitesByHost(served),
         bodies: nodeBodies,
         warn: write,
-        usesFastHits: edge.usesFastHits,
+        usesFastAnswers: edge.usesFastAnswers,
         settings: { maxConnections: edge.maxConnections },
         trustedProxies: first!.site.trustedProxies,
         usesProxyProtocol: edge.usesProxyProtocol,

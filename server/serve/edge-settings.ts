@@ -39,7 +39,7 @@ export interface EdgeSettings {
   /** The connections of one worker to all origins, and parents, together; `null` without a limit. */
   readonly maxOriginConnections: number | null;
   /** Whether hits are answered inside Node's parser. */
-  readonly usesFastHits: boolean;
+  readonly usesFastAnswers: boolean;
   /** For addresses with TLS; `null` if there are none. */
   readonly tls: TlsSettings | null;
   /** Whether connections begin with a header of the PROXY protocol. */

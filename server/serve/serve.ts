@@ -63,7 +63,7 @@ export interface ServeOptions {
   readonly memoryBytes: number;
   readonly diskBytes: number;
   readonly workers: number;
-  readonly usesFastHits: boolean;
+  readonly usesFastAnswers: boolean;
   readonly accessLog: { readonly path: string; readonly format: AccessLogFormat } | null;
   readonly report: (event: SupervisorEvent) => void;
 }
@@ -95,7 +95,7 @@ export interface Prepared {
  * sites whose settings are wrong keeps them; without it, that is refused.
  */
 export async function prepare(options: ServeOptions, before?: Prepared): Promise<Prepared> {
-  const { accessLog, usesFastHits, workers } = options;
+  const { accessLog, usesFastAnswers, workers } = options;
   const listen = addressesOf(options);
   const { usesProxyProtocol, redirectsToHttps } = options;
   const config = configOf(options, before);
@@ -122,7 +122,7 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
     sharesFetches: options.diskBytes > 0 && workers > 1,
     maxConnections: limit.connections,
     maxOriginConnections: limit.toOrigins,
-    usesFastHits,
+    usesFastAnswers,
     tls,
     usesProxyProtocol,
     strictTransportSecurity: options.strictTransportSecurity,

@@ -85,7 +85,7 @@ export async function startServerEngine(
     }),
     bodies: nodeBodies,
     warn: (line) => bugs.push(line),
-    usesFastHits: true,
+    usesFastAnswers: true,
   });
   const { port } = (await listener.listen({ host: "127.0.0.1", port: 0 })) as AddressInfo;
   const edge = new URL(`http://127.0.0.1:${port}`);

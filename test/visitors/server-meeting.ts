@@ -77,7 +77,7 @@ class MeetingServer {
       bodies: nodeBodies,
       children: { answer: (...asked) => this.#children?.answer(...asked) ?? null },
       warn: (line) => this.warnings.push(line),
-      usesFastHits: way !== "plain",
+      usesFastAnswers: way !== "plain",
       tls: { certificates: [CERTIFICATE], ticketSecret: "secret" },
     });
     this.#scheme = way === "tls" || way === "http2" ? "https" : "http";

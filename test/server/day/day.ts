@@ -263,7 +263,7 @@ export class Day {
       memoryBytes: MEMORY_BYTES,
       diskBytes: DISK_BYTES,
       workers: 2,
-      usesFastHits: true,
+      usesFastAnswers: true,
       accessLog: { path: this.accessLog, format: "combined" },
       report: () => undefined,
     };

@@ -33,7 +33,7 @@ export async function startTlsListener(answering: Answering, parts: Partial<List
     isolate: { fetch: answering },
     bodies: nodeBodies,
     warn: (line) => void warnings.push(line),
-    usesFastHits: true,
+    usesFastAnswers: true,
     tls: { certificates: [LOCALHOST], ticketSecret: "secret" },
     ...parts,
   });

@@ -30,15 +30,15 @@ const names = (socket: TLSSocket) => socket.getPeerCertificate().subjectaltname;
 
 describe("over TLS", () => {
   test("the URL has the scheme of the connection, the fast way and the plain way, with and without TLS", async () => {
-    for (const usesFastHits of [true, false]) {
-      const { listener, https, http } = await start(shown, { usesFastHits });
+    for (const usesFastAnswers of [true, false]) {
+      const { listener, https, http } = await start(shown, { usesFastAnswers });
       expect(await talk(https, GET)).toMatch(/https:\/\/www\.example\.test\/page for 127\.0\.0\.1$/);
       const plain = new RawClient(http);
       stops.push(() => plain.destroy());
       await plain.send(GET);
       await plain.closed;
       expect(plain.received).toMatch(/http:\/\/www\.example\.test\/page for 127\.0\.0\.1$/);
-      expect(listener.fastHits).toBe(usesFastHits ? 2 : 0);
+      expect(listener.fastHits).toBe(usesFastAnswers ? 2 : 0);
     }
   });
 });
@@ -52,7 +52,7 @@ describe("a client over TLS that reads slowly", () => {
     const onStart = (message: unknown) => served.push((message as { socket: Socket }).socket);
     subscribe("http.server.request.start", onStart);
     stops.push(() => unsubscribe("http.server.request.start", onStart));
-    const { https } = await start(() => answer("x".repeat(BYTES)), { usesFastHits: false });
+    const { https } = await start(() => answer("x".repeat(BYTES)), { usesFastAnswers: false });
     const client = await connected(https);
     let bytes = 0;
     const read = async (atLeast: number) => {
@@ -193,8 +193,8 @@ describe("Strict-Transport-Security", () => {
   const lines = (received: string) => received.match(/^strict-transport-security: .*(?=\r)/gim);
   const origins = answer("page", { "strict-transport-security": "max-age=1" });
 
-  test.each([true, false])("is on all answers over TLS, and on those alone (fast way: %s)", async (usesFastHits) => {
-    const { https, http } = await start(() => origins, { strictTransportSecurity, usesFastHits });
+  test.each([true, false])("is on all answers over TLS, and on those alone (fast way: %s)", async (usesFastAnswers) => {
+    const { https, http } = await start(() => origins, { strictTransportSecurity, usesFastAnswers });
     expect(lines(await talk(https, GET))).toEqual([`strict-transport-security: ${strictTransportSecurity}`]);
     expect(lines(await talk(https, GET.replace("www.example.test", "a b")))).toHaveLength(1);
     const plain = new RawClient(http);
@@ -219,8 +219,8 @@ describe("a redirect to https", () => {
     return client.received;
   };
 
-  test.each([true, false])("goes to the same page (fast way: %s)", async (usesFastHits) => {
-    const { http, https } = await start(shown, { toHttps, usesFastHits });
+  test.each([true, false])("goes to the same page (fast way: %s)", async (usesFastAnswers) => {
+    const { http, https } = await start(shown, { toHttps, usesFastAnswers });
     const received = await asked(http, "GET /a?b=c HTTP/1.1\r\nHost: www.example.test");
     expect(received).toMatch(/^HTTP\/1\.1 308 Permanent Redirect\r\n/);
     expect(received).toContain("\r\nlocation: https://www.example.test/a?b=c\r\n");
@@ -239,11 +239,11 @@ describe("a redirect to https", () => {
   test("is not for requests that came to a trusted proxy over https", async () => {
     const trustedProxies = [readNetwork("127.0.0.0/8")!];
     const head = "GET / HTTP/1.1\r\nHost: www.example.test\r\nX-Forwarded-For: 192.0.2.1\r\nX-Forwarded-Proto: ";
-    for (const usesFastHits of [true, false]) {
-      const trusting = await start(shown, { toHttps, trustedProxies, usesFastHits });
+    for (const usesFastAnswers of [true, false]) {
+      const trusting = await start(shown, { toHttps, trustedProxies, usesFastAnswers });
       expect(await asked(trusting.http, `${head}https`)).toContain("https://www.example.test/ for 192.0.2.1");
       expect(await asked(trusting.http, `${head}http`)).toMatch(/^HTTP\/1\.1 308 /);
-      const wary = await start(shown, { toHttps, usesFastHits });
+      const wary = await start(shown, { toHttps, usesFastAnswers });
       expect(await asked(wary.http, `${head}https`)).toMatch(/^HTTP\/1\.1 308 /);
     }
   });

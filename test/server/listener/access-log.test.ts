@@ -20,9 +20,9 @@ const site: Answering = ({ request, url }) => {
   return answer(request.method === "HEAD" ? null : "page", { "x-cache": "HIT" });
 };
 
-async function logged(format: AccessLogFormat, usesFastHits: boolean, ...requests: string[]): Promise<string[]> {
+async function logged(format: AccessLogFormat, usesFastAnswers: boolean, ...requests: string[]): Promise<string[]> {
   const accessLog = new AccessLog(path, format, () => undefined);
-  const running = await startTestListener(site, { accessLog, usesFastHits });
+  const running = await startTestListener(site, { accessLog, usesFastAnswers });
   for (const request of requests) await exchange(running.where, request);
   await running.stop();
   await accessLog.close();
@@ -34,7 +34,7 @@ const get = (target: string, ...fields: string[]) =>
 
 const TIME = String.raw`\[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\]`;
 
-test.each([true, false])("nginx's combined format, with X-Cache and the time (fast hits: %s)", async (fast) => {
+test.each([true, false])("nginx's combined format, with X-Cache and the time (fast way: %s)", async (fast) => {
   const lines = await logged(
     "combined",
     fast,

@@ -135,13 +135,13 @@ test("no more than 32 requests of a connection are asked at a time, and all are 
 });
 
 test.each([true, false])(
-  "a pipeline of 1,500 requests becomes Node's objects only as it is answered (fast hits: %s)",
-  async (usesFastHits) => {
+  "a pipeline of 1,500 requests becomes Node's objects only as it is answered (fast way: %s)",
+  async (usesFastAnswers) => {
     let read = 0;
     const onRead = () => void read++;
     subscribe("http.server.request.start", onRead);
     const pages = held();
-    const one = client(await start(pages.answering, { usesFastHits }));
+    const one = client(await start(pages.answering, { usesFastAnswers }));
     await one.send(GET.repeat(1_500));
     await pages.until(32);
     for (let at = 0; at < 1_500; at++) {
@@ -158,9 +158,9 @@ test.each([true, false])(
 );
 
 test.each([true, false])(
-  "a WebSocket that is asked for behind a pipeline gets its own answer (fast hits: %s)",
-  async (usesFastHits) => {
-    const one = client(await start(() => Promise.resolve(answer("page")), { usesFastHits }));
+  "a WebSocket that is asked for behind a pipeline gets its own answer (fast way: %s)",
+  async (usesFastAnswers) => {
+    const one = client(await start(() => Promise.resolve(answer("page")), { usesFastAnswers }));
     const upgrade = GET.replace("\r\n\r\n", "\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n");
     await one.send(GET.repeat(100) + upgrade);
     await one.closed;
@@ -171,7 +171,7 @@ test.each([true, false])(
 
 test("a client that sends 1,000 requests with bodies and waits for no answer is cut off", async () => {
   const pages = held();
-  const running = await start(pages.answering, { usesFastHits: true });
+  const running = await start(pages.answering, { usesFastAnswers: true });
   const one = client(running);
   const post = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx";
   await one.send(post.repeat(1_000));
@@ -184,8 +184,8 @@ test("a client that sends 1,000 requests with bodies and waits for no answer is 
 });
 
 test.each([true, false])(
-  "a reader that does not read holds up its own requests alone (fast hits: %s)",
-  async (usesFastHits) => {
+  "a reader that does not read holds up its own requests alone (fast way: %s)",
+  async (usesFastAnswers) => {
     const page = answer("x".repeat(100_000));
     let asked = 0;
     const running = await start(
@@ -193,7 +193,7 @@ test.each([true, false])(
         asked++;
         return page;
       },
-      { usesFastHits },
+      { usesFastAnswers },
     );
     const one = client(running);
     one.socket.pause();
@@ -342,9 +342,9 @@ test("a client that stops in the middle of its body is dropped after a while", a
 });
 
 test.each([true, false])(
-  "the last request that a connection may carry ends it (fast hits: %s)",
-  async (usesFastHits) => {
-    const running = await start(() => answer("page"), { usesFastHits, settings: { maxRequestsPerConnection: 2 } });
+  "the last request that a connection may carry ends it (fast way: %s)",
+  async (usesFastAnswers) => {
+    const running = await start(() => answer("page"), { usesFastAnswers, settings: { maxRequestsPerConnection: 2 } });
     const { received, end } = await exchange(running.where, GET.repeat(3));
     expect(received.match(/connection: [a-z-]+/g)).toEqual(["connection: keep-alive", "connection: close"]);
     expect(end).toBe("ended");
@@ -411,8 +411,8 @@ test.each([
   ["a page, while the listener stops", GET, false],
   ["a hit, with bytes behind it that are no request", `${GET}nonsense\r\n\r\n`, true],
   ["an answer to a request whose body it does not want", POST, true],
-])("a slow client gets the whole of %s", async (_, bytes, usesFastHits) => {
-  const running = await start(() => LARGE, { usesFastHits });
+])("a slow client gets the whole of %s", async (_, bytes, usesFastAnswers) => {
+  const running = await start(() => LARGE, { usesFastAnswers });
   holdTime();
   const one = client(running);
   await one.send(bytes);
@@ -501,7 +501,7 @@ test("it listens on unix sockets, on IPv6 and on sockets of others, all at once"
       return answer("page");
     },
   };
-  const listener = new Listener({ isolate, bodies: nodeBodies, warn: () => undefined, usesFastHits: true });
+  const listener = new Listener({ isolate, bodies: nodeBodies, warn: () => undefined, usesFastAnswers: true });
   const held = createTcpServer();
   await new Promise<void>((resolve) => held.listen(0, "127.0.0.1", resolve));
   const heldPort = (held.address() as { port: number }).port;

@@ -46,8 +46,8 @@ let listeners: Readonly<Record<"fast" | "plain", RunningListener>>;
 
 beforeAll(async () => {
   listeners = {
-    fast: await startTestListener(site, { usesFastHits: true }),
-    plain: await startTestListener(site, { usesFastHits: false }),
+    fast: await startTestListener(site, { usesFastAnswers: true }),
+    plain: await startTestListener(site, { usesFastAnswers: false }),
   };
 });
 

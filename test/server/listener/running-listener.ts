@@ -24,7 +24,7 @@ export async function startTestListener(
   const warnings: string[] = [];
   const warn = (line: string) => void warnings.push(line);
   const isolate = { fetch: answering };
-  const listener = new Listener({ isolate, bodies: nodeBodies, warn, usesFastHits: true, ...parts });
+  const listener = new Listener({ isolate, bodies: nodeBodies, warn, usesFastAnswers: true, ...parts });
   const { address, port } = (await listener.listen({ host: "127.0.0.1", port: 0 })) as AddressInfo;
   return {
     listener,

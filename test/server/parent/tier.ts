@@ -133,7 +133,7 @@ export class TierNode {
       isolate: this.#isolate,
       bodies: nodeBodies,
       warn: say,
-      usesFastHits: true,
+      usesFastAnswers: true,
       children: new Children({
         isolate: this.#isolate,
         node: this.name,

@@ -8,8 +8,8 @@ import { type IsolationMutant, isolationMutants } from "./isolation-mutants.ts";
 const PROGRAM = "server/serve/edge-program.ts";
 
 describe("several sites on one listener", { timeout: 60_000 }, () => {
-  describe.each([true, false])("with hits inside the parser: %s", (usesFastHits) => {
-    test.each(Object.keys(CHECKS))("%s", (name) => CHECKS[name]!(edgeProgram, { usesFastHits }));
+  describe.each([true, false])("with hits inside the parser: %s", (usesFastAnswers) => {
+    test.each(Object.keys(CHECKS))("%s", (name) => CHECKS[name]!(edgeProgram, { usesFastAnswers }));
   });
 });
 
@@ -26,7 +26,7 @@ describe("a wrong rule of what keeps sites apart is found", { timeout: 60_000 },
     return modules(PROGRAM) as WorkerProgram;
   };
   const isRed = (mutant: IsolationMutant, program: WorkerProgram) =>
-    CHECKS[mutant.reddens]!(program, { usesFastHits: false }).then(
+    CHECKS[mutant.reddens]!(program, { usesFastAnswers: false }).then(
       () => false,
       () => true,
     );

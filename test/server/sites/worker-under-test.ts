@@ -93,7 +93,7 @@ async function startIn(
     sharesFetches: false,
     maxConnections: 20_000,
     maxOriginConnections: null,
-    usesFastHits: true,
+    usesFastAnswers: true,
     tls: {
       certificates: readCertificates({ pairs: [pair], folder: null }),
       ticketSecret: randomBytes(48).toString("base64"),

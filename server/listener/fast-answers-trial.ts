@@ -1,30 +1,56 @@
 import { type AddressInfo, connect } from "node:net";
 import type { RunningIsolate } from "../../worker/isolate.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
+import { PushedBody } from "../bodies/pushed-body.ts";
 import type { Listener } from "./listener.ts";
 
-/** An isolate that has every page in memory but one. */
+/** An isolate that has all pages in memory but three. */
 const isolate: RunningIsolate = {
   fetch: ({ request, url }) => {
     const size = url.endsWith("/large") ? 40_000 : 100;
-    const answer = { status: 200, statusText: "OK", fields: FIELDS, body: new Uint8Array(size).fill(65) };
-    const isMiss = url.endsWith("/miss");
-    return isMiss ? Promise.resolve(answer) : { ...answer, body: request.method === "HEAD" ? null : answer.body };
+    const bytes = new Uint8Array(size).fill(65);
+    const answer = { status: 200, statusText: "OK", fields: FIELDS, body: bytes };
+    switch (new URL(url).pathname) {
+      case "/miss":
+        return Promise.resolve(answer);
+      case "/stream":
+        return Promise.resolve({ ...answer, body: streamOf(bytes) });
+      case "/slow":
+        return turns(10).then(() => answer);
+      default:
+        return { ...answer, body: request.method === "HEAD" ? null : bytes };
+    }
   },
 };
+
+function streamOf(bytes: Uint8Array): PushedBody {
+  const none = () => undefined;
+  const begin = () => {
+    body.push(bytes);
+    body.end();
+  };
+  const body: PushedBody = new PushedBody(bytes.byteLength, { begin, pause: none, resume: none, cancel: none });
+  return body;
+}
+
+/** Turns of the event loop. */
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
+}
 
 const FIELDS = new Fields([
   ["date", "Tue, 01 Jan 2030 00:00:00 GMT"],
   ["content-type", "text/plain"],
 ]);
 
-/** What the trial sends on one connection: hits and others in turn, then the end. */
+/** What the trial sends on one connection: hits and others in turn. */
 const REQUESTS = [
   "GET /a HTTP/1.1\r\nHost: localhost\r\nUser-Agent: trial\r\n\r\n",
   "HEAD /a HTTP/1.1\r\nHost: localhost\r\n\r\n",
   "POST /a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc",
   "GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n",
   "GET /miss HTTP/1.1\r\nHost: localhost\r\n\r\n",
+  "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n",
   "GET /a HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n",
   "GET /a HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
 ];
@@ -35,22 +61,27 @@ const PIPELINE = [
     "GET /a HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
 ];
 
+/** Its client ends its half before the answer comes. */
+const HALF_CLOSED = ["GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n"];
+
 const HITS = 5;
+const LATE = 1;
 const DEADLINE_MS = 5_000;
 
 /**
- * Tries on a loopback connection whether hits are answered inside Node's parser, and as they are without that. `null` if
- * they are; otherwise the reason in words. Never rejects.
+ * Tries on a loopback connection whether plain requests are answered without Node's objects, and as they are with them.
+ * `null` if they are; otherwise the reason in words. Never rejects.
  */
-export async function tryFastHits(
-  makeListener: (isolate: RunningIsolate, usesFastHits: boolean) => Listener,
+export async function tryFastAnswers(
+  makeListener: (isolate: RunningIsolate, usesFastAnswers: boolean) => Listener,
 ): Promise<string | null> {
   const listeners = [makeListener(isolate, false), makeListener(isolate, true)] as const;
   try {
     const [plain, fast] = await Promise.all(listeners.map(exchangeAll));
     if (plain !== fast) return "the answers are not the same";
-    const hits = listeners[1].fastHits;
-    return hits === HITS ? null : `${hits} of ${HITS} hits were answered in this way`;
+    const { fastHits, lateAnswers } = listeners[1];
+    if (fastHits !== HITS) return `${fastHits} of ${HITS} hits were answered in this way`;
+    return lateAnswers === LATE ? null : `${lateAnswers} of ${LATE} misses were answered in this way`;
   } catch (error) {
     return String(error);
   } finally {
@@ -61,11 +92,15 @@ export async function tryFastHits(
 async function exchangeAll(listener: Listener): Promise<string> {
   const address = await listener.listen({ host: "127.0.0.1", port: 0 });
   if (address === null || typeof address === "string") throw new Error("no loopback address");
-  return (await exchange(address, REQUESTS)) + (await exchange(address, PIPELINE));
+  const halfClosed = exchange(address, HALF_CLOSED, true);
+  return (await exchange(address, REQUESTS)) + (await exchange(address, PIPELINE)) + (await halfClosed);
 }
 
-/** Sends each request once the answer before has begun to come, so that nothing is due before it. */
-function exchange(address: AddressInfo, requests: readonly string[]): Promise<string> {
+/**
+ * Sends each request once the answer before has come, so that nothing is due before it. `endsHalf`: and then ends its
+ * half of the connection.
+ */
+function exchange(address: AddressInfo, requests: readonly string[], endsHalf = false): Promise<string> {
   return new Promise((resolve, reject) => {
     let answered = "";
     let sent = 0;
@@ -73,6 +108,7 @@ function exchange(address: AddressInfo, requests: readonly string[]): Promise<st
     const deadline = setTimeout(() => socket.destroy(new Error("no answer in time")), DEADLINE_MS);
     const sendNext = () => {
       if (sent < requests.length) socket.write(requests[sent++]!);
+      if (sent === requests.length && endsHalf) socket.end();
     };
     socket.on("connect", sendNext);
     socket.on("data", (chunk) => {

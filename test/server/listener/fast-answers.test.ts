@@ -1,26 +1,46 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
-import { tryFastHits } from "../../../server/listener/fast-hits-trial.ts";
+import { tryFastAnswers } from "../../../server/listener/fast-answers-trial.ts";
 import { Listener } from "../../../server/listener/listener.ts";
+import type { IncomingRequest } from "../../../worker/flow/request-context.ts";
+import type { EdgeAnswer } from "../../../worker/isolate.ts";
 import { byDepth } from "../../suite/depth.ts";
 import { rawMessage } from "../../visitors/raw-messages.ts";
 import { exchange } from "../raw-client.ts";
-import { type Answering, answer, type RunningListener, startTestListener, streamed } from "./running-listener.ts";
+import {
+  type Answering,
+  answer,
+  arrived,
+  type RunningListener,
+  startTestListener,
+  streamed,
+} from "./running-listener.ts";
 
 /*
- * Hits that are answered inside Node's parser, and the same requests without that: nobody can tell the two apart by
- * their bytes.
+ * Plain requests that are answered without Node's own objects, at once or later, and the same requests without that:
+ * nobody can tell the two apart by their bytes.
  */
 
 const small = answer("a small page", { etag: '"1"', "x-cache": "HIT", "set-cookie": "a=1" });
 const large = answer("x".repeat(40_000), { "x-cache": "HIT" });
 
-/** Answers of every kind, by the last part of the path. */
-const site: Answering = ({ request, url }) => {
+/** Answers of every kind, by the last part of the path. What is below `/late` comes after some turns of the event loop. */
+const site: Answering = (incoming) => {
+  const { pathname } = new URL(incoming.url);
+  const [, turns, page] = /^\/late(\d+)(\/.*)$/.exec(pathname) ?? [];
+  return page === undefined ? pageAt(pathname, incoming) : answerAfter(Number(turns), () => pageAt(page, incoming));
+};
+
+async function answerAfter(turns: number, make: () => EdgeAnswer): Promise<EdgeAnswer> {
+  for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
+  return make();
+}
+
+function pageAt(pathname: string, { request, url }: IncomingRequest): EdgeAnswer {
   const { headers } = request;
   if (headers.get("if-none-match") === '"1"') return answer(null, { etag: '"1"' }, 304, "Not Modified");
-  switch (new URL(url).pathname) {
+  switch (pathname) {
     case "/small":
       return request.method === "HEAD" ? answer(null, { "content-length": "12" }) : small;
     case "/large":
@@ -30,23 +50,33 @@ const site: Answering = ({ request, url }) => {
       return answer(null, {}, 204, "No Content");
     case "/odd":
       return answer("odd", { "x-odd": "caf\u00e9" }, 404, "");
-    case "/late":
-      return new Promise((resolve) => setImmediate(() => resolve(answer("late"))));
+    case "/once":
+      return { ...answer("a page for one"), isOnce: true };
+    case "/here":
+      return answer(arrived(["first, ", "second"], 13), { "x-cache": "MISS" });
+    case "/here-and-short":
+      return answer(arrived(["first, "], 13));
+    case "/here-and-cut":
+      return answer(arrived(["first, "], 13, true));
     case "/stream":
       return answer(streamed(["first, ", "second"]));
+    case "/announced":
+      return answer(streamed(["first, ", "second"]), { "content-length": "13" });
+    case "/bug":
+      throw new Error("a bug");
     case "/response":
       return new Response("from the control plane", { headers: { "content-length": "22" } });
     default:
       return answer(`${request.method} ${url} ${[...headers].join(" ")}`);
   }
-};
+}
 
 let fast: RunningListener;
 let plain: RunningListener;
 
 beforeAll(async () => {
-  fast = await startTestListener(site, { usesFastHits: true });
-  plain = await startTestListener(site, { usesFastHits: false });
+  fast = await startTestListener(site, { usesFastAnswers: true });
+  plain = await startTestListener(site, { usesFastAnswers: false });
 });
 
 afterAll(async () => {
@@ -59,26 +89,36 @@ function timeless(bytes: string): string {
   return bytes.replace(/date: [^\r]*/g, "date: …");
 }
 
-async function expectSameBytes(pieces: readonly string[]): Promise<string> {
-  const [one, other] = await Promise.all([exchange(fast.where, ...pieces), exchange(plain.where, ...pieces)]);
+/** `turns`: of the event loop after each piece, before the next one and before the client's end. */
+async function expectSameBytes(pieces: readonly string[], turns = 1): Promise<string> {
+  const bytes = pieces.flatMap((piece) => [piece, ...Array(turns - 1).fill("")]);
+  const [one, other] = await Promise.all([exchange(fast.where, ...bytes), exchange(plain.where, ...bytes)]);
   expect(timeless(one.received)).toBe(timeless(other.received));
   expect(one.end).toBe(other.end);
   return one.received;
 }
 
-const target = fc.constantFrom(
+const page = fc.constantFrom(
   "/small",
   "/small",
   "/large",
   "/empty",
   "/odd",
-  "/late",
+  "/once",
+  "/here",
   "/stream",
+  "/announced",
   "/response",
+  "/bug",
   "/echo?q=1",
-  "http://localhost/small",
-  "https://localhost/small",
-  "*",
+);
+
+const late = fc.tuple(fc.constantFrom(0, 0, 1, 2, 5), page).map(([turns, path]) => `/late${turns}${path}`);
+
+const target = fc.oneof(
+  { weight: 3, arbitrary: page },
+  { weight: 3, arbitrary: late },
+  { weight: 1, arbitrary: fc.constantFrom("http://localhost/small", "https://localhost/small", "*") },
 );
 
 const method = fc.oneof(
@@ -146,7 +186,7 @@ function cut(bytes: string, fractions: readonly number[]): string[] {
 }
 
 test("generated requests get the same bytes in both ways", async () => {
-  const before = fast.listener.fastHits;
+  const before = answered();
   await fc.assert(
     fc.asyncProperty(
       fc.array(request, { minLength: 1, maxLength: 4 }),
@@ -157,9 +197,53 @@ test("generated requests get the same bytes in both ways", async () => {
     ),
     { numRuns: process.env.TEST_DEPTH === undefined ? 150 : 1_000 },
   );
-  expect(fast.listener.fastHits).toBeGreaterThan(before);
-  expect(plain.listener.fastHits).toBe(0);
+  expectBothKinds(before);
 }, 120_000);
+
+/** Many plain requests, so that the fast way has most of them, and what may come behind them. */
+test("plain requests get the same bytes in both ways, whenever they come and are answered", async () => {
+  const before = answered();
+  const plainRequest = (...versionsAndFields: readonly (readonly [version: string, ...fields: string[]])[]) =>
+    fc
+      .tuple(
+        fc.constantFrom("GET", "GET", "HEAD"),
+        fc.oneof(page, late, late, late),
+        fc.constantFrom(...versionsAndFields),
+      )
+      .map(([m, t, [version, ...fields]]) => [`${m} ${t} HTTP/${version}`, "Host: localhost", ...fields, "", ""])
+      .map((lines) => lines.join("\r\n"));
+  const kept = plainRequest(["1.1"], ["1.1", 'If-None-Match: "1"']);
+  // Nothing is sent behind it later on, when the connection may be closed already.
+  const last = fc.oneof(
+    kept,
+    plainRequest(["1.1", "Connection: close"], ["1.0"], ["1.0", "Connection: keep-alive"]),
+    fc.constantFrom("", "nonsense\r\n\r\n", "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n", "GET /half"),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(kept, { maxLength: 5 }),
+      last,
+      fc.constantFrom("apart", "apart", "at once", "in thirds"),
+      fc.constantFrom(1, 2, 4, 10),
+      async (requests, end, how, turns) => {
+        const all = [...requests, end];
+        const pieces = how === "apart" ? all : cut(all.join(""), how === "at once" ? [] : [1 / 3, 2 / 3]);
+        await expectSameBytes(pieces, turns);
+      },
+    ),
+    { numRuns: byDepth({ test: 300, gate: 2_000, all: 10_000 }) },
+  );
+  expectBothKinds(before);
+}, 300_000);
+
+const answered = () => ({ hits: fast.listener.fastHits, late: fast.listener.lateAnswers });
+
+/** The fast way has given answers of both kinds, and the plain way none. */
+function expectBothKinds(before: ReturnType<typeof answered>): void {
+  expect(fast.listener.fastHits).toBeGreaterThan(before.hits);
+  expect(fast.listener.lateAnswers).toBeGreaterThan(before.late);
+  expect(plain.listener.fastHits + plain.listener.lateAnswers).toBe(0);
+}
 
 test("damaged requests and noise get the same bytes in both ways", async () => {
   const before = fast.listener.fastHits;
@@ -176,42 +260,49 @@ test("requests split at every byte get the same bytes in both ways", async () =>
   const bytes = [
     "GET /small HTTP/1.1\r\nHost: localhost\r\n\r\n",
     "HEAD /large HTTP/1.1\r\nhost: localhost\r\nX-A: 1\r\n\r\n",
+    "GET /late0/here HTTP/1.1\r\nHost: localhost\r\n\r\n",
     "GET /small HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n",
     "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc",
     "GET /small HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
   ].join("");
   for (let at = 1; at < bytes.length; at++) await expectSameBytes([bytes.slice(0, at), bytes.slice(at)]);
   const received = await expectSameBytes([...bytes]);
-  expect(received.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(5);
+  expect(received.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(6);
 }, 60_000);
 
 test.each([
   ["many hits at once", "GET /small HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(500)],
-  ["hits and misses at once", "GET /small HTTP/1.1\r\nHost: a\r\n\r\nGET /late HTTP/1.1\r\nHost: a\r\n\r\n".repeat(60)],
+  [
+    "hits and misses at once",
+    "GET /small HTTP/1.1\r\nHost: a\r\n\r\nGET /late1/small HTTP/1.1\r\nHost: a\r\n\r\n".repeat(60),
+  ],
   ["large hits at once", "GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(50)],
   [
     "many misses, then bodies and hits",
-    "GET /late HTTP/1.1\r\nHost: a\r\n\r\n".repeat(100) +
+    "GET /late1/small HTTP/1.1\r\nHost: a\r\n\r\n".repeat(100) +
       "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n".concat("x".repeat(5000)).repeat(3) +
       "GET /small HTTP/1.1\r\nHost: a\r\n\r\n".repeat(100),
   ],
-  ["many misses, then no request", `${"GET /late HTTP/1.1\r\nHost: a\r\n\r\n".repeat(100)}nonsense\r\n\r\n`],
-  ["bytes after the last request", "GET /late HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\nGET /small HTTP/1.1\r\n"],
+  ["many misses, then no request", `${"GET /late1/small HTTP/1.1\r\nHost: a\r\n\r\n".repeat(100)}nonsense\r\n\r\n`],
+  [
+    "bytes after the last request",
+    "GET /late1/small HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\nGET /small HTTP/1.1\r\n",
+  ],
   ["no request after a hit", "GET /small HTTP/1.1\r\nHost: a\r\n\r\nnonsense\r\n\r\n"],
-  ["no request after a miss", "GET /late HTTP/1.1\r\nHost: a\r\n\r\nnonsense\r\n\r\n"],
+  ["no request after a miss", "GET /late1/small HTTP/1.1\r\nHost: a\r\n\r\nnonsense\r\n\r\n"],
 ])("%s get the same bytes in both ways", async (_, bytes) => {
   expect(await expectSameBytes([bytes])).toContain("HTTP/1.1 200 OK");
 });
 
 test("the trial at the start finds that the fast way works here", async () => {
   const warn = () => undefined;
-  const make = (isolate: never, usesFastHits: boolean) =>
-    new Listener({ isolate, bodies: nodeBodies, warn, usesFastHits });
-  expect(await tryFastHits(make as never)).toBeNull();
+  const make = (isolate: never, usesFastAnswers: boolean) =>
+    new Listener({ isolate, bodies: nodeBodies, warn, usesFastAnswers });
+  expect(await tryFastAnswers(make as never)).toBeNull();
 });
 
 test("the trial fails where hits are not answered inside the parser", async () => {
   const warn = () => undefined;
-  const make = (isolate: never) => new Listener({ isolate, bodies: nodeBodies, warn, usesFastHits: false });
-  expect(await tryFastHits(make as never)).toBe("0 of 5 hits were answered in this way");
+  const make = (isolate: never) => new Listener({ isolate, bodies: nodeBodies, warn, usesFastAnswers: false });
+  expect(await tryFastAnswers(make as never)).toBe("0 of 5 hits were answered in this way");
 });

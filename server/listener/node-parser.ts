@@ -1,0 +1,133 @@
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { Connection } from "./connection.ts";
+
+/*
+ * Node's parser of a connection, and its callback for a whole head. This leans on parts of Node that are not documented:
+ * `socket.parser`, that callback, and its arguments. So `fast-answers-trial.ts` tries it at every start, and the listener
+ * works without it.
+ */
+
+/** Looks at the requests of a connection before Node makes its objects for them. */
+export interface FirstLook {
+  readonly connection: Connection;
+  /** Returns whether it answers the request, now or later. Otherwise the request is Node's. */
+  take(head: ParsedHead): boolean;
+}
+
+/** A head as the parser tells of it. */
+export class ParsedHead {
+  readonly args: HeadersCompleteArguments;
+  readonly #parser: Parser;
+  readonly #callback: HeadersComplete;
+
+  constructor(args: HeadersCompleteArguments, parser: Parser, callback: HeadersComplete) {
+    this.args = args;
+    this.#parser = parser;
+    this.#callback = callback;
+  }
+
+  /** Node makes its objects for this request after all. It has no body, and its end has been read. */
+  giveToNode(): void {
+    this.#callback.apply(this.#parser, this.args);
+    if (this.#parser.incoming) this.#parser.incoming.complete = true;
+  }
+}
+
+/** Node's callback for a whole head, with a return value that tells the parser how to go on. */
+type HeadersComplete = (this: Parser, ...args: HeadersCompleteArguments) => number | undefined;
+
+/** `headers` and `url` are absent if they came in several pieces. `method` is an index. */
+export type HeadersCompleteArguments = [
+  versionMajor: number,
+  versionMinor: number,
+  headers: string[] | undefined,
+  method: number,
+  url: string | undefined,
+  statusCode: unknown,
+  statusMessage: unknown,
+  upgrade: boolean,
+  shouldKeepAlive: boolean,
+];
+
+interface Parser {
+  socket: Socket | null;
+  incoming: IncomingMessage | null;
+  /** Whether it reads from the connection itself, past the socket's stream. */
+  readonly _consumed?: boolean;
+  /** A copy of the bytes that it was given last. */
+  getCurrentBuffer(): Buffer;
+  [slot: number]: unknown;
+}
+
+/** The callbacks that are ours. Node uses a parser again for other connections, also for those of other servers. */
+const wrapped = new WeakSet<HeadersComplete>();
+
+/** Who looks at the requests of a connection, by its socket. */
+const looks = new WeakMap<Socket, FirstLook>();
+
+/** Lets somebody look at the requests of a connection first. Returns false, and changes nothing, if the parser is another. */
+export function lookFirst(look: FirstLook): boolean {
+  const { socket } = look.connection;
+  const parser = (socket as { parser?: Parser }).parser;
+  if (!parser) return false;
+  const slot = headersCompleteSlot(parser);
+  if (slot === undefined) return false;
+  looks.set(socket, look);
+  const original = parser[slot] as HeadersComplete;
+  if (!wrapped.has(original)) parser[slot] = wrap(original);
+  return true;
+}
+
+function wrap(original: HeadersComplete): HeadersComplete {
+  const headersComplete: HeadersComplete = function (...args) {
+    const { socket } = this;
+    const look = socket === null ? undefined : looks.get(socket);
+    if (look === undefined) return original.apply(this, args);
+    if (look.take(new ParsedHead(args, this, original))) {
+      this.incoming = null; // Otherwise the end of this message would count as that of the one before.
+      return 0;
+    }
+    const next = original.apply(this, args);
+    return next === 0 && look.connection.hasWaiting ? stopBehind(this, look.connection) : next;
+  };
+  wrapped.add(headersComplete);
+  return headersComplete;
+}
+
+/** The slot of the callback for a whole head. Node's own function has this name. */
+function headersCompleteSlot(parser: Parser): number | undefined {
+  return slotWith(parser, (callback) => callback.name === "parserOnHeadersComplete" || wrapped.has(callback));
+}
+
+function slotWith(parser: Parser, isIt: (callback: HeadersComplete) => boolean): number | undefined {
+  for (let slot = 0; slot < SLOTS; slot++) {
+    const callback = parser[slot];
+    if (typeof callback === "function" && isIt(callback as HeadersComplete)) return slot;
+  }
+  return undefined;
+}
+
+const SLOTS = 16;
+
+/** The parser then leaves the rest of the bytes, as it does behind a request that upgrades. */
+const STOP = 2;
+
+/**
+ * Makes the parser stop behind the present request, so that a pipeline of thousands of requests does not become as many
+ * of Node's objects at once. What it leaves is read in slices. Returns how the parser has to go on.
+ */
+function stopBehind(parser: Parser, connection: Connection): number {
+  const { headers } = parser.incoming!;
+  const hasBody = headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
+  const slot = slotWith(parser, ({ name }) => name.endsWith("onParserExecute"));
+  if (hasBody || slot === undefined || parser._consumed !== true) return 0;
+  const executed = parser[slot] as (read: unknown) => void;
+  parser[slot] = (read: unknown) => {
+    parser[slot] = executed;
+    const unread = typeof read === "number" ? parser.getCurrentBuffer().subarray(read) : null;
+    executed(read);
+    connection.readInSlices(unread);
+  };
+  return STOP;
+}

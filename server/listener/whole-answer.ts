@@ -1,0 +1,14 @@
+import type { Answer, Bodies } from "../../worker/ports.ts";
+import { announcedBytes } from "./answer-head.ts";
+
+/**
+ * An answer with its body in memory, if all of that is here; `null` while the body is on its way. Most small answers of
+ * an origin come in one piece, and are here by the time they are written.
+ */
+export function wholeAnswer(answer: Answer, bodies: Bodies): Answer | null {
+  const { body } = answer;
+  if (body === null || body instanceof Uint8Array) return answer;
+  const bytes = announcedBytes(answer);
+  const whole = bytes === null ? undefined : bodies.takeWhole?.(body, bytes);
+  return whole === undefined ? null : { ...answer, body: whole, isOnce: true };
+}
