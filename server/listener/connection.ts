@@ -4,7 +4,6 @@ import type { EdgeAnswer } from "../../worker/isolate.ts";
 import type { PushedBody } from "../bodies/pushed-body.ts";
 import type { RequestArrivals } from "../front/arrival.ts";
 import { unreadBelow } from "../front/carriers.ts";
-import type { ParsedHead } from "./node-parser.ts";
 import type { NodeRequest } from "./node-request.ts";
 
 /** After this many unanswered requests on one connection, no more are read from it until some are answered. */
@@ -34,7 +33,8 @@ export interface AskedEarly {
 
 /** A request for which Node's own objects are made only if it cannot be answered without them. */
 export interface HeldRequest extends AskedEarly {
-  readonly head: ParsedHead;
+  /** Has Node make its objects for it after all. */
+  readonly head: { giveToNode(): void };
 }
 
 /** A request with a body on its way. */
@@ -132,7 +132,7 @@ export class Connection {
   /** Gives a held request to Node, as if its head had come now. */
   giveToNode(): void {
     const held = this.#held;
-    if (held === undefined || this.socket.destroyed) return;
+    if (held === undefined) return;
     this.release();
     this.askedEarly = held;
     held.head.giveToNode();

@@ -35,6 +35,11 @@ export interface FastAnswersParts {
   readonly log: ExchangeLog | null;
 }
 
+/** A plain request that has gone to the isolate. */
+interface PlainRequest extends HeldRequest {
+  readonly head: ParsedHead;
+}
+
 /** The indices of these methods in the parser. */
 const GET = 1;
 const HEAD = 2;
@@ -89,7 +94,7 @@ export class FastAnswers {
     return true;
   }
 
-  #answerLater(connection: Connection, plain: HeldRequest, asked: Promise<EdgeAnswer>): void {
+  #answerLater(connection: Connection, plain: PlainRequest, asked: Promise<EdgeAnswer>): void {
     connection.hold(plain);
     asked.then(
       (answer) => {
@@ -101,7 +106,7 @@ export class FastAnswers {
     );
   }
 
-  #answerHeld(connection: Connection, plain: HeldRequest, answered: EdgeAnswer): void {
+  #answerHeld(connection: Connection, plain: PlainRequest, answered: EdgeAnswer): void {
     if (connection.socket.destroyed) {
       const answer = answered instanceof Response ? fromWebResponse(answered) : answered;
       connection.release();
@@ -120,7 +125,7 @@ export class FastAnswers {
   }
 
   /** Writes an answer that is in memory. */
-  #write(connection: Connection, plain: HeldRequest, answer: Answer): void {
+  #write(connection: Connection, plain: PlainRequest, answer: Answer): void {
     const { socket } = connection;
     const { method, arrival } = plain.request;
     const [, minor, , , , , , , shouldKeepAlive] = plain.head.args;
@@ -149,7 +154,7 @@ export class FastAnswers {
     this.#record(plain, answer, { bodyBytes: made.bytes?.byteLength ?? 0, isWhole: true });
   }
 
-  #record({ request, head, startedAt }: HeldRequest, answer: Answer, written: Written): void {
+  #record({ request, head, startedAt }: PlainRequest, answer: Answer, written: Written): void {
     const { log } = this.#parts;
     if (log === null) return;
     const [, minor, , , target] = head.args;

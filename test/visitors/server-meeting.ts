@@ -33,8 +33,8 @@ import { underOneName } from "./runtime-meeting.ts";
 import { Witness } from "./witness.ts";
 
 /**
- * `fast`: hits are answered inside Node's parser. `plain`: all answers go through Node's own objects. `tls`: the fast way
- * over TLS. `http2`: in HTTP/2. `tier`: by a child, which asks a parent.
+ * `fast`: plain requests are answered without Node's objects. `plain`: no request is. `tls`: the fast way over TLS.
+ * `http2`: in HTTP/2. `tier`: by a child, which asks a parent.
  */
 export type ServerWay = "fast" | "plain" | "tls" | "http2" | "tier";
 

@@ -6,7 +6,7 @@ import { testimony, truth, xCacheWithoutTrick } from "./meet.ts";
 import { platformDifferences } from "./platform-differences.ts";
 import { ServerMeetings, type ServerWay } from "./server-meeting.ts";
 
-/** One case of several is played in each way but the fast one, unless all is tested. The plain way is that of all but hits. */
+/** One case of several is played in each way but the fast one, unless all is tested. The plain way is that of all requests that are not plain. */
 const NTH = byDepth({ test: 6, gate: 4, all: 1 });
 
 /** Where the server refuses the first visitor, the case is about the second one alone. */
