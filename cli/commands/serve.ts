@@ -86,7 +86,7 @@ export function serveCommand(): Command {
     .addOption(
       new Option("--log-format <format>", "of the access log").choices(["combined", "json"]).default("combined"),
     )
-    .option("--no-fast-hits", "answer hits by Node's own server alone, not inside its parser")
+    .option("--no-fast-hits", "answer all requests by Node's own server, none inside its parser")
     .option("--check", "check config, settings and folders, and end")
     .addHelpText("after", AFTER_HELP)
     .action(async (flags: ServeFlags, command: Command) => {

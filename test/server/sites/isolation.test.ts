@@ -8,7 +8,7 @@ import { type IsolationMutant, isolationMutants } from "./isolation-mutants.ts";
 const PROGRAM = "server/serve/edge-program.ts";
 
 describe("several sites on one listener", { timeout: 60_000 }, () => {
-  describe.each([true, false])("with hits inside the parser: %s", (usesFastAnswers) => {
+  describe.each([true, false])("with the fast way: %s", (usesFastAnswers) => {
     test.each(Object.keys(CHECKS))("%s", (name) => CHECKS[name]!(edgeProgram, { usesFastAnswers }));
   });
 });
