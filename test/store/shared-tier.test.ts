@@ -80,7 +80,7 @@ function contract(name: string, start: () => Promise<Subject>): void {
   describe(name, () => {
     let subject: Subject;
     const put = (entry: StoredResponse) => subject.settle(subject.tier.put(entry));
-    const get = async (key: string) => whole(await subject.settle(subject.tier.get(key)));
+    const get = async (key: string) => whole(await subject.settle(Promise.resolve(subject.tier.get(key))));
     const bodyOf = async (key: string) =>
       new TextDecoder().decode(((await get(key)) as StoredResponse).body ?? undefined);
 

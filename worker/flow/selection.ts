@@ -24,13 +24,19 @@ export function selectInMemory(context: RequestContext): StoredResponse | undefi
   return variant;
 }
 
-/** The response that the request selects in the PoP's shared tier. A marker that is found there is kept in memory. */
-export async function selectInSharedTier(context: RequestContext): Promise<FoundResponse | undefined> {
+/**
+ * The response that the request selects in the PoP's shared tier; `undefined` at once if it is known to hold none. A
+ * marker that is found there is kept in memory.
+ */
+export function selectInSharedTier(context: RequestContext): Promise<FoundResponse | undefined> | undefined {
+  return context.ports.store.lookUp(context.resolved.cacheKey)?.then((stored) => {
+    if (!stored || !isMarker(stored)) return stored && ifSelected(context, stored);
+    return selectVariant(context, stored);
+  });
+}
+
+async function selectVariant(context: RequestContext, stored: VariantMarker): Promise<FoundResponse | undefined> {
   const { store } = context.ports;
-  const { cacheKey } = context.resolved;
-  const stored = await store.lookUp(cacheKey);
-  if (!stored) return undefined;
-  if (!isMarker(stored)) return ifSelected(context, stored);
   const marker = mergeFound(stored, markerInMemory(context), context.site.limits.variants);
   store.remember(marker);
   const found = latestMatch(marker, context);

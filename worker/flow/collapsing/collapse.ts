@@ -7,6 +7,7 @@ import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
 import { selectInSharedTier } from "../selection.ts";
 import { fetchAndStore } from "../storing/fetch-and-store.ts";
+import type { LeadingFetch, SharedFetch } from "./collapsed-fetches.ts";
 import { collapsingKeys } from "./collapsing-key.ts";
 import { follow, mayFollow, waitFor } from "./followers.ts";
 import { MAY_KNOW_ELSEWHERE } from "./known-elsewhere.ts";
@@ -16,64 +17,82 @@ import { MAY_KNOW_ELSEWHERE } from "./known-elsewhere.ts";
  * leader; the others are followers and wait for its fetch. Where another isolate fetches it already, all of them follow
  * that one, once, and then look in the store again. `token` is the receipt's token that the answer still has to honour.
  */
-export async function collapse(
+export function collapse(
   context: RequestContext,
   miss: Miss,
   token: ReceiptToken | null,
-  lookAgain: () => Promise<Answer>,
-): Promise<Answer> {
-  const { ports, collapsed } = context;
-  const fetchAlone = () => fetchAndStore(context, miss, null);
-  let joins = !context.hasLookedAgain;
-  for (let failures = 0; ; ) {
-    const { own, leader } = collapsingKeys(context);
-    if (collapsed.isHitForMiss(own, ports.clock.now())) return fetchAlone();
-    if (!leader || (leader.isElsewhere && !joins)) {
-      const begun = collapsed.begin(own, joins);
-      if (!begun) continue;
-      if (MAY_KNOW_ELSEWHERE && failures > 0 && ports.fetchesElsewhere && (await isStored(context, token))) {
-        begun.tell({ kind: "look-again" }, ports.clock.now());
-        return lookAgain();
-      }
-      return fetchAndStore(context, miss, begun);
-    }
-    const outcome = await waitFor(context, leader);
-    switch (outcome.kind) {
-      case "waited-enough":
-        collapsed.abandon(leader);
-        joins = false;
-        break;
-      case "look-again":
-        if (MAY_KNOW_ELSEWHERE) {
-          leader.brought ??= bringIntoMemory(context);
-          await leader.brought;
-        }
-        return lookAgain();
-      case "not-shareable":
-        if (leader.isElsewhere) collapsed.rememberHitForMiss(leader.key, ports.clock.now());
-        return fetchAlone();
-      case "failed": {
-        const stale = outcome.byOrigin ? await staleAnswer(context, miss, null) : null;
-        if (stale) return stale;
-        if (++failures > 1) return fetchAlone();
-        break;
-      }
-      case "storable":
-        if (await mayFollow(context, leader, outcome.stored.head, token)) {
-          const answer = await follow(context, outcome.stored, miss);
-          if (answer) return answer;
-        }
-        // The answer was refused for this request. The next fetch begins after its arrival, so all requests that were
-        // refused can share it.
-        break;
-    }
-  }
+  lookAgain: () => Answer | Promise<Answer>,
+): Answer | Promise<Answer> {
+  return leadOrFollow({ context, miss, token, lookAgain, joins: !context.hasLookedAgain, hasFailed: false });
 }
 
-/** Whether another isolate has stored a usable response since the look of this request: it may have learnt late of a failure. */
-async function isStored(context: RequestContext, token: ReceiptToken | null): Promise<boolean> {
+/** A request that misses, before it has waited for a fetch or after it has waited in vain. */
+interface Attempt {
+  readonly context: RequestContext;
+  readonly miss: Miss;
+  readonly token: ReceiptToken | null;
+  readonly lookAgain: () => Answer | Promise<Answer>;
+  /** Whether it may wait for other isolates. */
+  readonly joins: boolean;
+  /** Whether a leader has failed. */
+  readonly hasFailed: boolean;
+}
+
+function leadOrFollow(attempt: Attempt): Answer | Promise<Answer> {
+  const { context, miss, joins } = attempt;
+  const { ports, collapsed } = context;
+  const { own, leader } = collapsingKeys(context);
+  if (collapsed.isHitForMiss(own, ports.clock.now())) return fetchAndStore(context, miss, null);
+  if (leader && (joins || !leader.isElsewhere)) return followOrTryAgain(attempt, leader);
+  const begun = collapsed.begin(own, joins);
+  if (!begun) return leadOrFollow(attempt);
+  if (MAY_KNOW_ELSEWHERE && attempt.hasFailed && ports.fetchesElsewhere) return leadUnlessStored(attempt, begun);
+  return fetchAndStore(context, miss, begun);
+}
+
+/** Another isolate may have stored a usable response since the look of this request: it may have learnt late of a failure. */
+async function leadUnlessStored(attempt: Attempt, begun: LeadingFetch): Promise<Answer> {
+  const { context, miss, token, lookAgain } = attempt;
+  const { clock } = context.ports;
   const found = await bringIntoMemory(context);
-  return found !== undefined && mayAnswer(judgeNow(context, found.head, token, context.ports.clock.now()));
+  if (!found || !mayAnswer(judgeNow(context, found.head, token, clock.now())))
+    return fetchAndStore(context, miss, begun);
+  begun.tell({ kind: "look-again" }, clock.now());
+  return lookAgain();
+}
+
+async function followOrTryAgain(attempt: Attempt, leader: SharedFetch): Promise<Answer> {
+  const { context, miss, token, lookAgain } = attempt;
+  const { ports, collapsed } = context;
+  const fetchAlone = () => fetchAndStore(context, miss, null);
+  const outcome = await waitFor(context, leader);
+  switch (outcome.kind) {
+    case "waited-enough":
+      collapsed.abandon(leader);
+      return leadOrFollow({ ...attempt, joins: false });
+    case "look-again":
+      if (MAY_KNOW_ELSEWHERE) {
+        leader.brought ??= bringIntoMemory(context);
+        await leader.brought;
+      }
+      return lookAgain();
+    case "not-shareable":
+      if (leader.isElsewhere) collapsed.rememberHitForMiss(leader.key, ports.clock.now());
+      return fetchAlone();
+    case "failed": {
+      const stale = outcome.byOrigin ? await staleAnswer(context, miss, null) : null;
+      if (stale) return stale;
+      return attempt.hasFailed ? fetchAlone() : leadOrFollow({ ...attempt, hasFailed: true });
+    }
+    case "storable":
+      if (await mayFollow(context, leader, outcome.stored.head, token)) {
+        const answer = await follow(context, outcome.stored, miss);
+        if (answer) return answer;
+      }
+      // The answer was refused for this request. The next fetch begins after its arrival, so all requests that were
+      // refused can share it.
+      return leadOrFollow(attempt);
+  }
 }
 
 /** Brings the response into memory, so that those who look again need not read it one by one. */

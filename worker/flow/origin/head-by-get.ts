@@ -23,7 +23,7 @@ export async function headByGet(
   context: RequestContext,
   miss: Miss,
   token: ReceiptToken | null,
-  lookAgain: () => Promise<Answer>,
+  lookAgain: () => Answer | Promise<Answer>,
 ): Promise<Answer> {
   const answer = await collapse({ ...context, facts: context.facts.forWholePage() }, miss, token, lookAgain);
   context.background.run(cancelBody(answer.body)); // it is read for the store alone
