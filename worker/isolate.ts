@@ -257,9 +257,16 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
             })
           : handle(incoming, isolate);
         if (answer instanceof Promise) {
-          return answer
-            .finally(() => reportBehind(incoming.background))
-            .catch((cause: unknown) => rescue(incoming, cause));
+          return answer.then(
+            (given) => {
+              reportBehind(incoming.background);
+              return given;
+            },
+            (cause: unknown) => {
+              reportBehind(incoming.background);
+              return rescue(incoming, cause);
+            },
+          );
         }
         reportBehind(incoming.background);
         return answer;

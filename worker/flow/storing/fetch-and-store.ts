@@ -54,29 +54,49 @@ export async function fetchAndStore(context: RequestContext, miss: Miss, leader:
   }
 }
 
+/** When the origin was asked, and by which view. */
+interface Asked extends Pick<FetchedResponse, "stamp" | "fetchedAt"> {
+  /** Whether it may confirm the response that is offered to it. */
+  readonly isConditional: boolean;
+}
+
 async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: TellFollowers): Promise<Answer> {
-  const { ports, facts, background } = context;
-  const stamp = ports.purges.stamp(); // the view held before the request was sent to the origin (R1, R2)
-  const fetchedAt = ports.clock.now();
-  const { toValidate } = miss;
+  const { purges, clock } = context.ports;
+  const stamp = purges.stamp(); // the view held before the request was sent to the origin (R1, R2)
+  const fetchedAt = clock.now();
   const conditions = conditionsOf(miss, fetchedAt);
+  const asked: Asked = { stamp, fetchedAt, isConditional: conditions !== null };
   const result = await askOrigin(context, { storing: true, conditions: conditions ?? [] });
-  const stale = hasFailed(result) ? await staleAnswer(context, miss, result) : null;
-  if (stale) {
-    tellFollowers({ kind: "failed", byOrigin: true });
-    return stale;
+  if (hasFailed(result)) {
+    const stale = await staleAnswer(context, miss, result);
+    if (stale) {
+      tellFollowers({ kind: "failed", byOrigin: true });
+      return stale;
+    }
   }
   if (result.kind !== "answered") {
     tellFollowers({ kind: "failed", byOrigin: result.kind === "failed" });
     return result.answer();
   }
-  const { response } = result;
+  return answerBy(context, miss, asked, result.response, tellFollowers);
+}
+
+/** Answers by what the origin has sent. */
+function answerBy(
+  context: RequestContext,
+  miss: Miss,
+  { stamp, fetchedAt, isConditional }: Asked,
+  response: OriginResponse,
+  tellFollowers: TellFollowers,
+): Answer | Promise<Answer> {
+  const { facts, background } = context;
+  const { toValidate } = miss;
   const { status, fields, parentAge } = response;
   context.codings.learn(facts.originView.acceptedCodings, fields.get("content-encoding"), fetchedAt);
   const announced = announcedBytes((name) => fields.get(name));
   const lengthBytes = mayHaveBody(status) ? announced : null;
   const received: FetchedResponse = { status, fields, stamp, fetchedAt, parentAge, lengthBytes };
-  if (status === 304 && toValidate && conditions) {
+  if (status === 304 && toValidate && isConditional) {
     return answerFreshened(context, miss, toValidate, received, tellFollowers);
   }
   const decision = decideStorage(context, received);
