@@ -69,7 +69,7 @@ export function hasVariants(context: RequestContext): boolean {
 }
 
 /** Stores a response and, if it is one of several variants, the marker that leads to it. */
-export async function storeResponse(context: RequestContext, stored: StoredResponse): Promise<void> {
+export function storeResponse(context: RequestContext, stored: StoredResponse): Promise<unknown> {
   const { ports, resolved, site } = context;
   if (stored.head.variant.length === 0) return ports.store.keep(stored);
   const { key, stamp, fetchedAt } = stored.head;
@@ -80,7 +80,7 @@ export async function storeResponse(context: RequestContext, stored: StoredRespo
   const merged = mergeMarkers(added, markerInMemory(context));
   const marker = { ...merged, variants: merged.variants.slice(0, site.limits.variants) };
   const dropped = merged.variants.slice(site.limits.variants).map((variant) => ports.store.forget(variant.key));
-  await Promise.all([ports.store.keep(stored), ports.store.keep(marker), ...dropped]);
+  return Promise.all([ports.store.keep(stored), ports.store.keep(marker), ...dropped]);
 }
 
 /** The latest matching variant. Several can match after the origin has changed its `Vary`. RFC 9111 §4.1. */

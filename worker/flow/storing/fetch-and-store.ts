@@ -246,8 +246,7 @@ function storeWhole(
   bytes: Uint8Array<ArrayBuffer>,
 ): Answer {
   const answer = answerWhileStoring(context, fetched, decision, bytes);
-  const read: ReadBody = { kind: "whole", bytes };
-  context.background.run(storeIfWhole(context, fetched, decision.head, read));
+  context.background.run(storeUnlessPurged(context, withBody(decision.head, bytes), fetched.tellFollowers));
   return { ...answer, isOnce: true };
 }
 
