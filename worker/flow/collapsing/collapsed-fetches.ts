@@ -77,17 +77,21 @@ export class CollapsedFetches {
       if (MAY_KNOW_ELSEWHERE) this.#leaders.set(key, this.#elsewhereUntil(key, turn));
       return null;
     }
-    const { promise, resolve } = Promise.withResolvers<SharedFetchOutcome>();
-    const leader: SharedFetch = { key, order: this.nextOrder(), outcome: promise };
-    this.#leaders.set(key, leader);
-    const tell = (news: SharedFetchOutcome | BeingStored, now: number) => {
-      turn?.tell(news);
-      if (news.kind === "being-stored") return;
-      this.abandon(leader);
-      if (news.kind === "not-shareable") this.rememberHitForMiss(key, now);
-      resolve(news);
+    const { promise: outcome, resolve } = Promise.withResolvers<SharedFetchOutcome>();
+    const leader: LeadingFetch = {
+      key,
+      order: this.nextOrder(),
+      outcome,
+      tell: (news, now) => {
+        turn?.tell(news);
+        if (news.kind === "being-stored") return;
+        this.abandon(leader);
+        if (news.kind === "not-shareable") this.rememberHitForMiss(key, now);
+        resolve(news);
+      },
     };
-    return { ...leader, tell };
+    this.#leaders.set(key, leader);
+    return leader;
   }
 
   #elsewhereUntil(key: string, ended: Promise<EndedElsewhere>): SharedFetch {
@@ -109,8 +113,8 @@ export class CollapsedFetches {
   }
 
   /** From now on no request joins this fetch, because the leader's request may be dead. The fetch may still end. */
-  abandon({ key, outcome }: SharedFetch): void {
-    if (this.#leaders.get(key)?.outcome === outcome) this.#leaders.delete(key);
+  abandon(fetch: SharedFetch): void {
+    if (this.#leaders.get(fetch.key) === fetch) this.#leaders.delete(fetch.key);
   }
 
   /** The answer itself cannot be shared, so later requests for this key do not wait for each other (R19). */
