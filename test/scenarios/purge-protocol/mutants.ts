@@ -359,8 +359,8 @@ export const mutants: Mutants = {
   "r19-failure-is-not-shared": {
     name: "a follower of a fetch that failed fetches alone",
     file: "worker/flow/collapsing/collapse.ts",
-    from: "if (++failures > 1)",
-    to: "if (++failures > 0)",
+    from: "attempt.hasFailed ? fetchAlone()",
+    to: "true ? fetchAlone()",
     reddens: "collapsing/error-of-one-request",
   },
   "r20-caller-does-not-hear": {
@@ -587,8 +587,8 @@ export const mutants: Mutants = {
   "r3-found-is-stamped-anew": {
     name: "an entry from the shared tier is stamped with the view that finds it",
     file: "worker/flow/looking-up.ts",
-    from: "const found = await selectInSharedTier(context);",
-    to: `const found = await selectInSharedTier(context);
+    from: "const found = await looked;",
+    to: `const found = await looked;
   if (found && !selectInMemory(context)) Object.assign(found.head, { stamp: purges.stamp() });`,
     reddens: "purge-protocol/entry-keeps-its-stamp",
   },

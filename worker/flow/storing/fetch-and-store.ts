@@ -67,12 +67,10 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
   const conditions = conditionsOf(miss, fetchedAt);
   const asked: Asked = { stamp, fetchedAt, isConditional: conditions !== null };
   const result = await askOrigin(context, { storing: true, conditions: conditions ?? [] });
-  if (hasFailed(result)) {
-    const stale = await staleAnswer(context, miss, result);
-    if (stale) {
-      tellFollowers({ kind: "failed", byOrigin: true });
-      return stale;
-    }
+  const stale = hasFailed(result) ? await staleAnswer(context, miss, result) : null;
+  if (stale) {
+    tellFollowers({ kind: "failed", byOrigin: true });
+    return stale;
   }
   if (result.kind !== "answered") {
     tellFollowers({ kind: "failed", byOrigin: result.kind === "failed" });
