@@ -42,16 +42,13 @@ interface Fetched {
  * validated. If the origin fails, the selected one replaces the answer, where that is allowed. Other requests may wait
  * for the outcome if it is a shared fetch.
  */
-export async function fetchAndStore(context: RequestContext, miss: Miss, leader: LeadingFetch | null): Promise<Answer> {
+export function fetchAndStore(context: RequestContext, miss: Miss, leader: LeadingFetch | null): Promise<Answer> {
   const { ports, background } = context;
   const tellFollowers: TellFollowers = (news) => leader?.tell(news, ports.clock.now());
-  if (leader) background.run(leader.outcome);
-  try {
-    return await fetchOnce(context, miss, tellFollowers);
-  } catch (bug) {
-    tellFollowers({ kind: "failed", byOrigin: false }); // so that no follower waits for a leader that is gone
-    throw bug;
-  }
+  const answer = fetchOnce(context, miss, tellFollowers);
+  // Followers wait for it even if its client leaves, and none waits for a leader that is gone by a bug.
+  if (leader) background.run(answer.catch(() => tellFollowers({ kind: "failed", byOrigin: false })));
+  return answer;
 }
 
 /** When the origin was asked, and by which view. */
