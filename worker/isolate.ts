@@ -221,8 +221,9 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
   };
 
   /** A report that is due goes with a read of the log. Where none was made, it is sent behind an answer. */
-  const reportBehind = (background: BackgroundWork) => {
+  const reportBehind = <T>(background: BackgroundWork, answer: T): T => {
     if (reporter.isReportDue && reports) background.run(reports.send());
+    return answer;
   };
 
   return {
@@ -240,7 +241,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
       await reports?.send({ isLast: true });
     },
     fetch(incoming) {
-      const { request, url } = incoming;
+      const { request, url, background } = incoming;
       if (reports && incoming.pop && !ledger.pop) reports.pop = incoming.pop;
       if (!site.namesHosts) return answerOurselves(503, "no-hosts", NO_HOSTS);
       if (url.length > site.limits.urlBytes) {
@@ -258,18 +259,11 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
           : handle(incoming, isolate);
         if (answer instanceof Promise) {
           return answer.then(
-            (given) => {
-              reportBehind(incoming.background);
-              return given;
-            },
-            (cause: unknown) => {
-              reportBehind(incoming.background);
-              return rescue(incoming, cause);
-            },
+            (given) => reportBehind(background, given),
+            (cause: unknown) => reportBehind(background, rescue(incoming, cause)),
           );
         }
-        reportBehind(incoming.background);
-        return answer;
+        return reportBehind(background, answer);
       } catch (cause) {
         return rescue(incoming, cause);
       }

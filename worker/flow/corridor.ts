@@ -170,7 +170,7 @@ function fetchFromOrigin(context: RequestContext, miss: Miss, token: ReceiptToke
     case "fetch-unstored":
       return fetchAndStore(context, miss, null);
     case "fetch":
-      return collapse(withoutIdleFields(context), miss, token, lookAgain);
+      return collapse({ context: withoutIdleFields(context), miss, token, lookAgain });
   }
 }
 

@@ -1,4 +1,4 @@
-import type { FoundResponse } from "../ports.ts";
+import type { Found, FoundResponse } from "../ports.ts";
 import {
   isMarker,
   type StoredResponse,
@@ -29,14 +29,17 @@ export function selectInMemory(context: RequestContext): StoredResponse | undefi
  * marker that is found there is kept in memory.
  */
 export function selectInSharedTier(context: RequestContext): Promise<FoundResponse | undefined> | undefined {
-  return context.ports.store.lookUp(context.resolved.cacheKey)?.then((stored) => {
-    if (!stored || !isMarker(stored)) return stored && ifSelected(context, stored);
-    return selectVariant(context, stored);
-  });
+  const looked = context.ports.store.lookUp(context.resolved.cacheKey);
+  return looked && selectAmong(context, looked);
 }
 
-async function selectVariant(context: RequestContext, stored: VariantMarker): Promise<FoundResponse | undefined> {
+async function selectAmong(
+  context: RequestContext,
+  looked: Promise<Found | undefined>,
+): Promise<FoundResponse | undefined> {
   const { store } = context.ports;
+  const stored = await looked;
+  if (!stored || !isMarker(stored)) return stored && ifSelected(context, stored);
   const marker = mergeFound(stored, markerInMemory(context), context.site.limits.variants);
   store.remember(marker);
   const found = latestMatch(marker, context);

@@ -74,13 +74,7 @@ export class TieredStore implements Store {
     return this.#shared.getBody(bodyKey, part).catch(this.#failed);
   }
 
-  keepBody(bodyKey: string, body: StreamedBody): Promise<boolean> {
-    return this.#shared.putBody(bodyKey, body).then(
-      () => true,
-      (cause: unknown) => {
-        this.#failed(cause);
-        return false;
-      },
-    );
+  async keepBody(bodyKey: string, body: StreamedBody): Promise<boolean> {
+    return (await this.#shared.putBody(bodyKey, body).then(() => true, this.#failed)) ?? false;
   }
 }

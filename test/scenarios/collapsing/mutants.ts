@@ -73,7 +73,7 @@ export const mutants: Mutants = {
     name: "each follower waits anew for a leader that never ends",
     file: "worker/flow/collapsing/collapse.ts",
     from: `collapsed.abandon(leader);
-      return leadOrFollow({ ...attempt, joins: false });`,
+      return collapse({ ...attempt, hasWaitedEnough: true });`,
     to: "return fetchAlone();",
     reddens: "collapsing/leader-never-ends",
   },

@@ -355,8 +355,8 @@ export const mutants: Mutants = {
   "nobody-waits-for-a-part": {
     name: "no request waits for a page that is fetched whole for a part",
     file: "worker/flow/collapsing/collapse.ts",
-    from: "begun);\n  return fetchAndStore(context, miss, begun)",
-    to: "begun);\n  return fetchAndStore(context, miss, context.facts.isPartial ? null : begun)",
+    from: "}\n  return fetchAndStore(context, miss, begun)",
+    to: "}\n  return fetchAndStore(context, miss, context.facts.isPartial ? null : begun)",
     reddens: "ranges/whole-page-and-followers",
   },
   "part-is-refreshed-in-part": {

@@ -12,41 +12,36 @@ import { collapsingKeys } from "./collapsing-key.ts";
 import { follow, mayFollow, waitFor } from "./followers.ts";
 import { MAY_KNOW_ELSEWHERE } from "./known-elsewhere.ts";
 
+/** A request that misses, before it has waited for a fetch or after it has waited in vain. */
+export interface Attempt {
+  readonly context: RequestContext;
+  readonly miss: Miss;
+  /** The receipt's token that the answer still has to honour. */
+  readonly token: ReceiptToken | null;
+  readonly lookAgain: () => Answer | Promise<Answer>;
+  /** It has waited as long as the site allows, and waits for no other isolate any more. */
+  readonly hasWaitedEnough?: true;
+  /** A leader has failed. */
+  readonly hasFailed?: true;
+}
+
 /**
  * Fetches a response together with the other requests of this isolate that miss the same one. The first request is the
  * leader; the others are followers and wait for its fetch. Where another isolate fetches it already, all of them follow
- * that one, once, and then look in the store again. `token` is the receipt's token that the answer still has to honour.
+ * that one, once, and then look in the store again.
  */
-export function collapse(
-  context: RequestContext,
-  miss: Miss,
-  token: ReceiptToken | null,
-  lookAgain: () => Answer | Promise<Answer>,
-): Answer | Promise<Answer> {
-  return leadOrFollow({ context, miss, token, lookAgain, joins: !context.hasLookedAgain, hasFailed: false });
-}
-
-/** A request that misses, before it has waited for a fetch or after it has waited in vain. */
-interface Attempt {
-  readonly context: RequestContext;
-  readonly miss: Miss;
-  readonly token: ReceiptToken | null;
-  readonly lookAgain: () => Answer | Promise<Answer>;
-  /** Whether it may wait for other isolates. */
-  readonly joins: boolean;
-  /** Whether a leader has failed. */
-  readonly hasFailed: boolean;
-}
-
-function leadOrFollow(attempt: Attempt): Answer | Promise<Answer> {
-  const { context, miss, joins } = attempt;
+export function collapse(attempt: Attempt): Answer | Promise<Answer> {
+  const { context, miss } = attempt;
   const { ports, collapsed } = context;
+  const joins = MAY_KNOW_ELSEWHERE && !attempt.hasWaitedEnough && !context.hasLookedAgain;
   const { own, leader } = collapsingKeys(context);
   if (collapsed.isHitForMiss(own, ports.clock.now())) return fetchAndStore(context, miss, null);
-  if (leader && (joins || !leader.isElsewhere)) return followOrTryAgain(attempt, leader);
+  if (leader && !(MAY_KNOW_ELSEWHERE && leader.isElsewhere && !joins)) return followOrTryAgain(attempt, leader);
   const begun = collapsed.begin(own, joins);
-  if (!begun) return leadOrFollow(attempt);
-  if (MAY_KNOW_ELSEWHERE && attempt.hasFailed && ports.fetchesElsewhere) return leadUnlessStored(attempt, begun);
+  if (MAY_KNOW_ELSEWHERE) {
+    if (!begun) return collapse(attempt);
+    if (attempt.hasFailed && ports.fetchesElsewhere) return leadUnlessStored(attempt, begun);
+  }
   return fetchAndStore(context, miss, begun);
 }
 
@@ -69,7 +64,7 @@ async function followOrTryAgain(attempt: Attempt, leader: SharedFetch): Promise<
   switch (outcome.kind) {
     case "waited-enough":
       collapsed.abandon(leader);
-      return leadOrFollow({ ...attempt, joins: false });
+      return collapse({ ...attempt, hasWaitedEnough: true });
     case "look-again":
       if (MAY_KNOW_ELSEWHERE) {
         leader.brought ??= bringIntoMemory(context);
@@ -77,12 +72,12 @@ async function followOrTryAgain(attempt: Attempt, leader: SharedFetch): Promise<
       }
       return lookAgain();
     case "not-shareable":
-      if (leader.isElsewhere) collapsed.rememberHitForMiss(leader.key, ports.clock.now());
+      if (MAY_KNOW_ELSEWHERE && leader.isElsewhere) collapsed.rememberHitForMiss(leader.key, ports.clock.now());
       return fetchAlone();
     case "failed": {
       const stale = outcome.byOrigin ? await staleAnswer(context, miss, null) : null;
       if (stale) return stale;
-      return attempt.hasFailed ? fetchAlone() : leadOrFollow({ ...attempt, hasFailed: true });
+      return attempt.hasFailed ? fetchAlone() : collapse({ ...attempt, hasFailed: true });
     }
     case "storable":
       if (await mayFollow(context, leader, outcome.stored.head, token)) {
@@ -91,7 +86,7 @@ async function followOrTryAgain(attempt: Attempt, leader: SharedFetch): Promise<
       }
       // The answer was refused for this request. The next fetch begins after its arrival, so all requests that were
       // refused can share it.
-      return leadOrFollow(attempt);
+      return collapse(attempt);
   }
 }
 

@@ -98,7 +98,7 @@ export class CollapsedFetches {
    * this request may wait for other isolates. Default: it may.
    */
   begin(key: string, joins = true): LeadingFetch | null {
-    const turn = joins ? this.#elsewhere?.take(key, pageOf(key)) : undefined;
+    const turn = MAY_KNOW_ELSEWHERE && joins ? this.#elsewhere?.take(key, pageOf(key)) : undefined;
     if (turn instanceof Promise) {
       if (MAY_KNOW_ELSEWHERE) this.#leaders.set(key, this.#elsewhereUntil(key, turn));
       return null;
@@ -129,7 +129,7 @@ export class CollapsedFetches {
    */
   abandonPage(page: string): void {
     for (const key of this.#leaders.keys()) if (pageOf(key) === page) this.#leaders.delete(key);
-    this.#elsewhere?.avoid(page);
+    if (MAY_KNOW_ELSEWHERE) this.#elsewhere?.avoid(page);
   }
 
   /** From now on no request joins this fetch, because the leader's request may be dead. The fetch may still end. */

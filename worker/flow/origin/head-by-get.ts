@@ -25,7 +25,8 @@ export async function headByGet(
   token: ReceiptToken | null,
   lookAgain: () => Answer | Promise<Answer>,
 ): Promise<Answer> {
-  const answer = await collapse({ ...context, facts: context.facts.forWholePage() }, miss, token, lookAgain);
+  const asGet = { ...context, facts: context.facts.forWholePage() };
+  const answer = await collapse({ context: asGet, miss, token, lookAgain });
   context.background.run(cancelBody(answer.body)); // it is read for the store alone
   return { ...answer, body: null };
 }

@@ -53,8 +53,8 @@ export function fetchAndStore(context: RequestContext, miss: Miss, leader: Leadi
 
 /** When the origin was asked, and by which view. */
 interface Asked extends Pick<FetchedResponse, "stamp" | "fetchedAt"> {
-  /** Whether it may confirm the response that is offered to it. */
-  readonly isConditional: boolean;
+  /** The stored response that it was asked to confirm. */
+  readonly offered: StoredResponse | null;
 }
 
 async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: TellFollowers): Promise<Answer> {
@@ -62,7 +62,7 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
   const stamp = purges.stamp(); // the view held before the request was sent to the origin (R1, R2)
   const fetchedAt = clock.now();
   const conditions = conditionsOf(miss, fetchedAt);
-  const asked: Asked = { stamp, fetchedAt, isConditional: conditions !== null };
+  const asked: Asked = { stamp, fetchedAt, offered: conditions && miss.toValidate };
   const result = await askOrigin(context, { storing: true, conditions: conditions ?? [] });
   const stale = hasFailed(result) ? await staleAnswer(context, miss, result) : null;
   if (stale) {
@@ -80,20 +80,17 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
 function answerBy(
   context: RequestContext,
   miss: Miss,
-  { stamp, fetchedAt, isConditional }: Asked,
+  { stamp, fetchedAt, offered }: Asked,
   response: OriginResponse,
   tellFollowers: TellFollowers,
 ): Answer | Promise<Answer> {
   const { facts, background } = context;
-  const { toValidate } = miss;
   const { status, fields, parentAge } = response;
   context.codings.learn(facts.originView.acceptedCodings, fields.get("content-encoding"), fetchedAt);
   const announced = announcedBytes((name) => fields.get(name));
   const lengthBytes = mayHaveBody(status) ? announced : null;
   const received: FetchedResponse = { status, fields, stamp, fetchedAt, parentAge, lengthBytes };
-  if (status === 304 && toValidate && isConditional) {
-    return answerFreshened(context, miss, toValidate, received, tellFollowers);
-  }
+  if (status === 304 && offered) return answerFreshened(context, miss, offered, received, tellFollowers);
   const decision = decideStorage(context, received);
   const asSent = toAskAgainAsSent(context, decision, fields.get("vary"));
   if (asSent) {
