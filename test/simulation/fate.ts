@@ -21,7 +21,7 @@ export class Fate {
   readonly occurred: Occurrences = noOccurrences();
   /** Whether everything in this world is quick and usual, but for its faults. */
   readonly isCalm: boolean;
-  /** Whether the shared tiers of this world say at once that they hold nothing, as a disk can. */
+  /** Whether the shared tiers of this world say at once that they hold nothing, as a disk can: in one world of ten. */
   readonly missesAtOnce: boolean;
   readonly #seed: number;
   readonly #chances: () => number;
@@ -33,7 +33,7 @@ export class Fate {
     this.history = history;
     this.#seed = seed;
     this.isCalm = isCalm;
-    this.missesAtOnce = seed % 2 === 0;
+    this.missesAtOnce = seed % 10 === 5;
     this.#chances = chances(seed);
   }
 

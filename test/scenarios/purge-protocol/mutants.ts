@@ -487,7 +487,7 @@ export const mutants: Mutants = {
     file: "worker/flow/looking-up.ts",
     from: `  if (!purges.isUsable(clock.now(), token)) token = await purges.renew(background, token);
   return { found, choice: choose(context, found, token), token };`,
-    to: `  const then = { now: () => arrivedAt, wait: (ms: number) => clock.wait(ms) };
+    to: `  const then = { now: () => context.arrivedAt, wait: (ms: number) => clock.wait(ms) };
   return { found, choice: choose({ ...context, ports: { ...ports, clock: then } }, found, token), token };`,
     reddens: "purge-protocol/look-up-outlasts-lease",
   },

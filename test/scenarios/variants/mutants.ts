@@ -146,7 +146,7 @@ export const mutants: Mutants = {
     name: "a page that has varied once varies for ever",
     file: SELECTION,
     from: "if (stored.head.variant.length === 0) return",
-    to: "if (stored.head.variant.length === 0 && markerInMemory(context)) return;\n  if (stored.head.variant.length === 0) return",
+    to: "if (stored.head.variant.length === 0 && markerInMemory(context)) return Promise.resolve();\n  if (stored.head.variant.length === 0) return",
     reddens: "variants/vary-begins-and-ends",
   },
   "last-used-counts": {
