@@ -221,8 +221,9 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
   };
 
   /** A report that is due goes with a read of the log. Where none was made, it is sent behind an answer. */
-  const reportBehind = (background: BackgroundWork) => {
+  const reportBehind = <T>(background: BackgroundWork, answer: T): T => {
     if (reporter.isReportDue && reports) background.run(reports.send());
+    return answer;
   };
 
   return {
@@ -240,7 +241,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
       await reports?.send({ isLast: true });
     },
     fetch(incoming) {
-      const { request, url } = incoming;
+      const { request, url, background } = incoming;
       if (reports && incoming.pop && !ledger.pop) reports.pop = incoming.pop;
       if (!site.namesHosts) return answerOurselves(503, "no-hosts", NO_HOSTS);
       if (url.length > site.limits.urlBytes) {
@@ -257,12 +258,12 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
             })
           : handle(incoming, isolate);
         if (answer instanceof Promise) {
-          return answer
-            .finally(() => reportBehind(incoming.background))
-            .catch((cause: unknown) => rescue(incoming, cause));
+          return answer.then(
+            (given) => reportBehind(background, given),
+            (cause: unknown) => reportBehind(background, rescue(incoming, cause)),
+          );
         }
-        reportBehind(incoming.background);
-        return answer;
+        return reportBehind(background, answer);
       } catch (cause) {
         return rescue(incoming, cause);
       }

@@ -53,8 +53,8 @@ export interface BackgroundWork {
 export interface Store {
   /** The isolate's memory. No I/O. */
   recall(key: string): Stored | undefined;
-  /** The PoP's shared tier. */
-  lookUp(key: string): Promise<Found | undefined>;
+  /** The PoP's shared tier. `undefined` at once if it is known to hold nothing under this key. */
+  lookUp(key: string): Promise<Found | undefined> | undefined;
   /** Counts a request for what the shared tier has found, and tells whether memory would keep it. */
   admits(head: StoredHead): boolean;
   /**

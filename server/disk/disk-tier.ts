@@ -125,12 +125,19 @@ export class DiskTier implements SharedTier, CodedFiles {
     return new DiskTier({ ...this.#parts, folder: this.#folder.ofSite(site) }, this.#shared);
   }
 
-  async get(key: string): Promise<Found | undefined> {
+  get(key: string): Promise<Found | undefined> | undefined {
     const name = this.#folder.nameOf(key, "entry");
     try {
-      const cached = this.#readCached(key, name);
-      if (cached === undefined && this.#isSurelyMissing(key, name)) return undefined;
-      const found = cached ?? (await this.#readFile(key, name));
+      if (this.#cached.sizeOf(name) === undefined && this.#isSurelyMissing(key, name)) return undefined;
+    } catch (cause) {
+      return this.#missUnlessBug(cause);
+    }
+    return this.#getFile(key, name);
+  }
+
+  async #getFile(key: string, name: string): Promise<Found | undefined> {
+    try {
+      const found = this.#readCached(key, name) ?? (await this.#readFile(key, name));
       this.#health.worked("read");
       if (found === "torn") return await this.#drop(name);
       if (found) this.#room.hit(name);

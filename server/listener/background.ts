@@ -2,13 +2,23 @@ import type { BackgroundWork } from "../../worker/ports.ts";
 
 /** Work that goes on after its answer. Node keeps it going by itself, so it is only counted, for a graceful stop. */
 export class CountedWork implements BackgroundWork {
+  readonly #done: () => void;
   readonly #failed: (cause: unknown) => void;
   #running = 0;
   #idle: PromiseWithResolvers<void> | undefined;
 
   /** `failed` is told of work that rejects, which is a bug. */
   constructor(failed: (cause: unknown) => void) {
-    this.#failed = failed;
+    this.#done = () => {
+      this.#running--;
+      if (this.#running > 0) return;
+      this.#idle?.resolve();
+      this.#idle = undefined;
+    };
+    this.#failed = (cause) => {
+      failed(cause);
+      this.#done();
+    };
   }
 
   get running(): number {
@@ -17,13 +27,7 @@ export class CountedWork implements BackgroundWork {
 
   run(work: Promise<unknown>): void {
     this.#running++;
-    work.then(
-      () => this.#done(),
-      (cause: unknown) => {
-        this.#failed(cause);
-        this.#done();
-      },
-    );
+    work.then(this.#done, this.#failed);
   }
 
   /** Resolves once nothing runs. */
@@ -31,12 +35,5 @@ export class CountedWork implements BackgroundWork {
     if (this.#running === 0) return Promise.resolve();
     this.#idle ??= Promise.withResolvers();
     return this.#idle.promise;
-  }
-
-  #done(): void {
-    this.#running--;
-    if (this.#running > 0) return;
-    this.#idle?.resolve();
-    this.#idle = undefined;
   }
 }

@@ -2,7 +2,7 @@ import type { SharedTier } from "../../worker/store/tiered-store.ts";
 
 /** No disk tier: what memory does not hold is fetched. */
 export const memoryAlone: SharedTier = {
-  get: async () => undefined,
+  get: () => undefined,
   put: async () => undefined,
   delete: async () => undefined,
   getBody: async () => undefined,

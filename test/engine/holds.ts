@@ -27,6 +27,11 @@ export class Holds {
     this.#gates.delete(until);
   }
 
+  /** Whether the next event of this kind is to be held back. */
+  holds(held: Held): boolean {
+    return this.#next.has(held) || this.#all.has(held);
+  }
+
   /** Waits if this event is to be held back. */
   async pass(held: Held): Promise<void> {
     const until = this.#next.get(held) ?? this.#all.get(held);

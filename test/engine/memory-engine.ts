@@ -26,7 +26,7 @@ import { Scheduler, type Underway } from "./scheduler.ts";
 export function startMemoryEngine(
   site: SiteChange,
   seed: number,
-  treachery: Treachery = { lostPuts: 0, evictions: 0 },
+  treachery: Treachery = { lostPuts: 0, evictions: 0, missesAtOnce: seed % 2 === 0 },
   tokens: Tokens = oneToken,
 ): Engine {
   const scheduler = new Scheduler(seed, BEGINNING);

@@ -13,6 +13,8 @@ export interface Treachery {
   readonly lostPuts: number;
   /** An entry is evicted when it is looked up. */
   readonly evictions: number;
+  /** Whether it says at once that it holds nothing, as a disk can. Default: nothing is known without a wait. */
+  readonly missesAtOnce?: boolean;
 }
 
 /**
@@ -34,7 +36,16 @@ export class MemorySharedTier implements SharedTier {
     this.#holds = holds;
   }
 
-  async get(key: string): Promise<Found | undefined> {
+  get(key: string): Promise<Found | undefined> | undefined {
+    const isKnown = this.#treachery.missesAtOnce && !this.#holds.holds("look-up");
+    return isKnown && !this.has(key) ? undefined : this.#look(key);
+  }
+
+  has(key: string): boolean {
+    return this.#entries.has(key);
+  }
+
+  async #look(key: string): Promise<Found | undefined> {
     await this.#scheduler.turn();
     if (this.#scheduler.random() < this.#treachery.evictions) this.#entries.delete(key);
     const entry = this.#entries.get(key);

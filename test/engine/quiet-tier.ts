@@ -22,12 +22,14 @@ export class QuietTier implements SharedTier {
     }
   }
 
-  get(key: string): Promise<Found | undefined> {
-    return this.#count(this.#tier.get(key));
+  get(key: string): Promise<Found | undefined> | undefined {
+    const call = this.#tier.get(key);
+    return call && this.#count(call);
   }
 
-  peek(key: string): Promise<Found | undefined> {
-    return this.#count(this.#tier.peek?.(key) ?? this.#tier.get(key));
+  peek(key: string): Promise<Found | undefined> | undefined {
+    const call = this.#tier.peek ? this.#tier.peek(key) : this.#tier.get(key);
+    return call && this.#count(call);
   }
 
   put(stored: Stored): Promise<void> {

@@ -21,6 +21,8 @@ export class Fate {
   readonly occurred: Occurrences = noOccurrences();
   /** Whether everything in this world is quick and usual, but for its faults. */
   readonly isCalm: boolean;
+  /** Whether the shared tiers of this world say at once that they hold nothing, as a disk can: in one world of ten. */
+  readonly missesAtOnce: boolean;
   readonly #seed: number;
   readonly #chances: () => number;
   readonly #ofStep = new Context<() => number>();
@@ -31,6 +33,7 @@ export class Fate {
     this.history = history;
     this.#seed = seed;
     this.isCalm = isCalm;
+    this.missesAtOnce = seed % 10 === 5;
     this.#chances = chances(seed);
   }
 

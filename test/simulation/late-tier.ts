@@ -1,3 +1,4 @@
+import type { Found } from "../../worker/ports.ts";
 import { isMarker, type Stored } from "../../worker/rules/storing/stored-response.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
 import { MemorySharedTier } from "../engine/memory-shared-tier.ts";
@@ -19,15 +20,10 @@ export class LateTier {
   reachedBy(reader: Reader): SharedTier {
     const [fate, tier] = [this.#fate, this.#tier];
     return {
-      get: async (key) => {
-        await fate.onTheWay(60);
-        if (fate.chance(0.02)) throw new Error("the tier fails");
-        const isEvicted = fate.chance(0.05);
-        const stored = await tier.get(key);
-        if (!isEvicted) return stored;
-        fate.count("evictions", stored !== undefined);
-        await tier.delete(key);
-        return undefined;
+      get: (key) => {
+        const isKnown = fate.missesAtOnce && !tier.has(key);
+        fate.count("look-ups that missed at once", isKnown);
+        return isKnown ? undefined : this.#get(key);
       },
       put: async (stored) => {
         this.#noteKept(stored, reader);
@@ -45,6 +41,18 @@ export class LateTier {
       getBody: (bodyKey, part) => tier.getBody(bodyKey, part),
       putBody: (bodyKey, body) => tier.putBody(bodyKey, body),
     };
+  }
+
+  async #get(key: string): Promise<Found | undefined> {
+    const [fate, tier] = [this.#fate, this.#tier];
+    await fate.onTheWay(60);
+    if (fate.chance(0.02)) throw new Error("the tier fails");
+    const isEvicted = fate.chance(0.05);
+    const stored = await tier.get(key);
+    if (!isEvicted) return stored;
+    fate.count("evictions", stored !== undefined);
+    await tier.delete(key);
+    return undefined;
   }
 
   #noteKept(stored: Stored, { name, told }: Reader): void {

@@ -7,6 +7,7 @@ export const OCCURRENCES = [
   "fills crossed by a purge",
   "collapsed requests",
   "evictions",
+  "look-ups that missed at once",
   "puts that were lost",
   "late puts",
   "answers from before a purge that had not settled",

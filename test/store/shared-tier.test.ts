@@ -80,7 +80,7 @@ function contract(name: string, start: () => Promise<Subject>): void {
   describe(name, () => {
     let subject: Subject;
     const put = (entry: StoredResponse) => subject.settle(subject.tier.put(entry));
-    const get = async (key: string) => whole(await subject.settle(subject.tier.get(key)));
+    const get = async (key: string) => whole(await subject.settle(Promise.resolve(subject.tier.get(key))));
     const bodyOf = async (key: string) =>
       new TextDecoder().decode(((await get(key)) as StoredResponse).body ?? undefined);
 
@@ -165,13 +165,17 @@ function contract(name: string, start: () => Promise<Subject>): void {
   });
 }
 
-contract("the memory engine's shared tier", async () => {
+contract("the memory engine's shared tier", async () => ofMemory(false));
+
+contract("the memory engine's shared tier that misses at once", async () => ofMemory(true));
+
+function ofMemory(missesAtOnce: boolean): Subject {
   const scheduler = new Scheduler(1, 0);
   return {
-    tier: new MemorySharedTier(scheduler, { lostPuts: 0, evictions: 0 }),
+    tier: new MemorySharedTier(scheduler, { lostPuts: 0, evictions: 0, missesAtOnce }),
     settle: (promise) => scheduler.settle(promise),
   };
-});
+}
 
 contract("the disk tier", async () => {
   const { folder, janitor } = openDisk(temporaryFolder(afterAll));
@@ -249,29 +253,38 @@ describe("the Cache API", () => {
 
 describe("the memory engine's shared tier fails in the same ways as the platform's", () => {
   const key = "https://www.example.test/a";
+  const look = async (tier: SharedTier) => tier.get(key);
 
   test("a put is invisible until it is done", async () => {
     const scheduler = new Scheduler(1, 0);
     const tier = new MemorySharedTier(scheduler, { lostPuts: 0, evictions: 0 });
     const put = tier.put(stored("/a", "v1"));
-    const first = await scheduler.settle(Promise.race([tier.get(key).then(whole), put.then(() => "put first")]));
+    const first = await scheduler.settle(Promise.race([look(tier).then(whole), put.then(() => "put first")]));
     expect([undefined, "put first"]).toContainEqual(first);
     await scheduler.settle(put);
-    expect(await whole(await scheduler.settle(tier.get(key)))).toEqual(stored("/a", "v1"));
+    expect(await whole(await scheduler.settle(look(tier)))).toEqual(stored("/a", "v1"));
   });
 
   test("a put may be acknowledged and store nothing", async () => {
     const scheduler = new Scheduler(1, 0);
     const tier = new MemorySharedTier(scheduler, { lostPuts: 1, evictions: 0 });
     await scheduler.settle(tier.put(stored("/a", "v1")));
-    expect(await scheduler.settle(tier.get(key))).toBeUndefined();
+    expect(await scheduler.settle(look(tier))).toBeUndefined();
+  });
+
+  test("only where nothing is held can it say so at once", async () => {
+    const scheduler = new Scheduler(1, 0);
+    const tier = new MemorySharedTier(scheduler, { lostPuts: 0, evictions: 0, missesAtOnce: true });
+    expect(tier.get(key)).toBeUndefined();
+    await scheduler.settle(tier.put(stored("/a", "v1")));
+    expect(await whole(await scheduler.settle(tier.get(key)!))).toEqual(stored("/a", "v1"));
   });
 
   test("an entry may be evicted at any time", async () => {
     const scheduler = new Scheduler(1, 0);
     const tier = new MemorySharedTier(scheduler, { lostPuts: 0, evictions: 1 });
     await scheduler.settle(tier.put(stored("/a", "v1")));
-    expect(await scheduler.settle(tier.get(key))).toBeUndefined();
+    expect(await scheduler.settle(look(tier))).toBeUndefined();
   });
 });
 

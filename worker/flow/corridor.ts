@@ -8,7 +8,7 @@ import { collapse } from "./collapsing/collapse.ts";
 import { bypassOf, type Entry, entryOf } from "./entry.ts";
 import { planFetch } from "./fetch-plan.ts";
 import { isInMemory, readFound } from "./found-response.ts";
-import { choose, judgeInMemory, lookInSharedTier } from "./looking-up.ts";
+import { choose, type FurtherLook, judgeInMemory, lookInSharedTier } from "./looking-up.ts";
 import { BODY_GONE, type Miss, missOf, REFRESH, type UsableVerdict, xCacheOf } from "./miss.ts";
 import { cancelBody } from "./origin/cancel-body.ts";
 import { forward } from "./origin/forward.ts";
@@ -74,10 +74,23 @@ function lookUp(context: RequestContext): Answer | Promise<Answer> {
   return hit(context, remembered, verdict, "memory");
 }
 
-async function lookFurther(context: RequestContext): Promise<Answer> {
-  const { found, choice, token } = await lookInSharedTier(context);
+function lookFurther(context: RequestContext): Answer | Promise<Answer> {
+  const look = lookInSharedTier(context);
+  return look instanceof Promise ? look.then((done) => goOn(context, done)) : goOn(context, look);
+}
+
+function goOn(context: RequestContext, look: FurtherLook): Answer | Promise<Answer> {
+  const { found, choice, token } = look;
   if (choice.kind === "answers") return hitFound(context, choice.stored, found, choice.verdict);
   if (choice.unusable.length === 0) return fetchFromOrigin(context, missOf(context, []), token);
+  return chooseAgain(context, found, token);
+}
+
+async function chooseAgain(
+  context: RequestContext,
+  found: FoundResponse | undefined,
+  token: ReceiptToken | null,
+): Promise<Answer> {
   const read = found && (await readFound(context, found));
   // While the body was read, a fetch shared with others may have brought a usable response.
   const again = choose(context, read, token);
@@ -139,9 +152,9 @@ function hit(
 /**
  * Fetches, because no stored response may answer. `token` is the receipt's token that the answer still has to honour.
  */
-async function fetchFromOrigin(context: RequestContext, miss: Miss, token: ReceiptToken | null): Promise<Answer> {
+function fetchFromOrigin(context: RequestContext, miss: Miss, token: ReceiptToken | null): Answer | Promise<Answer> {
   const plan = planFetch(context, miss);
-  const lookAgain = async () => lookUp({ ...context, hasLookedAgain: true });
+  const lookAgain = () => lookUp({ ...context, hasLookedAgain: true });
   if (plan.isPastTheCache) context.ports.reporter.report({ kind: "asked-past-the-cache" });
   switch (plan.kind) {
     case "only-if-cached":
@@ -157,7 +170,7 @@ async function fetchFromOrigin(context: RequestContext, miss: Miss, token: Recei
     case "fetch-unstored":
       return fetchAndStore(context, miss, null);
     case "fetch":
-      return collapse(withoutIdleFields(context), miss, token, lookAgain);
+      return collapse({ context: withoutIdleFields(context), miss, token, lookAgain });
   }
 }
 

@@ -22,17 +22,20 @@ export interface FetchPlan {
 export function planFetch(context: RequestContext, miss: Miss): FetchPlan {
   const { facts } = context;
   const { forbidsStoring, onlyIfCached } = facts.directives;
-  const plan = (kind: FetchPlan["kind"], changed = miss): FetchPlan => ({ kind, miss: changed, isPastTheCache: false });
-  if (onlyIfCached) return plan("only-if-cached");
+  if (onlyIfCached) return plan("only-if-cached", miss);
   const needsSession = miss.detail === "session" || losesSession(context);
   if (facts.authorized || needsSession) {
-    if (needsSession || !facts.isForWholePage || forbidsStoring) return { ...plan("forward"), isPastTheCache: true };
+    if (needsSession || !facts.isForWholePage || forbidsStoring) return { kind: "forward", miss, isPastTheCache: true };
     // It validates nothing and nobody joins it: until its head is there, its answer may be for one visitor.
-    return { ...plan("fetch-for-one", { ...miss, selected: null, toValidate: null }), isPastTheCache: true };
+    return { kind: "fetch-for-one", miss: { ...miss, selected: null, toValidate: null }, isPastTheCache: true };
   }
-  if (facts.method === "HEAD") return plan(mayFetchByGet(context, miss) ? "head-by-get" : "head");
+  if (facts.method === "HEAD") return plan(mayFetchByGet(context, miss) ? "head-by-get" : "head", miss);
   if (facts.isPartial && !mayFetchWhole(context, miss)) return plan("forward", { ...miss, reason: "partial" });
-  return plan(forbidsStoring ? "fetch-unstored" : "fetch");
+  return plan(forbidsStoring ? "fetch-unstored" : "fetch", miss);
+}
+
+function plan(kind: FetchPlan["kind"], miss: Miss): FetchPlan {
+  return { kind, miss, isPastTheCache: false };
 }
 
 /**

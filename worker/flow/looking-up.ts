@@ -36,8 +36,11 @@ export interface FurtherLook {
   readonly token: ReceiptToken | null;
 }
 
-/** Asks the shared tier and, if the lease is over, renews the view at the same time. Judges when both are done (R4). */
-export async function lookInSharedTier(context: RequestContext): Promise<FurtherLook> {
+/**
+ * Asks the shared tier and, if the lease is over, renews the view at the same time. Judges when both are done (R4): at
+ * once if there is nothing to wait for.
+ */
+export function lookInSharedTier(context: RequestContext): FurtherLook | Promise<FurtherLook> {
   const { ports, facts, background } = context;
   const { purges, clock } = ports;
   const sent = facts.receiptToken;
@@ -45,7 +48,20 @@ export async function lookInSharedTier(context: RequestContext): Promise<Further
   const isUsable = purges.isUsable(arrivedAt, sent);
   const renewal = isUsable ? sent : purges.renew(background, sent);
   if (isUsable && purges.isDue(arrivedAt)) background.run(purges.renew(background, null));
-  const found = await selectInSharedTier(context);
+  const looked = selectInSharedTier(context);
+  if (isUsable && !looked) return { found: undefined, choice: choose(context, undefined, sent), token: sent };
+  return judgeWhenDone(context, looked, isUsable, renewal);
+}
+
+async function judgeWhenDone(
+  context: RequestContext,
+  looked: Promise<FoundResponse | undefined> | undefined,
+  isUsable: boolean,
+  renewal: Promise<ReceiptToken | null> | ReceiptToken | null,
+): Promise<FurtherLook> {
+  const { ports, background } = context;
+  const { purges, clock } = ports;
+  const found = await looked;
   const early = isUsable ? undefined : chooseBeforeRenewal(context, found);
   if (early) {
     background.run(Promise.resolve(renewal));

@@ -1,4 +1,4 @@
-import type { FoundResponse } from "../ports.ts";
+import type { Found, FoundResponse } from "../ports.ts";
 import {
   isMarker,
   type StoredResponse,
@@ -24,13 +24,22 @@ export function selectInMemory(context: RequestContext): StoredResponse | undefi
   return variant;
 }
 
-/** The response that the request selects in the PoP's shared tier. A marker that is found there is kept in memory. */
-export async function selectInSharedTier(context: RequestContext): Promise<FoundResponse | undefined> {
+/**
+ * The response that the request selects in the PoP's shared tier; `undefined` at once if it is known to hold none. A
+ * marker that is found there is kept in memory.
+ */
+export function selectInSharedTier(context: RequestContext): Promise<FoundResponse | undefined> | undefined {
+  const looked = context.ports.store.lookUp(context.resolved.cacheKey);
+  return looked && selectAmong(context, looked);
+}
+
+async function selectAmong(
+  context: RequestContext,
+  looked: Promise<Found | undefined>,
+): Promise<FoundResponse | undefined> {
   const { store } = context.ports;
-  const { cacheKey } = context.resolved;
-  const stored = await store.lookUp(cacheKey);
-  if (!stored) return undefined;
-  if (!isMarker(stored)) return ifSelected(context, stored);
+  const stored = await looked;
+  if (!stored || !isMarker(stored)) return stored && ifSelected(context, stored);
   const marker = mergeFound(stored, markerInMemory(context), context.site.limits.variants);
   store.remember(marker);
   const found = latestMatch(marker, context);
@@ -63,7 +72,7 @@ export function hasVariants(context: RequestContext): boolean {
 }
 
 /** Stores a response and, if it is one of several variants, the marker that leads to it. */
-export async function storeResponse(context: RequestContext, stored: StoredResponse): Promise<void> {
+export function storeResponse(context: RequestContext, stored: StoredResponse): Promise<unknown> {
   const { ports, resolved, site } = context;
   if (stored.head.variant.length === 0) return ports.store.keep(stored);
   const { key, stamp, fetchedAt } = stored.head;
@@ -74,7 +83,7 @@ export async function storeResponse(context: RequestContext, stored: StoredRespo
   const merged = mergeMarkers(added, markerInMemory(context));
   const marker = { ...merged, variants: merged.variants.slice(0, site.limits.variants) };
   const dropped = merged.variants.slice(site.limits.variants).map((variant) => ports.store.forget(variant.key));
-  await Promise.all([ports.store.keep(stored), ports.store.keep(marker), ...dropped]);
+  return Promise.all([ports.store.keep(stored), ports.store.keep(marker), ...dropped]);
 }
 
 /** The latest matching variant. Several can match after the origin has changed its `Vary`. RFC 9111 §4.1. */

@@ -3,12 +3,15 @@ import type { BytePart } from "../rules/ranges/range.ts";
 import { isMarker, type Stored, type StoredHead } from "../rules/storing/stored-response.ts";
 import type { MemoryTier } from "./memory-tier.ts";
 
-/** The tier that the isolates of a PoP share. Each call may reject. */
+/** The tier that the isolates of a PoP share. Each call may reject, and none throws. */
 export interface SharedTier {
-  /** A body that is not read is cancelled by the caller. */
-  get(key: string): Promise<Found | undefined>;
+  /**
+   * What is held under a key; `undefined` at once if it is known that there is nothing. A body that is not read is
+   * cancelled by the caller.
+   */
+  get(key: string): Promise<Found | undefined> | undefined;
   /** Like `get`, without counting a request. Present where `get` counts one. */
-  peek?(key: string): Promise<Found | undefined>;
+  peek?(key: string): Promise<Found | undefined> | undefined;
   put(stored: Stored): Promise<void>;
   delete(key: string): Promise<void>;
   getBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined>;
@@ -24,19 +27,23 @@ export class TieredStore implements Store {
   readonly #memory: MemoryTier;
   readonly #shared: SharedTier;
   readonly #reporter: Reporter;
+  readonly #failed: (cause: unknown) => undefined;
 
   constructor(memory: MemoryTier, shared: SharedTier, reporter: Reporter) {
     this.#memory = memory;
     this.#shared = shared;
     this.#reporter = reporter;
+    this.#failed = (cause) => {
+      reporter.report({ kind: "store-failed", cause });
+    };
   }
 
   recall(key: string): Stored | undefined {
     return this.#memory.get(key);
   }
 
-  lookUp(key: string): Promise<Found | undefined> {
-    return this.#orReport(() => this.#shared.get(key));
+  lookUp(key: string): Promise<Found | undefined> | undefined {
+    return this.#shared.get(key)?.catch(this.#failed);
   }
 
   admits(head: StoredHead): boolean {
@@ -51,37 +58,23 @@ export class TieredStore implements Store {
     this.#memory.weighAgain(key);
   }
 
-  async keep(stored: Stored): Promise<void> {
+  keep(stored: Stored): Promise<void> {
     this.#memory.put(stored);
-    await this.#orReport(async () => {
-      await this.#shared.put(stored);
-      if (!isMarker(stored)) this.#reporter.report({ kind: "stored", bytes: stored.head.bodyBytes });
-    });
+    const put = this.#shared.put(stored);
+    if (isMarker(stored)) return put.catch(this.#failed);
+    return put.then(() => this.#reporter.report({ kind: "stored", bytes: stored.head.bodyBytes }), this.#failed);
   }
 
-  async forget(key: string): Promise<void> {
+  forget(key: string): Promise<void> {
     this.#memory.delete(key);
-    await this.#orReport(() => this.#shared.delete(key));
+    return this.#shared.delete(key).catch(this.#failed);
   }
 
   readBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined> {
-    return this.#orReport(() => this.#shared.getBody(bodyKey, part));
+    return this.#shared.getBody(bodyKey, part).catch(this.#failed);
   }
 
   async keepBody(bodyKey: string, body: StreamedBody): Promise<boolean> {
-    const done = await this.#orReport(async () => {
-      await this.#shared.putBody(bodyKey, body);
-      return true;
-    });
-    return done ?? false;
-  }
-
-  async #orReport<T>(work: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await work();
-    } catch (cause) {
-      this.#reporter.report({ kind: "store-failed", cause });
-      return undefined;
-    }
+    return (await this.#shared.putBody(bodyKey, body).then(() => true, this.#failed)) ?? false;
   }
 }

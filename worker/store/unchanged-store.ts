@@ -24,7 +24,7 @@ export class UnchangedStore implements Store {
   /** A tier that fails has nothing. */
   async lookUp(key: string): Promise<Found | undefined> {
     try {
-      const found = await (this.#shared.peek?.(key) ?? this.#shared.get(key));
+      const found = await (this.#shared.peek ? this.#shared.peek(key) : this.#shared.get(key));
       if (!found || isMarker(found)) return found;
       if (found.body !== null && "cancel" in found.body) await found.body.cancel();
       return { head: found.head, body: null };

@@ -73,8 +73,7 @@ export const mutants: Mutants = {
     name: "each follower waits anew for a leader that never ends",
     file: "worker/flow/collapsing/collapse.ts",
     from: `collapsed.abandon(leader);
-        joins = false;
-        break;`,
+      return collapse({ ...attempt, hasWaitedEnough: true });`,
     to: "return fetchAlone();",
     reddens: "collapsing/leader-never-ends",
   },

@@ -31,7 +31,7 @@ export const mutants: Mutants = {
   "nothing-is-made-behind-a-miss": {
     name: "a page is first compressed when it is asked for again",
     file: "worker/flow/storing/store-unless-purged.ts",
-    from: "if (!isPurged) context.ports.compression?.prepare(context, stored, stores);",
+    from: "compression?.prepare(context, stored, kept);",
     to: "",
     reddens: "compression/behind-the-first-answer",
   },

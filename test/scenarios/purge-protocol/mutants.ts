@@ -359,8 +359,8 @@ export const mutants: Mutants = {
   "r19-failure-is-not-shared": {
     name: "a follower of a fetch that failed fetches alone",
     file: "worker/flow/collapsing/collapse.ts",
-    from: "if (++failures > 1)",
-    to: "if (++failures > 0)",
+    from: "attempt.hasFailed ? fetchAlone()",
+    to: "true ? fetchAlone()",
     reddens: "collapsing/error-of-one-request",
   },
   "r20-caller-does-not-hear": {
@@ -487,7 +487,7 @@ export const mutants: Mutants = {
     file: "worker/flow/looking-up.ts",
     from: `  if (!purges.isUsable(clock.now(), token)) token = await purges.renew(background, token);
   return { found, choice: choose(context, found, token), token };`,
-    to: `  const then = { now: () => arrivedAt, wait: (ms: number) => clock.wait(ms) };
+    to: `  const then = { now: () => context.arrivedAt, wait: (ms: number) => clock.wait(ms) };
   return { found, choice: choose({ ...context, ports: { ...ports, clock: then } }, found, token), token };`,
     reddens: "purge-protocol/look-up-outlasts-lease",
   },
@@ -587,8 +587,8 @@ export const mutants: Mutants = {
   "r3-found-is-stamped-anew": {
     name: "an entry from the shared tier is stamped with the view that finds it",
     file: "worker/flow/looking-up.ts",
-    from: "const found = await selectInSharedTier(context);",
-    to: `const found = await selectInSharedTier(context);
+    from: "const found = await looked;",
+    to: `const found = await looked;
   if (found && !selectInMemory(context)) Object.assign(found.head, { stamp: purges.stamp() });`,
     reddens: "purge-protocol/entry-keeps-its-stamp",
   },

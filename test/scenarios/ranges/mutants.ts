@@ -54,8 +54,8 @@ export const mutants: Mutants = {
   "parts-are-cut-in-memory-alone": {
     name: "a part is cut only from a page in memory",
     file: "worker/store/tiered-store.ts",
-    from: "this.#orReport(() => this.#shared.get(key))",
-    to: "this.#orReport(async () => undefined)",
+    from: "this.#shared.get(key)?.catch(this.#failed)",
+    to: "Promise.resolve(undefined)",
     reddens: "ranges/part-after-restart",
   },
   "parts-on-the-way-begin-anywhere": {
@@ -355,8 +355,8 @@ export const mutants: Mutants = {
   "nobody-waits-for-a-part": {
     name: "no request waits for a page that is fetched whole for a part",
     file: "worker/flow/collapsing/collapse.ts",
-    from: "fetchAndStore(context, miss, begun)",
-    to: "fetchAndStore(context, miss, context.facts.isPartial ? null : begun)",
+    from: "}\n  return fetchAndStore(context, miss, begun)",
+    to: "}\n  return fetchAndStore(context, miss, context.facts.isPartial ? null : begun)",
     reddens: "ranges/whole-page-and-followers",
   },
   "part-is-refreshed-in-part": {
@@ -370,7 +370,7 @@ export const mutants: Mutants = {
     name: "no part of a stale page replaces a failed origin's answer",
     file: FETCH_AND_STORE,
     from: "const stale = hasFailed(result) ?",
-    to: "const stale = hasFailed(result) && !facts.isPartial ?",
+    to: "const stale = hasFailed(result) && !context.facts.isPartial ?",
     reddens: "ranges/part-on-error",
   },
   "part-is-not-looked-up": {

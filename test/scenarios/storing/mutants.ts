@@ -86,15 +86,15 @@ export const mutants: Mutants = {
   "shared-tier-stays-empty": {
     name: "nothing is put into the shared tier",
     file: "worker/store/tiered-store.ts",
-    from: "await this.#shared.put(stored);",
-    to: "",
+    from: "const put = this.#shared.put(stored);",
+    to: "const put = Promise.resolve();",
     reddens: "storing/found-by-another-isolate",
   },
   "shared-tier-is-not-asked": {
     name: "the shared tier is not looked at",
     file: "worker/store/tiered-store.ts",
-    from: "return this.#orReport(() => this.#shared.get(key));",
-    to: "return Promise.resolve(undefined);",
+    from: "return this.#shared.get(key)?.catch(this.#failed);",
+    to: "return undefined;",
     reddens: "storing/found-after-restart",
   },
   "another-isolates-entry-is-refused": {

@@ -140,8 +140,8 @@ export const mutants: Mutants = {
   "new-page-is-taken-for-a-304": {
     name: "any answer to a validation is treated as a 304",
     file: FETCH_AND_STORE,
-    from: "if (status === 304 && toValidate && conditions)",
-    to: "if (toValidate && conditions)",
+    from: "if (status === 304 && offered)",
+    to: "if (offered)",
     reddens: "validation/page-has-changed",
   },
   "no-cache-is-fresh": {
@@ -196,8 +196,8 @@ export const mutants: Mutants = {
   "nobody-waits-for-a-validation": {
     name: "each request has a stale page validated for itself",
     file: "worker/flow/collapsing/collapse.ts",
-    from: "fetchAndStore(context, miss, begun)",
-    to: "fetchAndStore(context, miss, miss.toValidate !== null ? null : begun)",
+    from: "}\n  return fetchAndStore(context, miss, begun)",
+    to: "}\n  return fetchAndStore(context, miss, miss.toValidate !== null ? null : begun)",
     reddens: "validation/one-validation-for-many",
   },
   "followers-need-no-validation": {

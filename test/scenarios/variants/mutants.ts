@@ -146,7 +146,7 @@ export const mutants: Mutants = {
     name: "a page that has varied once varies for ever",
     file: SELECTION,
     from: "if (stored.head.variant.length === 0) return",
-    to: "if (stored.head.variant.length === 0 && markerInMemory(context)) return;\n  if (stored.head.variant.length === 0) return",
+    to: "if (stored.head.variant.length === 0 && markerInMemory(context)) return Promise.resolve();\n  if (stored.head.variant.length === 0) return",
     reddens: "variants/vary-begins-and-ends",
   },
   "last-used-counts": {
@@ -269,8 +269,8 @@ export const mutants: Mutants = {
   "page-of-an-earlier-key-is-found": {
     name: "a page in the shared tier that was stored before the owner keyed by a field answers every value of it",
     file: SELECTION,
-    from: "if (!isMarker(stored)) return ifSelected(context, stored);",
-    to: "if (!isMarker(stored)) return stored;",
+    from: "return stored && ifSelected(context, stored);",
+    to: "return stored;",
     reddens: "variants/key-field-is-added",
   },
   "variant-of-an-earlier-key-is-selected": {

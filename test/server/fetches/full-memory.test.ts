@@ -43,8 +43,9 @@ describe.skipIf(!canMount)(canMount ? "workers whose locks lie in memory that is
   let pages = 0;
   /** Asks for a new page, which the origin answers at once. */
   async function askAnew(each: WorkerOfMachine): Promise<void> {
+    const before = machine.asked.length;
     const asking = each.ask(`/new/${++pages}`);
-    const asked = await machine.hasAsked(machine.asked.length + 1);
+    const asked = await machine.hasAsked(before + 1);
     asked.answer("new");
     expect((await asking).text).toBe("new");
   }

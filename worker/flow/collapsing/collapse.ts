@@ -7,73 +7,87 @@ import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
 import { selectInSharedTier } from "../selection.ts";
 import { fetchAndStore } from "../storing/fetch-and-store.ts";
+import type { LeadingFetch, SharedFetch } from "./collapsed-fetches.ts";
 import { collapsingKeys } from "./collapsing-key.ts";
 import { follow, mayFollow, waitFor } from "./followers.ts";
 import { MAY_KNOW_ELSEWHERE } from "./known-elsewhere.ts";
 
+/** A request that misses, before it has waited for a fetch or after it has waited in vain. */
+export interface Attempt {
+  readonly context: RequestContext;
+  readonly miss: Miss;
+  /** The receipt's token that the answer still has to honour. */
+  readonly token: ReceiptToken | null;
+  readonly lookAgain: () => Answer | Promise<Answer>;
+  /** It has waited as long as the site allows, and waits for no other isolate any more. */
+  readonly hasWaitedEnough?: true;
+  /** A leader has failed. */
+  readonly hasFailed?: true;
+}
+
 /**
  * Fetches a response together with the other requests of this isolate that miss the same one. The first request is the
  * leader; the others are followers and wait for its fetch. Where another isolate fetches it already, all of them follow
- * that one, once, and then look in the store again. `token` is the receipt's token that the answer still has to honour.
+ * that one, once, and then look in the store again.
  */
-export async function collapse(
-  context: RequestContext,
-  miss: Miss,
-  token: ReceiptToken | null,
-  lookAgain: () => Promise<Answer>,
-): Promise<Answer> {
+export function collapse(attempt: Attempt): Answer | Promise<Answer> {
+  const { context, miss } = attempt;
   const { ports, collapsed } = context;
-  const fetchAlone = () => fetchAndStore(context, miss, null);
-  let joins = !context.hasLookedAgain;
-  for (let failures = 0; ; ) {
-    const { own, leader } = collapsingKeys(context);
-    if (collapsed.isHitForMiss(own, ports.clock.now())) return fetchAlone();
-    if (!leader || (leader.isElsewhere && !joins)) {
-      const begun = collapsed.begin(own, joins);
-      if (!begun) continue;
-      if (MAY_KNOW_ELSEWHERE && failures > 0 && ports.fetchesElsewhere && (await isStored(context, token))) {
-        begun.tell({ kind: "look-again" }, ports.clock.now());
-        return lookAgain();
-      }
-      return fetchAndStore(context, miss, begun);
-    }
-    const outcome = await waitFor(context, leader);
-    switch (outcome.kind) {
-      case "waited-enough":
-        collapsed.abandon(leader);
-        joins = false;
-        break;
-      case "look-again":
-        if (MAY_KNOW_ELSEWHERE) {
-          leader.brought ??= bringIntoMemory(context);
-          await leader.brought;
-        }
-        return lookAgain();
-      case "not-shareable":
-        if (leader.isElsewhere) collapsed.rememberHitForMiss(leader.key, ports.clock.now());
-        return fetchAlone();
-      case "failed": {
-        const stale = outcome.byOrigin ? await staleAnswer(context, miss, null) : null;
-        if (stale) return stale;
-        if (++failures > 1) return fetchAlone();
-        break;
-      }
-      case "storable":
-        if (await mayFollow(context, leader, outcome.stored.head, token)) {
-          const answer = await follow(context, outcome.stored, miss);
-          if (answer) return answer;
-        }
-        // The answer was refused for this request. The next fetch begins after its arrival, so all requests that were
-        // refused can share it.
-        break;
-    }
+  const joins = MAY_KNOW_ELSEWHERE && !attempt.hasWaitedEnough && !context.hasLookedAgain;
+  const { own, leader } = collapsingKeys(context);
+  if (collapsed.isHitForMiss(own, ports.clock.now())) return fetchAndStore(context, miss, null);
+  if (leader && !(MAY_KNOW_ELSEWHERE && leader.isElsewhere && !joins)) return followOrTryAgain(attempt, leader);
+  const begun = collapsed.begin(own, joins);
+  if (MAY_KNOW_ELSEWHERE) {
+    if (!begun) return collapse(attempt);
+    if (attempt.hasFailed && ports.fetchesElsewhere) return leadUnlessStored(attempt, begun);
   }
+  return fetchAndStore(context, miss, begun);
 }
 
-/** Whether another isolate has stored a usable response since the look of this request: it may have learnt late of a failure. */
-async function isStored(context: RequestContext, token: ReceiptToken | null): Promise<boolean> {
+/** Another isolate may have stored a usable response since the look of this request: it may have learnt late of a failure. */
+async function leadUnlessStored(attempt: Attempt, begun: LeadingFetch): Promise<Answer> {
+  const { context, miss, token, lookAgain } = attempt;
+  const { clock } = context.ports;
   const found = await bringIntoMemory(context);
-  return found !== undefined && mayAnswer(judgeNow(context, found.head, token, context.ports.clock.now()));
+  if (!found || !mayAnswer(judgeNow(context, found.head, token, clock.now())))
+    return fetchAndStore(context, miss, begun);
+  begun.tell({ kind: "look-again" }, clock.now());
+  return lookAgain();
+}
+
+async function followOrTryAgain(attempt: Attempt, leader: SharedFetch): Promise<Answer> {
+  const { context, miss, token, lookAgain } = attempt;
+  const { ports, collapsed } = context;
+  const fetchAlone = () => fetchAndStore(context, miss, null);
+  const outcome = await waitFor(context, leader);
+  switch (outcome.kind) {
+    case "waited-enough":
+      collapsed.abandon(leader);
+      return collapse({ ...attempt, hasWaitedEnough: true });
+    case "look-again":
+      if (MAY_KNOW_ELSEWHERE) {
+        leader.brought ??= bringIntoMemory(context);
+        await leader.brought;
+      }
+      return lookAgain();
+    case "not-shareable":
+      if (MAY_KNOW_ELSEWHERE && leader.isElsewhere) collapsed.rememberHitForMiss(leader.key, ports.clock.now());
+      return fetchAlone();
+    case "failed": {
+      const stale = outcome.byOrigin ? await staleAnswer(context, miss, null) : null;
+      if (stale) return stale;
+      return attempt.hasFailed ? fetchAlone() : collapse({ ...attempt, hasFailed: true });
+    }
+    case "storable":
+      if (await mayFollow(context, leader, outcome.stored.head, token)) {
+        const answer = await follow(context, outcome.stored, miss);
+        if (answer) return answer;
+      }
+      // The answer was refused for this request. The next fetch begins after its arrival, so all requests that were
+      // refused can share it.
+      return collapse(attempt);
+  }
 }
 
 /** Brings the response into memory, so that those who look again need not read it one by one. */

@@ -34,6 +34,32 @@ export interface LeadingFetch extends SharedFetch {
   tell(news: SharedFetchOutcome | BeingStored, now: number): void;
 }
 
+/** Most fetches end before anybody else asks for the page, so the promise of the outcome is made for the first who waits. */
+class OwnFetch implements LeadingFetch {
+  readonly key: string;
+  readonly order: number;
+  readonly tell: LeadingFetch["tell"];
+  #awaited: PromiseWithResolvers<SharedFetchOutcome> | undefined;
+  #ended: SharedFetchOutcome | undefined;
+
+  constructor(key: string, order: number, tell: LeadingFetch["tell"]) {
+    this.key = key;
+    this.order = order;
+    this.tell = tell;
+  }
+
+  get outcome(): Promise<SharedFetchOutcome> {
+    if (this.#ended) return Promise.resolve(this.#ended);
+    this.#awaited ??= Promise.withResolvers();
+    return this.#awaited.promise;
+  }
+
+  end(outcome: SharedFetchOutcome): void {
+    this.#ended ??= outcome;
+    this.#awaited?.resolve(outcome);
+  }
+}
+
 /** How long requests for a key whose answer could not be stored do not wait for each other. */
 const HIT_FOR_MISS_MS = 5_000;
 /** The most keys to remember as hit-for-miss. */
@@ -72,22 +98,20 @@ export class CollapsedFetches {
    * this request may wait for other isolates. Default: it may.
    */
   begin(key: string, joins = true): LeadingFetch | null {
-    const turn = joins ? this.#elsewhere?.take(key, pageOf(key)) : undefined;
+    const turn = MAY_KNOW_ELSEWHERE && joins ? this.#elsewhere?.take(key, pageOf(key)) : undefined;
     if (turn instanceof Promise) {
       if (MAY_KNOW_ELSEWHERE) this.#leaders.set(key, this.#elsewhereUntil(key, turn));
       return null;
     }
-    const { promise, resolve } = Promise.withResolvers<SharedFetchOutcome>();
-    const leader: SharedFetch = { key, order: this.nextOrder(), outcome: promise };
-    this.#leaders.set(key, leader);
-    const tell = (news: SharedFetchOutcome | BeingStored, now: number) => {
+    const leader = new OwnFetch(key, this.nextOrder(), (news, now) => {
       turn?.tell(news);
       if (news.kind === "being-stored") return;
       this.abandon(leader);
       if (news.kind === "not-shareable") this.rememberHitForMiss(key, now);
-      resolve(news);
-    };
-    return { ...leader, tell };
+      leader.end(news);
+    });
+    this.#leaders.set(key, leader);
+    return leader;
   }
 
   #elsewhereUntil(key: string, ended: Promise<EndedElsewhere>): SharedFetch {
@@ -105,12 +129,12 @@ export class CollapsedFetches {
    */
   abandonPage(page: string): void {
     for (const key of this.#leaders.keys()) if (pageOf(key) === page) this.#leaders.delete(key);
-    this.#elsewhere?.avoid(page);
+    if (MAY_KNOW_ELSEWHERE) this.#elsewhere?.avoid(page);
   }
 
   /** From now on no request joins this fetch, because the leader's request may be dead. The fetch may still end. */
-  abandon({ key, outcome }: SharedFetch): void {
-    if (this.#leaders.get(key)?.outcome === outcome) this.#leaders.delete(key);
+  abandon(fetch: SharedFetch): void {
+    if (this.#leaders.get(fetch.key) === fetch) this.#leaders.delete(fetch.key);
   }
 
   /** The answer itself cannot be shared, so later requests for this key do not wait for each other (R19). */

@@ -14,13 +14,14 @@ export interface CollapsingKeys {
 
 /** The keys of a request without credentials. It may only join a fetch whose answer the store would also give to it. */
 export function collapsingKeys(context: RequestContext): CollapsingKeys {
+  const { collapsed, facts } = context;
   const key = variantToBe(context);
-  const keys = mayJoinFetchesOf(context.facts.identity).map((identity) => keyOf(identity, key));
-  for (const each of keys) {
-    const leader = context.collapsed.find(each);
-    if (leader) return { own: keys.at(-1)!, leader };
+  const own = keyOf(facts.identity, key);
+  for (const identity of mayJoinFetchesOf(facts.identity)) {
+    const leader = collapsed.find(keyOf(identity, key));
+    if (leader) return { own, leader };
   }
-  return { own: keys.at(-1)!, leader: undefined };
+  return { own, leader: undefined };
 }
 
 function keyOf(identity: Identity, key: string): string {

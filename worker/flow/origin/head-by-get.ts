@@ -23,9 +23,10 @@ export async function headByGet(
   context: RequestContext,
   miss: Miss,
   token: ReceiptToken | null,
-  lookAgain: () => Promise<Answer>,
+  lookAgain: () => Answer | Promise<Answer>,
 ): Promise<Answer> {
-  const answer = await collapse({ ...context, facts: context.facts.forWholePage() }, miss, token, lookAgain);
+  const asGet = { ...context, facts: context.facts.forWholePage() };
+  const answer = await collapse({ context: asGet, miss, token, lookAgain });
   context.background.run(cancelBody(answer.body)); // it is read for the store alone
   return { ...answer, body: null };
 }

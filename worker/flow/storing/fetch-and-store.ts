@@ -42,24 +42,27 @@ interface Fetched {
  * validated. If the origin fails, the selected one replaces the answer, where that is allowed. Other requests may wait
  * for the outcome if it is a shared fetch.
  */
-export async function fetchAndStore(context: RequestContext, miss: Miss, leader: LeadingFetch | null): Promise<Answer> {
+export function fetchAndStore(context: RequestContext, miss: Miss, leader: LeadingFetch | null): Promise<Answer> {
   const { ports, background } = context;
   const tellFollowers: TellFollowers = (news) => leader?.tell(news, ports.clock.now());
-  if (leader) background.run(leader.outcome);
-  try {
-    return await fetchOnce(context, miss, tellFollowers);
-  } catch (bug) {
-    tellFollowers({ kind: "failed", byOrigin: false }); // so that no follower waits for a leader that is gone
-    throw bug;
-  }
+  const answer = fetchOnce(context, miss, tellFollowers);
+  // Followers wait for it even if its client leaves, and none waits for a leader that is gone by a bug.
+  if (leader) background.run(answer.catch(() => tellFollowers({ kind: "failed", byOrigin: false })));
+  return answer;
+}
+
+/** When the origin was asked, and by which view. */
+interface Asked extends Pick<FetchedResponse, "stamp" | "fetchedAt"> {
+  /** The stored response that it was asked to confirm. */
+  readonly offered: StoredResponse | null;
 }
 
 async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: TellFollowers): Promise<Answer> {
-  const { ports, facts, background } = context;
-  const stamp = ports.purges.stamp(); // the view held before the request was sent to the origin (R1, R2)
-  const fetchedAt = ports.clock.now();
-  const { toValidate } = miss;
+  const { purges, clock } = context.ports;
+  const stamp = purges.stamp(); // the view held before the request was sent to the origin (R1, R2)
+  const fetchedAt = clock.now();
   const conditions = conditionsOf(miss, fetchedAt);
+  const asked: Asked = { stamp, fetchedAt, offered: conditions && miss.toValidate };
   const result = await askOrigin(context, { storing: true, conditions: conditions ?? [] });
   const stale = hasFailed(result) ? await staleAnswer(context, miss, result) : null;
   if (stale) {
@@ -70,15 +73,24 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
     tellFollowers({ kind: "failed", byOrigin: result.kind === "failed" });
     return result.answer();
   }
-  const { response } = result;
+  return answerBy(context, miss, asked, result.response, tellFollowers);
+}
+
+/** Answers by what the origin has sent. */
+function answerBy(
+  context: RequestContext,
+  miss: Miss,
+  { stamp, fetchedAt, offered }: Asked,
+  response: OriginResponse,
+  tellFollowers: TellFollowers,
+): Answer | Promise<Answer> {
+  const { facts, background } = context;
   const { status, fields, parentAge } = response;
   context.codings.learn(facts.originView.acceptedCodings, fields.get("content-encoding"), fetchedAt);
   const announced = announcedBytes((name) => fields.get(name));
   const lengthBytes = mayHaveBody(status) ? announced : null;
   const received: FetchedResponse = { status, fields, stamp, fetchedAt, parentAge, lengthBytes };
-  if (status === 304 && toValidate && conditions) {
-    return answerFreshened(context, miss, toValidate, received, tellFollowers);
-  }
+  if (status === 304 && offered) return answerFreshened(context, miss, offered, received, tellFollowers);
   const decision = decideStorage(context, received);
   const asSent = toAskAgainAsSent(context, decision, fields.get("vary"));
   if (asSent) {
@@ -226,8 +238,7 @@ function storeWhole(
   bytes: Uint8Array<ArrayBuffer>,
 ): Answer {
   const answer = answerWhileStoring(context, fetched, decision, bytes);
-  const read: ReadBody = { kind: "whole", bytes };
-  context.background.run(storeIfWhole(context, fetched, decision.head, read));
+  context.background.run(storeUnlessPurged(context, withBody(decision.head, bytes), fetched.tellFollowers));
   return { ...answer, isOnce: true };
 }
 

@@ -10,18 +10,21 @@ export type TellFollowers = (news: SharedFetchOutcome | BeingStored) => void;
  * Stores a response unless the current view says that it is purged. In that case only requests that arrived before the
  * purge may receive it, and it is not stored (R23).
  */
-export async function storeUnlessPurged(
+export function storeUnlessPurged(
   context: RequestContext,
   stored: StoredResponse,
   tellFollowers: TellFollowers,
-): Promise<void> {
-  const { purges, reporter, clock } = context.ports;
+): Promise<unknown> {
+  const { purges, reporter, clock, compression } = context.ports;
   const { cacheKey: url, route } = context.resolved;
-  const isPurged = !isWorthStoring(purges.check(stored.head));
-  if (isPurged) reporter.report({ kind: "fill-discarded", because: "purged" });
-  const stores = isPurged ? Promise.resolve() : storeResponse(context, stored);
-  if (!isPurged) context.ports.compression?.prepare(context, stored, stores);
-  tellFollowers({ kind: "storable", stored, kept: stores });
-  await stores;
-  if (!isPurged) reporter.report({ kind: "fetched", route: route.pattern, url, stored, at: clock.now() });
+  if (!isWorthStoring(purges.check(stored.head))) {
+    reporter.report({ kind: "fill-discarded", because: "purged" });
+    const kept = Promise.resolve();
+    tellFollowers({ kind: "storable", stored, kept });
+    return kept;
+  }
+  const kept = storeResponse(context, stored);
+  compression?.prepare(context, stored, kept);
+  tellFollowers({ kind: "storable", stored, kept });
+  return kept.then(() => reporter.report({ kind: "fetched", route: route.pattern, url, stored, at: clock.now() }));
 }

@@ -1,0 +1,51 @@
+import { describe, expect, test } from "vitest";
+import { fromWebResponse } from "../../worker/platform/web-answer.ts";
+import type { Origin, OriginAnswer } from "../../worker/ports.ts";
+import { PopUnderTest } from "./pop-under-test.ts";
+
+const page = (text: string): OriginAnswer => ({
+  kind: "answered",
+  response: fromWebResponse(new Response(text, { headers: { "cache-control": "max-age=60", "content-length": "2" } })),
+});
+
+const originThat = (fetch: Origin["fetch"]): Origin => ({ url: "http://origin.test", fetch });
+
+describe("a fetch that others may wait for", () => {
+  test("lets them go at once if it ends by a bug", async () => {
+    const pop = new PopUnderTest();
+    let asked = 0;
+    const ask = pop.start(
+      originThat(async () => {
+        if (++asked === 1) throw new Error("a bug");
+        return page("v1");
+      }),
+    );
+    const answers = [ask(), ask()].map(async (asking) => pop.text(await pop.head(asking)));
+    expect(await pop.scheduler.settle(Promise.all(answers))).toEqual(["v1", "v1"]);
+    expect(asked).toBe(3);
+    await pop.finish();
+  });
+
+  test("keeps its request alive until the origin has answered, whether or not the client waits", async () => {
+    const pop = new PopUnderTest();
+    const held = Promise.withResolvers<OriginAnswer>();
+    const ask = pop.start(
+      originThat(({ pathAndQuery }) => (pathAndQuery === "/a" ? held.promise : Promise.resolve(page("v0")))),
+    );
+    await pop.text(await pop.head(ask("/before")));
+    await pop.finish();
+    const asking = ask("/a");
+    await pop.scheduler.advance(0);
+    let isOver = false;
+    const finished = pop.finish().then(() => {
+      isOver = true;
+    });
+    await pop.scheduler.advance(0);
+    expect(isOver).toBe(false);
+    held.resolve(page("v1"));
+    await pop.text(await pop.head(asking));
+    await pop.scheduler.settle(finished);
+    await pop.finish();
+    expect((await pop.head(ask("/a"))).headers.get("x-cache")).toBe("HIT");
+  });
+});
