@@ -47,7 +47,7 @@ const files: DiskFiles = {
 const folder = CacheFolder.open(path!);
 const janitor = new Janitor(folder, 64 * 1024 * 1024, files);
 await janitor.scan();
-const writer = new WriterThread(fileURLToPath(new URL("dying-thread.ts", import.meta.url)));
+const writer = new WriterThread(folder, fileURLToPath(new URL("dying-thread.ts", import.meta.url)));
 const tier = new DiskTier({
   ...{ folder, janitor: janitor.connect(), now: () => 0, say: console.error, files },
   ...(isInThread && { writer }),
