@@ -6,7 +6,7 @@ import { diskFiles } from "../../../server/disk/disk-files.ts";
 import { DiskTier } from "../../../server/disk/disk-tier.ts";
 import { type FailedFiles, type FileWriter, WriterThread } from "../../../server/disk/file-writer.ts";
 import type { DiskNote } from "../../../server/disk/janitor.ts";
-import { DiskUnderTest, noise, page, temporaryFolder } from "./disk-under-test.ts";
+import { type DiskOptions, DiskUnderTest, noise, page, temporaryFolder } from "./disk-under-test.ts";
 
 const ENDING_THREAD = fileURLToPath(new URL("ending-thread.ts", import.meta.url));
 const MIB = 1024 * 1024;
@@ -44,8 +44,16 @@ class HeldWriter implements FileWriter {
   }
 }
 
+/** A disk with a thread that writes. It is large enough that the janitor grants room for many files at once. */
+async function open(options: DiskOptions = {}): Promise<DiskUnderTest> {
+  const writer = (folder: CacheFolder) => new WriterThread(folder);
+  const disk = await DiskUnderTest.open(temporaryFolder(), { writer, maxBytes: 1024 * MIB, ...options });
+  await disk.tier.put(page("/first", "asks for room"));
+  return disk;
+}
+
 /** A tier that has room at hand, and whose writer is the test's. */
-async function held() {
+async function held(files = diskFiles) {
   const folder = CacheFolder.open(temporaryFolder());
   const writer = new HeldWriter();
   const lines: string[] = [];
@@ -59,7 +67,7 @@ async function held() {
     tell: (told: readonly DiskNote[]) => void notes.push(...told),
   };
   const say = (line: string) => void lines.push(line);
-  const tier = new DiskTier({ folder, janitor, now: () => state.now, say, writer });
+  const tier = new DiskTier({ folder, janitor, now: () => state.now, say, writer, files });
   const first = tier.put(page("/first", "asks for room"));
   await vi.waitFor(() => expect(writer.names).toHaveLength(1));
   writer.end();
@@ -81,7 +89,7 @@ function full(): Error {
 
 describe("puts of missing pages", () => {
   test("are found once they are written, small, large and replaced", async () => {
-    const disk = await DiskUnderTest.open(temporaryFolder(), { writer: (folder) => new WriterThread(folder) });
+    const disk = await open();
     const bodies = [0, 1, 5_000, 255 * 1024, 256 * 1024, 300 * 1024].map((bytes) => Buffer.from(noise(bytes, bytes)));
     for (let round = 0; round < 2; round++) {
       await Promise.all(bodies.map((_, each) => disk.tier.get(at(`/${each}`))));
@@ -94,15 +102,14 @@ describe("puts of missing pages", () => {
     expect(await disk.textOf(at("/1"))).toBe("another body");
     await disk.settled();
     expect(readdirSync(disk.folder.draftsFolder)).toEqual([]);
-    expect(disk.janitor.heldFiles).toBe(bodies.length);
+    expect(disk.janitor.heldFiles).toBe(1 + bodies.length);
     expect(disk.janitor.heldBytes).toBe(disk.bytesOnDisk());
   });
 
   test("are read synchronously afterwards, because they were just written", async () => {
     const openNow = vi.fn(diskFiles.openNow);
     const files = { ...diskFiles, openNow };
-    const disk = await DiskUnderTest.open(temporaryFolder(), { files, writer: (folder) => new WriterThread(folder) });
-    await disk.tier.put(page("/first", "asks for room"));
+    const disk = await open({ files });
     await disk.tier.get(at("/a"));
     await disk.tier.put(page("/a", "text"));
     expect(await disk.textOf(at("/a"))).toBe("text");
@@ -129,8 +136,7 @@ describe("puts of missing pages", () => {
       ["newer", "older"],
       ["older", "newer"],
     ]) {
-      const disk = await DiskUnderTest.open(temporaryFolder(), { writer: (folder) => new WriterThread(folder) });
-      await disk.tier.put(page("/first", "asks for room"));
+      const disk = await open();
       const puts = order.map(async (text) => {
         await disk.tier.get(at("/a"));
         await disk.tier.put(page("/a", text, { stamp: { logId: "log", seq: text === "newer" ? 9 : 8 }, fetchedAt: 5 }));
@@ -156,9 +162,23 @@ describe("puts of missing pages", () => {
     await again;
   });
 
+  test("wait for a deletion of the same page that is under way", async () => {
+    const unlinked = Promise.withResolvers<void>();
+    const { tier, put, writer } = await held({ ...diskFiles, unlink: () => unlinked.promise });
+    expect(await tier.get(at("/a"))).toBeUndefined();
+    const deleted = tier.delete(at("/a"));
+    const written = tier.put(page("/a", "a"));
+    const other = await put("/b", "b");
+    expect(writer.names).toHaveLength(1);
+    unlinked.resolve();
+    await deleted;
+    await vi.waitFor(() => expect(writer.names).toHaveLength(2));
+    writer.end();
+    await Promise.all([written, other.written]);
+  });
+
   test("a page that is deleted while it is written is gone", async () => {
-    const disk = await DiskUnderTest.open(temporaryFolder(), { writer: (folder) => new WriterThread(folder) });
-    await disk.tier.put(page("/first", "asks for room"));
+    const disk = await open();
     await disk.tier.get(at("/a"));
     const written = disk.tier.put(page("/a", "text"));
     await disk.tier.delete(at("/a"));
@@ -172,8 +192,7 @@ describe("puts of missing pages", () => {
 
 describe("a batch that fails", () => {
   test("for one file leaves the others as they are", async () => {
-    const disk = await DiskUnderTest.open(temporaryFolder(), { writer: (folder) => new WriterThread(folder) });
-    await disk.tier.put(page("/first", "asks for room"));
+    const disk = await open();
     const paths = ["/a", "/b", "/c"];
     for (const path of paths) await disk.tier.get(at(path));
     const inTheWay = disk.folder.pathOf(disk.folder.nameOf(at("/b"), "entry"));
@@ -235,7 +254,9 @@ describe("a batch that fails", () => {
   test("because its thread has ended is told to all of it, and holds up nothing", async () => {
     const disk = await DiskUnderTest.open(temporaryFolder(), {
       writer: (folder) => new WriterThread(folder, ENDING_THREAD),
+      maxBytes: 1024 * MIB,
     });
+    await expect(disk.tier.put(page("/first", "asks for room"))).rejects.toThrow("has ended");
     const puts = ["/a", "/b"].map(async (path) => {
       await disk.tier.get(at(path));
       return disk.tier.put(page(path, "text"));

@@ -26,6 +26,7 @@ describe("the thread that writes files", () => {
       head: `head ${at}: ${"für ".repeat(at)}`,
       body: noise(at * 1_234, at),
     }));
+    files.push({ name: folder.nameOf("long", "entry"), head: "ü".repeat(100_000), body: noise(10) });
     const writes = files.map(({ name, head, body }) => writer.write(name, "entry", head, body));
     for (const failed of await Promise.all(writes)) expect(failed.size).toBe(0);
     for (const { name, head, body } of files) {
@@ -65,11 +66,15 @@ describe("the thread that writes files", () => {
   test("names the call that failed for one file, and writes the others of the batch", async () => {
     const folder = openFolder();
     const writer = new WriterThread(folder);
-    const names = ["a", "b", "c"].map((key) => folder.nameOf(key, "entry"));
-    mkdirSync(folder.pathOf(names[1]!));
+    const names = ["a", "b", "c", "d"].map((key) => folder.nameOf(key, "entry"));
+    for (const name of [names[1]!, names[3]!]) mkdirSync(folder.pathOf(name));
     const writes = names.map((name) => writer.write(name, "entry", "head", noise(10)));
     const failed = await writes[0]!;
-    expect([...failed]).toEqual([[names[1], expect.objectContaining({ code: "EISDIR", syscall: "rename" })]]);
+    const cause = expect.objectContaining({ code: "EISDIR", syscall: "rename" });
+    expect([...failed]).toEqual([
+      [names[1], cause],
+      [names[3], cause],
+    ]);
     for (const name of [names[0]!, names[2]!]) {
       expect(readFileSync(folder.pathOf(name)).equals(fileOf("head", noise(10)))).toBe(true);
     }
