@@ -50,12 +50,12 @@ export class BatchedPuts {
     const { writer, room, health, backlog, changes } = this.#parts;
     const bodyBytes = body.byteLength;
     if (!isSmallFile(bodyBytes)) return undefined;
+    if (!backlog.enter(bodyBytes)) return NOTHING_TO_DO;
     const head = writeHead(stored);
     const bytes = fileBytes({ headBytes: Buffer.byteLength(head), bodyBytes });
-    if (!isSmallFile(bytes) || !room.takeNow(bytes)) return undefined;
-    if (!backlog.enter(bodyBytes)) {
-      room.unused(bytes);
-      return NOTHING_TO_DO;
+    if (!isSmallFile(bytes) || !room.takeNow(bytes)) {
+      backlog.leave(bodyBytes);
+      return undefined;
     }
     if (!health.mayWrite()) {
       backlog.leave(bodyBytes);

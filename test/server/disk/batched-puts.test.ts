@@ -53,17 +53,14 @@ async function open(options: DiskOptions = {}): Promise<DiskUnderTest> {
 }
 
 /** A tier that has room at hand, and whose writer is the test's. */
-async function held(files = diskFiles) {
+async function held(files = diskFiles, leastGranted = 64 * MIB) {
   const folder = CacheFolder.open(temporaryFolder());
   const writer = new HeldWriter();
   const lines: string[] = [];
   const notes: DiskNote[] = [];
-  const state = { now: 1_000_000, asked: 0 };
+  const state = { now: 1_000_000 };
   const janitor = {
-    ask: async () => {
-      state.asked++;
-      return 64 * MIB;
-    },
+    ask: async (bytes: number) => Math.max(bytes, leastGranted),
     tell: (told: readonly DiskNote[]) => void notes.push(...told),
   };
   const say = (line: string) => void lines.push(line);
@@ -270,11 +267,15 @@ describe("a batch that fails", () => {
     expect(readdirSync(disk.folder.draftsFolder)).toEqual([]);
   });
 
-  test("makes place for others that wait", async () => {
-    const { put, writer, lines } = await held();
+  test.each([
+    ["with room at hand", 64 * MIB],
+    ["that wait for room", 0],
+  ])("makes place for others, %s", async (_, leastGranted) => {
+    const { put, writer, lines } = await held(diskFiles, leastGranted);
     for (let round = 0; round < 3; round++) {
       const puts = [];
       for (let each = 0; each < 120; each++) puts.push((await put(`/${round}/${each}`, noise(200 * 1024))).written);
+      await vi.waitFor(() => expect(writer.names).toHaveLength(120 * (round + 1)));
       writer.breakOff(new Error("broken")); // 24 MiB each time
       for (const result of await Promise.allSettled(puts)) expect(result.status).toBe("rejected");
     }
