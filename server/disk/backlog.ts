@@ -2,6 +2,8 @@ import { CountedWarning } from "../counted-warning.ts";
 
 /** The bytes that may wait to be written in one process. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
+/** What a file takes beside its body, about. */
+const HEAD_BYTES = 4096;
 
 /** What waits for the disk. Without a bound, a disk that hangs would fill the memory with pages. */
 export class Backlog {
@@ -12,8 +14,9 @@ export class Backlog {
     this.#refused = new CountedWarning((line) => say(`The disk of the cache in ${folder} ${line}`));
   }
 
-  /** Whether this many bytes may wait, until `leave`. The owner is told if not. */
-  enter(bytes: number): boolean {
+  /** Whether a file with a body of this size may wait, until `leave`. The owner is told if not. */
+  enter(bodyBytes: number): boolean {
+    const bytes = HEAD_BYTES + bodyBytes;
     if (this.#bytes > 0 && this.#bytes + bytes > MAX_WAITING_BYTES) {
       this.#refused.add("does not keep up, so pages are kept in memory alone");
       return false;
@@ -22,7 +25,7 @@ export class Backlog {
     return true;
   }
 
-  leave(bytes: number): void {
-    this.#bytes -= bytes;
+  leave(bodyBytes: number): void {
+    this.#bytes -= HEAD_BYTES + bodyBytes;
   }
 }

@@ -1,6 +1,5 @@
 import type { Found, StreamedBody } from "../../worker/ports.ts";
 import type { BytePart } from "../../worker/rules/ranges/range.ts";
-import { joined } from "../../worker/rules/storing/joined.ts";
 import { isMarker, type Stored } from "../../worker/rules/storing/stored-response.ts";
 import type { Coding } from "../../worker/rules/variants/accept-encoding.ts";
 import { writeHead } from "../../worker/store/envelope.ts";
@@ -11,23 +10,25 @@ import { nodeBody } from "../bodies/node-body.ts";
 import type { CodedFile, CodedFiles } from "../compression/coded-files.ts";
 import { Turns } from "../turns.ts";
 import { Backlog } from "./backlog.ts";
+import { BatchedPuts } from "./batched-puts.ts";
 import type { CacheFolder } from "./cache-folder.ts";
 import { type DiskFiles, diskFiles, readAll, writeAll } from "./disk-files.ts";
 import { DiskHealth } from "./disk-health.ts";
 import { FileBody } from "./file-body.ts";
 import {
-  BLOCK_BYTES,
   BlockSums,
   blockCount,
   type FileKind,
   fileBytes,
   frameOf,
+  isSmallFile,
   isTableOf,
   PREFIX_BYTES,
   type Prefix,
   readHead,
   readPrefix,
   readWholeBody,
+  writeSmallFile,
 } from "./file-format.ts";
 import type { FileWriter } from "./file-writer.ts";
 import { type JanitorLine, roomOf } from "./janitor.ts";
@@ -39,8 +40,6 @@ import { Room } from "./room.ts";
 const FIRST_READ_BYTES = 64 * 1024;
 /** A larger file is streamed. Up to this size it costs less to read it at once. */
 const MAX_SMALL_FILE_BYTES = 320 * 1024;
-/** What an entry takes beside its body, about. */
-const HEAD_BYTES = 4096;
 /** A body of unknown length asks for room in pieces of this size. */
 const BODY_ROOM_BYTES = 8 * 1024 * 1024;
 /**
@@ -93,6 +92,7 @@ export class DiskTier implements SharedTier, CodedFiles {
   readonly #health: DiskHealth;
   readonly #cached: LikelyCached;
   readonly #writer: FileWriter | undefined;
+  readonly #batched: BatchedPuts | undefined;
   readonly #heads = new RecentHeads();
   readonly #misses = new RecentMisses();
   readonly #turns: Turns;
@@ -113,11 +113,13 @@ export class DiskTier implements SharedTier, CodedFiles {
       turns: new Turns(MAX_READS),
       backlog: new Backlog(folder.path, say),
     };
-    const { room, health, cached, turns } = this.#shared;
+    const { room, health, cached, turns, backlog } = this.#shared;
     this.#room = room;
     this.#health = health;
     this.#cached = cached;
     this.#turns = turns;
+    const changes = this.#changes;
+    this.#batched = writer && new BatchedPuts({ writer, room, health, cached, backlog, changes });
   }
 
   /** The tier of one of several sites in this folder. Its files have other names; the room on the disk is one. */
@@ -159,17 +161,21 @@ export class DiskTier implements SharedTier, CodedFiles {
     }
   }
 
-  async put(stored: Stored): Promise<void> {
+  put(stored: Stored): Promise<void> {
     const { key } = stored.head;
     const missing = this.#misses.take(key, performance.now());
     const name = missing ?? this.#folder.nameOf(key, "entry");
     const isMissing = missing !== undefined && !this.#changes.has(name);
-    await this.#changeInMemory(name, heldBody(stored), async () => {
-      const held = isMissing ? undefined : await this.#heldAt(key, name);
-      if (held && isNewer(held, stored)) return;
-      const bytes = await this.#writeEntry(name, stored);
-      if (bytes !== null) this.#cached.touch(name, bytes);
-    });
+    const body = heldBody(stored);
+    return (
+      (isMissing ? this.#batched?.put(name, stored, body) : undefined) ??
+      this.#changeInMemory(name, body, async () => {
+        const held = isMissing ? undefined : await this.#heldAt(key, name);
+        if (held && isNewer(held, stored)) return;
+        const bytes = await this.#write(name, "entry", writeHead(stored), body);
+        if (bytes !== null) this.#cached.touch(name, bytes);
+      })
+    );
   }
 
   /** Whether there is an entry under this key, as far as its name tells. */
@@ -216,7 +222,7 @@ export class DiskTier implements SharedTier, CodedFiles {
     const name = this.#folder.nameOf(key, coding);
     await this.#changeInMemory(name, bytes, async () => {
       if (!this.#exists(entry)) return;
-      await this.#write(name, coding, Buffer.from(`${digest} ${key}`, "utf8"), bytes);
+      await this.#write(name, coding, `${digest} ${key}`, bytes);
       if (!this.#exists(entry)) await this.#drop(name);
     });
   }
@@ -405,41 +411,54 @@ export class DiskTier implements SharedTier, CodedFiles {
     return read && (isMarker(read) ? read : { head: read.head, body: null });
   }
 
-  /** Writes an entry. Returns the size of its file, or `null` if it was not written. */
-  async #writeEntry(name: string, stored: Stored): Promise<number | null> {
-    return this.#write(name, "entry", Buffer.from(writeHead(stored), "utf8"), heldBody(stored));
+  /** Writes a file whose body is in memory. Returns its size, or `null` if it was not written. */
+  async #write(name: string, kind: FileKind, head: string, body: Uint8Array): Promise<number | null> {
+    if (!this.#health.mayWrite()) return null;
+    const bytes = fileBytes({ headBytes: Buffer.byteLength(head), bodyBytes: body.byteLength });
+    if (!(await this.#room.take(bytes))) return null;
+    let isWritten = false;
+    try {
+      isWritten = isSmallFile(bytes)
+        ? await this.#writeSmall(name, kind, head, body, bytes)
+        : await this.#writeLarge(name, kind, head, body);
+    } finally {
+      if (isWritten) this.#room.used(name, bytes, bytes);
+      else this.#room.unused(bytes);
+    }
+    return isWritten ? bytes : null;
   }
 
-  /** Writes a file whose body is in memory. Returns its size, or `null` if it was not written. */
-  async #write(name: string, kind: FileKind, head: Buffer, body: Uint8Array): Promise<number | null> {
-    if (!this.#health.mayWrite()) return null;
-    const bytes = fileBytes({ headBytes: head.length, bodyBytes: body.byteLength });
-    if (!(await this.#room.take(bytes))) return null;
+  #writeSmall(name: string, kind: FileKind, head: string, body: Uint8Array, bytes: number): Promise<boolean> {
+    const writer = this.#writer;
+    if (writer) {
+      return this.#asTheDiskCan(async () => {
+        const failed = await writer.write(name, kind, head, body);
+        if (failed.has(name)) throw failed.get(name);
+      });
+    }
+    // A small body is copied once more, which costs less than another call.
+    const file = Buffer.allocUnsafeSlow(bytes);
+    writeSmallFile(file, 0, kind, head, body);
+    return this.#writeFile(name, (fd) => writeAll(this.#files, fd, file, 0));
+  }
+
+  #writeLarge(name: string, kind: FileKind, head: string, body: Uint8Array): Promise<boolean> {
     const sums = new BlockSums();
     sums.add(body);
-    const { prefix, table } = frameOf(kind, head, sums);
-    const writer = this.#writer;
-    const parts = [prefix, head, body, table];
-    const isWritten =
-      writer && bytes <= BLOCK_BYTES
-        ? await this.#writeDraft((draft) => writer.write(draft, this.#folder.pathOf(name), parts))
-        : await this.#writeFile(name, async (fd) => {
-            let at = 0;
-            // A small body is copied once more, which costs less than another call.
-            for (const part of bytes <= BLOCK_BYTES ? [joined(parts, bytes)] : parts) {
-              await writeAll(this.#files, fd, part, at);
-              at += part.byteLength;
-            }
-          });
-    if (isWritten) this.#room.used(name, bytes, bytes);
-    else this.#room.unused(bytes);
-    return isWritten ? bytes : null;
+    const { start, table } = frameOf(kind, head, sums);
+    return this.#writeFile(name, async (fd) => {
+      let at = 0;
+      for (const part of [start, body, table]) {
+        await writeAll(this.#files, fd, part, at);
+        at += part.byteLength;
+      }
+    });
   }
 
   /** Writes a body while it comes. Its prefix is written last, when its length and its checksums are known. */
   async #writeBody(name: string, bodyKey: string, body: StreamedBody): Promise<void> {
     const source = nodeBody(body);
-    const head = Buffer.from(bodyKey, "utf8");
+    const headBytes = Buffer.byteLength(bodyKey);
     const sums = new BlockSums();
     let takenBytes = 0;
     const reader = source.read();
@@ -450,24 +469,24 @@ export class DiskTier implements SharedTier, CodedFiles {
     };
     try {
       if (source.lengthBytes !== null) {
-        const bytes = fileBytes({ headBytes: head.length, bodyBytes: source.lengthBytes });
+        const bytes = fileBytes({ headBytes, bodyBytes: source.lengthBytes });
         await take(bytes);
       }
       const isWritten = await this.#writeFile(name, async (fd) => {
-        let at = PREFIX_BYTES + head.length;
+        let at = PREFIX_BYTES + headBytes;
         for (let piece = await reader.next(); piece !== null; piece = await reader.next()) {
           sums.add(piece);
-          const needed = fileBytes({ headBytes: head.length, bodyBytes: sums.bodyBytes });
+          const needed = fileBytes({ headBytes, bodyBytes: sums.bodyBytes });
           if (needed > takenBytes) await take(Math.max(needed - takenBytes, BODY_ROOM_BYTES));
           await writeAll(this.#files, fd, piece, at);
           at += piece.byteLength;
         }
-        const { prefix, table } = frameOf("body", head, sums);
+        const { start, table } = frameOf("body", bodyKey, sums);
         await writeAll(this.#files, fd, table, at);
-        await writeAll(this.#files, fd, Buffer.concat([prefix, head]), 0);
+        await writeAll(this.#files, fd, start, 0);
       });
       if (!isWritten) throw new Error("the disk tier cannot write at present");
-      const bytes = fileBytes({ headBytes: head.length, bodyBytes: sums.bodyBytes });
+      const bytes = fileBytes({ headBytes, bodyBytes: sums.bodyBytes });
       this.#room.used(name, bytes, takenBytes);
     } catch (cause) {
       if (takenBytes > 0) this.#room.unused(takenBytes);
@@ -478,24 +497,28 @@ export class DiskTier implements SharedTier, CodedFiles {
 
   /** Writes a draft, and renames it when it is whole. */
   #writeFile(name: string, write: (fd: number) => Promise<void>): Promise<boolean> {
-    return this.#writeDraft(async (draft) => {
-      const fd = await this.#files.open(draft, "wx");
+    const draft = this.#folder.draft();
+    return this.#asTheDiskCan(async () => {
       try {
-        await write(fd);
-      } finally {
-        this.#files.closeNow(fd);
+        const fd = await this.#files.open(draft, "wx");
+        try {
+          await write(fd);
+        } finally {
+          this.#files.closeNow(fd);
+        }
+        await this.#files.rename(draft, this.#folder.pathOf(name));
+      } catch (cause) {
+        await this.#files.unlink(draft).catch(() => undefined);
+        throw cause;
       }
-      await this.#files.rename(draft, this.#folder.pathOf(name));
     });
   }
 
-  /** Returns false if the disk failed. Rejects if the content did, or if there is a bug; the draft is gone then. */
-  async #writeDraft(write: (draft: string) => Promise<void>): Promise<boolean> {
-    const draft = this.#folder.draft();
+  /** Returns false if the disk failed. Rejects if the content did, or if there is a bug. */
+  async #asTheDiskCan(write: () => Promise<void>): Promise<boolean> {
     try {
-      await write(draft);
+      await write();
     } catch (cause) {
-      await this.#files.unlink(draft).catch(() => undefined);
       if (this.#health.failed(cause, "write")) return false;
       throw cause;
     }
@@ -506,12 +529,11 @@ export class DiskTier implements SharedTier, CodedFiles {
   /** A change whose bytes wait in memory. It does not happen if too many do. */
   async #changeInMemory(name: string, { byteLength }: Uint8Array, change: () => Promise<void>): Promise<void> {
     const { backlog } = this.#shared;
-    const bytes = HEAD_BYTES + byteLength;
-    if (!backlog.enter(bytes)) return;
+    if (!backlog.enter(byteLength)) return;
     try {
       await this.#change(name, change);
     } finally {
-      backlog.leave(bytes);
+      backlog.leave(byteLength);
     }
   }
 

@@ -39,17 +39,20 @@ export interface Prefix {
   readonly tableSum: number;
 }
 
-function writePrefix(prefix: Prefix): Buffer {
-  const bytes = Buffer.alloc(PREFIX_BYTES);
-  MAGIC.copy(bytes);
-  bytes[8] = VERSION;
-  bytes[9] = KINDS.indexOf(prefix.kind);
-  bytes.writeUInt32LE(prefix.headBytes, 12);
-  bytes.writeDoubleLE(prefix.bodyBytes, 16);
-  bytes.writeUInt32LE(prefix.headSum, 24);
-  bytes.writeUInt32LE(prefix.tableSum, 28);
-  bytes.writeUInt32LE(crc32(bytes.subarray(0, 32)), 32);
-  return bytes;
+/** Each prefix is made here, because a piece of memory of its own would cost more than all of its bytes. */
+const prefixBytes = Buffer.alloc(PREFIX_BYTES);
+const summedBytes = prefixBytes.subarray(0, PREFIX_BYTES - 4);
+MAGIC.copy(prefixBytes);
+prefixBytes[8] = VERSION;
+
+function writePrefix(into: Buffer, at: number, prefix: Prefix): void {
+  prefixBytes[9] = KINDS.indexOf(prefix.kind);
+  prefixBytes.writeUInt32LE(prefix.headBytes, 12);
+  prefixBytes.writeDoubleLE(prefix.bodyBytes, 16);
+  prefixBytes.writeUInt32LE(prefix.headSum, 24);
+  prefixBytes.writeUInt32LE(prefix.tableSum, 28);
+  prefixBytes.writeUInt32LE(crc32(summedBytes), 32);
+  into.set(prefixBytes, at);
 }
 
 /** Reads the prefix of a file; `undefined` if it is torn, or of another version. */
@@ -116,16 +119,41 @@ export class BlockSums {
   }
 }
 
-/** The bytes of a file around the body. */
+/** The bytes of a file before and after the body. */
 export function frameOf(
   kind: FileKind,
-  head: Buffer,
+  head: string,
   sums: BlockSums,
-): { readonly prefix: Buffer; readonly table: Buffer } {
+): { readonly start: Buffer; readonly table: Buffer } {
   const table = sums.end();
   const { bodyBytes } = sums;
-  const prefix = { kind, headBytes: head.length, bodyBytes, headSum: crc32(head), tableSum: crc32(table) };
-  return { prefix: writePrefix(prefix), table };
+  const headBytes = Buffer.byteLength(head);
+  const start = Buffer.allocUnsafeSlow(PREFIX_BYTES + headBytes);
+  start.write(head, PREFIX_BYTES);
+  writePrefix(start, 0, { kind, headBytes, bodyBytes, headSum: crc32(head), tableSum: crc32(table) });
+  return { start, table };
+}
+
+/** Whether a file of this size can be written by `writeSmallFile`: its body is one block at most. */
+export function isSmallFile(bytes: number): boolean {
+  return bytes <= BLOCK_BYTES;
+}
+
+/** The only checksum of a small body, or none. */
+const smallTable = Buffer.alloc(4);
+const noTable = smallTable.subarray(0, 0);
+
+/** Writes a whole small file into memory, which has to have the room. Returns the file's size. */
+export function writeSmallFile(into: Buffer, at: number, kind: FileKind, head: string, body: Uint8Array): number {
+  const headBytes = into.write(head, at + PREFIX_BYTES);
+  const bodyBytes = body.byteLength;
+  const bodyAt = at + PREFIX_BYTES + headBytes;
+  if (bodyBytes > 0) smallTable.writeUInt32LE(crc32(body));
+  const table = bodyBytes > 0 ? smallTable : noTable;
+  writePrefix(into, at, { kind, headBytes, bodyBytes, headSum: crc32(head), tableSum: crc32(table) });
+  into.set(body, bodyAt);
+  into.set(table, bodyAt + bodyBytes);
+  return fileBytes({ headBytes, bodyBytes });
 }
 
 /** Whether a table is the one that the prefix speaks of. */

@@ -1,50 +1,62 @@
-import { closeSync, openSync, renameSync, writeSync } from "node:fs";
-import { parentPort } from "node:worker_threads";
+import { closeSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs";
+import { parentPort, workerData } from "node:worker_threads";
+import { CacheFolder } from "./cache-folder.ts";
+import { filesOf } from "./file-batch.ts";
 
-/** Files to be written, each whole or not at all. */
-export interface Batch {
-  readonly files: readonly WrittenFile[];
-  /** The bytes of all files, one after the other. */
-  readonly bytes: Uint8Array<ArrayBuffer>;
-}
-
-export interface WrittenFile {
+/** What the thread works with. */
+export interface ThreadStart {
+  /** The path of the cache's folder. */
+  readonly folder: string;
+  /** The name of each file until it is whole. */
   readonly draft: string;
-  readonly path: string;
-  readonly byteLength: number;
 }
 
-/** Why the file at this place of the batch was not written: the failed call, as `node:fs` tells it. */
+/** Why a file was not written: the failed call, as `node:fs` tells it. */
 export interface Failure {
-  readonly index: number;
+  readonly name: string;
   readonly message: string;
   readonly code: string | undefined;
   readonly syscall: string | undefined;
 }
 
-parentPort!.on("message", ({ files, bytes }: Batch) => {
+const { folder: path, draft } = workerData as ThreadStart;
+const folder = CacheFolder.at(path);
+
+parentPort!.on("message", (batch: Uint8Array<ArrayBuffer>) => {
+  const bytes = Buffer.from(batch.buffer, 0, batch.length);
   const failures: Failure[] = [];
-  let at = 0;
-  for (const [index, file] of files.entries()) {
+  for (const { name, start, end } of filesOf(bytes)) {
     try {
-      write(file, bytes, at);
+      write(folder.pathOf(name), bytes, start, end);
     } catch (cause) {
       const { message, code, syscall } = cause as NodeJS.ErrnoException;
-      failures.push({ index, message, code, syscall });
+      failures.push({ name, message, code, syscall });
     }
-    at += file.byteLength;
   }
   parentPort!.postMessage(failures);
 });
 
-function write({ draft, path, byteLength }: WrittenFile, bytes: Uint8Array, start: number): void {
-  const fd = openSync(draft, "wx");
+function write(path: string, bytes: Uint8Array, start: number, end: number): void {
+  const fd = openSync(draft, "w");
   try {
-    const end = start + byteLength;
-    // The system may write only a part of the bytes at a time.
-    for (let at = start; at < end; ) at += writeSync(fd, bytes, at, end - at);
-  } finally {
-    closeSync(fd);
+    try {
+      // The system may write only a part of the bytes at a time.
+      for (let at = start; at < end; ) at += writeSync(fd, bytes, at, end - at);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(draft, path);
+  } catch (cause) {
+    dropDraft();
+    throw cause;
   }
-  renameSync(draft, path);
+}
+
+/** The room of half a file is needed on a full disk. If it stays, the next file takes its place. */
+function dropDraft(): void {
+  try {
+    unlinkSync(draft);
+  } catch {
+    // What failed first is told.
+  }
 }

@@ -1,92 +1,89 @@
+import { unlink } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { moduleBeside } from "../../cdn/own-package.ts";
-import { joined } from "../../worker/rules/storing/joined.ts";
-import type { Batch, Failure, WrittenFile } from "./file-writer-thread.ts";
+import type { CacheFolder } from "./cache-folder.ts";
+import { FileBatch } from "./file-batch.ts";
+import type { FileKind } from "./file-format.ts";
+import type { Failure, ThreadStart } from "./file-writer-thread.ts";
 
-/** Writes small files. */
+/** The files of a batch that were not written, by their names, each with the call that failed. */
+export type FailedFiles = ReadonlyMap<string, Error>;
+
+/** Writes small files into the folder of a cache. */
 export interface FileWriter {
   /**
-   * Writes a draft of these parts and renames it. Nobody may change the parts meanwhile. Rejects with the failed call; the
-   * draft may be left then.
+   * Takes a file, whose bytes may be used otherwise afterwards. It is written with others as a batch, and all of them have
+   * this one promise. It resolves when each is written or has failed; it rejects if that cannot be told.
    */
-  write(draft: string, path: string, parts: readonly Uint8Array[]): Promise<void>;
+  write(name: string, kind: FileKind, head: string, body: Uint8Array): Promise<FailedFiles>;
 }
 
 /** A thread that needs more memory than this is ended, and another one is started. MiB. */
 const THREAD_MEMORY_MIB = 32;
 
-/** A batch takes no more files once it has this many bytes: they are copied at once. */
+/** A batch takes no more files once it has this many bytes: they are copied when its memory is too short. */
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 
-interface Waiting {
-  readonly file: WrittenFile;
-  readonly parts: readonly Uint8Array[];
-  readonly done: PromiseWithResolvers<void>;
+const NONE_FAILED: FailedFiles = new Map();
+
+interface Batch {
+  readonly files: FileBatch;
+  readonly done: PromiseWithResolvers<FailedFiles>;
 }
 
 /**
  * Writes files in a thread of its own, in batches: those that come while a batch is being written are the next one. The
- * calls of `node:fs` would cost the event loop five times as much, and all threads together twice as much. A batch goes
- * over in one piece of memory, because each piece costs as much as the copy of many small files.
+ * calls of `node:fs` would cost the event loop five times as much, and all threads together twice as much.
  */
 export class WriterThread implements FileWriter {
+  readonly #folder: CacheFolder;
   readonly #program: string;
   #thread: Worker | undefined;
-  #waiting: Waiting[] = [];
-  #underWay: readonly Waiting[] = [];
+  /** Those that wait. The last one takes more files. */
+  readonly #waiting: Batch[] = [];
+  #underWay: Batch | undefined;
 
-  constructor(program = moduleBeside(import.meta.url, "file-writer-thread")) {
+  constructor(folder: CacheFolder, program = moduleBeside(import.meta.url, "file-writer-thread")) {
+    this.#folder = folder;
     this.#program = program;
   }
 
-  write(draft: string, path: string, parts: readonly Uint8Array[]): Promise<void> {
-    const done = Promise.withResolvers<void>();
-    const byteLength = parts.reduce((sum, part) => sum + part.byteLength, 0);
-    this.#waiting.push({ file: { draft, path, byteLength }, parts, done });
-    if (this.#waiting.length === 1 && this.#underWay.length === 0) setImmediate(() => this.#send());
+  write(name: string, kind: FileKind, head: string, body: Uint8Array): Promise<FailedFiles> {
+    const { files, done } = this.#openBatch();
+    files.add(name, kind, head, body);
     return done.promise;
   }
 
-  #send(): void {
-    if (this.#waiting.length === 0) return;
-    this.#thread ??= this.#start();
-    const thread = this.#thread;
-    this.#underWay = this.#nextBatch();
-    const files = this.#underWay.map(({ file }) => file);
-    const size = files.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    const bytes = joined(
-      this.#underWay.flatMap(({ parts }) => parts),
-      size,
-    );
-    const batch: Batch = { files, bytes };
-    thread.ref();
-    thread.postMessage(batch, [bytes.buffer]);
+  /** The batch that takes the next file. */
+  #openBatch(): Batch {
+    const last = this.#waiting.at(-1);
+    if (last && last.files.length < MAX_BATCH_BYTES) return last;
+    if (!last && !this.#underWay) setImmediate(() => this.#send());
+    const batch = { files: new FileBatch(), done: Promise.withResolvers<FailedFiles>() };
+    this.#waiting.push(batch);
+    return batch;
   }
 
-  #nextBatch(): readonly Waiting[] {
-    const waiting = this.#waiting;
-    let count = 0;
-    for (let bytes = 0; count < waiting.length && bytes < MAX_BATCH_BYTES; count++) {
-      bytes += waiting[count]!.file.byteLength;
-    }
-    this.#waiting = waiting.slice(count);
-    return waiting.slice(0, count);
+  #send(): void {
+    this.#underWay = this.#waiting.shift();
+    if (!this.#underWay) return;
+    this.#thread ??= this.#start();
+    const { bytes } = this.#underWay.files;
+    this.#thread.ref();
+    this.#thread.postMessage(bytes, [bytes.buffer]);
   }
 
   #start(): Worker {
+    const start: ThreadStart = { folder: this.#folder.path, draft: this.#folder.draft() };
     const thread = new Worker(this.#program, {
       execArgv: [],
+      workerData: start,
       resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MIB, maxYoungGenerationSizeMb: THREAD_MEMORY_MIB / 4 },
     });
     let cause: Error | undefined;
     thread.on("message", (failures: readonly Failure[]) => {
       thread.unref();
-      const written = this.#underWay;
-      this.#underWay = [];
-      for (const { index, message, code, syscall } of failures) {
-        written[index]!.done.reject(Object.assign(new Error(message), { code, syscall }));
-      }
-      for (const { done } of written) done.resolve();
+      this.#underWay?.done.resolve(failures.length === 0 ? NONE_FAILED : new Map(failures.map(failedFile)));
       this.#send();
     });
     thread.on("error", (error: Error) => {
@@ -95,10 +92,15 @@ export class WriterThread implements FileWriter {
     thread.on("exit", () => {
       this.#thread = undefined;
       const lost = this.#underWay;
-      this.#underWay = [];
-      for (const { done } of lost) done.reject(new Error("The thread that writes files has ended.", { cause }));
+      unlink(start.draft, () => {
+        lost?.done.reject(new Error("The thread that writes files has ended.", { cause }));
+      });
       this.#send();
     });
     return thread;
   }
+}
+
+function failedFile({ name, message, code, syscall }: Failure): [string, Error] {
+  return [name, Object.assign(new Error(message), { code, syscall })];
 }

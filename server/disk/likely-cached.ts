@@ -4,6 +4,12 @@ const SHARE = 1 / 4;
 /** The most files that are remembered: each takes about 100 bytes of this process's own memory. */
 const MAX_FILES = 200_000;
 
+/**
+ * When there are too many, so many remain. To forget one at a time would cost 100 µs each: the oldest is found behind the
+ * places of all that were forgotten or used since.
+ */
+const KEPT_SHARE = 63 / 64;
+
 /** A read that takes longer than this has waited, for the disk or for a core. Milliseconds. */
 const WAIT_MS = 2;
 
@@ -45,15 +51,13 @@ export class LikelyCached {
     if (bytes > this.#maxBytes) return;
     this.#files.set(file, bytes);
     this.#bytes += bytes;
-    for (const [oldest, oldestBytes] of this.#files) {
-      if (this.#bytes <= this.#maxBytes && this.#files.size <= MAX_FILES) return;
-      this.#files.delete(oldest);
-      this.#bytes -= oldestBytes;
-    }
+    if (this.#bytes > this.#maxBytes || this.#files.size > MAX_FILES) this.#forgetOldest();
   }
 
   forget(file: string): void {
-    this.#bytes -= this.#files.get(file) ?? 0;
+    const bytes = this.#files.get(file);
+    if (bytes === undefined) return;
+    this.#bytes -= bytes;
     this.#files.delete(file);
   }
 
@@ -72,5 +76,13 @@ export class LikelyCached {
     this.#foldersColdUntil = nowMs + FOLDERS_COLD_MS;
     this.#files.clear();
     this.#bytes = 0;
+  }
+
+  #forgetOldest(): void {
+    for (const [oldest, bytes] of this.#files) {
+      if (this.#bytes <= this.#maxBytes * KEPT_SHARE && this.#files.size <= MAX_FILES * KEPT_SHARE) return;
+      this.#files.delete(oldest);
+      this.#bytes -= bytes;
+    }
   }
 }

@@ -25,10 +25,17 @@ export class Room {
   async take(bytes: number): Promise<boolean> {
     const room = roomOf(bytes);
     if (room > PIECE_BYTES / 4) return (await this.#line.ask(room, room)) > 0;
-    while (this.#spareBytes < room) {
+    while (!this.takeNow(bytes)) {
       this.#asking ??= this.#refill(room);
       if (!(await this.#asking)) return false;
     }
+    return true;
+  }
+
+  /** Like `take`, if room for the file is at hand. False says nothing of the disk. */
+  takeNow(bytes: number): boolean {
+    const room = roomOf(bytes);
+    if (this.#spareBytes < room) return false;
     this.#spareBytes -= room;
     return true;
   }

@@ -31,14 +31,15 @@ const LEFT_AFTER_ANSWERS_MS = 1_000;
 export async function startWorker({ name, settings, logs, line }: WorkerStart): Promise<RunningWorker> {
   const { sites: given, ...edge } = settings as EdgeSettings;
   const write = (line: string) => console.error(`${name}: ${line}`);
+  const folder = edge.disk && CacheFolder.at(edge.disk.folder);
   const tier =
-    edge.disk &&
+    folder &&
     new DiskTier({
-      folder: CacheFolder.at(edge.disk.folder),
+      folder,
       janitor: janitorBehind(line),
       now: () => systemClock.now(),
       say: write,
-      writer: new WriterThread(),
+      writer: new WriterThread(folder),
     });
   const fetches =
     edge.disk && edge.sharesFetches

@@ -32,7 +32,7 @@ export interface DiskOptions {
   readonly cached?: boolean;
   readonly isScanned?: boolean;
   /** Default: small files are written by `files`, too. */
-  readonly writer?: FileWriter;
+  readonly writer?: (folder: CacheFolder) => FileWriter;
 }
 
 export function openDisk(path: string, maxBytes = 64 * 1024 * 1024): { folder: CacheFolder; janitor: Janitor } {
@@ -63,7 +63,7 @@ export class DiskUnderTest {
       say: (line) => this.lines.push(line),
       files,
       likelyCached: new LikelyCached(cached ? undefined : 0),
-      ...(writer && { writer }),
+      ...(writer && { writer: writer(this.folder) }),
     });
   }
 

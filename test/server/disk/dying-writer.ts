@@ -45,9 +45,9 @@ const files: DiskFiles = {
 };
 
 const folder = CacheFolder.open(path!);
-const janitor = new Janitor(folder, 64 * 1024 * 1024, files);
+const janitor = new Janitor(folder, 1024 ** 3, files); // which grants room for many files at once
 await janitor.scan();
-const writer = new WriterThread(fileURLToPath(new URL("dying-thread.ts", import.meta.url)));
+const writer = new WriterThread(folder, fileURLToPath(new URL("dying-thread.ts", import.meta.url)));
 const tier = new DiskTier({
   ...{ folder, janitor: janitor.connect(), now: () => 0, say: console.error, files },
   ...(isInThread && { writer }),
@@ -61,8 +61,11 @@ await pipe.writable.write(Buffer.from(body.slice(0, 1000)));
 await pipe.writable.write(Buffer.from(body.slice(1000)));
 await pipe.writable.close();
 await putBody;
-const put = (each: string) =>
-  tier.put({ head: storedHead({ key: each, bodyBytes: bytes.byteLength, fetchedAt: Number(round) }), body: bytes });
+const put = async (each: string) => {
+  if (isInThread) await tier.get(each); // What is missing is put in a batch.
+  const head = storedHead({ key: each, bodyBytes: bytes.byteLength, fetchedAt: Number(round) });
+  await tier.put({ head, body: bytes });
+};
 await Promise.all([put(key), ...(isInThread ? [put(entryKey((Number(round) + 1) % 3))] : [])]);
 await tier.delete(key);
 await put(key);

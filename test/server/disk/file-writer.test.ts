@@ -1,75 +1,110 @@
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { type FileWriter, WriterThread } from "../../../server/disk/file-writer.ts";
-import { DiskUnderTest, noise, page, temporaryFolder } from "./disk-under-test.ts";
+import { CacheFolder } from "../../../server/disk/cache-folder.ts";
+import { writeSmallFile } from "../../../server/disk/file-format.ts";
+import { WriterThread } from "../../../server/disk/file-writer.ts";
+import { noise, temporaryFolder } from "./disk-under-test.ts";
+
+const ENDING_THREAD = fileURLToPath(new URL("ending-thread.ts", import.meta.url));
+
+function openFolder(): CacheFolder {
+  return CacheFolder.open(temporaryFolder());
+}
+
+function fileOf(head: string, body: Uint8Array): Buffer {
+  const bytes = Buffer.alloc(1024 * 1024);
+  return bytes.subarray(0, writeSmallFile(bytes, 0, "entry", head, body));
+}
 
 describe("the thread that writes files", () => {
   test("writes each whole, and leaves no draft", async () => {
-    const folder = temporaryFolder();
-    mkdirSync(join(folder, "drafts"));
-    const writer = new WriterThread();
-    const files = Array.from({ length: 200 }, (_, at) => ({ name: `${at}`, bytes: noise(1 + at * 321, at) }));
-    const writes = files.map(({ name, bytes }, at) =>
-      writer.write(join(folder, "drafts", name), join(folder, name), [bytes.subarray(0, at), bytes.subarray(at)]),
-    );
-    await Promise.all(writes);
-    for (const { name, bytes } of files) expect(readFileSync(join(folder, name)).equals(bytes)).toBe(true);
-    expect(readdirSync(join(folder, "drafts"))).toEqual([]);
-  });
-
-  test("names the call that failed, and writes the other files of the batch", async () => {
-    const folder = temporaryFolder();
-    const writer = new WriterThread();
-    const write = (draft: string, name: string) => writer.write(join(folder, draft), join(folder, name), [noise(10)]);
-    const results = await Promise.allSettled([
-      write("draft-1", "one"),
-      write("missing/draft-2", "two"),
-      write("draft-3", "missing/three"),
-      write("draft-4", "four"),
-    ]);
-    const causes = results.map((result) => (result.status === "rejected" ? result.reason : null));
-    expect(causes).toEqual([
-      null,
-      expect.objectContaining({ code: "ENOENT", syscall: "open" }),
-      expect.objectContaining({ code: "ENOENT", syscall: "rename" }),
-      null,
-    ]);
-    expect(readdirSync(folder).sort()).toEqual(["draft-3", "four", "one"]);
-  });
-
-  test("says when the thread has ended, and starts another one", async () => {
-    const folder = temporaryFolder();
-    const writer = new WriterThread(fileURLToPath(new URL("ending-thread.ts", import.meta.url)));
-    const write = () => writer.write(join(folder, "draft"), join(folder, "file"), [noise(10)]);
-    await expect(write()).rejects.toThrow("The thread that writes files has ended.");
-    await expect(write()).rejects.toThrow("The thread that writes files has ended.");
-  });
-});
-
-describe("a disk tier with such a thread", () => {
-  test("finds what it has written, small, large and replaced", async () => {
-    const disk = await DiskUnderTest.open(temporaryFolder(), { writer: new WriterThread() });
-    const bodies = [0, 1, 5_000, 255 * 1024, 300 * 1024].map((bytes) => Buffer.from(noise(bytes, bytes)));
-    await Promise.all(bodies.map((body, at) => disk.tier.put(page(`/${at}`, body))));
-    await disk.tier.put(page("/1", "another body"));
-    await disk.settled();
-    for (const [at, body] of bodies.entries()) {
-      const expected = at === 1 ? Buffer.from("another body") : body;
-      expect((await disk.bytesOf(`https://www.example.test/${at}`))?.equals(expected)).toBe(true);
+    const folder = openFolder();
+    const writer = new WriterThread(folder);
+    const files = Array.from({ length: 200 }, (_, at) => ({
+      name: folder.nameOf(`${at}`, "entry"),
+      head: `head ${at}: ${"für ".repeat(at)}`,
+      body: noise(at * 1_234, at),
+    }));
+    const writes = files.map(({ name, head, body }) => writer.write(name, "entry", head, body));
+    for (const failed of await Promise.all(writes)) expect(failed.size).toBe(0);
+    for (const { name, head, body } of files) {
+      expect(readFileSync(folder.pathOf(name)).equals(fileOf(head, body))).toBe(true);
     }
-    expect(readdirSync(disk.folder.draftsFolder)).toEqual([]);
+    expect(readdirSync(folder.draftsFolder)).toEqual([]);
   });
 
-  test("keeps a full disk's owner informed, and works on", async () => {
-    const full: FileWriter = {
-      write: () => Promise.reject(Object.assign(new Error("no space"), { code: "ENOSPC", syscall: "write" })),
-    };
-    const disk = await DiskUnderTest.open(temporaryFolder(), { writer: full });
-    await disk.tier.put(page("/a", "body"));
-    await disk.settled();
-    expect(await disk.textOf("https://www.example.test/a")).toBeUndefined();
-    expect(disk.lines).toEqual([expect.stringContaining("ENOSPC")]);
+  test("takes the bytes when it is given them", async () => {
+    const folder = openFolder();
+    const body = noise(1_000);
+    const expected = fileOf("head", body);
+    const written = new WriterThread(folder).write(folder.nameOf("a", "entry"), "entry", "head", body);
+    body.fill(0);
+    await written;
+    expect(readFileSync(folder.pathOf(folder.nameOf("a", "entry"))).equals(expected)).toBe(true);
+  });
+
+  test("writes a head that takes more bytes than it has characters", async () => {
+    const folder = openFolder();
+    const name = folder.nameOf("a", "entry");
+    const head = "ü".repeat(50_000);
+    await new WriterThread(folder).write(name, "entry", head, noise(10));
+    expect(readFileSync(folder.pathOf(name)).equals(fileOf(head, noise(10)))).toBe(true);
+  });
+
+  test("writes in one batch what comes while another is written, up to a size", async () => {
+    const folder = openFolder();
+    const writer = new WriterThread(folder);
+    const write = (key: string, bytes = 10) =>
+      writer.write(folder.nameOf(key, "entry"), "entry", "head", new Uint8Array(bytes));
+    const first = write("a");
+    expect(write("b")).toBe(first);
+    await first;
+    const second = write("c");
+    await new Promise(setImmediate); // it is sent now
+    const third = write("d");
+    expect(new Set([first, second, third]).size).toBe(3);
+    const large = Array.from({ length: 40 }, (_, at) => write(`${at}`, 250_000)); // 10 MB
+    expect(new Set([third, ...large]).size).toBe(3);
+    await Promise.all(large);
+    expect(folder.folders.flatMap((path) => readdirSync(path))).toHaveLength(44);
+  });
+
+  test("names the call that failed for one file, and writes the others of the batch", async () => {
+    const folder = openFolder();
+    const writer = new WriterThread(folder);
+    const names = ["a", "b", "c", "d"].map((key) => folder.nameOf(key, "entry"));
+    for (const name of [names[1]!, names[3]!]) mkdirSync(folder.pathOf(name));
+    const writes = names.map((name) => writer.write(name, "entry", "head", noise(10)));
+    const failed = await writes[0]!;
+    const cause = expect.objectContaining({ code: "EISDIR", syscall: "rename" });
+    expect([...failed]).toEqual([
+      [names[1], cause],
+      [names[3], cause],
+    ]);
+    for (const name of [names[0]!, names[2]!]) {
+      expect(readFileSync(folder.pathOf(name)).equals(fileOf("head", noise(10)))).toBe(true);
+    }
+    expect(readdirSync(folder.draftsFolder)).toEqual([]);
+  });
+
+  test("says so for each file if none can be written", async () => {
+    const folder = openFolder();
+    rmSync(folder.draftsFolder, { recursive: true });
+    const writer = new WriterThread(folder);
+    const names = ["a", "b"].map((key) => folder.nameOf(key, "entry"));
+    const [failed] = await Promise.all(names.map((name) => writer.write(name, "entry", "head", noise(10))));
+    const cause = expect.objectContaining({ code: "ENOENT", syscall: "open" });
+    expect([...failed!]).toEqual(names.map((name) => [name, cause]));
+  });
+
+  test("says when the thread has ended, removes its draft, and starts another one", async () => {
+    const folder = openFolder();
+    const writer = new WriterThread(folder, ENDING_THREAD);
+    const write = () => writer.write(folder.nameOf("a", "entry"), "entry", "head", noise(10));
+    for (let thread = 1; thread <= 2; thread++) {
+      await expect(write()).rejects.toThrow("The thread that writes files has ended.");
+      expect(readdirSync(folder.draftsFolder)).toEqual([]);
+    }
   });
 });
