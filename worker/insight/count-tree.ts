@@ -28,7 +28,17 @@ function added(sum: number | CountTree | undefined, value: number | CountTree, n
 
 /** Adds to the number under a path of names, in place. */
 export function addUnder(tree: CountTree, path: readonly string[], by: number): void {
-  addCounts(tree, path.reduceRight<number | CountTree>((value, name) => ({ [name]: value }), by) as CountTree);
+  let level = tree;
+  let name = nameIn(level, path[0]!);
+  for (let depth = 1; depth < path.length; depth++) {
+    level = (level[name] ??= emptyTree()) as CountTree;
+    name = nameIn(level, path[depth]!);
+  }
+  level[name] = ((level[name] as number | undefined) ?? 0) + by;
+}
+
+function nameIn(tree: CountTree, name: string): string {
+  return Object.hasOwn(tree, name) || Object.keys(tree).length < MAX_NAMES ? name : OTHERS;
 }
 
 /** What has been added since `before`. Names that have not changed are left out. */
