@@ -31,7 +31,8 @@ export function addUnder(tree: CountTree, path: readonly string[], by: number): 
   let level = tree;
   let name = nameIn(level, path[0]!);
   for (let depth = 1; depth < path.length; depth++) {
-    level = (level[name] ??= emptyTree()) as CountTree;
+    level[name] ??= emptyTree();
+    level = level[name] as CountTree;
     name = nameIn(level, path[depth]!);
   }
   level[name] = ((level[name] as number | undefined) ?? 0) + by;

@@ -43,26 +43,23 @@ export class TopUrls {
     }
     const error = this.#givenUp;
     this.#entries.set(key, { url: shown, weight: error + weight, error, times: 1, ...(because && { because }) });
-    if (this.#entries.size >= MAX_COUNTED) this.#giveUpLight();
-  }
-
-  #giveUpLight(): void {
-    const all = heaviestFirst(this.#entries);
-    this.#givenUp = all[MAX_TOP_URLS]![1].weight; // none is lighter than what was given up before
-    this.#entries = new Map(all.slice(0, MAX_TOP_URLS));
+    if (this.#entries.size < MAX_COUNTED) return;
+    const heaviest = heaviestFirst(this.#entries.values());
+    this.#givenUp = heaviest[MAX_TOP_URLS]!.weight; // none is lighter than what was given up before
+    this.#entries = new Map(heaviest.slice(0, MAX_TOP_URLS).map((each) => [keyOf(each.because, each.url), each]));
   }
 
   /** Its heaviest entries. It forgets all of them. */
   take(): TopUrl[] {
-    const taken = heaviestFirst(this.#entries).slice(0, MAX_TOP_URLS);
+    const taken = heaviestFirst(this.#entries.values()).slice(0, MAX_TOP_URLS);
     this.#entries = new Map();
     this.#givenUp = 0;
-    return taken.map(([, counted]) => counted);
+    return taken;
   }
 }
 
-function heaviestFirst(entries: ReadonlyMap<string, Counted>): [key: string, counted: Counted][] {
-  return [...entries].sort(([, a], [, b]) => b.weight - a.weight);
+function heaviestFirst(entries: Iterable<Counted>): Counted[] {
+  return [...entries].sort((a, b) => b.weight - a.weight);
 }
 
 /**
