@@ -32,6 +32,7 @@ interface Seen {
 }
 
 const NEVER = Number.NEGATIVE_INFINITY;
+const NOTHING = { key: 0, body: null, at: NEVER, until: NEVER };
 
 interface Page {
   readonly body: string;
@@ -104,12 +105,10 @@ export class Likeness {
   /** What is remembered under a name; of another than the last in its slot, nothing. */
   #seen(name: number): Seen {
     const slot = (name ^ (name >>> 16)) & (SLOTS - 1);
-    this.#slots[slot] ??= { name, key: 0, body: null, at: NEVER, until: NEVER, since: LIFETIMES.map(() => NEVER) };
+    this.#slots[slot] ??= { ...NOTHING, name, since: LIFETIMES.map(() => NEVER) };
     const seen = this.#slots[slot];
     if (seen.name !== name) {
-      seen.name = name;
-      seen.body = null;
-      seen.until = NEVER;
+      Object.assign(seen, NOTHING).name = name;
       seen.since.fill(NEVER);
     }
     return seen;
