@@ -63,39 +63,26 @@ function heaviestFirst(entries: Iterable<Counted>): Counted[] {
 }
 
 /**
- * The heaviest of both. A URL that only one of them has may have been in the other one with any weight up to the
- * lightest entry, if that one is full.
+ * The heaviest of both, which have the heaviest first. A URL that only one of them has may have been in the other one with
+ * any weight up to the lightest entry, if that one is full.
  */
 export function mergeTopUrls(some: readonly TopUrl[], more: readonly TopUrl[]): TopUrl[] {
-  const all = new Map([...some, ...more].map((each) => [keyOf(each.because, each.url), each]));
   const sides = [some, more].map((urls) => {
-    const weight = urls.length < MAX_TOP_URLS ? 0 : lightestOf(urls).weight;
+    const { weight } = urls[MAX_TOP_URLS - 1] ?? { weight: 0 };
     return {
       held: new Map(urls.map((each) => [keyOf(each.because, each.url), each])),
       missing: { weight, error: weight, times: 0 },
     };
   });
-  return [...all]
-    .map(([key, each]) =>
-      sides.reduce((merged, { held, missing }) => sum(merged, held.get(key) ?? missing), {
-        ...each,
-        ...{ weight: 0, error: 0, times: 0 },
-      }),
-    )
-    .sort((a, b) => b.weight - a.weight)
-    .slice(0, MAX_TOP_URLS);
-}
-
-function sum(entry: TopUrl, { weight, error, times }: Pick<TopUrl, "weight" | "error" | "times">): TopUrl {
-  return { ...entry, weight: entry.weight + weight, error: entry.error + error, times: entry.times + times };
+  const merged = [...new Map(sides.flatMap(({ held }) => [...held]))].map(([key, each]) => {
+    const [a, b] = sides.map(({ held, missing }) => held.get(key) ?? missing) as [TopUrl, TopUrl];
+    return { ...each, weight: a.weight + b.weight, error: a.error + b.error, times: a.times + b.times };
+  });
+  return heaviestFirst(merged).slice(0, MAX_TOP_URLS);
 }
 
 function keyOf(because: string | undefined, url: string): string {
   return because === undefined ? url : `${because} ${url}`;
-}
-
-function lightestOf(urls: readonly TopUrl[]): TopUrl {
-  return urls.reduce((lightest, each) => (each.weight < lightest.weight ? each : lightest));
 }
 
 /** A URL of which nothing is stored is kept without its query, because that may be about one visitor. */
