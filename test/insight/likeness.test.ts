@@ -77,6 +77,13 @@ test("a hundred parameters make at most fifty names and one more", () => {
   expect(names).toContain("(others)");
 });
 
+test("of a thousand pages that are fetched again, most are compared", () => {
+  const pages = Array.from({ length: 1000 }, (_, page) => ({ url: `/${page}` }));
+  const { same } = comparedAfter([...pages, ...pages]).refetched;
+  expect(same).toBeGreaterThan(700);
+  expect(same).toBeLessThanOrEqual(1000);
+});
+
 test("after ten thousand other pages the first ones are forgotten", () => {
   const others = Array.from({ length: 10_000 }, (_, page) => ({ url: `/other/${page}` }));
   expect(comparedAfter([{ url: "/a?x=1" }, ...others, { url: "/a?x=2" }]).keys).toBeUndefined();

@@ -90,6 +90,25 @@ describe("EvictingMap", () => {
     expect(map.size).toBe(held);
   });
 
+  test("all that is worth less stays if it would not make enough room", () => {
+    const map = new EvictingMap<string>(100);
+    map.set("established", "v", 10, true);
+    map.set("new", "v", 14);
+    expect(map.admits("large", 95)).toBe(false);
+    expect([...map.keys()]).toEqual(["established", "new"]);
+    expect(map.heldBytes).toBe(24);
+  });
+
+  test("an entry that leaves after a halving is remembered by its halved count", () => {
+    const map = new EvictingMap<string>(100);
+    for (let time = 0; time < 15; time++) ask(map, "popular", 10);
+    // Misses for others that do not fit halve all counts several times.
+    for (let miss = 0; miss < 6 * 16 * 1024; miss++) map.admits(`large ${miss}`, 1000);
+    map.shrinkTo(0);
+    for (let page = 0; page < 10; page++) for (let time = 0; time < 3; time++) ask(map, `other ${page}`, 10);
+    expect(map.admits("popular", 10)).toBe(false);
+  });
+
   test("a replaced entry keeps its count", () => {
     const map = new EvictingMap<string>(100);
     for (let time = 0; time < 15; time++) ask(map, "popular", 10);

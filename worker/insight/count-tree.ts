@@ -12,13 +12,16 @@ const BOUNDED = "buckets";
 
 /** Adds `more` to `sum`, in place. */
 export function addCounts(sum: CountTree, more: CountTree, maxNames = MAX_NAMES): CountTree {
-  let names = Object.keys(sum).length;
   for (const [given, value] of Object.entries(more)) {
-    const name = Object.hasOwn(sum, given) || names < maxNames ? given : OTHERS;
-    if (!Object.hasOwn(sum, name)) names++;
+    const name = nameIn(sum, given, maxNames);
     sum[name] = added(Object.hasOwn(sum, name) ? sum[name] : undefined, value, name);
   }
   return sum;
+}
+
+/** The name under which something is counted on a level. */
+function nameIn(level: CountTree, name: string, maxNames: number): string {
+  return maxNames === Infinity || Object.hasOwn(level, name) || Object.keys(level).length < maxNames ? name : OTHERS;
 }
 
 function added(sum: number | CountTree | undefined, value: number | CountTree, name: string): number | CountTree {
@@ -26,9 +29,14 @@ function added(sum: number | CountTree | undefined, value: number | CountTree, n
   return addCounts(typeof sum === "object" ? sum : emptyTree(), value, name === BOUNDED ? Infinity : MAX_NAMES);
 }
 
-/** Adds to the number under a path of names, in place. */
-export function addUnder(tree: CountTree, path: readonly string[], by: number): void {
-  addCounts(tree, path.reduceRight<number | CountTree>((value, name) => ({ [name]: value }), by) as CountTree);
+/** Adds to the number under a path of names, in place. The tree is one without prototypes. */
+export function addUnder(tree: CountTree, [given, ...rest]: readonly string[], by: number): void {
+  const name = nameIn(tree, given!, MAX_NAMES);
+  if (rest.length === 0) tree[name] = ((tree[name] as number) ?? 0) + by;
+  else {
+    tree[name] ??= emptyTree();
+    addUnder(tree[name] as CountTree, rest, by);
+  }
 }
 
 /** What has been added since `before`. Names that have not changed are left out. */

@@ -35,6 +35,7 @@ class RouteCounts {
   readonly times: Partial<Record<AnsweredEvent["tier"], TimeSketch>> = {};
   /** The reasons for not storing, and what the comparison of pages has found. */
   readonly findings = emptyTree();
+  readonly compared: Count = (path, by = 1) => addUnder(this.findings, ["compared", ...path], by);
 
   get tree(): CountTree {
     const sketched = Object.entries(this.times).map(([tier, sketch]) => [tier, { ...sketch.times }]);
@@ -148,15 +149,15 @@ export class Counters implements Reporter {
         this.#top.notStored.add(withoutQuery(event.url), 1, event.because);
         addUnder(this.#routeCounts(event.route).findings, ["refused", event.because], 1);
         if (event.because === "no-freshness") {
-          this.#likeness.lacksLifetime(event.url, event.at, this.#comparedOn(event.route));
+          this.#likeness.lacksLifetime(event.url, event.at, this.#routeCounts(event.route).compared);
         }
         if (event.field !== undefined) this.#addUnkeyedField(event.field);
         return;
       case "fetched":
-        this.#likeness.stored(event.url, event.stored, event.at, this.#comparedOn(event.route));
+        this.#likeness.stored(event.url, event.stored, event.at, this.#routeCounts(event.route).compared);
         return;
       case "passed-on":
-        this.#likeness.passed(event, this.#comparedOn(event.route));
+        this.#likeness.passed(event, this.#routeCounts(event.route).compared);
         return;
       case "second-look":
         this.#counts.secondLooks++;
@@ -318,11 +319,6 @@ export class Counters implements Reporter {
     const counts = new RouteCounts();
     this.#routes.set(pattern, counts);
     return counts;
-  }
-
-  #comparedOn(route: string | null): Count {
-    const { findings } = this.#routeCounts(route);
-    return (path, by = 1) => addUnder(findings, ["compared", ...path], by);
   }
 
   #addUnkeyedField(name: string): void {

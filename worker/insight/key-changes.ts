@@ -14,31 +14,33 @@ const MAX_NAMES = 6;
  */
 export function keyChanges(url: string, variant: VariantFields): Map<string, string> {
   const changes = new Map<string, string>();
-  const [path, search] = url.split("?", 2) as [string, string?];
-  const fields = JSON.stringify(variant);
-  const add = (change: string, parameters: readonly string[], rest = fields) =>
-    changes.set(change, `${path}?${parameters.join("&")} ${rest}`);
+  const queryAt = url.indexOf("?");
+  if (queryAt < 0 && variant.length === 0) return changes;
+  const [path, search] = queryAt < 0 ? [url] : [url.slice(0, queryAt), url.slice(queryAt + 1)];
   const parameters = search?.split("&") ?? [];
-  const named = parameters.map((text) => ({ text, name: nameOf(text) }));
-  const names = new Set(named.flatMap(({ name }) => name ?? []).slice(0, MAX_NAMES));
-  for (const each of names) {
-    const without = (isIt: (name: string) => boolean) =>
-      named.flatMap(({ text, name }) => (name !== undefined && isIt(name) ? [] : text));
+  const names = parameters.map(nameOf);
+  const fields = JSON.stringify(variant);
+  const add = (change: string, changed: readonly string[], rest = fields) =>
+    changes.set(change, `${path}?${changed.join("&")} ${rest}`);
+  const without = (isIt: (name: string) => boolean) =>
+    parameters.filter((_, at) => names[at] === undefined || !isIt(names[at]));
+  const known = new Set(names.filter((name) => name !== undefined));
+  for (const each of [...known].slice(0, MAX_NAMES)) {
     add(
       `drop ${each}`,
       without((name) => name === each),
     );
-    const lower = named.map(({ text, name }) => (name === each ? text.toLowerCase() : text));
+    const lower = parameters.map((text, at) => (names[at] === each ? text.toLowerCase() : text));
     add(`lowercase ${each}`, lower);
-    const [stem] = each.split(/(?<=_)/);
-    if (stem !== each)
+    const stem = each.slice(0, each.indexOf("_") + 1);
+    if (stem !== "" && stem !== each)
       add(
         `drop ${stem}*`,
-        without((name) => name.startsWith(stem!)),
+        without((name) => name.startsWith(stem)),
       );
   }
   if (parameters.length > 1) add("sort", parameters.toSorted());
-  if (parameters.length > 0 && named.every(({ name }) => name !== undefined)) add("drop *", []);
+  if (parameters.length > 0 && !names.includes(undefined)) add("drop *", []);
   for (const [each] of variant.slice(0, MAX_NAMES)) {
     add(`vary ${each}`, parameters, JSON.stringify(variant.filter(([name]) => name !== each)));
   }

@@ -4,8 +4,8 @@ import { bodyDigest } from "../rules/storing/body-digest.ts";
 import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import { keyChanges } from "./key-changes.ts";
 
-/** The most keys, pages and visitors that one isolate remembers. */
-const MAX_KEYS = 2048;
+/** What one isolate remembers: keys in as many slots, a power of two, and at most so many pages and visitors. */
+const SLOTS = 4096;
 const MAX_PAGES = 64;
 
 /** Larger bodies are not compared. */
@@ -19,12 +19,20 @@ const ENOUGH_VISITORS = 20;
 /** The lifetimes whose effect is counted. Seconds. */
 export const LIFETIMES = [60, 600, 3600] as const;
 
+/** The page that was stored under a key, or would have been under a changed one. */
 interface Seen {
-  readonly key: number;
-  readonly body: string | null;
-  readonly at: number;
-  readonly until: number;
+  /** Hashes of the key under which it is remembered, and of its own. */
+  name: number;
+  key: number;
+  body: string | null;
+  at: number;
+  until: number;
+  /** For each of the lifetimes: when a page came that would answer until it ends. */
+  readonly since: number[];
 }
+
+const NEVER = Number.NEGATIVE_INFINITY;
+const NOTHING = { key: 0, body: null, at: NEVER, until: NEVER };
 
 interface Page {
   readonly body: string;
@@ -37,51 +45,40 @@ export type Count = (path: readonly string[], by?: number) => void;
 
 /**
  * Compares the pages that one isolate fetches: what would be one page under other settings, and whether it would have been
- * the same. It remembers no page: of names a hash of 32 bits, because two that share one change a count at most.
+ * the same. It remembers no page: of names a hash of 32 bits, because two that share one change a count at most. Each has
+ * one slot, in which it takes the place of another. No slot is made twice, because every miss takes some of them.
  */
 export class Likeness {
-  readonly #seen = new Map<number, Seen>();
-  readonly #fresh = new Map<number, number[]>();
+  readonly #slots: Seen[] = new Array(SLOTS);
   readonly #pages = new Map<number, Page>();
   #nextBodyAt = 0;
 
   /** A response is stored. */
   stored(url: string, { head, body }: StoredResponse, now: number, count: Count): void {
-    const { key, variant, receivedAt, freshnessSeconds, initialAgeMs } = head;
+    const { variant, receivedAt, freshnessSeconds, initialAgeMs } = head;
     const until = receivedAt + freshnessSeconds * 1000 - initialAgeMs;
-    const seen = { key: fnvHash(key), body: this.#digest(body, now), at: now, until };
-    this.#outlives("lifetimes", seen.key, now, count);
-    const before = this.#seen.get(seen.key);
-    if (before?.body && seen.body && before.until <= now) {
-      count(["refetched", before.body === seen.body ? "same" : "different"]);
+    const page = { key: fnvHash(head.key), body: this.#digest(body, now), at: now, until };
+    const before = this.#seen(page.key);
+    outlives(before, "lifetimes", now, count);
+    if (before.body && page.body && before.until <= now) {
+      count(["refetched", before.body === page.body ? "same" : "different"]);
       count(["refetched", "elapsedMs"], Math.max(0, now - before.at));
     }
-    put(this.#seen, seen.key, seen, MAX_KEYS);
+    Object.assign(before, page);
     for (const [change, changed] of keyChanges(url, variant)) {
-      const name = fnvHash(`${change} ${changed}`);
-      const like = this.#seen.get(name);
+      const like = this.#seen(fnvHash(`${change} ${changed}`));
       // The page that would have been stored under the changed key answers until its lifetime ends.
-      if (!like || like.until <= now) put(this.#seen, name, seen, MAX_KEYS);
-      else if (like.key !== seen.key) {
+      if (like.until <= now) Object.assign(like, page);
+      else if (like.key !== page.key) {
         count(["keys", change, "fetches"]);
-        if (like.body && seen.body) count(["keys", change, like.body === seen.body ? "same" : "different"]);
+        if (like.body && page.body) count(["keys", change, like.body === page.body ? "same" : "different"]);
       }
     }
   }
 
   /** A page is not stored, because it has no lifetime. */
   lacksLifetime(url: string, now: number, count: Count): void {
-    this.#outlives("missingLifetimes", fnvHash(url), now, count);
-  }
-
-  /** Counts the lifetimes under which this fetch would have been a hit. */
-  #outlives(name: string, key: number, now: number, count: Count): void {
-    const since = this.#fresh.get(key) ?? LIFETIMES.map(() => Number.NEGATIVE_INFINITY);
-    for (const [index, seconds] of LIFETIMES.entries()) {
-      if (now - since[index]! < seconds * 1000) count([name, String(seconds)]);
-      else since[index] = now;
-    }
-    put(this.#fresh, key, since, MAX_KEYS);
+    outlives(this.#seen(fnvHash(url)), "missingLifetimes", now, count);
   }
 
   /** A page that is not stored went to a visitor. Two visitors are two if all that is known of them differs. */
@@ -105,10 +102,31 @@ export class Likeness {
     }
   }
 
+  /** What is remembered under a name; of another than the last in its slot, nothing. */
+  #seen(name: number): Seen {
+    const slot = (name ^ (name >>> 16)) & (SLOTS - 1);
+    this.#slots[slot] ??= { ...NOTHING, name, since: LIFETIMES.map(() => NEVER) };
+    const seen = this.#slots[slot];
+    if (seen.name !== name) {
+      Object.assign(seen, NOTHING).name = name;
+      seen.since.fill(NEVER);
+    }
+    return seen;
+  }
+
   #digest(body: Uint8Array | null, now: number): string | null {
     if (body === null || body.byteLength > MAX_BODY_BYTES || now < this.#nextBodyAt) return null;
     this.#nextBodyAt = now + body.byteLength / BYTES_PER_MS;
     return bodyDigest(body);
+  }
+}
+
+/** Counts the lifetimes under which this fetch would have been a hit. */
+function outlives({ since }: Seen, name: string, now: number, count: Count): void {
+  for (let index = 0; index < LIFETIMES.length; index++) {
+    const seconds = LIFETIMES[index]!;
+    if (now - since[index]! < seconds * 1000) count([name, String(seconds)]);
+    else since[index] = now;
   }
 }
 

@@ -1,10 +1,11 @@
 import { fnvHash } from "../rules/hashing/fnv-hash.ts";
+import { filledBuckets } from "./time-sketch.ts";
 
-/** The most keys that are sampled. */
-const MAX_KEYS = 512;
+/** The most keys that are sampled. When there are more, about half of them stay. */
+const MAX_KEYS = 1024;
 
 /** Longer keys are not sampled, so that a sample takes at most a megabyte. */
-const MAX_KEY_CHARACTERS = 1024;
+const MAX_KEY_CHARACTERS = 512;
 
 const ALL_HASHES = 2 ** 32;
 
@@ -90,8 +91,8 @@ export class ReuseSample {
     return {
       uses: this.#uses,
       held: this.#held,
-      after: histogram(this.#after),
-      bytesAfter: histogram(this.#bytesAfter),
+      after: { buckets: filledBuckets(this.#after) },
+      bytesAfter: { buckets: filledBuckets(this.#bytesAfter) },
     };
   }
 
@@ -107,13 +108,9 @@ export class ReuseSample {
   }
 
   #lowerThreshold(): void {
-    this.#threshold = Math.max(...[...this.#keys.values()].map(({ hash }) => hash));
+    this.#threshold /= 2;
     for (const [key, { hash }] of this.#keys) if (hash >= this.#threshold) this.#keys.delete(key);
   }
-}
-
-function histogram(counts: Float64Array): Histogram {
-  return { buckets: Object.fromEntries([...counts.entries()].filter(([, count]) => count > 0)) };
 }
 
 /** The bits of FNV's hash mixed, so that they are even in all places. */

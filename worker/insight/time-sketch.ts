@@ -32,10 +32,13 @@ export class TimeSketch {
   }
 
   get times(): SketchedTimes {
-    const buckets: Record<string, number> = {};
-    for (const [bucket, count] of this.#counts.entries()) if (count > 0) buckets[bucket] = count;
-    return { sum: Math.round(this.#sum * 1000) / 1000, buckets };
+    return { sum: Math.round(this.#sum * 1000) / 1000, buckets: filledBuckets(this.#counts) };
   }
+}
+
+/** The counts of the buckets that are not empty. */
+export function filledBuckets(counts: Float64Array): Record<string, number> {
+  return Object.fromEntries([...counts.entries()].filter(([, count]) => count > 0));
 }
 
 /** How many times were counted up to each of them, the shortest first. Those within the relative error are one. */

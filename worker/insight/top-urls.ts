@@ -43,62 +43,46 @@ export class TopUrls {
     }
     const error = this.#givenUp;
     this.#entries.set(key, { url: shown, weight: error + weight, error, times: 1, ...(because && { because }) });
-    if (this.#entries.size >= MAX_COUNTED) this.#giveUpLight();
-  }
-
-  #giveUpLight(): void {
-    const all = heaviestFirst(this.#entries);
-    this.#givenUp = all[MAX_TOP_URLS]![1].weight; // none is lighter than what was given up before
-    this.#entries = new Map(all.slice(0, MAX_TOP_URLS));
+    if (this.#entries.size < MAX_COUNTED) return;
+    const heaviest = heaviestFirst(this.#entries.values());
+    this.#givenUp = heaviest[MAX_TOP_URLS]!.weight; // none is lighter than what was given up before
+    this.#entries = new Map(heaviest.slice(0, MAX_TOP_URLS).map((each) => [keyOf(each.because, each.url), each]));
   }
 
   /** Its heaviest entries. It forgets all of them. */
   take(): TopUrl[] {
-    const taken = heaviestFirst(this.#entries).slice(0, MAX_TOP_URLS);
+    const taken = heaviestFirst(this.#entries.values()).slice(0, MAX_TOP_URLS);
     this.#entries = new Map();
     this.#givenUp = 0;
-    return taken.map(([, counted]) => counted);
+    return taken;
   }
 }
 
-function heaviestFirst(entries: ReadonlyMap<string, Counted>): [key: string, counted: Counted][] {
-  return [...entries].sort(([, a], [, b]) => b.weight - a.weight);
+function heaviestFirst(entries: Iterable<Counted>): Counted[] {
+  return [...entries].sort((a, b) => b.weight - a.weight);
 }
 
 /**
- * The heaviest of both. A URL that only one of them has may have been in the other one with any weight up to the
- * lightest entry, if that one is full.
+ * The heaviest of both, which have the heaviest first. A URL that only one of them has may have been in the other one with
+ * any weight up to the lightest entry, if that one is full.
  */
 export function mergeTopUrls(some: readonly TopUrl[], more: readonly TopUrl[]): TopUrl[] {
-  const all = new Map([...some, ...more].map((each) => [keyOf(each.because, each.url), each]));
   const sides = [some, more].map((urls) => {
-    const weight = urls.length < MAX_TOP_URLS ? 0 : lightestOf(urls).weight;
+    const { weight } = urls[MAX_TOP_URLS - 1] ?? { weight: 0 };
     return {
       held: new Map(urls.map((each) => [keyOf(each.because, each.url), each])),
       missing: { weight, error: weight, times: 0 },
     };
   });
-  return [...all]
-    .map(([key, each]) =>
-      sides.reduce((merged, { held, missing }) => sum(merged, held.get(key) ?? missing), {
-        ...each,
-        ...{ weight: 0, error: 0, times: 0 },
-      }),
-    )
-    .sort((a, b) => b.weight - a.weight)
-    .slice(0, MAX_TOP_URLS);
-}
-
-function sum(entry: TopUrl, { weight, error, times }: Pick<TopUrl, "weight" | "error" | "times">): TopUrl {
-  return { ...entry, weight: entry.weight + weight, error: entry.error + error, times: entry.times + times };
+  const merged = [...new Map(sides.flatMap(({ held }) => [...held]))].map(([key, each]) => {
+    const [a, b] = sides.map(({ held, missing }) => held.get(key) ?? missing) as [TopUrl, TopUrl];
+    return { ...each, weight: a.weight + b.weight, error: a.error + b.error, times: a.times + b.times };
+  });
+  return heaviestFirst(merged).slice(0, MAX_TOP_URLS);
 }
 
 function keyOf(because: string | undefined, url: string): string {
   return because === undefined ? url : `${because} ${url}`;
-}
-
-function lightestOf(urls: readonly TopUrl[]): TopUrl {
-  return urls.reduce((lightest, each) => (each.weight < lightest.weight ? each : lightest));
 }
 
 /** A URL of which nothing is stored is kept without its query, because that may be about one visitor. */

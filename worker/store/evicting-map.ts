@@ -1,3 +1,4 @@
+import { EntryTable, worth } from "./entry-table.ts";
 import { FrequencySketch, MAX_COUNT } from "./frequency-sketch.ts";
 
 /** The shares of the bytes that belong to new entries, and to those of them that were requested again. */
@@ -25,22 +26,6 @@ const MIN_HITS = 1024;
  */
 const MISS_IN_HITS = 1 / 16;
 
-interface Entry<Value> {
-  readonly key: string;
-  readonly value: Value;
-  bytes: number;
-  queue: Queue<Value> | undefined;
-  /** Its neighbours in the queue. */
-  before: Entry<Value> | undefined;
-  after: Entry<Value> | undefined;
-  /** How often the entry was requested. It is halved whenever the counters of the sketch are. */
-  uses: number;
-  /** The halvings that `uses` includes. */
-  halvings: number;
-  /** Whether it was requested since the hand last met it. */
-  isUsed: boolean;
-}
-
 /**
  * A map bounded in bytes, which a scan cannot spoil, for the memory tier and for the index of a disk
  * (docs/decisions/0020-which-entries-leave.md).
@@ -55,10 +40,12 @@ export class EvictingMap<Value> {
   readonly #maxBytes: number;
   readonly #evicted: (key: string, value: Value) => void;
   readonly #frequency: FrequencySketch;
-  readonly #entries = new Map<string, Entry<Value>>();
-  readonly #new: Queue<Value>;
-  readonly #returning: Queue<Value>;
-  readonly #established: Queue<Value>;
+  /** The number of each key's entry. */
+  readonly #numbers = new Map<string, number>();
+  readonly #entries = new EntryTable<Value, Queue>();
+  readonly #new: Queue;
+  readonly #returning: Queue;
+  readonly #established: Queue;
   #hits = 0;
 
   /** `evicted` hears of each entry that had to leave, a new one too, but not of those that are deleted or replaced. */
@@ -70,9 +57,9 @@ export class EvictingMap<Value> {
     this.#maxBytes = maxBytes;
     this.#evicted = evicted;
     this.#frequency = frequency;
-    this.#new = new Queue(maxBytes * NEW_SHARE);
-    this.#returning = new Queue(maxBytes * RETURNING_SHARE);
-    this.#established = new Queue(maxBytes);
+    this.#new = new Queue(this.#entries, maxBytes * NEW_SHARE);
+    this.#returning = new Queue(this.#entries, maxBytes * RETURNING_SHARE);
+    this.#established = new Queue(this.#entries, maxBytes);
   }
 
   get heldBytes(): number {
@@ -80,28 +67,29 @@ export class EvictingMap<Value> {
   }
 
   get size(): number {
-    return this.#entries.size;
+    return this.#numbers.size;
   }
 
   /** The value of a key. Counts a request. */
   get(key: string): Value | undefined {
-    const entry = this.#entries.get(key);
+    const entry = this.#numbers.get(key);
     if (entry === undefined) return undefined;
+    const { values, queues, uses, isUsed } = this.#entries;
     // Hits of the queues do not count: a crawler that requests everything twice must not age the counts of the others.
-    if (entry.queue === this.#established) this.#hits++;
-    entry.isUsed = true;
-    if (entry.halvings !== this.#frequency.halvings) this.#age(entry);
-    if (entry.uses < MAX_COUNT) entry.uses++;
-    return entry.value;
+    if (queues[entry] === this.#established) this.#hits++;
+    isUsed[entry] = true;
+    if (uses[entry]! < MAX_COUNT) uses[entry]!++;
+    return values[entry];
   }
 
   /** The value of a key, without counting a request. */
   peek(key: string): Value | undefined {
-    return this.#entries.get(key)?.value;
+    const entry = this.#numbers.get(key);
+    return entry === undefined ? undefined : this.#entries.values[entry];
   }
 
   keys(): Iterable<string> {
-    return this.#entries.keys();
+    return this.#numbers.keys();
   }
 
   /**
@@ -117,100 +105,90 @@ export class EvictingMap<Value> {
    * counted the request.
    */
   set(key: string, value: Value, bytes: number, isAdmitted = false): boolean {
-    const held = this.#entries.get(key);
-    this.delete(key);
+    const held = this.#numbers.get(key);
+    const usesBefore = held && this.#entries.uses[held];
+    if (held !== undefined) this.#remove(held);
     if (bytes > this.#maxBytes) return false;
-    if (held) this.#age(held);
-    const uses = held?.uses ?? (isAdmitted ? this.#frequency.estimate(key) : this.#count(key));
-    const entry: Entry<Value> = {
-      key,
-      value,
-      bytes,
-      queue: undefined,
-      before: undefined,
-      after: undefined,
-      uses,
-      halvings: this.#frequency.halvings,
-      isUsed: false,
-    };
-    this.#entries.set(key, entry);
-    if (isAdmitted || held)
+    const uses = usesBefore ?? (isAdmitted ? this.#frequency.estimate(key) : this.#count(key));
+    const entry = this.#entries.add(key, value, bytes, uses);
+    this.#numbers.set(key, entry);
+    if (isAdmitted || held !== undefined)
       this.#compete(entry); // It has waited before.
     else this.#new.add(entry);
     this.#shortenQueues();
-    return this.#entries.has(key);
+    return this.#entries.keys[entry] === key;
   }
 
   /** Changes the bytes of an entry, without a request. It may have to leave, or others for it. */
   resize(key: string, bytes: number): void {
-    const entry = this.#entries.get(key);
-    if (!entry?.queue) return;
-    entry.queue.bytes += bytes - entry.bytes;
-    entry.bytes = bytes;
+    const entry = this.#numbers.get(key);
+    if (entry === undefined) return;
+    const { queues, bytes: held } = this.#entries;
+    queues[entry]!.bytes += bytes - held[entry]!;
+    held[entry] = bytes;
     this.#shortenQueues();
   }
 
   delete(key: string): void {
-    const entry = this.#entries.get(key);
-    if (entry) this.#remove(entry);
+    const entry = this.#numbers.get(key);
+    if (entry !== undefined) this.#remove(entry);
   }
 
   /** Evicts entries until no more than `bytes` are held, whatever they are worth. */
   shrinkTo(bytes: number): void {
     while (this.heldBytes > bytes && this.size > 0) {
-      const oldest = this.#new.first ?? this.#returning.first;
-      this.#drop(this.#established.size > 0 ? this.#leastAtHand() : oldest!);
+      const oldest = this.#new.size > 0 ? this.#new : this.#returning;
+      this.#drop(this.#established.size > 0 ? this.#leastAtHand() : oldest.first);
     }
   }
 
   #shortenQueues(): void {
-    for (let entry = this.#new.takeOverflow(); entry; entry = this.#new.takeOverflow()) {
-      if (entry.uses > 1) this.#returning.add(entry);
+    while (this.#new.isOver) {
+      const entry = this.#new.take(this.#new.first);
+      if (this.#entries.uses[entry]! > 1) this.#returning.add(entry);
       else this.#compete(entry);
     }
-    for (let entry = this.#returning.takeOverflow(); entry; entry = this.#returning.takeOverflow()) {
-      this.#compete(entry);
-    }
+    while (this.#returning.isOver) this.#compete(this.#returning.take(this.#returning.first));
     // The established entries may have used the room of a queue that was shorter until now.
     this.shrinkTo(this.#maxBytes);
   }
 
   /** Establishes an entry, or drops it. It is in no queue. */
-  #compete(candidate: Entry<Value>): void {
-    this.#age(candidate);
-    if (this.#makeRoom(candidate.bytes, candidate.uses)) {
-      candidate.isUsed = false;
+  #compete(candidate: number): void {
+    const { bytes, uses, isUsed } = this.#entries;
+    if (this.#makeRoom(bytes[candidate]!, uses[candidate]!)) {
+      isUsed[candidate] = false;
       this.#established.add(candidate);
     } else this.#drop(candidate);
   }
 
   /** Evicts entries that are worth less, until `bytes` fit. Returns false, without evicting any, if there are too few. */
-  #makeRoom(bytes: number, uses: number): boolean {
-    let missingBytes = this.heldBytes + bytes - this.#maxBytes;
+  #makeRoom(neededBytes: number, usesOfNew: number): boolean {
+    let missingBytes = this.heldBytes + neededBytes - this.#maxBytes;
     if (missingBytes <= 0) return true;
+    const entries = this.#entries;
     // The request that brings the candidate is not counted: in a loop the others are still waiting for theirs.
-    const worthOfNew = worth(Math.max(1, uses - 1), bytes);
-    const losers = new Set<Entry<Value>>();
+    const worthOfNew = worth(Math.max(1, usesOfNew - 1), neededBytes);
+    const losers: number[] = [];
     let lost = 0;
     // The hand passes over an entry at most once, so two rounds are enough.
     for (let left = 2 * this.#established.size; left > 0; left--) {
       const entry = this.#established.next();
-      if (losers.has(entry)) return false;
-      if (entry.isUsed) {
-        entry.isUsed = false;
+      if (entry === losers[0]) return false; // A round is over.
+      if (entries.isUsed[entry]) {
+        entries.isUsed[entry] = false;
         continue;
       }
-      this.#age(entry);
-      const itsWorth = worth(entry.uses, entry.bytes);
+      const itsWorth = entries.worthOf(entry);
       // Of equals the established one stays, or a loop would replace them all; but one that was requested only once gives
       // way to a newer one that is worth about as much.
-      const isWorthMore = entry.uses > 1 ? itsWorth >= worthOfNew : itsWorth > worthOfNew * ABOUT_AS_MUCH;
+      const isWorthMore = entries.uses[entry]! > 1 ? itsWorth >= worthOfNew : itsWorth > worthOfNew * ABOUT_AS_MUCH;
       if (isWorthMore) {
         if (++lost > MAX_LOST_COMPARISONS) return false;
         continue;
       }
-      losers.add(entry);
-      missingBytes -= entry.bytes;
+      losers.push(entry);
+      missingBytes -= entries.bytes[entry]!;
       if (missingBytes > 0) continue;
       for (const loser of losers) this.#drop(loser);
       return true;
@@ -219,27 +197,29 @@ export class EvictingMap<Value> {
   }
 
   /** The entry that is worth least among the next ones that were not requested since the last round. */
-  #leastAtHand(): Entry<Value> {
+  #leastAtHand(): number {
+    const entries = this.#entries;
     let least = this.#established.next();
     for (let left = COMPARED; left > 0; left--) {
       const entry = this.#established.next();
-      this.#age(entry);
-      if (!entry.isUsed && (least.isUsed || worth(entry.uses, entry.bytes) < worth(least.uses, least.bytes))) {
-        least = entry;
-      }
+      if (entries.isUsed[entry]) continue;
+      if (entries.isUsed[least] || entries.worthOf(entry) < entries.worthOf(least)) least = entry;
     }
     return least;
   }
 
-  #drop(entry: Entry<Value>): void {
+  #drop(entry: number): void {
+    const key = this.#entries.keys[entry]!;
+    const value = this.#entries.values[entry]!;
+    this.#frequency.raise(key, this.#entries.uses[entry]!);
     this.#remove(entry);
-    this.#frequency.raise(entry.key, entry.uses);
-    this.#evicted(entry.key, entry.value);
+    this.#evicted(key, value);
   }
 
-  #remove(entry: Entry<Value>): void {
-    this.#entries.delete(entry.key);
-    entry.queue?.take(entry);
+  #remove(entry: number): void {
+    this.#numbers.delete(this.#entries.keys[entry]!);
+    this.#entries.queues[entry]?.take(entry);
+    this.#entries.remove(entry);
   }
 
   /** Counts a request for a key that is not held. */
@@ -250,14 +230,9 @@ export class EvictingMap<Value> {
     if (this.#hits >= Math.min(limit, this.#frequency.slots * MISS_IN_HITS)) {
       this.#hits = 0;
       this.#frequency.halve();
+      this.#entries.halveUses();
     }
     return this.#frequency.count(key);
-  }
-
-  #age(entry: Entry<Value>): void {
-    const { halvings } = this.#frequency;
-    entry.uses >>= Math.min(31, halvings - entry.halvings);
-    entry.halvings = halvings;
   }
 }
 
@@ -265,63 +240,60 @@ export class EvictingMap<Value> {
  * Entries in the order in which they came, and their bytes. They are linked, because an iterator of a `Set` that rests
  * would keep all in memory that leaves the set meanwhile.
  */
-class Queue<Value> {
+class Queue {
+  readonly #entries: EntryTable<unknown, Queue>;
   readonly #maxBytes: number;
-  first: Entry<Value> | undefined;
-  #last: Entry<Value> | undefined;
-  /** The entry that the hand has met last; `undefined` if it begins with the first. */
-  #hand: Entry<Value> | undefined;
+  /** An entry of no key, between the last and the first one. */
+  readonly #end: number;
+  /** The entry that the hand has met last. */
+  #hand: number;
   size = 0;
   bytes = 0;
 
-  constructor(maxBytes: number) {
+  constructor(entries: EntryTable<unknown, Queue>, maxBytes: number) {
+    this.#entries = entries;
     this.#maxBytes = maxBytes;
+    this.#end = entries.add(undefined, undefined, 0, 0);
+    this.#hand = this.#end;
+  }
+
+  get first(): number {
+    return this.#entries.after[this.#end]!;
+  }
+
+  get isOver(): boolean {
+    return this.bytes > this.#maxBytes;
   }
 
   /** The entry that the hand meets next. There has to be one. After the last comes the first. */
-  next(): Entry<Value> {
-    this.#hand = this.#hand?.after ?? this.first!;
+  next(): number {
+    const { after } = this.#entries;
+    const next = after[this.#hand]!;
+    this.#hand = next === this.#end ? after[next]! : next;
     return this.#hand;
   }
 
-  add(entry: Entry<Value>): void {
-    entry.queue = this;
-    entry.before = this.#last;
-    if (this.#last) this.#last.after = entry;
-    else this.first = entry;
-    this.#last = entry;
+  add(entry: number): void {
+    const { queues, before, after, bytes } = this.#entries;
+    const last = before[this.#end]!;
+    queues[entry] = this;
+    before[entry] = last;
+    after[entry] = this.#end;
+    after[last] = entry;
+    before[this.#end] = entry;
     this.size++;
-    this.bytes += entry.bytes;
+    this.bytes += bytes[entry]!;
   }
 
   /** Takes an entry of this queue out. */
-  take(entry: Entry<Value>): void {
-    const { before, after } = entry;
-    if (this.#hand === entry) this.#hand = before;
-    if (before) before.after = after;
-    else this.first = after;
-    if (after) after.before = before;
-    else this.#last = before;
-    entry.queue = undefined;
-    entry.before = undefined;
-    entry.after = undefined;
+  take(entry: number): number {
+    const { queues, before, after, bytes } = this.#entries;
+    if (this.#hand === entry) this.#hand = before[entry]!;
+    after[before[entry]!] = after[entry]!;
+    before[after[entry]!] = before[entry]!;
+    queues[entry] = undefined;
     this.size--;
-    this.bytes -= entry.bytes;
+    this.bytes -= bytes[entry]!;
+    return entry;
   }
-
-  /** Takes the oldest entry, if all together are over the bound. */
-  takeOverflow(): Entry<Value> | undefined {
-    const oldest = this.first;
-    if (oldest === undefined || this.bytes <= this.#maxBytes) return undefined;
-    this.take(oldest);
-    return oldest;
-  }
-}
-
-/**
- * The worth of an entry by how often it was requested, for its bytes. With a share in proportion to the uses, small entries
- * that are seldom requested would fill the cache; without the bytes, one large entry would take the room of a hundred.
- */
-function worth(uses: number, bytes: number): number {
-  return (uses * uses) / bytes;
 }

@@ -17,8 +17,6 @@ export class FrequencySketch {
   /** The same counters, four at a time. */
   readonly #words: Uint32Array;
   readonly #mask: number;
-  /** How often the counters have been halved. Counts kept elsewhere have to be halved as often. */
-  halvings = 0;
 
   /** `slots` is a power of two. */
   constructor(slots = DEFAULT_SLOTS) {
@@ -52,10 +50,9 @@ export class FrequencySketch {
     }
   }
 
-  /** Halves every count, so that old requests are forgotten. */
+  /** Halves every count, so that old requests are forgotten. Counts that are kept elsewhere have to be halved, too. */
   halve(): void {
     for (let at = 0; at < this.#words.length; at++) this.#words[at] = (this.#words[at]! >>> 1) & 0x7f7f7f7f;
-    this.halvings++;
   }
 
   #first(hash: number): number {

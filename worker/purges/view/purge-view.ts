@@ -92,19 +92,11 @@ export class PurgeView {
   /** Whether a stored response is purged. Known purges count even if the view may not be used. */
   check(stored: StoredHead, isUsable = false): PurgeAnswer {
     if (this.#logId === null) return isUsable ? "unverifiable" : "unknown";
-    let checked = this.#checked.get(stored);
-    if (checked === undefined) {
-      checked = { generation: -1, answer: "purged", seq: 0, hashes: null };
-      this.#checked.set(stored, checked);
-    }
-    if (checked.generation !== this.#generation) {
-      checked.answer = this.#findAnswer(stored, checked);
-      checked.generation = this.#generation;
-    }
-    if (isUsable) return checked.answer;
-    if (checked.answer === "not-purged") return "unknown";
+    const answer = this.#answerFor(stored);
+    if (isUsable) return answer;
+    if (answer === "not-purged") return "unknown";
     // A response that was purged softly may have been purged hard since then, so the origin has to validate it.
-    return checked.answer === "soft" ? "invalidated" : checked.answer;
+    return answer === "soft" ? "invalidated" : answer;
   }
 
   /** When this view first saw the soft or invalidating purge that `check` has found: epoch milliseconds. */
@@ -117,8 +109,24 @@ export class PurgeView {
     return this.#checked.get(stored)?.seq ?? 0;
   }
 
-  #findAnswer({ stamp, purgeKeys }: StoredHead, checked: Checked): PurgeAnswer {
+  #answerFor(stored: StoredHead): PurgeAnswer {
+    const { stamp } = stored;
     if (stamp === null || stamp.logId !== this.#logId || stamp.seq < this.#lowestStamp) return "unverifiable";
+    // Nothing was purged since, and nothing has to be remembered of it.
+    if (this.#seq <= stamp.seq) return "not-purged";
+    let checked = this.#checked.get(stored);
+    if (checked === undefined) {
+      checked = { generation: -1, answer: "purged", seq: 0, hashes: null };
+      this.#checked.set(stored, checked);
+    }
+    if (checked.generation !== this.#generation) {
+      checked.answer = this.#findAnswer(stamp, stored.purgeKeys, checked);
+      checked.generation = this.#generation;
+    }
+    return checked.answer;
+  }
+
+  #findAnswer(stamp: Stamp, purgeKeys: readonly string[], checked: Checked): PurgeAnswer {
     for (const [mode, answer] of ANSWERS) {
       if (this.#heads[mode] <= stamp.seq) continue;
       checked.hashes ??= hashKeys(purgeKeys);
