@@ -1,13 +1,15 @@
+type Line = readonly [name: string, value: string];
+
 /**
  * The fields of a message, in the order in which their names first came. Names are in lower case. Lines of the same
  * name are one value, joined by commas, but each `Set-Cookie` stays a line of its own. RFC 9110 §5.2, §5.3.
  */
-export class Fields implements Iterable<readonly [name: string, value: string]> {
+export class Fields implements Iterable<Line> {
   /** A line is never changed, because others may hold it. */
-  readonly #lines: (readonly [name: string, value: string])[] = [];
+  #lines: Line[] = [];
 
   /** Names may be in any case. */
-  constructor(lines: Iterable<readonly [name: string, value: string]> = []) {
+  constructor(lines: Iterable<Line> = []) {
     for (const [name, value] of lines) this.append(name.toLowerCase(), value);
   }
 
@@ -20,6 +22,18 @@ export class Fields implements Iterable<readonly [name: string, value: string]> 
       found = found === null ? line[1] : `${found}, ${line[1]}`;
     }
     return found;
+  }
+
+  /** The lines whose names are kept. */
+  lines(isKept: (name: string) => boolean): Line[] {
+    return this.#lines.filter((line) => isKept(line[0]));
+  }
+
+  /** A copy with these lines. */
+  filter(isKept: (name: string) => boolean): Fields {
+    const kept = new Fields();
+    kept.#lines = this.lines(isKept);
+    return kept;
   }
 
   getSetCookie(): string[] {
@@ -48,11 +62,13 @@ export class Fields implements Iterable<readonly [name: string, value: string]> 
     for (let at = this.#lines.length - 1; at >= 0; at--) if (this.#lines[at]![0] === name) this.#lines.splice(at, 1);
   }
 
-  [Symbol.iterator](): Iterator<readonly [name: string, value: string]> {
+  [Symbol.iterator](): Iterator<Line> {
     return this.#lines[Symbol.iterator]();
   }
 
   #indexOf(name: string): number {
-    return this.#lines.findIndex((line) => line[0] === name);
+    const lines = this.#lines;
+    for (let at = 0; at < lines.length; at++) if (lines[at]![0] === name) return at;
+    return -1;
   }
 }

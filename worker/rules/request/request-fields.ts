@@ -240,7 +240,7 @@ export function isTrusted(name: string, { trustedFields }: OwnersFields): boolea
  */
 export function isOpenToOwners(pattern: string): boolean {
   const name = pattern.replace(/\*$/, "").replaceAll("_", "-");
-  const isOpen = OPEN_TO_OWNERS.has(listedTreatment(name, null)) && !hopByHopFields(null).includes(name);
+  const isOpen = OPEN_TO_OWNERS.has(listedTreatment(name, null)) && !hopByHopFields(null).has(name);
   if (!isOpen || name.startsWith("if-") || name === "") return false;
   if (!pattern.endsWith("*")) return true;
   const closed = [...TREATMENT_OF].filter(([, treatment]) => !OPEN_TO_OWNERS.has(treatment)).map(([each]) => each);
@@ -287,7 +287,7 @@ export function reachesOriginAsSent(
 
 /** The meaning of a field in the origin's `Vary`, on a route that does not key by it. */
 export function meaningInVary(name: string, owners = NO_OWNERS_FIELDS): FieldTreatment["inVary"] {
-  return hopByHopFields(null).includes(name) ? "nothing" : treatmentOf(name, null, owners).inVary;
+  return hopByHopFields(null).has(name) ? "nothing" : treatmentOf(name, null, owners).inVary;
 }
 
 /** A name, a number, or a list of them with weights. */
@@ -333,7 +333,7 @@ export function ordinaryForm(name: string): RegExp | undefined {
 
 /** Whether a route may key by this field. Fields set by the edge, the runtime or a connection are not the client's. */
 export function mayBeKeyed(name: string): boolean {
-  if (name.startsWith("if-") || name.startsWith("tidemark-") || hopByHopFields(null).includes(name)) return false;
+  if (name.startsWith("if-") || name.startsWith("tidemark-") || hopByHopFields(null).has(name)) return false;
   return treatmentOf(name).mayBeKeyed;
 }
 
@@ -341,5 +341,5 @@ export function mayBeKeyed(name: string): boolean {
 export function mayTellCountry(name: string): boolean {
   const treatment = listedTreatment(name, null);
   const isKnown = treatment !== "claim" && (treatment !== "other" || ordinaryForm(name) !== undefined);
-  return !isKnown && !name.startsWith("if-") && !name.startsWith("tidemark-") && !hopByHopFields(null).includes(name);
+  return !isKnown && !name.startsWith("if-") && !name.startsWith("tidemark-") && !hopByHopFields(null).has(name);
 }
