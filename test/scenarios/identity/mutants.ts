@@ -45,8 +45,8 @@ export const mutants: Mutants = {
   "credentials-select": {
     name: "credentials are a choice among variants",
     file: STORAGE_DECISION,
-    from: '["cookie", "authorization"].some(',
-    to: '["cookie"].some(',
+    from: '["cookie", "authorization"]',
+    to: '["cookie"]',
     reddens: "identity/authorization-and-vary",
   },
   "fetches-for-credentials-are-joined": {

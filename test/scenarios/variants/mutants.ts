@@ -283,7 +283,7 @@ export const mutants: Mutants = {
   "session-makes-a-variant": {
     name: "a session's cookies make a variant",
     file: "worker/rules/storing/may-store.ts",
-    from: '["cookie", "authorization"].some((name) => names.includes(name) && originView.value(name) !== null)',
+    from: "names.some((name) => OF_ONE_VISITOR.has(name) && originView.value(name) !== null)",
     to: "false",
     reddens: "variants/vary-by-cookie",
   },
@@ -298,7 +298,7 @@ export const mutants: Mutants = {
     name: "cookies that the origin does not see select a variant",
     file: ORIGIN_REQUEST_FIELDS,
     from: 'if (name === "cookie") return this.#request.cookies.forwarded;',
-    to: 'if (name === "cookie") return this.#sent(name);',
+    to: 'if (name === "cookie") return this.#request.field(name);',
     reddens: "variants/vary-by-cookie",
   },
   "named-hop-selects": {
@@ -395,7 +395,7 @@ export const mutants: Mutants = {
   "forgotten-vary-is-believed": {
     name: "an encoded page without Vary serves every client",
     file: VARY,
-    from: 'if (contentEncoding !== null) selecting.add("accept-encoding");',
+    from: 'if (contentEncoding !== null) add("accept-encoding");',
     to: "",
     reddens: "variants/refused-coding-without-vary",
   },

@@ -1,3 +1,4 @@
+import { memoize } from "../fields/memoize.ts";
 import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
 import { matchesAnyName } from "../key/name-pattern.ts";
 import { speaksOfCredentials } from "./credential-names.ts";
@@ -220,12 +221,17 @@ export function treatmentOf(name: string, value: string | null = null, owners = 
 }
 
 function listedTreatment(name: string, value: string | null): Treatment {
+  if (name === "x-requested-with" && value !== null && isPackageName(value)) return "of-software";
+  return treatmentByName(name);
+}
+
+/** Visitors send the same names again and again, most of which are in no list, so that every prefix is compared. */
+const treatmentByName = memoize((name): Treatment => {
   const known = TREATMENT_OF.get(name);
   if (known !== undefined) return known;
   if (isClaim(name)) return "claim";
-  if (SOFTWARE_PREFIXES.some((prefix) => name.startsWith(prefix))) return "of-software";
-  return name === "x-requested-with" && value !== null && isPackageName(value) ? "of-software" : "other";
-}
+  return SOFTWARE_PREFIXES.some((prefix) => name.startsWith(prefix)) ? "of-software" : "other";
+});
 
 const OPEN_TO_OWNERS: ReadonlySet<Treatment> = new Set<Treatment>(["of-software", "other"]);
 
