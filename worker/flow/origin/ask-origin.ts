@@ -1,4 +1,4 @@
-import type { Answer, OriginAnswer, OriginResponse, ReceiptToken } from "../../ports.ts";
+import type { Answer, OriginAnswer, OriginRequest, OriginResponse, ReceiptToken } from "../../ports.ts";
 import { reasonFieldIsBroken, reasonToRefuseFields } from "../../rules/fields/field-limits.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 import { hasLooped, originRequestFields } from "../../rules/forwarding/origin-request-fields.ts";
@@ -9,7 +9,7 @@ import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
 import { edgeAnswer } from "../answering/answers.ts";
 import { reportPassedOn } from "../answering/report-answered.ts";
 import type { RequestContext } from "../request-context.ts";
-import { requestBody } from "./request-body.ts";
+import { type RequestBody, requestBody } from "./request-body.ts";
 
 export type OriginResult =
   | { readonly kind: "answered"; readonly response: OriginResponse }
@@ -36,11 +36,28 @@ export interface OriginCall {
 }
 
 /** Sends the request to the origin as the edge's own. */
-export async function askOrigin(context: RequestContext, { storing, conditions }: OriginCall): Promise<OriginResult> {
+export async function askOrigin(context: RequestContext, call: OriginCall): Promise<OriginResult> {
+  const sendable = toSend(context, call);
+  if (sendable.kind === "refused") return sendable;
+  const { request, body } = sendable;
+  const { ports, secondLooks } = context;
+  ports.reporter.report({ kind: "origin-asked" });
+  secondLooks.countRequest();
+  const answer = acceptable(context, await ports.origin.fetch(request));
+  if (answer.kind === "failed" && body?.isTooLarge()) return bodyTooLarge(context);
+  return resultOf(context, answer);
+}
+
+type Refused = { readonly kind: "refused"; readonly answer: () => Answer };
+
+type Sendable = { readonly kind: "sendable"; readonly request: OriginRequest; readonly body: RequestBody | null };
+
+/** The request as the origin gets it, unless it may not be sent there. */
+function toSend(context: RequestContext, { storing, conditions }: OriginCall): Sendable | Refused {
   const { request, resolved, facts, ports, site, clientAddress, background } = context;
   // A child names the same host, and its own node beside it, which the platform looks for.
   if (!context.child && hasLooped(facts.field("cdn-loop"), resolved.host)) {
-    return { kind: "refused", answer: edgeFailure(context, 508, "loop", "the request came back to this edge") };
+    return refused(context, 508, "loop", "the request came back to this edge");
   }
   const { maxForwards } = facts;
   const fields = originRequestFields(facts.fields, {
@@ -59,28 +76,28 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
   });
   if (facts.isWebSocket) fields.push(["upgrade", "websocket"], ["connection", "upgrade"]);
   const broken = reasonFieldIsBroken(fields);
-  if (broken !== null) {
-    return { kind: "refused", answer: edgeFailure(context, 400, "request-fields-broken", `the request has ${broken}`) };
-  }
+  if (broken !== null) return refused(context, 400, "request-fields-broken", `the request has ${broken}`);
   const { limits } = site;
   if (fields.reduce((bytes, [name, value]) => bytes + name.length + value.length, 0) > limits.requestFieldBytes) {
     const words = `the request has more than ${limits.requestFieldBytes} bytes of fields`;
-    return { kind: "refused", answer: edgeFailure(context, 431, "request-fields-too-large", words) };
+    return refused(context, 431, "request-fields-too-large", words);
   }
   const sendsBody = facts.method !== "GET" && facts.method !== "HEAD";
   const body = sendsBody ? requestBody(request, limits.requestBodyBytes, ports.bodies, background) : null;
-  const bodyTooLarge = (): OriginResult => {
-    const words = `the request's body has more than ${limits.requestBodyBytes} bytes`;
-    return { kind: "refused", answer: edgeFailure(context, 413, "request-body-too-large", words) };
-  };
-  if (body?.isTooLarge()) return bodyTooLarge();
-  ports.reporter.report({ kind: "origin-asked" });
-  context.secondLooks.countRequest();
+  if (body?.isTooLarge()) return bodyTooLarge(context);
   const { method } = facts;
   const { pathAndQuery } = resolved;
   const toOrigin = { method, pathAndQuery, fields, body: body?.stream ?? null, after: neededPosition(context) };
-  const answer = acceptable(context, await ports.origin.fetch(toOrigin));
-  if (answer.kind === "failed" && body?.isTooLarge()) return bodyTooLarge();
+  return { kind: "sendable", request: toOrigin, body };
+}
+
+function bodyTooLarge(context: RequestContext): Refused {
+  const words = `the request's body has more than ${context.site.limits.requestBodyBytes} bytes`;
+  return refused(context, 413, "request-body-too-large", words);
+}
+
+function resultOf(context: RequestContext, answer: OriginAnswer): OriginResult {
+  const { ports, resolved } = context;
   switch (answer.kind) {
     case "answered":
       ports.reporter.report({
@@ -136,6 +153,10 @@ function acceptable({ site, background }: RequestContext, answer: OriginAnswer):
   if (because === null) return answer;
   background.run(answer.response.body?.cancel() ?? Promise.resolve());
   return { kind: "failed", because: "bad-response", cause: because };
+}
+
+function refused(context: RequestContext, status: number, detail: string, words: string): Refused {
+  return { kind: "refused", answer: edgeFailure(context, status, detail, words) };
 }
 
 function edgeFailure({ ports }: RequestContext, status: number, detail: string, words: string): () => Answer {

@@ -13,6 +13,13 @@ export class Fields implements Iterable<Line> {
     for (const [name, value] of lines) this.append(name.toLowerCase(), value);
   }
 
+  /** Fields of these lines, with names in lower case, each once except for `Set-Cookie`. The array becomes theirs. */
+  static of(lines: Line[]): Fields {
+    const fields = new Fields();
+    fields.#lines = lines;
+    return fields;
+  }
+
   /** The value of a field; `null` if there is none. Several `Set-Cookie` are joined. */
   get(name: string): string | null {
     let found: string | null = null;
@@ -31,9 +38,7 @@ export class Fields implements Iterable<Line> {
 
   /** A copy with these lines. */
   filter(isKept: (name: string) => boolean): Fields {
-    const kept = new Fields();
-    kept.#lines = this.lines(isKept);
-    return kept;
+    return Fields.of(this.lines(isKept));
   }
 
   getSetCookie(): string[] {
