@@ -73,4 +73,11 @@ test("digests tell bodies apart by length, content and order", () => {
   const digests = ["", "a", "b", "ab", "ba", "aa", "\0", "\0\0"].map((text) => bodyDigest(bytes(text)));
   expect(new Set(digests).size).toBe(digests.length);
   expect(bodyDigest(bytes("ab"))).toBe(bodyDigest(bytes("ab")));
+  for (const length of [15, 16, 17, 64 * 1024 - 1, 64 * 1024, 70_000]) {
+    const alone = bodyDigest(bytes("a".repeat(length)));
+    bodyDigest(bytes("b".repeat(100_000)));
+    bodyDigest(bytes("b".repeat(length + 16)));
+    expect(bodyDigest(bytes("a".repeat(length)))).toBe(alone);
+    expect(bodyDigest(bytes(`${"a".repeat(length - 1)}b`))).not.toBe(alone);
+  }
 });
