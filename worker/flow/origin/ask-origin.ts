@@ -57,7 +57,7 @@ function toSend(context: RequestContext, { storing, conditions }: OriginCall): S
   const { request, resolved, facts, ports, site, clientAddress, background } = context;
   // A child names the same host, and its own node beside it, which the platform looks for.
   if (!context.child && hasLooped(facts.field("cdn-loop"), resolved.host)) {
-    return refused(context, 508, "loop", "the request came back to this edge");
+    return withoutAnswer(context, "refused", 508, "loop", "the request came back to this edge");
   }
   const { maxForwards } = facts;
   const fields = originRequestFields(facts.fields, {
@@ -76,11 +76,12 @@ function toSend(context: RequestContext, { storing, conditions }: OriginCall): S
   });
   if (facts.isWebSocket) fields.push(["upgrade", "websocket"], ["connection", "upgrade"]);
   const broken = reasonFieldIsBroken(fields);
-  if (broken !== null) return refused(context, 400, "request-fields-broken", `the request has ${broken}`);
+  if (broken !== null)
+    return withoutAnswer(context, "refused", 400, "request-fields-broken", `the request has ${broken}`);
   const { limits } = site;
   if (fields.reduce((bytes, [name, value]) => bytes + name.length + value.length, 0) > limits.requestFieldBytes) {
     const words = `the request has more than ${limits.requestFieldBytes} bytes of fields`;
-    return refused(context, 431, "request-fields-too-large", words);
+    return withoutAnswer(context, "refused", 431, "request-fields-too-large", words);
   }
   const sendsBody = facts.method !== "GET" && facts.method !== "HEAD";
   const body = sendsBody ? requestBody(request, limits.requestBodyBytes, ports.bodies, background) : null;
@@ -93,7 +94,7 @@ function toSend(context: RequestContext, { storing, conditions }: OriginCall): S
 
 function bodyTooLarge(context: RequestContext): Refused {
   const words = `the request's body has more than ${context.site.limits.requestBodyBytes} bytes`;
-  return refused(context, 413, "request-body-too-large", words);
+  return withoutAnswer(context, "refused", 413, "request-body-too-large", words);
 }
 
 function resultOf(context: RequestContext, answer: OriginAnswer): OriginResult {
@@ -123,7 +124,7 @@ function resultOf(context: RequestContext, answer: OriginAnswer): OriginResult {
         "timed-out": "the origin took too long to answer",
         "bad-response": "the origin's answer was not one that HTTP allows, or over this edge's limits",
       }[answer.because];
-      return { kind: "failed", answer: edgeFailure(context, status, `origin-${answer.because}`, words) };
+      return withoutAnswer(context, "failed", status, `origin-${answer.because}`, words);
     }
   }
 }
@@ -155,15 +156,18 @@ function acceptable({ site, background }: RequestContext, answer: OriginAnswer):
   return { kind: "failed", because: "bad-response", cause: because };
 }
 
-function refused(context: RequestContext, status: number, detail: string, words: string): Refused {
-  return { kind: "refused", answer: edgeFailure(context, status, detail, words) };
-}
-
-function edgeFailure({ ports }: RequestContext, status: number, detail: string, words: string): () => Answer {
-  return () => {
+function withoutAnswer<Kind extends "failed" | "refused">(
+  { ports }: RequestContext,
+  kind: Kind,
+  status: number,
+  detail: string,
+  words: string,
+): { readonly kind: Kind; readonly answer: () => Answer } {
+  const answer = () => {
     ports.reporter.report({ kind: "answered-by-edge", detail });
     return edgeAnswer(status, detail, `${status}: ${words}.`);
   };
+  return { kind, answer };
 }
 
 /** Somebody with a token asks for a refresh, so that all of its trace may reach the origin, not only `traceparent`. */

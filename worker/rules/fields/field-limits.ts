@@ -21,23 +21,13 @@ export function reasonToRefuseFields(fields: Fields, { maxFields, maxBytes }: Fi
     bytes += name.length + value.length;
     if (++count > maxFields) return `more than ${maxFields} fields`;
     if (bytes > maxBytes) return `more than ${maxBytes} bytes of fields`;
-    const broken = brokenBecause(name, value);
-    if (broken !== null) return broken;
+    if (!isToken(name)) return "a field whose name is none";
+    if (CONTROL_CHARACTER.test(value)) return `a control character in ${name}`;
   }
   return null;
 }
 
 /** The reason for which one of a message's fields is not valid in HTTP, in words; `null` if all are. */
 export function reasonFieldIsBroken(fields: Fields): string | null {
-  for (const [name, value] of fields) {
-    const broken = brokenBecause(name, value);
-    if (broken !== null) return broken;
-  }
-  return null;
-}
-
-function brokenBecause(name: string, value: string): string | null {
-  if (!isToken(name)) return "a field whose name is none";
-  if (CONTROL_CHARACTER.test(value)) return `a control character in ${name}`;
-  return null;
+  return reasonToRefuseFields(fields, { maxFields: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY });
 }

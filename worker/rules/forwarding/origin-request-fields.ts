@@ -74,5 +74,5 @@ function loopMember(host: string): string {
 }
 
 function append(list: string | null, member: string): string {
-  return list === null || list === "" ? member : `${list}, ${member}`;
+  return list ? `${list}, ${member}` : member;
 }

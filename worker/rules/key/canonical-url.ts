@@ -23,8 +23,7 @@ export type UrlVerdict =
 export function canonicalUrl(text: string): UrlVerdict {
   const authorityEnd = text.indexOf("/", text.indexOf("//") + 2);
   const target = authorityEnd === -1 ? "/" : text.slice(authorityEnd);
-  const pathEnd = target.search(/[?#]/);
-  const pathAsSent = pathEnd === -1 ? target : target.slice(0, pathEnd);
+  const pathAsSent = target.replace(/[?#].*/s, "");
   if (pathAsSent.includes("\\")) return refused("the path has a backslash; write %5C if it is meant");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   if (/[\u0000-\u0020\u007f]/.test(target)) return refused("the URL has a space or a control character");
