@@ -50,7 +50,7 @@ export const mutants: Mutants = {
   "secrets-are-traced": {
     name: "the owner's extra fields are on a TRACE",
     file: ORIGIN_REQUEST_FIELDS,
-    from: "if (forwarded.isReflected) return fields;",
+    from: "if (!forwarded.isReflected) ",
     to: "",
     reddens: "forwarding/trace-shows-no-secret",
   },
@@ -169,8 +169,8 @@ export const mutants: Mutants = {
   "client-sets-the-owners-fields": {
     name: "a client's value of an extra field precedes the owner's",
     file: ORIGIN_REQUEST_FIELDS,
-    from: "of forwarded.extra) fields.push([name, value]);",
-    to: "of forwarded.extra) fields.push([name, client.get(name) ?? value]);",
+    from: "fields.push(...forwarded.extra);",
+    to: "for (const [name, value] of forwarded.extra) fields.push([name, client.get(name) ?? value]);",
     reddens: "forwarding/owner-fields-reach-origin",
   },
   "named-hops-go-on": {

@@ -364,8 +364,8 @@ export const mutants: Mutants = {
   "half-a-trace-goes-on": {
     name: "a refresh sends traceparent without its tracestate",
     file: "worker/flow/origin/ask-origin.ts",
-    from: '[...keyFields, "tracestate"]',
-    to: "keyFields",
+    from: '[...rules.keyFields, "tracestate"]',
+    to: "rules.keyFields",
     reddens: "purging/refresh-carries-trace",
   },
   "any-text-is-a-trace": {

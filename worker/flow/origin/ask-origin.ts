@@ -1,4 +1,4 @@
-import type { Answer, OriginAnswer, OriginRequest, OriginResponse, ReceiptToken } from "../../ports.ts";
+import type { Answer, OriginAnswer, OriginResponse, ReceiptToken } from "../../ports.ts";
 import { reasonFieldIsBroken, reasonToRefuseFields } from "../../rules/fields/field-limits.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 import { hasLooped, originRequestFields } from "../../rules/forwarding/origin-request-fields.ts";
@@ -9,7 +9,7 @@ import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
 import { edgeAnswer } from "../answering/answers.ts";
 import { reportPassedOn } from "../answering/report-answered.ts";
 import type { RequestContext } from "../request-context.ts";
-import { type RequestBody, requestBody } from "./request-body.ts";
+import { requestBody } from "./request-body.ts";
 
 export type OriginResult =
   | { readonly kind: "answered"; readonly response: OriginResponse }
@@ -36,24 +36,7 @@ export interface OriginCall {
 }
 
 /** Sends the request to the origin as the edge's own. */
-export async function askOrigin(context: RequestContext, call: OriginCall): Promise<OriginResult> {
-  const sendable = toSend(context, call);
-  if (sendable.kind === "refused") return sendable;
-  const { request, body } = sendable;
-  const { ports, secondLooks } = context;
-  ports.reporter.report({ kind: "origin-asked" });
-  secondLooks.countRequest();
-  const answer = acceptable(context, await ports.origin.fetch(request));
-  if (answer.kind === "failed" && body?.isTooLarge()) return bodyTooLarge(context);
-  return resultOf(context, answer);
-}
-
-type Refused = { readonly kind: "refused"; readonly answer: () => Answer };
-
-type Sendable = { readonly kind: "sendable"; readonly request: OriginRequest; readonly body: RequestBody | null };
-
-/** The request as the origin gets it, unless it may not be sent there. */
-function toSend(context: RequestContext, { storing, conditions }: OriginCall): Sendable | Refused {
+export async function askOrigin(context: RequestContext, { storing, conditions }: OriginCall): Promise<OriginResult> {
   const { request, resolved, facts, ports, site, clientAddress, background } = context;
   // A child names the same host, and its own node beside it, which the platform looks for.
   if (!context.child && hasLooped(facts.field("cdn-loop"), resolved.host)) {
@@ -85,20 +68,22 @@ function toSend(context: RequestContext, { storing, conditions }: OriginCall): S
   }
   const sendsBody = facts.method !== "GET" && facts.method !== "HEAD";
   const body = sendsBody ? requestBody(request, limits.requestBodyBytes, ports.bodies, background) : null;
-  if (body?.isTooLarge()) return bodyTooLarge(context);
+  const bodyTooLarge = () =>
+    withoutAnswer(
+      context,
+      "refused",
+      413,
+      "request-body-too-large",
+      `the request's body has more than ${limits.requestBodyBytes} bytes`,
+    );
+  if (body?.isTooLarge()) return bodyTooLarge();
+  ports.reporter.report({ kind: "origin-asked" });
+  context.secondLooks.countRequest();
   const { method } = facts;
   const { pathAndQuery } = resolved;
   const toOrigin = { method, pathAndQuery, fields, body: body?.stream ?? null, after: neededPosition(context) };
-  return { kind: "sendable", request: toOrigin, body };
-}
-
-function bodyTooLarge(context: RequestContext): Refused {
-  const words = `the request's body has more than ${context.site.limits.requestBodyBytes} bytes`;
-  return withoutAnswer(context, "refused", 413, "request-body-too-large", words);
-}
-
-function resultOf(context: RequestContext, answer: OriginAnswer): OriginResult {
-  const { ports, resolved } = context;
+  const answer = acceptable(context, await ports.origin.fetch(toOrigin));
+  if (answer.kind === "failed" && body?.isTooLarge()) return bodyTooLarge();
   switch (answer.kind) {
     case "answered":
       ports.reporter.report({
@@ -171,8 +156,8 @@ function withoutAnswer<Kind extends "failed" | "refused">(
 }
 
 /** Somebody with a token asks for a refresh, so that all of its trace may reach the origin, not only `traceparent`. */
-function withTraceState({ keyFields, droppedFields, trustedFields }: KeyAndOwnersFields): KeyAndOwnersFields {
-  return { keyFields: [...keyFields, "tracestate"], droppedFields, trustedFields };
+function withTraceState(rules: KeyAndOwnersFields): KeyAndOwnersFields {
+  return { ...rules, keyFields: [...rules.keyFields, "tracestate"] };
 }
 
 /** The field in which a proxy tells the country is read here, and nobody's word in it reaches the origin. */

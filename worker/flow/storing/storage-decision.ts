@@ -85,9 +85,7 @@ export function decideStorage(
       variant,
       status,
       fields: fields.lines((name) => !MADE_FOR_EACH_ANSWER.has(name) && !withheld.includes(name)),
-      hiddenFields: site.hiddenFields
-        .filter((name) => field(name) !== null)
-        .map((name) => [name, field(name)!] as const),
+      hiddenFields: response.fields.lines((name) => site.hiddenFields.includes(name)),
       fetchedAt: fetchedAt - (parentAge?.fetchedBeforeMs ?? 0),
       receivedAt,
       initialAgeMs: parentAge

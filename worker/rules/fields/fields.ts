@@ -42,7 +42,7 @@ export class Fields implements Iterable<Line> {
   }
 
   getSetCookie(): string[] {
-    return this.#lines.filter(([name]) => name === "set-cookie").map(([, value]) => value);
+    return this.lines((name) => name === "set-cookie").map(([, value]) => value);
   }
 
   has(name: string): boolean {
@@ -64,7 +64,7 @@ export class Fields implements Iterable<Line> {
   }
 
   delete(name: string): void {
-    for (let at = this.#lines.length - 1; at >= 0; at--) if (this.#lines[at]![0] === name) this.#lines.splice(at, 1);
+    this.#lines = this.lines((other) => other !== name);
   }
 
   [Symbol.iterator](): Iterator<Line> {

@@ -33,16 +33,17 @@ export interface ForwardedRequest {
 export function originRequestFields(
   client: RequestHeaders,
   forwarded: ForwardedRequest,
-): [name: string, value: string][] {
+): (readonly [name: string, value: string])[] {
   const ownHop = hopByHopFields(client.get("connection"));
   const isExtra = (name: string) => forwarded.extra.some(([own]) => own === name);
   // Gateways of origins take `X_Country` for `X-Country`.
   const isChosen = (name: string) => forwarded.chosenFields.has(name.replaceAll("_", "-"));
   const isKept = (name: string, value: string) =>
     !isChosen(name) && reachesOriginAsSent(name, value, forwarded.fieldRules, forwarded.storing);
-  const fields: [string, string][] = [];
-  for (const [name, value] of client) {
-    if (!ownHop.has(name) && !isExtra(name) && isKept(name, value)) fields.push([name, value]);
+  const fields: (readonly [name: string, value: string])[] = [];
+  for (const field of client) {
+    const [name, value] = field;
+    if (!ownHop.has(name) && !isExtra(name) && isKept(name, value)) fields.push(field);
   }
   for (const [name, value] of forwarded.chosenFields) {
     if (value !== null && !isExtra(name)) fields.push([name, value]);
@@ -50,7 +51,7 @@ export function originRequestFields(
   if (forwarded.storing) {
     // Sent even if it is `identity`: without the field, the platform would ask for an encoded answer by itself.
     fields.push(["accept-encoding", forwarded.acceptedCodings]);
-    for (const [name, value] of forwarded.conditions) fields.push([name, value]);
+    fields.push(...forwarded.conditions);
   }
   if (!forwarded.storing && forwarded.maxForwards !== null) fields.push(["max-forwards", forwarded.maxForwards]);
   if (forwarded.cookie !== null) fields.push(["cookie", forwarded.cookie]);
@@ -58,8 +59,7 @@ export function originRequestFields(
   if (forwarded.clientAddress !== null) fields.push(["x-forwarded-for", forwarded.clientAddress]);
   fields.push(["via", append(client.get("via"), "1.1 tidemark")]);
   fields.push(["cdn-loop", append(client.get("cdn-loop"), loopMember(forwarded.host))]);
-  if (forwarded.isReflected) return fields;
-  for (const [name, value] of forwarded.extra) fields.push([name, value]);
+  if (!forwarded.isReflected) fields.push(...forwarded.extra);
   return fields;
 }
 

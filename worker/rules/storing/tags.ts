@@ -9,9 +9,6 @@ export type TagsVerdict =
   | { readonly kind: "tags"; readonly tags: readonly string[] }
   | { readonly kind: "refused"; readonly because: "tag-invalid" | "too-many-tags" };
 
-/** Most responses have none. */
-const NO_TAGS: TagsVerdict = { kind: "tags", tags: [] };
-
 /**
  * Collects the tags of a response: those of its route and those in its fields, split on commas and spaces,
  * case-sensitive, each once, in order. `earlierTags` are those of a stored response that this one freshens; they are
@@ -23,7 +20,7 @@ export function collectTags(
   maxTags: number,
   earlierTags: readonly string[] = [],
 ): TagsVerdict {
-  if (fieldTexts.length + routeTags.length + earlierTags.length === 0) return NO_TAGS;
+  if (fieldTexts.length + routeTags.length + earlierTags.length === 0) return { kind: "tags", tags: [] };
   const tags = new Set(routeTags);
   for (const text of fieldTexts) {
     for (const tag of text.split(/[\s,]+/)) if (tag !== "") tags.add(tag);
