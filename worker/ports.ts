@@ -398,14 +398,14 @@ export interface StreamedBody {
 export interface Bodies {
   /** Makes a pipe. With a length, its reader gets an error if fewer bytes come. */
   pipe(lengthBytes: number | null): { readonly readable: StreamedBody; readonly writable: BodyWriter };
-  /** Reads a body in pieces that may be kept: none of them holds more memory than its own bytes. */
+  /** Reads a body in pieces that may be kept: none of them holds much more memory than its own bytes. */
   read(body: StreamedBody): BodyReader;
   /** Reads a body that is passed on at once, in pieces as large as they arrive, if the runtime can. */
   readThrough(body: StreamedBody): BodyReader;
   /** Writes all of a body, and leaves the writer open. Rejects if either side fails. */
   copy(body: StreamedBody, to: BodyWriter): Promise<void>;
   /**
-   * Takes a body of this length at once, in memory of its own, if all of it is here; otherwise leaves it as it is.
+   * Takes a body of this length at once, to be kept, if all of it is here; otherwise leaves it as it is.
    * Absent where the runtime does not tell.
    */
   takeWhole?(body: StreamedBody, lengthBytes: number): Uint8Array<ArrayBuffer> | undefined;

@@ -1,4 +1,5 @@
 import type { Bodies } from "../../worker/ports.ts";
+import { keptPiece } from "./kept-piece.ts";
 import { nodeBody } from "./node-body.ts";
 import { makePipe } from "./pipe.ts";
 
@@ -10,8 +11,7 @@ export const nodeBodies: Bodies = {
     return {
       next: async () => {
         const piece = await reader.next();
-        // A piece of a larger buffer would keep all of it in memory.
-        return piece && piece.byteLength * 2 < piece.buffer.byteLength ? new Uint8Array(piece) : piece;
+        return piece && keptPiece(piece);
       },
       cancel: () => reader.cancel(),
     };

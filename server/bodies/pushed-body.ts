@@ -1,5 +1,6 @@
 import type { BodyReader } from "../../worker/ports.ts";
 import { joined } from "../../worker/rules/storing/joined.ts";
+import { keptPiece } from "./kept-piece.ts";
 import type { NodeBody } from "./node-body.ts";
 
 /** The source of a body, as its reader controls it. */
@@ -82,9 +83,8 @@ export class PushedBody implements NodeBody {
   takeWhole(lengthBytes: number): Uint8Array<ArrayBuffer> | undefined {
     if (this.#isRead || this.#end?.isFailure !== false || this.#waitingBytes !== lengthBytes) return undefined;
     this.#isRead = true;
-    const whole = joined(this.#pieces, lengthBytes);
-    this.#pieces.length = 0;
-    return whole;
+    const pieces = this.#pieces.splice(0);
+    return pieces.length === 1 ? keptPiece(pieces[0]!) : joined(pieces, lengthBytes);
   }
 
   async cancel(cause?: unknown): Promise<void> {

@@ -10,6 +10,7 @@ export class ClientFields implements RequestHeaders {
   readonly raw: readonly string[];
   /** A bit for the length of each name, modulo 32. */
   readonly #lengths: number;
+  #lines: (readonly [name: string, value: string])[] | undefined;
 
   constructor(raw: readonly string[]) {
     this.raw = raw;
@@ -43,13 +44,18 @@ export class ClientFields implements RequestHeaders {
   }
 
   [Symbol.iterator](): Iterator<readonly [name: string, value: string]> {
+    this.#lines ??= this.#joinedLines();
+    return this.#lines[Symbol.iterator]();
+  }
+
+  #joinedLines(): [name: string, value: string][] {
     const joined = new Map<string, string>();
     for (let at = 0; at < this.raw.length; at += 2) {
       const name = this.raw[at]!.toLowerCase();
       const held = joined.get(name);
       joined.set(name, held === undefined ? this.raw[at + 1]! : held + separator(name) + this.raw[at + 1]);
     }
-    return joined.entries();
+    return [...joined];
   }
 }
 

@@ -3,14 +3,14 @@ import type { Dispatcher } from "undici";
 import type { OriginAnswer } from "../../worker/ports.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import { announcedBytes, mayHaveBody } from "../../worker/rules/storing/framing.ts";
-import { PushedBody } from "../bodies/pushed-body.ts";
+import { type BodySource, PushedBody } from "../bodies/pushed-body.ts";
 import type { SwitchedConnection } from "../listener/tunnel.ts";
 import { becauseOf } from "./origin-failure.ts";
 
 const NO_CONNECTION = "the request waited too long for a connection";
 
 /** One request to the origin, from its start to the last byte of its answer's body. */
-export class OriginExchange implements Dispatcher.DispatchHandler {
+export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
   readonly answer: Promise<OriginAnswer>;
   /** Whether a byte of an answer has come. */
   hasBegun = false;
@@ -60,14 +60,20 @@ export class OriginExchange implements Dispatcher.DispatchHandler {
     const fields = toFields(headers);
     const lengthBytes = announcedBytes((name) => fields.get(name));
     const hasBody = !this.#isHead && mayHaveBody(status) && lengthBytes !== 0;
-    this.#body = hasBody
-      ? new PushedBody(lengthBytes, {
-          pause: () => controller.pause(),
-          resume: () => controller.resume(),
-          cancel: () => controller.abort(new Error("nobody reads the rest of the answer")),
-        })
-      : undefined;
+    this.#body = hasBody ? new PushedBody(lengthBytes, this) : undefined;
     this.#resolve({ kind: "answered", response: { status, statusText, fields, body: this.#body ?? null } });
+  }
+
+  pause(): void {
+    this.#controller!.pause();
+  }
+
+  resume(): void {
+    this.#controller!.resume();
+  }
+
+  cancel(): void {
+    this.#controller!.abort(new Error("nobody reads the rest of the answer"));
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, piece: Buffer): void {
@@ -115,11 +121,12 @@ function reasonToRefuse(status: number, headers: Record<string, string | string[
 
 /** The names are in lower case already, and lines of one name are together. */
 function toFields(headers: Record<string, string | string[]>): Fields {
-  const fields = new Fields();
+  const lines: [name: string, value: string][] = [];
   for (const name in headers) {
     const value = headers[name]!;
-    if (typeof value === "string") fields.append(name, value);
-    else for (const line of value) fields.append(name, line);
+    if (typeof value === "string") lines.push([name, value]);
+    else if (name === "set-cookie") for (const line of value) lines.push([name, line]);
+    else lines.push([name, value.join(", ")]);
   }
-  return fields;
+  return Fields.of(lines);
 }

@@ -42,7 +42,7 @@ export const oneVisitorsError: readonly Case[] = [
     second: { path: "/a", fields: { accept: "text/html,*/*;q=0.8" } },
     defence: {
       file: "worker/rules/request/unkeyed-field.ts",
-      from: '!inKey.includes("accept") && !acceptsPages(accept)',
+      from: '!inKey.includes("accept") && !acceptsPages(fields.get("accept"))',
       to: "false",
     },
   },

@@ -252,7 +252,7 @@ export const unkeyedInput: readonly Case[] = [
     defence: {
       file: "worker/rules/forwarding/origin-request-fields.ts",
       from: '["accept-encoding", forwarded.acceptedCodings]',
-      to: '["accept-encoding", sentValue("accept-encoding") ?? "identity"]',
+      to: '["accept-encoding", client.get("accept-encoding") ?? "identity"]',
     },
   },
   ...["utm_content=x;callback=evil", "fbclid=%22evil", "utm_source=1&gclid=evil"].map(

@@ -113,7 +113,7 @@ export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): 
     publicUrl,
     routes,
     ignoredCookies: site.cookies.ignore,
-    originFields: Object.entries(site.originFields),
+    originFields: Object.entries(site.originFields).map(([name, value]) => [name.toLowerCase(), value]),
     heuristic: site.heuristic ? { fraction: site.heuristic.fraction, maxSeconds: site.heuristic.maxTtl } : null,
     targetedFields: ownField,
     hiddenFields: [...ownField, "surrogate-control"],

@@ -1,13 +1,14 @@
 import { describe, expect, test } from "vitest";
+import { Fields } from "../../../worker/rules/fields/fields.ts";
 import type { Identity } from "../../../worker/rules/identity/identity.ts";
 import { choosesPage, compareAnswers, plainRequest } from "../../../worker/rules/request/second-look.ts";
 import { bodyDigest } from "../../../worker/rules/storing/body-digest.ts";
 
 const NONE = { droppedFields: [], trustedFields: [] };
-type Fields = readonly (readonly [name: string, value: string])[];
+type Lines = readonly (readonly [name: string, value: string])[];
 
 describe("plainRequest", () => {
-  test.each<{ name: string; fields: Fields; identity?: Identity; inKey?: string[]; leftOut: string[] | null }>([
+  test.each<{ name: string; fields: Lines; identity?: Identity; inKey?: string[]; leftOut: string[] | null }>([
     {
       name: "unknown fields are left out, and others stay",
       fields: [
@@ -26,7 +27,7 @@ describe("plainRequest", () => {
       fields: [
         ["x-a", "1"],
         [name, "1"],
-      ] as Fields,
+      ] as Lines,
       leftOut: null,
     })),
     { name: "for an unusual value of a usual field there is none", fields: [["user-agent", "<b>"]], leftOut: null },
@@ -41,9 +42,9 @@ describe("plainRequest", () => {
       leftOut: [...Array(16)].map((_, index) => `x-${index}`),
     },
   ])("$name", ({ fields, identity = "anonymous", inKey = [], leftOut }) => {
-    const plain = plainRequest(fields, identity, inKey, NONE);
+    const plain = plainRequest(new Fields(fields), identity, inKey, NONE);
     expect(plain?.leftOut ?? null).toEqual(leftOut);
-    if (plain) expect(plain.fields).toEqual(fields.filter(([name]) => !leftOut!.includes(name.toLowerCase())));
+    if (plain) expect([...plain.fields]).toEqual([...new Fields(fields)].filter(([name]) => !leftOut!.includes(name)));
   });
 });
 
@@ -72,4 +73,11 @@ test("digests tell bodies apart by length, content and order", () => {
   const digests = ["", "a", "b", "ab", "ba", "aa", "\0", "\0\0"].map((text) => bodyDigest(bytes(text)));
   expect(new Set(digests).size).toBe(digests.length);
   expect(bodyDigest(bytes("ab"))).toBe(bodyDigest(bytes("ab")));
+  for (const length of [15, 16, 17, 64 * 1024 - 1, 64 * 1024, 70_000]) {
+    const alone = bodyDigest(bytes("a".repeat(length)));
+    bodyDigest(bytes("b".repeat(100_000)));
+    bodyDigest(bytes("b".repeat(length + 16)));
+    expect(bodyDigest(bytes("a".repeat(length)))).toBe(alone);
+    expect(bodyDigest(bytes(`${"a".repeat(length - 1)}b`))).not.toBe(alone);
+  }
 });

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { Fields } from "../../../worker/rules/fields/fields.ts";
 import type { Identity } from "../../../worker/rules/identity/identity.ts";
 import { isPlainRequest, unkeyedField } from "../../../worker/rules/request/unkeyed-field.ts";
 
-type Fields = readonly (readonly [name: string, value: string])[];
+type Lines = readonly (readonly [name: string, value: string])[];
 
-const ofBrowser: Fields = [
+const ofBrowser: Lines = [
   ["host", "www.example.com"],
   ["connection", "keep-alive"],
   ["cache-control", "max-age=0"],
@@ -24,12 +25,12 @@ const ofBrowser: Fields = [
   ["priority", "u=0, i"],
   ["if-none-match", 'W/"abc"'],
 ];
-const ofCurl: Fields = [
+const ofCurl: Lines = [
   ["host", "www.example.com"],
   ["user-agent", "curl/8.14.1"],
   ["accept", "*/*"],
 ];
-const ofCrawler: Fields = [
+const ofCrawler: Lines = [
   ["user-agent", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"],
   ["from", "googlebot(at)googlebot.com"],
   ["accept", "text/html,*/*;q=0.8"],
@@ -37,7 +38,7 @@ const ofCrawler: Fields = [
 
 const cases: readonly {
   name: string;
-  fields: Fields;
+  fields: Lines;
   inKey?: readonly string[];
   identity?: Identity;
   plain: boolean;
@@ -99,14 +100,14 @@ const cases: readonly {
 
 describe("isPlainRequest", () => {
   test.each(cases)("$name", ({ fields, inKey = [], identity = "anonymous", plain }) => {
-    expect(isPlainRequest(fields, { inKey, identity, droppedFields: ["x-dropped"] })).toBe(plain);
+    expect(isPlainRequest(new Fields(fields), { inKey, identity, droppedFields: ["x-dropped"] })).toBe(plain);
   });
 });
 
 describe("unkeyedField, with fields that the owner names", () => {
   const owners = { droppedFields: ["x-dropped-*"], trustedFields: ["x-trusted-*"] };
 
-  test.each<[name: string, fields: Fields, odd: string | null]>([
+  test.each<[name: string, fields: Lines, odd: string | null]>([
     ["what is dropped is not odd", [["x-dropped-1", "<any>"]], null],
     ["what is trusted is not", [["X-Trusted-1", '{"any":1}']], null],
     ["it is where it is too long", [["x-trusted-1", "x".repeat(1025)]], "x-trusted-1"],
@@ -114,12 +115,12 @@ describe("unkeyedField, with fields that the owner names", () => {
     ["what speaks of credentials is, whatever a pattern covers", [["x-trusted-token", "1"]], "x-trusted-token"],
     ["another field is", [["x-other", "1"]], "x-other"],
   ])("%s", (_, fields, odd) => {
-    expect(unkeyedField(fields, [], owners)).toBe(odd);
+    expect(unkeyedField(new Fields(fields), [], owners)).toBe(odd);
   });
 });
 
 describe("unkeyedField", () => {
-  test.each<{ name: string; fields: Fields; inKey?: readonly string[]; odd: string | null }>([
+  test.each<{ name: string; fields: Lines; inKey?: readonly string[]; odd: string | null }>([
     { name: "what a browser sends is not odd", fields: ofBrowser, odd: null },
     { name: "another site's page may ask for what is for all", fields: [["sec-fetch-site", "cross-site"]], odd: null },
     { name: "a field of an application's own is", fields: [["HX-Request", "true"]], odd: "hx-request" },
@@ -152,6 +153,6 @@ describe("unkeyedField", () => {
     },
     { name: "a foreign Origin is", fields: [["origin", "https://evil.example"]], odd: "origin" },
   ])("$name", ({ fields, inKey = [], odd }) => {
-    expect(unkeyedField(fields, inKey)).toBe(odd);
+    expect(unkeyedField(new Fields(fields), inKey)).toBe(odd);
   });
 });

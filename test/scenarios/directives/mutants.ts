@@ -117,14 +117,14 @@ export const mutants: Mutants = {
   "withheld-fields-reach-nobody": {
     name: "fields that are not stored do not reach the client that asked, either",
     file: "worker/flow/storing/storage-decision.ts",
-    from: "const withheld = new Set(verdict.withheldFields);",
-    to: "const withheld = new Set(verdict.withheldFields);\n  for (const name of withheld) fields.delete(name);",
+    from: "const withheld = verdict.withheldFields;",
+    to: "const withheld = verdict.withheldFields;\n  for (const name of withheld) fields.delete(name);",
     reddens: "directives/private-with-field-names",
   },
   "followers-get-what-is-anothers": {
     name: "a follower gets its leader's private fields",
     file: "worker/flow/storing/storage-decision.ts",
-    from: "!MADE_FOR_EACH_ANSWER.has(name) && !withheld.has(name)",
+    from: "!MADE_FOR_EACH_ANSWER.has(name) && !withheld.includes(name)",
     to: "!MADE_FOR_EACH_ANSWER.has(name)",
     reddens: "directives/private-fields-and-followers",
   },

@@ -10,7 +10,7 @@ export const mutants: Mutants = {
   "outer-hops-are-forgotten": {
     name: "the origin sees only the last hop in Via",
     file: ORIGIN_REQUEST_FIELDS,
-    from: 'append(sentValue("via"), "1.1 tidemark")',
+    from: 'append(client.get("via"), "1.1 tidemark")',
     to: '"1.1 tidemark"',
     reddens: "forwarding/via-once-per-hop",
   },
@@ -24,8 +24,8 @@ export const mutants: Mutants = {
   "our-hop-is-stored": {
     name: "the edge's own Via is stored, and added again to each answer",
     file: "worker/flow/storing/storage-decision.ts",
-    from: "const withheld = new Set(verdict.withheldFields);",
-    to: 'const withheld = new Set(verdict.withheldFields);\n  fields.append("via", "1.1 tidemark");',
+    from: "const withheld = verdict.withheldFields;",
+    to: 'const withheld = verdict.withheldFields;\n  fields.append("via", "1.1 tidemark");',
     reddens: "forwarding/via-once-per-hop",
   },
   ...Object.fromEntries(
@@ -50,7 +50,7 @@ export const mutants: Mutants = {
   "secrets-are-traced": {
     name: "the owner's extra fields are on a TRACE",
     file: ORIGIN_REQUEST_FIELDS,
-    from: "if (forwarded.isReflected) return fields;",
+    from: "if (!forwarded.isReflected) ",
     to: "",
     reddens: "forwarding/trace-shows-no-secret",
   },
@@ -155,8 +155,8 @@ export const mutants: Mutants = {
   "via-is-not-sent": {
     name: "the origin gets no Via",
     file: ORIGIN_REQUEST_FIELDS,
-    from: 'append(sentValue("via"), "1.1 tidemark")',
-    to: 'sentValue("via") ?? ""',
+    from: 'append(client.get("via"), "1.1 tidemark")',
+    to: 'client.get("via") ?? ""',
     reddens: "forwarding/forwarded-fields-replaced",
   },
   "origin-is-told-not-to-cache": {
@@ -169,8 +169,8 @@ export const mutants: Mutants = {
   "client-sets-the-owners-fields": {
     name: "a client's value of an extra field precedes the owner's",
     file: ORIGIN_REQUEST_FIELDS,
-    from: "fields.push([name.toLowerCase(), value]);",
-    to: "fields.push([name.toLowerCase(), sentValue(name.toLowerCase()) ?? value]);",
+    from: "fields.push(...forwarded.extra);",
+    to: "for (const [name, value] of forwarded.extra) fields.push([name, client.get(name) ?? value]);",
     reddens: "forwarding/owner-fields-reach-origin",
   },
   "named-hops-go-on": {

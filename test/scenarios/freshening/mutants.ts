@@ -152,8 +152,8 @@ export const mutants: Mutants = {
   "passed-304-shows-all": {
     name: "a confirmed page that is not stored shows all the origin's fields",
     file: FRESHENING,
-    from: "[...clientFields(context, fields)]",
-    to: "[...fields]",
+    from: "clientFields(context, fields).lines((",
+    to: "fields.lines((",
     reddens: "freshening/304-with-private",
   },
   "passed-304-has-the-old-age": {

@@ -45,8 +45,8 @@ export const mutants: Mutants = {
   "credentials-select": {
     name: "credentials are a choice among variants",
     file: STORAGE_DECISION,
-    from: '["cookie", "authorization"].some(',
-    to: '["cookie"].some(',
+    from: '["cookie", "authorization"]',
+    to: '["cookie"]',
     reddens: "identity/authorization-and-vary",
   },
   "fetches-for-credentials-are-joined": {
@@ -311,15 +311,15 @@ export const mutants: Mutants = {
   "odd-accept-is-plain": {
     name: "an error is stored, whatever its request accepted",
     file: UNKEYED_FIELD,
-    from: '!inKey.includes("accept") && !acceptsPages(accept)',
+    from: '!inKey.includes("accept") && !acceptsPages(fields.get("accept"))',
     to: "false",
     reddens: "identity/error-for-odd-accept",
   },
   "keyed-accept-is-odd": {
     name: "an error is not stored for what Accept asks, though the route keys by it",
     file: UNKEYED_FIELD,
-    from: '!inKey.includes("accept") && !acceptsPages(accept)',
-    to: "!acceptsPages(accept)",
+    from: '!inKey.includes("accept") && !acceptsPages(fields.get("accept"))',
+    to: '!acceptsPages(fields.get("accept"))',
     reddens: "identity/error-for-keyed-accept",
   },
   "followers-go-alone": {

@@ -18,8 +18,8 @@ export const mutants: Mutants = {
   "prefix-is-no-key": {
     name: "an entry is not filed under its prefixes",
     file: CACHE_KEY,
-    from: "[prefixPurgeKey(prefix), hostPurgeKey(host, prefix)]",
-    to: "[hostPurgeKey(host, prefix)]",
+    from: "prefixPurgeKey(prefix), hostPurgeKey(host, prefix)",
+    to: "hostPurgeKey(host, prefix)",
     reddens: "purging/by-prefix",
   },
   "prefix-is-half-a-segment": {
@@ -74,8 +74,8 @@ export const mutants: Mutants = {
   "host-is-no-key": {
     name: "an entry is not filed under its host",
     file: CACHE_KEY,
-    from: "      hostPurgeKey(host),\n",
-    to: "",
+    from: ", hostPurgeKey(host)]",
+    to: "]",
     reddens: "purging/by-host",
   },
   "soft-is-hard": {
@@ -224,8 +224,8 @@ export const mutants: Mutants = {
   "one-tag-field-is-read": {
     name: "tags are read from only one spelling of their field",
     file: "worker/rules/storing/may-store.ts",
-    from: "TAG_FIELDS.flatMap(",
-    to: "TAG_FIELDS.slice(0, 1).flatMap(",
+    from: "TAG_FIELDS.map(",
+    to: "TAG_FIELDS.slice(0, 1).map(",
     reddens: "purging/tag-field-spellings",
   },
   "refused-is-not-counted": {
@@ -364,8 +364,8 @@ export const mutants: Mutants = {
   "half-a-trace-goes-on": {
     name: "a refresh sends traceparent without its tracestate",
     file: "worker/flow/origin/ask-origin.ts",
-    from: '[...keyFields, "tracestate"]',
-    to: "keyFields",
+    from: '[...rules.keyFields, "tracestate"]',
+    to: "rules.keyFields",
     reddens: "purging/refresh-carries-trace",
   },
   "any-text-is-a-trace": {

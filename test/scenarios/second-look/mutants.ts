@@ -24,8 +24,8 @@ export const mutants: Mutants = {
   "choices-are-left-out": {
     name: "a second look asks without the visitor's language",
     file: LOOK,
-    from: "new Fields(fields)",
-    to: 'new Fields(fields.filter(([name]) => name !== "accept-language"))',
+    from: "withFields(fields)",
+    to: 'withFields(fields.filter((name) => name !== "accept-language"))',
     reddens: "second-look/keeps-the-choice",
   },
   "any-status-is-stored": {

@@ -41,4 +41,32 @@ describe("a body whose source pushes its pieces", () => {
     for (const piece of many.slice(1)) expect(await reader.next()).toBe(piece);
     expect(await reader.next()).toBeNull();
   });
+
+  /** What is taken of one piece of `bytes` in a buffer of 100. */
+  function takenOf(bytes: number): { piece: Uint8Array; whole: Uint8Array<ArrayBuffer> } {
+    const { body } = pushed();
+    const piece = new Uint8Array(Uint8Array.from({ length: 100 }, (_, index) => index).buffer, 100 - bytes, bytes);
+    body.push(piece);
+    body.end();
+    const whole = body.takeWhole(bytes)!;
+    expect(whole).toEqual(piece);
+    expect(body.takeWhole(bytes)).toBeUndefined();
+    return { piece, whole };
+  }
+
+  test("is taken whole without a copy, if it is one piece and half of its buffer at least", () => {
+    const { piece, whole } = takenOf(50);
+    expect(whole.buffer).toBe(piece.buffer);
+  });
+
+  test("is copied out of a larger buffer, which would be kept with it", () => {
+    expect(takenOf(49).whole.buffer.byteLength).toBe(49);
+  });
+
+  test("is joined if it is several pieces", () => {
+    const { body } = pushed();
+    for (const piece of [Uint8Array.of(1, 2), Uint8Array.of(3)]) body.push(piece);
+    body.end();
+    expect(body.takeWhole(3)).toEqual(Uint8Array.of(1, 2, 3));
+  });
 });

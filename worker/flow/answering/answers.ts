@@ -39,7 +39,7 @@ export function storedFields(head: StoredHead, metadata: AnswerMetadata): Fields
 
 /** The fields of a 304. `Last-Modified` is among them only if there is no entity tag. RFC 9110 §15.4.5. */
 export function notModifiedFields(fields: Fields): Fields {
-  const kept = new Fields([...fields].filter(([name]) => NOT_MODIFIED_FIELDS.has(name)));
+  const kept = fields.filter((name) => NOT_MODIFIED_FIELDS.has(name));
   const lastModified = fields.get("last-modified");
   if (lastModified !== null && !kept.has("etag")) kept.set("last-modified", lastModified);
   return kept;

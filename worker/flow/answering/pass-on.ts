@@ -1,5 +1,5 @@
 import type { Answer, OriginResponse } from "../../ports.ts";
-import { Fields } from "../../rules/fields/fields.ts";
+import type { Fields } from "../../rules/fields/fields.ts";
 import type { Outcome } from "../../rules/forwarding/cache-status.ts";
 import { toClientFields } from "../../rules/forwarding/client-response-fields.ts";
 import type { PublicAddress } from "../../rules/forwarding/location.ts";
@@ -12,10 +12,9 @@ import { reportPassedOn } from "./report-answered.ts";
 /** The fields of the origin's answer as clients see them. */
 export function clientFields(context: RequestContext, sent: Fields): Fields {
   const { ports, resolved, site, facts } = context;
-  const fields = new Fields(sent);
+  const fields = toClientFields(sent, publicAddress(context), site.hiddenFields, ports.clock.now());
   if (resolved.route.stripsSetCookie && (facts.method === "GET" || facts.method === "HEAD"))
     fields.delete("set-cookie");
-  toClientFields(fields, publicAddress(context), site.hiddenFields, ports.clock.now());
   return fields;
 }
 

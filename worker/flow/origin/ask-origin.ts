@@ -40,7 +40,7 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
   const { request, resolved, facts, ports, site, clientAddress, background } = context;
   // A child names the same host, and its own node beside it, which the platform looks for.
   if (!context.child && hasLooped(facts.field("cdn-loop"), resolved.host)) {
-    return { kind: "refused", answer: edgeFailure(context, 508, "loop", "the request came back to this edge") };
+    return withoutAnswer(context, "refused", 508, "loop", "the request came back to this edge");
   }
   const { maxForwards } = facts;
   const fields = originRequestFields(facts.fields, {
@@ -59,20 +59,23 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
   });
   if (facts.isWebSocket) fields.push(["upgrade", "websocket"], ["connection", "upgrade"]);
   const broken = reasonFieldIsBroken(fields);
-  if (broken !== null) {
-    return { kind: "refused", answer: edgeFailure(context, 400, "request-fields-broken", `the request has ${broken}`) };
-  }
+  if (broken !== null)
+    return withoutAnswer(context, "refused", 400, "request-fields-broken", `the request has ${broken}`);
   const { limits } = site;
   if (fields.reduce((bytes, [name, value]) => bytes + name.length + value.length, 0) > limits.requestFieldBytes) {
     const words = `the request has more than ${limits.requestFieldBytes} bytes of fields`;
-    return { kind: "refused", answer: edgeFailure(context, 431, "request-fields-too-large", words) };
+    return withoutAnswer(context, "refused", 431, "request-fields-too-large", words);
   }
   const sendsBody = facts.method !== "GET" && facts.method !== "HEAD";
   const body = sendsBody ? requestBody(request, limits.requestBodyBytes, ports.bodies, background) : null;
-  const bodyTooLarge = (): OriginResult => {
-    const words = `the request's body has more than ${limits.requestBodyBytes} bytes`;
-    return { kind: "refused", answer: edgeFailure(context, 413, "request-body-too-large", words) };
-  };
+  const bodyTooLarge = () =>
+    withoutAnswer(
+      context,
+      "refused",
+      413,
+      "request-body-too-large",
+      `the request's body has more than ${limits.requestBodyBytes} bytes`,
+    );
   if (body?.isTooLarge()) return bodyTooLarge();
   ports.reporter.report({ kind: "origin-asked" });
   context.secondLooks.countRequest();
@@ -106,7 +109,7 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
         "timed-out": "the origin took too long to answer",
         "bad-response": "the origin's answer was not one that HTTP allows, or over this edge's limits",
       }[answer.because];
-      return { kind: "failed", answer: edgeFailure(context, status, `origin-${answer.because}`, words) };
+      return withoutAnswer(context, "failed", status, `origin-${answer.because}`, words);
     }
   }
 }
@@ -138,16 +141,23 @@ function acceptable({ site, background }: RequestContext, answer: OriginAnswer):
   return { kind: "failed", because: "bad-response", cause: because };
 }
 
-function edgeFailure({ ports }: RequestContext, status: number, detail: string, words: string): () => Answer {
-  return () => {
+function withoutAnswer<Kind extends "failed" | "refused">(
+  { ports }: RequestContext,
+  kind: Kind,
+  status: number,
+  detail: string,
+  words: string,
+): { readonly kind: Kind; readonly answer: () => Answer } {
+  const answer = () => {
     ports.reporter.report({ kind: "answered-by-edge", detail });
     return edgeAnswer(status, detail, `${status}: ${words}.`);
   };
+  return { kind, answer };
 }
 
 /** Somebody with a token asks for a refresh, so that all of its trace may reach the origin, not only `traceparent`. */
-function withTraceState({ keyFields, droppedFields, trustedFields }: KeyAndOwnersFields): KeyAndOwnersFields {
-  return { keyFields: [...keyFields, "tracestate"], droppedFields, trustedFields };
+function withTraceState(rules: KeyAndOwnersFields): KeyAndOwnersFields {
+  return { ...rules, keyFields: [...rules.keyFields, "tracestate"] };
 }
 
 /** The field in which a proxy tells the country is read here, and nobody's word in it reaches the origin. */

@@ -1,4 +1,3 @@
-import { Fields } from "../../rules/fields/fields.ts";
 import { plainRequest } from "../../rules/request/second-look.ts";
 import { varyFields } from "../../rules/variants/vary.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -18,7 +17,7 @@ export function withoutIdleFields(context: RequestContext): RequestContext {
   const { fields, leftOut } = plain;
   return {
     ...context,
-    facts: facts.withFields(new Fields(fields)),
+    facts: facts.withFields(fields),
     leftOut,
     asSent: context,
   };

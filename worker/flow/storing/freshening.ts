@@ -46,7 +46,7 @@ export function freshen(
   if (verdict.kind === "not-stored") {
     // The response is not stored, so only the client whose request brought the 304 gets it.
     const age = initialAgeMs(fields.get("age"), fields.get("date"), notModified.fetchedAt, receivedAt);
-    const shown = [...clientFields(context, fields)].filter(([name]) => name !== "content-length");
+    const shown = clientFields(context, fields).lines((name) => name !== "content-length");
     const changed = changedHead(head, { fields: shown, receivedAt, initialAgeMs: age });
     return { stored: { head: changed, body }, notStored: verdict };
   }

@@ -1,5 +1,5 @@
 import type { OriginResponse } from "../../ports.ts";
-import { Fields } from "../../rules/fields/fields.ts";
+import type { Fields } from "../../rules/fields/fields.ts";
 import {
   type AnswerDigest,
   choosesPage,
@@ -82,7 +82,7 @@ async function look(context: RequestContext, { fields, leftOut }: PlainRequest, 
   const place = placeOf(resolved);
   const plain: RequestContext = {
     ...context,
-    facts: context.facts.withFields(new Fields(fields)),
+    facts: context.facts.withFields(fields),
     ports: { ...ports, reporter: withoutAnswerEvents(ports.reporter) },
   };
   const key = context.facts.authorized ? null : collapsingKeys(plain);

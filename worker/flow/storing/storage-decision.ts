@@ -75,7 +75,7 @@ export function decideStorage(
   const { variant, tags } = verdict;
   const groups = cacheGroups(field("cache-groups")).map((group) => groupPurgeKey(resolved, group));
   const fields = clientFields(context, response.fields);
-  const withheld = new Set(verdict.withheldFields);
+  const withheld = verdict.withheldFields;
   return {
     kind: "store",
     fields,
@@ -84,11 +84,8 @@ export function decideStorage(
       key: variantKey(resolved.cacheKey, variant),
       variant,
       status,
-      fields: [...fields].filter(([name]) => !MADE_FOR_EACH_ANSWER.has(name) && !withheld.has(name)),
-      hiddenFields: site.hiddenFields.flatMap((name) => {
-        const value = field(name);
-        return value === null ? [] : [[name, value] as const];
-      }),
+      fields: fields.lines((name) => !MADE_FOR_EACH_ANSWER.has(name) && !withheld.includes(name)),
+      hiddenFields: response.fields.lines((name) => site.hiddenFields.includes(name)),
       fetchedAt: fetchedAt - (parentAge?.fetchedBeforeMs ?? 0),
       receivedAt,
       initialAgeMs: parentAge

@@ -1,14 +1,23 @@
+type Line = readonly [name: string, value: string];
+
 /**
  * The fields of a message, in the order in which their names first came. Names are in lower case. Lines of the same
  * name are one value, joined by commas, but each `Set-Cookie` stays a line of its own. RFC 9110 §5.2, §5.3.
  */
-export class Fields implements Iterable<readonly [name: string, value: string]> {
+export class Fields implements Iterable<Line> {
   /** A line is never changed, because others may hold it. */
-  readonly #lines: (readonly [name: string, value: string])[] = [];
+  #lines: Line[] = [];
 
   /** Names may be in any case. */
-  constructor(lines: Iterable<readonly [name: string, value: string]> = []) {
+  constructor(lines: Iterable<Line> = []) {
     for (const [name, value] of lines) this.append(name.toLowerCase(), value);
+  }
+
+  /** Fields of these lines, with names in lower case, each once except for `Set-Cookie`. The array becomes theirs. */
+  static of(lines: Line[]): Fields {
+    const fields = new Fields();
+    fields.#lines = lines;
+    return fields;
   }
 
   /** The value of a field; `null` if there is none. Several `Set-Cookie` are joined. */
@@ -22,8 +31,18 @@ export class Fields implements Iterable<readonly [name: string, value: string]> 
     return found;
   }
 
+  /** The lines whose names are kept. */
+  lines(isKept: (name: string) => boolean): Line[] {
+    return this.#lines.filter((line) => isKept(line[0]));
+  }
+
+  /** A copy with these lines. */
+  filter(isKept: (name: string) => boolean): Fields {
+    return Fields.of(this.lines(isKept));
+  }
+
   getSetCookie(): string[] {
-    return this.#lines.filter(([name]) => name === "set-cookie").map(([, value]) => value);
+    return this.lines((name) => name === "set-cookie").map(([, value]) => value);
   }
 
   has(name: string): boolean {
@@ -45,14 +64,16 @@ export class Fields implements Iterable<readonly [name: string, value: string]> 
   }
 
   delete(name: string): void {
-    for (let at = this.#lines.length - 1; at >= 0; at--) if (this.#lines[at]![0] === name) this.#lines.splice(at, 1);
+    this.#lines = this.lines((other) => other !== name);
   }
 
-  [Symbol.iterator](): Iterator<readonly [name: string, value: string]> {
+  [Symbol.iterator](): Iterator<Line> {
     return this.#lines[Symbol.iterator]();
   }
 
   #indexOf(name: string): number {
-    return this.#lines.findIndex((line) => line[0] === name);
+    const lines = this.#lines;
+    for (let at = 0; at < lines.length; at++) if (lines[at]![0] === name) return at;
+    return -1;
   }
 }

@@ -1,7 +1,8 @@
+import { memoize } from "../fields/memoize.ts";
 import { isToken } from "../fields/token.ts";
 
 /** Fields that concern only one connection, and are never forwarded or stored. RFC 9110 §7.6.1. */
-const HOP_BY_HOP = [
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
   "proxy-authenticate",
@@ -12,14 +13,18 @@ const HOP_BY_HOP = [
   "trailer",
   "transfer-encoding",
   "upgrade",
-];
+]);
 
 /** The names, in lower case, of this message's hop-by-hop fields, including the members of its `Connection`. */
-export function hopByHopFields(connection: string | null): readonly string[] {
+export function hopByHopFields(connection: string | null): ReadonlySet<string> {
   if (connection === null) return HOP_BY_HOP;
+  return withNamed(connection);
+}
+
+const withNamed = memoize((connection: string): ReadonlySet<string> => {
   const named = connection
     .toLowerCase()
     .split(",")
     .map((name) => name.trim());
-  return [...HOP_BY_HOP, ...named.filter(isToken)];
-}
+  return new Set([...HOP_BY_HOP, ...named.filter(isToken)]);
+});

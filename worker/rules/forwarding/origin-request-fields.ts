@@ -1,3 +1,4 @@
+import type { RequestHeaders } from "../request/request-facts.ts";
 import { type KeyAndOwnersFields, reachesOriginAsSent } from "../request/request-fields.ts";
 import { hopByHopFields } from "./hop-by-hop.ts";
 
@@ -22,7 +23,7 @@ export interface ForwardedRequest {
   readonly chosenFields: ReadonlyMap<string, string | null>;
   /** The edge's own conditions. RFC 9111 §4.3.1. */
   readonly conditions: readonly (readonly [name: string, value: string])[];
-  /** Extra fields that the site sets, a shared secret for instance. */
+  /** Extra fields that the site sets, a shared secret for instance, with names in lower case. */
   readonly extra: readonly (readonly [name: string, value: string])[];
   /** True for TRACE, whose answer shows the client what the origin received. RFC 9110 §9.3.8. */
   readonly isReflected: boolean;
@@ -30,35 +31,35 @@ export interface ForwardedRequest {
 
 /** The fields of the request to the origin. RFC 9110 §7.6, §7.6.3; RFC 8586 for `CDN-Loop`. */
 export function originRequestFields(
-  client: Iterable<readonly [name: string, value: string]>,
+  client: RequestHeaders,
   forwarded: ForwardedRequest,
-): [name: string, value: string][] {
-  const sent = [...client].map(([name, value]) => [name.toLowerCase(), value] as const);
-  const sentValue = (name: string) => sent.find(([other]) => other === name)?.[1];
-  const ownHop = new Set(hopByHopFields(sentValue("connection") ?? null));
-  const extraNames = new Set(forwarded.extra.map(([name]) => name.toLowerCase()));
+): (readonly [name: string, value: string])[] {
+  const ownHop = hopByHopFields(client.get("connection"));
+  const isExtra = (name: string) => forwarded.extra.some(([own]) => own === name);
   // Gateways of origins take `X_Country` for `X-Country`.
   const isChosen = (name: string) => forwarded.chosenFields.has(name.replaceAll("_", "-"));
   const isKept = (name: string, value: string) =>
     !isChosen(name) && reachesOriginAsSent(name, value, forwarded.fieldRules, forwarded.storing);
-  const kept = sent.filter(([name, value]) => !ownHop.has(name) && !extraNames.has(name) && isKept(name, value));
-  const fields: [string, string][] = kept.map(([name, value]) => [name, value]);
+  const fields: (readonly [name: string, value: string])[] = [];
+  for (const field of client) {
+    const [name, value] = field;
+    if (!ownHop.has(name) && !isExtra(name) && isKept(name, value)) fields.push(field);
+  }
   for (const [name, value] of forwarded.chosenFields) {
-    if (value !== null && !extraNames.has(name)) fields.push([name, value]);
+    if (value !== null && !isExtra(name)) fields.push([name, value]);
   }
   if (forwarded.storing) {
     // Sent even if it is `identity`: without the field, the platform would ask for an encoded answer by itself.
     fields.push(["accept-encoding", forwarded.acceptedCodings]);
-    for (const [name, value] of forwarded.conditions) fields.push([name, value]);
+    fields.push(...forwarded.conditions);
   }
   if (!forwarded.storing && forwarded.maxForwards !== null) fields.push(["max-forwards", forwarded.maxForwards]);
   if (forwarded.cookie !== null) fields.push(["cookie", forwarded.cookie]);
   fields.push(["x-forwarded-host", forwarded.host], ["x-forwarded-proto", forwarded.scheme]);
   if (forwarded.clientAddress !== null) fields.push(["x-forwarded-for", forwarded.clientAddress]);
-  fields.push(["via", append(sentValue("via"), "1.1 tidemark")]);
-  fields.push(["cdn-loop", append(sentValue("cdn-loop"), loopMember(forwarded.host))]);
-  if (forwarded.isReflected) return fields;
-  for (const [name, value] of forwarded.extra) fields.push([name.toLowerCase(), value]);
+  fields.push(["via", append(client.get("via"), "1.1 tidemark")]);
+  fields.push(["cdn-loop", append(client.get("cdn-loop"), loopMember(forwarded.host))]);
+  if (!forwarded.isReflected) fields.push(...forwarded.extra);
   return fields;
 }
 
@@ -72,6 +73,6 @@ function loopMember(host: string): string {
   return `tidemark; host="${host}"`;
 }
 
-function append(list: string | undefined, member: string): string {
-  return list === undefined || list === "" ? member : `${list}, ${member}`;
+function append(list: string | null, member: string): string {
+  return list ? `${list}, ${member}` : member;
 }

@@ -11,7 +11,8 @@ const MAX_GROUP_CHARACTERS = 256;
  * 9651 §4.2). Groups of more than 256 characters are left out, and so are those after the 128th.
  */
 export function cacheGroups(field: string | null): readonly string[] {
-  const groups = field === null ? [] : listOfStrings(field).filter((group) => group.length <= MAX_GROUP_CHARACTERS);
+  if (field === null) return [];
+  const groups = listOfStrings(field).filter((group) => group.length <= MAX_GROUP_CHARACTERS);
   return [...new Set(groups)].slice(0, MAX_GROUPS);
 }
 

@@ -61,18 +61,15 @@ export function resolveUrl(url: string, rules: KeyRules): ResolvedUrl | RefusedU
   const { route, parameters } = findRoute(rules.routes, asked.path);
   const keyed = asked.path + canonicalQuery(asked.search, route.query);
   const bypassesByQuery = hasParameter(asked.search, route.bypass.query);
+  const purgeKeys = [urlPurgeKey(host, keyed), pathPurgeKey(keyed), hostPurgeKey(host)];
+  for (const prefix of pathPrefixes(asked.path)) purgeKeys.push(prefixPurgeKey(prefix), hostPurgeKey(host, prefix));
   return {
     kind: "resolved",
     cacheKey: `${scheme}://${host}${keyed}`,
     scheme,
     host,
     pathAndQuery: route.pass || bypassesByQuery ? asked.path + asked.search : keyed,
-    purgeKeys: [
-      urlPurgeKey(host, keyed),
-      pathPurgeKey(keyed),
-      hostPurgeKey(host),
-      ...pathPrefixes(asked.path).flatMap((prefix) => [prefixPurgeKey(prefix), hostPurgeKey(host, prefix)]),
-    ],
+    purgeKeys,
     route,
     routeTags: route.tags(parameters),
     mayStore: withinConditions(asked.search, route) && !bypassesByQuery,

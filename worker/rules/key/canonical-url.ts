@@ -21,10 +21,9 @@ export type UrlVerdict =
  * letter case). `%2e` segments are resolved before routing.
  */
 export function canonicalUrl(text: string): UrlVerdict {
-  const refused = (because: string): UrlVerdict => ({ kind: "refused", because });
   const authorityEnd = text.indexOf("/", text.indexOf("//") + 2);
   const target = authorityEnd === -1 ? "/" : text.slice(authorityEnd);
-  const pathAsSent = target.split(/[?#]/, 1)[0]!;
+  const pathAsSent = target.replace(/[?#].*/s, "");
   if (pathAsSent.includes("\\")) return refused("the path has a backslash; write %5C if it is meant");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   if (/[\u0000-\u0020\u007f]/.test(target)) return refused("the URL has a space or a control character");
@@ -43,6 +42,10 @@ export function canonicalUrl(text: string): UrlVerdict {
     path,
     search: url.search,
   };
+}
+
+function refused(because: string): UrlVerdict {
+  return { kind: "refused", because };
 }
 
 /** Decodes escapes of unreserved characters and writes the others in upper case. RFC 3986 §6.2.2.1, §6.2.2.2. */

@@ -43,7 +43,7 @@ export function canonicalQuery(search: string, rules: QueryRules): string {
   const kept: { name: string; text: string }[] = [];
   for (const text of search.slice(1).split("&")) {
     if (text === "") continue;
-    const name = decode(text.split("=", 1)[0]!);
+    const name = decode(nameIn(text));
     if (rules.only ? !rules.only.includes(name) : matchesAnyName(name, rules.ignore)) continue;
     kept.push({ name, text: rewriteValue(name, text, rules) });
   }
@@ -57,9 +57,8 @@ export function queryValues(search: string, name: string): string[] {
     .slice(1)
     .split("&")
     .flatMap((text) => {
-      const equals = text.indexOf("=");
-      if (decode(equals === -1 ? text : text.slice(0, equals)) !== name) return [];
-      return [equals === -1 ? "" : decode(text.slice(equals + 1))];
+      if (decode(nameIn(text)) !== name) return [];
+      return [decode(text.slice(nameIn(text).length + 1))];
     });
 }
 
@@ -67,7 +66,7 @@ export function queryValues(search: string, name: string): string[] {
 export function hasParameter(search: string, names: readonly string[]): boolean {
   if (names.length === 0) return false;
   const parameters = search.slice(1).split("&");
-  return parameters.some((text) => text !== "" && matchesAnyName(decode(text.split("=", 1)[0]!), names));
+  return parameters.some((text) => text !== "" && matchesAnyName(decode(nameIn(text)), names));
 }
 
 function rewriteValue(name: string, text: string, rules: QueryRules): string {
@@ -82,12 +81,19 @@ function rewriteValue(name: string, text: string, rules: QueryRules): string {
   return `${text.slice(0, equals)}=${encodeURIComponent(value)}`;
 }
 
+/** The name of a parameter, as it was written. */
+function nameIn(text: string): string {
+  const equals = text.indexOf("=");
+  return equals === -1 ? text : text.slice(0, equals);
+}
+
 /** Form decoding. A text that is not UTF-8 stays as it was written. */
 function decode(text: string): string {
   return decoded(text) ?? text;
 }
 
 function decoded(text: string): string | null {
+  if (!/[+%]/.test(text)) return text;
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {

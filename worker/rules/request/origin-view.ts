@@ -1,44 +1,47 @@
 import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
+import type { RequestCookies } from "../identity/cookies.ts";
 import { normalizedValue, type SelectingFields } from "../variants/vary.ts";
+import type { Choices } from "./choices.ts";
 import { type KeyAndOwnersFields, treatmentOf } from "./request-fields.ts";
+
+/** A request, as far as the view reads it. */
+export interface ViewedRequest {
+  /** A field's text as the client sent it; `null` if it is absent. */
+  field(name: string): string | null;
+  readonly cookies: Pick<RequestCookies, "forwarded">;
+  readonly choices: Pick<Choices, "selecting">;
+}
 
 /**
  * A request's fields as the origin sees them on a route that stores; these select among variants (RFC 9111 §4.1). Each
  * field is read at most once.
  */
 export class OriginView implements SelectingFields {
-  readonly #sent: (name: string) => string | null;
+  readonly #request: ViewedRequest;
   readonly #rules: KeyAndOwnersFields;
-  readonly #cookie: () => string | null;
-  readonly #chosen: () => ReadonlyMap<string, string | null>;
-  readonly #values = new Map<string, string | null>();
+  #acceptedCodings: string | undefined;
+  #values: Map<string, string | null> | undefined;
 
-  /** `sent` gives a field's text as the client sent it; `cookie` gives the `Cookie` field for the origin, and `chosen` the choices that select. */
-  constructor(
-    sent: (name: string) => string | null,
-    rules: KeyAndOwnersFields,
-    cookie: () => string | null,
-    chosen: () => ReadonlyMap<string, string | null>,
-  ) {
-    this.#sent = sent;
+  constructor(request: ViewedRequest, rules: KeyAndOwnersFields) {
+    this.#request = request;
     this.#rules = rules;
-    this.#cookie = cookie;
-    this.#chosen = chosen;
   }
 
   field(name: string): string | null {
-    const chosen = this.#chosen().get(name);
+    const chosen = this.#request.choices.selecting.get(name);
     if (chosen !== undefined) return chosen;
-    if (name === "cookie") return this.#cookie();
-    const value = this.#sent(name);
+    if (name === "cookie") return this.#request.cookies.forwarded;
+    const value = this.#request.field(name);
     const isKeyed = this.#rules.keyFields.includes(name);
     if (!isKeyed && treatmentOf(name, value, this.#rules).inVary !== "selects") return null;
-    const connection = this.#sent("connection");
-    if (connection !== null && hopByHopFields(connection).includes(name)) return null;
+    const connection = this.#request.field("connection");
+    if (connection !== null && hopByHopFields(connection).has(name)) return null;
     return value;
   }
 
   value(name: string): string | null {
+    if (name === "accept-encoding") return this.acceptedCodings;
+    this.#values ??= new Map();
     const known = this.#values.get(name);
     if (known !== undefined) return known;
     const value = normalizedValue(name, this.field(name));
@@ -48,6 +51,7 @@ export class OriginView implements SelectingFields {
 
   /** The codings that the client accepts, in canonical form. RFC 9110 §12.5.3. */
   get acceptedCodings(): string {
-    return this.value("accept-encoding")!;
+    this.#acceptedCodings ??= normalizedValue("accept-encoding", this.field("accept-encoding"))!;
+    return this.#acceptedCodings;
   }
 }

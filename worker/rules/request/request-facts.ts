@@ -121,12 +121,7 @@ export class RequestFacts {
 
   /** Its fields as the origin sees them, which select among variants. */
   get originView(): OriginView {
-    this.#originView ??= new OriginView(
-      (name) => this.field(name),
-      this.#rules,
-      () => this.cookies.forwarded,
-      () => this.choices.selecting,
-    );
+    this.#originView ??= new OriginView(this, this.#rules);
     return this.#originView;
   }
 

@@ -1,3 +1,4 @@
+import { memoize } from "../fields/memoize.ts";
 import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
 import { matchesAnyName } from "../key/name-pattern.ts";
 import { speaksOfCredentials } from "./credential-names.ts";
@@ -220,12 +221,17 @@ export function treatmentOf(name: string, value: string | null = null, owners = 
 }
 
 function listedTreatment(name: string, value: string | null): Treatment {
+  if (name === "x-requested-with" && value !== null && isPackageName(value)) return "of-software";
+  return treatmentByName(name);
+}
+
+/** Visitors send the same names again and again, most of which are in no list, so that every prefix is compared. */
+const treatmentByName = memoize((name): Treatment => {
   const known = TREATMENT_OF.get(name);
   if (known !== undefined) return known;
   if (isClaim(name)) return "claim";
-  if (SOFTWARE_PREFIXES.some((prefix) => name.startsWith(prefix))) return "of-software";
-  return name === "x-requested-with" && value !== null && isPackageName(value) ? "of-software" : "other";
-}
+  return SOFTWARE_PREFIXES.some((prefix) => name.startsWith(prefix)) ? "of-software" : "other";
+});
 
 const OPEN_TO_OWNERS: ReadonlySet<Treatment> = new Set<Treatment>(["of-software", "other"]);
 
@@ -240,7 +246,7 @@ export function isTrusted(name: string, { trustedFields }: OwnersFields): boolea
  */
 export function isOpenToOwners(pattern: string): boolean {
   const name = pattern.replace(/\*$/, "").replaceAll("_", "-");
-  const isOpen = OPEN_TO_OWNERS.has(listedTreatment(name, null)) && !hopByHopFields(null).includes(name);
+  const isOpen = OPEN_TO_OWNERS.has(listedTreatment(name, null)) && !hopByHopFields(null).has(name);
   if (!isOpen || name.startsWith("if-") || name === "") return false;
   if (!pattern.endsWith("*")) return true;
   const closed = [...TREATMENT_OF].filter(([, treatment]) => !OPEN_TO_OWNERS.has(treatment)).map(([each]) => each);
@@ -287,7 +293,7 @@ export function reachesOriginAsSent(
 
 /** The meaning of a field in the origin's `Vary`, on a route that does not key by it. */
 export function meaningInVary(name: string, owners = NO_OWNERS_FIELDS): FieldTreatment["inVary"] {
-  return hopByHopFields(null).includes(name) ? "nothing" : treatmentOf(name, null, owners).inVary;
+  return hopByHopFields(null).has(name) ? "nothing" : treatmentOf(name, null, owners).inVary;
 }
 
 /** A name, a number, or a list of them with weights. */
@@ -333,7 +339,7 @@ export function ordinaryForm(name: string): RegExp | undefined {
 
 /** Whether a route may key by this field. Fields set by the edge, the runtime or a connection are not the client's. */
 export function mayBeKeyed(name: string): boolean {
-  if (name.startsWith("if-") || name.startsWith("tidemark-") || hopByHopFields(null).includes(name)) return false;
+  if (name.startsWith("if-") || name.startsWith("tidemark-") || hopByHopFields(null).has(name)) return false;
   return treatmentOf(name).mayBeKeyed;
 }
 
@@ -341,5 +347,5 @@ export function mayBeKeyed(name: string): boolean {
 export function mayTellCountry(name: string): boolean {
   const treatment = listedTreatment(name, null);
   const isKnown = treatment !== "claim" && (treatment !== "other" || ordinaryForm(name) !== undefined);
-  return !isKnown && !name.startsWith("if-") && !name.startsWith("tidemark-") && !hopByHopFields(null).includes(name);
+  return !isKnown && !name.startsWith("if-") && !name.startsWith("tidemark-") && !hopByHopFields(null).has(name);
 }

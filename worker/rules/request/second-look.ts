@@ -1,13 +1,12 @@
+import { Fields } from "../fields/fields.ts";
 import type { Identity } from "../identity/identity.ts";
 import { speaksOfCredentials } from "./credential-names.ts";
 import { type OwnersFields, ordinaryForm } from "./request-fields.ts";
 import { unkeyedField } from "./unkeyed-field.ts";
 
-type FieldList = readonly (readonly [name: string, value: string])[];
-
 /** The request that a plain visitor would have sent, and what it leaves out. */
 export interface PlainRequest {
-  readonly fields: FieldList;
+  readonly fields: Fields;
   readonly leftOut: readonly string[];
 }
 
@@ -26,7 +25,7 @@ export function plainRequest(
   owners: OwnersFields,
 ): PlainRequest | null {
   if (identity !== "anonymous") return null;
-  let fields: FieldList = [...sent];
+  let fields = new Fields(sent);
   const leftOut: string[] = [];
   for (;;) {
     const name = unkeyedField(fields, inKey, owners);
@@ -34,7 +33,7 @@ export function plainRequest(
     const isPlain = ordinaryForm(name) !== undefined || inKey.includes(name);
     if (isPlain || speaksOfCredentials(name) || leftOut.length === MAX_LEFT_OUT) return null;
     leftOut.push(name);
-    fields = fields.filter(([other]) => other.toLowerCase() !== name);
+    fields = fields.filter((other) => other !== name);
   }
 }
 

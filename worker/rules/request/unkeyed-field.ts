@@ -1,6 +1,7 @@
 import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
 import type { Identity } from "../identity/identity.ts";
 import { acceptsPages } from "../variants/accepts-pages.ts";
+import type { RequestHeaders } from "./request-facts.ts";
 import { isTrusted, NO_OWNERS_FIELDS, ordinaryForm, REQUEST_FIELDS, reachesOriginAsSent } from "./request-fields.ts";
 
 /** The properties of a request, other than its fields, that these rules use. */
@@ -27,16 +28,11 @@ const PRINTABLE = /^[\x20-\x7e]*$/;
  * a page of another site has sent can do the same, and so can one that accepts neither HTML nor anything. A field that
  * the owner trusts still counts here, since it is trusted for pages alone.
  */
-export function isPlainRequest(
-  fields: Iterable<readonly [name: string, value: string]>,
-  { inKey, identity, droppedFields }: UnkeyedFieldRules,
-): boolean {
+export function isPlainRequest(fields: RequestHeaders, { inKey, identity, droppedFields }: UnkeyedFieldRules): boolean {
   if (identity !== "anonymous") return false;
-  const sent = [...fields];
-  if (sent.some(([name, value]) => name.toLowerCase() === "sec-fetch-site" && value === "cross-site")) return false;
-  const accept = sent.find(([name]) => name.toLowerCase() === "accept")?.[1] ?? null;
-  if (!inKey.includes("accept") && !acceptsPages(accept)) return false;
-  return unkeyedField(sent, inKey, { ...NO_OWNERS_FIELDS, droppedFields }) === null;
+  if (fields.get("sec-fetch-site") === "cross-site") return false;
+  if (!inKey.includes("accept") && !acceptsPages(fields.get("accept"))) return false;
+  return unkeyedField(fields, inKey, { ...NO_OWNERS_FIELDS, droppedFields }) === null;
 }
 
 /**
@@ -44,18 +40,17 @@ export function isPlainRequest(
  * ordinary; `null` for none.
  */
 export function unkeyedField(
-  fields: Iterable<readonly [name: string, value: string]>,
+  fields: RequestHeaders,
   inKey: readonly string[],
   owners = NO_OWNERS_FIELDS,
 ): string | null {
-  const sent = [...fields].map(([name, value]) => [name.toLowerCase(), value] as const);
-  const ownHop = hopByHopFields(sent.find(([name]) => name === "connection")?.[1] ?? null);
+  const ownHop = hopByHopFields(fields.get("connection"));
   const { droppedFields, trustedFields } = owners;
   const rules = { keyFields: inKey, droppedFields, trustedFields };
   let characters = 0;
-  for (const [name, value] of sent) {
+  for (const [name, value] of fields) {
     const isSeen = CONTINUED.has(name) || reachesOriginAsSent(name, value, rules);
-    if (!isSeen || ownHop.includes(name) || name === "authorization") continue; // see `storable`
+    if (!isSeen || ownHop.has(name) || name === "authorization") continue; // see `storable`
     characters += name.length + value.length;
     if (characters > MAX_CHARACTERS || value.length > MAX_VALUE_CHARACTERS || !PRINTABLE.test(value)) return name;
     if (inKey.includes(name) || isTrusted(name, owners)) continue;

@@ -1,14 +1,22 @@
 import { BLOCK_BYTES, murmurHash3 } from "../hashing/murmur-hash.ts";
 
+const BLOCK_WORDS = BLOCK_BYTES / 4;
+
+/** Bodies of up to 64 KiB are hashed here, so that no memory is made for each. */
+const room = new Uint32Array(16 * 1024);
+const hash = new Uint32Array(4);
+const characters = new Uint16Array(hash.buffer);
+
 /**
- * A short text that tells bodies apart: their length and MurmurHash3. It is computed at once, without I/O, and kept
- * instead of the body. Whoever makes two bodies with one digest gains nothing: then they count as the same page.
+ * A short text that tells bodies apart: their length and MurmurHash3, as two characters for each word. It is computed at
+ * once, without I/O, and kept instead of the body. Whoever makes two bodies with one digest gains nothing: then they count
+ * as the same page.
  */
 export function bodyDigest(bytes: Uint8Array): string {
-  const blocks = Math.floor(bytes.byteLength / BLOCK_BYTES) + 1;
-  const input = new Uint32Array((blocks * BLOCK_BYTES) / 4);
+  const words = (Math.floor(bytes.byteLength / BLOCK_BYTES) + 1) * BLOCK_WORDS;
+  const input = words <= room.length ? room : new Uint32Array(words);
+  input.fill(0, words - BLOCK_WORDS, words);
   new Uint8Array(input.buffer).set(bytes);
-  const hash = new Uint32Array(4);
   murmurHash3(input, bytes.byteLength, 0, hash);
-  return `${bytes.byteLength}-${[...hash].map((word) => word.toString(36)).join("-")}`;
+  return `${bytes.byteLength} ${String.fromCharCode(...characters)}`;
 }

@@ -41,6 +41,8 @@ export type StoreVerdict =
     } & Storable)
   | ({ readonly kind: "not-stored" } & NotStored);
 
+const OF_ONE_VISITOR: ReadonlySet<string> = new Set(["cookie", "authorization"]);
+
 /** The most characters of a field's name that are told: a client can make it as long as it likes. */
 const MAX_TOLD_CHARACTERS = 64;
 
@@ -68,12 +70,11 @@ export function mayStore(request: StoreRequest, response: StoreResponse, rules: 
   });
   if (names === "*") return notStored("vary");
   // A visitor's own cookies and credentials do not choose among a few variants: each visitor would have an entry.
-  if (["cookie", "authorization"].some((name) => names.includes(name) && originView.value(name) !== null))
-    return notStored("vary");
+  if (names.some((name) => OF_ONE_VISITOR.has(name) && originView.value(name) !== null)) return notStored("vary");
   const variant = variantOf(names, originView);
   if (isVariantTooLong(variant)) return notStored("vary-too-long");
 
-  const tagTexts = TAG_FIELDS.flatMap((name) => field(name) ?? []);
+  const tagTexts = TAG_FIELDS.map(field).filter((text) => text !== null);
   const tags = collectTags(rules.routeTags, tagTexts, rules.maxTags, response.earlierTags);
   if (tags.kind === "refused") return notStored(tags.because);
 

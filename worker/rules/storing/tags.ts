@@ -20,6 +20,7 @@ export function collectTags(
   maxTags: number,
   earlierTags: readonly string[] = [],
 ): TagsVerdict {
+  if (fieldTexts.length + routeTags.length + earlierTags.length === 0) return { kind: "tags", tags: [] };
   const tags = new Set(routeTags);
   for (const text of fieldTexts) {
     for (const tag of text.split(/[\s,]+/)) if (tag !== "") tags.add(tag);

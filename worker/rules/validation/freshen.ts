@@ -33,7 +33,7 @@ const NEVER_FROM_304 = new Set(["content-length", "content-encoding", "content-r
  */
 export function freshenFields(stored: Fields, from304: Fields): Fields {
   const connection = from304.filter(([name]) => name === "connection").map(([, value]) => value);
-  const ownHop = new Set(hopByHopFields(connection.length === 0 ? null : connection.join(",")));
+  const ownHop = hopByHopFields(connection.length === 0 ? null : connection.join(","));
   const taken = from304.filter(([name]) => !NEVER_FROM_304.has(name) && !ownHop.has(name));
   const replaced = new Set(taken.map(([name]) => name));
   return [...stored.filter(([name]) => !replaced.has(name)), ...taken];

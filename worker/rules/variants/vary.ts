@@ -70,10 +70,11 @@ export function selectingFields({
   if (names === "*") return "*";
   const named = names.filter((name) => !keyFields.includes(name));
   if (named.some((name) => meaningInVary(name, owners) === "unknowable")) return "*";
-  const selecting = new Set([...keyFields, ...named.filter((name) => meaningInVary(name, owners) === "selects")]);
-  if (contentEncoding !== null) selecting.add("accept-encoding");
-  if (allowedOrigin !== null && (askedAcross || allowedOrigin.trim() !== "*")) selecting.add("origin");
-  return [...selecting].sort();
+  const selecting = [...keyFields, ...named.filter((name) => meaningInVary(name, owners) === "selects")];
+  const add = (name: string) => selecting.includes(name) || selecting.push(name);
+  if (contentEncoding !== null) add("accept-encoding");
+  if (allowedOrigin !== null && (askedAcross || allowedOrigin.trim() !== "*")) add("origin");
+  return selecting.sort();
 }
 
 /**
