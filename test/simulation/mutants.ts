@@ -149,7 +149,7 @@ export const mutants: Mutants = {
   "r8-known-purge-needs-a-view": {
     name: "while the log is silent, a page that is known to be purged counts as unknown",
     file: VIEW,
-    from: 'if (checked.answer === "not-purged") return "unknown";',
+    from: 'if (answer === "not-purged") return "unknown";',
     to: 'return "unknown";',
     foundBy: "simulation",
   },
@@ -256,13 +256,6 @@ export const mutants: Mutants = {
     file: LOG,
     from: "floor, hard, soft, invalidate } = this.#state();",
     to: "floor, hard, soft, invalidate } = (this.seen = this.#now() < this.seen?.at + 300 ? this.seen : { ...this.#state(), at: this.#now() });",
-    foundBy: "simulation",
-  },
-  "r16-another-log-does-not-count": {
-    name: "an entry that was checked once is not checked again when the log has changed",
-    file: VIEW,
-    from: "this.#table = this.#emptyTable();\n    this.#generation++;",
-    to: "this.#table = this.#emptyTable();",
     foundBy: "simulation",
   },
   "r21-waiter-has-no-timer": {

@@ -277,7 +277,7 @@ export const mutants: Mutants = {
     file: VIEW,
     from: "if (hasNews) this.#generation++;",
     to: "",
-    reddens: "purging/outlives-its-origin",
+    reddens: "purging/checked-before",
   },
   "r17-304-takes-tags": {
     name: "a 304 without tags removes a page's tags",
@@ -331,8 +331,8 @@ export const mutants: Mutants = {
   "r19-marker-answers-for-its-variants": {
     name: "a variant is not judged once its marker was found",
     file: "worker/purges/view/purge-view.ts",
-    from: "checked.answer = this.#findAnswer(stored, checked);",
-    to: 'checked.answer = stored.variant.length === 0 ? this.#findAnswer(stored, checked) : "not-purged";',
+    from: "checked.answer = this.#findAnswer(stamp, stored.purgeKeys, checked);",
+    to: 'checked.answer = stored.variant.length === 0 ? this.#findAnswer(stamp, stored.purgeKeys, checked) : "not-purged";',
     reddens: "variants/purge-reaches-every-variant",
   },
   "r19-any-variant-is-selected": {
@@ -508,7 +508,7 @@ export const mutants: Mutants = {
   "r8-known-purge-is-unknown": {
     name: "while the log is silent, a page that is known to be purged counts as unknown",
     file: VIEW,
-    from: 'if (checked.answer === "not-purged") return "unknown";',
+    from: 'if (answer === "not-purged") return "unknown";',
     to: 'return "unknown";',
     reddens: "purge-protocol/log-lost-after-purge",
   },
@@ -591,17 +591,6 @@ export const mutants: Mutants = {
     to: `const found = await looked;
   if (found && !selectInMemory(context)) Object.assign(found.head, { stamp: purges.stamp() });`,
     reddens: "purge-protocol/entry-keeps-its-stamp",
-  },
-  "r16-equal-number-is-enough": {
-    name: "an entry is not checked again where the sequence number is the same",
-    file: VIEW,
-    from: `if (checked.generation !== this.#generation) {
-      checked.answer = this.#findAnswer(stored, checked);
-      checked.generation = this.#generation;`,
-    to: `if (checked.generation !== this.#seq) {
-      checked.answer = this.#findAnswer(stored, checked);
-      checked.generation = this.#seq;`,
-    reddens: "purge-protocol/new-log-same-number",
   },
   "r13-pages-of-any-log": {
     name: "an entry that another log stamped is judged by its number",

@@ -175,8 +175,8 @@ export const mutants: Mutants = {
   "soft-is-used-in-silence": {
     name: "a softly purged page is used while the log is silent",
     file: VIEW,
-    from: 'return checked.answer === "soft" ? "invalidated" : checked.answer;',
-    to: "return checked.answer;",
+    from: 'return answer === "soft" ? "invalidated" : answer;',
+    to: "return answer;",
     reddens: "purging/soft-while-log-silent",
   },
   "dry-run-is-none": {

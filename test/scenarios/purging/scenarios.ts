@@ -52,6 +52,19 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "purging/checked-before",
+    name: "a page that a newer purge did not concern is looked at again after the next one",
+    source: "docs/protocol.md#r16-skip",
+    origin: { "/about": [v1, v2] },
+    steps: [
+      { get: "/about", expect: { xCache: "MISS", body: "v1" } },
+      { purge: { urls: ["/other"] } },
+      { get: "/about", expect: { xCache: "HIT", body: "v1" } },
+      { purge: { urls: ["/about"] } },
+      { get: "/about", expect: { xCache: "MISS", body: "v2" } },
+    ],
+  },
+  {
     id: "purging/by-tag",
     name: "a purge by tag reaches the pages with that tag and no others",
     source: "docs/protocol.md#what-a-purge-promises",

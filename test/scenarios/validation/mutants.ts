@@ -225,7 +225,7 @@ export const mutants: Mutants = {
     name: "a page that a 304 confirmed is stamped at the 304's arrival",
     file: FETCH_AND_STORE,
     from: "{ status, fields, stamp, fetchedAt, parentAge",
-    to: "{ status, fields, stamp: ports.purges.stamp(), fetchedAt, parentAge",
+    to: "{ status, fields, stamp: context.ports.purges.stamp(), fetchedAt, parentAge",
     reddens: "validation/purge-during-validation",
   },
   "confirmed-is-out-of-reach": {

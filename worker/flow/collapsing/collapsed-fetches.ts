@@ -34,32 +34,6 @@ export interface LeadingFetch extends SharedFetch {
   tell(news: SharedFetchOutcome | BeingStored, now: number): void;
 }
 
-/** Most fetches end before anybody else asks for the page, so the promise of the outcome is made for the first who waits. */
-class OwnFetch implements LeadingFetch {
-  readonly key: string;
-  readonly order: number;
-  readonly tell: LeadingFetch["tell"];
-  #awaited: PromiseWithResolvers<SharedFetchOutcome> | undefined;
-  #ended: SharedFetchOutcome | undefined;
-
-  constructor(key: string, order: number, tell: LeadingFetch["tell"]) {
-    this.key = key;
-    this.order = order;
-    this.tell = tell;
-  }
-
-  get outcome(): Promise<SharedFetchOutcome> {
-    if (this.#ended) return Promise.resolve(this.#ended);
-    this.#awaited ??= Promise.withResolvers();
-    return this.#awaited.promise;
-  }
-
-  end(outcome: SharedFetchOutcome): void {
-    this.#ended ??= outcome;
-    this.#awaited?.resolve(outcome);
-  }
-}
-
 /** How long requests for a key whose answer could not be stored do not wait for each other. */
 const HIT_FOR_MISS_MS = 5_000;
 /** The most keys to remember as hit-for-miss. */
@@ -103,13 +77,20 @@ export class CollapsedFetches {
       if (MAY_KNOW_ELSEWHERE) this.#leaders.set(key, this.#elsewhereUntil(key, turn));
       return null;
     }
-    const leader = new OwnFetch(key, this.nextOrder(), (news, now) => {
-      turn?.tell(news);
-      if (news.kind === "being-stored") return;
-      this.abandon(leader);
-      if (news.kind === "not-shareable") this.rememberHitForMiss(key, now);
-      leader.end(news);
-    });
+    // Made here and not for the first who waits: on Workers a promise ends with the request that has made it.
+    const { promise: outcome, resolve } = Promise.withResolvers<SharedFetchOutcome>();
+    const leader: LeadingFetch = {
+      key,
+      order: this.nextOrder(),
+      outcome,
+      tell: (news, now) => {
+        turn?.tell(news);
+        if (news.kind === "being-stored") return;
+        this.abandon(leader);
+        if (news.kind === "not-shareable") this.rememberHitForMiss(key, now);
+        resolve(news);
+      },
+    };
     this.#leaders.set(key, leader);
     return leader;
   }

@@ -170,7 +170,6 @@ export class PurgeView {
     this.#heads = { hard: 0, invalidate: 0, soft: 0 };
     this.#firstSeen.forget();
     this.#table = this.#emptyTable();
-    this.#generation++;
   }
 
   #emptyTable(): PurgeTable {
