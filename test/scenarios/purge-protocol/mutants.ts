@@ -592,6 +592,13 @@ export const mutants: Mutants = {
   if (found && !selectInMemory(context)) Object.assign(found.head, { stamp: purges.stamp() });`,
     reddens: "purge-protocol/entry-keeps-its-stamp",
   },
+  "r16-equal-number-is-enough": {
+    name: "an entry is not checked again where the sequence number is the same",
+    file: VIEW,
+    from: "if (stamp === null || stamp.logId",
+    to: 'if (stamp !== null && this.#seq <= stamp.seq) return "not-purged";\n    if (stamp === null || stamp.logId',
+    reddens: "purge-protocol/new-log-same-number",
+  },
   "r13-pages-of-any-log": {
     name: "an entry that another log stamped is judged by its number",
     file: VIEW,
