@@ -115,9 +115,15 @@ const page = fc.constantFrom(
 
 const late = fc.tuple(fc.constantFrom(0, 0, 1, 2, 5), page).map(([turns, path]) => `/late${turns}${path}`);
 
+/**
+ * Later than the body of the same piece: an answer that comes at once finds that body read or not, by how Node has read the
+ * connection, and says accordingly whether it stays open.
+ */
+const afterBody = late.filter((path) => !path.startsWith("/late0"));
+
 const target = fc.oneof(
   { weight: 3, arbitrary: page },
-  { weight: 3, arbitrary: late },
+  { weight: 3, arbitrary: afterBody },
   { weight: 1, arbitrary: fc.constantFrom("http://localhost/small", "https://localhost/small", "*") },
 );
 
