@@ -132,9 +132,14 @@ export class DiskTier implements SharedTier, CodedFiles {
     try {
       if (this.#cached.sizeOf(name) === undefined && this.#isSurelyMissing(key, name)) return undefined;
     } catch (cause) {
-      return this.#missUnlessBug(cause);
+      return this.#missOrReject(cause);
     }
     return this.#getFile(key, name);
+  }
+
+  /** Nobody who looks or stores expects a tier to throw. */
+  async #missOrReject(cause: unknown): Promise<undefined> {
+    return this.#missUnlessBug(cause);
   }
 
   async #getFile(key: string, name: string): Promise<Found | undefined> {
@@ -167,15 +172,19 @@ export class DiskTier implements SharedTier, CodedFiles {
     const name = missing ?? this.#folder.nameOf(key, "entry");
     const isMissing = missing !== undefined && !this.#changes.has(name);
     const body = heldBody(stored);
-    return (
-      (isMissing ? this.#batched?.put(name, stored, body) : undefined) ??
-      this.#changeInMemory(name, body, async () => {
-        const held = isMissing ? undefined : await this.#heldAt(key, name);
-        if (held && isNewer(held, stored)) return;
-        const bytes = await this.#write(name, "entry", writeHead(stored), body);
-        if (bytes !== null) this.#cached.touch(name, bytes);
-      })
-    );
+    try {
+      return (
+        (isMissing ? this.#batched?.put(name, stored, body) : undefined) ??
+        this.#changeInMemory(name, body, async () => {
+          const held = isMissing ? undefined : await this.#heldAt(key, name);
+          if (held && isNewer(held, stored)) return;
+          const bytes = await this.#write(name, "entry", writeHead(stored), body);
+          if (bytes !== null) this.#cached.touch(name, bytes);
+        })
+      );
+    } catch (bug) {
+      return Promise.reject(bug);
+    }
   }
 
   /** Whether there is an entry under this key, as far as its name tells. */

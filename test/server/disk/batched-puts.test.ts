@@ -299,3 +299,25 @@ test("what waits for a disk that hangs is bounded", async () => {
   await put("/later", body);
   expect(writer.names).toHaveLength(161);
 });
+
+describe("a bug in a tier", () => {
+  const bug = new TypeError("a bug");
+
+  test("that shows while a page is looked for rejects, as the tier never throws", async () => {
+    const files = { ...diskFiles };
+    const { tier } = await held(files);
+    files.existsNow = () => {
+      throw bug;
+    };
+    await expect(tier.get(at("/a"))).rejects.toBe(bug);
+  });
+
+  test("that shows while a page is put into a batch rejects as well", async () => {
+    const { tier, writer } = await held();
+    tier.get(at("/a"));
+    vi.spyOn(writer, "write").mockImplementation(() => {
+      throw bug;
+    });
+    await expect(tier.put(page("/a", "text"))).rejects.toBe(bug);
+  });
+});
