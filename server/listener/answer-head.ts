@@ -74,7 +74,7 @@ export function headText({ status, reason, lines }: AnswerHead): string {
 }
 
 /** The length of a body, also of one on its way; `null` if nobody knows. */
-export function announcedBytes({ fields, body }: Answer): number | null {
+export function bodyLength({ fields, body }: Answer): number | null {
   const announced = body instanceof Uint8Array ? body.byteLength : body && nodeBody(body).lengthBytes;
   return announced ?? lengthIn(fields.get("content-length"));
 }
@@ -83,7 +83,7 @@ function framingOf(answer: Answer, { isHead, knowsChunks }: AnsweredRequest): Fr
   const { status, body } = answer;
   if (status < 200 || status === 204 || status === 304) return { kind: "none" };
   if (body === null && !isHead) return { kind: "length", bytes: 0 };
-  const bytes = announcedBytes(answer);
+  const bytes = bodyLength(answer);
   if (bytes !== null) return { kind: "length", bytes };
   if (isHead) return { kind: "none" };
   return { kind: knowsChunks ? "chunked" : "close" };

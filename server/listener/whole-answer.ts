@@ -1,5 +1,5 @@
 import type { Answer, Bodies } from "../../worker/ports.ts";
-import { announcedBytes } from "./answer-head.ts";
+import { bodyLength } from "./answer-head.ts";
 
 /**
  * An answer with its body in memory, if all of that is here; `null` while the body is on its way. Most small answers of
@@ -8,7 +8,7 @@ import { announcedBytes } from "./answer-head.ts";
 export function wholeAnswer(answer: Answer, bodies: Bodies): Answer | null {
   const { body } = answer;
   if (body === null || body instanceof Uint8Array) return answer;
-  const bytes = announcedBytes(answer);
+  const bytes = bodyLength(answer);
   const whole = bytes === null ? undefined : bodies.takeWhole?.(body, bytes);
   return whole === undefined ? null : { ...answer, body: whole, isOnce: true };
 }

@@ -38,7 +38,7 @@ export interface EdgeSettings {
   readonly maxConnections: number;
   /** The connections of one worker to all origins, and parents, together; `null` without a limit. */
   readonly maxOriginConnections: number | null;
-  /** Whether hits are answered inside Node's parser. */
+  /** Whether plain requests are answered without Node's own objects. */
   readonly usesFastAnswers: boolean;
   /** For addresses with TLS; `null` if there are none. */
   readonly tls: TlsSettings | null;

@@ -68,14 +68,10 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
   }
   const sendsBody = facts.method !== "GET" && facts.method !== "HEAD";
   const body = sendsBody ? requestBody(request, limits.requestBodyBytes, ports.bodies, background) : null;
-  const bodyTooLarge = () =>
-    withoutAnswer(
-      context,
-      "refused",
-      413,
-      "request-body-too-large",
-      `the request's body has more than ${limits.requestBodyBytes} bytes`,
-    );
+  const bodyTooLarge = () => {
+    const words = `the request's body has more than ${limits.requestBodyBytes} bytes`;
+    return withoutAnswer(context, "refused", 413, "request-body-too-large", words);
+  };
   if (body?.isTooLarge()) return bodyTooLarge();
   ports.reporter.report({ kind: "origin-asked" });
   context.secondLooks.countRequest();

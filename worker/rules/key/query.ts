@@ -57,8 +57,8 @@ export function queryValues(search: string, name: string): string[] {
     .slice(1)
     .split("&")
     .flatMap((text) => {
-      if (decode(nameIn(text)) !== name) return [];
-      return [decode(text.slice(nameIn(text).length + 1))];
+      const own = nameIn(text);
+      return decode(own) === name ? [decode(text.slice(own.length + 1))] : [];
     });
 }
 
