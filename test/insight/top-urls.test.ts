@@ -86,3 +86,18 @@ test("a long URL is cut and counted", () => {
   expect(entry).toMatchObject({ weight: 2, times: 2 });
   expect(entry!.url).toHaveLength(201);
 });
+
+test("URLs that look the same once they are escaped are one, with the sum of their weights", () => {
+  const top = new TopUrls();
+  for (const [url, weight] of [
+    ["http://a.test/'", 2],
+    ["http://a.test/b", 4],
+    ["http://a.test/%27", 3],
+  ] as const) {
+    top.add(url, weight);
+  }
+  expect(top.take()).toMatchObject([
+    { url: "http://a.test/%27", weight: 5, error: 0, times: 2 },
+    { url: "http://a.test/b", weight: 4, error: 0, times: 1 },
+  ]);
+});

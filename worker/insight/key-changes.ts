@@ -4,6 +4,8 @@ import type { VariantFields } from "../rules/variants/vary.ts";
 /** A parameter without a value, or with an odd name, may be about one visitor, and one that speaks of credentials is. */
 const NAME = /^[\w.[\]-]{1,40}(?==)/;
 
+const NO_CHANGES: ReadonlyMap<string, string> = new Map();
+
 /** The most parameters and fields of one URL that are looked at. */
 const MAX_NAMES = 6;
 
@@ -12,10 +14,10 @@ const MAX_NAMES = 6;
  * parameter, without those whose names begin alike, without the query, with values in lower case, with sorted parameters,
  * and without one of the fields that select variants.
  */
-export function keyChanges(url: string, variant: VariantFields): Map<string, string> {
-  const changes = new Map<string, string>();
+export function keyChanges(url: string, variant: VariantFields): ReadonlyMap<string, string> {
   const queryAt = url.indexOf("?");
-  if (queryAt < 0 && variant.length === 0) return changes;
+  if (queryAt < 0 && variant.length === 0) return NO_CHANGES;
+  const changes = new Map<string, string>();
   const [path, search] = queryAt < 0 ? [url] : [url.slice(0, queryAt), url.slice(queryAt + 1)];
   const parameters = search?.split("&") ?? [];
   const names = parameters.map(nameOf);

@@ -19,20 +19,16 @@ const ENOUGH_VISITORS = 20;
 /** The lifetimes whose effect is counted. Seconds. */
 export const LIFETIMES = [60, 600, 3600] as const;
 
-/** The page that was stored under a key, or would have been under a changed one. */
-interface Seen {
-  /** Hashes of the key under which it is remembered, and of its own. */
-  name: number;
-  key: number;
-  body: string | null;
-  at: number;
-  until: number;
-  /** For each of the lifetimes: when a page came that would answer until it ends. */
-  readonly since: number[];
-}
-
 const NEVER = Number.NEGATIVE_INFINITY;
-const NOTHING = { key: 0, body: null, at: NEVER, until: NEVER };
+
+/**
+ * The times of a slot, one after the other: those of its page, and for each of the lifetimes when a page came that would
+ * answer until it ends.
+ */
+const AT = 0;
+const UNTIL = 1;
+const SINCE = 2;
+const TIMES = SINCE + LIFETIMES.length;
 
 interface Page {
   readonly body: string;
@@ -46,10 +42,15 @@ export type Count = (path: readonly string[], by?: number) => void;
 /**
  * Compares the pages that one isolate fetches: what would be one page under other settings, and whether it would have been
  * the same. It remembers no page: of names a hash of 32 bits, because two that share one change a count at most. Each has
- * one slot, in which it takes the place of another. No slot is made twice, because every miss takes some of them.
+ * one slot, in which it takes the place of another. The slots are numbers side by side, because every miss takes some of
+ * them, and none is made anew.
  */
 export class Likeness {
-  readonly #slots: Seen[] = new Array(SLOTS);
+  /** By slot: the hash of the key under which a page was stored, or would have been under a changed one, and of its own. */
+  readonly #names = new Int32Array(SLOTS);
+  readonly #keys = new Int32Array(SLOTS);
+  readonly #times = new Float64Array(SLOTS * TIMES).fill(NEVER);
+  readonly #bodies = new Array<string | null>(SLOTS).fill(null);
   readonly #pages = new Map<number, Page>();
   #nextBodyAt = 0;
 
@@ -57,28 +58,31 @@ export class Likeness {
   stored(url: string, { head, body }: StoredResponse, now: number, count: Count): void {
     const { variant, receivedAt, freshnessSeconds, initialAgeMs } = head;
     const until = receivedAt + freshnessSeconds * 1000 - initialAgeMs;
-    const page = { key: fnvHash(head.key), body: this.#digest(body, now), at: now, until };
-    const before = this.#seen(page.key);
-    outlives(before, "lifetimes", now, count);
-    if (before.body && page.body && before.until <= now) {
-      count(["refetched", before.body === page.body ? "same" : "different"]);
-      count(["refetched", "elapsedMs"], Math.max(0, now - before.at));
+    const key = fnvHash(head.key);
+    const digest = this.#digest(body, now);
+    const before = this.#slotOf(key);
+    this.#outlives(before, "lifetimes", now, count);
+    const bodyBefore = this.#bodies[before]!;
+    if (bodyBefore && digest && this.#time(before, UNTIL) <= now) {
+      count(["refetched", bodyBefore === digest ? "same" : "different"]);
+      count(["refetched", "elapsedMs"], Math.max(0, now - this.#time(before, AT)));
     }
-    Object.assign(before, page);
+    this.#put(before, key, digest, now, until);
     for (const [change, changed] of keyChanges(url, variant)) {
-      const like = this.#seen(fnvHash(`${change} ${changed}`));
+      const like = this.#slotOf(fnvHash(`${change} ${changed}`));
       // The page that would have been stored under the changed key answers until its lifetime ends.
-      if (like.until <= now) Object.assign(like, page);
-      else if (like.key !== page.key) {
+      if (this.#time(like, UNTIL) <= now) this.#put(like, key, digest, now, until);
+      else if (this.#keys[like] !== key) {
         count(["keys", change, "fetches"]);
-        if (like.body && page.body) count(["keys", change, like.body === page.body ? "same" : "different"]);
+        const bodyLike = this.#bodies[like];
+        if (bodyLike && digest) count(["keys", change, bodyLike === digest ? "same" : "different"]);
       }
     }
   }
 
   /** A page is not stored, because it has no lifetime. */
   lacksLifetime(url: string, now: number, count: Count): void {
-    outlives(this.#seen(fnvHash(url)), "missingLifetimes", now, count);
+    this.#outlives(this.#slotOf(fnvHash(url)), "missingLifetimes", now, count);
   }
 
   /** A page that is not stored went to a visitor. Two visitors are two if all that is known of them differs. */
@@ -102,31 +106,41 @@ export class Likeness {
     }
   }
 
-  /** What is remembered under a name; of another than the last in its slot, nothing. */
-  #seen(name: number): Seen {
+  /** The slot of a name. It is empty if another name was the last in it. */
+  #slotOf(name: number): number {
     const slot = (name ^ (name >>> 16)) & (SLOTS - 1);
-    this.#slots[slot] ??= { ...NOTHING, name, since: LIFETIMES.map(() => NEVER) };
-    const seen = this.#slots[slot];
-    if (seen.name !== name) {
-      Object.assign(seen, NOTHING).name = name;
-      seen.since.fill(NEVER);
+    if (this.#names[slot] !== name) {
+      this.#names[slot] = name;
+      this.#put(slot, 0, null, NEVER, NEVER);
+      this.#times.fill(NEVER, slot * TIMES + SINCE, (slot + 1) * TIMES);
     }
-    return seen;
+    return slot;
+  }
+
+  #put(slot: number, key: number, body: string | null, at: number, until: number): void {
+    this.#keys[slot] = key;
+    this.#bodies[slot] = body;
+    this.#times[slot * TIMES + AT] = at;
+    this.#times[slot * TIMES + UNTIL] = until;
+  }
+
+  #time(slot: number, which: number): number {
+    return this.#times[slot * TIMES + which]!;
+  }
+
+  /** Counts the lifetimes under which this fetch would have been a hit. */
+  #outlives(slot: number, name: string, now: number, count: Count): void {
+    for (let index = 0; index < LIFETIMES.length; index++) {
+      const seconds = LIFETIMES[index]!;
+      if (now - this.#time(slot, SINCE + index) < seconds * 1000) count([name, String(seconds)]);
+      else this.#times[slot * TIMES + SINCE + index] = now;
+    }
   }
 
   #digest(body: Uint8Array | null, now: number): string | null {
     if (body === null || body.byteLength > MAX_BODY_BYTES || now < this.#nextBodyAt) return null;
     this.#nextBodyAt = now + body.byteLength / BYTES_PER_MS;
     return bodyDigest(body);
-  }
-}
-
-/** Counts the lifetimes under which this fetch would have been a hit. */
-function outlives({ since }: Seen, name: string, now: number, count: Count): void {
-  for (let index = 0; index < LIFETIMES.length; index++) {
-    const seconds = LIFETIMES[index]!;
-    if (now - since[index]! < seconds * 1000) count([name, String(seconds)]);
-    else since[index] = now;
   }
 }
 

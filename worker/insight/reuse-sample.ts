@@ -74,14 +74,14 @@ export class ReuseSample {
   /** A page was used that is not in memory. `bytes`: what it would take there. */
   missed(key: string, bytes: number): void {
     this.#uses++;
+    const hash = mixed(fnvHash(key));
+    if (hash >= this.#threshold || key.length > MAX_KEY_CHARACTERS) return; // it is not in the sample
     const sampled = this.#keys.get(key);
     if (sampled !== undefined) {
       sampled.bytes = bytes;
       this.#useAgain(sampled);
       return;
     }
-    const hash = mixed(fnvHash(key));
-    if (hash >= this.#threshold || key.length > MAX_KEY_CHARACTERS) return;
     this.#keys.set(key, { hash, bytes, usedAt: this.#uses });
     this.#count(NEVER_BEFORE, bytes);
     if (this.#keys.size > MAX_KEYS) this.#lowerThreshold();

@@ -22,27 +22,25 @@ export interface TopUrl {
   /** How often it was counted since it has its entry. */
   readonly times: number;
   /** Why the answer was not stored. */
-  readonly because?: string;
+  readonly because?: string | undefined;
 }
 
 type Counted = { -readonly [Name in keyof TopUrl]: TopUrl[Name] };
 
 export class TopUrls {
+  /** With their URLs as they came, but cut: those that are dropped are never written as text. */
   #entries = new Map<string, Counted>();
   /** The most that a URL without an entry may weigh. */
   #givenUp = 0;
 
-  add(url: string, weight: number, because?: string): void {
-    const shown = shownUrl(url);
-    const key = keyOf(because, shown);
+  add(given: string, weight: number, because?: string): void {
+    // One character too many shows that it was cut.
+    const url = given.length <= MAX_CHARACTERS ? given : given.slice(0, MAX_CHARACTERS + 1);
+    const key = keyOf(because, url);
     const held = this.#entries.get(key);
-    if (held) {
-      held.weight += weight;
-      held.times++;
-      return;
-    }
+    if (held) return count(held, weight, 0, 1);
     const error = this.#givenUp;
-    this.#entries.set(key, { url: shown, weight: error + weight, error, times: 1, ...(because && { because }) });
+    this.#entries.set(key, { url, weight: error + weight, error, times: 1, because });
     if (this.#entries.size < MAX_COUNTED) return;
     const heaviest = heaviestFirst(this.#entries.values());
     this.#givenUp = heaviest[MAX_TOP_URLS]!.weight; // none is lighter than what was given up before
@@ -51,11 +49,24 @@ export class TopUrls {
 
   /** Its heaviest entries. It forgets all of them. */
   take(): TopUrl[] {
-    const taken = heaviestFirst(this.#entries.values()).slice(0, MAX_TOP_URLS);
+    const taken = new Map<string, Counted>();
+    for (const each of this.#entries.values()) {
+      const url = shownUrl(each.url);
+      const key = keyOf(each.because, url);
+      const alike = taken.get(key);
+      if (alike) count(alike, each.weight, each.error, each.times);
+      else taken.set(key, { ...each, url });
+    }
     this.#entries = new Map();
     this.#givenUp = 0;
-    return taken;
+    return heaviestFirst(taken.values()).slice(0, MAX_TOP_URLS);
   }
+}
+
+function count(entry: Counted, weight: number, error: number, times: number): void {
+  entry.weight += weight;
+  entry.error += error;
+  entry.times += times;
 }
 
 function heaviestFirst(entries: Iterable<Counted>): Counted[] {
