@@ -38,7 +38,10 @@ export class TopUrls {
     const url = given.length <= MAX_CHARACTERS ? given : given.slice(0, MAX_CHARACTERS + 1);
     const key = keyOf(because, url);
     const held = this.#entries.get(key);
-    if (held) return count(held, weight, 0, 1);
+    if (held) {
+      count(held, weight, 0, 1);
+      return;
+    }
     const error = this.#givenUp;
     this.#entries.set(key, { url, weight: error + weight, error, times: 1, because });
     if (this.#entries.size < MAX_COUNTED) return;
