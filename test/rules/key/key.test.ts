@@ -7,6 +7,9 @@ import { compileSite } from "../../../worker/site/site.ts";
 
 const plain: QueryRules = { ignore: TRACKING_PARAMETERS, lowercase: [], trim: [], sort: false };
 
+/** Every character that may stand in a URL, and some that may not, but for `#`. */
+const PIECES = [..."!\"$%&'()*+,-./09:;<=>?@AZ[\\]^_`az{|}~ é\t", "/.", "..", "%2e", "%41"];
+
 describe("canonicalUrl", () => {
   test.each([
     ["http://WWW.Example.test:80/a", "www.example.test", "/a"],
@@ -42,6 +45,19 @@ describe("canonicalUrl", () => {
     "",
   ])("%j is refused with a reason", (text) => {
     expect(canonicalUrl(text)).toEqual({ kind: "refused", because: expect.stringMatching(/\w+ \w+/) });
+  });
+
+  test("a URL of plain characters is read as by the parser, which any fragment brings in", () => {
+    const pieces = fc.string({ unit: fc.constantFrom(...PIECES), maxLength: 4 });
+    const host = fc.constantFrom("x.test", "X.test:80", "x.test:443", "127.1", "x_y", "x.test:99999", "x%2etest", "");
+    const scheme = fc.constantFrom("http", "https", "HTTP");
+    fc.assert(
+      fc.property(scheme, host, pieces, fc.option(pieces), (named, address, path, query) => {
+        const text = `${named}://${address}/${path}${query === null ? "" : `?${query}`}`;
+        expect(canonicalUrl(text)).toEqual(canonicalUrl(`${text}#`));
+      }),
+      { numRuns: 5000 },
+    );
   });
 });
 

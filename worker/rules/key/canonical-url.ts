@@ -1,3 +1,5 @@
+import { memoize } from "../fields/memoize.ts";
+
 /** A URL in its canonical spelling, in which it is routed, keyed, purged and sent to the origin. */
 export interface CanonicalUrl {
   readonly scheme: "http" | "https";
@@ -21,6 +23,25 @@ export type UrlVerdict =
  * letter case). `%2e` segments are resolved before routing.
  */
 export function canonicalUrl(text: string): UrlVerdict {
+  return plainUrl(text) ?? parsedUrl(text);
+}
+
+/**
+ * Scheme, authority, path and query of a URL that has nothing to decode, escape or refuse behind its authority, unless a
+ * segment of its path begins with a dot. Most URLs are such, and to parse one takes twice as long.
+ */
+const PLAIN = /^(https?:\/\/[\w.:-]+)(\/[\w.~!$&'()*+,;=:@/-]*)(\?[\w.~!$&()*+,;=:@/?%-]+)?$/;
+
+function plainUrl(text: string): UrlVerdict | null {
+  const [, address, path, search = ""] = (text.includes("/.") ? null : PLAIN.exec(text)) ?? [];
+  if (address === undefined) return null;
+  const url = parsedAddress(address);
+  return url.kind === "url" ? { kind: "url", scheme: url.scheme, host: url.host, path: path!, search } : null;
+}
+
+const parsedAddress = memoize((address) => parsedUrl(address));
+
+function parsedUrl(text: string): UrlVerdict {
   const authorityEnd = text.indexOf("/", text.indexOf("//") + 2);
   const target = authorityEnd === -1 ? "/" : text.slice(authorityEnd);
   const pathAsSent = target.replace(/[?#].*/s, "");
