@@ -134,19 +134,17 @@ function objectOf(fields: RawFields): Record<string, string> {
 }
 
 function readRequest(): RequestFacts {
-  return new RequestFacts("GET", REQUEST_HEADERS, REQUEST_RULES);
+  return new RequestFacts("GET", REQUEST_HEADERS, REQUEST_RULES, { passes: false, country: null });
 }
 
 const REQUEST_RULES = {
-  passes: false,
-  directives: "harmless",
+  requestDirectives: "harmless",
   keyFields: [],
   droppedFields: [],
   trustedFields: [],
   ignoredCookies: [],
   bypass: NO_BYPASS,
   choices: NO_CHOICES,
-  country: null,
 } as const;
 const UNPURGED = { answer: "not-purged", maxViewAgeMs: 1000, awaitsToken: false, soft: null } as const;
 

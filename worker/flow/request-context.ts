@@ -49,7 +49,9 @@ export interface Child {
 }
 
 /** A request on its way through the corridor, with the isolate that handles it. */
-export interface RequestContext extends Isolate, IncomingRequest {
+export interface RequestContext
+  extends Isolate,
+    Pick<IncomingRequest, "request" | "background" | "clientAddress" | "child"> {
   readonly resolved: ResolvedUrl;
   /** The parsed request. No other code of the corridor looks at its header text. */
   readonly facts: RequestFacts;
@@ -69,30 +71,37 @@ export interface RequestContext extends Isolate, IncomingRequest {
 
 /** Makes the context of an arriving request. */
 export function openContext(incoming: IncomingRequest, isolate: Isolate, resolved: ResolvedUrl): RequestContext {
-  const { method, headers } = incoming.request;
+  const { request, background, clientAddress, child } = incoming;
+  const { method, headers } = request;
+  const { site, ports, collapsed, fills, largeFills, headOnly, codings, secondLooks, idleFields, resolve } = isolate;
   const { route, mayStore } = resolved;
-  const { child } = incoming;
-  const facts = new RequestFacts(method, headers, {
+  const facts = new RequestFacts(method, headers, route, {
     passes: route.pass || !mayStore,
-    directives: route.requestDirectives,
-    keyFields: route.keyFields,
-    droppedFields: route.droppedFields,
-    trustedFields: route.trustedFields,
-    ignoredCookies: isolate.site.ignoredCookies,
-    bypass: route.bypass,
-    choices: route.choices,
-    country: route.choices.country ? visitorsCountry(incoming, isolate.site) : null,
-    ...(child && { after: child.after }),
+    country: route.choices.country ? visitorsCountry(incoming, site) : null,
+    after: child?.after,
   });
+  // Each by its name, because two spreads take several times as long.
   return {
-    ...isolate,
-    ...incoming,
+    site,
+    ports,
+    collapsed,
+    fills,
+    largeFills,
+    headOnly,
+    codings,
+    secondLooks,
+    idleFields,
+    resolve,
+    request,
+    background,
+    clientAddress,
+    child: child ?? null,
     resolved,
     facts,
     answersHead: method === "HEAD",
-    order: isolate.collapsed.nextOrder(),
-    arrivedAt: isolate.ports.clock.now(),
-    startedAt: isolate.ports.timer.now(),
+    order: collapsed.nextOrder(),
+    arrivedAt: ports.clock.now(),
+    startedAt: ports.timer.now(),
   };
 }
 

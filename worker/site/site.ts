@@ -15,7 +15,6 @@ export interface Site extends KeyRules {
   readonly originUrl: string;
   /** False if neither the file nor the environment names the public hosts. */
   readonly namesHosts: boolean;
-  readonly ignoredCookies: readonly string[];
   readonly originFields: readonly (readonly [name: string, value: string])[];
   readonly heuristic: HeuristicRules | null;
   /** The site's own targeted fields, in lower case. */
@@ -112,7 +111,6 @@ export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): 
     hosts: publicHosts,
     publicUrl,
     routes,
-    ignoredCookies: site.cookies.ignore,
     originFields: Object.entries(site.originFields).map(([name, value]) => [name.toLowerCase(), value]),
     heuristic: site.heuristic ? { fraction: site.heuristic.fraction, maxSeconds: site.heuristic.maxTtl } : null,
     targetedFields: ownField,
@@ -208,6 +206,7 @@ function compileRoute(rules: RouteRules, position: number | null, site: SiteRule
     storeWhenQuery: Object.entries(rules.store.when.query).map(([name, { maxLength }]) => ({ name, maxLength })),
     browserTtlSeconds: rules.browserTtl ?? null,
     requestDirectives: rules.requestDirectives,
+    ignoredCookies: site.cookies.ignore,
     stale: {
       ifErrorSeconds: rules.stale.ifError ?? site.stale.ifError ?? 0,
       ifErrorWhileUnknown: rules.stale.ifErrorWhileLogSilent ?? site.stale.ifErrorWhileLogSilent ?? true,

@@ -362,8 +362,8 @@ export const mutants: Mutants = {
   "part-is-refreshed-in-part": {
     name: "behind a stale part only the part is refetched",
     file: "worker/rules/request/request-facts.ts",
-    from: "this.#rules, true)",
-    to: "this.#rules, false)",
+    from: "this.#circumstances, true)",
+    to: "this.#circumstances, false)",
     reddens: "ranges/part-while-revalidating",
   },
   "no-part-on-error": {

@@ -58,8 +58,8 @@ export const mutants: Mutants = {
   "refresh-is-of-a-part": {
     name: "a part is refreshed with a request for the part",
     file: "worker/rules/request/request-facts.ts",
-    from: "this.#rules, true)",
-    to: "this.#rules, false)",
+    from: "this.#circumstances, true)",
+    to: "this.#circumstances, false)",
     reddens: "stale-while-revalidate/part-of-stale-page",
   },
   "refresh-does-not-validate": {

@@ -1,12 +1,9 @@
-import type { RequestDirectivesPolicy } from "../directives/request-directives.ts";
 import type { StaleRules } from "../freshness/stale-if-error.ts";
-import type { BypassRules } from "../request/bypass.ts";
-import type { ChoiceRules } from "../request/choices.ts";
-import type { KeyAndOwnersFields } from "../request/request-fields.ts";
+import type { RequestRules } from "../request/request-facts.ts";
 import type { QueryRules } from "./query.ts";
 
 /** The owner's rules for the paths that a pattern matches, ready for use. */
-export interface Route extends KeyAndOwnersFields {
+export interface Route extends RequestRules {
   /** The pattern as written, for messages and `Cache-Status`; `null` for paths that match no route. */
   readonly pattern: string | null;
   /** The parameters of a canonical path that matches; otherwise `undefined`. */
@@ -16,12 +13,8 @@ export interface Route extends KeyAndOwnersFields {
   readonly query: QueryRules;
   /** Fields, in lower case, that go to the origin as sent and select among stored responses, whatever `Vary` says. */
   readonly keyFields: readonly string[];
-  /** What the route keys by beside the URL, in a bounded set of values each. */
-  readonly choices: ChoiceRules;
   /** `keyFields` and the names of the choices: what selects, whatever `Vary` says. */
   readonly selectingNames: readonly string[];
-  /** What of a request sends it to the origin past the cache. */
-  readonly bypass: BypassRules;
   /** True if a HEAD that finds nothing stored fetches the page by GET and stores it. */
   readonly storesOnHead: boolean;
   /** True if an answer that only an unknown field keeps from being stored leads to a plain look at the page. */
@@ -37,8 +30,6 @@ export interface Route extends KeyAndOwnersFields {
   readonly defaultTtlSeconds: (status: number) => number | undefined;
   /** The lifetime that browsers are given for stored responses; `null` to keep the origin's. */
   readonly browserTtlSeconds: number | null;
-  /** Which directives of visitors are obeyed. */
-  readonly requestDirectives: RequestDirectivesPolicy;
   readonly stale: StaleRules;
   /**
    * The greatest ages of a view that may judge the route's responses, and those of them that are `immutable`. They may

@@ -18,17 +18,22 @@ export interface RequestHeaders extends Iterable<readonly [name: string, value: 
   get(name: string): string | null;
 }
 
-/** The owner's rules for reading requests. */
+/** The owner's rules for reading the requests of a route. */
 export interface RequestRules extends KeyAndOwnersFields {
-  /** True if nothing is looked up or stored. */
-  readonly passes: boolean;
-  readonly directives: RequestDirectivesPolicy;
+  /** Which directives of visitors are obeyed. */
+  readonly requestDirectives: RequestDirectivesPolicy;
   /** Names of cookies that do not distinguish visitors; a trailing `*` stands for any ending. */
   readonly ignoredCookies: readonly string[];
   /** What sends a request past the cache. */
   readonly bypass: BypassRules;
   /** What the route keys by beside the URL. */
   readonly choices: ChoiceRules;
+}
+
+/** What is known of one request beside its method and fields. */
+export interface RequestCircumstances {
+  /** True if nothing is looked up or stored. */
+  readonly passes: boolean;
   /** The client's country, as the platform or a trusted proxy tells it; `null` for unknown. */
   readonly country: string | null;
   /** The position of the cache that asks, in place of a receipt's token. Default: none asks. */
@@ -62,25 +67,34 @@ export class RequestFacts {
   /** All its fields, as the client sent them. */
   readonly fields: RequestHeaders;
   readonly #rules: RequestRules;
+  readonly #circumstances: RequestCircumstances;
   readonly #wantsWhole: boolean;
   #cookies: RequestCookies | undefined;
   #hasSession: boolean | undefined;
   #choices: Choices | undefined;
   #originView: OriginView | undefined;
 
-  constructor(method: string, fields: RequestHeaders, rules: RequestRules, wantsWhole = false) {
+  constructor(
+    method: string,
+    fields: RequestHeaders,
+    rules: RequestRules,
+    circumstances: RequestCircumstances,
+    wantsWhole = false,
+  ) {
+    const { passes } = circumstances;
     const field = (name: string) => fields.get(name);
     const after = field(AFTER_FIELD) ?? afterCookie(field("cookie"));
     this.method = method;
     this.refreshToken = field(REFRESH_FIELD);
-    this.bypassedBy = rules.passes ? null : bypassReason(fields, rules.bypass);
-    this.mode = mode(method, field, rules.passes || this.bypassedBy !== null, this.refreshToken);
+    this.bypassedBy = passes ? null : bypassReason(fields, rules.bypass);
+    this.mode = mode(method, field, passes || this.bypassedBy !== null, this.refreshToken);
     this.authorized = field("authorization") !== null;
-    this.directives = readRequestDirectives(field, rules.directives);
-    this.receiptToken = rules.after ?? readReceiptToken(after);
-    this.awaitsPurge = rules.after !== undefined || after !== null;
+    this.directives = readRequestDirectives(field, rules.requestDirectives);
+    this.receiptToken = circumstances.after ?? readReceiptToken(after);
+    this.awaitsPurge = circumstances.after !== undefined || after !== null;
     this.fields = fields;
     this.#rules = rules;
+    this.#circumstances = circumstances;
     this.#wantsWhole = wantsWhole || this.mode === "refresh";
   }
 
@@ -105,7 +119,7 @@ export class RequestFacts {
 
   /** What it chooses of what the route keys by. */
   get choices(): Choices {
-    this.#choices ??= readChoices((name) => this.field(name), this.#rules.country, this.#rules.choices);
+    this.#choices ??= readChoices((name) => this.field(name), this.#circumstances.country, this.#rules.choices);
     return this.#choices;
   }
 
@@ -148,12 +162,12 @@ export class RequestFacts {
 
   /** The same request with other fields. */
   withFields(fields: RequestHeaders): RequestFacts {
-    return new RequestFacts(this.method, fields, this.#rules, this.#wantsWhole);
+    return new RequestFacts(this.method, fields, this.#rules, this.#circumstances, this.#wantsWhole);
   }
 
   /** The same request as a GET for the whole page, even if it is a HEAD or asks for a part. */
   forWholePage(): RequestFacts {
-    return new RequestFacts("GET", this.fields, this.#rules, true);
+    return new RequestFacts("GET", this.fields, this.#rules, this.#circumstances, true);
   }
 }
 
