@@ -1,6 +1,7 @@
 import type { Answer, FoundResponse, ReceiptToken } from "../ports.ts";
 import type { Outcome } from "../rules/forwarding/cache-status.ts";
 import type { RefusedUrl } from "../rules/key/cache-key.ts";
+import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import { answerFromStore } from "./answering/answer-from-store.ts";
 import { edgeAnswer } from "./answering/answers.ts";
 import { reportFromStore } from "./answering/report-answered.ts";
@@ -69,13 +70,13 @@ function lookUp(context: RequestContext): Answer | Promise<Answer> {
   const remembered = selectInMemory(context);
   const now = clock.now();
   const verdict = remembered && judgeInMemory(context, remembered, now);
-  if (!remembered || !verdict) return lookFurther(context);
+  if (!remembered || !verdict) return lookFurther(context, remembered);
   if (purges.isDue(now)) background.run(purges.renew(background, null));
   return hit(context, remembered, verdict, "memory");
 }
 
-function lookFurther(context: RequestContext): Answer | Promise<Answer> {
-  const look = lookInSharedTier(context);
+function lookFurther(context: RequestContext, remembered: StoredResponse | undefined): Answer | Promise<Answer> {
+  const look = lookInSharedTier(context, remembered);
   return look instanceof Promise ? look.then((done) => goOn(context, done)) : goOn(context, look);
 }
 
@@ -93,7 +94,7 @@ async function chooseAgain(
 ): Promise<Answer> {
   const read = found && (await readFound(context, found));
   // While the body was read, a fetch shared with others may have brought a usable response.
-  const again = choose(context, read, token);
+  const again = choose(context, selectInMemory(context), read, token);
   if (again.kind === "answers") return hitFound(context, again.stored, read, again.verdict);
   return fetchFromOrigin(context, missOf(context, again.unusable), token);
 }

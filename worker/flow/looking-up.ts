@@ -13,6 +13,8 @@ export type Choice<T extends FoundResponse = FoundResponse> =
       readonly unusable: readonly { readonly stored: StoredResponse | T; readonly verdict: UnusableVerdict }[];
     };
 
+const NOTHING = { kind: "none", unusable: [] } as const satisfies Choice;
+
 /** The verdict on a response in memory, if the view may be used now and the response may answer. */
 export function judgeInMemory(
   context: RequestContext,
@@ -38,9 +40,12 @@ export interface FurtherLook {
 
 /**
  * Asks the shared tier and, if the lease is over, renews the view at the same time. Judges when both are done (R4): at
- * once if there is nothing to wait for.
+ * once if there is nothing to wait for. `remembered`: the response that the request selects in memory now.
  */
-export function lookInSharedTier(context: RequestContext): FurtherLook | Promise<FurtherLook> {
+export function lookInSharedTier(
+  context: RequestContext,
+  remembered: StoredResponse | undefined,
+): FurtherLook | Promise<FurtherLook> {
   const { ports, facts, background } = context;
   const { purges, clock } = ports;
   const sent = facts.receiptToken;
@@ -49,7 +54,9 @@ export function lookInSharedTier(context: RequestContext): FurtherLook | Promise
   const renewal = isUsable ? sent : purges.renew(background, sent);
   if (isUsable && purges.isDue(arrivedAt)) background.run(purges.renew(background, null));
   const looked = selectInSharedTier(context);
-  if (isUsable && !looked) return { found: undefined, choice: choose(context, undefined, sent), token: sent };
+  if (isUsable && !looked) {
+    return { found: undefined, choice: choose(context, remembered, undefined, sent), token: sent };
+  }
   return judgeWhenDone(context, looked, isUsable, renewal);
 }
 
@@ -69,18 +76,20 @@ async function judgeWhenDone(
   }
   let token = await renewal;
   if (!purges.isUsable(clock.now(), token)) token = await purges.renew(background, token);
-  return { found, choice: choose(context, found, token), token };
+  return { found, choice: choose(context, selectInMemory(context), found, token), token };
 }
 
 /** Chooses by the current time and view among the response in memory and the one of the shared tier. */
 export function choose<T extends FoundResponse>(
   context: RequestContext,
+  remembered: StoredResponse | undefined,
   found: T | undefined,
   token: ReceiptToken | null,
 ): Choice<T> {
+  if (!remembered && !found) return NOTHING;
   const { clock } = context.ports;
   const unusable: { stored: StoredResponse | T; verdict: UnusableVerdict }[] = [];
-  for (const stored of candidates(context, found)) {
+  for (const stored of candidates(remembered, found)) {
     const verdict = judgeNow(context, stored.head, token, clock.now());
     if (mayAnswer(verdict)) return { kind: "answers", stored, verdict };
     unusable.push({ stored, verdict });
@@ -95,8 +104,8 @@ export function choose<T extends FoundResponse>(
 function chooseBeforeRenewal(context: RequestContext, found: FoundResponse | undefined): Choice | undefined {
   const { purges, clock } = context.ports;
   if (context.facts.receiptToken !== null) return undefined;
-  const stored = candidates(context, found);
-  if (stored.length === 0 && purges.stamp() !== null) return { kind: "none", unusable: [] };
+  const stored = candidates(selectInMemory(context), found);
+  if (stored.length === 0 && purges.stamp() !== null) return NOTHING;
   const now = clock.now();
   for (const each of stored) {
     if (!purges.isUsable(now, null, maxViewAgeMs(context, each.head))) continue;
@@ -110,6 +119,9 @@ function chooseBeforeRenewal(context: RequestContext, found: FoundResponse | und
  * The stored responses that may answer: the one in memory, where a fetch shared with others may have put it in the
  * meantime, and the one in the shared tier.
  */
-function candidates<T extends FoundResponse>(context: RequestContext, found: T | undefined): (StoredResponse | T)[] {
-  return [selectInMemory(context), found].filter((stored) => stored !== undefined);
+function candidates<T extends FoundResponse>(
+  remembered: StoredResponse | undefined,
+  found: T | undefined,
+): (StoredResponse | T)[] {
+  return [remembered, found].filter((stored) => stored !== undefined);
 }

@@ -26,6 +26,7 @@ export interface UnusableResponse {
 }
 
 const MISS: Miss = { xCache: "MISS", reason: "uri-miss", detail: undefined, selected: null, toValidate: null };
+const VARY_MISS: Miss = { ...MISS, reason: "vary-miss" };
 
 /** The body was stored apart and is gone. */
 export const BODY_GONE: Miss = { ...MISS, detail: "body-gone" };
@@ -35,6 +36,8 @@ export const REFRESH: Miss = { ...MISS, xCache: "BYPASS", reason: "request", det
 
 /** Summarises unusable responses as one miss. A response with a hard purge is not offered for validation (R10). */
 export function missOf(context: RequestContext, unusable: readonly UnusableResponse[]): Miss {
+  const [first] = unusable;
+  if (!first) return hasVariants(context) ? VARY_MISS : MISS;
   const [latest] = unusable
     .filter(({ verdict }) => verdict.kind === "validate")
     .sort((a, b) => b.stored.head.fetchedAt - a.stored.head.fetchedAt);
@@ -50,10 +53,8 @@ export function missOf(context: RequestContext, unusable: readonly UnusableRespo
       toValidate: stored,
     };
   }
-  const [first] = unusable;
-  if (first?.verdict.because === "purged") return { ...MISS, reason: "stale", detail: "purged" };
-  if (first) return { ...MISS, reason: "request", detail: first.verdict.because };
-  return { ...MISS, reason: hasVariants(context) ? "vary-miss" : "uri-miss" };
+  if (first.verdict.because === "purged") return { ...MISS, reason: "stale", detail: "purged" };
+  return { ...MISS, reason: "request", detail: first.verdict.because };
 }
 
 /** The fields that ask the origin to confirm what is stored; `null` if there is nothing that it could confirm. RFC 9111 §4.3.1. */

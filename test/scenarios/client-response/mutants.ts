@@ -202,15 +202,15 @@ export const mutants: Mutants = {
   "variant-is-told-as-url": {
     name: "a missing variant is reported as a uri-miss",
     file: "worker/flow/miss.ts",
-    from: 'reason: hasVariants(context) ? "vary-miss" : "uri-miss"',
-    to: 'reason: "uri-miss"',
+    from: "hasVariants(context) ? VARY_MISS : MISS",
+    to: "MISS",
     reddens: "client-response/other-variant-is-vary-miss",
   },
   "url-is-told-as-variant": {
     name: "a missing page is reported as a vary-miss",
     file: "worker/flow/miss.ts",
-    from: 'reason: hasVariants(context) ? "vary-miss" : "uri-miss"',
-    to: 'reason: "vary-miss"',
+    from: "hasVariants(context) ? VARY_MISS : MISS",
+    to: "VARY_MISS",
     reddens: "client-response/not-stored-is-uri-miss",
   },
   "partial-is-not-told": {
@@ -223,8 +223,8 @@ export const mutants: Mutants = {
   "request-is-told-as-a-miss": {
     name: "a page that the request may not have is reported as not stored",
     file: "worker/flow/miss.ts",
-    from: 'if (first) return { ...MISS, reason: "request"',
-    to: 'if (first) return { ...MISS, reason: "uri-miss"',
+    from: 'return { ...MISS, reason: "request"',
+    to: 'return { ...MISS, reason: "uri-miss"',
     reddens: "client-response/authorization-is-request",
   },
   "directive-is-told-as-stale": {
@@ -237,7 +237,7 @@ export const mutants: Mutants = {
   "purged-is-not-told": {
     name: "a purged page is reported as not stored",
     file: "worker/flow/miss.ts",
-    from: 'if (first?.verdict.because === "purged")',
+    from: 'if (first.verdict.because === "purged")',
     to: "if (false)",
     reddens: "client-response/purged-is-stale",
   },

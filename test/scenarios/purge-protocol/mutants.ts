@@ -408,8 +408,8 @@ export const mutants: Mutants = {
   "r23-memory-ends-the-look-up": {
     name: "an unusable entry in memory ends the look-up",
     file: "worker/flow/looking-up.ts",
-    from: "[selectInMemory(context), found]",
-    to: "[selectInMemory(context) ?? found]",
+    from: "[remembered, found].filter",
+    to: "[remembered ?? found].filter",
     reddens: "purge-protocol/refetched-by-another-isolate",
   },
   "r22-view-is-not-shared": {
@@ -486,9 +486,9 @@ export const mutants: Mutants = {
     name: "an entry is judged by the view and the time of when its look-up began",
     file: "worker/flow/looking-up.ts",
     from: `  if (!purges.isUsable(clock.now(), token)) token = await purges.renew(background, token);
-  return { found, choice: choose(context, found, token), token };`,
+  return { found, choice: choose(context, selectInMemory(context), found, token), token };`,
     to: `  const then = { now: () => context.arrivedAt, wait: (ms: number) => clock.wait(ms) };
-  return { found, choice: choose({ ...context, ports: { ...ports, clock: then } }, found, token), token };`,
+  return { found, choice: choose({ ...context, ports: { ...ports, clock: then } }, selectInMemory(context), found, token), token };`,
     reddens: "purge-protocol/look-up-outlasts-lease",
   },
   "r9-token-of-any-log": {

@@ -100,8 +100,8 @@ export const mutants: Mutants = {
   "another-isolates-entry-is-refused": {
     name: "an entry that is found in the shared tier is ignored",
     file: "worker/flow/looking-up.ts",
-    from: "[selectInMemory(context), found]",
-    to: "[selectInMemory(context)]",
+    from: "[remembered, found].filter",
+    to: "[remembered].filter",
     reddens: "storing/found-after-restart",
   },
   "no-store-is-stored": {

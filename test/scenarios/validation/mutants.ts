@@ -189,8 +189,8 @@ export const mutants: Mutants = {
   "memory-is-believed": {
     name: "the shared tier is not looked at when memory holds a stale page",
     file: "worker/flow/looking-up.ts",
-    from: "[selectInMemory(context), found]",
-    to: "[selectInMemory(context) ?? found]",
+    from: "[remembered, found].filter",
+    to: "[remembered ?? found].filter",
     reddens: "validation/confirmed-by-another-isolate",
   },
   "nobody-waits-for-a-validation": {

@@ -19,8 +19,8 @@ export const mutants: Mutants = {
   "missing-variant-is-a-missing-page": {
     name: "a missing variant is reported as a missing page",
     file: "worker/flow/miss.ts",
-    from: 'hasVariants(context) ? "vary-miss" : "uri-miss"',
-    to: '"uri-miss"',
+    from: "hasVariants(context) ? VARY_MISS : MISS",
+    to: "MISS",
     reddens: "variants/one-entry-per-value",
   },
   "absent-is-empty": {
@@ -248,15 +248,16 @@ export const mutants: Mutants = {
   "another-variant-is-validated": {
     name: "the origin is asked to confirm a variant that the request does not select",
     file: "worker/flow/miss.ts",
-    from: 'return { ...MISS, reason: hasVariants(context) ? "vary-miss" : "uri-miss" };',
-    to: `const { store } = context.ports;
-  const marker = store.recall(context.resolved.cacheKey) as { variants?: { key: string }[] } | undefined;
-  const other = marker?.variants?.[0] && store.recall(marker.variants[0].key);
-  return {
-    ...MISS,
-    reason: hasVariants(context) ? "vary-miss" : "uri-miss",
-    toValidate: (other as StoredResponse | undefined) ?? null,
-  };`,
+    from: "if (!first) return hasVariants(context) ? VARY_MISS : MISS;",
+    to: `if (!first) {
+    const { store } = context.ports;
+    const marker = store.recall(context.resolved.cacheKey) as { variants?: { key: string }[] } | undefined;
+    const other = marker?.variants?.[0] && store.recall(marker.variants[0].key);
+    return {
+      ...(hasVariants(context) ? VARY_MISS : MISS),
+      toValidate: (other as StoredResponse | undefined) ?? null,
+    };
+  }`,
     reddens: "variants/others-are-not-validated",
   },
   "purged-variant-is-told": {
