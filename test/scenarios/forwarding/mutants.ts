@@ -169,8 +169,8 @@ export const mutants: Mutants = {
   "client-sets-the-owners-fields": {
     name: "a client's value of an extra field precedes the owner's",
     file: ORIGIN_REQUEST_FIELDS,
-    from: "fields.push(...forwarded.extra);",
-    to: "for (const [name, value] of forwarded.extra) fields.push([name, client.get(name) ?? value]);",
+    from: "fields.push(...extra);",
+    to: "for (const [name, value] of extra) fields.push([name, client.get(name) ?? value]);",
     reddens: "forwarding/owner-fields-reach-origin",
   },
   "named-hops-go-on": {

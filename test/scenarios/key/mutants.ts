@@ -194,8 +194,8 @@ export const mutants: Mutants = {
   "spelled-otherwise-clients-tell-their-country": {
     name: "a client's X_Country reaches the origin",
     file: "worker/rules/forwarding/origin-request-fields.ts",
-    from: 'forwarded.chosenFields.has(name.replaceAll("_", "-"))',
-    to: "forwarded.chosenFields.has(name)",
+    from: 'chosenFields.has(name.replaceAll("_", "-"))',
+    to: "chosenFields.has(name)",
     reddens: "key/choice-of-country",
   },
   "countries-are-not-checked": {

@@ -1,3 +1,4 @@
+import { memoize } from "./memoize.ts";
 import { isToken } from "./token.ts";
 
 type Fields = Iterable<readonly [name: string, value: string]>;
@@ -13,6 +14,9 @@ export interface FieldLimits {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const CONTROL_CHARACTER = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 
+/** The reason for which a name is refused, empty if it is accepted. The same few come again and again. */
+const reasonToRefuseName = memoize((name) => (isToken(name) ? "" : "a field whose name is none"));
+
 /** The reason for which a message's fields are refused, in words; `null` if they are accepted. */
 export function reasonToRefuseFields(fields: Fields, { maxFields, maxBytes }: FieldLimits): string | null {
   let count = 0;
@@ -21,7 +25,8 @@ export function reasonToRefuseFields(fields: Fields, { maxFields, maxBytes }: Fi
     bytes += name.length + value.length;
     if (++count > maxFields) return `more than ${maxFields} fields`;
     if (bytes > maxBytes) return `more than ${maxBytes} bytes of fields`;
-    if (!isToken(name)) return "a field whose name is none";
+    const refused = reasonToRefuseName(name);
+    if (refused !== "") return refused;
     if (CONTROL_CHARACTER.test(value)) return `a control character in ${name}`;
   }
   return null;

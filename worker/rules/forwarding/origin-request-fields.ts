@@ -34,32 +34,33 @@ export function originRequestFields(
   client: RequestHeaders,
   forwarded: ForwardedRequest,
 ): (readonly [name: string, value: string])[] {
+  const { chosenFields, extra, fieldRules, storing } = forwarded;
   const ownHop = hopByHopFields(client.get("connection"));
-  const isExtra = (name: string) => forwarded.extra.some(([own]) => own === name);
+  const isExtra = (name: string) => extra.some(([own]) => own === name);
   // Gateways of origins take `X_Country` for `X-Country`.
-  const isChosen = (name: string) => forwarded.chosenFields.has(name.replaceAll("_", "-"));
+  const isChosen = (name: string) => chosenFields.size > 0 && chosenFields.has(name.replaceAll("_", "-"));
   const isKept = (name: string, value: string) =>
-    !isChosen(name) && reachesOriginAsSent(name, value, forwarded.fieldRules, forwarded.storing);
+    !isChosen(name) && reachesOriginAsSent(name, value, fieldRules, storing);
   const fields: (readonly [name: string, value: string])[] = [];
   for (const field of client) {
     const [name, value] = field;
     if (!ownHop.has(name) && !isExtra(name) && isKept(name, value)) fields.push(field);
   }
-  for (const [name, value] of forwarded.chosenFields) {
+  for (const [name, value] of chosenFields) {
     if (value !== null && !isExtra(name)) fields.push([name, value]);
   }
-  if (forwarded.storing) {
+  if (storing) {
     // Sent even if it is `identity`: without the field, the platform would ask for an encoded answer by itself.
     fields.push(["accept-encoding", forwarded.acceptedCodings]);
     fields.push(...forwarded.conditions);
   }
-  if (!forwarded.storing && forwarded.maxForwards !== null) fields.push(["max-forwards", forwarded.maxForwards]);
+  if (!storing && forwarded.maxForwards !== null) fields.push(["max-forwards", forwarded.maxForwards]);
   if (forwarded.cookie !== null) fields.push(["cookie", forwarded.cookie]);
   fields.push(["x-forwarded-host", forwarded.host], ["x-forwarded-proto", forwarded.scheme]);
   if (forwarded.clientAddress !== null) fields.push(["x-forwarded-for", forwarded.clientAddress]);
   fields.push(["via", append(client.get("via"), "1.1 tidemark")]);
   fields.push(["cdn-loop", append(client.get("cdn-loop"), loopMember(forwarded.host))]);
-  if (!forwarded.isReflected) fields.push(...forwarded.extra);
+  if (!forwarded.isReflected) fields.push(...extra);
   return fields;
 }
 
