@@ -124,8 +124,8 @@ export const mutants: Mutants = {
   "followers-get-what-is-anothers": {
     name: "a follower gets its leader's private fields",
     file: "worker/flow/storing/storage-decision.ts",
-    from: "!MADE_FOR_EACH_ANSWER.has(name) && !withheld.includes(name)",
-    to: "!MADE_FOR_EACH_ANSWER.has(name)",
+    from: "!isMadeForEachAnswer(name) && !withheld.includes(name)",
+    to: "!isMadeForEachAnswer(name)",
     reddens: "directives/private-fields-and-followers",
   },
   "named-cookie-keeps-the-page-out": {

@@ -59,9 +59,9 @@ export function reportNotStored({ ports, resolved }: RequestContext, { because, 
 /** The outcome of a fetch for `Cache-Status`. */
 export function forwardedOutcome(
   { reason, detail }: Miss,
-  done: { status?: number; stored: boolean; collapsed: boolean; because?: string | undefined },
+  done: { status?: number | undefined; stored: boolean; collapsed: boolean; because?: string | undefined },
 ): Outcome {
-  const { because, ...rest } = done;
+  const { status, stored, collapsed, because } = done;
   const why = because ?? detail;
-  return { kind: "forwarded", reason, ...rest, ...(why === undefined ? {} : { detail: why }) };
+  return { kind: "forwarded", reason, status, stored, collapsed, detail: why };
 }

@@ -12,7 +12,8 @@ import type { RequestContext } from "../request-context.ts";
 import { requestBody } from "./request-body.ts";
 
 export type OriginResult =
-  | { readonly kind: "answered"; readonly response: OriginResponse }
+  /** `announcedBytes`: the length that its fields announce, in bytes; `null` for none. */
+  | { readonly kind: "answered"; readonly response: OriginResponse; readonly announcedBytes: number | null }
   /**
    * The origin gave no answer: it failed, the request may not be sent there, or the connection switched to another
    * protocol. `answer` makes and counts the answer for the client.
@@ -66,29 +67,28 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
     const words = `the request has more than ${limits.requestFieldBytes} bytes of fields`;
     return withoutAnswer(context, "refused", 431, "request-fields-too-large", words);
   }
-  const sendsBody = facts.method !== "GET" && facts.method !== "HEAD";
-  const body = sendsBody ? requestBody(request, limits.requestBodyBytes, ports.bodies, background) : null;
-  const bodyTooLarge = () => {
-    const words = `the request's body has more than ${limits.requestBodyBytes} bytes`;
-    return withoutAnswer(context, "refused", 413, "request-body-too-large", words);
-  };
-  if (body?.isTooLarge()) return bodyTooLarge();
+  const mayHaveOne = facts.method !== "GET" && facts.method !== "HEAD";
+  const body = mayHaveOne ? requestBody(request, limits.requestBodyBytes, ports.bodies, background) : null;
+  if (body?.isTooLarge()) return bodyTooLarge(context);
   ports.reporter.report({ kind: "origin-asked" });
   context.secondLooks.countRequest();
   const { method } = facts;
   const { pathAndQuery } = resolved;
   const toOrigin = { method, pathAndQuery, fields, body: body?.stream ?? null, after: neededPosition(context) };
   const answer = acceptable(context, await ports.origin.fetch(toOrigin));
-  if (answer.kind === "failed" && body?.isTooLarge()) return bodyTooLarge();
+  if (answer.kind === "failed" && body?.isTooLarge()) return bodyTooLarge(context);
   switch (answer.kind) {
-    case "answered":
+    case "answered": {
+      const { kind, response } = answer;
+      const announced = announcedBytes((name) => response.fields.get(name));
       ports.reporter.report({
         kind: "origin-answered",
         route: resolved.route.pattern,
         url: resolved.cacheKey,
-        bytes: sentBytes(context, answer.response),
+        bytes: sendsBody(facts, response) ? announced : 0,
       });
-      return answer;
+      return { kind, response, announcedBytes: announced };
+    }
     case "switched":
       return {
         kind: "switched",
@@ -121,10 +121,9 @@ function neededPosition({ facts, ports }: RequestContext): ReceiptToken | null {
   return token === null || (position?.logId === token.logId && position.seq >= token.seq) ? position : token;
 }
 
-/** How many bytes of body the origin sends with its answer; `null` if it does not announce them. */
-function sentBytes({ facts }: RequestContext, { status, fields, body }: OriginResponse): number | null {
-  if (body === null || facts.method === "HEAD" || !mayHaveBody(status)) return 0;
-  return announcedBytes((name) => fields.get(name));
+/** Whether the origin sends a body with its answer. */
+function sendsBody({ method }: RequestContext["facts"], { status, body }: OriginResponse): boolean {
+  return body !== null && method !== "HEAD" && mayHaveBody(status);
 }
 
 /** Treats an answer with too many fields, or with broken ones, as a failure of the origin. */
@@ -135,6 +134,11 @@ function acceptable({ site, background }: RequestContext, answer: OriginAnswer):
   if (because === null) return answer;
   background.run(answer.response.body?.cancel() ?? Promise.resolve());
   return { kind: "failed", because: "bad-response", cause: because };
+}
+
+function bodyTooLarge(context: RequestContext): OriginResult {
+  const words = `the request's body has more than ${context.site.limits.requestBodyBytes} bytes`;
+  return withoutAnswer(context, "refused", 413, "request-body-too-large", words);
 }
 
 function withoutAnswer<Kind extends "failed" | "refused">(

@@ -1,6 +1,5 @@
 import type { Answer } from "../../ports.ts";
 import { isWorthStoring } from "../../rules/freshness/judge.ts";
-import { announcedBytes } from "../../rules/storing/framing.ts";
 import { validatorsOf } from "../../rules/storing/stored-response.ts";
 import { freshenByHead } from "../../rules/validation/freshen.ts";
 import { passOn } from "../answering/pass-on.ts";
@@ -23,17 +22,16 @@ export async function forwardHead(context: RequestContext, miss: Miss): Promise<
   const stale = hasFailed(result) ? await staleAnswer(context, miss, result) : null;
   if (stale) return stale;
   if (result.kind !== "answered") return result.answer();
-  const { response } = result;
+  const { response, announcedBytes } = result;
   const stored = miss.selected;
   if (stored && response.status === 200 && stored.head.status === 200) {
     const { fields } = response;
-    const length = announcedBytes((name) => fields.get(name));
     const effect = freshenByHead(
       { ...validatorsOf(stored.head), bodyBytes: stored.head.bodyBytes },
       {
         etag: fields.get("etag"),
         lastModified: fields.get("last-modified"),
-        contentLength: length === null ? null : String(length),
+        contentLength: announcedBytes === null ? null : String(announcedBytes),
       },
     );
     if (effect === "invalidate") forgetOutdated(context, stored);

@@ -1,10 +1,10 @@
 import type { Answer, OriginResponse } from "../../ports.ts";
-import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
+import { mayHaveBody } from "../../rules/storing/framing.ts";
 import { isAboutPage, mayBeOfOneRequest, notStoredDetail } from "../../rules/storing/not-stored.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import { answerFromStore, isHeldByClient } from "../answering/answer-from-store.ts";
 import { answerMetadata } from "../answering/answer-metadata.ts";
-import { answerWith, markOutcome, notModifiedFields, setBrowserLifetime, withSource } from "../answering/answers.ts";
+import { answerOnce, markOutcome, notModifiedFields, setBrowserLifetime, withSource } from "../answering/answers.ts";
 import { forwardedOutcome, passOn, reportNotStored } from "../answering/pass-on.ts";
 import { reportFetched, reportFromStore } from "../answering/report-answered.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
@@ -13,7 +13,7 @@ import { collapsingKeys } from "../collapsing/collapsing-key.ts";
 import { isReusable } from "../collapsing/followers.ts";
 import { MAY_KNOW_ELSEWHERE } from "../collapsing/known-elsewhere.ts";
 import { conditionsOf, type Miss } from "../miss.ts";
-import { askOrigin, hasFailed } from "../origin/ask-origin.ts";
+import { askOrigin, hasFailed, type OriginResult } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import { forward } from "../origin/forward.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -44,11 +44,8 @@ interface Fetched {
  */
 export function fetchAndStore(context: RequestContext, miss: Miss, leader: LeadingFetch | null): Promise<Answer> {
   const { ports, background } = context;
-  const tellFollowers: TellFollowers = (news) => leader?.tell(news, ports.clock.now());
-  const answer = fetchOnce(context, miss, tellFollowers);
-  // Followers wait for it even if its client leaves, and none waits for a leader that is gone by a bug.
-  if (leader) background.run(answer.catch(() => tellFollowers({ kind: "failed", byOrigin: false })));
-  return answer;
+  if (leader) background.run(leader.outcome); // Followers wait for it even if its client leaves.
+  return fetchOnce(context, miss, (news) => leader?.tell(news, ports.clock.now()));
 }
 
 /** When the origin was asked, and by which view. */
@@ -59,21 +56,27 @@ interface Asked extends Pick<FetchedResponse, "stamp" | "fetchedAt"> {
 
 async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: TellFollowers): Promise<Answer> {
   const { purges, clock } = context.ports;
-  const stamp = purges.stamp(); // the view held before the request was sent to the origin (R1, R2)
-  const fetchedAt = clock.now();
-  const conditions = conditionsOf(miss, fetchedAt);
-  const asked: Asked = { stamp, fetchedAt, offered: conditions && miss.toValidate };
-  const result = await askOrigin(context, { storing: true, conditions: conditions ?? [] });
-  const stale = hasFailed(result) ? await staleAnswer(context, miss, result) : null;
-  if (stale) {
-    tellFollowers({ kind: "failed", byOrigin: true });
-    return stale;
+  try {
+    const stamp = purges.stamp(); // the view held before the request was sent to the origin (R1, R2)
+    const fetchedAt = clock.now();
+    const conditions = conditionsOf(miss, fetchedAt);
+    const asked: Asked = { stamp, fetchedAt, offered: conditions && miss.toValidate };
+    const result = await askOrigin(context, { storing: true, conditions: conditions ?? [] });
+    const stale = hasFailed(result) ? await staleAnswer(context, miss, result) : null;
+    if (stale) {
+      tellFollowers({ kind: "failed", byOrigin: true });
+      return stale;
+    }
+    if (result.kind !== "answered") {
+      tellFollowers({ kind: "failed", byOrigin: result.kind === "failed" });
+      return result.answer();
+    }
+    const answer = answerBy(context, miss, asked, result, tellFollowers);
+    return answer instanceof Promise ? await answer : answer;
+  } catch (cause) {
+    tellFollowers({ kind: "failed", byOrigin: false }); // None waits for a leader that is gone by a bug.
+    throw cause;
   }
-  if (result.kind !== "answered") {
-    tellFollowers({ kind: "failed", byOrigin: result.kind === "failed" });
-    return result.answer();
-  }
-  return answerBy(context, miss, asked, result.response, tellFollowers);
 }
 
 /** Answers by what the origin has sent. */
@@ -81,14 +84,13 @@ function answerBy(
   context: RequestContext,
   miss: Miss,
   { stamp, fetchedAt, offered }: Asked,
-  response: OriginResponse,
+  { response, announcedBytes }: OriginResult & { kind: "answered" },
   tellFollowers: TellFollowers,
 ): Answer | Promise<Answer> {
   const { facts, background } = context;
   const { status, fields, parentAge } = response;
   context.codings.learn(facts.originView.acceptedCodings, fields.get("content-encoding"), fetchedAt);
-  const announced = announcedBytes((name) => fields.get(name));
-  const lengthBytes = mayHaveBody(status) ? announced : null;
+  const lengthBytes = mayHaveBody(status) ? announcedBytes : null;
   const received: FetchedResponse = { status, fields, stamp, fetchedAt, parentAge, lengthBytes };
   if (status === 304 && offered) return answerFreshened(context, miss, offered, received, tellFollowers);
   const decision = decideStorage(context, received);
@@ -98,7 +100,7 @@ function answerBy(
     return fetchOnce(asSent, miss, tellFollowers);
   }
   const fetched: Fetched = { miss, response, lengthBytes, tellFollowers };
-  if (facts.isPartial) return answerPart(context, fetched, decision, announced);
+  if (facts.isPartial) return answerPart(context, fetched, decision, announcedBytes);
   return answerFetched(context, fetched, decision);
 }
 
@@ -197,7 +199,8 @@ async function answerPart(
 }
 
 function withBody(head: HeadToStore, bytes: Uint8Array<ArrayBuffer>): StoredResponse {
-  return { head: { ...head, bodyBytes: bytes.byteLength, bodyKey: null }, body: bytes };
+  const bodyBytes = bytes.byteLength;
+  return { head: head.bodyBytes === bodyBytes ? head : { ...head, bodyBytes }, body: bytes };
 }
 
 /** Remembers, for a HEAD, that a GET in its place has stored nothing. */
@@ -220,8 +223,7 @@ function storeWhileStreaming(
     if (bytes) return storeWhole(context, fetched, decision, bytes);
   }
   if (MAY_KNOW_ELSEWHERE) {
-    const head = { ...decision.head, bodyBytes: 0, bodyKey: null }; // its body has no say
-    tellFollowers({ kind: "being-stored", lengthBytes, isReusable: () => isReusable(context, head) });
+    tellFollowers({ kind: "being-stored", lengthBytes, isReusable: () => isReusable(context, decision.head) });
   }
   const body = mayHaveBody(response.status) ? response.body : null;
   const fill = startFillFor(context, body, lengthBytes);
@@ -239,7 +241,7 @@ function storeWhole(
 ): Answer {
   const answer = answerWhileStoring(context, fetched, decision, bytes);
   context.background.run(storeUnlessPurged(context, withBody(decision.head, bytes), fetched.tellFollowers));
-  return { ...answer, isOnce: true };
+  return answer;
 }
 
 /** The answer to the client while the response is being stored. `body` may be left unread. */
@@ -256,9 +258,9 @@ function answerWhileStoring(
   reportFetched(context, miss.xCache);
   if (response.status === 200 && isHeldByClient(context, head)) {
     background.run(cancelBody(body)); // the body is read for the store alone
-    return withSource(child, answerWith(null, 304, notModifiedFields(fields)), { head });
+    return withSource(child, answerOnce(null, 304, notModifiedFields(fields)), { head });
   }
-  return withSource(child, answerWith(body, response.status, fields), { head });
+  return withSource(child, answerOnce(body, response.status, fields), { head });
 }
 
 async function storeIfWhole(

@@ -8,7 +8,7 @@ import {
   plainRequest,
 } from "../../rules/request/second-look.ts";
 import { bodyDigest } from "../../rules/storing/body-digest.ts";
-import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
+import { mayHaveBody } from "../../rules/storing/framing.ts";
 import type { NotStored } from "../../rules/storing/not-stored.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import { selectingFields } from "../../rules/variants/vary.ts";
@@ -147,10 +147,9 @@ async function fetchPlainly(
   const fetchedAt = ports.clock.now();
   const result = await askOrigin(context, { storing: true, conditions: [] });
   if (result.kind !== "answered") return NONE;
-  const { response } = result;
+  const { response, announcedBytes } = result;
   const { fields, parentAge } = response;
-  const announced = announcedBytes((name) => fields.get(name));
-  const lengthBytes = mayHaveBody(response.status) ? announced : null;
+  const lengthBytes = mayHaveBody(response.status) ? announcedBytes : null;
   const received = { status: response.status, fields, stamp, fetchedAt, parentAge, lengthBytes };
   const decision = decideStorage(context, received);
   const isStored = decision.kind === "store" && !decision.isLarge && response.status === status;

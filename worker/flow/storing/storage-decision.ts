@@ -11,8 +11,10 @@ import type { Stamp, StoredHead } from "../../rules/storing/stored-response.ts";
 import { clientFields, publicAddress } from "../answering/pass-on.ts";
 import type { RequestContext } from "../request-context.ts";
 
-/** Fields that are computed for each answer. */
-const MADE_FOR_EACH_ANSWER = new Set(["age", "content-length"]);
+/** Whether a field is computed for each answer. */
+function isMadeForEachAnswer(name: string): boolean {
+  return name === "age" || name === "content-length";
+}
 
 /** An answer of the origin, as it came or as a 304 updated it. */
 export interface FetchedResponse {
@@ -28,8 +30,8 @@ export interface FetchedResponse {
   readonly lengthBytes: number | null;
 }
 
-/** A head to be stored, without the fields that describe its body. */
-export type HeadToStore = Omit<StoredHead, "bodyBytes" | "bodyKey">;
+/** A head to be stored, as plain data. Its body counts as one of the announced length until that has been counted. */
+export type HeadToStore = Pick<StoredHead, keyof StoredHead>;
 
 export type StorageDecision =
   /**
@@ -84,7 +86,9 @@ export function decideStorage(
       key: variantKey(resolved.cacheKey, variant),
       variant,
       status,
-      fields: fields.lines((name) => !MADE_FOR_EACH_ANSWER.has(name) && !withheld.includes(name)),
+      bodyBytes: lengthBytes ?? 0,
+      bodyKey: null,
+      fields: fields.lines((name) => !isMadeForEachAnswer(name) && !withheld.includes(name)),
       hiddenFields: response.fields.lines((name) => site.hiddenFields.includes(name)),
       fetchedAt: fetchedAt - (parentAge?.fetchedBeforeMs ?? 0),
       receivedAt,
@@ -107,8 +111,8 @@ export function decideStorage(
  */
 function isRedirectToItself(context: RequestContext, status: number, location: string | null): boolean {
   const { resolve, resolved } = context;
-  const shown = location === null ? null : publicLocation(location, publicAddress(context));
-  const next = redirectTarget(status, shown, resolved.cacheKey);
+  if (location === null) return false;
+  const next = redirectTarget(status, publicLocation(location, publicAddress(context)), resolved.cacheKey);
   if (next === null) return false;
   const target = resolve(next);
   return target.kind === "resolved" && target.cacheKey === resolved.cacheKey;

@@ -11,10 +11,10 @@ export type Outcome =
   | {
       readonly kind: "forwarded";
       readonly reason: ForwardReason;
-      readonly status?: number;
+      readonly status?: number | undefined;
       readonly stored: boolean;
       readonly collapsed: boolean;
-      readonly detail?: string;
+      readonly detail?: string | undefined;
     }
   | { readonly kind: "answered-by-edge"; readonly detail: string };
 
