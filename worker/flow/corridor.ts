@@ -70,13 +70,17 @@ function lookUp(context: RequestContext): Answer | Promise<Answer> {
   const remembered = selectInMemory(context);
   const now = clock.now();
   const verdict = remembered && judgeInMemory(context, remembered, now);
-  if (!remembered || !verdict) return lookFurther(context, remembered);
+  if (!remembered || !verdict) return lookFurther(context, remembered, now);
   if (purges.isDue(now)) background.run(purges.renew(background, null));
   return hit(context, remembered, verdict, "memory");
 }
 
-function lookFurther(context: RequestContext, remembered: StoredResponse | undefined): Answer | Promise<Answer> {
-  const look = lookInSharedTier(context, remembered);
+function lookFurther(
+  context: RequestContext,
+  remembered: StoredResponse | undefined,
+  now: number,
+): Answer | Promise<Answer> {
+  const look = lookInSharedTier(context, remembered, now);
   return look instanceof Promise ? look.then((done) => goOn(context, done)) : goOn(context, look);
 }
 

@@ -40,19 +40,19 @@ export interface FurtherLook {
 
 /**
  * Asks the shared tier and, if the lease is over, renews the view at the same time. Judges when both are done (R4): at
- * once if there is nothing to wait for. `remembered`: the response that the request selects in memory now.
+ * once if there is nothing to wait for. `remembered`: the response that the request selects in memory `now`.
  */
 export function lookInSharedTier(
   context: RequestContext,
   remembered: StoredResponse | undefined,
+  now: number,
 ): FurtherLook | Promise<FurtherLook> {
   const { ports, facts, background } = context;
-  const { purges, clock } = ports;
+  const { purges } = ports;
   const sent = facts.receiptToken;
-  const arrivedAt = clock.now();
-  const isUsable = purges.isUsable(arrivedAt, sent);
+  const isUsable = purges.isUsable(now, sent);
   const renewal = isUsable ? sent : purges.renew(background, sent);
-  if (isUsable && purges.isDue(arrivedAt)) background.run(purges.renew(background, null));
+  if (isUsable && purges.isDue(now)) background.run(purges.renew(background, null));
   const looked = selectInSharedTier(context);
   if (isUsable && !looked) {
     return { found: undefined, choice: choose(context, remembered, undefined, sent), token: sent };

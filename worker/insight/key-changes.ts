@@ -21,7 +21,7 @@ export function keyChanges(url: string, variant: VariantFields): ReadonlyMap<str
   const [path, search] = queryAt < 0 ? [url] : [url.slice(0, queryAt), url.slice(queryAt + 1)];
   const parameters = search?.split("&") ?? [];
   const names = parameters.map(nameOf);
-  const fields = JSON.stringify(variant);
+  const fields = variant.length === 0 ? "[]" : JSON.stringify(variant);
   const add = (change: string, changed: readonly string[], rest = fields) =>
     changes.set(change, `${path}?${changed.join("&")} ${rest}`);
   const without = (isIt: (name: string) => boolean) =>

@@ -9,10 +9,10 @@ import type { RequestContext } from "../request-context.ts";
 import { answerWith, markOutcome, withSource } from "./answers.ts";
 import { reportPassedOn } from "./report-answered.ts";
 
-/** The fields of the origin's answer as clients see them. */
-export function clientFields(context: RequestContext, sent: Fields): Fields {
-  const { ports, resolved, site, facts } = context;
-  const fields = toClientFields(sent, publicAddress(context), site.hiddenFields, ports.clock.now());
+/** The fields of the origin's answer as clients see them. `receivedAt`: when its head arrived. Default: now. */
+export function clientFields(context: RequestContext, sent: Fields, receivedAt = context.ports.clock.now()): Fields {
+  const { resolved, site, facts } = context;
+  const fields = toClientFields(sent, publicAddress(context), site.hiddenFields, receivedAt);
   if (resolved.route.stripsSetCookie && (facts.method === "GET" || facts.method === "HEAD"))
     fields.delete("set-cookie");
   return fields;

@@ -76,7 +76,7 @@ export function decideStorage(
   if (verdict.kind === "not-stored") return verdict;
   const { variant, tags } = verdict;
   const groups = cacheGroups(field("cache-groups")).map((group) => groupPurgeKey(resolved, group));
-  const fields = clientFields(context, response.fields);
+  const fields = clientFields(context, response.fields, receivedAt);
   const withheld = verdict.withheldFields;
   return {
     kind: "store",

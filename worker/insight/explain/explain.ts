@@ -90,7 +90,7 @@ async function judgeRequest(context: RequestContext): Promise<JudgedRequest> {
     const hit = remembered && verdict ? hitOf(context, remembered, verdict) : null;
     return { ...judged, sharedTier: found?.head, hasOtherVariants: hasOtherVariants(), hit };
   }
-  const { found, choice } = await lookInSharedTier(context, remembered);
+  const { found, choice } = await lookInSharedTier(context, remembered, ports.clock.now());
   const looked = { ...judged, sharedTier: found?.head, hasOtherVariants: hasOtherVariants() };
   if (choice.kind === "answers") return { ...looked, hit: hitOf(context, choice.stored, choice.verdict) };
   const unusable = choice.unusable.map(({ stored, verdict }) => ({ head: stored.head, verdict }));

@@ -40,15 +40,22 @@ export const TRACKING_PARAMETERS: readonly string[] = [
  */
 export function canonicalQuery(search: string, rules: QueryRules): string {
   if (search.length <= 1) return "";
-  const kept: { name: string; text: string }[] = [];
+  let kept: string[] = [];
   for (const text of search.slice(1).split("&")) {
     if (text === "") continue;
     const name = decode(nameIn(text));
     if (rules.only ? !rules.only.includes(name) : matchesAnyName(name, rules.ignore)) continue;
-    kept.push({ name, text: rewriteValue(name, text, rules) });
+    kept.push(rewriteValue(name, text, rules));
   }
-  if (rules.sort) kept.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
-  return kept.length === 0 ? "" : `?${kept.map((parameter) => parameter.text).join("&")}`;
+  if (rules.sort) kept = sortedByName(kept);
+  return kept.length === 0 ? "" : `?${kept.join("&")}`;
+}
+
+function sortedByName(parameters: readonly string[]): string[] {
+  return parameters
+    .map((text) => ({ name: decode(nameIn(text)), text }))
+    .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+    .map(({ text }) => text);
 }
 
 /** All decoded values of one parameter, because an origin may read the first or the last. */
