@@ -22,13 +22,14 @@ export const LIFETIMES = [60, 600, 3600] as const;
 const NEVER = Number.NEGATIVE_INFINITY;
 
 /**
- * The times of a slot, one after the other: those of its page, and for each of the lifetimes when a page came that would
- * answer until it ends.
+ * A slot is as many numbers, side by side: the hash of the name under which a page is remembered, that of the page's key,
+ * its two times, and for each of the lifetimes when a page came that would answer until it ends.
  */
-const AT = 0;
-const UNTIL = 1;
-const SINCE = 2;
-const TIMES = SINCE + LIFETIMES.length;
+const KEY = 1;
+const AT = 2;
+const UNTIL = 3;
+const SINCE = 4;
+const NUMBERS = SINCE + LIFETIMES.length;
 
 interface Page {
   readonly body: string;
@@ -42,14 +43,10 @@ export type Count = (path: readonly string[], by?: number) => void;
 /**
  * Compares the pages that one isolate fetches: what would be one page under other settings, and whether it would have been
  * the same. It remembers no page: of names a hash of 32 bits, because two that share one change a count at most. Each has
- * one slot, in which it takes the place of another. The slots are numbers side by side, because every miss takes some of
- * them, and none is made anew.
+ * one slot, in which it takes the place of another. No slot is an object, because every miss takes some of them.
  */
 export class Likeness {
-  /** By slot: the hash of the key under which a page was stored, or would have been under a changed one, and of its own. */
-  readonly #names = new Int32Array(SLOTS);
-  readonly #keys = new Int32Array(SLOTS);
-  readonly #times = new Float64Array(SLOTS * TIMES).fill(NEVER);
+  readonly #slots = new Float64Array(SLOTS * NUMBERS).fill(NEVER);
   readonly #bodies = new Array<string | null>(SLOTS).fill(null);
   readonly #pages = new Map<number, Page>();
   #nextBodyAt = 0;
@@ -60,21 +57,28 @@ export class Likeness {
     const until = receivedAt + freshnessSeconds * 1000 - initialAgeMs;
     const key = fnvHash(head.key);
     const digest = this.#digest(body, now);
+    const slots = this.#slots;
     const before = this.#slotOf(key);
     this.#outlives(before, "lifetimes", now, count);
-    const bodyBefore = this.#bodies[before]!;
-    if (bodyBefore && digest && this.#time(before, UNTIL) <= now) {
+    const bodyBefore = this.#bodies[before / NUMBERS];
+    if (bodyBefore && digest && slots[before + UNTIL]! <= now) {
       count(["refetched", bodyBefore === digest ? "same" : "different"]);
-      count(["refetched", "elapsedMs"], Math.max(0, now - this.#time(before, AT)));
+      count(["refetched", "elapsedMs"], Math.max(0, now - slots[before + AT]!));
     }
-    this.#put(before, key, digest, now, until);
+    const put = (slot: number) => {
+      slots[slot + KEY] = key;
+      slots[slot + AT] = now;
+      slots[slot + UNTIL] = until;
+      this.#bodies[slot / NUMBERS] = digest;
+    };
+    put(before);
     for (const [change, changed] of keyChanges(url, variant)) {
       const like = this.#slotOf(fnvHash(`${change} ${changed}`));
       // The page that would have been stored under the changed key answers until its lifetime ends.
-      if (this.#time(like, UNTIL) <= now) this.#put(like, key, digest, now, until);
-      else if (this.#keys[like] !== key) {
+      if (slots[like + UNTIL]! <= now) put(like);
+      else if (slots[like + KEY] !== key) {
         count(["keys", change, "fetches"]);
-        const bodyLike = this.#bodies[like];
+        const bodyLike = this.#bodies[like / NUMBERS];
         if (bodyLike && digest) count(["keys", change, bodyLike === digest ? "same" : "different"]);
       }
     }
@@ -106,34 +110,24 @@ export class Likeness {
     }
   }
 
-  /** The slot of a name. It is empty if another name was the last in it. */
+  /** Where the slot of a name begins. It is empty if another name was the last in it. */
   #slotOf(name: number): number {
-    const slot = (name ^ (name >>> 16)) & (SLOTS - 1);
-    if (this.#names[slot] !== name) {
-      this.#names[slot] = name;
-      this.#put(slot, 0, null, NEVER, NEVER);
-      this.#times.fill(NEVER, slot * TIMES + SINCE, (slot + 1) * TIMES);
+    const number = (name ^ (name >>> 16)) & (SLOTS - 1);
+    const slot = number * NUMBERS;
+    if (this.#slots[slot] !== name) {
+      this.#slots.fill(NEVER, slot, slot + NUMBERS)[slot] = name;
+      this.#bodies[number] = null;
     }
     return slot;
   }
 
-  #put(slot: number, key: number, body: string | null, at: number, until: number): void {
-    this.#keys[slot] = key;
-    this.#bodies[slot] = body;
-    this.#times[slot * TIMES + AT] = at;
-    this.#times[slot * TIMES + UNTIL] = until;
-  }
-
-  #time(slot: number, which: number): number {
-    return this.#times[slot * TIMES + which]!;
-  }
-
   /** Counts the lifetimes under which this fetch would have been a hit. */
   #outlives(slot: number, name: string, now: number, count: Count): void {
-    for (let index = 0; index < LIFETIMES.length; index++) {
-      const seconds = LIFETIMES[index]!;
-      if (now - this.#time(slot, SINCE + index) < seconds * 1000) count([name, String(seconds)]);
-      else this.#times[slot * TIMES + SINCE + index] = now;
+    const slots = this.#slots;
+    for (const [index, seconds] of LIFETIMES.entries()) {
+      const at = slot + SINCE + index;
+      if (now - slots[at]! < seconds * 1000) count([name, String(seconds)]);
+      else slots[at] = now;
     }
   }
 

@@ -71,11 +71,6 @@ export function answerWith(
   return { status, statusText, fields, body: mayHaveBody(status) ? body : null };
 }
 
-/** The same to a request for which the fields were made. */
-export function answerOnce(body: Answer["body"], status: number, fields: Fields): Answer {
-  return { status, statusText: reasonPhrase(status), fields, body: mayHaveBody(status) ? body : null, isOnce: true };
-}
-
 /** The answer, with where it comes from if another cache asks. */
 export function withSource(child: IncomingRequest["child"], answer: Answer, source: AnswerSource): Answer {
   return child ? { ...answer, source } : answer;

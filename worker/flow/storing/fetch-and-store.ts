@@ -4,7 +4,7 @@ import { isAboutPage, mayBeOfOneRequest, notStoredDetail } from "../../rules/sto
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import { answerFromStore, isHeldByClient } from "../answering/answer-from-store.ts";
 import { answerMetadata } from "../answering/answer-metadata.ts";
-import { answerOnce, markOutcome, notModifiedFields, setBrowserLifetime, withSource } from "../answering/answers.ts";
+import { answerWith, markOutcome, notModifiedFields, setBrowserLifetime, withSource } from "../answering/answers.ts";
 import { forwardedOutcome, passOn, reportNotStored } from "../answering/pass-on.ts";
 import { reportFetched, reportFromStore } from "../answering/report-answered.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
@@ -241,7 +241,7 @@ function storeWhole(
 ): Answer {
   const answer = answerWhileStoring(context, fetched, decision, bytes);
   context.background.run(storeUnlessPurged(context, withBody(decision.head, bytes), fetched.tellFollowers));
-  return answer;
+  return { ...answer, isOnce: true };
 }
 
 /** The answer to the client while the response is being stored. `body` may be left unread. */
@@ -258,9 +258,9 @@ function answerWhileStoring(
   reportFetched(context, miss.xCache);
   if (response.status === 200 && isHeldByClient(context, head)) {
     background.run(cancelBody(body)); // the body is read for the store alone
-    return withSource(child, answerOnce(null, 304, notModifiedFields(fields)), { head });
+    return withSource(child, answerWith(null, 304, notModifiedFields(fields)), { head });
   }
-  return withSource(child, answerOnce(body, response.status, fields), { head });
+  return withSource(child, answerWith(body, response.status, fields), { head });
 }
 
 async function storeIfWhole(

@@ -23,7 +23,9 @@ export type UrlVerdict =
  * letter case). `%2e` segments are resolved before routing.
  */
 export function canonicalUrl(text: string): UrlVerdict {
-  return plainUrl(text) ?? parsedUrl(text);
+  const [, address, path, search = ""] = (text.includes("/.") ? null : PLAIN.exec(text)) ?? [];
+  const url = address === undefined ? null : parsedAddress(address);
+  return url?.kind === "url" ? { ...url, path: path!, search } : parsedUrl(text);
 }
 
 /**
@@ -32,14 +34,7 @@ export function canonicalUrl(text: string): UrlVerdict {
  */
 const PLAIN = /^(https?:\/\/[\w.:-]+)(\/[\w.~!$&'()*+,;=:@/-]*)(\?[\w.~!$&()*+,;=:@/?%-]+)?$/;
 
-function plainUrl(text: string): UrlVerdict | null {
-  const [, address, path, search = ""] = (text.includes("/.") ? null : PLAIN.exec(text)) ?? [];
-  if (address === undefined) return null;
-  const url = parsedAddress(address);
-  return url.kind === "url" ? { kind: "url", scheme: url.scheme, host: url.host, path: path!, search } : null;
-}
-
-const parsedAddress = memoize((address) => parsedUrl(address));
+const parsedAddress = memoize(parsedUrl);
 
 function parsedUrl(text: string): UrlVerdict {
   const authorityEnd = text.indexOf("/", text.indexOf("//") + 2);
