@@ -82,26 +82,19 @@ export class Counters implements Reporter {
   readonly #unkeyedFields = new Map<string, number>();
   readonly #discarded = new Map<string, number>();
   readonly #counts = {
-    originAsked: 0,
-    originAnswered: 0,
-    originFailed: 0,
-    stored: 0,
-    storedBytes: 0,
-    storeFailed: 0,
-    secondLooks: 0,
-    fieldsMarked: 0,
+    origin: { asked: 0, answered: 0, failed: 0 },
+    store: { stored: 0, storedBytes: 0, failed: 0 },
+    secondLooks: { asked: 0, marked: 0 },
     collapsed: 0,
     askedPastTheCache: 0,
     tokensRefused: 0,
-    logReads: 0,
-    logFailed: 0,
-    viewShared: 0,
+    log: { reads: 0, failedReads: 0, shared: 0 },
     purges: 0,
-    purgedKeysRead: 0,
-    unmeasuredBodies: 0,
     invalidationsDropped: 0,
     failures: 0,
   };
+  #purgedKeysRead = 0;
+  #unmeasuredBodies = 0;
   #originIsDown = false;
   #logIsDown = false;
   readonly #likeness = new Likeness();
@@ -120,21 +113,21 @@ export class Counters implements Reporter {
         add(this.#answeredByEdge, event.detail);
         return;
       case "origin-asked":
-        this.#counts.originAsked++;
+        this.#counts.origin.asked++;
         return;
       case "origin-answered":
-        this.#counts.originAnswered++;
-        if (event.bytes === null) this.#counts.unmeasuredBodies++;
+        this.#counts.origin.answered++;
+        if (event.bytes === null) this.#unmeasuredBodies++;
         else this.#countOriginBytes(event.route, event.url, event.bytes);
         if (this.#originIsDown) this.#write(`The origin ${this.#originUrl} answers again.`);
         this.#originIsDown = false;
         return;
       case "body-measured":
-        this.#counts.unmeasuredBodies--;
+        this.#unmeasuredBodies--;
         this.#countOriginBytes(event.route, event.url, event.bytes);
         return;
       case "origin-failed":
-        this.#counts.originFailed++;
+        this.#counts.origin.failed++;
         if (!this.#originIsDown) this.#write(this.#originDownLine(event.because, event.cause));
         this.#originIsDown = true;
         return;
@@ -160,17 +153,17 @@ export class Counters implements Reporter {
         this.#likeness.passed(event, this.#routeCounts(event.route).compared);
         return;
       case "second-look":
-        this.#counts.secondLooks++;
+        this.#counts.secondLooks.asked++;
         return;
       case "field-marked":
-        this.#counts.fieldsMarked++;
+        this.#counts.secondLooks.marked++;
         return;
       case "stored":
-        this.#counts.stored++;
-        this.#counts.storedBytes += event.bytes;
+        this.#counts.store.stored++;
+        this.#counts.store.storedBytes += event.bytes;
         return;
       case "store-failed":
-        this.#counts.storeFailed++;
+        this.#counts.store.failed++;
         return;
       case "collapsed":
         this.#counts.collapsed++;
@@ -182,13 +175,13 @@ export class Counters implements Reporter {
         this.#counts.tokensRefused++;
         return;
       case "log-read":
-        this.#counts.logReads++;
-        this.#counts.purgedKeysRead += event.purges;
+        this.#counts.log.reads++;
+        this.#purgedKeysRead += event.purges;
         if (this.#logIsDown) this.#write("The purge log answers again.");
         this.#logIsDown = false;
         return;
       case "log-failed":
-        this.#counts.logFailed++;
+        this.#counts.log.failedReads++;
         if (event.isPurge) return;
         if (!this.#logIsDown) {
           this.#write(
@@ -198,7 +191,7 @@ export class Counters implements Reporter {
         this.#logIsDown = true;
         return;
       case "view-shared":
-        this.#counts.viewShared++;
+        this.#counts.log.shared++;
         return;
       case "invalidation-dropped":
         this.#counts.invalidationsDropped++;
@@ -231,7 +224,6 @@ export class Counters implements Reporter {
 
   /** Everything that the site's ledger adds up, since the isolate started. */
   tree(): { counts: CountTree; routes: CountTree } {
-    const { purgedKeysRead, unmeasuredBodies } = this.#counts;
     const routes = Object.fromEntries(
       [...this.#routes].map(([pattern, counts]) => [pattern ?? NO_ROUTE, counts.tree]),
     ) as CountTree;
@@ -240,9 +232,9 @@ export class Counters implements Reporter {
       ...(this.counts() as unknown as CountTree),
       requests: (requests as number) + sum(this.#answeredByEdge.values()),
       fromCache: requestsOf(this.#answers).fromCache,
-      bytes: { fromCache: 0, fromOrigin: 0, ...(bytes as CountTree), unmeasuredBodies },
+      bytes: { fromCache: 0, fromOrigin: 0, ...(bytes as CountTree), unmeasuredBodies: this.#unmeasuredBodies },
       times,
-      purgedKeysRead,
+      purgedKeysRead: this.#purgedKeysRead,
       ...(this.#reuse && { reuse: this.#reuse.counts as unknown as CountTree }),
     };
     return { counts, routes };
@@ -255,27 +247,17 @@ export class Counters implements Reporter {
   }
 
   counts(): Counts {
-    const counts = this.#counts;
+    const counts = structuredClone(this.#counts);
     return {
       answers: Object.fromEntries(this.#answers),
       answeredByEdge: Object.fromEntries(this.#answeredByEdge),
-      origin: { asked: counts.originAsked, answered: counts.originAnswered, failed: counts.originFailed },
+      ...counts,
       store: {
-        stored: counts.stored,
-        storedBytes: counts.storedBytes,
-        failed: counts.storeFailed,
+        ...counts.store,
         refused: Object.fromEntries(this.#refused),
         unkeyedFields: Object.fromEntries(this.#unkeyedFields),
         discarded: Object.fromEntries(this.#discarded),
       },
-      secondLooks: { asked: counts.secondLooks, marked: counts.fieldsMarked },
-      collapsed: counts.collapsed,
-      askedPastTheCache: counts.askedPastTheCache,
-      tokensRefused: counts.tokensRefused,
-      log: { reads: counts.logReads, failedReads: counts.logFailed, shared: counts.viewShared },
-      purges: counts.purges,
-      invalidationsDropped: counts.invalidationsDropped,
-      failures: counts.failures,
     };
   }
 
