@@ -35,7 +35,7 @@ export class TopUrls {
 
   add(given: string, weight: number, because?: string): void {
     // One character too many shows that it was cut.
-    const url = given.length <= MAX_CHARACTERS ? given : given.slice(0, MAX_CHARACTERS + 1);
+    const url = given.slice(0, MAX_CHARACTERS + 1);
     const key = keyOf(because, url);
     const held = this.#entries.get(key);
     if (held) {
@@ -54,11 +54,11 @@ export class TopUrls {
   take(): TopUrl[] {
     const taken = new Map<string, Counted>();
     for (const each of this.#entries.values()) {
-      const url = shownUrl(each.url);
-      const key = keyOf(each.because, url);
+      each.url = shownUrl(each.url);
+      const key = keyOf(each.because, each.url);
       const alike = taken.get(key);
       if (alike) count(alike, each.weight, each.error, each.times);
-      else taken.set(key, { ...each, url });
+      else taken.set(key, each);
     }
     this.#entries = new Map();
     this.#givenUp = 0;
