@@ -152,7 +152,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
       purges,
       invalidations,
     },
-    collapsed: new CollapsedFetches(platform.fetchesElsewhere),
+    collapsed: new CollapsedFetches(clock, platform.fetchesElsewhere),
     fills,
     largeFills: new LargeFills(),
     headOnly: new HeadOnlyPages(),

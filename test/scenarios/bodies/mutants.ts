@@ -225,7 +225,7 @@ export const mutants: Mutants = {
   "evicted-is-validated": {
     name: "the origin is asked again to confirm a body that is gone",
     file: FETCH_AND_STORE,
-    from: "{ ...miss, toValidate: null }, () => undefined",
+    from: "{ ...miss, toValidate: null }, tellNobody",
     to: "miss, () => undefined",
     reddens: "bodies/304-for-evicted-body",
   },

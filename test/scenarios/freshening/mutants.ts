@@ -306,8 +306,8 @@ export const mutants: Mutants = {
   "head-has-the-stamp-of-now": {
     name: "a page that a HEAD confirmed is stamped at the answer's arrival",
     file: HEAD_REQUEST,
-    from: "fields, stamp, fetchedAt",
-    to: "fields, stamp: ports.purges.stamp(), fetchedAt",
+    from: "freshen(context, stored, response)",
+    to: "freshen(context, stored, { ...response, stamp: ports.purges.stamp() })",
     reddens: "freshening/purge-during-head",
   },
 };

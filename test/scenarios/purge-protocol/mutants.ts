@@ -84,8 +84,8 @@ export const mutants: Mutants = {
   "r2-stamp-of-the-heads-answer": {
     name: "a page that a HEAD confirms is stamped with the view that is held when the answer arrives",
     file: "worker/flow/origin/head-request.ts",
-    from: "fields, stamp,",
-    to: "fields, stamp: ports.purges.stamp(),",
+    from: "freshen(context, stored, response)",
+    to: "freshen(context, stored, { ...response, stamp: ports.purges.stamp() })",
     reddens: "freshening/purged-while-head-confirms",
   },
   "r3-oldest-is-validated": {

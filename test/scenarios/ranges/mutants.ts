@@ -285,8 +285,8 @@ export const mutants: Mutants = {
   "any-length-is-fetched-whole": {
     name: "a page that has changed is read whole for a part of it, however large it is",
     file: FETCH_AND_STORE,
-    from: "announced <= site.limits.fetchWholeBytes",
-    to: "announced <= site.limits.storeBytes",
+    from: "announcedBytes <= site.limits.fetchWholeBytes",
+    to: "announcedBytes <= site.limits.storeBytes",
     reddens: "ranges/part-of-changed-page",
   },
   "purged-page-is-cut": {
@@ -320,22 +320,22 @@ export const mutants: Mutants = {
   "limit-of-wholes-is-outside": {
     name: "a page exactly as large as the limit is not fetched whole",
     file: FETCH_AND_STORE,
-    from: "announced <= site.limits.fetchWholeBytes",
-    to: "announced < site.limits.fetchWholeBytes",
+    from: "announcedBytes <= site.limits.fetchWholeBytes",
+    to: "announcedBytes < site.limits.fetchWholeBytes",
     reddens: "ranges/small-page-fetched-whole",
   },
   "limit-of-wholes-is-a-byte-late": {
     name: "a page one byte larger than the limit is fetched whole",
     file: FETCH_AND_STORE,
-    from: "announced <= site.limits.fetchWholeBytes",
-    to: "announced <= site.limits.fetchWholeBytes + 1",
+    from: "announcedBytes <= site.limits.fetchWholeBytes",
+    to: "announcedBytes <= site.limits.fetchWholeBytes + 1",
     reddens: "ranges/whole-page-too-large",
   },
   "untold-length-is-small": {
     name: "a page that does not tell its length counts as small",
     file: FETCH_AND_STORE,
-    from: "announced !== null && announced <= site.limits.fetchWholeBytes",
-    to: "(announced ?? 0) <= site.limits.fetchWholeBytes",
+    from: "announcedBytes !== null && announcedBytes <= site.limits.fetchWholeBytes",
+    to: "(announcedBytes ?? 0) <= site.limits.fetchWholeBytes",
     reddens: "ranges/whole-page-without-length",
   },
   "whole-is-sent-for-a-part": {

@@ -201,8 +201,8 @@ export const mutants: Mutants = {
   "stamp-is-late": {
     name: "a second look is stamped when its answer comes",
     file: LOOK,
-    from: "fields, stamp, fetchedAt",
-    to: "fields, stamp: ports.purges.stamp(), fetchedAt",
+    from: "decideStorage(context, response)",
+    to: "decideStorage(context, { ...response, stamp: ports.purges.stamp() })",
     reddens: "second-look/purged-meanwhile",
   },
   "nobody-waits-for-a-look": {
@@ -215,8 +215,8 @@ export const mutants: Mutants = {
   "looks-are-taken-where-nothing-could-be-stored": {
     name: "a second look is taken although a plain answer could not be stored just now",
     file: LOOK,
-    from: "collapsed.isHitForMiss(key.own, ports.clock.now())",
-    to: "collapsed.isHitForMiss(key.own, Number.POSITIVE_INFINITY)",
+    from: "key && collapsed.isHitForMiss(key.own)",
+    to: "false",
     reddens: "second-look/none-where-nothing-could-be-stored",
   },
   "looks-tell-nothing-of-what-they-could-not-store": {

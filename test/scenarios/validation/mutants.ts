@@ -70,7 +70,7 @@ export const mutants: Mutants = {
   "nothing-is-validated": {
     name: "a stale page is always fetched in full",
     file: FETCH_AND_STORE,
-    from: "= conditionsOf(miss, fetchedAt)",
+    from: "= conditionsOf(miss, context.ports.clock.now())",
     to: "= null",
     reddens: "validation/confirmed-is-fresh-again",
   },
@@ -224,8 +224,8 @@ export const mutants: Mutants = {
   "304-has-the-stamp-of-now": {
     name: "a page that a 304 confirmed is stamped at the 304's arrival",
     file: FETCH_AND_STORE,
-    from: "{ status, fields, stamp, fetchedAt, parentAge",
-    to: "{ status, fields, stamp: context.ports.purges.stamp(), fetchedAt, parentAge",
+    from: "answerFreshened(context, miss, offered, response, tellFollowers)",
+    to: "answerFreshened(context, miss, offered, { ...response, stamp: context.ports.purges.stamp() }, tellFollowers)",
     reddens: "validation/purge-during-validation",
   },
   "confirmed-is-out-of-reach": {
@@ -322,7 +322,7 @@ export const mutants: Mutants = {
   "origin-is-asked-for-the-client": {
     name: "the origin gets the client's condition instead of the edge's own",
     file: FETCH_AND_STORE,
-    from: "= conditionsOf(miss, fetchedAt)",
+    from: "= conditionsOf(miss, context.ports.clock.now())",
     to: '= [["if-none-match", context.request.headers.get("if-none-match") ?? ""]]',
     reddens: "validation/client-holds-another-page",
   },

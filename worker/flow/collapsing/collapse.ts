@@ -35,7 +35,7 @@ export function collapse(attempt: Attempt): Answer | Promise<Answer> {
   const { ports, collapsed } = context;
   const joins = MAY_KNOW_ELSEWHERE && !attempt.hasWaitedEnough && !context.hasLookedAgain;
   const { own, leader } = collapsingKeys(context);
-  if (collapsed.isHitForMiss(own, ports.clock.now())) return fetchAndStore(context, miss, null);
+  if (collapsed.isHitForMiss(own)) return fetchAndStore(context, miss, null);
   if (leader && !(MAY_KNOW_ELSEWHERE && leader.isElsewhere && !joins)) return followOrTryAgain(attempt, leader);
   const begun = collapsed.begin(own, joins);
   if (MAY_KNOW_ELSEWHERE) {
@@ -52,13 +52,13 @@ async function leadUnlessStored(attempt: Attempt, begun: LeadingFetch): Promise<
   const found = await bringIntoMemory(context);
   if (!found || !mayAnswer(judgeNow(context, found.head, token, clock.now())))
     return fetchAndStore(context, miss, begun);
-  begun.tell({ kind: "look-again" }, clock.now());
+  begun.tell({ kind: "look-again" });
   return lookAgain();
 }
 
 async function followOrTryAgain(attempt: Attempt, leader: SharedFetch): Promise<Answer> {
   const { context, miss, token, lookAgain } = attempt;
-  const { ports, collapsed } = context;
+  const { collapsed } = context;
   const fetchAlone = () => fetchAndStore(context, miss, null);
   const outcome = await waitFor(context, leader);
   switch (outcome.kind) {
@@ -72,7 +72,7 @@ async function followOrTryAgain(attempt: Attempt, leader: SharedFetch): Promise<
       }
       return lookAgain();
     case "not-shareable":
-      if (MAY_KNOW_ELSEWHERE && leader.isElsewhere) collapsed.rememberHitForMiss(leader.key, ports.clock.now());
+      if (MAY_KNOW_ELSEWHERE && leader.isElsewhere) collapsed.rememberHitForMiss(leader.key);
       return fetchAlone();
     case "failed": {
       const stale = outcome.byOrigin ? await staleAnswer(context, miss, null) : null;

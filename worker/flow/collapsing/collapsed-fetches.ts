@@ -1,4 +1,4 @@
-import type { BeingStored, EndedElsewhere, FetchesElsewhere, SharedFetchOutcome } from "../../ports.ts";
+import type { BeingStored, Clock, EndedElsewhere, FetchesElsewhere, SharedFetchOutcome } from "../../ports.ts";
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
 import { ExpiringKeys } from "../../rules/key/expiring-keys.ts";
 import { mayBeOfOneRequest, type NotStoredBecause } from "../../rules/storing/not-stored.ts";
@@ -31,7 +31,7 @@ export interface SharedFetch {
 /** One that this isolate makes. */
 export interface LeadingFetch extends SharedFetch {
   /** Tells the followers. Calling it once with an outcome ends the fetch. */
-  tell(news: SharedFetchOutcome | BeingStored, now: number): void;
+  readonly tell: (news: SharedFetchOutcome | BeingStored) => void;
 }
 
 /** How long requests for a key whose answer could not be stored do not wait for each other. */
@@ -49,12 +49,14 @@ function pageOf(key: string): string {
  * is pointless. Only plain values are handed to followers, because a Response belongs to the request that fetched it.
  */
 export class CollapsedFetches {
+  readonly #clock: Clock;
   readonly #elsewhere: FetchesElsewhere | undefined;
   readonly #leaders = new Map<string, SharedFetch>();
   readonly #hitForMiss = new ExpiringKeys(MAX_HIT_FOR_MISS, HIT_FOR_MISS_MS);
   #arrivals = 0;
 
-  constructor(elsewhere?: FetchesElsewhere) {
+  constructor(clock: Clock, elsewhere?: FetchesElsewhere) {
+    this.#clock = clock;
     this.#elsewhere = elsewhere;
   }
 
@@ -83,11 +85,11 @@ export class CollapsedFetches {
       key,
       order: this.nextOrder(),
       outcome,
-      tell: (news, now) => {
+      tell: (news) => {
         turn?.tell(news);
         if (news.kind === "being-stored") return;
         this.abandon(leader);
-        if (news.kind === "not-shareable") this.rememberHitForMiss(key, now);
+        if (news.kind === "not-shareable") this.rememberHitForMiss(key);
         resolve(news);
       },
     };
@@ -119,11 +121,11 @@ export class CollapsedFetches {
   }
 
   /** The answer itself cannot be shared, so later requests for this key do not wait for each other (R19). */
-  rememberHitForMiss(key: string, now: number): void {
-    this.#hitForMiss.remember(key, now);
+  rememberHitForMiss(key: string): void {
+    this.#hitForMiss.remember(key, this.#clock.now());
   }
 
-  isHitForMiss(key: string, now: number): boolean {
-    return this.#hitForMiss.has(key, now);
+  isHitForMiss(key: string): boolean {
+    return this.#hitForMiss.has(key, this.#clock.now());
   }
 }

@@ -1,4 +1,4 @@
-import type { Answer, OriginAnswer, OriginResponse, ReceiptToken } from "../../ports.ts";
+import type { Answer, OriginAnswer, OriginResponse, ParentAge, ReceiptToken } from "../../ports.ts";
 import { reasonFieldIsBroken, reasonToRefuseFields } from "../../rules/fields/field-limits.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 import { hasLooped, originRequestFields } from "../../rules/forwarding/origin-request-fields.ts";
@@ -6,14 +6,31 @@ import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
 import { type Choices, toldChoices } from "../../rules/request/choices.ts";
 import type { KeyAndOwnersFields } from "../../rules/request/request-fields.ts";
 import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
+import type { Stamp } from "../../rules/storing/stored-response.ts";
 import { edgeAnswer } from "../answering/answers.ts";
 import { reportPassedOn } from "../answering/report-answered.ts";
 import type { RequestContext } from "../request-context.ts";
 import { requestBody } from "./request-body.ts";
 
+/** An answer of the origin, as it came or as a 304 updated it. */
+export interface FetchedResponse {
+  readonly status: number;
+  /** All its fields. */
+  readonly fields: Fields;
+  /** The position of the view before the request was sent to the origin, and the time (R1, R2). */
+  readonly stamp: Stamp | null;
+  readonly fetchedAt: number;
+  /** Told by a cache that stands in for the origin. */
+  readonly parentAge: ParentAge | undefined;
+  /** The length in bytes of the body to be stored; `null` if it is unknown, or if the body is already stored. */
+  readonly lengthBytes: number | null;
+}
+
+/** The origin's answer with its body. `announcedBytes`: the length that its fields announce; `null` for none. */
+export type ReceivedAnswer = OriginResponse & FetchedResponse & { readonly announcedBytes: number | null };
+
 export type OriginResult =
-  /** `announcedBytes`: the length that its fields announce, in bytes; `null` for none. */
-  | { readonly kind: "answered"; readonly response: OriginResponse; readonly announcedBytes: number | null }
+  | { readonly kind: "answered"; readonly response: ReceivedAnswer }
   /**
    * The origin gave no answer: it failed, the request may not be sent there, or the connection switched to another
    * protocol. `answer` makes and counts the answer for the client.
@@ -39,6 +56,8 @@ export interface OriginCall {
 /** Sends the request to the origin as the edge's own. */
 export async function askOrigin(context: RequestContext, { storing, conditions }: OriginCall): Promise<OriginResult> {
   const { request, resolved, facts, ports, site, clientAddress, background } = context;
+  const stamp = ports.purges.stamp();
+  const fetchedAt = ports.clock.now();
   // A child names the same host, and its own node beside it, which the platform looks for.
   if (!context.child && hasLooped(facts.field("cdn-loop"), resolved.host)) {
     return withoutAnswer(context, "refused", 508, "loop", "the request came back to this edge");
@@ -67,27 +86,39 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
     const words = `the request has more than ${limits.requestFieldBytes} bytes of fields`;
     return withoutAnswer(context, "refused", 431, "request-fields-too-large", words);
   }
-  const mayHaveOne = facts.method !== "GET" && facts.method !== "HEAD";
-  const body = mayHaveOne ? requestBody(request, limits.requestBodyBytes, ports.bodies, background) : null;
+  const sendsBody = facts.method !== "GET" && facts.method !== "HEAD";
+  const body = sendsBody ? requestBody(request, limits.requestBodyBytes, ports.bodies, background) : null;
   if (body?.isTooLarge()) return bodyTooLarge(context);
   ports.reporter.report({ kind: "origin-asked" });
   context.secondLooks.countRequest();
   const { method } = facts;
   const { pathAndQuery } = resolved;
-  const toOrigin = { method, pathAndQuery, fields, body: body?.stream ?? null, after: neededPosition(context) };
+  const toOrigin = { method, pathAndQuery, fields, body: body?.stream ?? null, after: neededPosition(context, stamp) };
   const answer = acceptable(context, await ports.origin.fetch(toOrigin));
   if (answer.kind === "failed" && body?.isTooLarge()) return bodyTooLarge(context);
   switch (answer.kind) {
     case "answered": {
-      const { kind, response } = answer;
-      const announced = announcedBytes((name) => response.fields.get(name));
+      const { status, statusText, fields, body, parentAge } = answer.response;
+      const announced = announcedBytes((name) => fields.get(name));
+      const hasBody = mayHaveBody(status);
       ports.reporter.report({
         kind: "origin-answered",
         route: resolved.route.pattern,
         url: resolved.cacheKey,
-        bytes: sendsBody(facts, response) ? announced : 0,
+        bytes: body === null || method === "HEAD" || !hasBody ? 0 : announced,
       });
-      return { kind, response, announcedBytes: announced };
+      const response = {
+        status,
+        statusText,
+        fields,
+        body,
+        parentAge,
+        stamp,
+        fetchedAt,
+        announcedBytes: announced,
+        lengthBytes: hasBody ? announced : null,
+      };
+      return { kind: "answered", response };
     }
     case "switched":
       return {
@@ -114,16 +145,10 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
  * How far a cache in place of the origin must have read the log: as far as this one, whose stamp counts from there (R1),
  * and as far as the request's token says (R9). A refresh is not answered from any store.
  */
-function neededPosition({ facts, ports }: RequestContext): ReceiptToken | null {
+function neededPosition({ facts }: RequestContext, position: Stamp | null): ReceiptToken | null {
   if (facts.mode === "refresh") return null;
   const { receiptToken: token } = facts;
-  const position = ports.purges.stamp();
   return token === null || (position?.logId === token.logId && position.seq >= token.seq) ? position : token;
-}
-
-/** Whether the origin sends a body with its answer. */
-function sendsBody({ method }: RequestContext["facts"], { status, body }: OriginResponse): boolean {
-  return body !== null && method !== "HEAD" && mayHaveBody(status);
 }
 
 /** Treats an answer with too many fields, or with broken ones, as a failure of the origin. */

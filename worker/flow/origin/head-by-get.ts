@@ -14,8 +14,7 @@ export function mayFetchByGet(context: RequestContext, { selected, toValidate }:
   if (!resolved.route.storesOnHead || facts.directives.forbidsStoring) return false;
   if (selected !== null || toValidate !== null) return false;
   const { own } = collapsingKeys(context);
-  const now = ports.clock.now();
-  return !headOnly.has(own, now) && !collapsed.isHitForMiss(own, now);
+  return !headOnly.has(own, ports.clock.now()) && !collapsed.isHitForMiss(own);
 }
 
 /** Fetches the page as a GET would, and answers with its head. */

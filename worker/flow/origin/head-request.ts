@@ -16,16 +16,14 @@ import { askOrigin, hasFailed } from "./ask-origin.ts";
  */
 export async function forwardHead(context: RequestContext, miss: Miss): Promise<Answer> {
   const { ports, background } = context;
-  const stamp = ports.purges.stamp(); // a HEAD that freshens is a validation (R2)
-  const fetchedAt = ports.clock.now();
   const result = await askOrigin(context, { storing: true, conditions: [] });
   const stale = hasFailed(result) ? await staleAnswer(context, miss, result) : null;
   if (stale) return stale;
   if (result.kind !== "answered") return result.answer();
-  const { response, announcedBytes } = result;
+  const { response } = result;
   const stored = miss.selected;
   if (stored && response.status === 200 && stored.head.status === 200) {
-    const { fields } = response;
+    const { fields, announcedBytes } = response;
     const effect = freshenByHead(
       { ...validatorsOf(stored.head), bodyBytes: stored.head.bodyBytes },
       {
@@ -36,8 +34,7 @@ export async function forwardHead(context: RequestContext, miss: Miss): Promise<
     );
     if (effect === "invalidate") forgetOutdated(context, stored);
     if (effect === "freshen") {
-      const { parentAge } = response;
-      const freshened = freshen(context, stored, { status: 304, fields, stamp, fetchedAt, parentAge });
+      const freshened = freshen(context, stored, response); // as if by a 304 (R2)
       if (freshened) forgetWithdrawn(context, freshened);
       if (freshened?.notStored === null && isWorthStoring(ports.purges.check(freshened.stored.head))) {
         background.run(storeResponse(context, freshened.stored));

@@ -34,7 +34,7 @@ export function refreshInBackground(context: RequestContext, stored: FoundRespon
 async function refresh(context: RequestContext, stored: FoundResponse, begun: LeadingFetch | null): Promise<void> {
   const { facts, ports } = context;
   if (MAY_KNOW_ELSEWHERE && ports.fetchesElsewhere && (await takeFromElsewhere(context, stored))) {
-    return begun?.tell({ kind: "look-again" }, ports.clock.now());
+    return begun?.tell({ kind: "look-again" });
   }
   const unseen: RequestContext = {
     ...context,

@@ -1,5 +1,5 @@
-import type { OriginResponse } from "../../ports.ts";
 import type { NotStored, NotStoredBecause } from "../../rules/storing/not-stored.ts";
+import type { ReceivedAnswer } from "../origin/ask-origin.ts";
 import type { RequestContext } from "../request-context.ts";
 import { startFillFor } from "./fill-for-request.ts";
 
@@ -14,12 +14,11 @@ const MAX_BYTES = 64 * 1024;
 /** Reads some of the pages that are for one visitor on their way, to find out whether they differ at all. */
 export function compareBehind(
   context: RequestContext,
-  response: OriginResponse,
-  lengthBytes: number | null,
+  response: ReceivedAnswer,
   { because }: NotStored,
-): OriginResponse {
+): ReceivedAnswer {
   const { ports, background, facts, order, resolved, clientAddress, request, answersHead } = context;
-  const { status, statusText, fields, body } = response;
+  const { status, body, lengthBytes } = response;
   const isCompared = FOR_ONE.has(because) && status === 200 && facts.method === "GET" && !answersHead;
   if (!isCompared || order % ONE_OF !== 0 || body === null || lengthBytes === null || lengthBytes > MAX_BYTES) {
     return response;
@@ -34,5 +33,5 @@ export function compareBehind(
     ports.reporter.report({ kind: "passed-on", route: route.pattern, url, visitor, bytes: read.bytes, at });
   });
   background.run(compared);
-  return { status, statusText, fields, body: fill.body };
+  return { ...response, body: fill.body };
 }

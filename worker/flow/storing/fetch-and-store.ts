@@ -1,5 +1,4 @@
-import type { Answer, OriginResponse } from "../../ports.ts";
-import { mayHaveBody } from "../../rules/storing/framing.ts";
+import type { Answer } from "../../ports.ts";
 import { isAboutPage, mayBeOfOneRequest, notStoredDetail } from "../../rules/storing/not-stored.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import { answerFromStore, isHeldByClient } from "../answering/answer-from-store.ts";
@@ -13,27 +12,25 @@ import { collapsingKeys } from "../collapsing/collapsing-key.ts";
 import { isReusable } from "../collapsing/followers.ts";
 import { MAY_KNOW_ELSEWHERE } from "../collapsing/known-elsewhere.ts";
 import { conditionsOf, type Miss } from "../miss.ts";
-import { askOrigin, hasFailed, type OriginResult } from "../origin/ask-origin.ts";
+import { askOrigin, type FetchedResponse, hasFailed, type ReceivedAnswer } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import { forward } from "../origin/forward.ts";
 import type { RequestContext } from "../request-context.ts";
 import { toAskAgainAsSent } from "./ask-without-idle-fields.ts";
 import { compareBehind } from "./compare-behind.ts";
 import type { ReadBody } from "./fill.ts";
-import { startFillFor } from "./fill-for-request.ts";
+import { startFillFor, startFillOf } from "./fill-for-request.ts";
 import { forgetOutdated, forgetWithdrawn, freshen } from "./freshening.ts";
 import { copyLargeBody } from "./large-body.ts";
 import { lookAgainAfterConfirmation, lookAgainBehind } from "./second-look.ts";
-import { decideStorage, type FetchedResponse, type HeadToStore, type StorageDecision } from "./storage-decision.ts";
-import { storeUnlessPurged, type TellFollowers } from "./store-unless-purged.ts";
+import { decideStorage, type HeadToStore, type StorageDecision } from "./storage-decision.ts";
+import { storeUnlessPurged, type TellFollowers, tellNobody } from "./store-unless-purged.ts";
 import { MAY_COME_WHOLE } from "./whole-bodies.ts";
 
 /** A complete answer of the origin to a miss. */
 interface Fetched {
   readonly miss: Miss;
-  readonly response: OriginResponse;
-  /** The length of its body in bytes; `null` if the origin has not announced it, or if it has none. */
-  readonly lengthBytes: number | null;
+  readonly response: ReceivedAnswer;
   readonly tellFollowers: TellFollowers;
 }
 
@@ -43,24 +40,13 @@ interface Fetched {
  * for the outcome if it is a shared fetch.
  */
 export function fetchAndStore(context: RequestContext, miss: Miss, leader: LeadingFetch | null): Promise<Answer> {
-  const { ports, background } = context;
-  if (leader) background.run(leader.outcome); // Followers wait for it even if its client leaves.
-  return fetchOnce(context, miss, (news) => leader?.tell(news, ports.clock.now()));
-}
-
-/** When the origin was asked, and by which view. */
-interface Asked extends Pick<FetchedResponse, "stamp" | "fetchedAt"> {
-  /** The stored response that it was asked to confirm. */
-  readonly offered: StoredResponse | null;
+  if (leader) context.background.run(leader.outcome); // Followers wait for it even if its client leaves.
+  return fetchOnce(context, miss, leader?.tell ?? tellNobody);
 }
 
 async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: TellFollowers): Promise<Answer> {
-  const { purges, clock } = context.ports;
   try {
-    const stamp = purges.stamp(); // the view held before the request was sent to the origin (R1, R2)
-    const fetchedAt = clock.now();
-    const conditions = conditionsOf(miss, fetchedAt);
-    const asked: Asked = { stamp, fetchedAt, offered: conditions && miss.toValidate };
+    const conditions = conditionsOf(miss, context.ports.clock.now());
     const result = await askOrigin(context, { storing: true, conditions: conditions ?? [] });
     const stale = hasFailed(result) ? await staleAnswer(context, miss, result) : null;
     if (stale) {
@@ -71,7 +57,7 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
       tellFollowers({ kind: "failed", byOrigin: result.kind === "failed" });
       return result.answer();
     }
-    const answer = answerBy(context, miss, asked, result, tellFollowers);
+    const answer = answerBy(context, miss, conditions && miss.toValidate, result.response, tellFollowers);
     return answer instanceof Promise ? await answer : answer;
   } catch (cause) {
     tellFollowers({ kind: "failed", byOrigin: false }); // None waits for a leader that is gone by a bug.
@@ -79,28 +65,26 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
   }
 }
 
-/** Answers by what the origin has sent. */
+/** Answers by what the origin has sent. `offered`: the stored response that it was asked to confirm. */
 function answerBy(
   context: RequestContext,
   miss: Miss,
-  { stamp, fetchedAt, offered }: Asked,
-  { response, announcedBytes }: OriginResult & { kind: "answered" },
+  offered: StoredResponse | null,
+  response: ReceivedAnswer,
   tellFollowers: TellFollowers,
 ): Answer | Promise<Answer> {
   const { facts, background } = context;
-  const { status, fields, parentAge } = response;
+  const { status, fields, fetchedAt } = response;
   context.codings.learn(facts.originView.acceptedCodings, fields.get("content-encoding"), fetchedAt);
-  const lengthBytes = mayHaveBody(status) ? announcedBytes : null;
-  const received: FetchedResponse = { status, fields, stamp, fetchedAt, parentAge, lengthBytes };
-  if (status === 304 && offered) return answerFreshened(context, miss, offered, received, tellFollowers);
-  const decision = decideStorage(context, received);
+  if (status === 304 && offered) return answerFreshened(context, miss, offered, response, tellFollowers);
+  const decision = decideStorage(context, response);
   const asSent = toAskAgainAsSent(context, decision, fields.get("vary"));
   if (asSent) {
     background.run(cancelBody(response.body));
     return fetchOnce(asSent, miss, tellFollowers);
   }
-  const fetched: Fetched = { miss, response, lengthBytes, tellFollowers };
-  if (facts.isPartial) return answerPart(context, fetched, decision, announcedBytes);
+  const fetched: Fetched = { miss, response, tellFollowers };
+  if (facts.isPartial) return answerPart(context, fetched, decision);
   return answerFetched(context, fetched, decision);
 }
 
@@ -129,7 +113,7 @@ async function answerFreshened(
   const outcome = forwardedOutcome(miss, { status: 304, stored: notStored === null, collapsed: false, because });
   const answer = await answerFromStore(context, stored, answerMetadata(context, stored, "REVALIDATED", outcome));
   // The body that was stored apart is gone, so it is fetched from the origin.
-  if (!answer) return fetchOnce(context, { ...miss, toValidate: null }, () => undefined);
+  if (!answer) return fetchOnce(context, { ...miss, toValidate: null }, tellNobody);
   const cookies = context.resolved.route.stripsSetCookie ? [] : notModified.fields.getSetCookie();
   for (const cookie of cookies) answer.fields.append("set-cookie", cookie);
   reportFromStore(context, "origin", "REVALIDATED", answer, stored);
@@ -141,13 +125,14 @@ async function answerFreshened(
  * streams to the client, or it is passed on without being stored.
  */
 function answerFetched(context: RequestContext, fetched: Fetched, decision: StorageDecision): Answer | Promise<Answer> {
-  const { miss, response, lengthBytes, tellFollowers } = fetched;
+  const { miss, response, tellFollowers } = fetched;
+  const { lengthBytes } = response;
   if (decision.kind === "not-stored") {
     tellFollowers(outcomeOfNotStored(decision.because, response.status));
     if (!mayBeOfOneRequest(decision.because, response.status)) rememberHeadOnly(context);
     if (miss.toValidate && isAboutPage(decision.because, response.status)) forgetOutdated(context, miss.toValidate);
-    const looked = lookAgainBehind(context, response, lengthBytes, decision);
-    return passOn(context, compareBehind(context, looked, lengthBytes, decision), miss, decision);
+    const looked = lookAgainBehind(context, response, decision);
+    return passOn(context, compareBehind(context, looked, decision), miss, decision);
   }
   if (decision.isLarge && lengthBytes !== null) {
     tellFollowers({ kind: "not-shareable" });
@@ -166,20 +151,16 @@ function answerFetched(context: RequestContext, fetched: Fetched, decision: Stor
  * Answers a request for a part. If the whole is small, it is stored and the part is cut from it; otherwise the origin
  * is asked for the part alone.
  */
-async function answerPart(
-  context: RequestContext,
-  fetched: Fetched,
-  decision: StorageDecision,
-  announced: number | null,
-): Promise<Answer> {
+async function answerPart(context: RequestContext, fetched: Fetched, decision: StorageDecision): Promise<Answer> {
   const { miss, response, tellFollowers } = fetched;
+  const { announcedBytes } = response;
   const { site, background } = context;
-  if (decision.kind === "store" && announced !== null && announced <= site.limits.fetchWholeBytes) {
-    const fill = startFillFor(context, response.body, announced);
+  if (decision.kind === "store" && announcedBytes !== null && announcedBytes <= site.limits.fetchWholeBytes) {
+    const fill = startFillFor(context, response.body, announcedBytes);
     background.run(cancelBody(fill.body));
     background.run(fill.delivered);
     const read = await fill.read;
-    background.run(storeIfWhole(context, { ...fetched, lengthBytes: announced }, decision.head, read));
+    background.run(storeIfWhole(context, fetched, decision.head, read));
     if (read.kind === "whole") {
       const stored = withBody(decision.head, read.bytes);
       const outcome = forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false });
@@ -216,7 +197,8 @@ function storeWhileStreaming(
   fetched: Fetched,
   decision: StorageDecision & { kind: "store" },
 ): Answer {
-  const { response, lengthBytes, tellFollowers } = fetched;
+  const { response, tellFollowers } = fetched;
+  const { lengthBytes } = response;
   const { ports, background } = context;
   if (MAY_COME_WHOLE && response.body !== null && lengthBytes) {
     const bytes = ports.bodies.takeWhole?.(response.body, lengthBytes);
@@ -225,8 +207,7 @@ function storeWhileStreaming(
   if (MAY_KNOW_ELSEWHERE) {
     tellFollowers({ kind: "being-stored", lengthBytes, isReusable: () => isReusable(context, decision.head) });
   }
-  const body = mayHaveBody(response.status) ? response.body : null;
-  const fill = startFillFor(context, body, lengthBytes);
+  const fill = startFillOf(context, response);
   background.run(fill.read.then((read) => storeIfWhole(context, fetched, decision.head, read)));
   background.run(fill.delivered);
   return answerWhileStoring(context, fetched, decision, fill.body);
@@ -265,7 +246,7 @@ function answerWhileStoring(
 
 async function storeIfWhole(
   context: RequestContext,
-  { lengthBytes, tellFollowers }: Fetched,
+  { response, tellFollowers }: Fetched,
   head: HeadToStore,
   read: ReadBody,
 ): Promise<void> {
@@ -276,7 +257,7 @@ async function storeIfWhole(
     if (read.kind === "too-large") rememberHeadOnly(context);
     return tellFollowers(read.kind === "too-large" ? { kind: "not-shareable" } : { kind: "failed", byOrigin: false });
   }
-  if (lengthBytes === null && read.bytes.byteLength > 0) {
+  if (response.lengthBytes === null && read.bytes.byteLength > 0) {
     const { cacheKey: url, route } = context.resolved;
     reporter.report({ kind: "body-measured", route: route.pattern, url, bytes: read.bytes.byteLength });
   }

@@ -1,4 +1,6 @@
 import type { StreamedBody } from "../../ports.ts";
+import { mayHaveBody } from "../../rules/storing/framing.ts";
+import type { ReceivedAnswer } from "../origin/ask-origin.ts";
 import type { RequestContext } from "../request-context.ts";
 import { type Fill, startFill } from "./fill.ts";
 
@@ -10,4 +12,9 @@ export function startFillFor(
   maxBytes = site.limits.storeBytes,
 ): Fill {
   return startFill(body, lengthBytes, maxBytes, fills.open(ports.clock.now()), ports.bodies);
+}
+
+/** The same for an answer of the origin. */
+export function startFillOf(context: RequestContext, { status, body, lengthBytes }: ReceivedAnswer): Fill {
+  return startFillFor(context, mayHaveBody(status) ? body : null, lengthBytes);
 }

@@ -12,8 +12,9 @@ import {
 } from "../../rules/storing/stored-response.ts";
 import { confirms, freshenFields } from "../../rules/validation/freshen.ts";
 import { clientFields } from "../answering/pass-on.ts";
+import type { FetchedResponse } from "../origin/ask-origin.ts";
 import type { RequestContext } from "../request-context.ts";
-import { decideStorage, type FetchedResponse } from "./storage-decision.ts";
+import { decideStorage } from "./storage-decision.ts";
 
 /** A stored response as a 304 updates it. */
 export interface Freshened {

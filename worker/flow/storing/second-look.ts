@@ -1,4 +1,3 @@
-import type { OriginResponse } from "../../ports.ts";
 import type { Fields } from "../../rules/fields/fields.ts";
 import {
   type AnswerDigest,
@@ -8,19 +7,18 @@ import {
   plainRequest,
 } from "../../rules/request/second-look.ts";
 import { bodyDigest } from "../../rules/storing/body-digest.ts";
-import { mayHaveBody } from "../../rules/storing/framing.ts";
 import type { NotStored } from "../../rules/storing/not-stored.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import { selectingFields } from "../../rules/variants/vary.ts";
 import { outcomeOfNotStored } from "../collapsing/collapsed-fetches.ts";
 import { collapsingKeys } from "../collapsing/collapsing-key.ts";
-import { askOrigin } from "../origin/ask-origin.ts";
+import { askOrigin, type ReceivedAnswer } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
-import { startFillFor } from "./fill-for-request.ts";
+import { startFillOf } from "./fill-for-request.ts";
 import { placeOf } from "./second-looks.ts";
 import { decideStorage } from "./storage-decision.ts";
-import { storeUnlessPurged, type TellFollowers } from "./store-unless-purged.ts";
+import { storeUnlessPurged, type TellFollowers, tellNobody } from "./store-unless-purged.ts";
 import { withoutAnswerEvents } from "./without-answer-events.ts";
 
 /**
@@ -29,22 +27,20 @@ import { withoutAnswerEvents } from "./without-answer-events.ts";
  */
 export function lookAgainBehind(
   context: RequestContext,
-  response: OriginResponse,
-  lengthBytes: number | null,
+  response: ReceivedAnswer,
   notStored: NotStored,
-): OriginResponse {
+): ReceivedAnswer {
   const { site, background } = context;
-  const { status, statusText, fields } = response;
+  const { status, fields, lengthBytes } = response;
   const plain = plainOf(context, fields, notStored);
   if (!plain || (lengthBytes !== null && lengthBytes > site.limits.storeBytes)) return response;
-  const body = mayHaveBody(status) ? response.body : null;
-  const fill = startFillFor(context, body, lengthBytes);
+  const fill = startFillOf(context, response);
   background.run(fill.delivered);
   const looked = fill.read.then((read) =>
     read.kind === "whole" ? look(context, plain, { status, digest: bodyDigest(read.bytes) }) : undefined,
   );
   background.run(looked);
-  return { status, statusText, fields, body: fill.body };
+  return { ...response, body: fill.body };
 }
 
 /** The same where the origin has confirmed to the odd request what is stored: a page of this status. */
@@ -87,7 +83,7 @@ async function look(context: RequestContext, { fields, leftOut }: PlainRequest, 
   };
   const key = context.facts.authorized ? null : collapsingKeys(plain);
   if (key?.leader) return; // a plain visitor asks already
-  if (key && collapsed.isHitForMiss(key.own, ports.clock.now())) return; // one has asked, and nothing could be stored
+  if (key && collapsed.isHitForMiss(key.own)) return; // one has asked, and nothing could be stored
   const first = key === null ? await fetchForNobody(plain, odd.status) : await fetchForAll(plain, key.own, odd.status);
   if (first.kind === "none") return;
   if (first.kind === "other-status") return idleFields.learn(place, leftOut, "unlike");
@@ -105,24 +101,24 @@ async function look(context: RequestContext, { fields, leftOut }: PlainRequest, 
 
 /** Fetches and stores the plain answer. Other requests may wait for it, as for any other fetch. */
 async function fetchForAll(context: RequestContext, key: string, status: number): Promise<PlainAnswer> {
-  const { collapsed, ports, background } = context;
+  const { collapsed, background } = context;
   const shared = collapsed.begin(key);
   if (!shared) return NONE; // a plain visitor asks already, in another isolate
   background.run(shared.outcome);
-  const tellFollowers: TellFollowers = (news) => shared.tell(news, ports.clock.now());
+  const { tell } = shared;
   try {
-    const answer = await fetchPlainly(context, status, tellFollowers);
-    if (answer.kind === "storable") await storeUnlessPurged(context, answer.stored, tellFollowers);
+    const answer = await fetchPlainly(context, status, tell);
+    if (answer.kind === "storable") await storeUnlessPurged(context, answer.stored, tell);
     return answer;
   } finally {
-    tellFollowers({ kind: "failed", byOrigin: false }); // unless they have been told
+    tell({ kind: "failed", byOrigin: false }); // unless they have been told
   }
 }
 
 /** The same with credentials, whose fetches nobody joins. */
 async function fetchForNobody(context: RequestContext, status: number): Promise<PlainAnswer> {
   const answer = await fetchPlainly(context, status);
-  if (answer.kind === "storable") await storeUnlessPurged(context, answer.stored, () => undefined);
+  if (answer.kind === "storable") await storeUnlessPurged(context, answer.stored, tellNobody);
   return answer;
 }
 
@@ -138,28 +134,22 @@ const NONE: PlainAnswer = { kind: "none" };
 async function fetchPlainly(
   context: RequestContext,
   status: number,
-  tellFollowers: TellFollowers = () => undefined,
+  tellFollowers: TellFollowers = tellNobody,
 ): Promise<PlainAnswer> {
   const { ports, background, secondLooks } = context;
   if (!secondLooks.take()) return NONE;
   ports.reporter.report({ kind: "second-look" });
-  const stamp = ports.purges.stamp();
-  const fetchedAt = ports.clock.now();
   const result = await askOrigin(context, { storing: true, conditions: [] });
   if (result.kind !== "answered") return NONE;
-  const { response, announcedBytes } = result;
-  const { fields, parentAge } = response;
-  const lengthBytes = mayHaveBody(response.status) ? announcedBytes : null;
-  const received = { status: response.status, fields, stamp, fetchedAt, parentAge, lengthBytes };
-  const decision = decideStorage(context, received);
+  const { response } = result;
+  const decision = decideStorage(context, response);
   const isStored = decision.kind === "store" && !decision.isLarge && response.status === status;
   if (!isStored) {
     if (decision.kind === "not-stored") tellFollowers(outcomeOfNotStored(decision.because, response.status));
     background.run(cancelBody(response.body));
     return { kind: response.status === status ? "none" : "other-status" };
   }
-  const body = mayHaveBody(response.status) ? response.body : null;
-  const fill = startFillFor(context, body, lengthBytes);
+  const fill = startFillOf(context, response);
   background.run(cancelBody(fill.body));
   background.run(fill.delivered);
   const read = await fill.read;

@@ -1,4 +1,3 @@
-import type { ParentAge } from "../../ports.ts";
 import type { Fields } from "../../rules/fields/fields.ts";
 import { publicLocation } from "../../rules/forwarding/location.ts";
 import { cacheGroups } from "../../rules/invalidation/cache-groups.ts";
@@ -7,27 +6,14 @@ import { EVERYTHING_PURGE_KEY, groupPurgeKey, tagPurgeKey } from "../../rules/ke
 import { mayStore } from "../../rules/storing/may-store.ts";
 import type { NotStored } from "../../rules/storing/not-stored.ts";
 import { redirectTarget } from "../../rules/storing/redirect-target.ts";
-import type { Stamp, StoredHead } from "../../rules/storing/stored-response.ts";
+import type { StoredHead } from "../../rules/storing/stored-response.ts";
 import { clientFields, publicAddress } from "../answering/pass-on.ts";
+import type { FetchedResponse } from "../origin/ask-origin.ts";
 import type { RequestContext } from "../request-context.ts";
 
 /** Whether a field is computed for each answer. */
 function isMadeForEachAnswer(name: string): boolean {
   return name === "age" || name === "content-length";
-}
-
-/** An answer of the origin, as it came or as a 304 updated it. */
-export interface FetchedResponse {
-  readonly status: number;
-  /** All its fields. */
-  readonly fields: Fields;
-  /** The position of the view before the request was sent to the origin, and the time (R1, R2). */
-  readonly stamp: Stamp | null;
-  readonly fetchedAt: number;
-  /** Told by a cache that stands in for the origin. */
-  readonly parentAge: ParentAge | undefined;
-  /** The length in bytes of the body to be stored; `null` if it is unknown, or if the body is already stored. */
-  readonly lengthBytes: number | null;
 }
 
 /** A head to be stored, as plain data. Its body counts as one of the announced length until that has been counted. */

@@ -6,6 +6,9 @@ import { storeResponse } from "../selection.ts";
 
 export type TellFollowers = (news: SharedFetchOutcome | BeingStored) => void;
 
+/** Of a fetch that is not shared. */
+export const tellNobody: TellFollowers = () => undefined;
+
 /**
  * Stores a response unless the current view says that it is purged. In that case only requests that arrived before the
  * purge may receive it, and it is not stored (R23).

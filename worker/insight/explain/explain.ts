@@ -112,7 +112,7 @@ function plannedFetch(context: RequestContext, miss: Miss): PlannedFetch {
   const sendsConditions = plan.kind === "fetch" || plan.kind === "fetch-unstored";
   const isShared = plan.kind === "fetch" || plan.kind === "head-by-get";
   const keys = isShared ? collapsingKeys(context) : null;
-  const isHitForMiss = keys !== null && collapsed.isHitForMiss(keys.own, now);
+  const isHitForMiss = keys !== null && collapsed.isHitForMiss(keys.own);
   const inMarker = markerInMemory(context)?.variants.flatMap(({ fields }) => fields.map(([name]) => name)) ?? [];
   return {
     plan,
