@@ -102,6 +102,14 @@ export function markerInMemory({ ports, resolved }: RequestContext): VariantMark
   return stored && isMarker(stored) ? stored : undefined;
 }
 
+/** The fields that are known to select among the responses of this URL, sorted. */
+export function selectingNames(context: RequestContext): readonly string[] {
+  const named = context.resolved.route.selectingNames;
+  const marker = markerInMemory(context);
+  if (!marker) return named;
+  return [...new Set([...named, ...marker.variants.flatMap(({ fields }) => fields.map(([name]) => name))])].sort();
+}
+
 /**
  * The marker of the shared tier: first the variants that other isolates of the PoP have stored, then those of this
  * isolate.

@@ -326,8 +326,8 @@ export const mutants: Mutants = {
   "all-choices-wait-for-one": {
     name: "a request for one variant waits for the fetch of another",
     file: "worker/flow/collapsing/collapsing-key.ts",
-    from: "return variantKey(cacheKey, variantOf([...names].sort(), context.facts.originView));",
-    to: "return cacheKey;",
+    from: "return variantKey(context.resolved.cacheKey, variantOf(selectingNames(context), context.facts.originView));",
+    to: "return context.resolved.cacheKey;",
     reddens: "variants/collapsing-by-variant",
   },
   "weights-are-not-read": {

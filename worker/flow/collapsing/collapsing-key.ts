@@ -2,7 +2,7 @@ import { type Identity, mayJoinFetchesOf } from "../../rules/identity/identity.t
 import { variantKey } from "../../rules/key/cache-key.ts";
 import { variantOf } from "../../rules/variants/vary.ts";
 import type { RequestContext } from "../request-context.ts";
-import { markerInMemory } from "../selection.ts";
+import { selectingNames } from "../selection.ts";
 import type { SharedFetch } from "./collapsed-fetches.ts";
 
 /** The keys under which a request looks for a fetch to join, and under which others may join its own fetch. */
@@ -30,10 +30,5 @@ function keyOf(identity: Identity, key: string): string {
 
 /** The key of the variant that will be stored, as far as the selecting fields are known. */
 function variantToBe(context: RequestContext): string {
-  const { cacheKey, route } = context.resolved;
-  const marker = markerInMemory(context);
-  if (!marker && route.selectingNames.length === 0) return cacheKey;
-  const inMarker = marker?.variants.flatMap(({ fields }) => fields.map(([name]) => name)) ?? [];
-  const names = new Set([...route.selectingNames, ...inMarker]);
-  return variantKey(cacheKey, variantOf([...names].sort(), context.facts.originView));
+  return variantKey(context.resolved.cacheKey, variantOf(selectingNames(context), context.facts.originView));
 }

@@ -7,7 +7,7 @@ import { planFetch } from "../../flow/fetch-plan.ts";
 import { judgeInMemory, lookInSharedTier } from "../../flow/looking-up.ts";
 import { conditionsOf, type Miss, missOf, type UnusableResponse, type UsableVerdict } from "../../flow/miss.ts";
 import { type IncomingRequest, type Isolate, openContext, type RequestContext } from "../../flow/request-context.ts";
-import { markerInMemory, selectInMemory, selectInSharedTier } from "../../flow/selection.ts";
+import { markerInMemory, selectInMemory, selectInSharedTier, selectingNames } from "../../flow/selection.ts";
 import type { FoundResponse } from "../../ports.ts";
 import { currentAgeMs } from "../../rules/freshness/current-age.ts";
 import { isMadeStale } from "../../rules/freshness/judge.ts";
@@ -113,14 +113,13 @@ function plannedFetch(context: RequestContext, miss: Miss): PlannedFetch {
   const isShared = plan.kind === "fetch" || plan.kind === "head-by-get";
   const keys = isShared ? collapsingKeys(context) : null;
   const isHitForMiss = keys !== null && collapsed.isHitForMiss(keys.own);
-  const inMarker = markerInMemory(context)?.variants.flatMap(({ fields }) => fields.map(([name]) => name)) ?? [];
   return {
     plan,
     validates: sendsConditions && conditionsOf(plan.miss, now) !== null,
     staleIfError: plan.kind !== "forward" && selected !== null && mayStandIn(context, selected.head),
     follows: !isHitForMiss && keys?.leader !== undefined,
     isHitForMiss,
-    unkeyedField: unkeyedField(facts.fields, [...resolved.route.selectingNames, ...inMarker], resolved.route),
+    unkeyedField: unkeyedField(facts.fields, selectingNames(context), resolved.route),
   };
 }
 
