@@ -26,6 +26,35 @@ describe("a fetch that others may wait for", () => {
     await pop.finish();
   });
 
+  test("lets them go at once if the bug is in the validation of a page", async () => {
+    const pop = new PopUnderTest();
+    const fields = { "cache-control": "max-age=60", "content-length": "2", etag: '"v1"' };
+    let asked = 0;
+    const ask = pop.start(
+      originThat(async () => {
+        asked++;
+        const status = asked === 2 ? 304 : 200;
+        const response = fromWebResponse(new Response(status === 304 ? null : "v1", { status, headers: fields }));
+        if (status === 304) {
+          const { fields } = response;
+          const get = fields.get.bind(fields);
+          fields.get = (name) => {
+            if (name === "etag") throw new Error("a bug");
+            return get(name);
+          };
+        }
+        return { kind: "answered", response };
+      }),
+    );
+    await pop.text(await pop.head(ask()));
+    await pop.finish();
+    await pop.scheduler.advance(61_000);
+    const answers = [ask(), ask()].map(async (asking) => pop.text(await pop.head(asking)));
+    expect(await pop.scheduler.settle(Promise.all(answers))).toEqual(["v1", "v1"]);
+    expect(asked).toBe(4);
+    await pop.finish();
+  });
+
   test("keeps its request alive until the origin has answered, whether or not the client waits", async () => {
     const pop = new PopUnderTest();
     const held = Promise.withResolvers<OriginAnswer>();

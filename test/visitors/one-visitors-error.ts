@@ -101,8 +101,8 @@ export const oneVisitorsError: readonly Case[] = [
     second: { path: "/a" },
     defence: {
       file: FIELDS,
-      from: "reachesOriginAsSent(name, value, forwarded.fieldRules, forwarded.storing)",
-      to: 'name === "range" || reachesOriginAsSent(name, value, forwarded.fieldRules, forwarded.storing)',
+      from: "reachesOriginAsSent(name, value, fieldRules, storing)",
+      to: 'name === "range" || reachesOriginAsSent(name, value, fieldRules, storing)',
     },
   },
   {

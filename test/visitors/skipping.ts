@@ -86,7 +86,7 @@ export const skipping: readonly Case[] = [
     witness: "asked",
     defence: {
       file: "worker/flow/origin/ask-origin.ts",
-      from: "if (body?.isTooLarge()) return bodyTooLarge();",
+      from: "if (body?.isTooLarge()) return bodyTooLarge(context);",
       to: "",
     },
   },

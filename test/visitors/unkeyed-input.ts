@@ -226,7 +226,7 @@ export const unkeyedInput: readonly Case[] = [
     witness: "first",
     defence: {
       file: "worker/rules/forwarding/origin-request-fields.ts",
-      from: "!forwarded.storing && forwarded.maxForwards",
+      from: "!storing && forwarded.maxForwards",
       to: "forwarded.maxForwards",
     },
   },
