@@ -25,8 +25,8 @@ export function reasonToRefuseFields(fields: Fields, { maxFields, maxBytes }: Fi
     bytes += name.length + value.length;
     if (++count > maxFields) return `more than ${maxFields} fields`;
     if (bytes > maxBytes) return `more than ${maxBytes} bytes of fields`;
-    const refused = reasonToRefuseName(name);
-    if (refused !== "") return refused;
+    const wrongName = reasonToRefuseName(name);
+    if (wrongName !== "") return wrongName;
     if (CONTROL_CHARACTER.test(value)) return `a control character in ${name}`;
   }
   return null;
