@@ -234,7 +234,7 @@ function headOf(exchange: Exchange): StoredHead {
     status: exchange.status,
     fields: exchange.response,
     bodyBytes: BODY.byteLength,
-    purgeKeys: ["*", "//www.example.com/plog/", "path:/plog/", "#plog", "#page-1"],
+    givenPurgeKeys: ["#plog", "#page-1"],
     stamp: { logId: "8c1f0a2e", seq: 4711 },
     ...(verdict.kind === "storable" && {
       initialAgeMs: verdict.initialAgeMs,

@@ -54,7 +54,7 @@ function stored(path: string, text: string, change: Partial<StoredHead> = {}): S
       freshnessSeconds: 60,
       sharedWithAuthorized: true,
       sharedWithSessions: true,
-      purgeKeys: ["*", `//www.example.test${path}`, "#ä"],
+      givenPurgeKeys: ["#ä"],
       stamp: { logId: "log", seq: 7 },
       ...change,
     },

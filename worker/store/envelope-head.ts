@@ -22,12 +22,12 @@ type Facts = readonly [
 /** Boolean values as bits of one number, which is read faster. */
 const FLAGS = { sharedWithAuthorized: 1, validateAlways: 2, mayServeStale: 4, immutable: 8, sharedWithSessions: 16 };
 
-/** The fields of the response, its variant and its purge keys. Fields are a flat list of names and values. */
+/** The fields of the response, its variant and the purge keys that were given to it. Fields are a flat list of names and values. */
 type Contents = readonly [
   variant: VariantFields,
   fields: readonly string[],
   hiddenFields: readonly string[],
-  purgeKeys: readonly string[],
+  givenPurgeKeys: readonly string[],
 ];
 
 /** A head as two values for JSON: the values that decide, and all others. */
@@ -49,7 +49,7 @@ export function headParts(head: StoredHead): readonly [Facts, Contents] {
       reuse.staleIfErrorSeconds,
       flagsOf(head),
     ],
-    [head.variant, head.fields.flat(), head.hiddenFields.flat(), head.purgeKeys],
+    [head.variant, head.fields.flat(), head.hiddenFields.flat(), head.givenPurgeKeys],
   ];
 }
 
@@ -67,7 +67,7 @@ export class EnvelopeHead implements StoredHead {
   readonly sharedWithSessions: boolean;
   readonly stamp: Stamp | null;
   readonly reuse: ReuseRules;
-  #contents: string | Pick<StoredHead, "variant" | "fields" | "hiddenFields" | "purgeKeys">;
+  #contents: string | Pick<StoredHead, "variant" | "fields" | "hiddenFields" | "givenPurgeKeys">;
 
   constructor(facts: string, contents: string) {
     const [
@@ -118,14 +118,14 @@ export class EnvelopeHead implements StoredHead {
     return this.#parsed.hiddenFields;
   }
 
-  get purgeKeys(): readonly string[] {
-    return this.#parsed.purgeKeys;
+  get givenPurgeKeys(): readonly string[] {
+    return this.#parsed.givenPurgeKeys;
   }
 
   get #parsed() {
     if (typeof this.#contents === "string") {
-      const [variant, fields, hiddenFields, purgeKeys] = JSON.parse(this.#contents) as Contents;
-      this.#contents = { variant, fields: inPairs(fields), hiddenFields: inPairs(hiddenFields), purgeKeys };
+      const [variant, fields, hiddenFields, givenPurgeKeys] = JSON.parse(this.#contents) as Contents;
+      this.#contents = { variant, fields: inPairs(fields), hiddenFields: inPairs(hiddenFields), givenPurgeKeys };
     }
     return this.#contents;
   }

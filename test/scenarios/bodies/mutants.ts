@@ -218,8 +218,8 @@ export const mutants: Mutants = {
   "freshened-body-is-lost": {
     name: "a page that a 304 freshened loses the place of its body",
     file: "worker/flow/storing/freshening.ts",
-    from: "purgeKeys, bodyBytes, bodyKey }",
-    to: "purgeKeys, bodyBytes, bodyKey: null }",
+    from: "givenPurgeKeys, bodyBytes, bodyKey }",
+    to: "givenPurgeKeys, bodyBytes, bodyKey: null }",
     reddens: "bodies/kept-by-304",
   },
   "evicted-is-validated": {

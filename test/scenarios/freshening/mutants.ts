@@ -61,22 +61,22 @@ export const mutants: Mutants = {
   "304-gives-no-lifetime": {
     name: "a page keeps its earlier lifetime, whatever the 304 says",
     file: FRESHENING,
-    from: "head: { ...verdict.head, purgeKeys,",
-    to: "head: { ...verdict.head, freshnessSeconds: head.freshnessSeconds, purgeKeys,",
+    from: "head: { ...verdict.head, givenPurgeKeys,",
+    to: "head: { ...verdict.head, freshnessSeconds: head.freshnessSeconds, givenPurgeKeys,",
     reddens: "freshening/lifetime-of-304",
   },
   "304-has-no-age": {
     name: "the Age of a 304 does not count",
     file: FRESHENING,
-    from: "head: { ...verdict.head, purgeKeys,",
-    to: "head: { ...verdict.head, initialAgeMs: 0, purgeKeys,",
+    from: "head: { ...verdict.head, givenPurgeKeys,",
+    to: "head: { ...verdict.head, initialAgeMs: 0, givenPurgeKeys,",
     reddens: "freshening/age-of-304",
   },
   "old-age-goes-on": {
     name: "after a 304 a page is as old as when it first came",
     file: FRESHENING,
-    from: "head: { ...verdict.head, purgeKeys,",
-    to: "head: { ...verdict.head, initialAgeMs: head.initialAgeMs, purgeKeys,",
+    from: "head: { ...verdict.head, givenPurgeKeys,",
+    to: "head: { ...verdict.head, initialAgeMs: head.initialAgeMs, givenPurgeKeys,",
     reddens: "freshening/age-of-304",
   },
   "304-has-the-old-date": {
@@ -187,22 +187,22 @@ export const mutants: Mutants = {
   "304-takes-tags-away": {
     name: "after a 304 a page has only the tags of the 304",
     file: FRESHENING,
-    from: "[...verdict.head.purgeKeys, ...head.purgeKeys]",
-    to: "[...verdict.head.purgeKeys]",
+    from: "[...verdict.head.givenPurgeKeys, ...head.givenPurgeKeys]",
+    to: "[...verdict.head.givenPurgeKeys]",
     reddens: "freshening/purged-by-first-tag",
   },
   "304-brings-no-tags": {
     name: "a page keeps its tags and gets none of the 304's",
     file: FRESHENING,
-    from: "[...verdict.head.purgeKeys, ...head.purgeKeys]",
-    to: "[...head.purgeKeys]",
+    from: "[...verdict.head.givenPurgeKeys, ...head.givenPurgeKeys]",
+    to: "[...head.givenPurgeKeys]",
     reddens: "freshening/purged-by-added-tag",
   },
   "304-without-tags-takes-them-away": {
     name: "a 304 without tags removes a page's tags",
     file: FRESHENING,
-    from: "[...verdict.head.purgeKeys, ...head.purgeKeys]",
-    to: "verdict.head.purgeKeys.some((key) => key.startsWith('#')) ? [...verdict.head.purgeKeys, ...head.purgeKeys] : verdict.head.purgeKeys",
+    from: "[...verdict.head.givenPurgeKeys, ...head.givenPurgeKeys]",
+    to: "verdict.head.givenPurgeKeys.some((key) => key.startsWith('#')) ? [...verdict.head.givenPurgeKeys, ...head.givenPurgeKeys] : verdict.head.givenPurgeKeys",
     reddens: "freshening/purged-by-kept-tag",
   },
   "tags-of-304s-pile-up": {
@@ -222,8 +222,8 @@ export const mutants: Mutants = {
   "body-stored-apart-is-lost": {
     name: "a 304 loses the place of a body that is stored apart",
     file: FRESHENING,
-    from: "purgeKeys, bodyBytes, bodyKey }",
-    to: "purgeKeys, bodyBytes, bodyKey: null }",
+    from: "givenPurgeKeys, bodyBytes, bodyKey }",
+    to: "givenPurgeKeys, bodyBytes, bodyKey: null }",
     reddens: "freshening/large-page-is-confirmed",
   },
   "head-freshens-nothing": {

@@ -286,7 +286,7 @@ export const mutants: Mutants = {
   },
   "everything-is-nothing": {
     name: "a purge of everything purges nothing",
-    file: "worker/flow/storing/storage-decision.ts",
+    file: "worker/rules/storing/stored-response.ts",
     from: "[EVERYTHING_PURGE_KEY, ",
     to: "[",
     reddens: "purging/everything-at-once",

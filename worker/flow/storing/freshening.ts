@@ -50,8 +50,8 @@ export function freshen(
     const changed = changedHead(head, { fields: shown, receivedAt, initialAgeMs: age });
     return { stored: { head: changed, body }, notStored: verdict };
   }
-  const purgeKeys = [...new Set([...verdict.head.purgeKeys, ...head.purgeKeys])]; // old and new tags (R17)
-  return { stored: { head: { ...verdict.head, purgeKeys, bodyBytes, bodyKey }, body }, notStored: null };
+  const givenPurgeKeys = [...new Set([...verdict.head.givenPurgeKeys, ...head.givenPurgeKeys])]; // old and new tags (R17)
+  return { stored: { head: { ...verdict.head, givenPurgeKeys, bodyBytes, bodyKey }, body }, notStored: null };
 }
 
 /**

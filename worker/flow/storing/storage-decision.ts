@@ -3,7 +3,7 @@ import type { Fields } from "../../rules/fields/fields.ts";
 import { publicLocation } from "../../rules/forwarding/location.ts";
 import { cacheGroups } from "../../rules/invalidation/cache-groups.ts";
 import { variantKey } from "../../rules/key/cache-key.ts";
-import { EVERYTHING_PURGE_KEY, groupPurgeKey, tagPurgeKey } from "../../rules/key/purge-key.ts";
+import { groupPurgeKey, tagPurgeKey } from "../../rules/key/purge-key.ts";
 import { mayStore } from "../../rules/storing/may-store.ts";
 import type { NotStored } from "../../rules/storing/not-stored.ts";
 import { redirectTarget } from "../../rules/storing/redirect-target.ts";
@@ -95,7 +95,7 @@ export function decideStorage(
       reuse: verdict.reuse,
       sharedWithAuthorized: verdict.sharedWithAuthorized,
       sharedWithSessions: verdict.sharedWithSessions,
-      purgeKeys: [EVERYTHING_PURGE_KEY, ...resolved.purgeKeys, ...tags.map(tagPurgeKey), ...groups],
+      givenPurgeKeys: [...tags.map(tagPurgeKey), ...groups],
       stamp: response.stamp,
     },
   };

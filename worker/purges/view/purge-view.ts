@@ -1,6 +1,6 @@
 import type { PurgeMode } from "../../ports.ts";
 import type { PurgeAnswer } from "../../rules/freshness/judge.ts";
-import type { Stamp, StoredHead } from "../../rules/storing/stored-response.ts";
+import { purgeKeysOf, type Stamp, type StoredHead } from "../../rules/storing/stored-response.ts";
 import { ITEM_WORDS, type ReaderPosition, type UnreadRange, type ViewDelta } from "../log/log-contract.ts";
 import { FirstSeen } from "./first-seen.ts";
 import { HASH_WORDS, hashKeys, hashWordFor } from "./key-hash.ts";
@@ -120,16 +120,16 @@ export class PurgeView {
       this.#checked.set(stored, checked);
     }
     if (checked.generation !== this.#generation) {
-      checked.answer = this.#findAnswer(stamp, stored.purgeKeys, checked);
+      checked.answer = this.#findAnswer(stamp, stored, checked);
       checked.generation = this.#generation;
     }
     return checked.answer;
   }
 
-  #findAnswer(stamp: Stamp, purgeKeys: readonly string[], checked: Checked): PurgeAnswer {
+  #findAnswer(stamp: Stamp, stored: StoredHead, checked: Checked): PurgeAnswer {
     for (const [mode, answer] of ANSWERS) {
       if (this.#heads[mode] <= stamp.seq) continue;
-      checked.hashes ??= hashKeys(purgeKeys);
+      checked.hashes ??= hashKeys(purgeKeysOf(stored));
       checked.seq = this.#firstAbove(stamp.seq, checked.hashes, mode);
       if (checked.seq > 0) return answer;
     }

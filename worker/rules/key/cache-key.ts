@@ -16,8 +16,6 @@ export interface ResolvedUrl {
   readonly host: string;
   /** Path and query for the origin. On a route that stores, they are exactly those in the key. */
   readonly pathAndQuery: string;
-  /** The keys under which purges by URL, path, prefix and host find this URL. */
-  readonly purgeKeys: readonly string[];
   readonly route: Route;
   /** The tags that the route gives. */
   readonly routeTags: readonly string[];
@@ -61,15 +59,12 @@ export function resolveUrl(url: string, rules: KeyRules): ResolvedUrl | RefusedU
   const { route, parameters } = findRoute(rules.routes, asked.path);
   const keyed = asked.path + canonicalQuery(asked.search, route.query);
   const bypassesByQuery = hasParameter(asked.search, route.bypass.query);
-  const purgeKeys = [urlPurgeKey(host, keyed), pathPurgeKey(keyed), hostPurgeKey(host)];
-  for (const prefix of pathPrefixes(asked.path)) purgeKeys.push(prefixPurgeKey(prefix), hostPurgeKey(host, prefix));
   return {
     kind: "resolved",
     cacheKey: `${scheme}://${host}${keyed}`,
     scheme,
     host,
     pathAndQuery: route.pass || bypassesByQuery ? asked.path + asked.search : keyed,
-    purgeKeys,
     route,
     routeTags: route.tags(parameters),
     mayStore: withinConditions(asked.search, route) && !bypassesByQuery,
@@ -89,6 +84,19 @@ export function keyedPath({ cacheKey, scheme, host }: ResolvedUrl): string {
  */
 export function variantKey(primaryKey: string, variant: VariantFields): string {
   return variant.length === 0 ? primaryKey : `${primaryKey} ${JSON.stringify(variant)}`;
+}
+
+/** The keys under which purges by URL, path, prefix and host find what is stored under a cache key, of a variant or not. */
+export function urlPurgeKeys(key: string): string[] {
+  const [url] = key.split(" ", 1) as [string];
+  const hostAt = url.indexOf("//") + 2;
+  const pathAt = url.indexOf("/", hostAt);
+  const host = url.slice(hostAt, pathAt);
+  const keyed = url.slice(pathAt);
+  const keys = [urlPurgeKey(host, keyed), pathPurgeKey(keyed), hostPurgeKey(host)];
+  const [path] = keyed.split("?", 1) as [string];
+  for (const prefix of pathPrefixes(path)) keys.push(prefixPurgeKey(prefix), hostPurgeKey(host, prefix));
+  return keys;
 }
 
 function withinConditions(search: string, route: Route): boolean {

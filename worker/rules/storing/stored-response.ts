@@ -1,5 +1,6 @@
 import type { ReuseRules } from "../directives/reuse-rules.ts";
-import { readPurgeKey } from "../key/purge-key.ts";
+import { urlPurgeKeys } from "../key/cache-key.ts";
+import { EVERYTHING_PURGE_KEY, readPurgeKey } from "../key/purge-key.ts";
 import type { VariantFields } from "../variants/vary.ts";
 
 /** How far the purge view had read when the fetch of a response began (rule R1 in docs/protocol.md). */
@@ -42,8 +43,8 @@ export declare abstract class StoredHead {
   readonly sharedWithAuthorized: boolean;
   /** True if it may answer a request with a framework's session, for the origin itself said that it may be stored. */
   readonly sharedWithSessions: boolean;
-  /** The keys by which purges find it, in no order: its URL, its path, its tags, its groups, everything. */
-  abstract get purgeKeys(): readonly string[];
+  /** The purge keys that do not follow from its key: those of its tags and groups, in no order. */
+  abstract get givenPurgeKeys(): readonly string[];
   /** `null` if no view was held when the fetch began. Every usable view then refuses it. */
   readonly stamp: Stamp | null;
 }
@@ -104,9 +105,17 @@ export function validatorsOf(head: Pick<StoredHead, "fields">): {
   };
 }
 
+/**
+ * The keys by which purges find a stored response, in no order. They are made when they are needed, because most responses
+ * are gone before a purge that is newer than they are.
+ */
+export function purgeKeysOf({ key, givenPurgeKeys }: Pick<StoredHead, "key" | "givenPurgeKeys">): string[] {
+  return [EVERYTHING_PURGE_KEY, ...urlPurgeKeys(key), ...givenPurgeKeys];
+}
+
 /** The tags of a stored response. */
-export function tagsOf({ purgeKeys }: Pick<StoredHead, "purgeKeys">): string[] {
-  return purgeKeys.flatMap((key) => {
+export function tagsOf({ givenPurgeKeys }: Pick<StoredHead, "givenPurgeKeys">): string[] {
+  return givenPurgeKeys.flatMap((key) => {
     const item = readPurgeKey(key);
     return item?.kind === "tag" ? [item.tag] : [];
   });
@@ -114,6 +123,6 @@ export function tagsOf({ purgeKeys }: Pick<StoredHead, "purgeKeys">): string[] {
 
 /** The same head with these changes. */
 export function changedHead(head: StoredHead, change: Partial<StoredHead>): StoredHead {
-  const { variant, fields, hiddenFields, purgeKeys } = head;
-  return { ...head, variant, fields, hiddenFields, purgeKeys, ...change };
+  const { variant, fields, hiddenFields, givenPurgeKeys } = head;
+  return { ...head, variant, fields, hiddenFields, givenPurgeKeys, ...change };
 }
