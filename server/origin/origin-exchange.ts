@@ -121,12 +121,12 @@ function reasonToRefuse(status: number, headers: Record<string, string | string[
 
 /** The names are in lower case already, and lines of one name are together. */
 function toFields(headers: Record<string, string | string[]>): Fields {
-  const lines: [name: string, value: string][] = [];
+  const lines: string[] = [];
   for (const name in headers) {
     const value = headers[name]!;
-    if (typeof value === "string") lines.push([name, value]);
-    else if (name === "set-cookie") for (const line of value) lines.push([name, line]);
-    else lines.push([name, value.join(", ")]);
+    if (typeof value === "string") lines.push(name, value);
+    else if (name === "set-cookie") for (const line of value) lines.push(name, line);
+    else lines.push(name, value.join(", "));
   }
   return Fields.of(lines);
 }

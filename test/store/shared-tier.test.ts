@@ -33,12 +33,8 @@ function stored(path: string, text: string, change: Partial<StoredHead> = {}): S
       key: `https://www.example.test${path}`,
       variant: [],
       status: 404,
-      fields: [
-        ["content-type", "text/plain; charset=utf-8"],
-        ["x-text", "für – 漢字 ~"],
-        ["set-cookie-like", "a, b"],
-      ],
-      hiddenFields: [["surrogate-control", "max-age=60"]],
+      fields: ["content-type", "text/plain; charset=utf-8", "x-text", "für – 漢字 ~", "set-cookie-like", "a, b"],
+      hiddenFields: ["surrogate-control", "max-age=60"],
       bodyBytes: body.byteLength,
       bodyKey: null,
       reuse: {

@@ -22,11 +22,11 @@ type Facts = readonly [
 /** Boolean values as bits of one number, which is read faster. */
 const FLAGS = { sharedWithAuthorized: 1, validateAlways: 2, mayServeStale: 4, immutable: 8, sharedWithSessions: 16 };
 
-/** The fields of the response, its variant and the purge keys that were given to it. Fields are a flat list of names and values. */
+/** The fields of the response, its variant and the purge keys that were given to it. */
 type Contents = readonly [
   variant: VariantFields,
-  fields: readonly string[],
-  hiddenFields: readonly string[],
+  fields: StoredFields,
+  hiddenFields: StoredFields,
   givenPurgeKeys: readonly string[],
 ];
 
@@ -49,7 +49,7 @@ export function headParts(head: StoredHead): readonly [Facts, Contents] {
       reuse.staleIfErrorSeconds,
       flagsOf(head),
     ],
-    [head.variant, head.fields.flat(), head.hiddenFields.flat(), head.givenPurgeKeys],
+    [head.variant, head.fields, head.hiddenFields, head.givenPurgeKeys],
   ];
 }
 
@@ -125,16 +125,10 @@ export class EnvelopeHead implements StoredHead {
   get #parsed() {
     if (typeof this.#contents === "string") {
       const [variant, fields, hiddenFields, givenPurgeKeys] = JSON.parse(this.#contents) as Contents;
-      this.#contents = { variant, fields: inPairs(fields), hiddenFields: inPairs(hiddenFields), givenPurgeKeys };
+      this.#contents = { variant, fields, hiddenFields, givenPurgeKeys };
     }
     return this.#contents;
   }
-}
-
-function inPairs(texts: readonly string[]): StoredFields {
-  const pairs: (readonly [string, string])[] = [];
-  for (let at = 0; at < texts.length; at += 2) pairs.push([texts[at]!, texts[at + 1]!]);
-  return pairs;
 }
 
 function flagsOf({ sharedWithAuthorized, sharedWithSessions, reuse }: StoredHead): number {

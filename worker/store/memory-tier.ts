@@ -125,7 +125,7 @@ function weigh(stored: Stored): number {
   }
   const { head, body } = stored;
   for (const key of head.givenPurgeKeys) characters += key.length;
-  for (const [name, value] of head.fields) characters += 2 * (name.length + value.length);
-  const overhead = head.fields.length * FIELD_OVERHEAD_BYTES + ENTRY_OVERHEAD_BYTES;
+  for (const text of head.fields) characters += 2 * text.length;
+  const overhead = (head.fields.length / 2) * FIELD_OVERHEAD_BYTES + ENTRY_OVERHEAD_BYTES;
   return (body?.byteLength ?? 0) + characters * 2 + overhead;
 }

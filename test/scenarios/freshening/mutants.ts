@@ -12,22 +12,22 @@ export const mutants: Mutants = {
   "304-replaces-nothing": {
     name: "a 304 changes no stored field",
     file: FRESHENED_FIELDS,
-    from: "return [...stored.filter(([name]) => !replaced.has(name)), ...taken];",
-    to: "return [...stored];",
+    from: "return new Fields([...stored.filter((name) => !taken.has(name)), ...taken]);",
+    to: "return new Fields(stored);",
     reddens: "freshening/fields-are-replaced",
   },
   "304-adds-lines": {
     name: "the lines of a 304 are added to the stored ones of the same name",
     file: FRESHENED_FIELDS,
-    from: "return [...stored.filter(([name]) => !replaced.has(name)), ...taken];",
-    to: "return [...stored, ...taken];",
+    from: "return new Fields([...stored.filter((name) => !taken.has(name)), ...taken]);",
+    to: "return new Fields([...stored, ...taken]);",
     reddens: "freshening/fields-are-replaced",
   },
   "304-replaces-all": {
     name: "fields that a 304 does not have are removed",
     file: FRESHENED_FIELDS,
-    from: "return [...stored.filter(([name]) => !replaced.has(name)), ...taken];",
-    to: "return [...taken];",
+    from: "return new Fields([...stored.filter((name) => !taken.has(name)), ...taken]);",
+    to: "return new Fields(taken);",
     reddens: "freshening/304-without-lifetime",
   },
   "304-changes-the-coding": {
@@ -54,8 +54,8 @@ export const mutants: Mutants = {
   "304-connection-is-not-read": {
     name: "fields that a 304's Connection names are stored",
     file: FRESHENED_FIELDS,
-    from: 'name === "connection"',
-    to: "false",
+    from: 'from304.get("connection")',
+    to: "null",
     reddens: "freshening/hop-by-hop-fields",
   },
   "304-gives-no-lifetime": {

@@ -79,8 +79,7 @@ function appliesToEverybody({ facts, resolved }: RequestContext, { head }: Store
 
 /** The client fields that the updated response would have, with the length of the stored body. */
 function freshenedFields({ fields, hiddenFields, bodyBytes }: StoredHead, from304: Fields, receivedAt: number): Fields {
-  const merged = freshenFields([...fields, ...hiddenFields], [...from304]);
-  const updated = new Fields(merged);
+  const updated = freshenFields(Fields.of([...fields, ...hiddenFields]), from304);
   // RFC 9110 §6.6.1: an answer without a date has the date of its own arrival, not the stored one.
   if (!from304.has("date")) updated.set("date", new Date(receivedAt).toUTCString());
   updated.set("content-length", String(bodyBytes));

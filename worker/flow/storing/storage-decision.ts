@@ -82,10 +82,10 @@ export function decideStorage(
     isLarge: verdict.isLarge,
     head: {
       key: variantKey(resolved.cacheKey, variant),
-      variant,
+      variant: toKeep(variant),
       status,
-      fields: fields.lines((name) => !MADE_FOR_EACH_ANSWER.has(name) && !withheld.includes(name)),
-      hiddenFields: response.fields.lines((name) => site.hiddenFields.includes(name)),
+      fields: toKeep(fields.lines((name) => !MADE_FOR_EACH_ANSWER.has(name) && !withheld.includes(name))),
+      hiddenFields: toKeep(response.fields.lines((name) => site.hiddenFields.includes(name))),
       fetchedAt: fetchedAt - (parentAge?.fetchedBeforeMs ?? 0),
       receivedAt,
       initialAgeMs: parentAge
@@ -95,10 +95,17 @@ export function decideStorage(
       reuse: verdict.reuse,
       sharedWithAuthorized: verdict.sharedWithAuthorized,
       sharedWithSessions: verdict.sharedWithSessions,
-      givenPurgeKeys: [...tags.map(tagPurgeKey), ...groups],
+      givenPurgeKeys: toKeep([...tags.map(tagPurgeKey), ...groups]),
       stamp: response.stamp,
     },
   };
+}
+
+const NOTHING: readonly never[] = [];
+
+/** A list for as long as a page is stored: one for all that are empty, and without the room that a list has to grow. */
+function toKeep<T>(list: readonly T[]): readonly T[] {
+  return list.length === 0 ? NOTHING : list.slice();
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { ReuseRules } from "../directives/reuse-rules.ts";
+import { fieldIn } from "../fields/fields.ts";
 import { urlPurgeKeys } from "../key/cache-key.ts";
 import { EVERYTHING_PURGE_KEY, readPurgeKey } from "../key/purge-key.ts";
 import type { VariantFields } from "../variants/vary.ts";
@@ -49,7 +50,8 @@ export declare abstract class StoredHead {
   readonly stamp: Stamp | null;
 }
 
-export type StoredFields = readonly (readonly [name: string, value: string])[];
+/** Names and values in turn. */
+export type StoredFields = readonly string[];
 
 /** A stored response with its body. */
 export interface StoredResponse {
@@ -86,7 +88,7 @@ export function isMarker(stored: { readonly head: unknown }): stored is VariantM
 
 /** One field of a stored response; `null` if it does not have the field. */
 export function storedField({ fields }: Pick<StoredHead, "fields">, name: string): string | null {
-  return fields.find(([other]) => other === name)?.[1] ?? null;
+  return fieldIn(fields, name);
 }
 
 /**
