@@ -26,8 +26,8 @@ const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 const RECEIPT_SETTLES = { file: LOG, from: "this.#leases.longestLivingMs(now) + purge.skewMs" };
 const OLDER_REPLACES = {
   file: VIEW,
-  from: "} else if (delta.from > this.#seq) {",
-  to: "} else if (delta.to < this.#seq) {\n      this.#begin(delta.logId);\n    } else if (delta.from > this.#seq) {",
+  from: "const isOfThisLog = delta.logId === this.#position?.logId;",
+  to: "const isOfThisLog = delta.logId === this.#position?.logId && delta.to >= this.#position.seq;",
 };
 
 /** The rules of docs/protocol.md, each taken away. Each name begins with the number of its rule, such as `r5-`. */
@@ -596,13 +596,13 @@ export const mutants: Mutants = {
     name: "an entry is not checked again where the sequence number is the same",
     file: VIEW,
     from: "if (stamp === null || stamp.logId",
-    to: 'if (stamp !== null && this.#seq <= stamp.seq) return "not-purged";\n    if (stamp === null || stamp.logId',
+    to: 'if (stamp !== null && seq <= stamp.seq) return "not-purged";\n    if (stamp === null || stamp.logId',
     reddens: "purge-protocol/new-log-same-number",
   },
   "r13-pages-of-any-log": {
     name: "an entry that another log stamped is judged by its number",
     file: VIEW,
-    from: "stamp.logId !== this.#logId || ",
+    from: "stamp.logId !== logId || ",
     to: "",
     reddens: "purge-protocol/log-renamed",
   },

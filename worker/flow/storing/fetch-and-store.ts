@@ -196,8 +196,9 @@ async function answerPart(
   return forward(context, { ...miss, reason: "partial" });
 }
 
-function withBody(head: HeadToStore, bytes: Uint8Array<ArrayBuffer>): StoredResponse {
-  return { head: { ...head, bodyBytes: bytes.byteLength, bodyKey: null }, body: bytes };
+function withBody(head: HeadToStore, body: Uint8Array<ArrayBuffer>): StoredResponse {
+  const bodyBytes = body.byteLength;
+  return { head: head.bodyBytes === bodyBytes ? head : { ...head, bodyBytes }, body };
 }
 
 /** Remembers, for a HEAD, that a GET in its place has stored nothing. */
@@ -220,8 +221,7 @@ function storeWhileStreaming(
     if (bytes) return storeWhole(context, fetched, decision, bytes);
   }
   if (MAY_KNOW_ELSEWHERE) {
-    const head = { ...decision.head, bodyBytes: 0, bodyKey: null }; // its body has no say
-    tellFollowers({ kind: "being-stored", lengthBytes, isReusable: () => isReusable(context, head) });
+    tellFollowers({ kind: "being-stored", lengthBytes, isReusable: () => isReusable(context, decision.head) });
   }
   const body = mayHaveBody(response.status) ? response.body : null;
   const fill = startFillFor(context, body, lengthBytes);

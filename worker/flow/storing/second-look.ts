@@ -166,6 +166,6 @@ async function fetchPlainly(
   const read = await fill.read;
   if (read.kind !== "whole") return NONE;
   const { bytes } = read;
-  const head = { ...decision.head, bodyBytes: bytes.byteLength, bodyKey: null };
+  const head = { ...decision.head, bodyBytes: bytes.byteLength };
   return { kind: "storable", stored: { head, body: bytes }, digest: { status, digest: bodyDigest(bytes) } };
 }

@@ -28,8 +28,8 @@ export interface FetchedResponse {
   readonly lengthBytes: number | null;
 }
 
-/** A head to be stored, without the fields that describe its body. */
-export type HeadToStore = Omit<StoredHead, "bodyBytes" | "bodyKey">;
+/** A head to be stored, whose body may still be on its way: its length is the announced one, and 0 if there is none. */
+export type HeadToStore = Pick<StoredHead, keyof StoredHead>;
 
 export type StorageDecision =
   /**
@@ -91,6 +91,8 @@ export function decideStorage(
       initialAgeMs: parentAge
         ? Math.max(verdict.initialAgeMs, parentAge.ageMs + receivedAt - fetchedAt)
         : verdict.initialAgeMs,
+      bodyBytes: lengthBytes ?? 0,
+      bodyKey: null,
       freshnessSeconds: verdict.freshness.seconds,
       reuse: verdict.reuse,
       sharedWithAuthorized: verdict.sharedWithAuthorized,
