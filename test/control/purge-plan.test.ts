@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { planPurge } from "../../worker/control/purge-plan.ts";
-import { resolveUrl, urlPurgeKeys } from "../../worker/rules/key/cache-key.ts";
+import { resolveUrl } from "../../worker/rules/key/cache-key.ts";
+import { urlPurgeKeys } from "../../worker/rules/key/purge-key.ts";
 import { compileSite } from "../../worker/site/site.ts";
 
 const HOSTS = ["www.example.com", "shop.example.com"];

@@ -67,7 +67,7 @@ export class EnvelopeHead implements StoredHead {
   readonly sharedWithSessions: boolean;
   readonly stamp: Stamp | null;
   readonly reuse: ReuseRules;
-  #contents: string | Pick<StoredHead, "variant" | "fields" | "hiddenFields" | "givenPurgeKeys">;
+  #contents: string | Contents;
 
   constructor(facts: string, contents: string) {
     const [
@@ -107,26 +107,23 @@ export class EnvelopeHead implements StoredHead {
   }
 
   get variant(): VariantFields {
-    return this.#parsed.variant;
+    return this.#parsed[0];
   }
 
   get fields(): StoredFields {
-    return this.#parsed.fields;
+    return this.#parsed[1];
   }
 
   get hiddenFields(): StoredFields {
-    return this.#parsed.hiddenFields;
+    return this.#parsed[2];
   }
 
   get givenPurgeKeys(): readonly string[] {
-    return this.#parsed.givenPurgeKeys;
+    return this.#parsed[3];
   }
 
-  get #parsed() {
-    if (typeof this.#contents === "string") {
-      const [variant, fields, hiddenFields, givenPurgeKeys] = JSON.parse(this.#contents) as Contents;
-      this.#contents = { variant, fields, hiddenFields, givenPurgeKeys };
-    }
+  get #parsed(): Contents {
+    if (typeof this.#contents === "string") this.#contents = JSON.parse(this.#contents) as Contents;
     return this.#contents;
   }
 }

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { resolveUrl, urlPurgeKeys, variantKey } from "../../../worker/rules/key/cache-key.ts";
+import { resolveUrl, variantKey } from "../../../worker/rules/key/cache-key.ts";
 import { canonicalUrl } from "../../../worker/rules/key/canonical-url.ts";
+import { urlPurgeKeys } from "../../../worker/rules/key/purge-key.ts";
 import { canonicalQuery, type QueryRules, TRACKING_PARAMETERS } from "../../../worker/rules/key/query.ts";
 import { compileSite } from "../../../worker/site/site.ts";
 

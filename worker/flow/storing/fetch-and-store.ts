@@ -24,7 +24,13 @@ import { startFillFor } from "./fill-for-request.ts";
 import { forgetOutdated, forgetWithdrawn, freshen } from "./freshening.ts";
 import { copyLargeBody } from "./large-body.ts";
 import { lookAgainAfterConfirmation, lookAgainBehind } from "./second-look.ts";
-import { decideStorage, type FetchedResponse, type HeadToStore, type StorageDecision } from "./storage-decision.ts";
+import {
+  decideStorage,
+  type FetchedResponse,
+  type HeadToStore,
+  type StorageDecision,
+  withBody,
+} from "./storage-decision.ts";
 import { storeUnlessPurged, type TellFollowers } from "./store-unless-purged.ts";
 import { MAY_COME_WHOLE } from "./whole-bodies.ts";
 
@@ -194,11 +200,6 @@ async function answerPart(
     if (miss.toValidate && isOutdated) forgetOutdated(context, miss.toValidate);
   }
   return forward(context, { ...miss, reason: "partial" });
-}
-
-function withBody(head: HeadToStore, body: Uint8Array<ArrayBuffer>): StoredResponse {
-  const bodyBytes = body.byteLength;
-  return { head: head.bodyBytes === bodyBytes ? head : { ...head, bodyBytes }, body };
 }
 
 /** Remembers, for a HEAD, that a GET in its place has stored nothing. */

@@ -7,7 +7,7 @@ import { groupPurgeKey, tagPurgeKey } from "../../rules/key/purge-key.ts";
 import { mayStore } from "../../rules/storing/may-store.ts";
 import type { NotStored } from "../../rules/storing/not-stored.ts";
 import { redirectTarget } from "../../rules/storing/redirect-target.ts";
-import type { Stamp, StoredHead } from "../../rules/storing/stored-response.ts";
+import type { Stamp, StoredHead, StoredResponse } from "../../rules/storing/stored-response.ts";
 import { clientFields, publicAddress } from "../answering/pass-on.ts";
 import type { RequestContext } from "../request-context.ts";
 
@@ -101,6 +101,12 @@ export function decideStorage(
       stamp: response.stamp,
     },
   };
+}
+
+/** The head with its body, whose length is what has come. */
+export function withBody(head: HeadToStore, body: Uint8Array<ArrayBuffer>): StoredResponse {
+  const bodyBytes = body.byteLength;
+  return { head: head.bodyBytes === bodyBytes ? head : { ...head, bodyBytes }, body };
 }
 
 const NOTHING: readonly never[] = [];

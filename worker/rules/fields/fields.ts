@@ -22,13 +22,12 @@ export class Fields implements Iterable<Line> {
 
   /** The value of a field; `null` if there is none. Several `Set-Cookie` are joined. */
   get(name: string): string | null {
-    if (name !== "set-cookie") return fieldIn(this.#lines, name);
-    const cookies = this.getSetCookie();
-    return cookies.length === 0 ? null : cookies.join(", ");
+    const first = fieldIn(this.#lines, name);
+    return name === "set-cookie" && first !== null ? this.getSetCookie().join(", ") : first;
   }
 
-  /** Names and values of the lines whose names are kept, in turn. Default: all. */
-  lines(isKept: (name: string) => boolean = () => true): string[] {
+  /** Names and values of the lines whose names are kept, in turn. */
+  lines(isKept: (name: string) => boolean): string[] {
     const lines = this.#lines;
     const kept: string[] = [];
     for (let at = 0; at < lines.length; at += 2) if (isKept(lines[at]!)) kept.push(lines[at]!, lines[at + 1]!);
@@ -41,11 +40,11 @@ export class Fields implements Iterable<Line> {
   }
 
   getSetCookie(): string[] {
-    return this.lines((name) => name === "set-cookie").filter((_, at) => at % 2 === 1);
+    return [...this].flatMap(([name, value]) => (name === "set-cookie" ? [value] : []));
   }
 
   has(name: string): boolean {
-    return indexOf(this.#lines, name) !== -1;
+    return fieldIn(this.#lines, name) !== null;
   }
 
   /** Replaces the field, or adds it. */

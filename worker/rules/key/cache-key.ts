@@ -1,7 +1,5 @@
 import type { VariantFields } from "../variants/vary.ts";
 import { canonicalUrl } from "./canonical-url.ts";
-import { pathPrefixes } from "./path-prefixes.ts";
-import { hostPurgeKey, pathPurgeKey, prefixPurgeKey, urlPurgeKey } from "./purge-key.ts";
 import { canonicalQuery, hasParameter, queryValues } from "./query.ts";
 import { findRoute, type Route } from "./route.ts";
 import { unknownHost } from "./unknown-host.ts";
@@ -84,19 +82,6 @@ export function keyedPath({ cacheKey, scheme, host }: ResolvedUrl): string {
  */
 export function variantKey(primaryKey: string, variant: VariantFields): string {
   return variant.length === 0 ? primaryKey : `${primaryKey} ${JSON.stringify(variant)}`;
-}
-
-/** The keys under which purges by URL, path, prefix and host find what is stored under a cache key, of a variant or not. */
-export function urlPurgeKeys(key: string): string[] {
-  const [url] = key.split(" ", 1) as [string];
-  const hostAt = url.indexOf("//") + 2;
-  const pathAt = url.indexOf("/", hostAt);
-  const host = url.slice(hostAt, pathAt);
-  const keyed = url.slice(pathAt);
-  const keys = [urlPurgeKey(host, keyed), pathPurgeKey(keyed), hostPurgeKey(host)];
-  const [path] = keyed.split("?", 1) as [string];
-  for (const prefix of pathPrefixes(path)) keys.push(prefixPurgeKey(prefix), hostPurgeKey(host, prefix));
-  return keys;
 }
 
 function withinConditions(search: string, route: Route): boolean {

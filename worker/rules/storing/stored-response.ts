@@ -1,7 +1,6 @@
 import type { ReuseRules } from "../directives/reuse-rules.ts";
 import { fieldIn } from "../fields/fields.ts";
-import { urlPurgeKeys } from "../key/cache-key.ts";
-import { EVERYTHING_PURGE_KEY, readPurgeKey } from "../key/purge-key.ts";
+import { EVERYTHING_PURGE_KEY, readPurgeKey, urlPurgeKeys } from "../key/purge-key.ts";
 import type { VariantFields } from "../variants/vary.ts";
 
 /** How far the purge view had read when the fetch of a response began (rule R1 in docs/protocol.md). */

@@ -72,7 +72,7 @@ function isOfType(contentType: string | null, types: readonly string[]): boolean
 export function plainFormFields(fields: StoredFields): StoredFields {
   const shown = Fields.of([...fields]);
   shown.set("vary", variedBy(shown.get("vary")));
-  return shown.lines();
+  return shown.lines(() => true);
 }
 
 /** A `Vary` that names `Accept-Encoding`. */
@@ -87,7 +87,7 @@ export function weakFormFields(fields: StoredFields): StoredFields {
   const shown = Fields.of([...plainFormFields(fields)]);
   const etag = shown.get("etag");
   if (etag !== null) shown.set("etag", weakened(etag));
-  return shown.lines();
+  return shown.lines(() => true);
 }
 
 /**
