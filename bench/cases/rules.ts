@@ -158,7 +158,7 @@ function verdictAt(head: StoredHead, index: number): Verdict {
 
 function answersWithFields(head: StoredHead, index: number): boolean {
   const verdict = verdictAt(head, index);
-  if (verdict.kind === "fresh") return [...head.fields, ["age", String(verdict.ageSeconds)]].length > 0;
+  if (verdict.kind === "fresh") return [...head.fields, "age", String(verdict.ageSeconds)].length > 0;
   const validators = { etag: storedField(head, "etag"), lastModified: storedField(head, "last-modified") };
   return [...REQUEST, ...(validationFields(validators, NOON) ?? [])].length === 0;
 }
@@ -230,9 +230,9 @@ function headOf(exchange: Exchange): StoredHead {
   return storedHead({
     key: KEY,
     status: exchange.status,
-    fields: exchange.response,
+    fields: exchange.response.flat(),
     bodyBytes: BODY.byteLength,
-    purgeKeys: ["*", "//www.example.com/plog/", "path:/plog/", "#plog", "#page-1"],
+    givenPurgeKeys: ["#plog", "#page-1"],
     stamp: { logId: "8c1f0a2e", seq: 4711 },
     ...(verdict.kind === "storable" && {
       initialAgeMs: verdict.initialAgeMs,

@@ -188,13 +188,10 @@ function measureFills(): Fill[] {
   });
 }
 
-/** A page that nobody has purged. Its 14 keys are everything, its URL, its path, 5 tags, 5 path prefixes and a host. */
+/** A page that nobody has purged. Of its keys, 6 follow from its URL, and the others are tags. */
 function entryOf(page: number, keys: number, seq: number): StoredHead {
-  const url = [`www.example.com/post/${page}`, `/post/${page}`, "*"];
-  const rest = Array.from({ length: keys - url.length }, (_, index) =>
-    index < 5 ? `#post:${page}:${index}` : `/p/${page}/${index}/`,
-  );
-  return storedHead({ purgeKeys: [...url, ...rest], stamp: { logId: "a", seq } });
+  const tags = Array.from({ length: keys - 6 }, (_, index) => `#post:${page}:${index}`);
+  return storedHead({ key: `https://www.example.com/${page}`, givenPurgeKeys: tags, stamp: { logId: "a", seq } });
 }
 
 function printSettings({ cpu, cores, system, node, loadBefore }: Machine): void {

@@ -1,6 +1,6 @@
 import type { CodedRequest, Compression, FoundResponse } from "../../worker/ports.ts";
 import { readCacheDirectives } from "../../worker/rules/directives/cache-directives.ts";
-import type { Fields } from "../../worker/rules/fields/fields.ts";
+import { type Fields, inPairs } from "../../worker/rules/fields/fields.ts";
 import { memoize } from "../../worker/rules/fields/memoize.ts";
 import {
   changedHead,
@@ -295,7 +295,7 @@ export class NodeCompression implements Compression {
   }
 
   #whyPlain(head: Pick<StoredHead, "status" | "fields" | "hiddenFields">, bodyBytes: number | null): StaysPlain | null {
-    const directives = [...head.fields, ...head.hiddenFields].flatMap(([name, value]) =>
+    const directives = [...inPairs(head.fields), ...inPairs(head.hiddenFields)].flatMap(([name, value]) =>
       name.endsWith("cache-control") || name === "surrogate-control" ? [value] : [],
     );
     const { status } = head;

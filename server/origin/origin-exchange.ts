@@ -5,6 +5,7 @@ import { Fields } from "../../worker/rules/fields/fields.ts";
 import { announcedBytes, mayHaveBody } from "../../worker/rules/storing/framing.ts";
 import { type BodySource, PushedBody } from "../bodies/pushed-body.ts";
 import type { SwitchedConnection } from "../listener/tunnel.ts";
+import { LastValues } from "./last-values.ts";
 import { becauseOf } from "./origin-failure.ts";
 
 const NO_CONNECTION = "the request waited too long for a connection";
@@ -119,14 +120,16 @@ function reasonToRefuse(status: number, headers: Record<string, string | string[
   return Object.keys(headers).length > MAX_FIELDS ? `more than ${MAX_FIELDS} fields` : null;
 }
 
+const lastValues = new LastValues();
+
 /** The names are in lower case already, and lines of one name are together. */
 function toFields(headers: Record<string, string | string[]>): Fields {
-  const lines: [name: string, value: string][] = [];
+  const lines: string[] = [];
   for (const name in headers) {
     const value = headers[name]!;
-    if (typeof value === "string") lines.push([name, value]);
-    else if (name === "set-cookie") for (const line of value) lines.push([name, line]);
-    else lines.push([name, value.join(", ")]);
+    if (typeof value === "string") lines.push(name, lastValues.textOf(name, value));
+    else if (name === "set-cookie") for (const line of value) lines.push(name, line);
+    else lines.push(name, value.join(", "));
   }
   return Fields.of(lines);
 }

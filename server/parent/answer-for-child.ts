@@ -1,9 +1,8 @@
 import type { Answer, ParentAge } from "../../worker/ports.ts";
-import { Fields } from "../../worker/rules/fields/fields.ts";
+import { Fields, inPairs } from "../../worker/rules/fields/fields.ts";
 import { currentAgeMs } from "../../worker/rules/freshness/current-age.ts";
 import { isFramed } from "../../worker/rules/storing/framing.ts";
-import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
-import { tagsOf } from "../../worker/rules/storing/stored-response.ts";
+import { type Stamp, storedField, tagsOf } from "../../worker/rules/storing/stored-response.ts";
 import { TAG_FIELDS } from "../../worker/rules/storing/tags.ts";
 import { PARENT_FIELD, writeParent } from "./parent-fields.ts";
 
@@ -41,15 +40,15 @@ export function answerForChild(answer: Answer, child: ForChild): Answer {
     const ageMs = currentAgeMs(head.initialAgeMs, head.receivedAt, child.now());
     parentAge = { fetchedBeforeMs: Math.max(0, child.arrivedAt - head.fetchedAt), ageMs: Math.ceil(ageMs) };
     for (const name of OF_BROWSERS) {
-      const [, value] = head.fields.find(([other]) => other === name) ?? [];
-      if (value === undefined) fields.delete(name);
+      const value = storedField(head, name);
+      if (value === null) fields.delete(name);
       else fields.set(name, value);
     }
     // A visitor's 304 has few fields. A cache updates all of those that it has stored (RFC 9111 §3.2).
     if (answer.status === 304) {
-      for (const [name, value] of head.fields) if (!fields.has(name)) fields.set(name, value);
+      for (const [name, value] of inPairs(head.fields)) if (!fields.has(name)) fields.set(name, value);
     }
-    for (const [name, value] of head.hiddenFields) fields.set(name, value);
+    for (const [name, value] of inPairs(head.hiddenFields)) fields.set(name, value);
     const tags = tagsOf(head);
     if (tags.length > 0) fields.set(TAG_FIELDS[0], tags.join(","));
   } else if (source) {

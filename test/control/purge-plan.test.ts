@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { planPurge } from "../../worker/control/purge-plan.ts";
 import { resolveUrl } from "../../worker/rules/key/cache-key.ts";
+import { urlPurgeKeys } from "../../worker/rules/key/purge-key.ts";
 import { compileSite } from "../../worker/site/site.ts";
 
 const HOSTS = ["www.example.com", "shop.example.com"];
@@ -10,7 +11,8 @@ function planFor(site: { hosts?: string[]; publicUrl?: string }, anyHost: boolea
   const rules = compileSite({ origin: "http://127.0.0.1:1", ...site }, anyHost ? { hosts: null } : {});
   const { purgeKeys, errors } = planPurge(item, "http://127.0.0.1:1", rules);
   const asked = resolveUrl(page, rules);
-  const isPurged = asked.kind !== "refused" && purgeKeys.some((key) => asked.purgeKeys.includes(key));
+  const keys = asked.kind === "refused" ? [] : urlPurgeKeys(asked.cacheKey);
+  const isPurged = purgeKeys.some((key) => keys.includes(key));
   return { isPurged, errors: errors.map(({ message }) => message) };
 }
 

@@ -1,4 +1,5 @@
 import type { Found } from "../../worker/ports.ts";
+import { inPairs } from "../../worker/rules/fields/fields.ts";
 import { isMarker, type Stored } from "../../worker/rules/storing/stored-response.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
 import { MemorySharedTier } from "../engine/memory-shared-tier.ts";
@@ -58,7 +59,9 @@ export class LateTier {
   #noteKept(stored: Stored, { name, told }: Reader): void {
     if (isMarker(stored)) return;
     const { fetches, kept } = this.#fate.history;
-    const { fetch, validation } = numbersIn(new Headers(stored.head.fields.map(([field, value]) => [field, value])));
+    const { fetch, validation } = numbersIn(
+      new Headers([...inPairs(stored.head.fields)].map(([name, value]) => [name, value])),
+    );
     const fetched = fetches.get(fetch!)!;
     const confirmed = validation === null ? fetched : fetches.get(validation)!;
     kept.push({ isolate: name, fetched, confirmed, told: told.soFar() });

@@ -80,8 +80,8 @@ export const mutants: Mutants = {
   "r11-shared-view-replaces-the-table": {
     name: "a shared view replaces what is known",
     file: VIEW,
-    from: "    } else if (delta.from > this.#seq) {\n      return false;\n    }",
-    to: "    } else if (delta.from > this.#seq) {\n      return false;\n    } else {\n      this.#table = this.#emptyTable();\n      this.#generation++;\n    }",
+    from: "    if (!isOfThisLog) this.#begin();",
+    to: "    if (!isOfThisLog) this.#begin();\n    else {\n      this.#table = this.#emptyTable();\n      this.#generation++;\n    }",
     foundBy: "simulation",
   },
   "r12-shared-view-has-a-gap": {
@@ -226,14 +226,14 @@ export const mutants: Mutants = {
   "r12-untold-counts-as-told": {
     name: "purges for which a reply had no room count as told",
     file: VIEW,
-    from: "this.#unread = unreadAfter(this.#unread, this.#seq, delta);",
+    from: "this.#unread = unreadAfter(this.#unread, seq, delta);",
     to: "",
     foundBy: "simulation",
   },
   "r13-another-logs-numbers-count": {
     name: "an entry of another log is judged by its number",
     file: VIEW,
-    from: "stamp.logId !== this.#logId || ",
+    from: "stamp.logId !== logId || ",
     to: "",
     foundBy: "simulation",
   },

@@ -25,7 +25,7 @@ function filled(path: string): StoredResponse {
     sharedWithSessions: true,
     stamp: null,
   };
-  const head = { key, status: 200, bodyBytes: 1000, purgeKeys: ["*"], reuse, ...times, ...rest };
+  const head = { key, status: 200, bodyBytes: 1000, givenPurgeKeys: [], reuse, ...times, ...rest };
   return { head, body: new Uint8Array(1000) };
 }
 

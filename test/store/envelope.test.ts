@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { variantKey } from "../../worker/rules/key/cache-key.ts";
 import {
   changedHead,
+  purgeKeysOf,
   type StoredHead,
   type StoredResponse,
   type VariantMarker,
@@ -61,13 +62,9 @@ const heads: readonly { name: string; head: Partial<StoredHead> }[] = [
       status: 404,
       fetchedAt: 1,
       receivedAt: 2,
-      fields: [
-        ["x-a", '~"][,\\~ ü漢'],
-        ["x-empty", ""],
-        ["x-a", "again"],
-      ],
-      hiddenFields: [["surrogate-control", "~"]],
-      purgeKeys: ["*", "#~,ä"],
+      fields: ["x-a", '~"][,\\~ ü漢', "x-empty", "", "set-cookie", "a", "set-cookie", "b"],
+      hiddenFields: ["surrogate-control", "~"],
+      givenPurgeKeys: ["#~,ä"],
     },
   },
 ];
@@ -76,6 +73,14 @@ describe("the envelope", () => {
   test.each(heads)("keeps a head unchanged: $name", ({ head }) => {
     const given = storedHead({ bodyBytes: 0, ...head });
     expect(changedHead(opened(textOf(given), given.key)!, {})).toEqual(given);
+  });
+
+  test("reads the version before, which has all purge keys of an entry", () => {
+    const all = ["*", "//www.example.test/a", "path:/a", "host:www.example.test", "#a"];
+    const given = storedHead({ givenPurgeKeys: all });
+    const head = opened(textOf(given).replace(/^4/, "3"))!;
+    expect(changedHead(head, {})).toEqual(given);
+    expect(new Set(purgeKeysOf(head))).toEqual(new Set([...all, "prefix:/a", "host:www.example.test/a"]));
   });
 
   test("keeps a variant marker unchanged, with any characters", () => {
@@ -94,8 +99,8 @@ describe("the envelope", () => {
   const damaged: readonly [name: string, text: string | null][] = [
     ["no text", null],
     ["an empty text", ""],
-    ["the version before", text.replace(/^3/, "2")],
-    ["a version that begins like this one", text.replace(/^3/, "33")],
+    ["an earlier version", text.replace(/^4/, "2")],
+    ["a version that begins like this one", text.replace(/^4/, "44")],
     ["the JSON of version 2", JSON.stringify({ version: 2, response: PLAIN })],
   ];
   test.each(damaged)("is a miss: %s", (_, damagedText) => {
@@ -111,6 +116,6 @@ describe("the envelope", () => {
   );
 
   test("is plain ASCII on one line, with any characters in it", () => {
-    expect(textOf(storedHead({ fields: [["x-a", "ü漢\u007f\n~"]] }))).toMatch(/^[\x20-\x7e]*$/);
+    expect(textOf(storedHead({ fields: ["x-a", "ü漢\u007f\n~"] }))).toMatch(/^[\x20-\x7e]*$/);
   });
 });

@@ -33,12 +33,8 @@ function stored(path: string, text: string, change: Partial<StoredHead> = {}): S
       key: `https://www.example.test${path}`,
       variant: [],
       status: 404,
-      fields: [
-        ["content-type", "text/plain; charset=utf-8"],
-        ["x-text", "für – 漢字 ~"],
-        ["set-cookie-like", "a, b"],
-      ],
-      hiddenFields: [["surrogate-control", "max-age=60"]],
+      fields: ["content-type", "text/plain; charset=utf-8", "x-text", "für – 漢字 ~", "set-cookie-like", "a, b"],
+      hiddenFields: ["surrogate-control", "max-age=60"],
       bodyBytes: body.byteLength,
       bodyKey: null,
       reuse: {
@@ -54,7 +50,7 @@ function stored(path: string, text: string, change: Partial<StoredHead> = {}): S
       freshnessSeconds: 60,
       sharedWithAuthorized: true,
       sharedWithSessions: true,
-      purgeKeys: ["*", `//www.example.test${path}`, "#ä"],
+      givenPurgeKeys: ["#ä"],
       stamp: { logId: "log", seq: 7 },
       ...change,
     },

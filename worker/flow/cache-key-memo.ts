@@ -1,7 +1,7 @@
 import { fnvHash } from "../rules/hashing/fnv-hash.ts";
 import { type KeyRules, type RefusedUrl, type ResolvedUrl, resolveUrl } from "../rules/key/cache-key.ts";
 
-/** The most URLs to remember, and the longest of them. With their keys, they take at most about 6 MiB. */
+/** The most URLs to remember, and the longest of them. With their keys, they take at most about 4 MiB. */
 const MAX_URLS = 4096;
 const MAX_CHARACTERS = 256;
 /** A power of two: of how many URLs it is known that they have come once. */

@@ -22,12 +22,12 @@ type Facts = readonly [
 /** Boolean values as bits of one number, which is read faster. */
 const FLAGS = { sharedWithAuthorized: 1, validateAlways: 2, mayServeStale: 4, immutable: 8, sharedWithSessions: 16 };
 
-/** The fields of the response, its variant and its purge keys. Fields are a flat list of names and values. */
+/** The fields of the response, its variant and the purge keys that were given to it. */
 type Contents = readonly [
   variant: VariantFields,
-  fields: readonly string[],
-  hiddenFields: readonly string[],
-  purgeKeys: readonly string[],
+  fields: StoredFields,
+  hiddenFields: StoredFields,
+  givenPurgeKeys: readonly string[],
 ];
 
 /** A head as two values for JSON: the values that decide, and all others. */
@@ -49,7 +49,7 @@ export function headParts(head: StoredHead): readonly [Facts, Contents] {
       reuse.staleIfErrorSeconds,
       flagsOf(head),
     ],
-    [head.variant, head.fields.flat(), head.hiddenFields.flat(), head.purgeKeys],
+    [head.variant, head.fields, head.hiddenFields, head.givenPurgeKeys],
   ];
 }
 
@@ -67,7 +67,7 @@ export class EnvelopeHead implements StoredHead {
   readonly sharedWithSessions: boolean;
   readonly stamp: Stamp | null;
   readonly reuse: ReuseRules;
-  #contents: string | Pick<StoredHead, "variant" | "fields" | "hiddenFields" | "purgeKeys">;
+  #contents: string | Contents;
 
   constructor(facts: string, contents: string) {
     const [
@@ -107,34 +107,25 @@ export class EnvelopeHead implements StoredHead {
   }
 
   get variant(): VariantFields {
-    return this.#parsed.variant;
+    return this.#parsed[0];
   }
 
   get fields(): StoredFields {
-    return this.#parsed.fields;
+    return this.#parsed[1];
   }
 
   get hiddenFields(): StoredFields {
-    return this.#parsed.hiddenFields;
+    return this.#parsed[2];
   }
 
-  get purgeKeys(): readonly string[] {
-    return this.#parsed.purgeKeys;
+  get givenPurgeKeys(): readonly string[] {
+    return this.#parsed[3];
   }
 
-  get #parsed() {
-    if (typeof this.#contents === "string") {
-      const [variant, fields, hiddenFields, purgeKeys] = JSON.parse(this.#contents) as Contents;
-      this.#contents = { variant, fields: inPairs(fields), hiddenFields: inPairs(hiddenFields), purgeKeys };
-    }
+  get #parsed(): Contents {
+    if (typeof this.#contents === "string") this.#contents = JSON.parse(this.#contents) as Contents;
     return this.#contents;
   }
-}
-
-function inPairs(texts: readonly string[]): StoredFields {
-  const pairs: (readonly [string, string])[] = [];
-  for (let at = 0; at < texts.length; at += 2) pairs.push([texts[at]!, texts[at + 1]!]);
-  return pairs;
 }
 
 function flagsOf({ sharedWithAuthorized, sharedWithSessions, reuse }: StoredHead): number {

@@ -13,7 +13,9 @@ export interface Envelope {
 
 const HEAD_FIELD = "tidemark-stored";
 /** The beginning of the head's text. Another version counts as a miss, because the cache outlives deployments. */
-const VERSION = "3~";
+const VERSION = "4~";
+/** It is read like the version after it: to the purge keys that were given, it adds those that follow from the key. */
+const VERSION_BEFORE = "3~";
 /** Separates the values that decide from the others. The text of a variant marker does not contain it. */
 const SEPARATOR = "~";
 const RETENTION_SECONDS = 30 * 24 * 3600;
@@ -45,7 +47,7 @@ export function readEnvelope(
   key: string,
   headText: string | null,
 ): VariantMarker | { readonly head: StoredHead } | undefined {
-  if (!headText?.startsWith(VERSION)) return undefined;
+  if (!headText?.startsWith(VERSION) && !headText?.startsWith(VERSION_BEFORE)) return undefined;
   const end = headText.indexOf(SEPARATOR, VERSION.length);
   if (end === -1) {
     const marker = JSON.parse(headText.slice(VERSION.length)) as VariantMarker;

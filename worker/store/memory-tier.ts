@@ -124,8 +124,8 @@ function weigh(stored: Stored): number {
     return characters * 2 + stored.variants.length * FIELD_OVERHEAD_BYTES + ENTRY_OVERHEAD_BYTES;
   }
   const { head, body } = stored;
-  for (const key of head.purgeKeys) characters += key.length;
-  for (const [name, value] of head.fields) characters += 2 * (name.length + value.length);
-  const overhead = head.fields.length * FIELD_OVERHEAD_BYTES + ENTRY_OVERHEAD_BYTES;
+  for (const key of head.givenPurgeKeys) characters += key.length;
+  for (const text of head.fields) characters += 2 * text.length;
+  const overhead = (head.fields.length / 2) * FIELD_OVERHEAD_BYTES + ENTRY_OVERHEAD_BYTES;
   return (body?.byteLength ?? 0) + characters * 2 + overhead;
 }

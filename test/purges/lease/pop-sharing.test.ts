@@ -92,7 +92,7 @@ describe("the isolates of a PoP", () => {
 
   /** Whether a lease says that a page with this key and this stamp is not purged. */
   const keeps = (lease: ViewLease, key: string, seq: number) =>
-    lease.check(storedHead({ purgeKeys: [key], stamp: { logId: log.logId, seq } }), true) === "not-purged";
+    lease.check(storedHead({ givenPurgeKeys: [key], stamp: { logId: log.logId, seq } }), true) === "not-purged";
 
   test("share a read of the log, so that it is read once", async () => {
     log.purge("#t");

@@ -9,9 +9,9 @@ import type {
   ViewDelta,
 } from "../../../worker/purges/log/log-contract.ts";
 import { PurgeView } from "../../../worker/purges/view/purge-view.ts";
-import type { StoredHead } from "../../../worker/rules/storing/stored-response.ts";
 import { MemoryNotes } from "../../engine/memory-notes.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
+import { storedHead } from "../../rules/storing/stored-head.ts";
 import { deltaOf } from "../view/delta.ts";
 
 const LEASE_MS = 1000;
@@ -115,7 +115,7 @@ describe("a view's lease", () => {
   });
 
   describe("and a push of the log (R24)", () => {
-    const stored = { stamp: { logId: "a", seq: 1 }, purgeKeys: ["#a"] } as unknown as StoredHead;
+    const stored = storedHead({ stamp: { logId: "a", seq: 1 }, givenPurgeKeys: ["#a"] });
     const learn = (delta: ViewDelta) => {
       const state: { result?: boolean } = {};
       void lease.learn(delta, behind).then((result) => {

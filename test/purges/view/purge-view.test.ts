@@ -12,8 +12,8 @@ import { deltaOf, deltaOfTags, type PurgedText } from "./delta.ts";
 
 const MIB = 1024 * 1024;
 
-function entry(stamp: Stamp | null, ...purgeKeys: string[]): StoredHead {
-  return storedHead({ purgeKeys: ["*", ...purgeKeys], stamp });
+function entry(stamp: Stamp | null, ...givenPurgeKeys: string[]): StoredHead {
+  return storedHead({ givenPurgeKeys, stamp });
 }
 
 const stamp = (seq: number, logId = "a"): Stamp => ({ logId, seq });

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { resolveUrl } from "../../../worker/rules/key/cache-key.ts";
+import { resolveUrl, variantKey } from "../../../worker/rules/key/cache-key.ts";
 import { canonicalUrl } from "../../../worker/rules/key/canonical-url.ts";
+import { urlPurgeKeys } from "../../../worker/rules/key/purge-key.ts";
 import { canonicalQuery, type QueryRules, TRACKING_PARAMETERS } from "../../../worker/rules/key/query.ts";
 import { compileSite } from "../../../worker/site/site.ts";
 
@@ -174,5 +175,17 @@ describe("a host that is not the site's", () => {
     const site = compileSite({ origin: "http://origin.test", hosts }, {});
     const because = `${host} is not a host of this site${hint}`;
     expect(resolveUrl(url, site)).toEqual({ kind: "refused", status: 421, because });
+  });
+});
+
+describe("the purge keys that follow from a cache key", () => {
+  test.each([
+    ["https://x.test/", ["//x.test/", "path:/", "host:x.test"]],
+    ["http://x.test/?a=/b%20?c", ["//x.test/?a=/b%20?c", "path:/?a=/b%20?c", "host:x.test"]],
+    ["https://[::1]:8443/a", ["//[::1]:8443/a", "path:/a", "host:[::1]:8443", "prefix:/a", "host:[::1]:8443/a"]],
+    ["http://x.test//a", ["//x.test//a", "path://a", "host:x.test", "prefix://a", "host:x.test//a"]],
+  ])("%s, and of its variants", (key, keys) => {
+    expect(urlPurgeKeys(key)).toEqual(keys);
+    expect(urlPurgeKeys(variantKey(key, [["accept", "a / b?"]]))).toEqual(keys);
   });
 });

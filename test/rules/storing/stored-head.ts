@@ -26,7 +26,7 @@ export function storedHead(change: Partial<StoredHead> = {}): StoredHead {
     },
     sharedWithAuthorized: false,
     sharedWithSessions: true,
-    purgeKeys: [],
+    givenPurgeKeys: [],
     stamp: { logId: "log", seq: 1 },
     ...change,
   };

@@ -73,35 +73,20 @@ describe("whether a response is coded", () => {
 });
 
 describe("the fields of the forms", () => {
-  const fields = [
-    ["content-type", "text/html"],
-    ["etag", '"1"'],
-    ["x-own", "a"],
-  ] as const;
+  const fields = ["content-type", "text/html", "etag", '"1"', "x-own", "a"];
 
   test("the plain form varies", () => {
-    expect(plainFormFields(fields)).toEqual([...fields, ["vary", "Accept-Encoding"]]);
+    expect(plainFormFields(fields)).toEqual([...fields, "vary", "Accept-Encoding"]);
   });
 
   test("the coded form has a weak tag and its coding, and all else as it was", () => {
-    expect(codedFormFields(fields, "br")).toEqual([
-      ["content-type", "text/html"],
-      ["etag", 'W/"1"'],
-      ["x-own", "a"],
-      ["vary", "Accept-Encoding"],
-      ["content-encoding", "br"],
-    ]);
+    const rest = ["x-own", "a", "vary", "Accept-Encoding", "content-encoding", "br"];
+    expect(codedFormFields(fields, "br")).toEqual(["content-type", "text/html", "etag", 'W/"1"', ...rest]);
   });
 
   test("a weak tag stays as it is, and none is made", () => {
-    expect(weakFormFields([["etag", 'W/"1"']])).toEqual([
-      ["etag", 'W/"1"'],
-      ["vary", "Accept-Encoding"],
-    ]);
-    expect(codedFormFields([], "gzip")).toEqual([
-      ["vary", "Accept-Encoding"],
-      ["content-encoding", "gzip"],
-    ]);
+    expect(weakFormFields(["etag", 'W/"1"'])).toEqual(["etag", 'W/"1"', "vary", "Accept-Encoding"]);
+    expect(codedFormFields([], "gzip")).toEqual(["vary", "Accept-Encoding", "content-encoding", "gzip"]);
   });
 
   test.each([

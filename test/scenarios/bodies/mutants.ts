@@ -147,8 +147,8 @@ export const mutants: Mutants = {
   "stamp-of-the-last-byte": {
     name: "a large body is stamped with the view that is held when it ends",
     file: LARGE_BODY,
-    from: "{ ...head, bodyBytes: lengthBytes, bodyKey }",
-    to: "{ ...head, bodyBytes: lengthBytes, bodyKey, stamp: ports.purges.stamp() }",
+    from: "{ ...head, bodyKey }",
+    to: "{ ...head, bodyKey, stamp: ports.purges.stamp() }",
     reddens: "bodies/purge-during-fill",
   },
   "all-is-read-for-a-part": {
@@ -218,8 +218,8 @@ export const mutants: Mutants = {
   "freshened-body-is-lost": {
     name: "a page that a 304 freshened loses the place of its body",
     file: "worker/flow/storing/freshening.ts",
-    from: "purgeKeys, bodyBytes, bodyKey }",
-    to: "purgeKeys, bodyBytes, bodyKey: null }",
+    from: "givenPurgeKeys, bodyBytes, bodyKey }",
+    to: "givenPurgeKeys, bodyBytes, bodyKey: null }",
     reddens: "bodies/kept-by-304",
   },
   "evicted-is-validated": {

@@ -90,8 +90,8 @@ export const mutants: Mutants = {
   "freshened-page-forgets-its-groups": {
     name: "a page that a 304 freshened has only the 304's groups",
     file: "worker/flow/storing/freshening.ts",
-    from: "[...verdict.head.purgeKeys, ...head.purgeKeys]",
-    to: "verdict.head.purgeKeys",
+    from: "[...verdict.head.givenPurgeKeys, ...head.givenPurgeKeys]",
+    to: "verdict.head.givenPurgeKeys",
     reddens: "cache-groups/groups-on-304",
   },
   "groups-are-hidden": {
@@ -107,7 +107,7 @@ export const mutants: Mutants = {
     from: "if (purgeKeys.length === 0) return;",
     to: `for (const { cacheKey } of invalidated) {
       const stored = ports.store.recall(cacheKey);
-      if (stored && "purgeKeys" in stored.head) purgeKeys.push(...stored.head.purgeKeys.filter((each) => each.startsWith("group:")));
+      if (stored && "givenPurgeKeys" in stored.head) purgeKeys.push(...stored.head.givenPurgeKeys.filter((each) => each.startsWith("group:")));
     }`,
     reddens: "cache-groups/groups-of-the-target",
   },

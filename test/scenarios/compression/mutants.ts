@@ -185,8 +185,8 @@ export const mutants: Mutants = {
   "confirmed-is-made-anew": {
     name: "a page that the origin has confirmed loses its compressed forms",
     file: "worker/flow/storing/freshening.ts",
-    from: "head: { ...verdict.head, purgeKeys, bodyBytes, bodyKey }, body }",
-    to: "head: { ...verdict.head, purgeKeys, bodyBytes, bodyKey }, body: body && new Uint8Array(body) }",
+    from: "head: { ...verdict.head, givenPurgeKeys, bodyBytes, bodyKey }, body }",
+    to: "head: { ...verdict.head, givenPurgeKeys, bodyBytes, bodyKey }, body: body && new Uint8Array(body) }",
     reddens: "compression/freshened",
   },
   "always-on": {

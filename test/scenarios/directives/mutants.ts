@@ -110,8 +110,8 @@ export const mutants: Mutants = {
   "private-fields-reach-another-isolate": {
     name: "private fields are stored in the tier that isolates share",
     file: "worker/store/envelope-head.ts",
-    from: "head.fields.flat()",
-    to: '[...head.fields.flat(), "x-user", "jo"]',
+    from: "head.fields,",
+    to: '[...head.fields, "x-user", "jo"],',
     reddens: "directives/private-fields-across-isolates",
   },
   "withheld-fields-reach-nobody": {

@@ -26,8 +26,8 @@ const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 const RECEIPT_SETTLES = { file: LOG, from: "this.#leases.longestLivingMs(now) + purge.skewMs" };
 const OLDER_REPLACES = {
   file: VIEW,
-  from: "} else if (delta.from > this.#seq) {",
-  to: "} else if (delta.to < this.#seq) {\n      this.#begin(delta.logId);\n    } else if (delta.from > this.#seq) {",
+  from: "const isOfThisLog = delta.logId === this.#position?.logId;",
+  to: "const isOfThisLog = delta.logId === this.#position?.logId && delta.to >= this.#position.seq;",
 };
 
 /** The rules of docs/protocol.md, each taken away. Each name begins with the number of its rule, such as `r5-`. */
@@ -63,22 +63,22 @@ export const mutants: Mutants = {
   "r2-stamp-of-the-304": {
     name: "a freshened page is stamped with the view that is held when the 304 arrives",
     file: FRESHENING,
-    from: "{ ...verdict.head, purgeKeys",
-    to: "{ ...verdict.head, stamp: context.ports.purges.stamp(), purgeKeys",
+    from: "{ ...verdict.head, givenPurgeKeys",
+    to: "{ ...verdict.head, stamp: context.ports.purges.stamp(), givenPurgeKeys",
     reddens: "validation/purged-while-validated",
   },
   "r2-lease-from-the-304": {
     name: "while the log is silent, the one lease of a freshened page is counted from the 304",
     file: FRESHENING,
-    from: "{ ...verdict.head, purgeKeys",
-    to: "{ ...verdict.head, fetchedAt: verdict.head.receivedAt, purgeKeys",
+    from: "{ ...verdict.head, givenPurgeKeys",
+    to: "{ ...verdict.head, fetchedAt: verdict.head.receivedAt, givenPurgeKeys",
     reddens: "validation/silent-log-slow-validation",
   },
   "r2-old-stamp-stays": {
     name: "a freshened page keeps the stamp of its first fetch",
     file: FRESHENING,
-    from: "{ ...verdict.head, purgeKeys",
-    to: "{ ...verdict.head, stamp: head.stamp, fetchedAt: head.fetchedAt, purgeKeys",
+    from: "{ ...verdict.head, givenPurgeKeys",
+    to: "{ ...verdict.head, stamp: head.stamp, fetchedAt: head.fetchedAt, givenPurgeKeys",
     reddens: "validation/silent-log-just-validated",
   },
   "r2-stamp-of-the-heads-answer": {
@@ -282,15 +282,15 @@ export const mutants: Mutants = {
   "r17-304-takes-tags": {
     name: "a 304 without tags removes a page's tags",
     file: FRESHENING,
-    from: "...verdict.head.purgeKeys, ...head.purgeKeys",
-    to: "...verdict.head.purgeKeys",
+    from: "...verdict.head.givenPurgeKeys, ...head.givenPurgeKeys",
+    to: "...verdict.head.givenPurgeKeys",
     reddens: "freshening/304-without-tags",
   },
   "r17-304-brings-no-tags": {
     name: "the tags of a 304 are not read",
     file: FRESHENING,
-    from: "...verdict.head.purgeKeys, ...head.purgeKeys",
-    to: "...head.purgeKeys",
+    from: "...verdict.head.givenPurgeKeys, ...head.givenPurgeKeys",
+    to: "...head.givenPurgeKeys",
     reddens: "freshening/304-adds-a-tag",
   },
   "r18-purged-is-served": {
@@ -331,8 +331,8 @@ export const mutants: Mutants = {
   "r19-marker-answers-for-its-variants": {
     name: "a variant is not judged once its marker was found",
     file: "worker/purges/view/purge-view.ts",
-    from: "checked.answer = this.#findAnswer(stamp, stored.purgeKeys, checked);",
-    to: 'checked.answer = stored.variant.length === 0 ? this.#findAnswer(stamp, stored.purgeKeys, checked) : "not-purged";',
+    from: "checked.answer = this.#findAnswer(stamp, stored, checked);",
+    to: 'checked.answer = stored.variant.length === 0 ? this.#findAnswer(stamp, stored, checked) : "not-purged";',
     reddens: "variants/purge-reaches-every-variant",
   },
   "r19-any-variant-is-selected": {
@@ -596,13 +596,13 @@ export const mutants: Mutants = {
     name: "an entry is not checked again where the sequence number is the same",
     file: VIEW,
     from: "if (stamp === null || stamp.logId",
-    to: 'if (stamp !== null && this.#seq <= stamp.seq) return "not-purged";\n    if (stamp === null || stamp.logId',
+    to: 'if (stamp !== null && seq <= stamp.seq) return "not-purged";\n    if (stamp === null || stamp.logId',
     reddens: "purge-protocol/new-log-same-number",
   },
   "r13-pages-of-any-log": {
     name: "an entry that another log stamped is judged by its number",
     file: VIEW,
-    from: "stamp.logId !== this.#logId || ",
+    from: "stamp.logId !== logId || ",
     to: "",
     reddens: "purge-protocol/log-renamed",
   },

@@ -1,7 +1,7 @@
 import type { Mutants } from "../../mutants/mutant.ts";
 
 const AUDIT = "worker/control/audit.ts";
-const CACHE_KEY = "worker/rules/key/cache-key.ts";
+const PURGE_KEY = "worker/rules/key/purge-key.ts";
 const JUDGE = "worker/rules/freshness/judge.ts";
 const LOG = "worker/purges/log/sql-purge-log.ts";
 const PURGE_PLAN = "worker/control/purge-plan.ts";
@@ -17,7 +17,7 @@ const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 export const mutants: Mutants = {
   "prefix-is-no-key": {
     name: "an entry is not filed under its prefixes",
-    file: CACHE_KEY,
+    file: PURGE_KEY,
     from: "prefixPurgeKey(prefix), hostPurgeKey(host, prefix)",
     to: "hostPurgeKey(host, prefix)",
     reddens: "purging/by-prefix",
@@ -73,7 +73,7 @@ export const mutants: Mutants = {
   },
   "host-is-no-key": {
     name: "an entry is not filed under its host",
-    file: CACHE_KEY,
+    file: PURGE_KEY,
     from: ", hostPurgeKey(host)]",
     to: "]",
     reddens: "purging/by-host",
@@ -286,7 +286,7 @@ export const mutants: Mutants = {
   },
   "everything-is-nothing": {
     name: "a purge of everything purges nothing",
-    file: "worker/flow/storing/storage-decision.ts",
+    file: "worker/rules/storing/stored-response.ts",
     from: "[EVERYTHING_PURGE_KEY, ",
     to: "[",
     reddens: "purging/everything-at-once",

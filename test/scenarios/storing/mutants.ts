@@ -289,9 +289,9 @@ export const mutants: Mutants = {
   "statuses-are-forgotten": {
     name: "every response from store has status 200",
     file: "worker/flow/storing/storage-decision.ts",
-    from: `variant,
+    from: `toKeep(variant),
       status,`,
-    to: `variant,
+    to: `toKeep(variant),
       status: 200,`,
     reddens: "storing/status-fields-and-body",
   },

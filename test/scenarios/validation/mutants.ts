@@ -229,10 +229,10 @@ export const mutants: Mutants = {
     reddens: "validation/purge-during-validation",
   },
   "confirmed-is-out-of-reach": {
-    name: "a page that a 304 confirmed can be purged by tags alone",
+    name: "a page that a 304 confirmed outlives the next purge",
     file: FRESHENING,
-    from: "[...new Set([...verdict.head.purgeKeys, ...head.purgeKeys])]",
-    to: "[...new Set([...verdict.head.purgeKeys, ...head.purgeKeys])].filter((key) => key.startsWith('#'))",
+    from: "{ ...verdict.head, givenPurgeKeys",
+    to: "{ ...verdict.head, stamp: verdict.head.stamp && { ...verdict.head.stamp, seq: verdict.head.stamp.seq + 1 }, givenPurgeKeys",
     reddens: "validation/confirmed-before-purge-known",
   },
   "client-tags-are-compared-strongly": {

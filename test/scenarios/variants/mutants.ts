@@ -5,6 +5,7 @@ const CODING_CHOICES = "worker/flow/origin/coding-choices.ts";
 const ORIGIN_REQUEST_FIELDS = "worker/rules/request/origin-view.ts";
 const SELECTION = "worker/flow/selection.ts";
 const STORAGE_DECISION = "worker/flow/storing/storage-decision.ts";
+const STORED_RESPONSE = "worker/rules/storing/stored-response.ts";
 const VARY = "worker/rules/variants/vary.ts";
 
 /** Wrong rules of variants and codings. */
@@ -166,8 +167,8 @@ export const mutants: Mutants = {
   "304-says-no-vary": {
     name: "the Vary of a 304 is not read",
     file: "worker/flow/storing/freshening.ts",
-    from: "head: { ...verdict.head, purgeKeys,",
-    to: "head: { ...verdict.head, key: head.key, variant: head.variant, purgeKeys,",
+    from: "head: { ...verdict.head, givenPurgeKeys,",
+    to: "head: { ...verdict.head, key: head.key, variant: head.variant, givenPurgeKeys,",
     reddens: "variants/304-with-vary",
   },
   "variants-have-no-limit": {
@@ -214,9 +215,9 @@ export const mutants: Mutants = {
   },
   "variants-have-no-url": {
     name: "variants are not filed under their URL",
-    file: STORAGE_DECISION,
-    from: "...resolved.purgeKeys,",
-    to: "...(variant.length > 0 ? [] : resolved.purgeKeys),",
+    file: STORED_RESPONSE,
+    from: "...urlPurgeKeys(key),",
+    to: '...(key.includes(" ") ? [] : urlPurgeKeys(key)),',
     reddens: "variants/purge-by-url",
   },
   "variants-have-no-tags": {
@@ -228,9 +229,9 @@ export const mutants: Mutants = {
   },
   "variants-are-not-everything": {
     name: "a purge of everything does not reach variants",
-    file: STORAGE_DECISION,
-    from: "purgeKeys: [EVERYTHING_PURGE_KEY, ",
-    to: "purgeKeys: [...(variant.length > 0 ? [] : [EVERYTHING_PURGE_KEY]), ",
+    file: STORED_RESPONSE,
+    from: "[EVERYTHING_PURGE_KEY, ",
+    to: '[...(key.includes(" ") ? [] : [EVERYTHING_PURGE_KEY]), ',
     reddens: "variants/purge-of-everything",
   },
   "purged-tag-takes-the-page": {

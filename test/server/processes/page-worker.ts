@@ -66,7 +66,7 @@ export async function startWorker({ name, settings, logs }: WorkerStart): Promis
         return lease.stamp();
       case "/check": {
         const stamp = { logId: asked.get("logId")!, seq: Number(asked.get("seq")) };
-        const stored = { stamp, purgeKeys: [asked.get("key")!] } as unknown as StoredHead;
+        const stored = { key: "http://h/", stamp, givenPurgeKeys: [asked.get("key")!] } as unknown as StoredHead;
         const isUsable = lease.isUsable(systemClock.now(), null);
         return { isUsable, answer: lease.check(stored, isUsable) };
       }

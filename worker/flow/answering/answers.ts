@@ -29,7 +29,7 @@ export function storedFields(head: StoredHead, metadata: AnswerMetadata): Fields
   const made = hitFields.get(head);
   const isPlainHit = metadata.xCache === "HIT" && metadata.outcome.kind === "hit";
   if (isPlainHit && made?.ageSeconds === metadata.ageSeconds) return made.fields;
-  const fields = new Fields(head.fields);
+  const fields = Fields.of([...head.fields]);
   fields.set("age", String(metadata.ageSeconds));
   setBrowserLifetime(fields, metadata.browserTtlSeconds, metadata.ageSeconds);
   markOutcome(fields, metadata.xCache, metadata.outcome);

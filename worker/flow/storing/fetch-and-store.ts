@@ -23,7 +23,7 @@ import { startFillFor, startFillOf } from "./fill-for-request.ts";
 import { forgetOutdated, forgetWithdrawn, freshen } from "./freshening.ts";
 import { copyLargeBody } from "./large-body.ts";
 import { lookAgainAfterConfirmation, lookAgainBehind } from "./second-look.ts";
-import { decideStorage, type HeadToStore, type StorageDecision } from "./storage-decision.ts";
+import { decideStorage, type HeadToStore, type StorageDecision, withBody } from "./storage-decision.ts";
 import { storeUnlessPurged, type TellFollowers, tellNobody } from "./store-unless-purged.ts";
 import { MAY_COME_WHOLE } from "./whole-bodies.ts";
 
@@ -177,11 +177,6 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
     if (miss.toValidate && isOutdated) forgetOutdated(context, miss.toValidate);
   }
   return forward(context, { ...miss, reason: "partial" });
-}
-
-function withBody(head: HeadToStore, bytes: Uint8Array<ArrayBuffer>): StoredResponse {
-  const bodyBytes = bytes.byteLength;
-  return { head: head.bodyBytes === bodyBytes ? head : { ...head, bodyBytes }, body: bytes };
 }
 
 /** Remembers, for a HEAD, that a GET in its place has stored nothing. */

@@ -51,8 +51,8 @@ export function freshen(
     const changed = changedHead(head, { fields: shown, receivedAt, initialAgeMs: age });
     return { stored: { head: changed, body }, notStored: verdict };
   }
-  const purgeKeys = [...new Set([...verdict.head.purgeKeys, ...head.purgeKeys])]; // old and new tags (R17)
-  return { stored: { head: { ...verdict.head, purgeKeys, bodyBytes, bodyKey }, body }, notStored: null };
+  const givenPurgeKeys = [...new Set([...verdict.head.givenPurgeKeys, ...head.givenPurgeKeys])]; // old and new tags (R17)
+  return { stored: { head: { ...verdict.head, givenPurgeKeys, bodyBytes, bodyKey }, body }, notStored: null };
 }
 
 /**
@@ -80,8 +80,7 @@ function appliesToEverybody({ facts, resolved }: RequestContext, { head }: Store
 
 /** The client fields that the updated response would have, with the length of the stored body. */
 function freshenedFields({ fields, hiddenFields, bodyBytes }: StoredHead, from304: Fields, receivedAt: number): Fields {
-  const merged = freshenFields([...fields, ...hiddenFields], [...from304]);
-  const updated = new Fields(merged);
+  const updated = freshenFields(Fields.of([...fields, ...hiddenFields]), from304);
   // RFC 9110 §6.6.1: an answer without a date has the date of its own arrival, not the stored one.
   if (!from304.has("date")) updated.set("date", new Date(receivedAt).toUTCString());
   updated.set("content-length", String(bodyBytes));

@@ -81,7 +81,7 @@ async function copyBeside(
   }
   await Promise.all([client.close(), copy.close()]);
   if (copy.isGone || !(await taken)) return;
-  const stored = { head: { ...head, bodyBytes: lengthBytes, bodyKey }, body: null };
+  const stored = { head: { ...head, bodyKey }, body: null };
   if (!isWorthStoring(ports.purges.check(stored.head))) {
     ports.reporter.report({ kind: "fill-discarded", because: "purged" });
     return;

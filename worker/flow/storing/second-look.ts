@@ -17,7 +17,7 @@ import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
 import { startFillOf } from "./fill-for-request.ts";
 import { placeOf } from "./second-looks.ts";
-import { decideStorage } from "./storage-decision.ts";
+import { decideStorage, withBody } from "./storage-decision.ts";
 import { storeUnlessPurged, type TellFollowers, tellNobody } from "./store-unless-purged.ts";
 import { withoutAnswerEvents } from "./without-answer-events.ts";
 
@@ -155,6 +155,5 @@ async function fetchPlainly(
   const read = await fill.read;
   if (read.kind !== "whole") return NONE;
   const { bytes } = read;
-  const head = { ...decision.head, bodyBytes: bytes.byteLength, bodyKey: null };
-  return { kind: "storable", stored: { head, body: bytes }, digest: { status, digest: bodyDigest(bytes) } };
+  return { kind: "storable", stored: withBody(decision.head, bytes), digest: { status, digest: bodyDigest(bytes) } };
 }

@@ -2,11 +2,11 @@ import type { Fields } from "../../rules/fields/fields.ts";
 import { publicLocation } from "../../rules/forwarding/location.ts";
 import { cacheGroups } from "../../rules/invalidation/cache-groups.ts";
 import { variantKey } from "../../rules/key/cache-key.ts";
-import { EVERYTHING_PURGE_KEY, groupPurgeKey, tagPurgeKey } from "../../rules/key/purge-key.ts";
+import { groupPurgeKey, tagPurgeKey } from "../../rules/key/purge-key.ts";
 import { mayStore } from "../../rules/storing/may-store.ts";
 import type { NotStored } from "../../rules/storing/not-stored.ts";
 import { redirectTarget } from "../../rules/storing/redirect-target.ts";
-import type { StoredHead } from "../../rules/storing/stored-response.ts";
+import type { StoredHead, StoredResponse } from "../../rules/storing/stored-response.ts";
 import { clientFields, publicAddress } from "../answering/pass-on.ts";
 import type { FetchedResponse } from "../origin/ask-origin.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -16,7 +16,7 @@ function isMadeForEachAnswer(name: string): boolean {
   return name === "age" || name === "content-length";
 }
 
-/** A head to be stored, as plain data. Its body counts as one of the announced length until that has been counted. */
+/** A head to be stored, whose body may still be on its way: its length is the announced one, and 0 if there is none. */
 export type HeadToStore = Pick<StoredHead, keyof StoredHead>;
 
 export type StorageDecision =
@@ -70,25 +70,38 @@ export function decideStorage(
     isLarge: verdict.isLarge,
     head: {
       key: variantKey(resolved.cacheKey, variant),
-      variant,
+      variant: toKeep(variant),
       status,
-      bodyBytes: lengthBytes ?? 0,
-      bodyKey: null,
-      fields: fields.lines((name) => !isMadeForEachAnswer(name) && !withheld.includes(name)),
-      hiddenFields: response.fields.lines((name) => site.hiddenFields.includes(name)),
+      fields: toKeep(fields.lines((name) => !isMadeForEachAnswer(name) && !withheld.includes(name))),
+      hiddenFields: toKeep(response.fields.lines((name) => site.hiddenFields.includes(name))),
       fetchedAt: fetchedAt - (parentAge?.fetchedBeforeMs ?? 0),
       receivedAt,
       initialAgeMs: parentAge
         ? Math.max(verdict.initialAgeMs, parentAge.ageMs + receivedAt - fetchedAt)
         : verdict.initialAgeMs,
+      bodyBytes: lengthBytes ?? 0,
+      bodyKey: null,
       freshnessSeconds: verdict.freshness.seconds,
       reuse: verdict.reuse,
       sharedWithAuthorized: verdict.sharedWithAuthorized,
       sharedWithSessions: verdict.sharedWithSessions,
-      purgeKeys: [EVERYTHING_PURGE_KEY, ...resolved.purgeKeys, ...tags.map(tagPurgeKey), ...groups],
+      givenPurgeKeys: toKeep([...tags.map(tagPurgeKey), ...groups]),
       stamp: response.stamp,
     },
   };
+}
+
+/** The head with its body, whose length is what has come. */
+export function withBody(head: HeadToStore, body: Uint8Array<ArrayBuffer>): StoredResponse {
+  const bodyBytes = body.byteLength;
+  return { head: head.bodyBytes === bodyBytes ? head : { ...head, bodyBytes }, body };
+}
+
+const NOTHING: readonly never[] = [];
+
+/** A list for as long as a page is stored: one for all that are empty, and without the room that a list has to grow. */
+function toKeep<T>(list: readonly T[]): readonly T[] {
+  return list.length === 0 ? NOTHING : list.slice();
 }
 
 /**

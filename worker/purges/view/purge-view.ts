@@ -1,6 +1,6 @@
 import type { PurgeMode } from "../../ports.ts";
 import type { PurgeAnswer } from "../../rules/freshness/judge.ts";
-import type { Stamp, StoredHead } from "../../rules/storing/stored-response.ts";
+import { purgeKeysOf, type Stamp, type StoredHead } from "../../rules/storing/stored-response.ts";
 import { ITEM_WORDS, type ReaderPosition, type UnreadRange, type ViewDelta } from "../log/log-contract.ts";
 import { FirstSeen } from "./first-seen.ts";
 import { HASH_WORDS, hashKeys, hashWordFor } from "./key-hash.ts";
@@ -28,8 +28,8 @@ export class PurgeView {
   readonly #now: () => number;
   readonly #firstSeen = new FirstSeen();
   #table: PurgeTable;
-  #logId: string | null = null;
-  #seq = 0;
+  /** One object for all entries that are stamped with it. */
+  #position: Stamp | null = null;
   #floor = 0;
   #unread: UnreadRange | null = null;
   #heads: Record<PurgeMode, number> = { hard: 0, invalidate: 0, soft: 0 };
@@ -46,12 +46,12 @@ export class PurgeView {
 
   /** The sequence number up to which the view has read; `null` before the first read. */
   get position(): Stamp | null {
-    return this.#logId === null ? null : { logId: this.#logId, seq: this.#seq };
+    return this.#position;
   }
 
   /** The position, and the range below it that the next read has to request. */
   get readerPosition(): ReaderPosition | null {
-    return this.position && { ...this.position, unread: this.#unread };
+    return this.#position && { ...this.#position, unread: this.#unread };
   }
 
   /** Whether the view has read everything that the log still holds. */
@@ -69,12 +69,10 @@ export class PurgeView {
 
   /** Takes in a reply of the log. Returns false, without a change, if the reply would leave a gap (R12). */
   apply(delta: ViewDelta): boolean {
-    if (delta.logId !== this.#logId) {
-      if (delta.from > 0) return false;
-      this.#begin(delta.logId);
-    } else if (delta.from > this.#seq) {
-      return false;
-    }
+    const isOfThisLog = delta.logId === this.#position?.logId;
+    const seq = isOfThisLog ? this.#position!.seq : 0;
+    if (delta.from > seq) return false;
+    if (!isOfThisLog) this.#begin();
     const floorBefore = this.#lowestStamp;
     this.#floor = Math.max(this.#floor, delta.floor);
     this.#table.raiseFloor(this.#floor);
@@ -82,8 +80,8 @@ export class PurgeView {
     const { soft, invalidate } = this.#heads;
     for (const [mode] of ANSWERS) this.#heads[mode] = Math.max(this.#heads[mode], delta.heads[mode]);
     if (this.#heads.soft > soft || this.#heads.invalidate > invalidate) this.#firstSeen.note(delta.to, this.#now());
-    this.#unread = unreadAfter(this.#unread, this.#seq, delta);
-    this.#seq = Math.max(this.#seq, delta.to);
+    this.#unread = unreadAfter(this.#unread, seq, delta);
+    this.#position = { logId: delta.logId, seq: Math.max(seq, delta.to) };
     hasNews ||= this.#lowestStamp !== floorBefore;
     if (hasNews) this.#generation++;
     return true;
@@ -91,8 +89,8 @@ export class PurgeView {
 
   /** Whether a stored response is purged. Known purges count even if the view may not be used. */
   check(stored: StoredHead, isUsable = false): PurgeAnswer {
-    if (this.#logId === null) return isUsable ? "unverifiable" : "unknown";
-    const answer = this.#answerFor(stored);
+    if (this.#position === null) return isUsable ? "unverifiable" : "unknown";
+    const answer = this.#answerFor(stored, this.#position);
     if (isUsable) return answer;
     if (answer === "not-purged") return "unknown";
     // A response that was purged softly may have been purged hard since then, so the origin has to validate it.
@@ -109,27 +107,27 @@ export class PurgeView {
     return this.#checked.get(stored)?.seq ?? 0;
   }
 
-  #answerFor(stored: StoredHead): PurgeAnswer {
+  #answerFor(stored: StoredHead, { logId, seq }: Stamp): PurgeAnswer {
     const { stamp } = stored;
-    if (stamp === null || stamp.logId !== this.#logId || stamp.seq < this.#lowestStamp) return "unverifiable";
+    if (stamp === null || stamp.logId !== logId || stamp.seq < this.#lowestStamp) return "unverifiable";
     // Nothing was purged since, and nothing has to be remembered of it.
-    if (this.#seq <= stamp.seq) return "not-purged";
+    if (seq <= stamp.seq) return "not-purged";
     let checked = this.#checked.get(stored);
     if (checked === undefined) {
       checked = { generation: -1, answer: "purged", seq: 0, hashes: null };
       this.#checked.set(stored, checked);
     }
     if (checked.generation !== this.#generation) {
-      checked.answer = this.#findAnswer(stamp, stored.purgeKeys, checked);
+      checked.answer = this.#findAnswer(stamp, stored, checked);
       checked.generation = this.#generation;
     }
     return checked.answer;
   }
 
-  #findAnswer(stamp: Stamp, purgeKeys: readonly string[], checked: Checked): PurgeAnswer {
+  #findAnswer(stamp: Stamp, stored: StoredHead, checked: Checked): PurgeAnswer {
     for (const [mode, answer] of ANSWERS) {
       if (this.#heads[mode] <= stamp.seq) continue;
-      checked.hashes ??= hashKeys(purgeKeys);
+      checked.hashes ??= hashKeys(purgeKeysOf(stored));
       checked.seq = this.#firstAbove(stamp.seq, checked.hashes, mode);
       if (checked.seq > 0) return answer;
     }
@@ -162,9 +160,7 @@ export class PurgeView {
     return Math.max(this.#floor, this.#unread?.to ?? 0);
   }
 
-  #begin(logId: string): void {
-    this.#logId = logId;
-    this.#seq = 0;
+  #begin(): void {
     this.#floor = 0;
     this.#unread = null;
     this.#heads = { hard: 0, invalidate: 0, soft: 0 };

@@ -17,7 +17,16 @@ export interface ReuseRules {
   readonly immutable: boolean;
 }
 
+/** Directives that were remembered have one object of rules for all responses that came with them. */
+const rulesFor = new WeakMap<CacheControl, ReuseRules>();
+
 export function reuseRules(cacheControl: CacheControl): ReuseRules {
+  const rules = rulesFor.get(cacheControl) ?? rulesOf(cacheControl);
+  rulesFor.set(cacheControl, rules);
+  return rules;
+}
+
+function rulesOf(cacheControl: CacheControl): ReuseRules {
   const { noCache, mustRevalidate, proxyRevalidate, sMaxage, staleIfError } = cacheControl;
   return {
     staleWhileRevalidateSeconds: secondsOrNone(cacheControl.staleWhileRevalidate),

@@ -5,16 +5,16 @@ type Line = readonly [name: string, value: string];
  * name are one value, joined by commas, but each `Set-Cookie` stays a line of its own. RFC 9110 §5.2, §5.3.
  */
 export class Fields implements Iterable<Line> {
-  /** A line is never changed, because others may hold it. */
-  #lines: Line[] = [];
+  /** Names and values in turn: as pairs, they would be an object more for each line of each answer. */
+  #lines: string[] = [];
 
   /** Names may be in any case. */
   constructor(lines: Iterable<Line> = []) {
     for (const [name, value] of lines) this.append(name.toLowerCase(), value);
   }
 
-  /** Fields of these lines, with names in lower case, each once except for `Set-Cookie`. The array becomes theirs. */
-  static of(lines: Line[]): Fields {
+  /** Fields of these names and values, with names in lower case, each once except for `Set-Cookie`. The array becomes theirs. */
+  static of(lines: string[]): Fields {
     const fields = new Fields();
     fields.#lines = lines;
     return fields;
@@ -22,18 +22,16 @@ export class Fields implements Iterable<Line> {
 
   /** The value of a field; `null` if there is none. Several `Set-Cookie` are joined. */
   get(name: string): string | null {
-    let found: string | null = null;
-    for (const line of this.#lines) {
-      if (line[0] !== name) continue;
-      if (name !== "set-cookie") return line[1];
-      found = found === null ? line[1] : `${found}, ${line[1]}`;
-    }
-    return found;
+    const first = fieldIn(this.#lines, name);
+    return name === "set-cookie" && first !== null ? this.getSetCookie().join(", ") : first;
   }
 
-  /** The lines whose names are kept. */
-  lines(isKept: (name: string) => boolean): Line[] {
-    return this.#lines.filter((line) => isKept(line[0]));
+  /** Names and values of the lines whose names are kept, in turn. */
+  lines(isKept: (name: string) => boolean): string[] {
+    const lines = this.#lines;
+    const kept: string[] = [];
+    for (let at = 0; at < lines.length; at += 2) if (isKept(lines[at]!)) kept.push(lines[at]!, lines[at + 1]!);
+    return kept;
   }
 
   /** A copy with these lines. */
@@ -42,25 +40,25 @@ export class Fields implements Iterable<Line> {
   }
 
   getSetCookie(): string[] {
-    return this.lines((name) => name === "set-cookie").map(([, value]) => value);
+    return [...this].flatMap(([name, value]) => (name === "set-cookie" ? [value] : []));
   }
 
   has(name: string): boolean {
-    return this.#indexOf(name) !== -1;
+    return fieldIn(this.#lines, name) !== null;
   }
 
   /** Replaces the field, or adds it. */
   set(name: string, value: string): void {
-    const at = this.#indexOf(name);
-    if (at === -1) this.#lines.push([name, value]);
-    else this.#lines[at] = [name, value];
+    const at = indexOf(this.#lines, name);
+    if (at === -1) this.#lines.push(name, value);
+    else this.#lines[at + 1] = value;
   }
 
   /** Adds a value to the field, or adds the field. */
   append(name: string, value: string): void {
-    const at = name === "set-cookie" ? -1 : this.#indexOf(name);
-    if (at === -1) this.#lines.push([name, value]);
-    else this.#lines[at] = [name, `${this.#lines[at]![1]}, ${value}`];
+    const at = name === "set-cookie" ? -1 : indexOf(this.#lines, name);
+    if (at === -1) this.#lines.push(name, value);
+    else this.#lines[at + 1] += `, ${value}`;
   }
 
   delete(name: string): void {
@@ -68,12 +66,22 @@ export class Fields implements Iterable<Line> {
   }
 
   [Symbol.iterator](): Iterator<Line> {
-    return this.#lines[Symbol.iterator]();
+    return inPairs(this.#lines);
   }
+}
 
-  #indexOf(name: string): number {
-    const lines = this.#lines;
-    for (let at = 0; at < lines.length; at++) if (lines[at]![0] === name) return at;
-    return -1;
-  }
+/** Names and values in turn, as pairs. */
+export function* inPairs(lines: readonly string[]): Generator<Line> {
+  for (let at = 0; at < lines.length; at += 2) yield [lines[at]!, lines[at + 1]!];
+}
+
+/** The value of a field among names and values in turn; `null` if there is none. */
+export function fieldIn(lines: readonly string[], name: string): string | null {
+  const at = indexOf(lines, name);
+  return at === -1 ? null : lines[at + 1]!;
+}
+
+function indexOf(lines: readonly string[], name: string): number {
+  for (let at = 0; at < lines.length; at += 2) if (lines[at] === name) return at;
+  return -1;
 }

@@ -1,7 +1,5 @@
 import type { VariantFields } from "../variants/vary.ts";
 import { canonicalUrl } from "./canonical-url.ts";
-import { pathPrefixes } from "./path-prefixes.ts";
-import { hostPurgeKey, pathPurgeKey, prefixPurgeKey, urlPurgeKey } from "./purge-key.ts";
 import { canonicalQuery, hasParameter, queryValues } from "./query.ts";
 import { findRoute, type Route } from "./route.ts";
 import { unknownHost } from "./unknown-host.ts";
@@ -16,8 +14,6 @@ export interface ResolvedUrl {
   readonly host: string;
   /** Path and query for the origin. On a route that stores, they are exactly those in the key. */
   readonly pathAndQuery: string;
-  /** The keys under which purges by URL, path, prefix and host find this URL. */
-  readonly purgeKeys: readonly string[];
   readonly route: Route;
   /** The tags that the route gives. */
   readonly routeTags: readonly string[];
@@ -61,15 +57,12 @@ export function resolveUrl(url: string, rules: KeyRules): ResolvedUrl | RefusedU
   const { route, parameters } = findRoute(rules.routes, asked.path);
   const keyed = asked.path + canonicalQuery(asked.search, route.query);
   const bypassesByQuery = hasParameter(asked.search, route.bypass.query);
-  const purgeKeys = [urlPurgeKey(host, keyed), pathPurgeKey(keyed), hostPurgeKey(host)];
-  for (const prefix of pathPrefixes(asked.path)) purgeKeys.push(prefixPurgeKey(prefix), hostPurgeKey(host, prefix));
   return {
     kind: "resolved",
     cacheKey: `${scheme}://${host}${keyed}`,
     scheme,
     host,
     pathAndQuery: route.pass || bypassesByQuery ? asked.path + asked.search : keyed,
-    purgeKeys,
     route,
     routeTags: route.tags(parameters),
     mayStore: withinConditions(asked.search, route) && !bypassesByQuery,

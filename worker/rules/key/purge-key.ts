@@ -1,3 +1,5 @@
+import { pathPrefixes } from "./path-prefixes.ts";
+
 /** The items that one purge key can stand for. */
 export type PurgeItem =
   /** One URL of one host, under http and https. */
@@ -46,6 +48,14 @@ export function groupPurgeKey(
   group: string,
 ): string {
   return `group:${scheme}://${host} ${group}`;
+}
+
+/** The keys under which purges by URL, path, prefix and host find what is stored under this cache key, also of a variant. */
+export function urlPurgeKeys(key: string): string[] {
+  const [, host = "", keyed = "", path = ""] = /\/\/([^/]*)(([^? ]*)[^ ]*)/.exec(key) ?? [];
+  const keys = [urlPurgeKey(host, keyed), pathPurgeKey(keyed), hostPurgeKey(host)];
+  for (const prefix of pathPrefixes(path)) keys.push(prefixPurgeKey(prefix), hostPurgeKey(host, prefix));
+  return keys;
 }
 
 /** Reads a key that the functions above have written; `null` for any other text. */

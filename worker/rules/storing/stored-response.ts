@@ -1,5 +1,6 @@
 import type { ReuseRules } from "../directives/reuse-rules.ts";
-import { readPurgeKey } from "../key/purge-key.ts";
+import { fieldIn } from "../fields/fields.ts";
+import { EVERYTHING_PURGE_KEY, readPurgeKey, urlPurgeKeys } from "../key/purge-key.ts";
 import type { VariantFields } from "../variants/vary.ts";
 
 /** How far the purge view had read when the fetch of a response began (rule R1 in docs/protocol.md). */
@@ -42,13 +43,14 @@ export declare abstract class StoredHead {
   readonly sharedWithAuthorized: boolean;
   /** True if it may answer a request with a framework's session, for the origin itself said that it may be stored. */
   readonly sharedWithSessions: boolean;
-  /** The keys by which purges find it, in no order: its URL, its path, its tags, its groups, everything. */
-  abstract get purgeKeys(): readonly string[];
+  /** The purge keys that do not follow from its key: those of its tags and groups, in no order. */
+  abstract get givenPurgeKeys(): readonly string[];
   /** `null` if no view was held when the fetch began. Every usable view then refuses it. */
   readonly stamp: Stamp | null;
 }
 
-export type StoredFields = readonly (readonly [name: string, value: string])[];
+/** Names and values in turn. */
+export type StoredFields = readonly string[];
 
 /** A stored response with its body. */
 export interface StoredResponse {
@@ -85,7 +87,7 @@ export function isMarker(stored: { readonly head: unknown }): stored is VariantM
 
 /** One field of a stored response; `null` if it does not have the field. */
 export function storedField({ fields }: Pick<StoredHead, "fields">, name: string): string | null {
-  return fields.find(([other]) => other === name)?.[1] ?? null;
+  return fieldIn(fields, name);
 }
 
 /**
@@ -104,9 +106,17 @@ export function validatorsOf(head: Pick<StoredHead, "fields">): {
   };
 }
 
+/**
+ * The keys by which purges find a stored response, in no order. They are made when they are needed, because most responses
+ * are gone before a purge that is newer than they are.
+ */
+export function purgeKeysOf({ key, givenPurgeKeys }: Pick<StoredHead, "key" | "givenPurgeKeys">): string[] {
+  return [EVERYTHING_PURGE_KEY, ...urlPurgeKeys(key), ...givenPurgeKeys];
+}
+
 /** The tags of a stored response. */
-export function tagsOf({ purgeKeys }: Pick<StoredHead, "purgeKeys">): string[] {
-  return purgeKeys.flatMap((key) => {
+export function tagsOf({ givenPurgeKeys }: Pick<StoredHead, "givenPurgeKeys">): string[] {
+  return givenPurgeKeys.flatMap((key) => {
     const item = readPurgeKey(key);
     return item?.kind === "tag" ? [item.tag] : [];
   });
@@ -114,6 +124,6 @@ export function tagsOf({ purgeKeys }: Pick<StoredHead, "purgeKeys">): string[] {
 
 /** The same head with these changes. */
 export function changedHead(head: StoredHead, change: Partial<StoredHead>): StoredHead {
-  const { variant, fields, hiddenFields, purgeKeys } = head;
-  return { ...head, variant, fields, hiddenFields, purgeKeys, ...change };
+  const { variant, fields, hiddenFields, givenPurgeKeys } = head;
+  return { ...head, variant, fields, hiddenFields, givenPurgeKeys, ...change };
 }

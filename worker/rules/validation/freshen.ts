@@ -1,3 +1,4 @@
+import { Fields } from "../fields/fields.ts";
 import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
 import { isWeak, matchesStrongly, matchesWeakly } from "./entity-tag.ts";
 import type { Validators } from "./not-modified.ts";
@@ -16,9 +17,6 @@ export function confirms({ etag, lastModified }: Validators, stored: Validators)
   return lastModified !== null && stored.lastModified === lastModified;
 }
 
-/** Fields in lower case, as stored. */
-type Fields = readonly (readonly [name: string, value: string])[];
-
 /**
  * Fields that are never taken from a 304. The first three describe the stored bytes, which a 304 does not replace: a
  * wrong value would make them unreadable. A cookie is for the visitor whose request brought the 304.
@@ -32,11 +30,9 @@ const NEVER_FROM_304 = new Set(["content-length", "content-encoding", "content-r
  * have to apply. The caller handles tag fields and `Age`, as when a response is stored.
  */
 export function freshenFields(stored: Fields, from304: Fields): Fields {
-  const connection = from304.filter(([name]) => name === "connection").map(([, value]) => value);
-  const ownHop = hopByHopFields(connection.length === 0 ? null : connection.join(","));
-  const taken = from304.filter(([name]) => !NEVER_FROM_304.has(name) && !ownHop.has(name));
-  const replaced = new Set(taken.map(([name]) => name));
-  return [...stored.filter(([name]) => !replaced.has(name)), ...taken];
+  const ownHop = hopByHopFields(from304.get("connection"));
+  const taken = from304.filter((name) => !NEVER_FROM_304.has(name) && !ownHop.has(name));
+  return new Fields([...stored.filter((name) => !taken.has(name)), ...taken]);
 }
 
 /** The properties by which a stored response is compared with the answer to a HEAD. */

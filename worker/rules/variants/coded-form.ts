@@ -1,4 +1,5 @@
 import { readCacheDirectives } from "../directives/cache-directives.ts";
+import { Fields } from "../fields/fields.ts";
 import type { StoredFields } from "../storing/stored-response.ts";
 import { entityTags, isWeak, matchesStrongly, matchesWeakly } from "../validation/entity-tag.ts";
 import type { Coding } from "./accept-encoding.ts";
@@ -69,10 +70,9 @@ function isOfType(contentType: string | null, types: readonly string[]): boolean
  * The fields of a response that is also sent coded, in its plain form: `Vary` names `Accept-Encoding`. RFC 9110 §12.5.5.
  */
 export function plainFormFields(fields: StoredFields): StoredFields {
-  const vary = fields.find(([name]) => name === "vary")?.[1] ?? null;
-  const varied = ["vary", variedBy(vary)] as const;
-  if (vary === null) return [...fields, varied];
-  return fields.map((field) => (field[0] === "vary" ? varied : field));
+  const shown = Fields.of([...fields]);
+  shown.set("vary", variedBy(shown.get("vary")));
+  return shown.lines(() => true);
 }
 
 /** A `Vary` that names `Accept-Encoding`. */
@@ -84,7 +84,10 @@ export function variedBy(vary: string | null): string {
 
 /** The fields of the plain form with the tag of the coded one. */
 export function weakFormFields(fields: StoredFields): StoredFields {
-  return plainFormFields(fields).map((field) => (field[0] === "etag" ? ["etag", weakened(field[1])] : field));
+  const shown = Fields.of([...plainFormFields(fields)]);
+  const etag = shown.get("etag");
+  if (etag !== null) shown.set("etag", weakened(etag));
+  return shown.lines(() => true);
 }
 
 /**
@@ -92,7 +95,7 @@ export function weakFormFields(fields: StoredFields): StoredFields {
  * §8.8.1, §8.8.3.3.
  */
 export function codedFormFields(fields: StoredFields, coding: Coding): StoredFields {
-  return [...weakFormFields(fields), ["content-encoding", coding]];
+  return [...weakFormFields(fields), "content-encoding", coding];
 }
 
 /** The same tag as a weak one. RFC 9110 §8.8.3. */

@@ -117,7 +117,7 @@ export class MachineUnderTest {
 
   /** What the worker thinks of a response with this stamp and this purge key. */
   check(key: string, stamp: Stamp): string {
-    return this.view.check({ stamp, purgeKeys: [key] } as unknown as StoredHead, true);
+    return this.view.check({ key: "http://h/", stamp, givenPurgeKeys: [key] } as unknown as StoredHead, true);
   }
 
   async stop(): Promise<void> {
