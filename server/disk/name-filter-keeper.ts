@@ -7,13 +7,6 @@ const MAX_COUNT = 255;
 /** The filter is written in pieces of this size, but for those without marks, so that they take no room on the disk. */
 const PIECE_BYTES = 64 * 1024;
 const NO_MARKS = Buffer.alloc(PIECE_BYTES);
-/**
- * For so long after the filter got its name, it may be told of entries that were written before that, and are not marked.
- * Milliseconds.
- */
-const UNMARKED_FOR_MS = 1_000;
-/** At least so many slots are remembered that were cleared last: more than notes of entries are on their way at a time. */
-const CLEARED_SLOTS = 4_096;
 /** A filter that could not be written is tried again with the first entry after this time. Milliseconds. */
 const RETRY_MS = 60_000;
 
@@ -21,6 +14,9 @@ const RETRY_MS = 60_000;
  * The filter of names, as the janitor keeps it: it counts the entries of each slot, and clears the mark with the last of
  * them. An entry may have been marked just before by a process of which the janitor has not heard yet; when it does, it
  * marks the slot again. Where the filter cannot be written there is none, and each page is looked for on the disk.
+ *
+ * A byte is written synchronously: that costs a tenth of a call that does not block. The supervisor also waits for the
+ * disk with each purge; the processes that answer do not wait for the supervisor.
  */
 export class NameFilterKeeper {
   readonly #folder: CacheFolder;
@@ -31,16 +27,11 @@ export class NameFilterKeeper {
   /** Whether all entries of the folder are counted. */
   #isComplete = false;
   #isClosed = false;
-  /** Open once the filter has its name. */
+  /** The filter, also while it is a draft. */
   #fd: number | null = null;
-  /** The slots that are not in the file yet as they are here; `null` while there is no filter. */
-  #changed: Set<number> | null = null;
-  /** The slots that were cleared last, and those before them. */
-  #cleared = new Set<number>();
-  #clearedBefore = new Set<number>();
-  #unmarkedUntil = 0;
   #retryAt = 0;
-  #writing: Promise<void> | null = null;
+  /** The last change of the file as a whole. */
+  #change: Promise<void> = Promise.resolve();
 
   /** `now`: milliseconds of a clock that is never set back. */
   constructor(folder: CacheFolder, maxBytes: number, files: DiskFiles, now = () => performance.now()) {
@@ -56,17 +47,15 @@ export class NameFilterKeeper {
   }
 
   /** The folder is about to be read. A filter that is there is an earlier janitor's, and deleted. */
-  async begin(): Promise<void> {
+  begin(): Promise<void> {
     this.#isComplete = false;
-    await this.settled();
-    await this.#remove();
+    return this.#remove();
   }
 
   /** All entries of the folder are counted: from now on there is a filter. */
-  async complete(): Promise<void> {
+  complete(): Promise<void> {
     this.#isComplete = true;
-    this.#make();
-    await this.settled();
+    return this.#make();
   }
 
   /** There is a file more. */
@@ -81,34 +70,29 @@ export class NameFilterKeeper {
     const count = slot === undefined ? 0 : this.#counts[slot]!;
     if (slot === undefined || count === 0 || count === MAX_COUNT) return;
     this.#counts[slot] = count - 1;
-    if (count > 1) return;
-    this.#cleared.add(slot);
-    if (this.#cleared.size >= CLEARED_SLOTS) {
-      this.#clearedBefore = this.#cleared;
-      this.#cleared = new Set();
-    }
-    this.#write(slot);
+    if (count === 1) this.#write(slot);
   }
 
   /** A process tells that it has written a file. The mark that it made may have been cleared since. */
   written(name: string): void {
     const slot = this.#slotOf(name);
     if (slot === undefined) return;
-    const now = this.#now();
-    if (this.#isComplete && this.#changed === null && this.#writing === null && now >= this.#retryAt) this.#make();
-    if (now < this.#unmarkedUntil || this.#cleared.has(slot) || this.#clearedBefore.has(slot)) this.#write(slot);
+    this.#write(slot);
+    if (this.#isComplete && this.#fd === null && this.#now() >= this.#retryAt) void this.#make();
   }
 
-  /** Resolves when the filter is as it should be. */
+  /** Resolves when the filter is there, or cannot be. */
   async settled(): Promise<void> {
-    while (this.#writing !== null) await this.#writing;
+    for (let last: unknown; last !== this.#change; ) {
+      last = this.#change;
+      await last;
+    }
   }
 
   /** Leaves the filter as it is: another janitor may have begun. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.#isClosed = true;
-    await this.settled();
-    this.#forget();
+    return this.#remove();
   }
 
   #slotOf(name: string): number | undefined {
@@ -116,76 +100,57 @@ export class NameFilterKeeper {
   }
 
   #write(slot: number): void {
-    this.#changed?.add(slot);
-    if (this.#fd !== null && this.#writing === null) this.#start(() => this.#writeChanged());
+    if (this.#fd === null) return;
+    try {
+      this.#files.writeNow(this.#fd, this.#counts.subarray(slot, slot + 1), slot);
+    } catch {
+      void this.#remove();
+    }
   }
 
-  #make(): void {
-    if (this.#isClosed) return;
-    this.#changed = new Set();
-    this.#unmarkedUntil = Number.POSITIVE_INFINITY;
-    this.#start(async () => {
-      this.#fd = await this.#writeAll();
-      this.#unmarkedUntil = this.#now() + UNMARKED_FOR_MS;
-      await this.#writeChanged();
+  /** Writes all marks under the name of a draft first. */
+  #make(): Promise<void> {
+    this.#retryAt = this.#now() + RETRY_MS;
+    return this.#inTurn(async () => {
+      if (this.#isClosed) return;
+      const draft = this.#folder.draft();
+      try {
+        const fd = await this.#files.open(draft, "wx");
+        this.#fd = fd;
+        await this.#writeAll(fd);
+        if (this.#fd !== fd) throw new Error("the janitor is closed, or a byte could not be written");
+        await this.#files.rename(draft, this.#folder.filterPath);
+      } catch {
+        await this.#files.unlink(draft).catch(() => undefined);
+        void this.#remove();
+      }
     });
   }
 
-  #start(write: () => Promise<void>): void {
-    const failed = () => {
-      this.#retryAt = this.#now() + RETRY_MS;
-      return this.#remove();
-    };
-    this.#writing = write()
-      .catch(failed)
-      .finally(() => {
-        this.#writing = null;
-        if (this.#fd !== null && this.#changed?.size) this.#start(() => this.#writeChanged());
-      });
-  }
-
-  /** Writes all marks under the name of a draft. Returns the descriptor once the file has its own name. */
-  async #writeAll(): Promise<number> {
-    const draft = this.#folder.draft();
-    const fd = await this.#files.open(draft, "wx");
-    try {
-      const last = this.#counts.length - 1;
-      await this.#files.write(fd, this.#counts.subarray(last), last); // The file has its size now.
-      for (let at = 0; at < this.#counts.length; at += PIECE_BYTES) {
-        const piece = this.#counts.subarray(at, at + PIECE_BYTES);
-        if (NO_MARKS.compare(piece, 0, piece.length, 0, piece.length) !== 0) await writeAll(this.#files, fd, piece, at);
-      }
-      if (this.#isClosed) throw new Error("the janitor is closed");
-      await this.#files.rename(draft, this.#folder.filterPath);
-      return fd;
-    } catch (cause) {
-      this.#files.closeNow(fd);
-      await this.#files.unlink(draft).catch(() => undefined);
-      throw cause;
+  /** What changes meanwhile is written by `#write` as well, before or after its piece. */
+  async #writeAll(fd: number): Promise<void> {
+    const last = this.#counts.length - 1;
+    await this.#files.write(fd, this.#counts.subarray(last), last); // The file has its size now.
+    for (let at = 0; at < this.#counts.length; at += PIECE_BYTES) {
+      const piece = this.#counts.subarray(at, at + PIECE_BYTES);
+      if (NO_MARKS.compare(piece, 0, piece.length, 0, piece.length) !== 0) await writeAll(this.#files, fd, piece, at);
     }
   }
 
-  /** Writes one slot after the other, so that the last change of each stays. */
-  async #writeChanged(): Promise<void> {
-    const changed = this.#changed!;
-    for (const slot of changed) {
-      changed.delete(slot);
-      if (this.#isClosed) return;
-      await this.#files.write(this.#fd!, this.#counts.subarray(slot, slot + 1), slot);
-    }
-  }
-
-  /** Whoever has the file open finds it empty, and looks on the disk again. */
-  async #remove(): Promise<void> {
-    this.#forget();
-    if (this.#isClosed) return;
-    await this.#files.empty(this.#folder.filterPath).catch(() => undefined);
-    await this.#files.unlink(this.#folder.filterPath).catch(() => undefined);
-  }
-
-  #forget(): void {
-    if (this.#fd !== null) this.#files.closeNow(this.#fd);
+  /** Whoever has the file open finds it empty, and looks on the disk again. Another janitor's is left alone. */
+  #remove(): Promise<void> {
+    const fd = this.#fd;
     this.#fd = null;
-    this.#changed = null;
+    return this.#inTurn(async () => {
+      if (fd !== null) this.#files.closeNow(fd);
+      if (this.#isClosed) return;
+      await this.#files.empty(this.#folder.filterPath).catch(() => undefined);
+      await this.#files.unlink(this.#folder.filterPath).catch(() => undefined);
+    });
+  }
+
+  #inTurn(change: () => Promise<void>): Promise<void> {
+    this.#change = this.#change.then(change);
+    return this.#change;
   }
 }
