@@ -1,5 +1,4 @@
 import { mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
-import { setImmediate as turn } from "node:timers/promises";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { CacheFolder } from "../../../server/disk/cache-folder.ts";
 import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
@@ -106,6 +105,22 @@ describe("a page that is missing", () => {
     await tier.get(at("/missing"));
     expect(calls).toHaveLength(2);
   });
+
+  test("costs no descriptor but one, however often the filter is opened anew", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder());
+    const openNow = vi.fn(diskFiles.openNow);
+    const closeNow = vi.fn(diskFiles.closeNow);
+    const tier = disk.otherTier({ files: { ...diskFiles, openNow, closeNow } });
+    for (let second = 0; second < 5; second++) {
+      now += 1_000;
+      await tier.get(at("/missing"));
+    }
+    truncateSync(disk.folder.filterPath);
+    now += 1_000;
+    await tier.get(at("/missing"));
+    expect(openNow).toHaveBeenCalledTimes(6);
+    expect(closeNow).toHaveBeenCalledTimes(6); // A file that is no filter is not kept open either.
+  });
 });
 
 describe("a page that another process stores is found at once", () => {
@@ -163,7 +178,9 @@ describe("a janitor that begins", () => {
     const tier = disk.otherTier();
     expect(await textOf(tier, "/old")).toBe("stored before");
     await disk.tier.put(page("/new", "stored meanwhile"));
+    await disk.settled();
     expect(await textOf(tier, "/new")).toBe("stored meanwhile");
+    expect(readdirSync(path)).not.toContain("name-filter");
     listed.resolve();
     await disk.settled();
     await scan;
@@ -253,9 +270,9 @@ test("pages that come and go while the filter is written are in it, or are not",
 });
 
 describe("a page that has left the disk is surely missing again", () => {
-  test("because it was deleted", async () => {
+  test("because it was deleted, also if it had been replaced", async () => {
     const disk = await DiskUnderTest.open(temporaryFolder());
-    await disk.tier.put(page("/a", "text"));
+    for (const text of ["text", "another text"]) await disk.tier.put(page("/a", text));
     await disk.settled();
     await disk.tier.delete(at("/a"));
     expect(await callsFor(disk, "/a")).toEqual(["open"]);
@@ -281,8 +298,10 @@ describe("a page that has left the disk is surely missing again", () => {
     for (const path of [one!, other!]) await disk.tier.put(page(path, "text"));
     await disk.settled();
     await disk.tier.delete(at(one!));
+    const file = disk.folder.nameOf(at(one!), "entry");
+    disk.janitor.connect().tell([{ kind: "gone", file }]); // Another process has deleted it as well.
     await disk.settled();
-    expect(await textOf(disk.tier, other!)).toBe("text");
+    expect(await textOf(disk.otherTier(), other!)).toBe("text");
     expect(await callsFor(disk, one!)).toEqual(["open"]);
     await disk.tier.delete(at(other!));
     await disk.settled();
@@ -364,6 +383,18 @@ describe("a filter that cannot be used", () => {
     expect(await textOf(tier, "/missing")).toBeUndefined();
     expect(calls).toEqual(["existsNow", "open", "existsNow"]);
     expect(disk.lines).toEqual([]);
+  });
+
+  test("because the disk is read-only, and perhaps an earlier run's, is left aside", async () => {
+    const { files, calls } = watched();
+    const { openNow } = files;
+    files.openNow = (path, flags) => {
+      if (flags === "r+") throw failure("EROFS", "open");
+      return openNow(path, flags);
+    };
+    const disk = await DiskUnderTest.open(temporaryFolder());
+    await disk.otherTier({ files }).get(at("/a"));
+    expect(calls).toEqual(["existsNow"]);
   });
 
   test("because of a bug is no miss", async () => {
@@ -491,18 +522,23 @@ describe("the room of the filter", () => {
   });
 });
 
-test("a server that ends while it makes the filter leaves no draft", async () => {
+test.each(["list", "write"] as const)("a server that ends before a %s of its scan leaves no filter", async (call) => {
   const held = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
   const files: DiskFiles = { ...diskFiles };
-  files.write = async (...args) => {
-    await held.promise;
-    return diskFiles.write(...args);
-  };
+  Object.assign(files, {
+    [call]: async (...args: [never, never, never]) => {
+      if (call === "write" || String(args[0]).endsWith("/f")) {
+        begun.resolve();
+        await held.promise;
+      }
+      return diskFiles[call](...args);
+    },
+  });
   const disk = await DiskUnderTest.open(temporaryFolder(), { files, isScanned: false });
   const scan = disk.janitor.scan();
-  await vi.waitFor(() => expect(readdirSync(disk.folder.draftsFolder)).toHaveLength(1));
+  await begun.promise;
   const closed = disk.janitor.close();
-  await turn();
   held.resolve();
   await Promise.all([scan, closed]);
   expect(readdirSync(disk.folder.draftsFolder)).toEqual([]);
