@@ -15,8 +15,8 @@ const RETRY_MS = 60_000;
  * them. An entry may have been marked just before by a process of which the janitor has not heard yet; when it does, it
  * marks the slot again. Where the filter cannot be written there is none, and each page is looked for on the disk.
  *
- * A byte is written synchronously: that costs a tenth of a call that does not block. The supervisor also waits for the
- * disk with each purge; the processes that answer do not wait for the supervisor.
+ * A byte is written synchronously: that costs a tenth of a call that does not block. The supervisor waits for the disk with
+ * each purge, too, and those who answer requests do not wait for the supervisor.
  */
 export class NameFilterKeeper {
   readonly #folder: CacheFolder;
@@ -27,7 +27,9 @@ export class NameFilterKeeper {
   /** Whether all entries of the folder are counted. */
   #isComplete = false;
   #isClosed = false;
-  /** The filter, also while it is a draft. */
+  /** Whether there is a filter, or its draft, that is to be as the counts are. */
+  #isKept = false;
+  /** Open while it is a draft, and then for a turn of the event loop: it must not keep its owner from unmounting the disk. */
   #fd: number | null = null;
   #retryAt = 0;
   /** The last change of the file as a whole. */
@@ -78,7 +80,7 @@ export class NameFilterKeeper {
     const slot = this.#slotOf(name);
     if (slot === undefined) return;
     this.#write(slot);
-    if (this.#isComplete && this.#fd === null && this.#now() >= this.#retryAt) void this.#make();
+    if (this.#isComplete && !this.#isKept && this.#now() >= this.#retryAt) void this.#make();
   }
 
   /** Resolves when the filter is there, or cannot be. */
@@ -100,12 +102,23 @@ export class NameFilterKeeper {
   }
 
   #write(slot: number): void {
-    if (this.#fd === null) return;
+    if (!this.#isKept) return;
     try {
+      this.#fd ??= this.#openForThisTurn();
       this.#files.writeNow(this.#fd, this.#counts.subarray(slot, slot + 1), slot);
     } catch {
       void this.#remove();
     }
+  }
+
+  #openForThisTurn(): number {
+    const fd = this.#files.openNow(this.#folder.filterPath, "r+");
+    setImmediate(() => {
+      if (this.#fd === fd) this.#fd = null;
+      this.#files.closeNow(fd);
+    });
+    if (this.#files.sizeNow(fd) !== this.#counts.length) throw new Error("somebody else has changed the filter");
+    return fd;
   }
 
   /** Writes all marks under the name of a draft first. */
@@ -117,9 +130,15 @@ export class NameFilterKeeper {
       try {
         const fd = await this.#files.open(draft, "wx");
         this.#fd = fd;
-        await this.#writeAll(fd);
-        if (this.#fd !== fd) throw new Error("the janitor is closed, or a byte could not be written");
-        await this.#files.rename(draft, this.#folder.filterPath);
+        this.#isKept = true;
+        try {
+          await this.#writeAll(fd);
+          if (!this.#isKept) throw new Error("the janitor is closed, or a byte could not be written");
+          await this.#files.rename(draft, this.#folder.filterPath);
+        } finally {
+          this.#fd = null;
+          this.#files.closeNow(fd);
+        }
       } catch {
         await this.#files.unlink(draft).catch(() => undefined);
         void this.#remove();
@@ -139,10 +158,8 @@ export class NameFilterKeeper {
 
   /** Whoever has the file open finds it empty, and looks on the disk again. Another janitor's is left alone. */
   #remove(): Promise<void> {
-    const fd = this.#fd;
-    this.#fd = null;
+    this.#isKept = false;
     return this.#inTurn(async () => {
-      if (fd !== null) this.#files.closeNow(fd);
       if (this.#isClosed) return;
       await this.#files.empty(this.#folder.filterPath).catch(() => undefined);
       await this.#files.unlink(this.#folder.filterPath).catch(() => undefined);

@@ -68,8 +68,7 @@ export class NameFilter {
     this.#openAgainAt = nowMs + OPENED_FOR_MS;
     if (this.#open) this.#files.closeNow(this.#open.fd);
     this.#open = undefined;
-    // As if to write it: on a disk that cannot be written, an earlier run's filter may have stayed.
-    const fd = this.#files.openNow(this.#path, "r+");
+    const fd = this.#files.openNow(this.#path, "r");
     const slots = this.#files.sizeNow(fd);
     if (isSize(slots)) this.#open = { fd, slots };
     else this.#files.closeNow(fd);

@@ -348,17 +348,28 @@ describe("a filter that cannot be used", () => {
     ["of one byte more", 128 * KIB + 1],
     ["of few slots", 2 * KIB],
     ["of more slots than there can be", 128 * MIB],
-  ])("because it is %s is left aside, and neither read nor marked", async (_, bytes) => {
+  ])("because it is %s is neither read nor marked, and made anew later", async (_, bytes) => {
     const disk = await DiskUnderTest.open(temporaryFolder());
     await disk.tier.put(page("/a", "text"));
-    rmSync(disk.folder.filterPath); // What the janitor has open is another file now.
-    writeFileSync(disk.folder.filterPath, "");
+    await disk.settled();
     truncateSync(disk.folder.filterPath, bytes);
-    const tier = disk.otherTier();
+    const line = heldLine(disk.janitor);
+    const tier = disk.otherTier({ janitor: line });
     expect(await textOf(tier, "/a")).toBe("text");
     await tier.put(page("/b", "text"));
     expect(await textOf(tier, "/b")).toBe("text");
     expect(statSync(disk.folder.filterPath).size).toBe(bytes);
+    await tier.settled();
+    line.tellAll();
+    await disk.settled();
+    expect(readdirSync(disk.path)).not.toContain("name-filter");
+    now += 60_000;
+    await tier.put(page("/c", "text"));
+    await tier.settled();
+    line.tellAll();
+    await disk.settled();
+    expect(statSync(disk.folder.filterPath).size).toBe(128 * KIB);
+    for (const path of ["/a", "/b", "/c"]) expect(await textOf(disk.otherTier(), path)).toBe("text");
     expect(disk.lines).toEqual([]);
   });
 
@@ -383,18 +394,6 @@ describe("a filter that cannot be used", () => {
     expect(await textOf(tier, "/missing")).toBeUndefined();
     expect(calls).toEqual(["existsNow", "open", "existsNow"]);
     expect(disk.lines).toEqual([]);
-  });
-
-  test("because the disk is read-only, and perhaps an earlier run's, is left aside", async () => {
-    const { files, calls } = watched();
-    const { openNow } = files;
-    files.openNow = (path, flags) => {
-      if (flags === "r+") throw failure("EROFS", "open");
-      return openNow(path, flags);
-    };
-    const disk = await DiskUnderTest.open(temporaryFolder());
-    await disk.otherTier({ files }).get(at("/a"));
-    expect(calls).toEqual(["existsNow"]);
   });
 
   test("because of a bug is no miss", async () => {
