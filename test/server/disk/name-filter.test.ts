@@ -1,4 +1,5 @@
 import { mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { setImmediate as turn } from "node:timers/promises";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { CacheFolder } from "../../../server/disk/cache-folder.ts";
 import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
@@ -239,6 +240,40 @@ describe("a janitor that begins", () => {
     await disk.settled();
     expect(await textOf(disk.tier, "/a")).toBe("text");
   });
+});
+
+test("the janitor keeps no file open, so that the disk can be unmounted", async () => {
+  const open = new Set<number>();
+  const opened = vi.fn((path: string, flags: "r" | "r+") => {
+    const fd = diskFiles.openNow(path, flags);
+    open.add(fd);
+    return fd;
+  });
+  const files: DiskFiles = {
+    ...diskFiles,
+    openNow: opened,
+    open: async (path, flags) => {
+      const fd = await diskFiles.open(path, flags);
+      open.add(fd);
+      return fd;
+    },
+    closeNow: (fd) => {
+      open.delete(fd);
+      diskFiles.closeNow(fd);
+    },
+  };
+  const disk = await DiskUnderTest.open(temporaryFolder(), { files });
+  expect(open.size).toBe(0);
+  const tier = disk.otherTier({ files: diskFiles });
+  await Promise.all([1, 2, 3].map((each) => tier.put(page(`/${each}`, "text"))));
+  await tier.settled();
+  expect(open.size).toBe(1);
+  await turn();
+  expect(open.size).toBe(0);
+  expect(opened).toHaveBeenCalledTimes(1);
+  await tier.delete(at("/1"));
+  await tier.settled();
+  expect(await callsFor(disk, "/1")).toEqual([]);
 });
 
 test("pages that come and go while the filter is written are in it, or are not", async () => {
