@@ -7,6 +7,10 @@ const MAX_COUNT = 255;
 /** The filter is written in pieces of this size, but for those without marks, so that they take no room on the disk. */
 const PIECE_BYTES = 64 * 1024;
 const NO_MARKS = Buffer.alloc(PIECE_BYTES);
+/** For so long, notes may come of entries whose writers did not see the filter yet. Milliseconds. */
+const UNMARKED_FOR_MS = 1_000;
+/** At least so many slots are remembered that were cleared last: more than notes are on their way at a time. */
+const CLEARED_SLOTS = 4_096;
 /** A filter that could not be written is tried again with the first entry after this time. Milliseconds. */
 const RETRY_MS = 60_000;
 
@@ -31,6 +35,10 @@ export class NameFilterKeeper {
   #isKept = false;
   /** Open while it is a draft, and then for a turn of the event loop: it must not keep its owner from unmounting the disk. */
   #fd: number | null = null;
+  #unmarkedUntil = 0;
+  /** The slots that were cleared last, and those before them. */
+  #cleared = new Set<number>();
+  #clearedBefore = new Set<number>();
   #retryAt = 0;
   /** The last change of the file as a whole. */
   #change: Promise<void> = Promise.resolve();
@@ -72,15 +80,21 @@ export class NameFilterKeeper {
     const count = slot === undefined ? 0 : this.#counts[slot]!;
     if (slot === undefined || count === 0 || count === MAX_COUNT) return;
     this.#counts[slot] = count - 1;
-    if (count === 1) this.#write(slot);
+    if (count > 1) return;
+    this.#write(slot);
+    this.#cleared.add(slot);
+    if (this.#cleared.size < CLEARED_SLOTS) return;
+    this.#clearedBefore = this.#cleared;
+    this.#cleared = new Set();
   }
 
   /** A process tells that it has written a file. The mark that it made may have been cleared since. */
   written(name: string): void {
     const slot = this.#slotOf(name);
     if (slot === undefined) return;
-    this.#write(slot);
-    if (this.#isComplete && !this.#isKept && this.#now() >= this.#retryAt) void this.#make();
+    const now = this.#now();
+    if (now < this.#unmarkedUntil || this.#cleared.has(slot) || this.#clearedBefore.has(slot)) this.#write(slot);
+    if (this.#isComplete && !this.#isKept && now >= this.#retryAt) void this.#make();
   }
 
   /** Resolves when the filter is there, or cannot be. */
@@ -124,6 +138,7 @@ export class NameFilterKeeper {
   /** Writes all marks under the name of a draft first. */
   #make(): Promise<void> {
     this.#retryAt = this.#now() + RETRY_MS;
+    this.#unmarkedUntil = Number.POSITIVE_INFINITY;
     return this.#inTurn(async () => {
       if (this.#isClosed) return;
       const draft = this.#folder.draft();
@@ -135,6 +150,7 @@ export class NameFilterKeeper {
           await this.#writeAll(fd);
           if (!this.#isKept) throw new Error("the janitor is closed, or a byte could not be written");
           await this.#files.rename(draft, this.#folder.filterPath);
+          this.#unmarkedUntil = this.#now() + UNMARKED_FOR_MS;
         } finally {
           this.#fd = null;
           this.#files.closeNow(fd);
