@@ -20,6 +20,7 @@ const FOLDER_PREFIX = `files-${FORMAT}`;
 const OLD_FOLDER = /^files-\d+$/;
 const DIGITS = [..."0123456789abcdef"];
 const BEING_WRITTEN = "being-written";
+const NAME_FILTER = "name-filter";
 
 /** The name of a file: a hash of its key, and its kind. */
 const FILE_NAME = new RegExp(`^[0-9a-f]{32}\\.(${KINDS.join("|")})$`);
@@ -94,6 +95,15 @@ export class CacheFolder {
     return `${this.path}/${FOLDER_PREFIX}/${name[0]}/${name}`;
   }
 
+  /** Where the marks are of names that may have a file. */
+  get filterPath(): string {
+    return `${this.path}/${NAME_FILTER}`;
+  }
+
+  isEntryName(name: string): boolean {
+    return name.endsWith(ENTRY);
+  }
+
   /** A new name for a file that is being written. */
   draft(): string {
     this.#written++;
@@ -122,7 +132,7 @@ export class CacheFolder {
 
   /** The names of the coded forms of an entry; none if the name is not that of an entry. */
   codedOf(name: string): string[] {
-    return name.endsWith(ENTRY) ? CODINGS.map((coding) => `${stem(name)}.${coding}`) : [];
+    return this.isEntryName(name) ? CODINGS.map((coding) => `${stem(name)}.${coding}`) : [];
   }
 
   /** The name of the entry of a coded form; `null` if the name is not that of a coded form. */

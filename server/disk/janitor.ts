@@ -3,6 +3,7 @@ import { EvictingMap } from "../../worker/store/evicting-map.ts";
 import { FrequencySketch } from "../../worker/store/frequency-sketch.ts";
 import type { CacheFolder } from "./cache-folder.ts";
 import { type DiskFiles, diskFiles } from "./disk-files.ts";
+import { NameFilterKeeper } from "./name-filter-keeper.ts";
 
 /** What a process has done to the files of the cache. Plain data, for the supervisor's socket. */
 export type DiskNote =
@@ -44,13 +45,15 @@ export function roomOf(bytes: number): number {
 /**
  * Keeps the index of all files in the cache's folder, and deletes those that have to leave, so that they never take more
  * than `maxBytes`. One process of a machine runs it. It knows hits and new files from what the others tell; what it is
- * not told, such as the files of a process that was killed, it learns from the next scan.
+ * not told, such as the files of a process that was killed, it learns from the next scan. From the scan on, there is a
+ * filter of the names of entries.
  */
 export class Janitor {
   readonly #folder: CacheFolder;
   readonly #maxBytes: number;
   readonly #files: DiskFiles;
   readonly #index: EvictingMap<number>;
+  readonly #filter: NameFilterKeeper;
   readonly #lines = new Set<Line>();
   /** The bytes of files that have left the index and are being deleted. */
   #leavingBytes = 0;
@@ -63,9 +66,10 @@ export class Janitor {
 
   constructor(folder: CacheFolder, maxBytes: number, files: DiskFiles = diskFiles) {
     this.#folder = folder;
-    this.#maxBytes = maxBytes;
     this.#files = files;
-    const indexBytes = maxBytes * (1 - ROOM_SHARE);
+    this.#filter = new NameFilterKeeper(folder, maxBytes, files);
+    this.#maxBytes = maxBytes - this.#filter.bytes;
+    const indexBytes = this.#maxBytes * (1 - ROOM_SHARE);
     const evicted = (file: string, bytes: number) => this.#delete(file, bytes);
     this.#index = new EvictingMap<number>(indexBytes, evicted, new FrequencySketch(SKETCH_SLOTS));
   }
@@ -113,12 +117,18 @@ export class Janitor {
   /** Resolves when nothing is being deleted or scanned any more. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    await this.#filter.close();
     await this.#scan?.catch(() => undefined);
     await this.settled();
   }
 
-  /** Resolves when all files that had to leave until now are deleted. */
+  /** Resolves when all files that had to leave until now are deleted, and the filter says so. */
   async settled(): Promise<void> {
+    await this.#deleted();
+    await this.#filter.settled();
+  }
+
+  async #deleted(): Promise<void> {
     for (let last: unknown; last !== this.#deleting; ) {
       last = this.#deleting;
       await last;
@@ -137,7 +147,7 @@ export class Janitor {
       const missingBytes = this.usedBytes - this.#leavingBytes - this.#maxBytes;
       if (missingBytes > 0) this.#index.shrinkTo(this.#index.heldBytes - missingBytes);
       if (this.#leavingBytes === 0) break;
-      await this.settled();
+      await this.#deleted();
     }
     if (this.usedBytes <= this.#maxBytes && this.#lines.has(line)) return bytes;
     line.reservedBytes -= bytes;
@@ -151,6 +161,7 @@ export class Janitor {
   #hear(line: Line, note: DiskNote): void {
     if (note.kind === "hit") this.#index.get(note.file);
     else if (note.kind === "gone") {
+      if (this.#index.peek(note.file) !== undefined) this.#filter.removed(note.file);
       this.#index.delete(note.file);
       for (const coded of this.#folder.codedOf(note.file)) this.#leave(coded);
     } else if (note.kind === "unused") line.reservedBytes = Math.max(0, line.reservedBytes - note.bytes);
@@ -158,7 +169,9 @@ export class Janitor {
       const bytes = roomOf(note.bytes);
       line.reservedBytes = Math.max(0, line.reservedBytes - bytes);
       if (!this.#isScanned) this.#unscannedBytes += bytes;
+      if (this.#index.peek(note.file) === undefined) this.#filter.added(note.file);
       this.#index.set(note.file, bytes, bytes);
+      this.#filter.written(note.file);
       if (this.#isScanned && this.#isOrphan(note.file)) this.#leave(note.file);
     }
   }
@@ -183,6 +196,7 @@ export class Janitor {
       .catch(() => undefined) // It is gone, or the disk fails: then nothing can be written either.
       .then(() => {
         this.#leavingBytes -= bytes;
+        this.#filter.removed(file);
         // The coded forms of an entry leave with it.
         for (const coded of this.#folder.codedOf(file)) this.#leave(coded);
       });
@@ -190,6 +204,7 @@ export class Janitor {
   }
 
   async #scanOnce(): Promise<void> {
+    await this.#filter.begin();
     await this.#deleteLeftovers();
     for (const folder of this.#folder.folders) {
       for (const name of await this.#files.list(folder)) {
@@ -199,6 +214,7 @@ export class Janitor {
         // A process may have told of it in the meantime.
         if (bytes === null || this.#index.peek(name) !== undefined) continue;
         const room = roomOf(bytes);
+        this.#filter.added(name);
         // It has been stored before, so it does not wait among the new ones.
         if (this.#index.admits(name, room)) this.#index.set(name, room, room, true);
         else this.#delete(name, room);
@@ -207,6 +223,7 @@ export class Janitor {
     this.#isScanned = true;
     this.#unscannedBytes = 0;
     for (const file of [...this.#index.keys()]) if (this.#isOrphan(file)) this.#leave(file);
+    await this.#filter.complete();
   }
 
   /** Deletes drafts of processes that have died, and files of older formats. */

@@ -7,7 +7,7 @@ import { BLOCK_BYTES } from "../../../server/disk/file-format.ts";
 import type { FailedFiles } from "../../../server/disk/file-writer.ts";
 import { LikelyCached } from "../../../server/disk/likely-cached.ts";
 import { isMarker, type StoredResponse } from "../../../worker/rules/storing/stored-response.ts";
-import { bodyOf, DiskUnderTest, noise, page, readWhole, temporaryFolder } from "./disk-under-test.ts";
+import { bodyOf, DiskUnderTest, isOfPage, noise, page, readWhole, temporaryFolder } from "./disk-under-test.ts";
 
 const KEY = "https://www.example.test/a";
 const MIB = 1024 * 1024;
@@ -81,7 +81,7 @@ describe("an entry on disk", () => {
         await diskFiles.rename(from, to);
       },
     };
-    const disk = await DiskUnderTest.open(temporaryFolder(), { files });
+    const disk = await DiskUnderTest.open(temporaryFolder(), { files, isScanned: false });
     expect(await disk.textOf(KEY)).toBeUndefined();
     await disk.tier.put(page("/a", "first"));
     expect(looks).toBe(1);
@@ -131,8 +131,9 @@ describe("a damaged file is never answered from", () => {
       (bytes: Buffer, at: number) => Buffer.concat([bytes.subarray(0, at), Buffer.alloc(bytes.length - at)]),
     ],
   ])("%s, anywhere: a miss, and the file is deleted", async (_, damage) => {
-    const disk = await DiskUnderTest.open(temporaryFolder(), { cached: false });
-    const cached = await DiskUnderTest.open(disk.path);
+    const options = { isScanned: false }; // No filter says that a file that the test writes is missing.
+    const disk = await DiskUnderTest.open(temporaryFolder(), { ...options, cached: false });
+    const cached = await DiskUnderTest.open(disk.path, options);
     await cached.tier.put(page("/a", noise(300)));
     const [path] = disk.paths();
     const whole = readFileSync(path!);
@@ -254,13 +255,14 @@ describe("a body that is stored apart", () => {
         diskFiles.closeNow(fd);
       },
     };
-    const disk = await DiskUnderTest.open(temporaryFolder(), { files, cached: false });
-    await disk.tier.putBody(BODY_KEY, bodyOf(pieces()));
-    await readWhole((await disk.tier.getBody(BODY_KEY, null))!);
+    const disk = await DiskUnderTest.open(temporaryFolder());
+    const tier = disk.otherTier({ files });
+    await tier.putBody(BODY_KEY, bodyOf(pieces()));
+    await readWhole((await tier.getBody(BODY_KEY, null))!);
     expect(open.size).toBe(0);
-    await (await disk.tier.getBody(BODY_KEY, null))!.cancel();
+    await (await tier.getBody(BODY_KEY, null))!.cancel();
     expect(open.size).toBe(0);
-    const reader = ((await disk.tier.getBody(BODY_KEY, null)) as FileBody).read();
+    const reader = ((await tier.getBody(BODY_KEY, null)) as FileBody).read();
     let cancelled = Promise.resolve();
     duringRead = () => {
       cancelled = reader.cancel();
@@ -280,13 +282,13 @@ describe("the event loop never waits for a cold disk", () => {
     const calls: string[] = [];
     const files: DiskFiles = {
       ...diskFiles,
-      open: (...args) => {
-        calls.push("open");
-        return diskFiles.open(...args);
+      open: (path, flags) => {
+        if (isOfPage(path)) calls.push("open");
+        return diskFiles.open(path, flags);
       },
-      openNow: (...args) => {
-        calls.push("openNow");
-        return diskFiles.openNow(...args);
+      openNow: (path, flags) => {
+        if (isOfPage(path)) calls.push("openNow");
+        return diskFiles.openNow(path, flags);
       },
     };
     const disk = await DiskUnderTest.open(path, { files });
@@ -295,7 +297,7 @@ describe("the event loop never waits for a cold disk", () => {
     expect(calls).toEqual(["open", "openNow"]);
   });
 
-  test("a missing file is looked for by name alone, until such a look has waited", async () => {
+  test("a missing file is looked for by name alone while there is no filter, until such a look has waited", async () => {
     const calls: string[] = [];
     let waitsMs = 0;
     let now = 5_000;
@@ -313,7 +315,7 @@ describe("the event loop never waits for a cold disk", () => {
         return diskFiles.open(...args);
       },
     };
-    const disk = await DiskUnderTest.open(temporaryFolder(), { files });
+    const disk = await DiskUnderTest.open(temporaryFolder(), { files, isScanned: false });
     expect(await disk.tier.get(KEY)).toBeUndefined();
     waitsMs = 3;
     expect(await disk.tier.get(KEY)).toBeUndefined();

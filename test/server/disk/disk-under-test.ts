@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { CacheFolder } from "../../../server/disk/cache-folder.ts";
 import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
-import { DiskTier } from "../../../server/disk/disk-tier.ts";
+import { DiskTier, type DiskTierParts } from "../../../server/disk/disk-tier.ts";
 import type { FileWriter } from "../../../server/disk/file-writer.ts";
 import { Janitor, roomOf } from "../../../server/disk/janitor.ts";
 import { LikelyCached } from "../../../server/disk/likely-cached.ts";
@@ -35,6 +35,11 @@ export interface DiskOptions {
   readonly writer?: (folder: CacheFolder) => FileWriter;
 }
 
+/** Whether a call to the file system is about a page: an entry, a body or a coded form. */
+export function isOfPage(path: string): boolean {
+  return path.includes("/files-");
+}
+
 export function openDisk(path: string, maxBytes = 64 * 1024 * 1024): { folder: CacheFolder; janitor: Janitor } {
   const folder = CacheFolder.open(path);
   return { folder, janitor: new Janitor(folder, maxBytes) };
@@ -48,6 +53,7 @@ export class DiskUnderTest {
   readonly tier: DiskTier;
   readonly lines: string[] = [];
   now = 1_000_000;
+  readonly #writer: DiskOptions["writer"];
 
   private constructor(
     path: string,
@@ -56,21 +62,27 @@ export class DiskUnderTest {
     this.path = path;
     this.folder = CacheFolder.open(path);
     this.janitor = new Janitor(this.folder, maxBytes, files);
-    this.tier = new DiskTier({
-      folder: this.folder,
-      janitor: this.janitor.connect(),
-      now: () => this.now,
-      say: (line) => this.lines.push(line),
-      files,
-      likelyCached: new LikelyCached(cached ? undefined : 0),
-      ...(writer && { writer: writer(this.folder) }),
-    });
+    this.#writer = writer;
+    this.tier = this.otherTier({ files, likelyCached: new LikelyCached(cached ? undefined : 0) });
   }
 
   static async open(path: string, options: DiskOptions = {}): Promise<DiskUnderTest> {
     const disk = new DiskUnderTest(path, options);
     if (options.isScanned !== false) await disk.janitor.scan();
     return disk;
+  }
+
+  /** The tier of another process that has this janitor. */
+  otherTier(parts: Partial<DiskTierParts> = {}): DiskTier {
+    const folder = CacheFolder.at(this.path);
+    return new DiskTier({
+      folder,
+      janitor: this.janitor.connect(),
+      now: () => this.now,
+      say: (line) => this.lines.push(line),
+      ...(this.#writer && { writer: this.#writer(folder) }),
+      ...parts,
+    });
   }
 
   /** Resolves when the janitor knows of every change and has deleted what had to leave. */

@@ -24,11 +24,11 @@ const { openSync, writeSync, closeSync, renameSync } = fs;
 fs.openSync = dyingAround(openSync);
 fs.closeSync = dyingAround(closeSync);
 fs.renameSync = dyingAround(renameSync);
-fs.writeSync = dyingAround((fd: number, bytes: Uint8Array, at: number, length: number) => {
+fs.writeSync = dyingAround((fd: number, bytes: Uint8Array, at: number, length: number, position?: number) => {
   if (isLast()) {
-    writeSync(fd, bytes, at, length >> 1);
+    writeSync(fd, bytes, at, length >> 1, position);
     die();
   }
-  return writeSync(fd, bytes, at, length);
+  return writeSync(fd, bytes, at, length, position);
 });
 syncBuiltinESMExports();

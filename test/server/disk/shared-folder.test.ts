@@ -45,7 +45,7 @@ describe.skipIf(!canMount)("a disk that is really full (a tmpfs of 2 MiB; only r
   test("keeps what it has, says so once, and stores again when there is room", async () => {
     const path = temporaryFolder();
     mount(path);
-    onTestFinished(() => void execFileSync("umount", [path]));
+    onTestFinished(() => void execFileSync("umount", ["--lazy", path]));
     const disk = await DiskUnderTest.open(path, { maxBytes: 64 * MIB });
     for (let at = 0; at < 80; at++) await disk.tier.put(page(`/${at}`, noise(40_000, at)));
     expect(disk.lines).toEqual([expect.stringContaining("(ENOSPC: the disk is full)")]);

@@ -1,0 +1,168 @@
+import type { StreamedBody } from "../../worker/ports.ts";
+import { nodeBody } from "../bodies/node-body.ts";
+import type { CacheFolder } from "./cache-folder.ts";
+import { type DiskFiles, writeAll } from "./disk-files.ts";
+import type { DiskHealth } from "./disk-health.ts";
+import {
+  BlockSums,
+  type FileKind,
+  fileBytes,
+  frameOf,
+  isSmallFile,
+  PREFIX_BYTES,
+  writeSmallFile,
+} from "./file-format.ts";
+import type { FileWriter } from "./file-writer.ts";
+import { roomOf } from "./janitor.ts";
+import { mark } from "./name-filter.ts";
+import type { Room } from "./room.ts";
+
+/** A body of unknown length asks for room in pieces of this size. */
+const BODY_ROOM_BYTES = 8 * 1024 * 1024;
+const CANNOT_WRITE = "the disk tier cannot write at present";
+
+export interface DiskWritesParts {
+  readonly folder: CacheFolder;
+  readonly files: DiskFiles;
+  readonly room: Room;
+  readonly health: DiskHealth;
+  /** Writes small files. Without it, they are written by `files`. */
+  readonly writer: FileWriter | undefined;
+}
+
+/** Writes files, one at a time: into room that it asks for, and under the name of a draft until they are whole. */
+export class DiskWrites {
+  readonly #folder: CacheFolder;
+  readonly #files: DiskFiles;
+  readonly #room: Room;
+  readonly #health: DiskHealth;
+  readonly #writer: FileWriter | undefined;
+
+  constructor({ folder, files, room, health, writer }: DiskWritesParts) {
+    this.#folder = folder;
+    this.#files = files;
+    this.#room = room;
+    this.#health = health;
+    this.#writer = writer;
+  }
+
+  /** Writes a file whose body is in memory. Returns its size, or `null` if it was not written. */
+  async write(name: string, kind: FileKind, head: string, body: Uint8Array): Promise<number | null> {
+    if (!this.#health.mayWrite()) return null;
+    const bytes = fileBytes({ headBytes: Buffer.byteLength(head), bodyBytes: body.byteLength });
+    if (!(await this.#room.take(bytes))) return null;
+    let isWritten = false;
+    try {
+      isWritten = isSmallFile(bytes)
+        ? await this.#writeSmall(name, kind, head, body, bytes)
+        : await this.#writeLarge(name, kind, head, body);
+    } finally {
+      if (isWritten) this.#room.used(name, bytes, bytes);
+      else this.#room.unused(bytes);
+    }
+    return isWritten ? bytes : null;
+  }
+
+  #writeSmall(name: string, kind: FileKind, head: string, body: Uint8Array, bytes: number): Promise<boolean> {
+    const writer = this.#writer;
+    if (writer) {
+      return this.#asTheDiskCan(async () => {
+        const failed = await writer.write(name, kind, head, body);
+        if (failed.has(name)) throw failed.get(name);
+      });
+    }
+    // A small body is copied once more, which costs less than another call.
+    const file = Buffer.allocUnsafeSlow(bytes);
+    writeSmallFile(file, 0, kind, head, body);
+    return this.#writeFile(name, (fd) => writeAll(this.#files, fd, file, 0));
+  }
+
+  #writeLarge(name: string, kind: FileKind, head: string, body: Uint8Array): Promise<boolean> {
+    const sums = new BlockSums();
+    sums.add(body);
+    const { start, table } = frameOf(kind, head, sums);
+    return this.#writeFile(name, async (fd) => {
+      let at = 0;
+      for (const part of [start, body, table]) {
+        await writeAll(this.#files, fd, part, at);
+        at += part.byteLength;
+      }
+    });
+  }
+
+  /** Writes a body while it comes. Its prefix is written last, when its length and its checksums are known. */
+  async writeBody(name: string, bodyKey: string, body: StreamedBody): Promise<void> {
+    if (!this.#health.mayWrite()) {
+      await body.cancel();
+      throw new Error(CANNOT_WRITE);
+    }
+    const source = nodeBody(body);
+    const headBytes = Buffer.byteLength(bodyKey);
+    const sums = new BlockSums();
+    let takenBytes = 0;
+    const reader = source.read();
+    const take = async (bytes: number) => {
+      const room = roomOf(bytes); // in what the disk gives out, so that the pieces add up
+      if (!(await this.#room.take(room))) throw new Error("the disk has no room for this body");
+      takenBytes += room;
+    };
+    try {
+      if (source.lengthBytes !== null) {
+        const bytes = fileBytes({ headBytes, bodyBytes: source.lengthBytes });
+        await take(bytes);
+      }
+      const isWritten = await this.#writeFile(name, async (fd) => {
+        let at = PREFIX_BYTES + headBytes;
+        for (let piece = await reader.next(); piece !== null; piece = await reader.next()) {
+          sums.add(piece);
+          const needed = fileBytes({ headBytes, bodyBytes: sums.bodyBytes });
+          if (needed > takenBytes) await take(Math.max(needed - takenBytes, BODY_ROOM_BYTES));
+          await writeAll(this.#files, fd, piece, at);
+          at += piece.byteLength;
+        }
+        const { start, table } = frameOf("body", bodyKey, sums);
+        await writeAll(this.#files, fd, table, at);
+        await writeAll(this.#files, fd, start, 0);
+      });
+      if (!isWritten) throw new Error(CANNOT_WRITE);
+      const bytes = fileBytes({ headBytes, bodyBytes: sums.bodyBytes });
+      this.#room.used(name, bytes, takenBytes);
+    } catch (cause) {
+      if (takenBytes > 0) this.#room.unused(takenBytes);
+      await reader.cancel().catch(() => undefined);
+      throw cause;
+    }
+  }
+
+  /** Writes a draft, and renames it when it is whole. */
+  #writeFile(name: string, write: (fd: number) => Promise<void>): Promise<boolean> {
+    const draft = this.#folder.draft();
+    return this.#asTheDiskCan(async () => {
+      try {
+        const fd = await this.#files.open(draft, "wx");
+        try {
+          await write(fd);
+        } finally {
+          this.#files.closeNow(fd);
+        }
+        if (this.#folder.isEntryName(name)) await mark(this.#files, this.#folder.filterPath, name);
+        await this.#files.rename(draft, this.#folder.pathOf(name));
+      } catch (cause) {
+        await this.#files.unlink(draft).catch(() => undefined);
+        throw cause;
+      }
+    });
+  }
+
+  /** Returns false if the disk failed. Rejects if the content did, or if there is a bug. */
+  async #asTheDiskCan(write: () => Promise<void>): Promise<boolean> {
+    try {
+      await write();
+    } catch (cause) {
+      if (this.#health.failed(cause, "write")) return false;
+      throw cause;
+    }
+    this.#health.worked("write");
+    return true;
+  }
+}
