@@ -5,7 +5,7 @@ import { RELATIVE_ERROR } from "../../worker/insight/time-sketch.ts";
 import { byDepth } from "../suite/depth.ts";
 import { Replay, type Witnessed } from "./replay.ts";
 
-const REQUESTS = byDepth({ test: 10_000, gate: 10_000, all: 100_000 });
+const REQUESTS = byDepth({ test: 8_000, gate: 8_000, all: 100_000 });
 const PLACES = ["fra/0", "fra/1", "syd/0", "syd/1", "iad/0"];
 const KINDS = [
   "/pages/",
