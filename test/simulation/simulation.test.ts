@@ -45,7 +45,7 @@ test("what goes wrong is told by few steps, and goes wrong again by them alone",
 /** How far the clocks of one PoP differ there, and how much of that the allowance does not cover. */
 const TOO_FAR_MS = 2000;
 const UNCOVERED_MS = TOO_FAR_MS - 250;
-const APART = byDepth({ test: 50, gate: 50, all: 200 });
+const APART = byDepth({ test: 15, gate: 30, all: 200 });
 
 test("where the clocks of a PoP differ by more than the allowance, promises come true by so much later", async () => {
   const late: number[] = [];
