@@ -6,20 +6,27 @@ import { depth } from "./depth.ts";
  * that seed drew.
  */
 const seed = Number(process.env.TEST_SEED);
+if (!Number.isSafeInteger(seed)) throw new Error(`TEST_SEED is a whole number, not ${process.env.TEST_SEED}`);
 
 /** Whether the command names its tests with `-t`. Then nobody wonders where one of them is: all can be chosen from. */
 const areNamed = process.env.TEST_NAMED === "yes";
 
 /**
- * A part of the cases, in their order, and a line that says how many: one in `inOne` of them, at least one. The run's
- * seed and the words for them decide which. With `--all`, and where the command names tests, it is all of them.
+ * One of `inOne` cases, and a line that says how many that are. The run's seed and the words for them decide which. With
+ * `--all`, and where the command names tests, it is all of them.
  */
 export function drawn<T>(what: string, cases: readonly T[], inOne: number): readonly T[] {
-  if (depth === "all" || areNamed || inOne <= 1) return cases;
-  const random = chances(seed ^ hashOf(what));
+  if (depth === "all" || areNamed || inOne === 1) return cases;
+  const few = draw(cases, inOne, seed ^ hashOf(what));
+  process.stdout.write(`${what}: ${few.length} of ${cases.length}, drawn by TEST_SEED=${seed}\n`);
+  return few;
+}
+
+/** A part of the cases, in their order: one of `inOne`, rounded up. */
+export function draw<T>(cases: readonly T[], inOne: number, by: number): readonly T[] {
+  const random = chances(by);
   const ranked = cases.map((each, at) => ({ each, at, rank: random() }));
   const few = ranked.toSorted((one, other) => one.rank - other.rank).slice(0, Math.ceil(cases.length / inOne));
-  process.stdout.write(`${what}: ${few.length} of ${cases.length}, drawn by TEST_SEED=${seed}\n`);
   return few.toSorted((one, other) => one.at - other.at).map(({ each }) => each);
 }
 
