@@ -18,7 +18,7 @@ const ISOLATES = ["a", "b", "c"] as const;
 
 let sound: Promise<MutatedEngine> | undefined;
 
-/** What the correct code does under a seed, which is the same for all mutants: the failure of a scenario, or of a world. */
+/** The failures of the correct code by seed, for controls: they are the same for all mutants. */
 const soundScenarios = new WeakMap<Scenario, Map<number, Promise<unknown>>>();
 const soundWorlds = new Map<number, Promise<readonly string[]>>();
 

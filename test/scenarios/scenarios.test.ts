@@ -10,7 +10,10 @@ import { scenarios } from "./index.ts";
 
 const ORDERS = drawn("orders of events", SEEDS, byDepth({ test: 10, gate: 4, all: 1 }));
 
-/** All are played in memory, and one of so many over sockets as well. What one of these engines alone does wrong shows in many. */
+/**
+ * All are played in memory, and one of so many over sockets as well: what one of those engines alone does wrong shows in
+ * several scenarios, so that a part of them finds it.
+ */
 const IN_RUNTIME = byDepth({ test: 8, gate: 3, all: 1 });
 const ON_SERVER = byDepth({ test: 4, gate: 2, all: 1 });
 
