@@ -41,6 +41,10 @@ const isNamed = (file: string) =>
   process.argv.slice(2).some((argument) => file.startsWith(argument) || argument.startsWith(dirname(file)));
 const leftOut = depth === "test" ? OF_THE_GATE.filter((file) => !isNamed(file)) : [];
 
+/** What the tests draw, where they do not run all. */
+const TEST_SEED = process.env.TEST_SEED ?? String(Math.floor(Math.random() * 1_000_000));
+const TEST_NAMED = process.argv.some((argument) => /^(-t|--testNamePattern)/.test(argument)) ? "yes" : "no";
+
 export default defineConfig({
   test: {
     testTimeout: 20_000,
@@ -49,8 +53,12 @@ export default defineConfig({
     maxWorkers: 2,
     // Engines come and go by the thousand: with more room for what is young, the collector has a third less to do.
     execArgv: ["--max-semi-space-size=64"],
-    // What tests start in processes of their own need not be compiled anew each time.
-    env: { NODE_COMPILE_CACHE: fileURLToPath(new URL("node_modules/.cache/node-compile", import.meta.url)) },
+    env: {
+      // What tests start in processes of their own need not be compiled anew each time.
+      NODE_COMPILE_CACHE: fileURLToPath(new URL("node_modules/.cache/node-compile", import.meta.url)),
+      TEST_SEED,
+      TEST_NAMED,
+    },
     sequence: { sequencer: LongestFirst },
     projects: [
       {

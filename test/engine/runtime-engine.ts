@@ -1,4 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
 import { Agent } from "node:http";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { exchange as exchangeOverSocket } from "../../cdn/exchange.ts";
 import { bundleWorker } from "../../cdn/runtime/bundle.ts";
@@ -6,6 +8,7 @@ import { HARNESS_PATH } from "../../cdn/runtime/harness-protocol.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
+import { TEMPORARY_ROOT } from "../suite/temporary-root.ts";
 import { ADDRESS_FIELD, type Beginning, CLIENT_ADDRESS, COUNTRY_FIELD } from "./beginning.ts";
 import type { ClientAnswer, Engine } from "./engine.ts";
 import { BEGINNING, type ClientRequest, HOST, TOKEN } from "./scenario.ts";
@@ -26,18 +29,22 @@ export type Leftover = "memory" | "cache" | "purge log" | "clock";
 export class ScenarioRuntime {
   readonly #edge: EdgeRuntime;
   readonly #script: string;
+  readonly #folder: string;
   readonly #agent = new Agent({ keepAlive: false });
   #scenarios = 0;
   #now = BEGINNING;
 
-  private constructor(edge: EdgeRuntime, script: string) {
+  private constructor(edge: EdgeRuntime, script: string, folder: string) {
     this.#edge = edge;
     this.#script = script;
+    this.#folder = folder;
   }
 
   static async start(): Promise<ScenarioRuntime> {
     const script = await bundleWorker(SCENARIO_WORKER);
-    return new ScenarioRuntime(await startEdgeRuntime({ script, variables: VARIABLES }, { port: 0 }), script);
+    const temporary = mkdtempSync(join(TEMPORARY_ROOT, "tidemark-"));
+    const edge = await startEdgeRuntime({ script, variables: VARIABLES }, { port: 0, temporary });
+    return new ScenarioRuntime(edge, script, temporary);
   }
 
   /**
@@ -81,6 +88,7 @@ export class ScenarioRuntime {
   async stop(): Promise<void> {
     this.#agent.destroy();
     await this.#edge.stop();
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
   async #refuseLeftovers(): Promise<void> {

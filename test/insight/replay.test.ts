@@ -5,7 +5,7 @@ import { RELATIVE_ERROR } from "../../worker/insight/time-sketch.ts";
 import { byDepth } from "../suite/depth.ts";
 import { Replay, type Witnessed } from "./replay.ts";
 
-const REQUESTS = byDepth({ test: 10_000, gate: 10_000, all: 100_000 });
+const REQUESTS = byDepth({ test: 5_000, gate: 5_000, all: 100_000 });
 const PLACES = ["fra/0", "fra/1", "syd/0", "syd/1", "iad/0"];
 const KINDS = [
   "/pages/",
@@ -34,7 +34,7 @@ test(`after ${REQUESTS} requests in three PoPs the ledger is equal to the record
     if (sent % 1500 === 720) replay.fate = "is silent";
     if (sent % 1500 === 740) replay.fate = "answers";
     if (sent % 2000 === 900) replay.restartLog();
-    if (sent % 3000 === 1100) replay.kill(pick(PLACES));
+    if (sent % 1500 === 1100) replay.kill(pick(PLACES));
   }
   // Twice: a report that was lost is sent again first.
   for (let times = 0; times < 3; times++) await replay.reportAll();

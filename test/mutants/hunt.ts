@@ -13,10 +13,14 @@ export interface Seeds {
   readonly likely?: number | undefined;
 }
 
-/** The isolates that scenarios can name. */
-const ISOLATES = ["a", "b", "c"];
+/** The isolates that scenarios can name. The first is that of requests without a name. */
+const ISOLATES = ["a", "b", "c"] as const;
 
 let sound: Promise<MutatedEngine> | undefined;
+
+/** The failures of the correct code by seed, for controls: they are the same for all mutants. */
+const soundScenarios = new WeakMap<Scenario, Map<number, Promise<unknown>>>();
+const soundWorlds = new Map<number, Promise<readonly string[]>>();
 
 /**
  * The first of the tried seeds under which the expected test finds the mutant; `"survived"` if none does. Throws if the
@@ -62,8 +66,12 @@ async function huntByScenario(
     const engine = mutated.startMemoryEngine(scenario.site ?? {}, seed);
     const red = await redOf(scenario, engine);
     if (red === null) continue;
-    if (await hasCrashed(engine)) throw new Error("the code crashes under this mutant", { cause: red });
-    const control = await redOf(scenario, sound.startMemoryEngine(scenario.site ?? {}, seed));
+    if (await hasCrashed(engine, scenario)) throw new Error("the code crashes under this mutant", { cause: red });
+    const control = await heldIn(
+      heldIn(soundScenarios, scenario, () => new Map()),
+      seed,
+      () => redOf(scenario, sound.startMemoryEngine(scenario.site ?? {}, seed)),
+    );
     if (control !== null) throw new Error("the scenario is red without the mutant as well", { cause: control });
     return seed;
   }
@@ -82,9 +90,11 @@ async function redOf(scenario: Scenario, engine: Engine): Promise<unknown> {
 }
 
 /** Whether the last catch of an isolate had to answer. A mutant must make a rule wrong, not make the code crash. */
-async function hasCrashed(engine: Engine): Promise<boolean> {
+async function hasCrashed(engine: Engine, scenario: Scenario): Promise<boolean> {
   const fields = { authorization: `Bearer ${TOKEN}` };
-  const asked = ISOLATES.map((isolate) => engine.send({ path: "/_tidemark/stats?scope=isolate", isolate, fields }));
+  const steps = JSON.stringify(scenario.steps);
+  const used = ISOLATES.filter((isolate, index) => index === 0 || steps.includes(`"isolate":"${isolate}"`));
+  const asked = used.map((isolate) => engine.send({ path: "/_tidemark/stats?scope=isolate", isolate, fields }));
   const answers = await engine.settle(Promise.all(asked));
   return answers.some(({ body }) => (JSON.parse(body) as { failures: number }).failures > 0);
 }
@@ -98,9 +108,16 @@ async function huntBySimulation(
     const { bugs, broken } = await new mutated.World(seed).run();
     if (bugs.length > 0) throw new Error(`the code crashes under this mutant: ${bugs[0]}`);
     if (broken.length === 0) continue;
-    const control = await new sound.World(seed).run();
-    if (control.broken.length > 0) throw new Error("a promise breaks without the mutant as well");
+    const control = await heldIn(soundWorlds, seed, async () => (await new sound.World(seed).run()).broken);
+    if (control.length > 0) throw new Error("a promise breaks without the mutant as well");
     return seed;
   }
   return "survived";
+}
+
+/** The value under a key, made at its first use. */
+function heldIn<K, V>(held: { get(key: K): V | undefined; set(key: K, value: V): unknown }, key: K, make: () => V): V {
+  const value = held.get(key) ?? make();
+  held.set(key, value);
+  return value;
 }

@@ -16,17 +16,24 @@ interface Compiled {
   readonly imports: readonly string[];
 }
 
+type Instances = Map<string, { exports: unknown }>;
+
 /**
- * The modules that an entry imports, each transformed and compiled once. Every instance of the graph runs all of them
- * anew, so no two instances share any state. The caller may give one module another text in an instance.
+ * The modules that an entry imports, each transformed and compiled once. The caller may give one module another text in
+ * an instance of the graph: that module and those that import it, directly or not, run anew. All others never meet the
+ * changed code by themselves, and run once for all instances.
  */
 export class ModuleGraph {
   readonly #modules: ReadonlyMap<string, Compiled>;
   readonly #texts: ReadonlyMap<string, string>;
+  /** By path, the modules that import it. */
+  readonly #importers: ReadonlyMap<string, readonly string[]>;
+  readonly #shared: Instances = new Map();
 
   private constructor(modules: ReadonlyMap<string, Compiled>, texts: ReadonlyMap<string, string>) {
     this.#modules = modules;
     this.#texts = texts;
+    this.#importers = importersIn(modules);
   }
 
   /** Loads the modules that these files import, directly or not. Paths are from the project's root. */
@@ -55,12 +62,14 @@ export class ModuleGraph {
     return this.#texts.get(path);
   }
 
-  /** Runs all modules anew, one of them with another source text if that is given. Returns the modules' exports. */
+  /** Runs what a change reaches anew, if there is one. Returns the modules' exports. */
   async instantiate(changed?: { readonly path: string; readonly text: string }): Promise<(path: string) => unknown> {
     const modules = new Map(this.#modules);
     if (changed) modules.set(changed.path, await compile(changed.path, changed.text));
-    const instances = new Map<string, { exports: unknown }>();
+    const reached = changed ? this.#reachedBy(changed.path) : new Set();
+    const own: Instances = new Map();
     const exportsOf = (path: string): unknown => {
+      const instances = reached.has(path) ? own : this.#shared;
       const known = instances.get(path);
       if (known) return known.exports;
       const compiled = modules.get(path);
@@ -74,6 +83,21 @@ export class ModuleGraph {
     };
     return exportsOf;
   }
+
+  /** A module and all that import it, directly or not. */
+  #reachedBy(path: string): ReadonlySet<string> {
+    const reached = new Set([path]);
+    for (const each of reached) for (const importer of this.#importers.get(each) ?? []) reached.add(importer);
+    return reached;
+  }
+}
+
+function importersIn(modules: ReadonlyMap<string, Compiled>): ReadonlyMap<string, readonly string[]> {
+  const importers = new Map<string, string[]>();
+  for (const [path, { imports }] of modules) {
+    for (const imported of imports) importers.set(imported, [...(importers.get(imported) ?? []), path]);
+  }
+  return importers;
 }
 
 async function compile(path: string, text: string): Promise<Compiled> {

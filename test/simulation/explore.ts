@@ -26,21 +26,27 @@ export interface Explored {
   readonly occurred: Occurrences;
 }
 
-/** Runs worlds with consecutive seeds, until a promise breaks in one. */
+/** So many seeds, one after the other. */
+export function seedsFrom(first: number, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => first + index);
+}
+
+/** Runs the worlds of these seeds, until a promise breaks in one. */
 export async function explore(
-  first: number,
-  count: number,
+  seeds: readonly number[],
   onWorld: (worlds: number) => void = () => undefined,
   run: RunWorld = runWorld,
 ): Promise<Explored> {
   const occurred = noOccurrences();
-  for (let worlds = 1; worlds <= count; worlds++) {
-    const outcome = await run(first + worlds - 1);
+  let worlds = 0;
+  for (const seed of seeds) {
+    worlds++;
+    const outcome = await run(seed);
     addOccurrences(occurred, outcome.occurred);
     if (hasBroken(outcome)) return { worlds, found: await cutDown(outcome, run), occurred };
     onWorld(worlds);
   }
-  return { worlds: count, found: null, occurred };
+  return { worlds, found: null, occurred };
 }
 
 /** Removes the unnecessary steps. Each step has chances of its own, so the others run much as before. */

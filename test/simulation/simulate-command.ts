@@ -2,7 +2,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { printTable } from "../../bench/report/table.ts";
 import { neverIn } from "../engine/tally.ts";
-import { explore, hasBroken, runWorld, tell, WORLDS } from "./explore.ts";
+import { explore, hasBroken, runWorld, seedsFrom, tell, WORLDS } from "./explore.ts";
 import { OCCURRENCES } from "./occurrences.ts";
 
 /** The interval of progress lines. A terminal shows one line that changes, a log gets a line now and then. */
@@ -29,7 +29,7 @@ await (seed === undefined ? simulate(first, seeds) : tellOne(seed, steps));
 async function simulate(first: number, count: number): Promise<void> {
   const startedAt = performance.now();
   let toldAt = startedAt;
-  const { worlds, found, occurred } = await explore(first, count, (done) => {
+  const { worlds, found, occurred } = await explore(seedsFrom(first, count), (done) => {
     const now = performance.now();
     if (now - toldAt < TOLD_EVERY_MS) return;
     toldAt = now;

@@ -10,7 +10,7 @@ import { hostOf, type Story } from "./story.ts";
 const ENOUGH_ROUNDS = 11;
 
 /** `ROUNDS=100 npx vitest run test/stories` runs more; `FIRST_ROUND` begins elsewhere. */
-const ROUNDS = Number(process.env.ROUNDS ?? byDepth({ test: 2, gate: 4, all: ENOUGH_ROUNDS }));
+const ROUNDS = Number(process.env.ROUNDS ?? byDepth({ test: 1, gate: 2, all: ENOUGH_ROUNDS }));
 const FIRST_ROUND = Number(process.env.FIRST_ROUND ?? 1);
 const STORIES = 20;
 const STEPS = 12;

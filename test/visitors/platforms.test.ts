@@ -19,9 +19,9 @@ interface Place {
   readonly open: () => { readonly meet: Meet; start(): Promise<void>; stop(): Promise<void> };
 }
 
-const ON_SERVER = byDepth({ test: 60, gate: 120, all: 4000 });
-const OVER_TLS = byDepth({ test: 40, gate: 60, all: 4000 });
-const IN_RUNTIME = byDepth({ test: 30, gate: 45, all: 1000 });
+const ON_SERVER = byDepth({ test: 20, gate: 60, all: 4000 });
+const OVER_TLS = byDepth({ test: 12, gate: 30, all: 4000 });
+const IN_RUNTIME = byDepth({ test: 10, gate: 20, all: 1000 });
 
 const places: readonly Place[] = [
   {

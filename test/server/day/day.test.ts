@@ -1,9 +1,9 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { platform } from "node:process";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { byDepth, depth } from "../../suite/depth.ts";
+import { TEMPORARY_ROOT } from "../../suite/temporary-root.ts";
 import { Day } from "./day.ts";
 import { actsOfTheDay, certify, RULES, type Seen } from "./day-acts.ts";
 import { descriptorsOpen, heldTooMuch, look, type Sample } from "./day-bounds.ts";
@@ -15,9 +15,6 @@ const SEED = Number(process.env.DAY_SEED ?? 1);
 const IS_LIVED = depth === "all" || process.env.DAY_SEED !== undefined;
 const REQUESTS = byDepth({ test: 1_500, gate: 3_000, all: 20_000 });
 const PURGES = byDepth({ test: 400, gate: 600, all: 2_000 });
-
-/** A folder in memory where there is one: a purge then need not wait for the disk. */
-const ROOT = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 /*
  * The engine's own parts, in one process, through 24 hours in which only the clock is not real: see `VirtualTime`. The
@@ -36,7 +33,7 @@ describe.skipIf(!IS_LIVED || platform !== "linux")(`a day of tidemark serve (${L
   let ledger = 0;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(ROOT, "tidemark-"));
+    folder = mkdtempSync(join(TEMPORARY_ROOT, "tidemark-"));
     const before = descriptorsOpen();
     day = new Day({ folder, seed: SEED, requests: REQUESTS, purges: PURGES }, Date.UTC(2026, 5, 1));
     const worker = vi.spyOn(console, "error").mockImplementation((line) => day.says(String(line)));

@@ -1,18 +1,17 @@
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { Agent, createServer, get, type ServerResponse } from "node:http";
-import { platform, tmpdir } from "node:os";
+import { platform } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { placesForLocks } from "../../../server/fetches/lock-folder.ts";
 import { listenLocally, localUrl } from "../../suite/local-url.ts";
+import { TEMPORARY_ROOT } from "../../suite/temporary-root.ts";
 import { ServerProcess } from "../serve/running-server.ts";
 import { until } from "./machine-under-test.ts";
 
 const REQUESTS = 200;
 const HELD = /^[0-9a-f]{32}$/;
-/** Files in memory, because a worker waits no longer than a second for a page that another one is writing. */
-const MEMORY = "/dev/shm";
 
 /** The workers of `tidemark serve`, with the origin's own record as the witness. */
 describe("a stampede on tidemark serve with several workers", { timeout: 60_000 }, () => {
@@ -28,7 +27,8 @@ describe("a stampede on tidemark serve with several workers", { timeout: 60_000 
 
   beforeAll(async () => {
     await listenLocally(origin);
-    folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), "tidemark-"));
+    // Files in memory, because a worker waits no longer than a second for a page that another one is writing.
+    folder = mkdtempSync(join(TEMPORARY_ROOT, "tidemark-"));
     const args = ["--origin", localUrl(origin), "--listen", "127.0.0.1:0", "--cache", folder];
     server = new ServerProcess(folder, [...args, "--workers", "3", "--memory", "48MiB"], { TIDEMARK_HOSTS: "*" });
     address = await server.address();
