@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { blockWith } from "../../snippets/blocks.ts";
 import { freePort } from "../../suite/free-ports.ts";
 import { listenLocally, localUrl } from "../../suite/local-url.ts";
+import { until } from "../../suite/until.ts";
 import { ServerProcess } from "./running-server.ts";
 
 /* What docs/server.md shows of application servers and of nginx. */
@@ -63,16 +64,16 @@ function pathOf(tool: string): string {
 /** Ends the process in the background, if there is one, and waits until it has deleted its file. */
 async function endGunicorn(file: string): Promise<void> {
   if (existsSync(file)) process.kill(Number(readFileSync(file, "utf8")), "SIGTERM");
-  while (existsSync(file)) await new Promise((resolveLater) => setImmediate(resolveLater));
+  await until(() => !existsSync(file));
 }
 
 async function start(command: string, isUp: () => boolean | Promise<boolean>): Promise<void> {
   const child = spawn("sh", ["-c", `exec ${command}`], { cwd: folder, stdio: "ignore", detached: true });
   children.push(child);
-  while (!(await isUp())) {
+  await until(() => {
     if (child.exitCode !== null) throw new Error(`${command} ended with ${child.exitCode}`);
-    await new Promise((resolveLater) => setImmediate(resolveLater));
-  }
+    return isUp();
+  });
 }
 
 /** What a script prints, whose shell then waits for the processes that it has left behind. */

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { until } from "../../suite/until.ts";
 import { isAlive } from "../processes/is-alive.ts";
 
 const MAIN = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
@@ -67,7 +68,7 @@ export class ServerProcess {
   /** Resolves when as many of its workers have ended, in the order of their starts: those of old settings may answer till then. */
   async hasRetired(count: number): Promise<void> {
     const started = [...this.#printed.matchAll(/worker-\d+ \(process (\d+)\) accepts/g)].map(([, pid]) => Number(pid));
-    while (started.slice(0, count).some(isAlive)) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => !started.slice(0, count).some(isAlive));
   }
 
   /** The exit code, once it has ended. */
