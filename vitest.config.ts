@@ -18,23 +18,44 @@ const OF_THE_PACKAGE = [
 
 /**
  * Run by the gate, and by `npm test` only if an argument names them or their folder: they build, pack and install the
- * package, or start browsers, databases and servers as processes, and take longer than all the others together.
+ * package, or start browsers, databases, servers, commands and other programs, and take longer than all the others
+ * together.
  */
 const OF_THE_GATE = [
   ...OF_THE_PACKAGE,
+  "test/cli/*.test.ts",
+  "test/conformance/public-suite.test.ts",
+  "test/control/doors/clients.test.ts",
   "test/dashboard/browser.test.ts",
   "test/demo/browser.test.ts",
+  "test/demo/killed.test.ts",
   "test/dev/dev.test.ts",
+  "test/dev/older-node.test.ts",
+  "test/docs/commands.test.ts",
   "test/docs/crawl-page.test.ts",
+  "test/docs/report-page.test.ts",
+  "test/platform/push.test.ts",
+  "test/platform/wrangler-dev.test.ts",
+  "test/runtime/*.test.ts",
+  "test/sdk/outbox/pg.test.ts",
   "test/server/disk/crashes.test.ts",
+  "test/server/fetches/generations.test.ts",
+  "test/server/http2/hostile-clients.test.ts",
   "test/server/log/postgres/*.test.ts",
   "test/server/machines/*.test.ts",
   "test/server/parent/serve-with-parent.test.ts",
+  "test/server/processes/kills.test.ts",
+  "test/server/processes/supervisor.test.ts",
   "test/server/serve/*.test.ts",
+  "test/server/sites/isolation.test.ts",
   "test/server/sites/serve-sites.test.ts",
   "test/setup/check.test.ts",
-  "test/control/doors/clients.test.ts",
-  "test/conformance/public-suite.test.ts",
+  "test/setup/import/import.test.ts",
+  "test/setup/import/nginx-comparison.test.ts",
+  "test/setup/init.test.ts",
+  "test/snippets/php.test.ts",
+  "test/snippets/ruby.test.ts",
+  "test/snippets/shell.test.ts",
 ];
 
 const isNamed = (file: string) =>
@@ -46,7 +67,8 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 60_000, // some start several processes, each of which may have to wait for the disk
     expect: { poll: { timeout: 20_000 } }, // the default, a second, is less than a slow machine may stand still
-    maxWorkers: 2,
+    // Half of what the gate runs waits for other processes, which leaves room for one more on two cores.
+    maxWorkers: depth === "test" ? 2 : 3,
     // Engines come and go by the thousand: with more room for what is young, the collector has a third less to do.
     execArgv: ["--max-semi-space-size=64"],
     // What tests start in processes of their own need not be compiled anew each time.

@@ -10,6 +10,7 @@ import type { ClientAnswer } from "../engine/engine.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { purgerUnderTest } from "../sdk/purger-under-test.ts";
 import { freePort } from "../suite/free-ports.ts";
+import { until } from "../suite/until.ts";
 import { Dev } from "./dev-process.ts";
 
 const agent = new Agent({ keepAlive: false });
@@ -194,7 +195,7 @@ describe("tidemark dev", () => {
     config(`{ origin: "${origin.url}", dashboard: false }`);
     await dev.says(/its rules are in force.*its rules are in force/s);
     // An edit that the disk interrupts may be taken up, and told, twice.
-    while ((await ask(path!, { accept: "text/html" })).status !== 404);
+    await until(async () => (await ask(path!, { accept: "text/html" })).status === 404);
   });
 
   test("prints no link where the dashboard is switched off", async () => {

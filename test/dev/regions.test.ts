@@ -7,6 +7,7 @@ import type { IsolateStats } from "../../wire/stats.ts";
 import type { ClientAnswer } from "../engine/engine.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { freePorts } from "../suite/free-ports.ts";
+import { until } from "../suite/until.ts";
 import { Dev } from "./dev-process.ts";
 
 /** The command of the packed package, in a project that has it installed. */
@@ -266,7 +267,7 @@ describe("tidemark dev --regions", () => {
     const before = await start("--persist");
     for (const path of ["/kept", "/purged"]) for (const region of REGIONS) await ask(region, path);
     await purge("nyc", "/purged");
-    for (const region of REGIONS) while ((await storedIn(region)) < 2); // pages are written behind their answers
+    for (const region of REGIONS) await until(async () => (await storedIn(region)) === 2); // behind their answers
     before.interrupt();
     expect(await before.exited).toBe(0);
 
