@@ -16,6 +16,17 @@ const OF_THE_PACKAGE = [
   "test/backends/*.test.ts",
 ];
 
+/** The tests that start `tidemark serve` again and again, as it is built. */
+const OF_THE_COMMAND = [
+  "test/conformance/public-suite.test.ts",
+  "test/server/fetches/generations.test.ts",
+  "test/server/http2/hostile-clients.test.ts",
+  "test/server/machines/*.test.ts",
+  "test/server/parent/serve-with-parent.test.ts",
+  "test/server/serve/*.test.ts",
+  "test/server/sites/serve-sites.test.ts",
+];
+
 /**
  * Run by the gate, and by `npm test` only if an argument names them or their folder: they build, pack and install the
  * package, or start browsers, databases, servers, commands and other programs, and take longer than all the others
@@ -23,8 +34,8 @@ const OF_THE_PACKAGE = [
  */
 const OF_THE_GATE = [
   ...OF_THE_PACKAGE,
+  ...OF_THE_COMMAND,
   "test/cli/*.test.ts",
-  "test/conformance/public-suite.test.ts",
   "test/control/doors/clients.test.ts",
   "test/dashboard/browser.test.ts",
   "test/demo/browser.test.ts",
@@ -39,16 +50,10 @@ const OF_THE_GATE = [
   "test/runtime/*.test.ts",
   "test/sdk/outbox/pg.test.ts",
   "test/server/disk/crashes.test.ts",
-  "test/server/fetches/generations.test.ts",
-  "test/server/http2/hostile-clients.test.ts",
   "test/server/log/postgres/*.test.ts",
-  "test/server/machines/*.test.ts",
-  "test/server/parent/serve-with-parent.test.ts",
   "test/server/processes/kills.test.ts",
   "test/server/processes/supervisor.test.ts",
-  "test/server/serve/*.test.ts",
   "test/server/sites/isolation.test.ts",
-  "test/server/sites/serve-sites.test.ts",
   "test/setup/check.test.ts",
   "test/setup/import/import.test.ts",
   "test/setup/import/nginx-comparison.test.ts",
@@ -80,9 +85,19 @@ export default defineConfig({
         test: {
           name: "sources",
           include: ["test/**/*.test.ts"],
-          exclude: [...OF_THE_PACKAGE, ...leftOut],
+          exclude: [...OF_THE_PACKAGE, ...OF_THE_COMMAND, ...leftOut],
           // A process for many files: to start one and to load everything anew takes longer than most files do.
           isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "command",
+          include: OF_THE_COMMAND,
+          exclude: leftOut,
+          isolate: false,
+          globalSetup: "test/server/serve/build-command.ts",
         },
       },
       {
