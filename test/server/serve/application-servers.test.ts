@@ -3,13 +3,13 @@ import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
-import { delimiter, join, resolve } from "node:path";
+import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { blockWith } from "../../snippets/blocks.ts";
 import { freePort } from "../../suite/free-ports.ts";
 import { listenLocally, localUrl } from "../../suite/local-url.ts";
 import { until } from "../../suite/until.ts";
-import { ServerProcess } from "./running-server.ts";
+import { MAIN, ServerProcess } from "./running-server.ts";
 
 /* What docs/server.md shows of application servers and of nginx. */
 const PAGE = "docs/server.md";
@@ -21,13 +21,13 @@ const PID_FILE = "gunicorn.pid";
 const END = "(the end of the block)";
 
 /**
- * `npx` runs our command from the sources, and gunicorn says in a file which process has gone to the background. One worker
+ * `npx` runs our command, and gunicorn says in a file which process has gone to the background. One worker
  * serves: another one would have to wait for the disk to have the page, and after a second it would ask for it itself.
  */
 const NPX = `#!/bin/sh
 shift
 [ "$1" = serve ] && set -- "$@" --workers 1
-exec "${process.execPath}" "${resolve("cli/main.ts")}" "$@"
+exec "${process.execPath}" "${MAIN}" "$@"
 `;
 const GUNICORN = `#!/bin/sh\nexec "${pathOf("gunicorn")}" --pid ${PID_FILE} "$@"\n`;
 

@@ -5,8 +5,8 @@ import { inject } from "vitest";
 import { until } from "../../suite/until.ts";
 import { isAlive } from "../processes/is-alive.ts";
 
-/** As `build-command.ts` has built it, and the sources in a project without it. */
-const MAIN = inject("builtCommand") ?? fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
+/** The module of the command: as `build-command.ts` has built it, and the sources in a project without it. */
+export const MAIN = inject("builtCommand") ?? fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
 
 /** `tidemark serve` in a process of its own, with what it prints. */
 export class ServerProcess {
