@@ -69,7 +69,7 @@ const leftOut = depth === "test" ? OF_THE_GATE.filter((file) => !isNamed(file)) 
 
 export default defineConfig({
   test: {
-    testTimeout: 20_000,
+    testTimeout: 60_000, // for nothing but what hangs: a test that starts processes takes ten times as long on a busy machine
     hookTimeout: 60_000, // some start several processes, each of which may have to wait for the disk
     expect: { poll: { timeout: 20_000 } }, // the default, a second, is less than a slow machine may stand still
     // Half of what the gate runs waits for other processes, which leaves room for one more on two cores.

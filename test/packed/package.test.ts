@@ -425,7 +425,7 @@ export const answer: Promise<Response> = respond(async () => {
   });
 });
 
-describe("the command, installed", { timeout: 60_000 }, () => {
+describe("the command, installed", () => {
   test("npx tidemark purge purges the running edge", async () => {
     await warm("/npx");
     const args = ["--no", "tidemark", "purge", "--url", "/npx", "--json"];
