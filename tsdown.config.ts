@@ -35,29 +35,30 @@ const shared = {
   report: false,
 } as const satisfies UserConfig;
 
+/** One build, so that a PurgeError of `tidemark/testing` or `tidemark/local` is the class that `tidemark` exports. */
+export const COMMAND: UserConfig = {
+  ...shared,
+  entry: { ...NODE_VERSION, ...SDK, ...OUTBOX, ...FRAMEWORKS, ...LOCAL, ...SERVER, cli: "cli/main.ts" },
+  format: "esm",
+  deps: { onlyBundle: ["commander", "leven", "nginx-conf", "robots-parser", "structured-headers"] },
+  dts: { generator: "oxc", entry: Object.values({ ...SDK, ...OUTBOX, ...FRAMEWORKS, ...LOCAL }) },
+  // What is bundled, here and below, comes with its licence.
+  copy: ({ outDir }) =>
+    [
+      "commander/LICENSE",
+      "leven/license",
+      "nginx-conf/LICENSE",
+      "robots-parser/LICENSE.md",
+      "structured-headers/LICENSE",
+    ].map((file) => ({
+      from: `node_modules/${file}`,
+      to: `${outDir}/licenses`,
+      rename: `${dirname(file)}.txt`,
+    })),
+};
+
 export default defineConfig([
-  {
-    ...shared,
-    name: "sdk, cli and simulated cdn",
-    // One build, so that a PurgeError of `tidemark/testing` or `tidemark/local` is the class that `tidemark` exports.
-    entry: { ...NODE_VERSION, ...SDK, ...OUTBOX, ...FRAMEWORKS, ...LOCAL, ...SERVER, cli: "cli/main.ts" },
-    format: "esm",
-    deps: { onlyBundle: ["commander", "leven", "nginx-conf", "robots-parser", "structured-headers"] },
-    dts: { generator: "oxc", entry: Object.values({ ...SDK, ...OUTBOX, ...FRAMEWORKS, ...LOCAL }) },
-    // What is bundled, here and below, comes with its licence.
-    copy: ({ outDir }) =>
-      [
-        "commander/LICENSE",
-        "leven/license",
-        "nginx-conf/LICENSE",
-        "robots-parser/LICENSE.md",
-        "structured-headers/LICENSE",
-      ].map((file) => ({
-        from: `node_modules/${file}`,
-        to: `${outDir}/licenses`,
-        rename: `${dirname(file)}.txt`,
-      })),
-  },
+  { ...COMMAND, name: "sdk, cli and simulated cdn" },
   {
     ...shared,
     name: "sdk for require",

@@ -16,25 +16,51 @@ const OF_THE_PACKAGE = [
   "test/backends/*.test.ts",
 ];
 
-/**
- * Run by the gate, and by `npm test` only if an argument names them or their folder: they build, pack and install the
- * package, or start browsers, databases and servers as processes, and take longer than all the others together.
- */
-const OF_THE_GATE = [
-  ...OF_THE_PACKAGE,
-  "test/dashboard/browser.test.ts",
-  "test/demo/browser.test.ts",
-  "test/dev/dev.test.ts",
-  "test/docs/crawl-page.test.ts",
-  "test/server/disk/crashes.test.ts",
-  "test/server/log/postgres/*.test.ts",
+/** The tests that start `tidemark serve` again and again, as it is built. */
+const OF_THE_COMMAND = [
+  "test/conformance/public-suite.test.ts",
+  "test/server/fetches/generations.test.ts",
+  "test/server/http2/hostile-clients.test.ts",
   "test/server/machines/*.test.ts",
   "test/server/parent/serve-with-parent.test.ts",
   "test/server/serve/*.test.ts",
   "test/server/sites/serve-sites.test.ts",
-  "test/setup/check.test.ts",
+];
+
+/**
+ * Run by the gate, and by `npm test` only if an argument names them or their folder: they build, pack and install the
+ * package, or start browsers, databases, servers, commands and other programs, and take longer than all the others
+ * together.
+ */
+const OF_THE_GATE = [
+  ...OF_THE_PACKAGE,
+  ...OF_THE_COMMAND,
+  "test/cli/*.test.ts",
   "test/control/doors/clients.test.ts",
-  "test/conformance/public-suite.test.ts",
+  "test/dashboard/browser.test.ts",
+  "test/demo/browser.test.ts",
+  "test/demo/killed.test.ts",
+  "test/dev/dev.test.ts",
+  "test/dev/older-node.test.ts",
+  "test/docs/commands.test.ts",
+  "test/docs/crawl-page.test.ts",
+  "test/docs/report-page.test.ts",
+  "test/platform/push.test.ts",
+  "test/platform/wrangler-dev.test.ts",
+  "test/runtime/*.test.ts",
+  "test/sdk/outbox/pg.test.ts",
+  "test/server/disk/crashes.test.ts",
+  "test/server/log/postgres/*.test.ts",
+  "test/server/processes/kills.test.ts",
+  "test/server/processes/supervisor.test.ts",
+  "test/server/sites/isolation.test.ts",
+  "test/setup/check.test.ts",
+  "test/setup/import/import.test.ts",
+  "test/setup/import/nginx-comparison.test.ts",
+  "test/setup/init.test.ts",
+  "test/snippets/php.test.ts",
+  "test/snippets/ruby.test.ts",
+  "test/snippets/shell.test.ts",
 ];
 
 const isNamed = (file: string) =>
@@ -47,10 +73,11 @@ const TEST_NAMED = process.argv.some((argument) => /^(-t|--testNamePattern)/.tes
 
 export default defineConfig({
   test: {
-    testTimeout: 20_000,
+    testTimeout: 60_000, // for nothing but what hangs: a test that starts processes takes ten times as long on a busy machine
     hookTimeout: 60_000, // some start several processes, each of which may have to wait for the disk
     expect: { poll: { timeout: 20_000 } }, // the default, a second, is less than a slow machine may stand still
-    maxWorkers: 2,
+    // Half of what the gate runs waits for other processes, which leaves room for one more on two cores.
+    maxWorkers: depth === "test" ? 2 : 3,
     // Engines come and go by the thousand: with more room for what is young, the collector has a third less to do.
     execArgv: ["--max-semi-space-size=64"],
     env: {
@@ -66,9 +93,19 @@ export default defineConfig({
         test: {
           name: "sources",
           include: ["test/**/*.test.ts"],
-          exclude: [...OF_THE_PACKAGE, ...leftOut],
+          exclude: [...OF_THE_PACKAGE, ...OF_THE_COMMAND, ...leftOut],
           // A process for many files: to start one and to load everything anew takes longer than most files do.
           isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "command",
+          include: OF_THE_COMMAND,
+          exclude: leftOut,
+          isolate: false,
+          globalSetup: "test/server/serve/build-command.ts",
         },
       },
       {

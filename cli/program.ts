@@ -1,14 +1,9 @@
 import { Command, CommanderError } from "commander";
 import { ownPackage } from "../cdn/own-package.ts";
-import { explainCommand } from "./commands/explain.ts";
-import { purgeCommand } from "./commands/purge.ts";
-import { purgesCommand } from "./commands/purges.ts";
-import { statsCommand } from "./commands/stats.ts";
-import { topCommand } from "./commands/top.ts";
 import { EXIT } from "./exit-code.ts";
 import { addLazyCommand } from "./lazy-command.ts";
 
-/** All commands. The code of most is loaded when they are called. */
+/** All commands. The code of each is loaded when it is called. */
 export function createProgram(): Command {
   const program = new Command("tidemark")
     .description("An edge cache that you own, on your laptop and on the edge.")
@@ -76,11 +71,31 @@ export function createProgram(): Command {
     needs: [],
     load: async () => (await import("./commands/warm.ts")).warmCommand(),
   });
-  program.addCommand(purgeCommand().copyInheritedSettings(program));
-  program.addCommand(purgesCommand().copyInheritedSettings(program));
-  program.addCommand(explainCommand().copyInheritedSettings(program));
-  program.addCommand(statsCommand().copyInheritedSettings(program));
-  program.addCommand(topCommand().copyInheritedSettings(program));
+  addLazyCommand(program, {
+    name: "purge",
+    needs: [],
+    load: async () => (await import("./commands/purge.ts")).purgeCommand(),
+  });
+  addLazyCommand(program, {
+    name: "purges",
+    needs: [],
+    load: async () => (await import("./commands/purges.ts")).purgesCommand(),
+  });
+  addLazyCommand(program, {
+    name: "explain",
+    needs: [],
+    load: async () => (await import("./commands/explain.ts")).explainCommand(),
+  });
+  addLazyCommand(program, {
+    name: "stats",
+    needs: [],
+    load: async () => (await import("./commands/stats.ts")).statsCommand(),
+  });
+  addLazyCommand(program, {
+    name: "top",
+    needs: [],
+    load: async () => (await import("./commands/top.ts")).topCommand(),
+  });
   return program;
 }
 

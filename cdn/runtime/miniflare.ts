@@ -53,8 +53,7 @@ export async function startEdgeRuntime(worker: EdgeWorker, options: EdgeRuntimeO
   const purgeLogOptions = { className: "PurgeLog", useSQLite: true, ...(log && { scriptName: log.of }) };
   const settings = ({ script, variables, purgeLog = true }: EdgeWorker, port?: number): MiniflareOptions => ({
     name,
-    modules: true,
-    script,
+    modules: oneModule(script),
     compatibilityDate: COMPATIBILITY_DATE,
     compatibilityFlags: [...(options.compatibilityFlags ?? [])],
     cf: false,
@@ -136,8 +135,7 @@ export async function startWorkerGroup(options: WorkerGroupOptions): Promise<Wor
       compatibilityDate: COMPATIBILITY_DATE,
       ...bindings,
       name,
-      modules: true,
-      script,
+      modules: oneModule(script),
       bindings: variables,
       durableObjects: { ...durableObjectsOf(bindings), PURGE_LOG: purgeLog },
       unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
@@ -156,6 +154,11 @@ export async function startWorkerGroup(options: WorkerGroupOptions): Promise<Wor
     emptyCache: async () => void (await miniflare.purgeCache()),
     stop: () => miniflare.dispose(),
   };
+}
+
+/** Given as a list, it is not parsed for what it imports, which would take as long as all else at the start. */
+function oneModule(script: string): { type: "ESModule"; path: string; contents: string }[] {
+  return [{ type: "ESModule", path: "worker.mjs", contents: script }];
 }
 
 /**

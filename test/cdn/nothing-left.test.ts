@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { startCdn } from "tidemark/local";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import "tidemark/local/matchers";
 import { page } from "./pages.ts";
 
@@ -20,11 +20,14 @@ const MAX_HEAP_BYTES_EACH = 128 * 1024;
 const home = mkdtempSync(join(tmpdir(), "tidemark-nothing-left-"));
 
 beforeAll(async () => {
-  process.env.TMPDIR = home;
+  vi.stubEnv("TMPDIR", home);
   await useOne(); // Whatever is loaded once stays, like the bundler's process.
 });
 
-afterAll(() => rmSync(home, { recursive: true }));
+afterAll(() => {
+  vi.unstubAllEnvs();
+  rmSync(home, { recursive: true });
+});
 
 /** The children, sockets, handles and files of this process. */
 function held() {

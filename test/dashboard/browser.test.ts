@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { TOKEN } from "../engine/scenario.ts";
 import { madeUpStats } from "./made-up-stats.ts";
-import { answerWith, CHROMIUM, goTo, hasChromium, NOW, Stage } from "./stage.ts";
+import { answerWith, CHROMIUM, goTo, hasChromium, logIn, NOW, Stage } from "./stage.ts";
 
 if (!hasChromium) {
   process.stdout.write(
@@ -14,7 +14,6 @@ if (!hasChromium) {
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const PHONE = { viewport: { width: 360, height: 740 } };
-const PAGES = ["Overview", "Purges", "Explain", "Rules"] as const;
 
 /** The dashboard as its owner uses it: in Chromium, on the page that the worker serves. */
 describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
@@ -248,21 +247,32 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     ["in dark mode", { colorScheme: "dark" }],
     ["on a phone", { ...PHONE, colorScheme: "light" }],
   ] as const)("%s", (_, options) => {
-    test("axe finds nothing at the login, which fits", async () => {
+    test("axe finds nothing at the login and on any page, with 0, 1 and 50 PoPs, and all of them fit", async () => {
       const page = await stage.open(options);
-      await page.getByLabel("Token", { exact: true }).waitFor();
-      expect(await axeFindings(page)).toEqual([]);
-      expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(page.viewportSize()!.width);
-      await page.context().close();
-    });
-
-    test.each([0, 1, 50])("axe finds nothing on any page with %d PoPs, and all of them fit", async (pops) => {
-      const page = await stage.enter(options, { pops });
-      expect(await page.locator(".tile").count()).toBe(pops);
-      for (const name of PAGES) {
-        await goTo(page, name);
+      const expectSound = async (name: string) => {
         expect({ name, found: await axeFindings(page) }).toEqual({ name, found: [] });
-        expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(page.viewportSize()!.width);
+        const width = await page.evaluate("document.documentElement.scrollWidth");
+        expect({ name, width }).toEqual({ name, width: page.viewportSize()!.width });
+      };
+      await page.getByLabel("Token", { exact: true }).waitFor();
+      await expectSound("login");
+      await answerWith(page, { pops: 0 });
+      await logIn(page);
+      expect(await page.locator(".tile").count()).toBe(0);
+      await expectSound("Overview of 0 PoPs");
+      for (const pops of [1, 50]) {
+        await answerWith(page, { pops });
+        await page.reload();
+        await page
+          .locator(".tile")
+          .nth(pops - 1)
+          .waitFor();
+        expect(await page.locator(".tile").count()).toBe(pops);
+        await expectSound(`Overview of ${pops} PoPs`);
+      }
+      for (const name of ["Purges", "Explain", "Rules"] as const) {
+        await goTo(page, name);
+        await expectSound(name);
       }
       await page.context().close();
     });

@@ -130,11 +130,16 @@ export class Stage {
   async enter(options: Parameters<Browser["newContext"]>[0] = {}, made?: MadeUp): Promise<Page> {
     const page = await this.open(options);
     if (made) await answerWith(page, made);
-    await page.getByLabel("Token", { exact: true }).fill(TOKEN);
-    await page.getByRole("button", { name: "Log in" }).click();
-    await page.locator("#sentence").filter({ hasText: /./ }).waitFor();
+    await logIn(page);
     return page;
   }
+}
+
+/** Logs in where the login stands. */
+export async function logIn(page: Page): Promise<void> {
+  await page.getByLabel("Token", { exact: true }).fill(TOKEN);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.locator("#sentence").filter({ hasText: /./ }).waitFor();
 }
 
 /** Answers reads of the stats with made-up ones. */

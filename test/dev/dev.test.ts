@@ -4,34 +4,38 @@ import { Agent } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import type { ClientAnswer } from "../engine/engine.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { purgerUnderTest } from "../sdk/purger-under-test.ts";
 import { freePort } from "../suite/free-ports.ts";
+import { until } from "../suite/until.ts";
 import { Dev } from "./dev-process.ts";
 
 const agent = new Agent({ keepAlive: false });
 const origin = new ScriptedOrigin(() => Date.now());
+/** Of the runs that do not make one of their own. */
+const TOKEN = "a-token-for-a-test-of-early-purges";
+
 let folder: string;
 let port: number;
 let dev: Dev | undefined;
 
-beforeEach(async () => {
+async function begin(): Promise<void> {
   mkdirSync(".tidemark", { recursive: true });
   folder = mkdtempSync(join(".tidemark", "dev-test-"));
   port = await freePort();
   await origin.comeUp();
-});
+}
 
-afterEach(async () => {
+async function end(): Promise<void> {
   dev?.interrupt();
   await dev?.exited;
   dev = undefined;
   await origin.goDown();
   rmSync(folder, { recursive: true });
-});
+}
 
 function config(text: string): string {
   const file = join(folder, "site.ts");
@@ -43,7 +47,99 @@ function ask(path: string, fields: Record<string, string> = {}, method = "GET"):
   return exchange(new URL(`http://127.0.0.1:${port}`), agent, { method, path, fields, host: `localhost:${port}` });
 }
 
+describe("tidemark dev, in one run", () => {
+  let running: Dev;
+
+  beforeAll(async () => {
+    await begin();
+    const flags = ["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)];
+    dev = running = new Dev(flags, { TIDEMARK_TOKEN: TOKEN });
+    await running.says(/everything/);
+  });
+  afterAll(end);
+
+  test("listens on both addresses that localhost may mean", async () => {
+    for (const host of ["127.0.0.1", "[::1]"]) {
+      const answer = await exchange(new URL(`http://${host}:${port}`), agent, {
+        path: "/_tidemark/health",
+      });
+      expect(answer.status).toBe(200);
+    }
+  });
+
+  test("prints a line for each request", async () => {
+    origin.reply("/line", { body: "v1" });
+    await ask("/line");
+    await running.says(/^\d\d:\d\d:\d\d {2}GET {4}\/line +200 {2}MISS /m);
+    origin.reply("/odd", { fields: { "cache-control": "max-age=60" }, body: "v1" });
+    await ask("/odd", { "x-odd": "1" });
+    await running.says(/ {2}GET {4}\/odd +200 {2}MISS .* {2}unkeyed-field:x-odd$/m);
+  });
+
+  test("warns of a page that comes back unchanged right after its purge, at the terminal and in the backend", async () => {
+    const fields = { "cache-control": "max-age=60", "cache-tag": "early" };
+    origin.reply(
+      "/early",
+      { fields, body: "v1" },
+      { fields, body: "v1" },
+      { fields, body: "v2" },
+      { fields, body: "v2" },
+    );
+    const later: (() => void)[] = [];
+    const { promise: warned, resolve: warn } = Promise.withResolvers<string>();
+    await using cdn = purgerUnderTest(
+      { endpoint: `http://localhost:${port}`, token: TOKEN },
+      { later: (_, work) => later.push(work), warn },
+    );
+
+    await ask("/early");
+    await cdn.purgeTags("early");
+    expect(await ask("/early")).toMatchObject({ body: "v1", fields: { "x-cache": "MISS" } });
+    await running.says(/\/early was fetched again \d+ ms after purge 1, and is the same as before\./);
+    await cdn.purgeTags("early");
+    expect(await ask("/early")).toMatchObject({ body: "v2", fields: { "x-cache": "MISS" } });
+    await cdn.purgeUrls("/early", { refresh: true });
+    await running.says(/\/early was fetched again \d+ ms after purge 3, and is the same as before\./);
+
+    expect(later).toHaveLength(3);
+    later[0]!();
+    expect(await warned).toMatch(
+      /^Purge 1 may have come before the commit: \/early \(\d+ ms later\) was fetched again/,
+    );
+    expect(running.output).not.toContain("after purge 2");
+  });
+
+  test("says once that the origin is down, answers 502, and says when it is back", async () => {
+    origin.reply("/down", { body: "v1" });
+    await origin.goDown();
+    for (let index = 0; index < 3; index++) expect(await ask("/down")).toMatchObject({ status: 502 });
+    await running.says(/cannot be reached/);
+    await origin.comeUp();
+    expect(await ask("/down")).toMatchObject({ status: 200, body: "v1" });
+    await running.says(/answers again/);
+    expect(running.output.match(/cannot be reached/g)).toHaveLength(1);
+    expect(running.output).toContain("get 502 until it answers");
+  });
+
+  test("picks up an edit of the rules; after an invalid edit it prints the mistake and keeps the earlier rules", async () => {
+    const page = { fields: { "cache-control": "max-age=60" }, body: "v1" };
+    origin.reply("/edited", page);
+    expect((await ask("/edited")).fields["x-cache"]).toBe("MISS");
+
+    config(`{ origin: "${origin.url}", routes: [{ match: "/edited", pass: true }] }`);
+    await running.says(/its rules are in force/);
+    expect((await ask("/edited")).fields["x-cache"]).toBe("BYPASS");
+
+    config(`{ origin: "${origin.url}", routes: [{ match: "/edited", pas: true }] }`);
+    await running.says(/did you mean pass\?[\s\S]*earlier rules stay in force/);
+    expect((await ask("/edited")).fields["x-cache"]).toBe("BYPASS");
+  });
+});
+
 describe("tidemark dev", () => {
+  beforeEach(begin);
+  afterEach(end);
+
   test("prints its addresses and curl lines that work, and stops cleanly at Ctrl-C", async () => {
     origin.reply(
       "/",
@@ -99,85 +195,13 @@ describe("tidemark dev", () => {
     config(`{ origin: "${origin.url}", dashboard: false }`);
     await dev.says(/its rules are in force.*its rules are in force/s);
     // An edit that the disk interrupts may be taken up, and told, twice.
-    while ((await ask(path!, { accept: "text/html" })).status !== 404);
+    await until(async () => (await ask(path!, { accept: "text/html" })).status === 404);
   });
 
   test("prints no link where the dashboard is switched off", async () => {
     dev = new Dev(["--config", config(`{ origin: "${origin.url}", dashboard: false }`), "--port", String(port)]);
     await dev.says(/everything/);
     expect(dev.output).not.toContain("#code=");
-  });
-
-  test("listens on both addresses that localhost may mean", async () => {
-    dev = new Dev(["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)]);
-    await dev.says(/everything/);
-    for (const host of ["127.0.0.1", "[::1]"]) {
-      const answer = await exchange(new URL(`http://${host}:${port}`), agent, {
-        path: "/_tidemark/health",
-      });
-      expect(answer.status).toBe(200);
-    }
-  });
-
-  test("says once that the origin is down, answers 502, and says when it is back", async () => {
-    origin.reply("/a", { body: "v1" });
-    dev = new Dev(["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)]);
-    await dev.says(/everything/);
-    await origin.goDown();
-    for (let index = 0; index < 3; index++) expect(await ask("/a")).toMatchObject({ status: 502 });
-    await dev.says(/cannot be reached/);
-    await origin.comeUp();
-    expect(await ask("/a")).toMatchObject({ status: 200, body: "v1" });
-    await dev.says(/answers again/);
-    expect(dev.output.match(/cannot be reached/g)).toHaveLength(1);
-    expect(dev.output).toContain("get 502 until it answers");
-  });
-
-  test("warns of a page that comes back unchanged right after its purge, at the terminal and in the backend", async () => {
-    const fields = { "cache-control": "max-age=60", "cache-tag": "a" };
-    origin.reply("/a", { fields, body: "v1" }, { fields, body: "v1" }, { fields, body: "v2" }, { fields, body: "v2" });
-    const token = "a-token-for-a-test-of-early-purges";
-    dev = new Dev(["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)], {
-      TIDEMARK_TOKEN: token,
-    });
-    await dev.says(/everything/);
-    const later: (() => void)[] = [];
-    const { promise: warned, resolve: warn } = Promise.withResolvers<string>();
-    await using cdn = purgerUnderTest(
-      { endpoint: `http://localhost:${port}`, token },
-      { later: (_, work) => later.push(work), warn },
-    );
-
-    await ask("/a");
-    await cdn.purgeTags("a");
-    expect(await ask("/a")).toMatchObject({ body: "v1", fields: { "x-cache": "MISS" } });
-    await dev.says(/\/a was fetched again \d+ ms after purge 1, and is the same as before\./);
-    await cdn.purgeTags("a");
-    expect(await ask("/a")).toMatchObject({ body: "v2", fields: { "x-cache": "MISS" } });
-    await cdn.purgeUrls("/a", { refresh: true });
-    await dev.says(/\/a was fetched again \d+ ms after purge 3, and is the same as before\./);
-
-    expect(later).toHaveLength(3);
-    later[0]!();
-    expect(await warned).toMatch(/^Purge 1 may have come before the commit: \/a \(\d+ ms later\) was fetched again/);
-    expect(dev.output).not.toContain("after purge 2");
-  });
-
-  test("picks up an edit of the rules; after an invalid edit it prints the mistake and keeps the earlier rules", async () => {
-    const page = { fields: { "cache-control": "max-age=60" }, body: "v1" };
-    origin.reply("/a", page);
-    const file = config(`{ origin: "${origin.url}" }`);
-    dev = new Dev(["--config", file, "--port", String(port)]);
-    await dev.says(/everything/);
-    expect((await ask("/a")).fields["x-cache"]).toBe("MISS");
-
-    config(`{ origin: "${origin.url}", routes: [{ match: "/a", pass: true }] }`);
-    await dev.says(/its rules are in force/);
-    expect((await ask("/a")).fields["x-cache"]).toBe("BYPASS");
-
-    config(`{ origin: "${origin.url}", routes: [{ match: "/a", pas: true }] }`);
-    await dev.says(/did you mean pass\?[\s\S]*earlier rules stay in force/);
-    expect((await ask("/a")).fields["x-cache"]).toBe("BYPASS");
   });
 
   test("a flag outranks the environment, which outranks the file", async () => {
@@ -240,28 +264,7 @@ describe("tidemark dev", () => {
     expect((await ask("/a")).fields["x-cache"]).toBe("MISS");
   });
 
-  test("prints a line for each request, and none with --quiet", async () => {
-    origin.reply("/a", { body: "v1" });
-    const flags = ["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)];
-    dev = new Dev(flags);
-    await dev.says(/everything/);
-    await ask("/a");
-    await dev.says(/^\d\d:\d\d:\d\d {2}GET {4}\/a +200 {2}MISS /m);
-    origin.reply("/odd", { fields: { "cache-control": "max-age=60" }, body: "v1" });
-    await ask("/odd", { "x-odd": "1" });
-    await dev.says(/ {2}GET {4}\/odd +200 {2}MISS .* {2}unkeyed-field:x-odd$/m);
-    dev.interrupt();
-    expect(await dev.exited).toBe(0);
-    dev = new Dev([...flags, "--quiet"]);
-    await dev.says(/everything/);
-    await ask("/a");
-    await origin.goDown();
-    await ask("/b");
-    await dev.says(/cannot be reached/);
-    expect(dev.output).not.toMatch(/GET/);
-  });
-
-  test("ends with one line of what it saw, also with --quiet", async () => {
+  test("--quiet prints no line for a request, and ends with one line of what it saw", async () => {
     origin.reply("/a", { fields: { "cache-control": "max-age=60" }, body: "v1" });
     const flags = ["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)];
     const token = "token-of-the-edge-0123456789abcdef";
@@ -269,9 +272,13 @@ describe("tidemark dev", () => {
     await dev.says(/everything/);
     for (const path of ["/a", "/a", "/a", "/_tidemark/health", "/_tidemark/purges", "/b"]) await ask(path);
     await ask("/a", { authorization: `Bearer ${token}` }, "PURGE");
+    await origin.goDown();
+    await ask("/c");
+    await dev.says(/cannot be reached/); // without a line for a request before it
+    expect(dev.output).not.toMatch(/GET/);
     dev.interrupt();
     expect(await dev.exited).toBe(0);
-    expect(dev.output).toMatch(/Stopping …\n4 requests: 2 hits \(50 %\), 2 waited for the origin\. 1 purge\.\n$/);
+    expect(dev.output).toMatch(/Stopping …\n5 requests: 2 hits \(40 %\), 3 waited for the origin\. 1 purge\.\n$/);
 
     dev = new Dev([...flags, "--json"]);
     await dev.says(/everything/);

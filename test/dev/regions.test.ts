@@ -1,12 +1,13 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { Agent } from "node:http";
 import { join, resolve } from "node:path";
-import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import type { IsolateStats } from "../../wire/stats.ts";
 import type { ClientAnswer } from "../engine/engine.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { freePorts } from "../suite/free-ports.ts";
+import { until } from "../suite/until.ts";
 import { Dev } from "./dev-process.ts";
 
 /** The command of the packed package, in a project that has it installed. */
@@ -23,21 +24,21 @@ let folder: string;
 let port: number;
 let dev: Dev | undefined;
 
-beforeEach(async () => {
+async function begin(): Promise<void> {
   mkdirSync(".tidemark", { recursive: true });
   folder = mkdtempSync(join(".tidemark", "dev-regions-"));
   mkdirSync(join(folder, "tmp"));
   port = await freePorts(REGIONS.length);
   await origin.comeUp();
-});
+}
 
-afterEach(async () => {
+async function end(): Promise<void> {
   dev?.interrupt();
   await dev?.exited;
   dev = undefined;
   await origin.goDown();
   rmSync(folder, { recursive: true });
-});
+}
 
 function config(rest = ""): string {
   const file = join(folder, "site.ts");
@@ -90,51 +91,48 @@ async function purge(region: Region, path: string): Promise<string> {
   return (JSON.parse(answer.body) as { token: string }).token;
 }
 
-describe("tidemark dev --regions", () => {
+describe("tidemark dev --regions, in one run", () => {
+  let running: Dev;
+
+  beforeAll(async () => {
+    await begin();
+    running = await start();
+  });
+  afterAll(end);
+
   test("prints a table of the regions, each with a port and a cache of its own", async () => {
     origin.reply("/a", { ...STORED, body: "v1" });
-    const { output } = await start();
     const table = [
       "  region   city           address                 round trips",
       `  nyc      New York       http://localhost:${port}  none added`,
       `  fra      Frankfurt      http://localhost:${port + 1}  none added`,
       `  syd      Sydney         http://localhost:${port + 2}  none added`,
     ];
-    expect(output.replaceAll(/ +/g, " ")).toContain(table.join("\n").replaceAll(/ +/g, " "));
+    expect(running.output.replaceAll(/ +/g, " ")).toContain(table.join("\n").replaceAll(/ +/g, " "));
     for (const region of REGIONS) {
       expect([await xCache(region, "/a"), await xCache(region, "/a")]).toEqual(["MISS", "HIT"]);
     }
   });
 
   test("a purge in one region takes effect in all regions", async () => {
-    origin.reply("/a", { ...STORED, body: "v1" });
-    await start();
-    for (const region of REGIONS) expect(await xCache(region, "/a")).toBe("MISS");
-    const receipt = await purge("nyc", "/a");
-    for (const region of REGIONS) expect(await xCache(region, "/a", receipt)).toBe("MISS");
+    origin.reply("/purged", { ...STORED, body: "v1" });
+    for (const region of REGIONS) expect(await xCache(region, "/purged")).toBe("MISS");
+    const receipt = await purge("nyc", "/purged");
+    for (const region of REGIONS) expect(await xCache(region, "/purged", receipt)).toBe("MISS");
 
     // Whichever of the printed addresses a page is named by, it is the same page.
-    const body = JSON.stringify({ urls: [`http://localhost:${port + 2}/a`] });
+    const body = JSON.stringify({ urls: [`http://localhost:${port + 2}/purged`] });
     const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
     const answer = await fetch(`http://127.0.0.1:${port}/_tidemark/purge`, { method: "POST", headers, body });
     expect(answer.status).toBe(200);
     const { token } = (await answer.json()) as { token: string };
-    for (const region of REGIONS) expect(await xCache(region, "/a", token)).toBe("MISS");
-  });
-
-  test("--latency prints the round trips, and requests to the origin take as long", async () => {
-    origin.reply("/a", { ...STORED, body: "v1" });
-    const running = await start("--latency", "--json");
-    expect(running.output).toMatch(/syd +Sydney +\S+ +205 ms to the origin, 205 ms to the purge log/);
-    await ask("syd", "/a");
-    await running.says(/"region":"syd"/);
-    expect(entries(running)[0]?.originMs).toBeGreaterThanOrEqual(200);
+    for (const region of REGIONS) expect(await xCache(region, "/purged", token)).toBe("MISS");
   });
 
   test("prints a line for each request and each purge, but no tokens and no health checks", async () => {
     origin.reply("/a?b=c", { ...STORED, body: "v1" });
     origin.reply("/private", { fields: { "cache-control": "private" }, body: "v1" });
-    const running = await start();
+    const from = running.output.length;
     await ask("fra", "/_tidemark/health");
     await ask("fra", "/a?b=c", { fields: { cookie: "session=secret-of-a-visitor" } });
     await ask("fra", "/a?b=c");
@@ -143,9 +141,9 @@ describe("tidemark dev --regions", () => {
     await purge("nyc", "/a?b=c");
     await ask("nyc", "/a?b=c", { method: "PURGE" });
     await running.says(/refused/);
-    const said = running.output.slice(running.output.indexOf("everything")).split("\n");
+    const said = running.output.slice(from).split("\n");
     const lines = said
-      .filter((line) => /^\d\d:\d\d:\d\d {2}/.test(line))
+      .filter((line) => /^\d\d:\d\d:\d\d {2}/.test(line) && !line.includes("/purged")) // which was asked before
       .map((line) => line.replaceAll(/\d+ ms/g, "_ ms"));
     expect(
       lines.map((line) => line.slice("00:00:00  ".length).replaceAll(/ +/g, " ").replace("<_", "_").trim()),
@@ -154,15 +152,66 @@ describe("tidemark dev --regions", () => {
       expect.stringMatching(/^fra GET \/a\?b=c 200 MISS age - stored _ ms origin <?_ ms$/),
       expect.stringMatching(/^fra GET \/a\?b=c 200 HIT age \ds ttl 3\d\d\ds _ ms$/),
       expect.stringMatching(/^syd HEAD \/private 200 MISS age - ttl - _ ms origin <?_ ms/),
-      expect.stringMatching(/^nyc PURGE \/a\?b=c purge 1 settles in _ ms _ ms$/),
+      expect.stringMatching(/^nyc PURGE \/a\?b=c purge \d+ settles in _ ms _ ms$/),
       "nyc PURGE refused: 401 _ ms",
     ]);
     expect(running.output).not.toContain("secret-of-a-visitor");
   });
 
-  test("--json writes entries, and nothing else, on stdout", async () => {
+  test("the line of a purge names its first items, and that of a large purge their numbers", async () => {
+    const send = (body: object) =>
+      exchange(new URL(`http://127.0.0.1:${port}`), agent, {
+        method: "POST",
+        path: "/_tidemark/purge",
+        host: `localhost:${port}`,
+        fields: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+    await send({ tags: ["song:1", "song:2"], urls: ["/a", "/b"] });
+    await send({ prefixes: ["/shop"], hosts: [`localhost:${port}`] });
+    await send({ prefixes: Array.from({ length: 20 }, (_, index) => `/${index}/${"a".repeat(4000)}`) });
+    await send({ tags: Array.from({ length: 4000 }, (_, index) => `tag-of-some-length-${index}`) });
+    await send({ tags: Array.from({ length: 2000 }, (_, index) => `tag-of-some-length-${index}`) });
+    await send({ everything: true });
+    await running.says(/PURGE {2}\/a, \/b, tag:song:1 and 1 more /);
+    await running.says(/PURGE {2}prefix:\/shop, host:localhost:\d+ /);
+    await running.says(/PURGE {2}20 prefixes /);
+    await running.says(/PURGE {2}4000 tags /);
+    await running.says(/PURGE {2}tag:tag-of-some-length-0, .* and 1997 more /);
+    await running.says(/PURGE {2}everything /);
+  });
+
+  test("an edit of the rules reaches every region, and each still finds the log", async () => {
     origin.reply("/a", { ...STORED, body: "v1" });
-    const running = await start("--json");
+    origin.reply("/b", { ...STORED, body: "v1" });
+    for (const region of REGIONS) expect(await xCache(region, "/b")).toBe("MISS");
+    config(`routes: [{ match: "/a", pass: true }]`);
+    await running.says(/its rules are in force/);
+    for (const region of REGIONS) expect(await xCache(region, "/a")).toBe("BYPASS");
+    const receipt = await purge("syd", "/b");
+    expect(await xCache("fra", "/b", receipt)).toBe("MISS");
+    expect(running.output).not.toContain("log cannot be reached");
+  });
+
+  test("Ctrl-C leaves no port open and, without --persist, no file", async () => {
+    origin.reply("/a", { ...STORED, body: "v1" });
+    for (const region of REGIONS) await ask(region, "/a");
+    running.interrupt();
+    expect(await running.exited).toBe(0);
+    for (const region of REGIONS) await expect(ask(region, "/a")).rejects.toThrow("ECONNREFUSED");
+    expect(readdirSync(join(folder, "tmp"))).toEqual([]);
+    expect(readdirSync(folder).sort()).toEqual(["site.ts", "tmp"]);
+  });
+});
+
+describe("tidemark dev --regions", () => {
+  beforeEach(begin);
+  afterEach(end);
+
+  test("--json writes entries, and nothing else, on stdout; with --latency, requests to the origin take as long", async () => {
+    origin.reply("/a", { ...STORED, body: "v1" });
+    const running = await start("--latency", "--json");
+    expect(running.output).toMatch(/syd +Sydney +\S+ +205 ms to the origin, 205 ms to the purge log/);
     await ask("fra", "/a");
     await ask("nyc", "/nobody");
     await purge("nyc", "/a");
@@ -196,6 +245,10 @@ describe("tidemark dev --regions", () => {
         ms: expect.any(Number),
       },
     ]);
+    await ask("syd", "/a");
+    await running.says(/"region":"syd"/);
+    expect(entries(running).at(-1)).toMatchObject({ region: "syd", originMs: expect.any(Number) });
+    expect(entries(running).at(-1)?.originMs).toBeGreaterThanOrEqual(200);
   });
 
   test("with purge.push, a purge is pushed to every region, and the log says that all of them have confirmed it", async () => {
@@ -208,26 +261,13 @@ describe("tidemark dev --regions", () => {
     for (const region of REGIONS) expect(await xCache(region, "/a")).toBe("MISS");
   });
 
-  test("an edit of the rules reaches every region, and each still finds the log", async () => {
-    origin.reply("/a", { ...STORED, body: "v1" });
-    origin.reply("/b", { ...STORED, body: "v1" });
-    const running = await start();
-    for (const region of REGIONS) expect(await xCache(region, "/b")).toBe("MISS");
-    config(`routes: [{ match: "/a", pass: true }]`);
-    await running.says(/its rules are in force/);
-    for (const region of REGIONS) expect(await xCache(region, "/a")).toBe("BYPASS");
-    const receipt = await purge("syd", "/b");
-    expect(await xCache("fra", "/b", receipt)).toBe("MISS");
-    expect(running.output).not.toContain("log cannot be reached");
-  });
-
   test("--persist keeps cache and purges over a restart", async () => {
     origin.reply("/kept", { ...STORED, body: "v1" });
     origin.reply("/purged", { ...STORED, body: "v1" });
     const before = await start("--persist");
     for (const path of ["/kept", "/purged"]) for (const region of REGIONS) await ask(region, path);
     await purge("nyc", "/purged");
-    for (const region of REGIONS) while ((await storedIn(region)) < 2); // pages are written behind their answers
+    for (const region of REGIONS) await until(async () => (await storedIn(region)) === 2); // behind their answers
     before.interrupt();
     expect(await before.exited).toBe(0);
 
@@ -236,41 +276,6 @@ describe("tidemark dev --regions", () => {
       expect([region, await xCache(region, "/kept"), await xCache(region, "/purged")]).toEqual([region, "HIT", "MISS"]);
     }
     expect(readdirSync(join(folder, ".tidemark", "dev")).sort()).toEqual(["fra", "nyc", "purge-log", "syd"]);
-  });
-
-  test("the line of a purge names its first items, and that of a large purge their numbers", async () => {
-    const running = await start();
-    const send = (body: object) =>
-      exchange(new URL(`http://127.0.0.1:${port}`), agent, {
-        method: "POST",
-        path: "/_tidemark/purge",
-        host: `localhost:${port}`,
-        fields: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
-        body: JSON.stringify(body),
-      });
-    await send({ tags: ["song:1", "song:2"], urls: ["/a", "/b"] });
-    await send({ prefixes: ["/shop"], hosts: [`localhost:${port}`] });
-    await send({ prefixes: Array.from({ length: 20 }, (_, index) => `/${index}/${"a".repeat(4000)}`) });
-    await send({ tags: Array.from({ length: 4000 }, (_, index) => `tag-of-some-length-${index}`) });
-    await send({ tags: Array.from({ length: 2000 }, (_, index) => `tag-of-some-length-${index}`) });
-    await send({ everything: true });
-    await running.says(/PURGE {2}\/a, \/b, tag:song:1 and 1 more /);
-    await running.says(/PURGE {2}prefix:\/shop, host:localhost:\d+ /);
-    await running.says(/PURGE {2}20 prefixes /);
-    await running.says(/PURGE {2}4000 tags /);
-    await running.says(/PURGE {2}tag:tag-of-some-length-0, .* and 1997 more /);
-    await running.says(/PURGE {2}everything /);
-  });
-
-  test("Ctrl-C leaves no port open and, without --persist, no file", async () => {
-    origin.reply("/a", { ...STORED, body: "v1" });
-    const running = await start();
-    for (const region of REGIONS) await ask(region, "/a");
-    running.interrupt();
-    expect(await running.exited).toBe(0);
-    for (const region of REGIONS) await expect(ask(region, "/a")).rejects.toThrow("ECONNREFUSED");
-    expect(readdirSync(join(folder, "tmp"))).toEqual([]);
-    expect(readdirSync(folder).sort()).toEqual(["site.ts", "tmp"]);
   });
 
   test("a port that is taken is named with the region that would listen there, and no file is left", async () => {

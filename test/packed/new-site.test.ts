@@ -1,13 +1,13 @@
 import { appendFile, cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { Agent } from "node:http";
 import { delimiter, dirname, join } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import { Dev } from "../dev/dev-process.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { freePort } from "../suite/free-ports.ts";
+import { until } from "../suite/until.ts";
 import { type Ended, run, tool } from "./installed-package.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -121,7 +121,7 @@ describe("wrangler dev in that project", () => {
     await dev.says(/did you mean pass\?/);
 
     await writeFile(file, text.replace("/admin{", "/private{"));
-    while ((await ask("/private/x")).fields["x-cache"] !== "BYPASS") await nextTurn();
+    await until(async () => (await ask("/private/x")).fields["x-cache"] === "BYPASS");
     expect(await ask("/admin/y")).toMatchObject({ fields: { "x-cache": "MISS" } });
     await writeFile(file, text);
   }, 120_000);

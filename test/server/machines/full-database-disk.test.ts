@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest"
 import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
 import { SmallDisk } from "../../suite/small-disk.ts";
+import { breath } from "../../suite/until.ts";
 import { ServerProcess } from "../serve/running-server.ts";
 import { type Settling, untilOneSettlesAtOnce } from "../serve/settled-purges.ts";
 
@@ -92,13 +93,11 @@ describe.skipIf(!canRun)(canRun ? "where the disk of PostgreSQL is full:" : NOT_
     expect(await ask()).toMatchObject({ status: 200, body: "page" });
     disk.free();
     await postgres.start();
-    let accepted: Awaited<ReturnType<typeof purge>>;
-    do accepted = await purge("second");
-    while (accepted.status === 503);
+    let accepted = await purge("second");
+    for (; accepted.status === 503; accepted = await purge("second")) await breath();
     expect(accepted).toMatchObject({ status: 200, body: { seq: 2, replayed: false } });
-    let answer: Awaited<ReturnType<typeof ask>>;
-    do answer = await ask();
-    while (answer.xCache !== "HIT");
+    let answer = await ask();
+    for (; answer.xCache !== "HIT"; answer = await ask()) await breath();
     expect(answer).toMatchObject({ status: 200, body: "page" });
   });
 });

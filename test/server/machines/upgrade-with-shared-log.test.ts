@@ -7,6 +7,7 @@ import { ONLY_SITE } from "../../../server/processes/site-logs.ts";
 import { Supervisor } from "../../../server/processes/supervisor.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
 import { freePort } from "../../suite/free-ports.ts";
+import { breath, until } from "../../suite/until.ts";
 import { PageClient, PROGRAM, startFailingSuccessor } from "../processes/pages.ts";
 import { ServerProcess } from "../serve/running-server.ts";
 import { Relay } from "./relay.ts";
@@ -111,6 +112,7 @@ describe.skipIf(noPostgres)("an upgrade in place of a machine that shares its lo
         const atLeast = settled;
         expect(await machine.version()).toBeGreaterThanOrEqual(atLeast);
         answers++;
+        await breath();
       }
     };
     const purger = (async () => {
@@ -119,6 +121,7 @@ describe.skipIf(noPostgres)("an upgrade in place of a machine that shares its lo
         const receipt = await both[number % 2]!.purge(number);
         expect(receipt).toMatchObject({ seq: number, replayed: false });
         if (receipt.settlesInMs === 0) settled = number;
+        await breath();
       }
     })();
     const work = (async () => {
@@ -126,9 +129,7 @@ describe.skipIf(noPostgres)("an upgrade in place of a machine that shares its lo
         const before = { answers, settled };
         await machine.server.upgrade();
         // Each has to see purges settle by the confirmations of both machines again.
-        while (answers < before.answers + 100 || settled < before.settled + 5) {
-          await new Promise((resolve) => setImmediate(resolve));
-        }
+        await until(() => answers >= before.answers + 100 && settled >= before.settled + 5);
       }
       isOver = true;
     })();

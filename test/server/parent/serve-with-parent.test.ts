@@ -9,6 +9,7 @@ import { HOST } from "../../engine/scenario.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
 import { byDepth } from "../../suite/depth.ts";
 import { freePort } from "../../suite/free-ports.ts";
+import { breath } from "../../suite/until.ts";
 import { Relay } from "../machines/relay.ts";
 import { ServerProcess } from "../serve/running-server.ts";
 import { type Settling, settled } from "../serve/settled-purges.ts";
@@ -145,6 +146,7 @@ describe.skipIf(noPostgres)("a parent with children that share its log", { timeo
         const before = settled;
         const { status, body } = await get(address, "/page");
         if (status !== 200 || Number(body) < before) old.push(`${status} ${body} after ${before} at ${address.host}`);
+        await breath();
       }
     };
     const visitors = addresses.map(visit);

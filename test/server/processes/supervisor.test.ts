@@ -11,6 +11,7 @@ import { Supervisor, type SupervisorOptions } from "../../../server/processes/su
 import { eventInWords, type SupervisorEvent } from "../../../server/processes/supervisor-events.ts";
 import type { Predecessor } from "../../../server/processes/upgrade.ts";
 import { systemClock } from "../../../server/system-clock.ts";
+import { until } from "../../suite/until.ts";
 import { isAlive } from "./is-alive.ts";
 import type { PageSettings } from "./page-worker.ts";
 import { ask, PageClient, PROGRAM, startFailingSuccessor, type Who } from "./pages.ts";
@@ -373,6 +374,7 @@ describe("a supervisor", () => {
         return successor;
       };
       const supervisor = await start({ startSuccessor, workers: 1 });
+      const [pid] = [...supervisor.workers.values()] as [number];
       const held = await hold(supervisor.addresses[0]!);
       expect(await supervisor.upgrade()).toBe(true);
       let ended: unknown = null;
@@ -384,8 +386,8 @@ describe("a supervisor", () => {
       expect(await supervisor.reload()).toBe(false);
       await exit;
       expect(ended).toEqual([8, null]); // as it does at SIGHUP
-      await supervisor.stop();
-      await held.answer.catch(() => undefined);
+      process.kill(pid, "SIGUSR2");
+      expect(await held.answer).toMatchObject({ pid });
     });
 
     test("and told to stop after that, it gives its workers the usual time; told again, none", async () => {
@@ -425,7 +427,7 @@ describe("a supervisor", () => {
       void supervisor.stop();
       void supervisor.stop();
       expect(asked).toEqual([-1, -1, 10_000, 0]); // nobody has moved log files away when a config changes
-      while (isAlive(pid)) await new Promise((resolve) => setImmediate(resolve));
+      await until(() => !isAlive(pid));
       await expect(start()).rejects.toThrow("Another tidemark serve owns"); // the old workers still read the log
       expect(hasEnded).toBe(false);
       gone();

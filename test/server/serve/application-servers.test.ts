@@ -3,12 +3,13 @@ import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
-import { delimiter, join, resolve } from "node:path";
+import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { blockWith } from "../../snippets/blocks.ts";
 import { freePort } from "../../suite/free-ports.ts";
 import { listenLocally, localUrl } from "../../suite/local-url.ts";
-import { ServerProcess } from "./running-server.ts";
+import { until } from "../../suite/until.ts";
+import { MAIN, ServerProcess } from "./running-server.ts";
 
 /* What docs/server.md shows of application servers and of nginx. */
 const PAGE = "docs/server.md";
@@ -20,13 +21,13 @@ const PID_FILE = "gunicorn.pid";
 const END = "(the end of the block)";
 
 /**
- * `npx` runs our command from the sources, and gunicorn says in a file which process has gone to the background. One worker
+ * `npx` runs our command, and gunicorn says in a file which process has gone to the background. One worker
  * serves: another one would have to wait for the disk to have the page, and after a second it would ask for it itself.
  */
 const NPX = `#!/bin/sh
 shift
 [ "$1" = serve ] && set -- "$@" --workers 1
-exec "${process.execPath}" "${resolve("cli/main.ts")}" "$@"
+exec "${process.execPath}" "${MAIN}" "$@"
 `;
 const GUNICORN = `#!/bin/sh\nexec "${pathOf("gunicorn")}" --pid ${PID_FILE} "$@"\n`;
 
@@ -63,16 +64,16 @@ function pathOf(tool: string): string {
 /** Ends the process in the background, if there is one, and waits until it has deleted its file. */
 async function endGunicorn(file: string): Promise<void> {
   if (existsSync(file)) process.kill(Number(readFileSync(file, "utf8")), "SIGTERM");
-  while (existsSync(file)) await new Promise((resolveLater) => setImmediate(resolveLater));
+  await until(() => !existsSync(file));
 }
 
 async function start(command: string, isUp: () => boolean | Promise<boolean>): Promise<void> {
   const child = spawn("sh", ["-c", `exec ${command}`], { cwd: folder, stdio: "ignore", detached: true });
   children.push(child);
-  while (!(await isUp())) {
+  await until(() => {
     if (child.exitCode !== null) throw new Error(`${command} ended with ${child.exitCode}`);
-    await new Promise((resolveLater) => setImmediate(resolveLater));
-  }
+    return isUp();
+  });
 }
 
 /** What a script prints, whose shell then waits for the processes that it has left behind. */

@@ -9,6 +9,7 @@ import type { TLSSocket } from "node:tls";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { byDepth } from "../../suite/depth.ts";
 import { listenLocally, localUrl } from "../../suite/local-url.ts";
+import { breath, until } from "../../suite/until.ts";
 import { makeCertificate } from "../front/make-certificate.ts";
 import { OwnPauses } from "./own-pauses.ts";
 import { ServerProcess } from "./running-server.ts";
@@ -96,6 +97,7 @@ describe("tidemark serve under load", { timeout: 1_200_000 }, () => {
         if (answer === null) continue;
         expect(answer.body).toBe(PAGE);
         answers++;
+        await breath();
       }
     };
     const visitInHttp2 = async () => {
@@ -107,13 +109,12 @@ describe("tidemark serve under load", { timeout: 1_200_000 }, () => {
         }
         expect([PAGE, null]).toContain(await askInHttp2(session));
         answers++;
+        await breath();
       }
       session?.destroy();
     };
     /** Workers of the old settings may take connections a moment longer. */
-    const hasNewest = async () => {
-      while (!(await ask(false)).names?.includes(newest()));
-    };
+    const hasNewest = () => until(async () => (await ask(false)).names?.includes(newest()) ?? false);
     const work = (async () => {
       const reloadsBy = async (cause: () => void) => {
         const from = server.printed.length;
@@ -130,7 +131,7 @@ describe("tidemark serve under load", { timeout: 1_200_000 }, () => {
         await server.upgrade();
         await hasNewest();
         const before = answers;
-        while (answers < before + 100) await new Promise((resolve) => setImmediate(resolve));
+        await until(() => answers >= before + 100);
       }
     })().finally(() => {
       isOver = true;

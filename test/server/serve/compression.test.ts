@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
 import { decodingExchange } from "../../engine/decoded-body.ts";
+import { breath } from "../../suite/until.ts";
 import { ServerProcess } from "./running-server.ts";
 import { type Settling, settled } from "./settled-purges.ts";
 
@@ -56,6 +57,7 @@ test("the processes of a server compress, purge what they have compressed, and s
       const answer = await ask();
       expect(answer.body).toBe(body);
       if (answer.fields["content-encoding"] === coding) return answer;
+      await breath();
     }
   };
   expect((await untilCoded("zstd", V1)).fields).toMatchObject({ etag: `W/"${V1.length}"`, vary: "Accept-Encoding" });

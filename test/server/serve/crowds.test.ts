@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { byDepth } from "../../suite/depth.ts";
 import { listenLocally, localUrl } from "../../suite/local-url.ts";
+import { until } from "../../suite/until.ts";
 import { ServerProcess } from "./running-server.ts";
 
 const MIB = 1024 * 1024;
@@ -35,7 +36,7 @@ describe.skipIf(platform() !== "linux")("a crowd before tidemark serve (memory i
     server = new ServerProcess(folder, args, { TIDEMARK_HOSTS: "*" });
     address = await server.address();
     worker = (await server.prints(/worker-1 \(process (\d+)\) accepts/))[1]!;
-    while ((await ask("/large")).xCache !== "HIT");
+    await until(async () => (await ask("/large")).xCache === "HIT");
   }, 60_000);
   afterEach(() => {
     for (const socket of crowd.splice(0)) socket.destroy();
@@ -87,7 +88,10 @@ describe.skipIf(platform() !== "linux")("a crowd before tidemark serve (memory i
     expect(descriptors()).toBeGreaterThan(each.count); // all are connected
     expect(crowd.filter((socket) => socket.destroyed)).toEqual([]);
     for (const socket of crowd) socket.destroy();
-    while (descriptors() > before.descriptors + 10) await ask("/small");
+    await until(async () => {
+      await ask("/small");
+      return descriptors() <= before.descriptors + 10;
+    });
     await visitOften(before.memory);
   });
 });

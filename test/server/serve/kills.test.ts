@@ -8,6 +8,7 @@ import { chances } from "../../engine/chances.ts";
 import { byDepth } from "../../suite/depth.ts";
 import { freePort } from "../../suite/free-ports.ts";
 import { listenLocally, localUrl } from "../../suite/local-url.ts";
+import { breath, until } from "../../suite/until.ts";
 import { isAlive } from "../processes/is-alive.ts";
 import { ServerProcess } from "./running-server.ts";
 import { settled } from "./settled-purges.ts";
@@ -90,7 +91,7 @@ describe("SIGKILL of a worker or of the supervisor of tidemark serve", { timeout
       const answer = await ask({ method: "POST", path: "/_tidemark/purge", headers }, what).catch(() => null);
       if (answer?.status === 200) return JSON.parse(answer.body);
       if (answer !== null) expect(answer.status).toBe(503); // the log cannot be reached
-      await new Promise((resolve) => setImmediate(resolve));
+      await breath();
     }
   }
 
@@ -107,7 +108,7 @@ describe("SIGKILL of a worker or of the supervisor of tidemark serve", { timeout
         const answer = await ask({ path }).catch(() => null);
         if (answer === null) {
           broken++;
-          await new Promise((resolve) => setImmediate(resolve));
+          await breath();
           continue;
         }
         const bytes = Number(path.split("/")[1]);
@@ -120,11 +121,11 @@ describe("SIGKILL of a worker or of the supervisor of tidemark serve", { timeout
     };
     const pass = async (steps: number) => {
       const from = answers + broken;
-      while (answers + broken < from + steps && !isOver) await new Promise((resolve) => setImmediate(resolve));
+      await until(() => answers + broken >= from + steps || isOver);
     };
     const answered = async (count: number) => {
       const from = answers;
-      while (answers < from + count && !isOver) await new Promise((resolve) => setImmediate(resolve));
+      await until(() => answers >= from + count || isOver);
     };
     const kill = async () => {
       await pass(Math.floor(random() * STEPS));

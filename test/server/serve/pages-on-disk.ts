@@ -1,12 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { until } from "../../suite/until.ts";
 
 /**
  * Resolves when the cache of a server has this text in one of its files: a page is written behind its answer, and a disk
  * may take its time. `cache` is the folder of `--cache`.
  */
-export async function untilOnDisk(cache: string, text: string): Promise<void> {
-  while (!isOnDisk(join(cache, "pages"), text)) await new Promise((resolve) => setImmediate(resolve));
+export function untilOnDisk(cache: string, text: string): Promise<void> {
+  return until(() => isOnDisk(join(cache, "pages"), text));
 }
 
 function isOnDisk(pages: string, text: string): boolean {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { listenLocally, localUrl } from "../../suite/local-url.ts";
+import { breath, until } from "../../suite/until.ts";
 import { ServerProcess } from "./running-server.ts";
 
 const ROTATIONS = 10;
@@ -52,12 +53,15 @@ describe("the access log of tidemark serve", { timeout: 60_000 }, () => {
     let asked = 0;
     let isOver = false;
     const visit = async () => {
-      while (!isOver) await (await fetch(new URL(`/page?number=${++asked}`, address))).text();
+      while (!isOver) {
+        await (await fetch(new URL(`/page?number=${++asked}`, address))).text();
+        await breath();
+      }
     };
     const visitors = Array.from({ length: CLIENTS }, visit);
     for (let rotation = 1; rotation <= ROTATIONS; rotation++) {
       const before = asked;
-      while (asked < before + 50) await new Promise((resolve) => setImmediate(resolve));
+      await until(() => asked >= before + 50);
       renameSync(join(folder, "access.log"), join(folder, `access.log.${rotation}`));
       server.child.kill("SIGUSR1");
       await server.prints(new RegExp(`(log files were opened anew[^]*){${rotation}}`));

@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { inject } from "vitest";
+import { until } from "../../suite/until.ts";
 import { isAlive } from "../processes/is-alive.ts";
 
-const MAIN = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
+/** The module of the command: as `build-command.ts` has built it, and the sources in a project without it. */
+export const MAIN = inject("builtCommand") ?? fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
 
 /** `tidemark serve` in a process of its own, with what it prints. */
 export class ServerProcess {
@@ -14,7 +17,7 @@ export class ServerProcess {
   /** The process that serves: this one, or the last one that it was upgraded to. */
   #pid: number;
 
-  /** `main`: the module of the command; default: that of the sources. `openFiles`: how many files it may open. */
+  /** `main`: the module of the command; default: that of this repository. `openFiles`: how many files it may open. */
   constructor(
     folder: string,
     args: readonly string[],
@@ -67,7 +70,7 @@ export class ServerProcess {
   /** Resolves when as many of its workers have ended, in the order of their starts: those of old settings may answer till then. */
   async hasRetired(count: number): Promise<void> {
     const started = [...this.#printed.matchAll(/worker-\d+ \(process (\d+)\) accepts/g)].map(([, pid]) => Number(pid));
-    while (started.slice(0, count).some(isAlive)) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => !started.slice(0, count).some(isAlive));
   }
 
   /** The exit code, once it has ended. */

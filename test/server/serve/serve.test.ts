@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
 import { DEFAULT_CACHE } from "../../../cli/server-folder.ts";
 import { freePort } from "../../suite/free-ports.ts";
+import { until } from "../../suite/until.ts";
 import { untilOnDisk } from "./pages-on-disk.ts";
 import { ServerProcess } from "./running-server.ts";
 import { type Settling, settled } from "./settled-purges.ts";
@@ -172,7 +173,7 @@ describe("tidemark serve", () => {
     for (let time = 0; time < 2; time++) {
       renameSync(log, `${log}.old`);
       server.signal("SIGUSR1"); // of which it says a line once both workers have opened the file anew
-      while (!existsSync(log)) await new Promise(setImmediate);
+      await until(() => existsSync(log));
     }
     expect((await ask(address, "/none")).status).toBe(404);
     expect(await server.stop()).toBe(0);

@@ -10,6 +10,7 @@ import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
 import { type HeldSocket, openSockets } from "../../../server/processes/listening-sockets.ts";
 import { systemClock } from "../../../server/system-clock.ts";
 import { makeCertificate } from "../front/make-certificate.ts";
+import { MAIN } from "./running-server.ts";
 
 const UNITS = "docs/examples/server";
 const has = (tool: string) => spawnSync(tool, ["--version"]).error === undefined;
@@ -81,7 +82,7 @@ describe("sockets of systemd", { timeout: 60_000 }, () => {
   function start(pid = "$$", environment: Readonly<Record<string, string>> = {}, ...args: readonly string[]) {
     const { PATH, NODE_COMPILE_CACHE } = process.env;
     const command = `LISTEN_PID=${pid} LISTEN_FDS=1 exec "$0" "$@"`;
-    const serve = ["cli/main.ts", "serve", "--origin", origin.url, "--workers", "1", "--cache", join(folder, "cache")];
+    const serve = [MAIN, "serve", "--origin", origin.url, "--workers", "1", "--cache", join(folder, "cache")];
     const { fd } = socket.handle as unknown as { fd: number };
     const child = spawn("sh", ["-c", command, process.execPath, ...serve, ...args], {
       env: {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { freePort } from "../../suite/free-ports.ts";
 import { listenLocally, localUrl } from "../../suite/local-url.ts";
+import { breath, until } from "../../suite/until.ts";
 import { isAlive } from "../processes/is-alive.ts";
 import { OwnPauses } from "./own-pauses.ts";
 import { ServerProcess } from "./running-server.ts";
@@ -90,6 +91,7 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
         expect(status).toBe(200);
         expect(Number(body.slice(1))).toBeGreaterThanOrEqual(atLeast);
         answers++;
+        await breath();
       }
     };
     const kept = new Agent({ keepAlive: true, maxSockets: 6 });
@@ -108,6 +110,7 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
         const receipt = first ?? (await purge(number));
         expect(receipt).toMatchObject({ seq: number, ...(first !== null && { replayed: false }) });
         if (receipt.settlesInMs === 0) purged = number;
+        await breath();
       }
     })();
     const all = Promise.all([...visitors, purger]);
@@ -116,9 +119,7 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
         const before = { answers, purged };
         await server.upgrade();
         // Each has to see purges settle by confirmations again.
-        while (answers < before.answers + 200 || purged < before.purged + 5) {
-          await new Promise((resolve) => setImmediate(resolve));
-        }
+        await until(() => answers >= before.answers + 200 && purged >= before.purged + 5);
       }
       isOver = true;
     })();
@@ -172,7 +173,7 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
     await server.upgrade();
     server.signal("SIGTERM");
     await server.prints(/tidemark: stopping/);
-    while ((await ask({ agent: false }).catch(() => null)) !== null);
+    await until(async () => (await ask({ agent: false }).catch(() => null)) === null);
     expect(isAlive(server.pid)).toBe(true);
     finish();
     expect(await answer).toEqual({ status: 200, body: "held" });

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
 import type { ClientAnswer } from "../../engine/engine.ts";
 import { exchange } from "../../engine/runtime-engine.ts";
+import { breath, until } from "../../suite/until.ts";
 import { untilOnDisk } from "../serve/pages-on-disk.ts";
 import { ServerProcess } from "../serve/running-server.ts";
 import { type Settling, settled, untilOneSettlesAtOnce } from "../serve/settled-purges.ts";
@@ -77,10 +78,10 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
 
   /** Resolves to the receipt when the purge has settled. */
   async function purge(port: number, site: string): Promise<Settling> {
-    let got: ClientAnswer;
+    const send = () => ask(port, `${site}.test`, "/_tidemark/purge", tokenOf(site), { urls: ["/page"] });
+    let got = await send();
     // A worker of the old settings, which may take connections a moment longer, does not know a new site or its token.
-    do got = await ask(port, `${site}.test`, "/_tidemark/purge", tokenOf(site), { urls: ["/page"] });
-    while (got.status === 421 || got.status === 401);
+    for (; got.status === 421 || got.status === 401; got = await send()) await breath();
     if (got.status !== 200) throw new Error(`a purge was answered with ${got.status}: ${got.body}`);
     return settled(JSON.parse(got.body) as Settling);
   }
@@ -94,7 +95,7 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
 
   /** Resolves once every worker answers so. Those of the old settings may take connections a moment longer. */
   async function untilPage(port: number, host: string, body: string): Promise<void> {
-    for (let same = 0; same < 2 * REPEATED; ) same = (await ask(port, host)).body === body ? same + 1 : 0;
+    for (let same = 0; same < 2 * REPEATED; await breath()) same = (await ask(port, host)).body === body ? same + 1 : 0;
   }
 
   test("keeps sites apart, with a log, a ledger and a backup of each, over restarts and the death of its supervisor", async () => {
@@ -171,7 +172,7 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     remove("third");
     write("blog", 'hosts: ["blog.test", "third.test"]');
     await untilPage(port, "third.test", "blog v1");
-    while ((await ask(port, "third.test", "/_tidemark/site", tokenOf("third"))).status !== 401);
+    await until(async () => (await ask(port, "third.test", "/_tidemark/site", tokenOf("third"))).status === 401);
     publish("shop", "v2");
     expect(await purge(port, "shop")).toMatchObject({ seq: 1 });
     await expectPage(port, "shop", "v2");
