@@ -17,15 +17,19 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
   hasBegun = false;
   readonly #resolve: (answer: OriginAnswer) => void;
   readonly #isHead: boolean;
+  readonly #brokenBy: () => Error | null;
+  #endsWithConnection = false;
   #controller: Dispatcher.DispatchController | undefined;
   #isTimedOut = false;
   #body: PushedBody | undefined;
 
-  constructor(isHead: boolean) {
+  /** `brokenBy`: the error of a connection, while undici is told of it. */
+  constructor(isHead: boolean, brokenBy: () => Error | null = () => null) {
     const { promise, resolve } = Promise.withResolvers<OriginAnswer>();
     this.answer = promise;
     this.#resolve = resolve;
     this.#isHead = isHead;
+    this.#brokenBy = brokenBy;
   }
 
   /** The head has not come in time. */
@@ -61,6 +65,7 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
     const fields = toFields(headers);
     const lengthBytes = announcedBytes((name) => fields.get(name));
     const hasBody = !this.#isHead && mayHaveBody(status) && lengthBytes !== 0;
+    this.#endsWithConnection = lengthBytes === null && !fields.has("transfer-encoding");
     this.#body = hasBody ? new PushedBody(lengthBytes, this) : undefined;
     this.#resolve({ kind: "answered", response: { status, statusText, fields, body: this.#body ?? null } });
   }
@@ -81,8 +86,11 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
     this.#body?.push(piece);
   }
 
+  /** undici takes a reset, too, for the end of a body that ends with the connection. RFC 9112 §8. */
   onResponseEnd(): void {
-    this.#body?.end();
+    const cause = this.#endsWithConnection ? this.#brokenBy() : null;
+    if (cause) this.#body?.fail(cause);
+    else this.#body?.end();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, cause: Error): void {

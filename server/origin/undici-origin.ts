@@ -44,7 +44,8 @@ const NOT_SENT: ReadonlySet<string> = new Set([
 /*
  * The origin over undici's pool. Its guarantees, on which this code relies:
  * - It decodes nothing, follows nothing and adds only `host` and `connection`.
- * - A body that ends early fails; what follows an answer is not taken for the next one.
+ * - A body that ends early fails, but for a reset of one that ends with its connection, which `OriginExchange` sees to; what
+ *   follows an answer is not taken for the next one.
  * - It does not use an idle connection before having seen that nothing has come on it.
  * It closes the connection after each HEAD, because some servers send a body.
  */
@@ -57,6 +58,8 @@ export class UndiciOrigin implements Origin {
   readonly #basePath: string;
   /** How many bytes a connection had brought when it failed. */
   readonly #readBefore = new WeakMap<object, number>();
+  /** The error of a connection, while undici is told of it. */
+  #brokenBy: Error | null = null;
 
   constructor({ address, timeoutMs, bodies, tls, ...options }: UndiciOriginOptions) {
     this.url = address.url;
@@ -80,14 +83,20 @@ export class UndiciOrigin implements Origin {
       bodyTimeout: options.silenceMs ?? 300_000,
       connect: (target, callback) => {
         const socket = connect(target, callback) as unknown as Socket | undefined;
-        socket?.prependListener("error", (error) => this.#readBefore.set(error, socket.bytesRead));
+        socket?.prependListener("error", (error) => {
+          this.#readBefore.set(error, socket.bytesRead);
+          this.#brokenBy = error;
+          queueMicrotask(() => {
+            this.#brokenBy = null;
+          });
+        });
       },
     });
   }
 
   async fetch(request: OriginRequest): Promise<OriginAnswer> {
     for (let tries = 0; ; tries++) {
-      const exchange = new OriginExchange(request.method === "HEAD");
+      const exchange = new OriginExchange(request.method === "HEAD", () => this.#brokenBy);
       const deadline = new AnswerDeadline(this.timeoutMs, () => exchange.timeOut());
       this.#dispatch(request, exchange, deadline);
       const answer = await exchange.answer;

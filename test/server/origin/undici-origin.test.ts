@@ -223,6 +223,19 @@ describe("answers", () => {
   });
 
   test.each([
+    ["an end", (socket: Socket) => socket.end(), "page"],
+    ["a reset", (socket: Socket) => socket.resetAndDestroy(), "cut off"],
+  ])("%s of the connection, for a body that ends with it", async (_, end, expected) => {
+    const { url } = await rawOrigin((_request, socket) =>
+      socket.write("HTTP/1.1 200 OK\r\n\r\npage", () => sent.resolve(socket)),
+    );
+    const sent = Promise.withResolvers<Socket>();
+    const { body } = answered(await connectTo(url).fetch(get));
+    end(await sent.promise);
+    expect(await textOf(body).catch(() => "cut off")).toBe(expected);
+  });
+
+  test.each([
     ["HEAD", { method: "HEAD" }, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"],
     ["204", {}, "HTTP/1.1 204 No Content\r\n\r\n"],
     ["304", {}, "HTTP/1.1 304 Not Modified\r\nContent-Length: 10\r\n\r\n"],
