@@ -35,10 +35,10 @@ export const mutants: Mutants = {
     reddens: "invalidation/location-names-hidden-origin",
   },
   "spelling-counts": {
-    name: "a URL is invalidated only in the spelling of the request",
+    name: "a URL is invalidated in another spelling than that of its key",
     file: INVALIDATION,
     from: "const target = context.resolve(each);",
-    to: 'const target = { ...context.resolve(each), cacheKey: context.url, kind: "resolved" };',
+    to: 'const target = { ...context.resolve(each), cacheKey: each.toLowerCase(), kind: "resolved" };',
     reddens: "invalidation/any-spelling-of-url",
   },
   "query-does-not-count": {

@@ -85,6 +85,7 @@ describe("sockets of systemd", { timeout: 60_000 }, () => {
     const serve = [MAIN, "serve", "--origin", origin.url, "--workers", "1", "--cache", join(folder, "cache")];
     const { fd } = socket.handle as unknown as { fd: number };
     const child = spawn("sh", ["-c", command, process.execPath, ...serve, ...args], {
+      cwd: folder, // without settings
       env: {
         ...{ PATH, NODE_COMPILE_CACHE, NO_COLOR: "1", TIDEMARK_HOSTS: "*", LISTEN_FDNAMES: "tidemark.socket" },
         ...environment,
