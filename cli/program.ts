@@ -101,6 +101,7 @@ export function createProgram(): Command {
 
 /** Runs the command line and sets the exit code of the process. */
 export async function runProgram(): Promise<void> {
+  for (const output of [process.stdout, process.stderr]) output.on("error", unlessClosed);
   try {
     await createProgram().parseAsync();
   } catch (error) {
@@ -108,4 +109,9 @@ export async function runProgram(): Promise<void> {
     // commander has printed the error. Its own exit code for wrong usage is 1, which here means refused.
     process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
   }
+}
+
+/** A reader such as `head` may have read enough. What the command has begun, it finishes. */
+function unlessClosed(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE") throw error;
 }

@@ -128,8 +128,7 @@ function endAtSignals(end: AbortController): () => void {
   const stop = () => end.abort();
   // A reader such as `head` has read enough.
   const broken = (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    end.abort();
+    if (error.code === "EPIPE") end.abort();
   };
   process.on("SIGINT", stop).on("SIGTERM", stop);
   process.stdout.on("error", broken);

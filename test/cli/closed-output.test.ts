@@ -1,0 +1,12 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { expect, test } from "vitest";
+
+test("a reader that has read enough, such as head, is no failure", async () => {
+  const child = spawn(process.execPath, ["cli/main.ts", "purge", "--help"], { stdio: ["ignore", "pipe", "pipe"] });
+  child.stdout.destroy();
+  const [said, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
+  expect(said).toBe("");
+  expect(code).toBe(0);
+});
