@@ -250,10 +250,11 @@ export class DiskTier implements SharedTier, CodedFiles {
     await this.#writes.writeBody(this.#folder.nameOf(bodyKey, "body"), bodyKey, body);
   }
 
-  /** Resolves when no file is being changed, and tells the janitor of all changes. */
+  /** Resolves when no file is being changed. The janitor knows of all changes then, and the filter is not held open. */
   async settled(): Promise<void> {
     while (this.#changes.size > 0) await Promise.allSettled(this.#changes.values());
     this.#room.flush();
+    this.#filter.close();
   }
 
   #dropInTurn(name: string): Promise<void> {

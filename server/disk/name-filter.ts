@@ -64,10 +64,16 @@ export class NameFilter {
     }
   }
 
-  #openAgain(nowMs: number): void {
-    this.#openAgainAt = nowMs + OPENED_FOR_MS;
+  /** Keeps no file open, until the next look. */
+  close(): void {
     if (this.#open) this.#files.closeNow(this.#open.fd);
     this.#open = undefined;
+    this.#openAgainAt = 0;
+  }
+
+  #openAgain(nowMs: number): void {
+    this.close();
+    this.#openAgainAt = nowMs + OPENED_FOR_MS;
     const fd = this.#files.openNow(this.#path, "r");
     const slots = this.#files.sizeNow(fd);
     if (isSize(slots)) this.#open = { fd, slots };

@@ -108,7 +108,8 @@ export const scenarios: readonly Scenario[] = [
       { advanceMs: 1_250 },
       { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
       { restart: "isolate" },
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v2" } },
+      // In some orders b's old page was written last, is refused by its stamp, and fetched anew.
+      { send: { path: "/a", isolate: "b" }, expect: { body: "v2" } },
     ],
   },
 ];
