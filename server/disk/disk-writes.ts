@@ -1,6 +1,7 @@
 import type { StreamedBody } from "../../worker/ports.ts";
 import { nodeBody } from "../bodies/node-body.ts";
 import type { CacheFolder } from "./cache-folder.ts";
+import { roomOf } from "./disk-blocks.ts";
 import { type DiskFiles, writeAll } from "./disk-files.ts";
 import type { DiskHealth } from "./disk-health.ts";
 import {
@@ -13,7 +14,6 @@ import {
   writeSmallFile,
 } from "./file-format.ts";
 import type { FileWriter } from "./file-writer.ts";
-import { roomOf } from "./janitor.ts";
 import { mark } from "./name-filter.ts";
 import type { Room } from "./room.ts";
 

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { EvictingMap } from "../../worker/store/evicting-map.ts";
 import { FrequencySketch } from "../../worker/store/frequency-sketch.ts";
 import type { CacheFolder } from "./cache-folder.ts";
+import { roomOf } from "./disk-blocks.ts";
 import { type DiskFiles, diskFiles } from "./disk-files.ts";
 import { NameFilterKeeper } from "./name-filter-keeper.ts";
 
@@ -33,14 +34,6 @@ const MAX_RESERVED_SHARE = 1 / 2;
 const SKETCH_SLOTS = 1 << 22;
 /** A file that has been written for this long belongs to a process that has died. Milliseconds. */
 const DRAFT_LIVES_MS = 60 * 60 * 1000;
-
-/** The disk gives out blocks of this size. */
-const DISK_BLOCK_BYTES = 4096;
-
-/** The room that a file takes. */
-export function roomOf(bytes: number): number {
-  return Math.ceil(bytes / DISK_BLOCK_BYTES) * DISK_BLOCK_BYTES;
-}
 
 /**
  * Keeps the index of all files in the cache's folder, and deletes those that have to leave, so that they never take more

@@ -1,3 +1,4 @@
+import { DISK_BLOCK_BYTES } from "./disk-blocks.ts";
 import { type DiskFiles, failureCode } from "./disk-files.ts";
 
 /*
@@ -10,9 +11,8 @@ import { type DiskFiles, failureCode } from "./disk-files.ts";
  * page is fetched although it is stored: one fetch more, and never a wrong answer.
  */
 
-/** The slots for each file, if all files were as small as a file can be on a disk. */
+/** The slots for each file, if all files took as little room as a file can. */
 const SLOTS_PER_FILE = 8;
-const SMALLEST_FILE_BYTES = 4096;
 const MIN_SLOTS = 4 * 1024;
 const MAX_SLOTS = 64 * 1024 * 1024;
 /** Enough hexadecimal digits for the slots. */
@@ -23,7 +23,7 @@ const MARK = Uint8Array.of(1);
 
 /** The slots of the filter for a disk that is bounded to so many bytes: a power of two. It is also the filter's size. */
 export function slotsFor(maxBytes: number): number {
-  const slots = 2 ** Math.floor(Math.log2((maxBytes / SMALLEST_FILE_BYTES) * SLOTS_PER_FILE));
+  const slots = 2 ** Math.floor(Math.log2((maxBytes / DISK_BLOCK_BYTES) * SLOTS_PER_FILE));
   return Math.min(Math.max(slots, MIN_SLOTS), MAX_SLOTS);
 }
 

@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { CacheFolder } from "../../../server/disk/cache-folder.ts";
+import { roomOf } from "../../../server/disk/disk-blocks.ts";
 import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
 import { DiskTier, type DiskTierParts } from "../../../server/disk/disk-tier.ts";
 import type { FileWriter } from "../../../server/disk/file-writer.ts";
-import { Janitor, roomOf } from "../../../server/disk/janitor.ts";
+import { Janitor } from "../../../server/disk/janitor.ts";
 import { LikelyCached } from "../../../server/disk/likely-cached.ts";
 import type { StreamedBody } from "../../../worker/ports.ts";
 import {
