@@ -2,7 +2,7 @@ import type { Duplex } from "node:stream";
 import type { Dispatcher } from "undici";
 import type { OriginAnswer } from "../../worker/ports.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
-import { announcedBytes, mayHaveBody } from "../../worker/rules/storing/framing.ts";
+import { announcedBytes, isFramed, mayHaveBody } from "../../worker/rules/storing/framing.ts";
 import { type BodySource, PushedBody } from "../bodies/pushed-body.ts";
 import type { SwitchedConnection } from "../listener/tunnel.ts";
 import { LastValues } from "./last-values.ts";
@@ -63,9 +63,10 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
       return;
     }
     const fields = toFields(headers);
-    const lengthBytes = announcedBytes((name) => fields.get(name));
+    const field = (name: string) => fields.get(name);
+    const lengthBytes = announcedBytes(field);
     const hasBody = !this.#isHead && mayHaveBody(status) && lengthBytes !== 0;
-    this.#endsWithConnection = lengthBytes === null && !fields.has("transfer-encoding");
+    this.#endsWithConnection = !isFramed(status, field);
     this.#body = hasBody ? new PushedBody(lengthBytes, this) : undefined;
     this.#resolve({ kind: "answered", response: { status, statusText, fields, body: this.#body ?? null } });
   }

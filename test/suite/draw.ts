@@ -1,3 +1,4 @@
+import { fnvHash } from "../../worker/rules/hashing/fnv-hash.ts";
 import { chances } from "../engine/chances.ts";
 import { depth } from "./depth.ts";
 
@@ -17,7 +18,7 @@ const areNamed = process.env.TEST_NAMED === "yes";
  */
 export function drawn<T>(what: string, cases: readonly T[], inOne: number): readonly T[] {
   if (depth === "all" || areNamed || inOne === 1) return cases;
-  const few = draw(cases, inOne, seed ^ hashOf(what));
+  const few = draw(cases, inOne, seed ^ fnvHash(what));
   process.stdout.write(`${what}: ${few.length} of ${cases.length}, drawn by TEST_SEED=${seed}\n`);
   return few;
 }
@@ -28,11 +29,4 @@ export function draw<T>(cases: readonly T[], inOne: number, by: number): readonl
   const ranked = cases.map((each, at) => ({ each, at, rank: random() }));
   const few = ranked.toSorted((one, other) => one.rank - other.rank).slice(0, Math.ceil(cases.length / inOne));
   return few.toSorted((one, other) => one.at - other.at).map(({ each }) => each);
-}
-
-/** FNV-1a, so that two lists of one length are not drawn alike. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (const character of text) hash = Math.imul(hash ^ character.codePointAt(0)!, 0x01000193);
-  return hash;
 }

@@ -37,7 +37,7 @@ describe("control: with one defence of the worker switched off, these messages f
       from: "if (CONTROL_CHARACTER.test(value))",
       told: /could not read .*: no field/,
     },
-    { name: "names of fields that are none", from: 'if (wrongName !== "")', told: /could not read .*: no field/ },
+    { name: "names of fields that are none", from: "if (!isFieldName(name))", told: /could not read .*: no field/ },
     {
       name: "fields that are not in the key",
       from: 'if (!form || value !== "" && !form.test(value))',

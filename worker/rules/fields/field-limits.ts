@@ -14,8 +14,8 @@ export interface FieldLimits {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const CONTROL_CHARACTER = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 
-/** The reason for which a name is refused, empty if it is accepted. The same few come again and again. */
-const reasonToRefuseName = memoize((name) => (isToken(name) ? "" : "a field whose name is none"));
+/** The same few names come again and again. */
+const isFieldName = memoize(isToken);
 
 /** The reason for which a message's fields are refused, in words; `null` if they are accepted. */
 export function reasonToRefuseFields(fields: Fields, { maxFields, maxBytes }: FieldLimits): string | null {
@@ -25,8 +25,7 @@ export function reasonToRefuseFields(fields: Fields, { maxFields, maxBytes }: Fi
     bytes += name.length + value.length;
     if (++count > maxFields) return `more than ${maxFields} fields`;
     if (bytes > maxBytes) return `more than ${maxBytes} bytes of fields`;
-    const wrongName = reasonToRefuseName(name);
-    if (wrongName !== "") return wrongName;
+    if (!isFieldName(name)) return "a field whose name is none";
     if (CONTROL_CHARACTER.test(value)) return `a control character in ${name}`;
   }
   return null;

@@ -7,7 +7,9 @@ const MAX_TEXT_CHARACTERS = 256;
  * for the same text, and no caller may change a result. A full memory is emptied, because that costs less than tracking
  * the order of the texts.
  */
-export function memoize<Value extends string | object>(read: (text: string) => Value): (text: string) => Value {
+export function memoize<Value extends string | boolean | object>(
+  read: (text: string) => Value,
+): (text: string) => Value {
   const values = new Map<string, Value>();
   return (text) => {
     const known = values.get(text);

@@ -70,9 +70,13 @@ function isOfType(contentType: string | null, types: readonly string[]): boolean
  * The fields of a response that is also sent coded, in its plain form: `Vary` names `Accept-Encoding`. RFC 9110 §12.5.5.
  */
 export function plainFormFields(fields: StoredFields): StoredFields {
+  return plainForm(fields).lines(() => true);
+}
+
+function plainForm(fields: StoredFields): Fields {
   const shown = Fields.of([...fields]);
   shown.set("vary", variedBy(shown.get("vary")));
-  return shown.lines(() => true);
+  return shown;
 }
 
 /** A `Vary` that names `Accept-Encoding`. */
@@ -84,7 +88,7 @@ export function variedBy(vary: string | null): string {
 
 /** The fields of the plain form with the tag of the coded one. */
 export function weakFormFields(fields: StoredFields): StoredFields {
-  const shown = Fields.of([...plainFormFields(fields)]);
+  const shown = plainForm(fields);
   const etag = shown.get("etag");
   if (etag !== null) shown.set("etag", weakened(etag));
   return shown.lines(() => true);
