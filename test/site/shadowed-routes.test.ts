@@ -46,6 +46,12 @@ describe("a route that can match is not taken for one", () => {
     ["/:a", "/:b/:c"],
     ["/a*", "/a/*/b"],
     ["/About", "/about"],
+    ["/a/*", "/a/../b"],
+    ["/a/*", "/a/..{/b}?"],
+    ["/a/*", "/a/..{b}?"],
+    ["/a/*", "/a/{..}/b"],
+    ["/a/*", "/a/\\../b"],
+    ["/a/*", "/a/%2E{.}/b"],
   ])("%s before %s", (earlier, later) => expect(isShadowed(earlier, later)).toBe(false));
 });
 
@@ -66,8 +72,10 @@ test("no path reaches a route that is said to be shadowed", () => {
     "*?",
     "(a|b)",
     "..",
+    "{..}",
+    "\\..",
   );
-  const group = fc.constantFrom("", "", "{/*}?", "{/a}", "{/:z}*");
+  const group = fc.constantFrom("", "", "{/*}?", "{/a}", "{/:z}*", "{b}?");
   const pattern = fc
     .tuple(fc.array(segment, { maxLength: 3 }), group)
     .map(([segments, end]) => `/${segments.join("/")}${end}`)

@@ -17,6 +17,9 @@ const ELABORATE = /[{}()\\+?]|\*.|:\w+[^/\w]/s;
 /** Segments that URLs resolve. */
 const DOTS = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
+/** The beginning of a segment that may be one of these, once the syntax around its literals is gone. */
+const LEADING_DOT = /\/[{}\\]*(?:\.|%2e)/i;
+
 /** Whether a pattern surely matches every path that another one matches. */
 function covers(earlier: string, later: string): boolean {
   if (earlier === later || earlier === "/*") return true;
@@ -38,6 +41,7 @@ function covers(earlier: string, later: string): boolean {
 
 /** `/shop/*` covers whatever begins with the same literal characters. */
 function coversElaborate(earlier: string, later: string): boolean {
+  if (LEADING_DOT.test(later)) return false;
   if (!/^[^:*]*\/\*$/.test(earlier)) return false;
   const prefix = earlier.slice(0, -1);
   // A slash before a parameter or a star belongs to that group, and is as optional as the group is.
