@@ -5,14 +5,17 @@ import { EXIT } from "./exit-code.ts";
 
 export interface LazyCommand {
   readonly name: keyof typeof DESCRIPTIONS;
-  /** The optional packages that it needs to run. Its code imports them late, so that `--help` works without them. */
-  readonly needs: readonly OptionalPeer[];
+  /**
+   * The optional packages that it needs to run. Its code imports them late, so that `--help` works without them. Default:
+   * none.
+   */
+  readonly needs?: readonly OptionalPeer[];
   /** Imports its code. */
   load(): Promise<Command>;
 }
 
 /** Adds a command whose code is loaded when it is called, so that the others work without the packages that it needs. */
-export function addLazyCommand(program: Command, { name, needs, load }: LazyCommand): void {
+export function addLazyCommand(program: Command, { name, needs = [], load }: LazyCommand): void {
   // The command itself reads its flags, --help too.
   program
     .command(name)

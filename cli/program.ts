@@ -1,7 +1,35 @@
 import { Command, CommanderError } from "commander";
 import { ownPackage } from "../cdn/own-package.ts";
 import { EXIT } from "./exit-code.ts";
-import { addLazyCommand } from "./lazy-command.ts";
+import { addLazyCommand, type LazyCommand } from "./lazy-command.ts";
+
+const COMMANDS: readonly LazyCommand[] = [
+  {
+    name: "dev",
+    needs: ["miniflare", "esbuild"],
+    load: async () => (await import("./commands/dev.ts")).devCommand(null),
+  },
+  { name: "serve", load: async () => (await import("./commands/serve.ts")).serveCommand() },
+  { name: "backup", load: async () => (await import("./commands/backup.ts")).backupCommand() },
+  { name: "restore", load: async () => (await import("./commands/backup.ts")).restoreCommand() },
+  { name: "init", load: async () => (await import("./commands/init.ts")).initCommand() },
+  { name: "import", load: async () => (await import("./commands/import.ts")).importCommand() },
+  {
+    name: "check",
+    needs: ["miniflare", "esbuild", "wrangler"],
+    load: async () => (await import("./commands/check.ts")).checkCommand(),
+  },
+  { name: "report", load: async () => (await import("./commands/report.ts")).reportCommand() },
+  { name: "replay", load: async () => (await import("./commands/replay.ts")).replayCommand() },
+  { name: "audit", load: async () => (await import("./commands/audit.ts")).auditCommand() },
+  { name: "crawl", load: async () => (await import("./commands/crawl.ts")).crawlCommand() },
+  { name: "warm", load: async () => (await import("./commands/warm.ts")).warmCommand() },
+  { name: "purge", load: async () => (await import("./commands/purge.ts")).purgeCommand() },
+  { name: "purges", load: async () => (await import("./commands/purges.ts")).purgesCommand() },
+  { name: "explain", load: async () => (await import("./commands/explain.ts")).explainCommand() },
+  { name: "stats", load: async () => (await import("./commands/stats.ts")).statsCommand() },
+  { name: "top", load: async () => (await import("./commands/top.ts")).topCommand() },
+];
 
 /** All commands. The code of each is loaded when it is called. */
 export function createProgram(): Command {
@@ -11,91 +39,7 @@ export function createProgram(): Command {
     .showHelpAfterError("(--help lists the options)")
     .exitOverride();
 
-  addLazyCommand(program, {
-    name: "dev",
-    needs: ["miniflare", "esbuild"],
-    load: async () => (await import("./commands/dev.ts")).devCommand(null),
-  });
-  addLazyCommand(program, {
-    name: "serve",
-    needs: [],
-    load: async () => (await import("./commands/serve.ts")).serveCommand(),
-  });
-  addLazyCommand(program, {
-    name: "backup",
-    needs: [],
-    load: async () => (await import("./commands/backup.ts")).backupCommand(),
-  });
-  addLazyCommand(program, {
-    name: "restore",
-    needs: [],
-    load: async () => (await import("./commands/backup.ts")).restoreCommand(),
-  });
-  addLazyCommand(program, {
-    name: "init",
-    needs: [],
-    load: async () => (await import("./commands/init.ts")).initCommand(),
-  });
-  addLazyCommand(program, {
-    name: "import",
-    needs: [],
-    load: async () => (await import("./commands/import.ts")).importCommand(),
-  });
-  addLazyCommand(program, {
-    name: "check",
-    needs: ["miniflare", "esbuild", "wrangler"],
-    load: async () => (await import("./commands/check.ts")).checkCommand(),
-  });
-  addLazyCommand(program, {
-    name: "report",
-    needs: [],
-    load: async () => (await import("./commands/report.ts")).reportCommand(),
-  });
-  addLazyCommand(program, {
-    name: "replay",
-    needs: [],
-    load: async () => (await import("./commands/replay.ts")).replayCommand(),
-  });
-  addLazyCommand(program, {
-    name: "audit",
-    needs: [],
-    load: async () => (await import("./commands/audit.ts")).auditCommand(),
-  });
-  addLazyCommand(program, {
-    name: "crawl",
-    needs: [],
-    load: async () => (await import("./commands/crawl.ts")).crawlCommand(),
-  });
-  addLazyCommand(program, {
-    name: "warm",
-    needs: [],
-    load: async () => (await import("./commands/warm.ts")).warmCommand(),
-  });
-  addLazyCommand(program, {
-    name: "purge",
-    needs: [],
-    load: async () => (await import("./commands/purge.ts")).purgeCommand(),
-  });
-  addLazyCommand(program, {
-    name: "purges",
-    needs: [],
-    load: async () => (await import("./commands/purges.ts")).purgesCommand(),
-  });
-  addLazyCommand(program, {
-    name: "explain",
-    needs: [],
-    load: async () => (await import("./commands/explain.ts")).explainCommand(),
-  });
-  addLazyCommand(program, {
-    name: "stats",
-    needs: [],
-    load: async () => (await import("./commands/stats.ts")).statsCommand(),
-  });
-  addLazyCommand(program, {
-    name: "top",
-    needs: [],
-    load: async () => (await import("./commands/top.ts")).topCommand(),
-  });
+  for (const command of COMMANDS) addLazyCommand(program, command);
   return program;
 }
 
