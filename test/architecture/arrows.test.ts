@@ -149,7 +149,7 @@ interface Arrow {
 
 /** Every import in a source text, types and dynamic ones included. */
 function importsOf(text: string): string[] {
-  const found = text.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)"([^"\n]+)"/g);
+  const found = text.matchAll(/(?:\bfrom\s*|(?<!")\bimport\s*\(?\s*)"([^"\n]+)"/g);
   return [...found].map((match) => match[1]!);
 }
 

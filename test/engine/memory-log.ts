@@ -44,7 +44,7 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit, LedgerClient {
   readonly #scheduler: Scheduler;
   readonly #world: LogWorld;
   #database: DatabaseSync;
-  #ledger!: SqlLedger;
+  #openLedger: SqlLedger | undefined;
   #log!: SqlPurgeLog;
   #connected!: ConnectedLog;
 
@@ -78,10 +78,16 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit, LedgerClient {
   }
 
   #open(): void {
+    this.#openLedger = undefined;
     const now = () => this.#scheduler.now();
-    this.#ledger = new SqlLedger(sqlOver(this.#database), now);
     this.#log = new SqlPurgeLog(sqlOver(this.#database), LOG_SETTINGS, now, this.#world.newId);
     this.#connected = new ConnectedLog(this.#log, this.#scheduler);
+  }
+
+  /** Opened by its first call, since most scenarios make none. */
+  get #ledger(): SqlLedger {
+    this.#openLedger ??= new SqlLedger(sqlOver(this.#database), () => this.#scheduler.now());
+    return this.#openLedger;
   }
 
   async read(

@@ -11,7 +11,7 @@ import type { Mutant } from "./mutant.ts";
 /** As many orders of events, and as many worlds, as are played with `--all`. */
 const SEEDS: Seeds = { scenario: ORDERS, simulation: WORLDS };
 
-const HUNTED = drawn("mutants", [...mutants], byDepth({ test: 4, gate: 1, all: 1 }));
+const HUNTED = drawn("mutants", [...mutants], byDepth({ test: 8, gate: 1, all: 1 }));
 
 const found = new Map<string, number>();
 

@@ -8,7 +8,7 @@ import { byDepth, depth } from "../suite/depth.ts";
 import { drawn } from "../suite/draw.ts";
 import { scenarios } from "./index.ts";
 
-const ORDERS = drawn("orders of events", SEEDS, byDepth({ test: 10, gate: 4, all: 1 }));
+const ORDERS = drawn("orders of events", SEEDS, byDepth({ test: 20, gate: 4, all: 1 }));
 
 /**
  * All are played in memory, and one of so many over sockets as well: what one of those engines alone does wrong shows in

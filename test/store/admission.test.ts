@@ -4,6 +4,8 @@ import { FrequencySketch } from "../../worker/store/frequency-sketch.ts";
 import { MemoryTier } from "../../worker/store/memory-tier.ts";
 import { Scheduler } from "../engine/scheduler.ts";
 
+const BODY = new Uint8Array(1000);
+
 /** A page of a few kilobytes. */
 function filled(path: string): StoredResponse {
   const reuse = {
@@ -26,7 +28,7 @@ function filled(path: string): StoredResponse {
     stamp: null,
   };
   const head = { key, status: 200, bodyBytes: 1000, givenPurgeKeys: [], reuse, ...times, ...rest };
-  return { head, body: new Uint8Array(1000) };
+  return { head, body: BODY };
 }
 
 const HOT_PAGES = 200;

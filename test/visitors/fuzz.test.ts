@@ -15,8 +15,8 @@ import { unkeyedInput } from "./unkeyed-input.ts";
 
 /** One seed is enough, because every change of the code changes the encounters; `npm run fuzz` takes others. */
 const SEED = 7;
-const IN_MEMORY = byDepth({ test: 300, gate: 600, all: 2500 });
-const IN_RUNTIME = byDepth({ test: 20, gate: 40, all: 150 });
+const IN_MEMORY = byDepth({ test: 150, gate: 600, all: 2500 });
+const IN_RUNTIME = byDepth({ test: 10, gate: 40, all: 150 });
 const ON_SERVER = byDepth({ test: 20, gate: 50, all: 2500 });
 
 function holdsAt(meet: Meet) {
