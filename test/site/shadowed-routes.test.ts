@@ -52,6 +52,8 @@ describe("a route that can match is not taken for one", () => {
     ["/a/*", "/a/{..}/b"],
     ["/a/*", "/a/\\../b"],
     ["/a/*", "/a/%2E{.}/b"],
+    ["/a/*", "/a/..:b"],
+    ["/a/*", "/a/..*"],
   ])("%s before %s", (earlier, later) => expect(isShadowed(earlier, later)).toBe(false));
 });
 
@@ -74,6 +76,8 @@ test("no path reaches a route that is said to be shadowed", () => {
     "..",
     "{..}",
     "\\..",
+    "..:x",
+    "..*",
   );
   const group = fc.constantFrom("", "", "{/*}?", "{/a}", "{/:z}*", "{b}?");
   const pattern = fc
@@ -92,9 +96,9 @@ test("no path reaches a route that is said to be shadowed", () => {
       const reaches = paths.filter((pathname) => second.test({ pathname }) && !first.test({ pathname }));
       expect({ earlier, later, reaches }).toEqual({ earlier, later, reaches: [] });
     }),
-    { numRuns: 20_000 },
+    { numRuns: 30_000 },
   );
-  expect(found).toBeGreaterThan(300);
+  expect(found).toBeGreaterThan(500);
 });
 
 function patternOf(pathname: string): URLPattern | null {

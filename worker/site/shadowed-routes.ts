@@ -14,11 +14,8 @@ export function shadowedRoutes(routes: readonly { readonly match: string }[]): r
 /** Syntax that only patterns with more than literals, `:name` and `*` contain. */
 const ELABORATE = /[{}()\\+?]|\*.|:\w+[^/\w]/s;
 
-/** Segments that URLs resolve. */
-const DOTS = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
-
-/** The beginning of a segment that may be one of these, once the syntax around its literals is gone. */
-const LEADING_DOT = /\/[{}\\]*(?:\.|%2e)/i;
+/** Segments that URLs resolve, also where they end at a parameter, a star, a group or an escape, or stand inside these. */
+const DOTS = /\/(?:[{}\\]*(?:\.|%2e)){1,2}(?:[/{}()\\+?*:]|$)/i;
 
 /** Whether a pattern surely matches every path that another one matches. */
 function covers(earlier: string, later: string): boolean {
@@ -41,7 +38,6 @@ function covers(earlier: string, later: string): boolean {
 
 /** `/shop/*` covers whatever begins with the same literal characters. */
 function coversElaborate(earlier: string, later: string): boolean {
-  if (LEADING_DOT.test(later)) return false;
   if (!/^[^:*]*\/\*$/.test(earlier)) return false;
   const prefix = earlier.slice(0, -1);
   // A slash before a parameter or a star belongs to that group, and is as optional as the group is.
