@@ -61,7 +61,7 @@ export class ScenarioRuntime {
     if (kept !== "purge log") this.#scenarios++;
     const log = `scenario-${this.#scenarios}`;
     const beginning: Beginning = { site: { origin: origin.url, hosts: [HOST], ...site }, log };
-    const begin = (told: Beginning) => this.#order("/_scenario", told);
+    const begin = (told: Beginning) => order(this.#edge.url, this.#agent, "/_scenario", told);
     try {
       await begin(kept === "memory" ? { log } : beginning);
       if (kept !== "clock") this.#now = BEGINNING;
@@ -116,17 +116,8 @@ export class ScenarioRuntime {
     await exchange(this.#edge.url, this.#agent, { path: `${HARNESS_PATH}?now=${this.#now}` });
   }
 
-  async #finishWork(): Promise<void> {
-    await this.#order(HARNESS_PATH, { do: "finish-work" });
-  }
-
-  async #order(path: string, order: object): Promise<void> {
-    const { status, body } = await exchange(this.#edge.url, this.#agent, {
-      method: "POST",
-      path,
-      body: JSON.stringify(order),
-    });
-    if (status >= 300) throw new Error(`${path}: ${status} ${body}`);
+  #finishWork(): Promise<void> {
+    return finishWork(this.#edge.url, this.#agent);
   }
 }
 
@@ -231,4 +222,14 @@ class RuntimeEngine implements Engine {
 /** One exchange over a real socket. Target and fields are sent exactly as given. */
 export function exchange(edge: URL, agent: Agent, request: ClientRequest): Promise<ClientAnswer> {
   return exchangeOverSocket(edge, agent, { host: HOST, ...request });
+}
+
+/** Resolves when an edge on virtual time has done what goes on behind its answers. */
+export function finishWork(edge: URL, agent: Agent): Promise<void> {
+  return order(edge, agent, HARNESS_PATH, { do: "finish-work" });
+}
+
+async function order(edge: URL, agent: Agent, path: string, command: object): Promise<void> {
+  const { status, body } = await exchange(edge, agent, { method: "POST", path, body: JSON.stringify(command) });
+  if (status >= 300) throw new Error(`${path}: ${status} ${body}`);
 }

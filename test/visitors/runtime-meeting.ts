@@ -1,8 +1,7 @@
 import { Agent } from "node:http";
 import { bundleWorker } from "../../cdn/runtime/bundle.ts";
-import { HARNESS_PATH, type HarnessCommand } from "../../cdn/runtime/harness-protocol.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
-import { exchange } from "../engine/runtime-engine.ts";
+import { exchange, finishWork } from "../engine/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
 import type { Answering, Case } from "./case.ts";
 import type { Meet } from "./meet.ts";
@@ -30,7 +29,7 @@ export class RuntimeMeetings {
     return {
       send: async (request) => {
         const answer = await exchange(edge.url, this.#agent, { ...request, host });
-        await this.#finishWork(edge.url); // what goes on behind the answer ends before the next visitor comes
+        await finishWork(edge.url, this.#agent); // what goes on behind the answer ends before the next visitor comes
         return answer;
       },
       asked: () => this.#witness.asked,
@@ -52,13 +51,6 @@ export class RuntimeMeetings {
     else this.#edge = await startEdgeRuntime({ script, variables }, { port: 0 });
     this.#rules = rules;
     return this.#edge;
-  }
-
-  async #finishWork(edge: URL): Promise<void> {
-    const command: HarnessCommand = { do: "finish-work" };
-    const order = { method: "POST", path: HARNESS_PATH, body: JSON.stringify(command) };
-    const { status, body } = await exchange(edge, this.#agent, order);
-    if (status >= 300) throw new Error(`the worker could not finish its work: ${status} ${body}`);
   }
 
   async stop(): Promise<void> {
