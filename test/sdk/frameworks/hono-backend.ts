@@ -21,6 +21,7 @@ const purger = createPurger({
 const app = new Hono();
 app.use(tidemark({ purger }));
 app.get("/", async (c) => {
+  // A tag that is set in a later turn, as behind a query, still belongs to this request.
   await new Promise((resolve) => setTimeout(resolve, 0));
   tag("song:42");
   return c.json(sent);
