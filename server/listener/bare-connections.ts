@@ -55,12 +55,14 @@ export class BareConnections {
   /** Answers bytes that are no request. RFC 9112 §2.2. */
   misread(connection: Connection, error: NodeJS.ErrnoException): void {
     const { socket, isLast } = connection;
-    // Browsers open connections that they may never use, and would take a 408 for an answer to their first request.
-    const isUnused = error.code === "ERR_HTTP_REQUEST_TIMEOUT" && connection.isUnused;
     // The last answer ends the connection, and closing it earlier could reset it. RFC 9112 §9.6.
     if (isLast && error.code?.startsWith("HPE_")) return;
-    if (error.code === "ECONNRESET" || !socket.writable || isUnused) {
+    if (error.code === "ECONNRESET" || !socket.writable) {
       socket.destroy();
+      return;
+    }
+    if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") {
+      this.refuseSlowHead(connection);
       return;
     }
     // Bytes after a request with `Connection: close` are no request, and its answer is still to come.
@@ -68,6 +70,15 @@ export class BareConnections {
     const { code, rawPacket } = error as typeof error & { readonly rawPacket?: Buffer };
     if (code === "HPE_INVALID_METHOD" && connection.isQuiet && this.#readBan(connection, rawPacket)) return;
     connection.refuseRest(farewell(MISREAD[error.code ?? ""] ?? NO_REQUEST));
+  }
+
+  /**
+   * Browsers open connections that they may never use, and would take a 408 for an answer to their first request. So a
+   * connection on which nothing has come ends without a word.
+   */
+  refuseSlowHead(connection: Connection): void {
+    if (connection.isUnused) connection.socket.destroy();
+    else connection.refuseRest(farewell(SLOW_HEAD));
   }
 
   /** RFC 9110 §9.1, §9.3.6. */
@@ -198,8 +209,9 @@ function beginTunnel(connection: Connection, switched: SwitchedConnection, onEnd
 const MISREAD: Readonly<Record<string, RefusedRequest>> = {
   HPE_HEADER_OVERFLOW: refused(431, "the request has too many bytes of fields"),
   HPE_CHUNK_EXTENSIONS_OVERFLOW: refused(413, "the chunks of the request have too many extensions"),
-  ERR_HTTP_REQUEST_TIMEOUT: refused(408, "the head of the request took too long"),
 };
+/** RFC 9110 §15.5.9. */
+const SLOW_HEAD = refused(408, "the head of the request took too long");
 const NO_REQUEST = refused(400, "this is not a request in HTTP/1.1");
 const NO_PROXY = refused(501, "this is no proxy for CONNECT", "connect");
 

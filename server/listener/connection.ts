@@ -4,6 +4,7 @@ import type { EdgeAnswer } from "../../worker/isolate.ts";
 import type { PushedBody } from "../bodies/pushed-body.ts";
 import type { RequestArrivals } from "../front/arrival.ts";
 import { unreadBelow } from "../front/carriers.ts";
+import { isInRequest } from "./node-parser.ts";
 import type { NodeRequest } from "./node-request.ts";
 
 /** After this many unanswered requests on one connection, no more are read from it until some are answered. */
@@ -54,6 +55,8 @@ export class Connection {
   outstanding = 0;
   /** Requests that it has carried. */
   requests = 0;
+  /** Heads of requests that have come whole. Counted in the fast way alone. */
+  heads = 0;
   /** The last request that was read. Only its answer may end the connection, unless it cannot be helped. */
   newest: Exchange | undefined;
   /** The last answer was written, or is being written: it says `Connection: close`. Nothing after it is answered. */
@@ -86,6 +89,8 @@ export class Connection {
   readonly #bytesBefore: number;
   #seenBytes = 0;
   #idleSince: number;
+  /** The head that the client is sending, by its number, and since when. Its first one begins with the connection. */
+  #awaitedHead: { readonly number: number; readonly since: number } | null;
 
   constructor(
     socket: Socket,
@@ -101,6 +106,7 @@ export class Connection {
     this.#answer = answer;
     this.#bytesBefore = socket.bytesRead - socket.readableLength;
     this.#idleSince = performance.now();
+    this.#awaitedHead = { number: 0, since: this.#idleSince };
   }
 
   /** Nothing has come on it, but for a PROXY header. */
@@ -293,6 +299,22 @@ export class Connection {
       this.#idleSince = now;
     }
     return now - this.#idleSince >= ms;
+  }
+
+  /**
+   * Whether the client has been sending one head for this long: milliseconds. The time counts from the first call that
+   * finds the head unfinished.
+   */
+  isSlowHead(ms: number, now: number): boolean {
+    if (!this.#isSendingHead()) this.#awaitedHead = null;
+    else if (this.#awaitedHead?.number !== this.heads) this.#awaitedHead = { number: this.heads, since: now };
+    return this.#awaitedHead !== null && now - this.#awaitedHead.since >= ms;
+  }
+
+  #isSendingHead(): boolean {
+    const isReading = !this.#isPaused && !isPausedByNode(this.socket) && this.newest?.message.complete !== false;
+    if (!isReading || this.isLast || this.isTunnel || this.#farewell !== undefined) return false;
+    return this.heads === 0 || this.banHead !== "" || isInRequest(this.socket);
   }
 
   /** A client that has stopped reading gets no more answers, so that they do not collect in memory. */

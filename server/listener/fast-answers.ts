@@ -67,6 +67,7 @@ export class FastAnswers {
   }
 
   #take(connection: Connection, head: ParsedHead): boolean {
+    connection.heads++;
     connection.giveToNode();
     const [major, , headers, method, target, , , upgrade] = head.args;
     if (headers === undefined || target === undefined || major !== 1 || upgrade) return false;

@@ -171,7 +171,7 @@ export class Listener {
       },
       () => this.#left(),
     );
-    this.#sweeper = setInterval(() => this.#sweep(), Math.min(5_000, this.#settings.keepAliveMs / 4)).unref();
+    this.#sweeper = setInterval(() => this.sweep(performance.now()), this.#sweepMs).unref();
   }
 
   /** The open connections, with those in their TLS handshakes, and those that wait for a PROXY header. */
@@ -205,7 +205,7 @@ export class Listener {
     const http = this.#makeServer();
     const inner = address.scheme === "https" ? this.#encrypt(http) : http;
     const server = this.#parts.usesProxyProtocol ? this.#proxied.before(inner) : inner;
-    if (server !== http) http.emit("listening"); // begins to watch for heads that take too long
+    if (server !== http) http.emit("listening"); // begins Node's own watch for heads that take too long
     await this.#listenWith(server, address);
     for (const handle of "handle" in address ? (address.more ?? []) : []) {
       const { allowHalfOpen } = server as NetServer & { readonly allowHalfOpen: boolean };
@@ -258,6 +258,18 @@ export class Listener {
     return { cutOff: cut };
   }
 
+  /** Ends connections that are idle, or slow, at this time by `performance.now`. The listener itself does so again and again. */
+  sweep(now: number): void {
+    const { keepAliveMs, headersTimeoutMs } = this.#settings;
+    this.#http2.sweep(now);
+    for (const connection of this.#connections.values()) {
+      const isSlow = this.#fast !== null && connection.isSlowHead(headersTimeoutMs, now);
+      if (isSlow) this.#bare.refuseSlowHead(connection);
+      else if (connection.isIdleFor(keepAliveMs, now)) connection.socket.destroy();
+      else if (connection.socket.writableLength > 0 && !connection.isTunnel) connection.watchStall();
+    }
+  }
+
   /** Connections far above the limit are closed at once. Node itself would count those of each handle apart. */
   #bound(server: NetServer): void {
     const most = Math.ceil(this.#settings.maxConnections * 1.1) + 10;
@@ -279,6 +291,9 @@ export class Listener {
       optimizeEmptyRequests: true,
       shouldUpgradeCallback: (message: IncomingMessage) => this.#mayUpgrade(message),
     });
+    // Node watches for heads that take too long by a sorted list of connections, which it changes several times for each
+    // request: about a twentieth of a hit's CPU time. In the fast way the sweep watches.
+    if (this.#fast !== null) server.removeAllListeners("listening");
     // A client that has ended its half still gets the answers that it has asked for.
     Object.assign(server, { httpAllowHalfOpen: true });
     // Node's default drops fields beyond a number, one of which could frame the request.
@@ -342,6 +357,10 @@ export class Listener {
     const peer: Peer = { scheme, address: addressOf(socket) };
     const { sites, trustedProxies = [] } = this.#parts;
     return sites ? new ArrivalsAtSites(peer, sites) : new Arrivals(peer, trustedProxies);
+  }
+
+  get #sweepMs(): number {
+    return Math.min(5_000, this.#settings.keepAliveMs / 4, this.#settings.headersTimeoutMs);
   }
 
   get #handshakeTimeoutMs(): number {
@@ -525,15 +544,6 @@ export class Listener {
     const fields = fieldsOf(message);
     const hasBody = fields.get("transfer-encoding") !== null || Number(fields.get("content-length") ?? 0) !== 0;
     return connection?.isQuiet === true && !hasBody && isWebSocket(fields);
-  }
-
-  #sweep(): void {
-    const now = performance.now();
-    this.#http2.sweep(now);
-    for (const connection of this.#connections.values()) {
-      if (connection.isIdleFor(this.#settings.keepAliveMs, now)) connection.socket.destroy();
-      else if (connection.socket.writableLength > 0 && !connection.isTunnel) connection.watchStall();
-    }
   }
 
   #endIdle(): void {

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { Connection } from "./connection.ts";
 
 /*
  * Node's parser of a connection, and its callback for a whole head. This leans on parts of Node that are not documented:
- * `socket.parser`, that callback, and its arguments. So `fast-answers-trial.ts` tries it at every start, and the listener
+ * `socket.parser`, its `finish`, that callback, and its arguments. So `fast-answers-trial.ts` tries it at every start, and the listener
  * works without it.
  */
 
@@ -57,6 +58,8 @@ interface Parser {
   readonly _consumed?: boolean;
   /** A copy of the bytes that it was given last. */
   getCurrentBuffer(): Buffer;
+  /** What Node calls at the client's end. It changes nothing, and returns an error in the middle of a message. */
+  finish(): unknown;
   [slot: number]: unknown;
 }
 
@@ -77,6 +80,12 @@ export function lookFirst(look: FirstLook): boolean {
   const original = parser[slot] as HeadersComplete;
   if (!wrapped.has(original)) parser[slot] = wrap(original);
   return true;
+}
+
+/** Whether the parser of a connection is in the middle of a request. Not to be called while it reads. */
+export function isInRequest(socket: Duplex): boolean {
+  const { parser } = socket as { readonly parser?: Parser | null };
+  return parser?.finish() instanceof Error;
 }
 
 function wrap(original: HeadersComplete): HeadersComplete {

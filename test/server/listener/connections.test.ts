@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import { Listener, type ListenerParts } from "../../../server/listener/listener.ts";
@@ -311,19 +311,24 @@ test("an idle connection ends after a while", async () => {
   expect(one.received).toContain("page");
 });
 
-test("a client that sends half a head is told that it took too long", async () => {
-  const running = await start(() => answer("page"), { settings: { headersTimeoutMs: READ_WITHIN_MS } });
-  const one = client(running);
-  await one.send("GET / HTTP/1.1\r\nHost: local");
-  await one.closed;
-  expect(one.received).toMatch(/^HTTP\/1\.1 408 /);
-});
+describe.each([true, false])("a head that takes too long (fast way: %s)", (usesFastAnswers) => {
+  test("a client that sends half a head is told that it took too long", async () => {
+    const running = await start(() => answer("page"), {
+      usesFastAnswers,
+      settings: { headersTimeoutMs: READ_WITHIN_MS },
+    });
+    const one = client(running);
+    await one.send("GET / HTTP/1.1\r\nHost: local");
+    await one.closed;
+    expect(one.received).toMatch(/^HTTP\/1\.1 408 /);
+  });
 
-test("a client that sends nothing is let go without a word", async () => {
-  const running = await start(() => answer("page"), { settings: { headersTimeoutMs: 50 } });
-  const one = client(running);
-  await one.closed;
-  expect(one.received).toBe("");
+  test("a client that sends nothing is let go without a word", async () => {
+    const running = await start(() => answer("page"), { usesFastAnswers, settings: { headersTimeoutMs: 50 } });
+    const one = client(running);
+    await one.closed;
+    expect(one.received).toBe("");
+  });
 });
 
 test("a client that stops in the middle of its body is dropped after a while", async () => {
