@@ -1,7 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { Connection } from "./connection.ts";
 
 /*
  * Node's parser of a connection, and its callback for a whole head. This leans on parts of Node that are not documented:
@@ -9,9 +8,18 @@ import type { Connection } from "./connection.ts";
  * works without it.
  */
 
+/** What the parser needs of a connection. */
+interface ParsedConnection {
+  readonly socket: Socket;
+  /** Whether the parser had better stop, because it would only add to the requests that wait. */
+  readonly hasWaiting: boolean;
+  /** Has the parser get few bytes at a time. `unread` are bytes that it has left. */
+  readInSlices(unread: Buffer | null): void;
+}
+
 /** Looks at the requests of a connection before Node makes its objects for them. */
 export interface FirstLook {
-  readonly connection: Connection;
+  readonly connection: ParsedConnection;
   /** Returns whether it answers the request, now or later. Otherwise the request is Node's. */
   take(head: ParsedHead): boolean;
 }
@@ -126,7 +134,7 @@ const STOP = 2;
  * Makes the parser stop behind the present request, so that a pipeline of thousands of requests does not become as many
  * of Node's objects at once. What it leaves is read in slices. Returns how the parser has to go on.
  */
-function stopBehind(parser: Parser, connection: Connection): number {
+function stopBehind(parser: Parser, connection: ParsedConnection): number {
   const { headers } = parser.incoming!;
   const hasBody = headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
   const slot = slotWith(parser, ({ name }) => name.endsWith("onParserExecute"));
