@@ -55,6 +55,11 @@ export class RawClient {
   }
 }
 
+/** The status codes in what was received, in their order. */
+export function statuses(received: string): number[] {
+  return [...received.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
+}
+
 /** Sends bytes on a connection of their own, ends its side, and resolves to what came until the other side ended. */
 export async function exchange(where: NetConnectOpts, ...pieces: readonly string[]): Promise<RawClient> {
   const client = new RawClient(where);

@@ -5,7 +5,7 @@ import type { AnsweredExchange } from "../../../server/listener/access-log.ts";
 import type { ListenerParts } from "../../../server/listener/listener.ts";
 import type { EdgeAnswer } from "../../../worker/isolate.ts";
 import { connected, startTlsListener, stopAll } from "../front/tls-listener.ts";
-import { RawClient } from "../raw-client.ts";
+import { RawClient, statuses } from "../raw-client.ts";
 import { answer, arrived, type RunningListener, startTestListener, streamed } from "./running-listener.ts";
 
 /*
@@ -23,7 +23,6 @@ const GET = "GET /page HTTP/1.1\r\nHost: localhost\r\n\r\n";
 const CONNECT = "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n";
 const WEB_SOCKET = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n";
 const BAN = "BAN / HTTP/1.1\r\nHost: localhost\r\n\r\n";
-const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
 
 /** More than the kernel takes at once. */
 const LARGE_BYTES = 20_000_000;

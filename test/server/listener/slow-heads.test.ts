@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import type { EdgeAnswer } from "../../../worker/isolate.ts";
-import { RawClient } from "../raw-client.ts";
+import { RawClient, statuses } from "../raw-client.ts";
 import { type Answering, answer, startTestListener } from "./running-listener.ts";
 
 /*
@@ -39,8 +39,6 @@ async function start(answering: Answering = () => answer("page"), keepAliveMs = 
   };
   return { client, sweepAt, send };
 }
-
-const statuses = (text: string) => (text.match(/HTTP\/1\.1 \d+/g) ?? []).map((line) => Number(line.slice(9)));
 
 test.each([
   ["half a head", HALF],
