@@ -258,7 +258,7 @@ export class Listener {
     return { cutOff: cut };
   }
 
-  /** Ends connections that are idle, or slow, at this time by `performance.now`. The listener itself does so again and again. */
+  /** Ends connections that are idle or slow at this time, by `performance.now`. The listener does so every few seconds. */
   sweep(now: number): void {
     const { keepAliveMs, headersTimeoutMs } = this.#settings;
     this.#http2.sweep(now);
@@ -291,8 +291,8 @@ export class Listener {
       optimizeEmptyRequests: true,
       shouldUpgradeCallback: (message: IncomingMessage) => this.#mayUpgrade(message),
     });
-    // Node watches for heads that take too long by a sorted list of connections, which it changes several times for each
-    // request: about a twentieth of a hit's CPU time. In the fast way the sweep watches.
+    // Node finds heads that take too long by a sorted list of connections, which it changes several times for each request:
+    // a seventh of a hit's CPU time. In the fast way the sweep finds them.
     if (this.#fast !== null) server.removeAllListeners("listening");
     // A client that has ended its half still gets the answers that it has asked for.
     Object.assign(server, { httpAllowHalfOpen: true });

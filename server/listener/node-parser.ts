@@ -4,8 +4,8 @@ import type { Duplex } from "node:stream";
 
 /*
  * Node's parser of a connection, and its callback for a whole head. This leans on parts of Node that are not documented:
- * `socket.parser`, its `finish`, that callback, and its arguments. So `fast-answers-trial.ts` tries it at every start, and the listener
- * works without it.
+ * `socket.parser`, its `finish`, that callback, and its arguments. So `fast-answers-trial.ts` tries it at every start, and
+ * the listener works without it.
  */
 
 /** What the parser needs of a connection. */
