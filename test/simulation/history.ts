@@ -1,4 +1,4 @@
-import type { Told } from "./told.ts";
+import type { Lease, Told } from "./told.ts";
 
 /** The properties by which purges find a page. */
 export interface Page {
@@ -56,6 +56,15 @@ export interface Changed {
   readonly isolate: string;
 }
 
+/** What is known of one isolate's knowledge of the logs. */
+export interface Knowledge {
+  readonly lease: Lease;
+  /** When it had surely learned of a purge; `null` if that is not sure. Epoch milliseconds, as below. */
+  heardAt(purge: Purged): number | null;
+  /** The last moment at which it can have learned of a purge first; `null` if it cannot have. */
+  heardAtLast(purge: Purged): number | null;
+}
+
 /** A complete answer that a client received. */
 export interface Answered {
   readonly request: string;
@@ -70,10 +79,10 @@ export interface Answered {
   /** The fetch or validation on which the answer rests. */
   readonly confirmed: Fetched;
   /** The knowledge of the parent that was asked for it; `null` if none was. */
-  readonly parent: Told | null;
+  readonly parent: Knowledge | null;
   /** The isolate's knowledge of the log when it chose this answer, and when it gave it. */
-  readonly chosenBy: Told;
-  readonly givenBy: Told;
+  readonly chosenBy: Knowledge;
+  readonly givenBy: Knowledge;
 }
 
 /** The `X-Cache` of answers with a stored page, for which the client did not wait for a fetch. */

@@ -90,10 +90,10 @@ export function isFromBefore({ fetched, confirmed }: Pick<Answered, "fetched" | 
   return confirmed.order < purge.order && (purge.matches(fetched) || purge.matches(confirmed));
 }
 
-/** When the isolate first learned of the last soft purge of the page, which is all that a view holds. */
+/** When the isolate can have learned first of the last soft purge of the page, which is all that a view holds. */
 function lastSoftAt(answer: Answered, purges: readonly Purged[]): number {
   const soft = purges.filter((purge) => purge.mode === "soft" && isFromBefore(answer, purge));
-  return Math.max(...soft.map((purge) => answer.chosenBy.heardAt(purge) ?? Number.NEGATIVE_INFINITY));
+  return Math.max(...soft.map((purge) => answer.chosenBy.heardAtLast(purge) ?? Number.NEGATIVE_INFINITY));
 }
 
 /**

@@ -52,6 +52,11 @@ export class Told {
     return this.#news.find((news) => news.logId === logId && news.to >= seq)?.at ?? null;
   }
 
+  /** Its messages are all recorded, so that there is no doubt about the moment. */
+  heardAtLast(stamp: Stamp): number | null {
+    return this.heardAt(stamp);
+  }
+
   get hasHeard(): boolean {
     return this.#news.length > 0;
   }

@@ -1,6 +1,5 @@
-import { type Answered, type Fetched, History, type Purged } from "../../simulation/history.ts";
+import { type Answered, type Fetched, History, type Knowledge, type Purged } from "../../simulation/history.ts";
 import { type Bounds, brokenPromises } from "../../simulation/promises.ts";
-import type { Told } from "../../simulation/told.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
 const BOUNDS: Bounds = {
@@ -131,16 +130,19 @@ export class DayRecord {
 
   /**
    * What a worker has to know by then: the purges that it has confirmed. It learns of those from before its start when
-   * it starts (R10). Of one that settles by the lease it may learn when it is asked next, and knows it before it answers.
+   * it starts (R10). Of all others that were sent by then it may know, and may have learned just now: of one whose
+   * receipt is still under way, or of one that settles by the lease, when it is asked next.
    */
-  #knowledgeAt(now: number, workerSince: number): Told {
+  #knowledgeAt(now: number, workerSince: number): Knowledge {
     const forEver = Number.POSITIVE_INFINITY;
+    const lastSent = this.#order;
     const heardAt = (purge: Purged) => {
       const { settledAt } = purge;
       if (settledAt >= now || !this.#confirmed.has(purge)) return null;
       return this.#byTheClock(Math.max(settledAt, workerSince), now);
     };
-    return { heardAt, lease: { askedAt: forEver, until: forEver } } as unknown as Told;
+    const heardAtLast = (purge: Purged) => heardAt(purge) ?? (purge.order <= lastSent ? now : null);
+    return { heardAt, heardAtLast, lease: { askedAt: forEver, until: forEver } };
   }
 
   /** A moment of the past as the wall clock has it, which may have been set back since. */
