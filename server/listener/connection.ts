@@ -47,6 +47,8 @@ export interface Upload {
 /** One connection of a client, with the requests on it that wait for their answers. */
 export class Connection {
   readonly socket: Socket;
+  /** Its place among the open connections, which `OpenConnections` keeps. */
+  place = 0;
   /** How each of its requests has arrived. */
   readonly arrivals: RequestArrivals;
   /** There were already as many connections as allowed when it came. */

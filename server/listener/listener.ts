@@ -23,6 +23,7 @@ import { Connection, type Exchange } from "./connection.ts";
 import { FastAnswers } from "./fast-answers.ts";
 import { MadeAnswers } from "./made-answers.ts";
 import { NodeRequest } from "./node-request.ts";
+import { OpenConnections } from "./open-connections.ts";
 import { ownAnswer } from "./own-answer.ts";
 import { admittedTarget, refusalAnswer } from "./refusal.ts";
 import { refused, requestTarget } from "./request-target.ts";
@@ -110,7 +111,7 @@ export class Listener {
   readonly #parts: ListenerParts;
   readonly #settings: Required<ListenerSettings>;
   readonly #servers: NetServer[] = [];
-  readonly #connections = new Map<Duplex, Connection>();
+  readonly #connections = new OpenConnections();
   #tunnels = 0;
   readonly #proxied: ProxiedConnections;
   readonly #carriers = new Carriers(() => this.#left());
@@ -252,7 +253,7 @@ export class Listener {
     clearInterval(this.#sweeper);
     const cut = this.connections;
     this.#http2.destroyAll();
-    for (const { socket } of this.#connections.values()) socket.destroy();
+    for (const { socket } of this.#connections.all()) socket.destroy();
     this.#carriers.destroyAll();
     this.#proxied.destroyAll();
     return { cutOff: cut };
@@ -262,7 +263,7 @@ export class Listener {
   sweep(now: number): void {
     const { keepAliveMs, headersTimeoutMs } = this.#settings;
     this.#http2.sweep(now);
-    for (const connection of this.#connections.values()) {
+    for (const connection of this.#connections.all()) {
       const isSlow = this.#fast !== null && connection.isSlowHead(headersTimeoutMs, now);
       if (isSlow) this.#bare.refuseSlowHead(connection);
       else if (connection.isIdleFor(keepAliveMs, now)) connection.socket.destroy();
@@ -310,7 +311,7 @@ export class Listener {
     });
     server.on("connect", (_message, socket) => this.#give(socket, (connection) => bare.refuseTunnel(connection)));
     server.on("clientError", (error, socket) => this.#give(socket, (connection) => bare.misread(connection, error)));
-    server.on("timeout", (socket) => this.#connections.get(socket)?.stalled());
+    server.on("timeout", (socket) => this.#connections.on(socket)?.stalled());
     return server;
   }
 
@@ -342,12 +343,12 @@ export class Listener {
     const connection = new Connection(socket, this.#arrivalsOn(socket), this.#isOverLimit(), stallMs, (exchange, on) =>
       this.#answer(exchange, on),
     );
-    this.#connections.set(socket, connection);
+    this.#connections.add(connection);
     const isFast = this.#fast?.serve(connection) ?? false;
     // Node's parser cannot leave the rest of bytes that came before it, behind a PROXY header.
     if (!isFast || socket.readableLength > 0) connection.readInSlices(null);
     socket.once("close", () => {
-      this.#connections.delete(socket);
+      this.#connections.remove(connection);
       this.#left();
     });
   }
@@ -386,13 +387,13 @@ export class Listener {
 
   /** Node's HTTP has given up on a connection. */
   #give(socket: Duplex, take: (connection: Connection) => void): void {
-    const connection = this.#connections.get(socket);
+    const connection = this.#connections.on(socket);
     if (connection) take(connection);
     else socket.destroy();
   }
 
   #requested(exchange: Exchange): void {
-    this.#connections.get(exchange.message.socket)?.take(exchange);
+    this.#connections.on(exchange.message.socket)?.take(exchange);
   }
 
   #answer({ message, response }: Exchange, connection: Connection): void {
@@ -540,14 +541,14 @@ export class Listener {
   }
 
   #mayUpgrade(message: IncomingMessage): boolean {
-    const connection = this.#connections.get(message.socket);
+    const connection = this.#connections.on(message.socket);
     const fields = fieldsOf(message);
     const hasBody = fields.get("transfer-encoding") !== null || Number(fields.get("content-length") ?? 0) !== 0;
     return connection?.isQuiet === true && !hasBody && isWebSocket(fields);
   }
 
   #endIdle(): void {
-    for (const connection of this.#connections.values()) connection.endOnceIdle();
+    for (const connection of this.#connections.all()) connection.endOnceIdle();
   }
 }
 

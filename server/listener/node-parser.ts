@@ -60,7 +60,7 @@ export type HeadersCompleteArguments = [
 ];
 
 interface Parser {
-  socket: Socket | null;
+  socket: SeenSocket | null;
   incoming: IncomingMessage | null;
   /** Whether it reads from the connection itself, past the socket's stream. */
   readonly _consumed?: boolean;
@@ -74,17 +74,22 @@ interface Parser {
 /** The callbacks that are ours. Node uses a parser again for other connections, also for those of other servers. */
 const wrapped = new WeakSet<HeadersComplete>();
 
-/** Who looks at the requests of a connection, by its socket. */
-const looks = new WeakMap<Socket, FirstLook>();
+/**
+ * Who looks at the requests of a connection. Not a `WeakMap` by sockets: V8 frees what such a map holds only when it
+ * collects its old generation, so each connection would be copied there first.
+ */
+const firstLook = Symbol("first look");
+
+type SeenSocket = Socket & { readonly parser?: Parser | null; [firstLook]?: FirstLook };
 
 /** Lets somebody look at the requests of a connection first. Returns false, and changes nothing, if the parser is another. */
 export function lookFirst(look: FirstLook): boolean {
-  const { socket } = look.connection;
-  const parser = (socket as { parser?: Parser }).parser;
+  const socket: SeenSocket = look.connection.socket;
+  const { parser } = socket;
   if (!parser) return false;
   const slot = headersCompleteSlot(parser);
   if (slot === undefined) return false;
-  looks.set(socket, look);
+  socket[firstLook] = look;
   const original = parser[slot] as HeadersComplete;
   if (!wrapped.has(original)) parser[slot] = wrap(original);
   return true;
@@ -99,7 +104,7 @@ export function isInRequest(socket: Duplex): boolean {
 function wrap(original: HeadersComplete): HeadersComplete {
   const headersComplete: HeadersComplete = function (...args) {
     const { socket } = this;
-    const look = socket === null ? undefined : looks.get(socket);
+    const look = socket?.[firstLook];
     if (look === undefined) return original.apply(this, args);
     if (look.take(new ParsedHead(args, this, original))) {
       this.incoming = null; // Otherwise the end of this message would count as that of the one before.
