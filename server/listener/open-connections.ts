@@ -37,8 +37,8 @@ export class OpenConnections {
     return (socket as Carrier)[CONNECTION];
   }
 
-  /** All of them, in no order. */
+  /** Those of this moment, in no order: also for a caller who ends them one after the other. */
   all(): readonly Connection[] {
-    return this.#all;
+    return [...this.#all];
   }
 }
