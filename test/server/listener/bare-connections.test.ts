@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import type { AnsweredExchange } from "../../../server/listener/access-log.ts";
 import type { ListenerParts } from "../../../server/listener/listener.ts";
-import { RawClient } from "../raw-client.ts";
+import { RawClient, statuses } from "../raw-client.ts";
 import { type Answering, answer, type RunningListener, startTestListener } from "./running-listener.ts";
 
 const ends: (() => unknown)[] = [];
@@ -67,7 +67,7 @@ describe("a CONNECT", () => {
     await one.until((text) => text.length > 0);
     if (!sent.includes(CONNECT)) await one.send(CONNECT);
     await one.closed;
-    expect(one.received.match(/HTTP\/1\.1 \d{3}/g)).toEqual([...Array(3).fill("HTTP/1.1 200"), "HTTP/1.1 501"]);
+    expect(statuses(one.received)).toEqual([...Array(3).fill(200), 501]);
     expect(one.received.length).toBeGreaterThan(3 * BYTES);
   });
 
@@ -105,7 +105,7 @@ describe("a CONNECT", () => {
     const one = client(running);
     await one.send(get("/") + CONNECT);
     await one.closed;
-    expect(one.received.match(/HTTP\/1\.1 \d{3}/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 501"]);
+    expect(statuses(one.received)).toEqual([200, 501]);
   });
 
   test("behind a hit that its client does not read ends with the connection after a while", async () => {

@@ -41,6 +41,7 @@ test.each([1, 2, 3, 4])("clients leave in any order, and the listener knows who 
     expect(statuses(await client.until((text) => statuses(text).length === 2))).toEqual([200, 200]);
   }
   const now = performance.now();
+  // The first sweep finds bytes that it has not seen, so that a connection counts as idle from then on.
   listener.sweep(now);
   listener.sweep(now + KEEP_ALIVE_MS);
   await Promise.all(left.map(({ closed }) => closed));
