@@ -1,10 +1,9 @@
 import type { Duplex } from "node:stream";
 import type { Connection } from "./connection.ts";
 
-/** A property of a socket. */
-const CONNECTION = Symbol("connection");
+const openConnection = Symbol("open connection");
 
-type Carrier = Duplex & { [CONNECTION]?: Connection | undefined };
+type ConnectedSocket = Duplex & { [openConnection]?: Connection | undefined };
 
 /**
  * The open connections of a listener. Not a `Map` by sockets: whenever V8 makes such a map a new table, the old table goes on
@@ -20,7 +19,7 @@ export class OpenConnections {
   add(connection: Connection): void {
     connection.place = this.#all.length;
     this.#all.push(connection);
-    (connection.socket as Carrier)[CONNECTION] = connection;
+    (connection.socket as ConnectedSocket)[openConnection] = connection;
   }
 
   remove(connection: Connection): void {
@@ -29,12 +28,12 @@ export class OpenConnections {
       this.#all[connection.place] = last;
       last.place = connection.place;
     }
-    (connection.socket as Carrier)[CONNECTION] = undefined;
+    (connection.socket as ConnectedSocket)[openConnection] = undefined;
   }
 
   /** The open connection on a socket. */
   on(socket: Duplex): Connection | undefined {
-    return (socket as Carrier)[CONNECTION];
+    return (socket as ConnectedSocket)[openConnection];
   }
 
   /** Those of this moment, in no order: also for a caller who ends them one after the other. */

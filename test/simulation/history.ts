@@ -56,10 +56,10 @@ export interface Changed {
   readonly isolate: string;
 }
 
-/** What is known of one isolate's knowledge of the logs. */
+/** What is known of one isolate's knowledge of the logs. Moments are in milliseconds on the clock of the record. */
 export interface Knowledge {
   readonly lease: Lease;
-  /** When it had surely learned of a purge; `null` if that is not sure. Epoch milliseconds, as below. */
+  /** When it had surely learned of a purge; `null` if that is not sure. */
   heardAt(purge: Purged): number | null;
   /** The last moment at which it can have learned of a purge first; `null` if it cannot have. */
   heardAtLast(purge: Purged): number | null;

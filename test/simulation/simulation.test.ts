@@ -11,7 +11,7 @@ import { STEPS, World } from "./world.ts";
 
 const SEEDS = drawn("random worlds", seedsFrom(1, WORLDS), byDepth({ test: 40, gate: 12, all: 1 }));
 
-test(`the promises hold in ${SEEDS.length} random worlds`, { timeout: 900_000 }, async () => {
+test(`the promises hold in ${SEEDS.length} random worlds`, { timeout: 300_000 }, async () => {
   const { found, occurred } = await explore(SEEDS);
   if (found) expect.fail(tell(found));
   process.stdout.write(`simulation: ${JSON.stringify(occurred)}\n`);
