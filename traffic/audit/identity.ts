@@ -13,6 +13,11 @@ export interface Identity {
   readonly canaries: readonly string[];
 }
 
+/** What a visitor's requests carry; nothing for a stranger. */
+export function credentialsOf(who: string, identities: readonly Identity[]): Identity["credentials"] {
+  return identities.find(({ name }) => name === who)?.credentials ?? {};
+}
+
 /** The call is wrong. Nothing was sent. No message of it contains a credential. */
 export class AuditUsageError extends Error {
   override readonly name = "AuditUsageError";

@@ -62,11 +62,8 @@ const BECAUSE_TEXT: Readonly<Record<PersonalBecause, string>> = {
 };
 
 function storedFindings(record: PathRecord, identities: readonly Identity[]): readonly Finding[] {
-  const authorized = new Set(
-    identities.filter(({ credentials }) => credentials.authorization !== undefined).map(({ name }) => name),
-  );
   const { path } = record.target;
-  return [...Map.groupBy(storedPersonal(record, authorized), ({ because }) => because)].map(([because, each]) => {
+  return [...Map.groupBy(storedPersonal(record, identities), ({ because }) => because)].map(([because, each]) => {
     const visitors = [...new Set(each.map(({ answer }) => visitorName(answer.who)))];
     return {
       id: `stored:${because.replace(": ", "-")}:${path}`,

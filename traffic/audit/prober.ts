@@ -7,7 +7,7 @@ import { SYSTEM_CLOCK } from "../requests/clock.ts";
 import { networkErrorText } from "../requests/network-error.ts";
 import { Pace } from "../requests/pace.ts";
 import type { Exchange } from "./exchange.ts";
-import type { Identity } from "./identity.ts";
+import { credentialsOf, type Identity } from "./identity.ts";
 import { applyInputs, type Input } from "./input.ts";
 import { type HitField, provenanceOf } from "./provenance.ts";
 import { type AuditedSite, type Target, withBuster } from "./target.ts";
@@ -68,8 +68,8 @@ export class Prober {
     await this.#pace.turn(this.#signal);
     this.#signal.throwIfAborted();
     const { edge, host, identities, hitFields } = this.#options;
-    const credentials = identities.find(({ name }) => name === who)?.credentials ?? {};
-    const { path, fields } = applyInputs(target.path, { ...PLAIN_FIELDS, ...credentials }, inputs);
+    const plain = { ...PLAIN_FIELDS, ...credentialsOf(who, identities) };
+    const { path, fields } = applyInputs(target.path, plain, inputs);
     this.requests++;
     const { incoming, body } = await this.#exchange({
       host: edge.hostname.replace(/^\[|\]$/g, ""),

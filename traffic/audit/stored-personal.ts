@@ -1,7 +1,9 @@
 import { effectiveCacheControl } from "../../worker/rules/directives/targeted-fields.ts";
 import { varyFields } from "../../worker/rules/variants/vary.ts";
-import { type Exchange, fieldOf, groupsOf, type PathRecord, partyOf } from "./exchange.ts";
+import { type Exchange, fieldOf, groupsOf, type PathRecord } from "./exchange.ts";
 import { isFromStore } from "./from-store.ts";
+import { credentialsOf, type Identity } from "./identity.ts";
+import { applyInputs } from "./input.ts";
 import { cookiesSet } from "./marks.ts";
 
 /** Why an answer says that it is for one visitor alone. */
@@ -14,7 +16,8 @@ export interface StoredPersonal {
 }
 
 /** The stored answers of which their own fields say that they are for one visitor. */
-export function storedPersonal(record: PathRecord, usesAuthorization: ReadonlySet<string>): readonly StoredPersonal[] {
+export function storedPersonal(record: PathRecord, identities: readonly Identity[]): readonly StoredPersonal[] {
+  const sent = ({ who, inputs }: Exchange) => applyInputs("/", credentialsOf(who, identities), inputs).fields;
   return groupsOf(record).flatMap((group) => {
     const [first, ...later] = group;
     return later.flatMap((answer, index) => {
@@ -23,8 +26,11 @@ export function storedPersonal(record: PathRecord, usesAuthorization: ReadonlySe
       return [
         ...saidByDirectives(answer),
         ...saidBySetCookie(answer, before),
-        ...saidByVary(answer, before),
-        ...saidByAuthorization(answer, usesAuthorization.has(first!.who)),
+        ...saidByVary(
+          answer,
+          before.some((each) => sent(each).cookie === sent(answer).cookie),
+        ),
+        ...saidByAuthorization(answer, sent(first!).authorization !== undefined),
       ].map((because) => ({ answer, because }));
     });
   });
@@ -44,11 +50,10 @@ function saidBySetCookie(answer: Exchange, before: readonly Exchange[]): readonl
 }
 
 /** RFC 9111 §4.1: an answer that varies by cookie was selected for a request with other cookies. */
-function saidByVary(answer: Exchange, before: readonly Exchange[]): readonly PersonalBecause[] {
+function saidByVary(answer: Exchange, hadSameCookies: boolean): readonly PersonalBecause[] {
   const vary = varyFields(fieldOf(answer, "vary"));
   const isByCookie = vary === "*" || vary.includes("cookie");
-  const isOwn = before.some((each) => partyOf(each) === partyOf(answer));
-  return isByCookie && !isOwn ? ["vary: cookie"] : [];
+  return isByCookie && !hadSameCookies ? ["vary: cookie"] : [];
 }
 
 /** RFC 9111 §3.5. */

@@ -124,8 +124,10 @@ export const judgeMutants: readonly JudgeMutant[] = [
     [
       ["saidByDirectives(answer)", "private, and stored"],
       ["saidBySetCookie(answer, before)", "Set-Cookie, and stored"],
-      ["saidByVary(answer, before)", "Vary: Cookie, and a hit for other cookies"],
-      ["saidByAuthorization(answer, usesAuthorization.has(first!.who))", "an answer to Authorization, and stored"],
+      [
+        "saidByAuthorization(answer, sent(first!).authorization !== undefined)",
+        "an answer to Authorization, and stored",
+      ],
     ] as const
   ).map(([judge, reddens]) => ({
     name: `a stored answer is not asked for ${judge.split("(")[0]}`,
@@ -165,9 +167,37 @@ export const judgeMutants: readonly JudgeMutant[] = [
   {
     name: "one's own stored page counts, although it varies by cookie",
     file: STORED,
-    from: "isByCookie && !isOwn",
+    from: "isByCookie && !hadSameCookies",
     to: "isByCookie",
     reddens: "Vary: Cookie, and a hit for the same cookies",
+  },
+  {
+    name: "a stored answer is not asked for what it varies by",
+    file: STORED,
+    from: "isByCookie && !hadSameCookies",
+    to: "false",
+    reddens: "Vary: Cookie, and a hit for other cookies",
+  },
+  {
+    name: "another visitor counts as another with other cookies",
+    file: STORED,
+    from: "sent(each).cookie === sent(answer).cookie",
+    to: "each.who === answer.who",
+    reddens: "Vary: Cookie, and a hit for a visitor who has no cookies either",
+  },
+  {
+    name: "a tried cookie is not counted among the cookies",
+    file: STORED,
+    from: "credentialsOf(who, identities), inputs)",
+    to: "credentialsOf(who, identities), [])",
+    reddens: "Vary: Cookie, and a hit for a request with another cookie",
+  },
+  {
+    name: "another field counts as another cookie",
+    file: STORED,
+    from: "sent(each).cookie === sent(answer).cookie",
+    to: "JSON.stringify(sent(each)) === JSON.stringify(sent(answer))",
+    reddens: "Vary: Cookie, and a hit for a request with another field",
   },
   {
     name: "an answer to Authorization may not be stored, even if it is for all",

@@ -233,6 +233,35 @@ export const recordedCases: readonly RecordedCase[] = [
     finds: [],
   },
   {
+    name: "Vary: Cookie, and a hit for a request with another field",
+    input: { kind: "field", name: "x-shop", value: "b" },
+    fresh: { s: constant({ fields: { vary: "Cookie" } }), S: constant({ fields: { vary: "Cookie" } }) },
+    shared: [
+      ["S", null],
+      ["s", 0],
+    ],
+    finds: [],
+  },
+  {
+    name: "Vary: Cookie, and a hit for a request with another cookie",
+    fresh: { s: constant({ fields: { vary: "Cookie" } }), S: constant({ fields: { vary: "Cookie" } }) },
+    shared: [
+      ["s", null],
+      ["S", 0],
+    ],
+    finds: [/^stored:vary-cookie:\/page: $/],
+  },
+  {
+    name: "Vary: Cookie, and a hit for a visitor who has no cookies either",
+    authorization: true,
+    fresh: { a: constant({ fields: { vary: "Cookie", "cache-control": "public" } }) },
+    shared: [
+      ["a", null],
+      ["s", 0],
+    ],
+    finds: [],
+  },
+  {
     name: "an answer to Authorization, and stored",
     authorization: true,
     shared: TO_ALL,

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Exchange } from "../../../traffic/audit/exchange.ts";
+import type { Input } from "../../../traffic/audit/input.ts";
 import type { PathWalk } from "../../../traffic/audit/walk-path.ts";
 import { ModuleGraph } from "../../mutants/module-graph.ts";
 import type { Mutation } from "../../mutants/mutant.ts";
@@ -18,10 +19,17 @@ interface World {
   readonly body: (who: string, n: number) => string;
   /** At which request for a URL the answer is stored; `null` for never. Default: the first. */
   readonly storesAt?: number | null;
+  /** Whether the page says `Vary: Cookie`, and the store keeps to it. */
+  readonly varies?: true;
+  /** What strangers try. Default: nothing. */
+  readonly inputs?: readonly Input[];
 }
 
 /** Walks a page of a world in memory. Returns the findings, and who asked in which order. */
-async function walk({ body, storesAt = 1 }: World, changed?: Mutation): Promise<{ ids: string[]; order: string[] }> {
+async function walk(
+  { body, storesAt = 1, varies, inputs: tried = [] }: World,
+  changed?: Mutation,
+): Promise<{ ids: string[]; order: string[] }> {
   const text = changed && graph.textOf(WALK)!.split(changed.from);
   if (text) expect(text).toHaveLength(2);
   const exportsOf = await graph.instantiate(text && { path: WALK, text: text.join(changed!.to) });
@@ -35,18 +43,19 @@ async function walk({ body, storesAt = 1 }: World, changed?: Mutation): Promise<
     {
       ask: async (_target, who, buster, inputs): Promise<Exchange> => {
         order.push(who);
-        const times = (asked.get(buster) ?? 0) + 1;
-        asked.set(buster, times);
-        const found = stored.get(buster);
+        const key = varies ? `${buster} of ${who}` : buster;
+        const times = (asked.get(key) ?? 0) + 1;
+        asked.set(key, times);
+        const found = stored.get(key);
         const answer = found ?? body(who, n++);
-        if (found === undefined && times === storesAt) stored.set(buster, answer);
+        if (found === undefined && times === storesAt) stored.set(key, answer);
         const digest = createHash("sha256").update(answer).digest("base64");
         return {
           who,
           buster,
           inputs,
           status: 200,
-          fields: {},
+          fields: varies ? { vary: ["Cookie"] } : {},
           text: answer,
           digest,
           bytes: answer.length,
@@ -54,7 +63,7 @@ async function walk({ body, storesAt = 1 }: World, changed?: Mutation): Promise<
         };
       },
       identities: NAMES.map((name) => ({ name, credentials: { cookie: `id=${name}` }, canaries: [] })),
-      inputs: [],
+      inputs: tried,
       buster: "b",
       hosts: ["www.example.com"],
     },
@@ -113,6 +122,15 @@ describe("the walk over one page", () => {
   test("does not take two servers that answer in turn for two visitors", async () => {
     const { ids } = await walk({ body: (_who, n) => `from server number-${n % 2}`, storesAt: null });
     expect(ids).toEqual([]);
+  });
+
+  test("does not take the next minute for what a field changes", async () => {
+    const inputs = [{ kind: "field", name: "x-shop", value: "b" }] as const;
+    // When the minute ends decides which of the answers show the new one.
+    for (let ends = 1; ends <= 40; ends++) {
+      const { ids } = await walk({ body: (_who, n) => `It is 10:${n < ends ? 58 : 59}.`, varies: true, inputs });
+      expect(ids, `the minute ends at request ${ends}`).toEqual([]);
+    }
   });
 });
 
