@@ -41,8 +41,8 @@ export type ListenTarget = { readonly scheme?: Scheme } & (
   | { readonly path: string }
   /** A socket that another process holds: its file descriptor, or the server that came with a message. */
   | { readonly fd: number }
-  /** `more`: further handles of the same socket, each of which accepts a connection in a turn of the event loop. */
-  | { readonly handle: object; readonly more?: readonly object[] | undefined }
+  /** A socket with one handle or several, each of which accepts a connection in a turn of the event loop. */
+  | { readonly handles: readonly object[] }
 );
 
 export interface ListenerSettings {
@@ -207,27 +207,25 @@ export class Listener {
     const inner = address.scheme === "https" ? this.#encrypt(http) : http;
     const server = this.#parts.usesProxyProtocol ? this.#proxied.before(inner) : inner;
     if (server !== http) http.emit("listening"); // begins Node's own watch for heads that take too long
-    await this.#listenWith(server, address);
-    for (const handle of "handle" in address ? (address.more ?? []) : []) {
+    const [first, ...more] = "handles" in address ? address.handles : [address];
+    await this.#listenWith(server, first!);
+    for (const handle of more) {
       const { allowHalfOpen } = server as NetServer & { readonly allowHalfOpen: boolean };
       const further = createNetServer({ allowHalfOpen, noDelay: true });
       further.on("connection", (socket) => server.emit("connection", socket));
-      await this.#listenWith(further, { handle });
+      await this.#listenWith(further, handle);
     }
     return server.address();
   }
 
-  async #listenWith(server: NetServer, address: ListenTarget): Promise<void> {
+  async #listenWith(server: NetServer, target: object): Promise<void> {
     this.#bound(server);
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
-      const { backlog } = this.#settings;
-      const onListening = () => {
+      server.listen(target, this.#settings.backlog, () => {
         server.off("error", reject);
         resolve();
-      };
-      if ("handle" in address) server.listen(address.handle, backlog, onListening);
-      else server.listen({ ...address, backlog }, onListening);
+      });
     });
     server.on("error", (error) => this.#parts.warn(`The listener failed: ${error.message}`));
     this.#servers.push(server);

@@ -108,11 +108,14 @@ export class Supervisor {
   #successor: Successor | null = null;
   /** Resolves when the server before this one has ended; `null` if there is none. Only it knows when its workers end. */
   #predecessorEnds: Promise<void> | null = null;
+  /** How many accept connections at a time. */
+  readonly #workerCount: number;
   /** Another server has the sockets as well, and listens on them when this one ends. */
   #sharesSockets = false;
 
   private constructor(options: SupervisorOptions, handOver: HandOver | null) {
     this.#options = options;
+    this.#workerCount = options.workers ?? availableParallelism();
     this.#handOver = handOver;
     this.#sharesSockets = handOver !== null;
     this.#clock = options.clock ?? systemClock;
@@ -222,7 +225,7 @@ export class Supervisor {
   }
 
   async #begin(): Promise<void> {
-    const { listen, load, workers = availableParallelism(), report, sockets = [], predecessor } = this.#options;
+    const { listen, load, report, sockets = [], predecessor } = this.#options;
     this.#sockets = this.#handOver?.sockets ?? sockets;
     const loaded = await load();
     await this.#openFirstLogs(loaded.sites);
@@ -238,7 +241,7 @@ export class Supervisor {
     if (predecessor) await Promise.race([Promise.all(places), this.ended]);
     this.#sharesSockets = false;
     predecessor?.tellIsListening();
-    report({ kind: "listening", addresses: this.addresses, workers });
+    report({ kind: "listening", addresses: this.addresses, workers: this.#workerCount });
   }
 
   /**
@@ -378,8 +381,7 @@ export class Supervisor {
 
   /** Lets as many workers run as there should be. Each promise resolves once one accepts connections in its place. */
   #openPlaces(generation: Generation): Promise<void>[] {
-    const { workers = availableParallelism() } = this.#options;
-    return Array.from({ length: workers }, () => {
+    return Array.from({ length: this.#workerCount }, () => {
       const accepting = Promise.withResolvers<void>();
       void this.#keepPlace(generation, new BackOff(this.#soundAfterMs), accepting.resolve);
       return accepting.promise;
@@ -471,7 +473,7 @@ export class Supervisor {
       await worker.started;
       const late = (site: string) => worker.admit(site);
       const notAdmitted = await this.#logs.admit(this.#logs.readerOf(worker.name), worker.sites, late);
-      await worker.listen(this.#sockets, [...notAdmitted]); // without those that were late a moment ago
+      await worker.listen(this.#sockets, this.#workerCount, [...notAdmitted]); // without those that were late a moment ago
     })();
     await within(this.#clock, START_WITHIN_MS, Promise.race([up, rejectsAtEnd]), tooLong);
     this.#failedStarts = 0;
@@ -479,7 +481,7 @@ export class Supervisor {
   }
 
   async #replace(): Promise<boolean> {
-    const { load, workers = availableParallelism(), report } = this.#options;
+    const { load, report } = this.#options;
     if (this.#stop !== null) return false;
     const fresh: WorkerProcess[] = [];
     let next: Generation | null = null;
@@ -488,7 +490,7 @@ export class Supervisor {
       next = generation;
       await this.#openLogs(generation.loaded.sites);
       // The first one alone: if the new settings do not work, little has been disturbed.
-      for (const count of [1, workers - 1]) {
+      for (const count of [1, this.#workerCount - 1]) {
         const more = Array.from({ length: count }, () => this.#start(generation));
         fresh.push(...more);
         await Promise.all(more.map((worker) => this.#bringUp(worker)));

@@ -30,7 +30,7 @@ let starting: Promise<void> | undefined;
 let isDraining = false;
 let drainMs = 0;
 /** By scheme and address. */
-const sockets = new Map<string, ListeningSocket & { readonly more: object[] }>();
+const sockets = new Map<string, ListeningSocket & { readonly handles: object[] }>();
 let handlesTaken = 0;
 let notAdmitted: readonly string[] = [];
 
@@ -81,8 +81,8 @@ async function holdLogs(): Promise<void> {
 async function takeSocket({ address, scheme, count }: Socket, handle: object): Promise<void> {
   const name = `${scheme} ${address}`;
   const known = sockets.get(name);
-  if (known) known.more.push(handle);
-  else sockets.set(name, { address, scheme, handle, more: [] });
+  if (known) known.handles.push(handle);
+  else sockets.set(name, { address, scheme, handles: [handle] });
   if (++handlesTaken < count) return;
   await running!.listen([...sockets.values()], notAdmitted);
   tell({ kind: "listening" });

@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
 import type { Clock } from "../../worker/ports.ts";
-import type { Scheme } from "../front/arrival.ts";
 import { messageOf } from "../message-of.ts";
 import type { HeldSocket } from "./listening-sockets.ts";
 import type { ServedWorker } from "./process-line.ts";
@@ -40,11 +39,20 @@ export function endingInWords({ code, signal, because }: Ending): string {
 const YOUNG_OBJECTS = "--max-semi-space-size=32";
 
 /**
- * A process accepts one connection from each handle in a turn of its event loop. A socket with TLS has several handles: if
- * connections wait to be accepted, clients give up on some, the server computes their handshakes all the same, and clients in
- * Go open one more for each request that waits. Without TLS there is one, since more would make a connection a third dearer.
+ * A process accepts one connection from each handle in a turn of its event loop, and a turn may be long: hundreds of clients
+ * are answered in it, or several handshakes computed. So a socket has several handles, or else the last of many connections
+ * that come at once wait until the others are quiet.
  */
-const HANDLES: Readonly<Record<Scheme, number>> = { http: 1, https: 16 };
+const HANDLES = 16;
+
+/**
+ * How many of them a worker has. Those of a socket without TLS are shared by all workers, because a process looks into each
+ * handle when a connection comes to an idle server, for 2 µs. A handshake costs a hundred times that, and clients give up on
+ * one that waits, or open one more.
+ */
+function handlesOf({ scheme }: HeldSocket, workers: number): number {
+  return scheme === "https" ? HANDLES : Math.ceil(HANDLES / workers);
+}
 
 /** One worker's process, from its start to its end. */
 export class WorkerProcess {
@@ -112,12 +120,12 @@ export class WorkerProcess {
   }
 
   /**
-   * Gives it the sockets. Resolves when it accepts connections; rejects like `started`. The sites of `notAdmitted` are not
-   * served until `admit`.
+   * Gives it the sockets, which it shares with the other workers; there are `workers` in all. Resolves when it accepts
+   * connections; rejects like `started`. The sites of `notAdmitted` are not served until `admit`.
    */
-  listen(sockets: readonly HeldSocket[], notAdmitted: readonly string[]): Promise<void> {
+  listen(sockets: readonly HeldSocket[], workers: number, notAdmitted: readonly string[]): Promise<void> {
     if (notAdmitted.length > 0) this.#tell({ kind: "not-admitted", sites: notAdmitted });
-    const handles = sockets.flatMap((socket) => Array<HeldSocket>(HANDLES[socket.scheme]).fill(socket));
+    const handles = sockets.flatMap((socket) => Array<HeldSocket>(handlesOf(socket, workers)).fill(socket));
     for (const { address, scheme, handle } of handles) {
       this.#tell({ kind: "socket", address, scheme, count: handles.length }, handle);
     }

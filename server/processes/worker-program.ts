@@ -29,7 +29,7 @@ export interface RunningWorker {
    */
   learn(delta: ViewDelta, site: string): Promise<boolean>;
   /**
-   * Begins to accept connections from these sockets: `server.listen(handle)`, once for each. It is called after the
+   * Begins to accept connections from these sockets: `server.listen(handle)` for each handle. It is called after the
    * worker's views have reached the heads of their logs, and not before. The sites of `notAdmitted`, whose logs do not
    * answer, must not be served until `admit` names them; one site alone is never among them.
    */
@@ -52,8 +52,6 @@ export interface ListeningSocket {
   /** `127.0.0.1:8080`, `[::1]:8080`, or the path of a Unix socket. */
   readonly address: string;
   readonly scheme: Scheme;
-  /** What `server.listen` takes. */
-  readonly handle: object;
-  /** Further handles of the same socket, from which connections may be accepted as well. Default: none. */
-  readonly more?: readonly object[];
+  /** What `server.listen` takes, once or several times: each accepts a connection in a turn of the event loop. */
+  readonly handles: readonly object[];
 }

@@ -108,10 +108,7 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
         // Machines with several sites share no log, so they have no children.
         children: isAlone ? childrenOf(first!, write) : undefined,
       };
-      listener = await startListener(
-        parts,
-        sockets.map(({ handle, more, scheme }) => ({ handle, more, scheme })),
-      );
+      listener = await startListener(parts, sockets);
     },
     admit: (site) => void closed.delete(site),
     reopen: async () => accessLog?.reopen(),

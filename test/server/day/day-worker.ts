@@ -71,8 +71,8 @@ export class DayWorker {
   listen(): Promise<void> {
     return this.#running.listen(
       [
-        { address: this.path, scheme: "http", handle: { path: this.path } },
-        { address: this.tlsPath, scheme: "https", handle: { path: this.tlsPath } },
+        { address: this.path, scheme: "http", handles: [{ path: this.path }] },
+        { address: this.tlsPath, scheme: "https", handles: [{ path: this.tlsPath }] },
       ],
       [],
     );

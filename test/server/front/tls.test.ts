@@ -80,31 +80,41 @@ describe("a client over TLS that reads slowly", () => {
 
 describe("further handles of a socket", () => {
   // Two sockets stand for two handles of one, which only processes can have.
-  test.each([false, true])(
-    "accept connections like the first, with the PROXY protocol: %s",
-    async (usesProxyProtocol) => {
-      const address = { host: "127.0.0.1", port: 0, scheme: "https" } as const;
+  test.each([
+    ["https", false],
+    ["https", true],
+    ["http", false],
+    ["http", true],
+  ] as const)(
+    "accept connections like the first, of %s, with the PROXY protocol: %s",
+    async (scheme, usesProxyProtocol) => {
+      const address = { host: "127.0.0.1", port: 0, scheme };
       const sockets = await openSockets([address, address], systemClock, () => false);
-      const [first, second] = sockets.map((socket): Where & typeof socket => ({
-        ...socket,
-        host: "127.0.0.1",
-        port: Number(socket.address.split(":")[1]),
-      }));
+      const ports = sockets.map((socket) => Number(socket.address.split(":")[1]));
       const loopback = [readNetwork("127.0.0.1")!];
-      const { listener } = await start(shown, usesProxyProtocol ? { usesProxyProtocol, trustedProxies: loopback } : {});
-      await listener.listen({ scheme: "https", handle: first!.handle, more: [second!.handle] });
-      for (const { host, port } of [first!, second!]) {
-        const tcp = connectTcp({ host, port });
+      let clientEnds: Promise<unknown> | undefined;
+      const afterTheEnd: Answering = async (incoming) => {
+        await clientEnds;
+        for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+        return shown(incoming);
+      };
+      const proxied = usesProxyProtocol ? { usesProxyProtocol, trustedProxies: loopback } : {};
+      const { listener } = await start(afterTheEnd, proxied);
+      await listener.listen({ scheme, handles: sockets.map(({ handle }) => handle) });
+      for (const port of ports) {
+        const tcp = connectTcp(port, "127.0.0.1");
         stops.push(() => tcp.destroy());
         if (usesProxyProtocol) tcp.write("PROXY TCP4 198.51.100.7 203.0.113.1 40000 443\r\n");
-        const client = connect({ socket: tcp, servername: "localhost", rejectUnauthorized: false });
-        client.write(GET);
+        const client =
+          scheme === "https" ? connect({ socket: tcp, servername: "localhost", rejectUnauthorized: false }) : tcp;
+        clientEnds = once(client, "finish");
+        client.end(GET); // it waits for its answer all the same
         let received = "";
         for await (const piece of client.setEncoding("latin1")) received += piece;
         expect(received).toContain(`/page for ${usesProxyProtocol ? "198.51.100.7" : "127.0.0.1"}`);
       }
       await listener.close(0);
-      await expect(once(connectTcp(second!.port, second!.host), "connect")).rejects.toThrow("ECONNREFUSED");
+      await expect(once(connectTcp(ports[1]!, "127.0.0.1"), "connect")).rejects.toThrow("ECONNREFUSED");
     },
   );
 
@@ -112,7 +122,7 @@ describe("further handles of a socket", () => {
     const address = { host: "127.0.0.1", port: 0, scheme: "https" } as const;
     const [first, second] = await openSockets([address, address], systemClock, () => false);
     const { listener } = await start(shown, { settings: { maxConnections: 1 } });
-    await listener.listen({ scheme: "https", handle: first!.handle, more: [second!.handle] });
+    await listener.listen({ scheme: "https", handles: [first!.handle, second!.handle] });
     const ended = Array.from({ length: 40 }, (_, at) => {
       const tcp = connectTcp(Number([first, second][at % 2]!.address.split(":")[1]), "127.0.0.1");
       stops.push(() => tcp.destroy());

@@ -511,7 +511,7 @@ test("it listens on unix sockets, on IPv6 and on sockets of others, all at once"
   await new Promise<void>((resolve) => held.listen(0, "127.0.0.1", resolve));
   const heldPort = (held.address() as { port: number }).port;
   await listener.listen({ path });
-  await listener.listen({ handle: (held as unknown as { _handle: object })._handle });
+  await listener.listen({ handles: [(held as unknown as { _handle: object })._handle] });
   const six = (await listener.listen({ host: "::", port: 0 })) as { port: number };
   for (const where of [
     { path },

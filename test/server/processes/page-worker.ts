@@ -96,7 +96,7 @@ export async function startWorker({ name, settings, logs }: WorkerStart): Promis
       const path = `${folder}/${process.pid}.sock`;
       rmSync(path, { force: true }); // of a process that was killed, whose id is used again
       await listenOn({ path });
-      for (const { handle } of sockets) await listenOn(handle);
+      for (const handle of sockets.flatMap(({ handles }) => handles)) await listenOn(handle);
     },
     drain: async () => {
       await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));

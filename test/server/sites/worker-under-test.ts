@@ -109,8 +109,8 @@ async function startIn(
   const [port, tlsPort] = [await freePort(), await freePort()];
   await worker.listen(
     [
-      { address: `127.0.0.1:${port}`, scheme: "http", handle: { host: "127.0.0.1", port } },
-      { address: `127.0.0.1:${tlsPort}`, scheme: "https", handle: { host: "127.0.0.1", port: tlsPort } },
+      { address: `127.0.0.1:${port}`, scheme: "http", handles: [{ host: "127.0.0.1", port }] },
+      { address: `127.0.0.1:${tlsPort}`, scheme: "https", handles: [{ host: "127.0.0.1", port: tlsPort }] },
     ],
     notAdmitted,
   );
