@@ -4,6 +4,7 @@ import { messageOf } from "../message-of.ts";
 import type { HeldSocket } from "./listening-sockets.ts";
 import type { ServedWorker } from "./process-line.ts";
 import type { ToSupervisor, ToWorker } from "./process-messages.ts";
+import { handlesOf } from "./socket-handles.ts";
 
 /** A worker that takes longer to start hangs. Milliseconds. */
 export const START_WITHIN_MS = 60_000;
@@ -37,22 +38,6 @@ export function endingInWords({ code, signal, because }: Ending): string {
  * of misses one request of a hundred would wait 20 % longer.
  */
 const YOUNG_OBJECTS = "--max-semi-space-size=32";
-
-/**
- * A process accepts one connection from each handle in a turn of its event loop, and a turn may be long: hundreds of clients
- * are answered in it, or several handshakes computed. So a socket has several handles, or else the last of many connections
- * that come at once wait until the others are quiet.
- */
-const HANDLES = 16;
-
-/**
- * How many of them a worker has. Those of a socket without TLS are shared by all workers, because a process looks into each
- * handle when a connection comes to an idle server, for 2 µs. A handshake costs a hundred times that, and clients give up on
- * one that waits, or open one more.
- */
-function handlesOf({ scheme }: HeldSocket, workers: number): number {
-  return scheme === "https" ? HANDLES : Math.ceil(HANDLES / workers);
-}
 
 /** One worker's process, from its start to its end. */
 export class WorkerProcess {
@@ -125,7 +110,7 @@ export class WorkerProcess {
    */
   listen(sockets: readonly HeldSocket[], workers: number, notAdmitted: readonly string[]): Promise<void> {
     if (notAdmitted.length > 0) this.#tell({ kind: "not-admitted", sites: notAdmitted });
-    const handles = sockets.flatMap((socket) => Array<HeldSocket>(handlesOf(socket, workers)).fill(socket));
+    const handles = sockets.flatMap((socket) => Array<HeldSocket>(handlesOf(socket.scheme, workers)).fill(socket));
     for (const { address, scheme, handle } of handles) {
       this.#tell({ kind: "socket", address, scheme, count: handles.length }, handle);
     }

@@ -19,11 +19,15 @@ export interface ConnectionLimit {
   readonly warning: string | null;
 }
 
-/** `openFiles`: how many files a process may open; `null` if that is not known. */
-export function connectionLimit(openFiles: number | null): ConnectionLimit {
-  const bounded = openFiles === null ? MOST_CONNECTIONS : Math.floor(openFiles * SHARE_OF_CLIENTS);
+/**
+ * `openFiles`: how many files a process may open; `null` if that is not known. `handles`: how many of them are handles of
+ * listening sockets.
+ */
+export function connectionLimit(openFiles: number | null, handles: number): ConnectionLimit {
+  const files = openFiles && Math.max(openFiles - handles, 0);
+  const bounded = files === null ? MOST_CONNECTIONS : Math.floor(files * SHARE_OF_CLIENTS);
   const connections = Math.min(bounded, MOST_CONNECTIONS);
-  const toOrigins = openFiles && Math.floor((openFiles - connections) * SHARE_OF_ORIGINS);
+  const toOrigins = files && Math.floor((files - connections) * SHARE_OF_ORIGINS);
   if (connections >= FEW_CONNECTIONS) return { connections, toOrigins, warning: null };
   const warning =
     `each worker takes at most ${connections} connections, because a process may open ${openFiles} files here: raise ` +

@@ -12,6 +12,7 @@ import type { TlsSettings } from "../front/tls-server.ts";
 import type { AccessLogFormat } from "../listener/access-log.ts";
 import type { HeldSocket, ListenAddress } from "../processes/listening-sockets.ts";
 import { ONLY_SITE } from "../processes/site-logs.ts";
+import { handlesOf } from "../processes/socket-handles.ts";
 import { Supervisor } from "../processes/supervisor.ts";
 import type { SupervisorEvent } from "../processes/supervisor-events.ts";
 import type { Predecessor } from "../processes/upgrade.ts";
@@ -112,7 +113,9 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
   );
   const ofCertificates = certificateWarnings(tls?.certificates ?? [], systemClock.now());
   const ofTls = hstsWarnings(options, listen, sites);
-  const limit = connectionLimit(mayOpenFiles());
+  const schemes = listen.map((address) => ("port" in address && address.scheme) || "http");
+  const handles = schemes.reduce((sum, scheme) => sum + handlesOf(scheme, workers), 0);
+  const limit = connectionLimit(mayOpenFiles(), handles);
   const ofLimit = limit.warning === null ? [] : [limit.warning];
   const warnings = [...problems, ...ofSites, ...tokenWarnings(sites), ...ofCertificates, ...ofTls, ...ofLimit];
   const settings: EdgeSettings = {
