@@ -27,6 +27,7 @@ const line = new LineToSupervisor(tell);
 const logs = new Map<string, SupervisedLog>();
 let running: RunningWorker | null = null;
 let starting: Promise<void> | undefined;
+let listening: Promise<void> | undefined;
 let isDraining = false;
 let drainMs = 0;
 /** By scheme and address. */
@@ -40,7 +41,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"] as co
 
 process.on("message", (message: ToWorker, handle: unknown) => {
   if (message.kind === "start") starting = orFail(start(message));
-  else if (message.kind === "socket") void orFail(takeSocket(message, handle as object));
+  else if (message.kind === "socket") takeSocket(message, handle as object);
   else if (message.kind === "not-admitted") notAdmitted = message.sites;
   else if (message.kind === "admitted") running?.admit?.(message.site);
   else if (message.kind === "answer") line.take(message);
@@ -78,12 +79,15 @@ async function holdLogs(): Promise<void> {
   tell({ kind: "held" });
 }
 
-async function takeSocket({ address, scheme, count }: Socket, handle: object): Promise<void> {
+function takeSocket({ address, scheme, count }: Socket, handle: object): void {
   const name = `${scheme} ${address}`;
   const known = sockets.get(name);
   if (known) known.handles.push(handle);
   else sockets.set(name, { address, scheme, handles: [handle] });
-  if (++handlesTaken < count) return;
+  if (++handlesTaken === count && !isDraining) listening = orFail(listen());
+}
+
+async function listen(): Promise<void> {
   await running!.listen([...sockets.values()], notAdmitted);
   tell({ kind: "listening" });
 }
@@ -100,6 +104,7 @@ async function drain(withinMs: number): Promise<void> {
     return;
   }
   isDraining = true;
+  await listening; // the program cannot close what it is about to open
   await running?.drain(withinMs).catch((cause: unknown) => console.error(cause));
   // The process itself ends, whatever the program has left behind.
   process.exit();
