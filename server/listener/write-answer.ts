@@ -121,6 +121,8 @@ export function cutOff(response: ServerResponse, framing: Framing): void {
 }
 
 export function cutSocket(socket: Socket, framing: Framing): void {
-  if (framing.kind !== "close") socket.destroySoon();
-  else carrierOf(socket).resetAndDestroy();
+  const carrier = carrierOf(socket);
+  const isUnix = carrier.remoteFamily === undefined; // which cannot be reset
+  if (framing.kind === "close" && !isUnix) carrier.resetAndDestroy();
+  else socket.destroySoon();
 }

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exchange } from "../raw-client.ts";
 import {
@@ -136,6 +139,17 @@ describe.each(["fast", "plain"] as const)("the %s way", (way) => {
 
   test("a cut-off body that would end with the connection ends with a reset", async () => {
     expect((await get("/cut-off-unknown", "1.0")).end).toBe("reset");
+  });
+
+  test("a cut-off body that would end with a unix socket ends it", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+    const where = { path: join(folder, "edge.sock") };
+    await listeners[way].listener.listen(where);
+    const cut = await exchange(where, "GET /cut-off-unknown HTTP/1.0\r\nHost: localhost\r\n\r\n");
+    expect(cut.received).toMatch(/\r\n\r\npa$/);
+    const ban = await exchange(where, "BAN /cut-off-unknown HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    expect(ban.received).toMatch(/\r\n\r\npa$/);
+    rmSync(folder, { recursive: true });
   });
 
   test("fields of the connection are the listener's own", async () => {
