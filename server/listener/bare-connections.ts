@@ -201,7 +201,7 @@ function beginTunnel(connection: Connection, switched: SwitchedConnection, onEnd
   }
   connection.isTunnel = true;
   socket.write(switchingHead(switched), "latin1");
-  join(socket, switched.socket);
+  join(socket, switched.socket, () => connection.halfEnded());
   socket.once("close", () => onEnd({ bodyBytes: socket.bytesWritten, isWhole: true }));
 }
 

@@ -63,6 +63,8 @@ export class Connection {
   newest: Exchange | undefined;
   /** The last answer was written, or is being written: it says `Connection: close`. Nothing after it is answered. */
   isLast = false;
+  /** Requests that came behind the last answer. */
+  #unanswerable = 0;
   /** The answer to a request that the listener refuses. Nothing after it is read as a request. */
   refused: ServerResponse | undefined;
   isTunnel = false;
@@ -148,7 +150,11 @@ export class Connection {
 
   /** Takes a request in its turn: at once, or when those before it leave room. */
   take(exchange: Exchange): void {
-    if (this.isLast || this.#farewell !== undefined) return;
+    if (this.#takesNoMore) {
+      this.#unanswerable++;
+      if (this.#unanswerable > MAX_WAITING) this.socket.destroy();
+      return;
+    }
     this.outstanding++;
     this.requests++;
     this.newest = exchange;
@@ -168,13 +174,18 @@ export class Connection {
     });
   }
 
-  /** Whether the parser had better stop, because it would only add to the requests that wait. */
-  get hasWaiting(): boolean {
-    return this.#waiting.length > 0 && this.#parse === undefined;
+  /** No further request is answered. */
+  get #takesNoMore(): boolean {
+    return this.isLast || this.#farewell !== undefined;
+  }
+
+  /** Whether the parser had better stop, because it would only add to the requests that wait, or are not answered. */
+  get hasEnough(): boolean {
+    return (this.#waiting.length > 0 || this.#takesNoMore) && this.#parse === undefined;
   }
 
   /**
-   * From now on the parser gets few bytes at a time, and none while requests wait. `unread` are bytes that it has left.
+   * From now on the parser gets few bytes at a time, none while requests wait, and none behind the last request. `unread` are bytes that it has left.
    * Does nothing if Node's server does not listen for bytes as expected.
    */
   readInSlices(unread: Buffer | null): void {
@@ -217,6 +228,7 @@ export class Connection {
 
   #parseSlice(piece: Buffer): void {
     const { socket } = this;
+    if (this.#takesNoMore && this.newest?.message.complete !== false) return;
     const mayParse = this.#waiting.length === 0 && !isPausedByNode(socket);
     if (mayParse && piece.length <= SLICE_BYTES) {
       this.#parse!(piece);
@@ -245,7 +257,7 @@ export class Connection {
 
   /** Ends the connection with these bytes, once every request before them is answered. */
   refuseRest(farewell: string): void {
-    if (this.isLast || this.#farewell !== undefined) return;
+    if (this.#takesNoMore) return;
     this.giveToNode();
     this.#farewell = farewell;
     if (this.upload && !this.upload.message.complete) this.upload.body.fail(new Error("the body was cut off"));
@@ -262,6 +274,10 @@ export class Connection {
 
   /** Called when nothing was read or written for the time that `watchStall` allows. */
   stalled(): void {
+    if (this.isTunnel) {
+      this.socket.destroy();
+      return;
+    }
     this.#isStallArmed = false;
     this.socket.setTimeout(0);
     const upload = this.upload?.body.isRead && !this.upload.message.complete ? this.upload : undefined;
@@ -271,10 +287,21 @@ export class Connection {
     else if (upload) this.watchStall();
   }
 
+  /** One side of its tunnel sends no more. The other one may, until nothing has gone through for a while. */
+  halfEnded(): void {
+    this.socket.setTimeout(this.#stallMs);
+  }
+
   /** Ends the connection as soon as nothing is due on it. */
   endOnceIdle(): void {
     this.#endsOnceIdle = true;
-    if (this.outstanding === 0 && !this.isTunnel) this.linger();
+    if (this.outstanding === 0 && !this.isTunnel) this.#endIdle();
+  }
+
+  /** A request that has not come yet is not answered, since no answer can follow the end. Its client may send it again. */
+  #endIdle(): void {
+    this.isLast = true;
+    this.linger();
   }
 
   /**
@@ -315,7 +342,7 @@ export class Connection {
 
   #isSendingHead(): boolean {
     const isReading = !this.#isPaused && !isPausedByNode(this.socket) && this.newest?.message.complete !== false;
-    if (!isReading || this.isLast || this.isTunnel || this.#farewell !== undefined) return false;
+    if (!isReading || this.#takesNoMore || this.isTunnel) return false;
     return this.heads === 0 || this.banHead !== "" || isInRequest(this.socket);
   }
 
@@ -329,7 +356,7 @@ export class Connection {
     this.#answerWaiting();
     if (this.outstanding > 0 || this.isLast) return;
     if (this.#farewell !== undefined) this.#end();
-    else if (this.#endsOnceIdle) this.linger();
+    else if (this.#endsOnceIdle) this.#endIdle();
   }
 
   #answerWaiting(): void {

@@ -11,8 +11,8 @@ import type { Duplex } from "node:stream";
 /** What the parser needs of a connection. */
 interface ParsedConnection {
   readonly socket: Socket;
-  /** Whether the parser had better stop, because it would only add to the requests that wait. */
-  readonly hasWaiting: boolean;
+  /** Whether the parser had better stop, because it would only add to the requests that wait, or are not answered. */
+  readonly hasEnough: boolean;
   /** Has the parser get few bytes at a time. `unread` are bytes that it has left. */
   readInSlices(unread: Buffer | null): void;
 }
@@ -111,7 +111,7 @@ function wrap(original: HeadersComplete): HeadersComplete {
       return 0;
     }
     const next = original.apply(this, args);
-    return next === 0 && look.connection.hasWaiting ? stopBehind(this, look.connection) : next;
+    return next === 0 && look.connection.hasEnough ? stopBehind(this, look.connection) : next;
   };
   wrapped.add(headersComplete);
   return headersComplete;

@@ -27,8 +27,11 @@ const HOP: ReadonlySet<string> = new Set([
   "te",
 ]);
 
-/** Joins two connections. Each side may end its half; a failure of one side ends both. */
-export function join(client: Socket, origin: Duplex): void {
+/**
+ * Joins two connections. Each side may end its half, which is told to `halfEnded`; a failure of one side ends both, and so
+ * does one that has gone before it got all.
+ */
+export function join(client: Socket, origin: Duplex, halfEnded: () => void): void {
   // Otherwise Node would end the other half of a connection by itself.
   origin.allowHalfOpen = true;
   client.setTimeout(0);
@@ -38,8 +41,9 @@ export function join(client: Socket, origin: Duplex): void {
     [origin, client],
   ] as const) {
     from.on("error", () => to.destroy());
+    from.once("end", halfEnded);
     from.on("close", () => {
-      if (!from.readableEnded) to.destroy();
+      if (!from.readableEnded || !from.writableFinished) to.destroy();
     });
     from.pipe(to);
   }

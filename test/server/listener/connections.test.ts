@@ -1,10 +1,10 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer as createTcpServer } from "node:net";
+import { connect, createServer as createTcpServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import { Listener, type ListenerParts } from "../../../server/listener/listener.ts";
@@ -181,6 +181,59 @@ test("a client that sends 1,000 requests with bodies and waits for no answer is 
   await pages.until(33);
   pages.answer(32);
   expect(await other.until((text) => text.includes("page"))).toContain("page 32");
+});
+
+describe.each([true, false])("requests behind the last answer of a connection (fast way: %s)", (usesFastAnswers) => {
+  /** How many requests Node has made objects for, and the connection of the first one. */
+  const read: { requests: number; first: Socket | undefined } = { requests: 0, first: undefined };
+  const onRead = (message: unknown) => {
+    read.requests++;
+    read.first ??= (message as { readonly socket: Socket }).socket;
+  };
+  beforeEach(() => {
+    Object.assign(read, { requests: 0, first: undefined });
+    subscribe("http.server.request.start", onRead);
+  });
+  afterEach(() => unsubscribe("http.server.request.start", onRead));
+
+  /** A client that waits for a page whose end is that of the connection. */
+  async function askForPage() {
+    const none = () => undefined;
+    const page = new PushedBody(null, { pause: none, resume: none, cancel: none });
+    const pages = held();
+    const one = client(await start(pages.answering, { usesFastAnswers }));
+    await one.send("GET / HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n");
+    await pages.until(1);
+    pages.answer(0, answer(page));
+    page.push(Buffer.from("first part"));
+    await one.until((text) => text.includes("first part"));
+    return { one, page, pages };
+  }
+
+  test("are read and dropped", async () => {
+    const { one, page, pages } = await askForPage();
+    const before = read.first!.bytesRead;
+    const pipeline = GET.repeat(20_000);
+    void one.send(pipeline);
+    while (read.first!.bytesRead < before + pipeline.length) await new Promise(setImmediate);
+    expect(read.requests).toBeLessThan(50);
+    page.push(Buffer.from(", and the rest"));
+    page.end();
+    await one.closed;
+    expect(one.received).toMatch(/\r\n\r\nfirst part, and the rest$/);
+    expect(pages.asked).toBe(1);
+  });
+
+  test("end it, or are dropped, if they have bodies", async () => {
+    const { one, pages } = await askForPage();
+    const before = read.first!.bytesRead;
+    const pipeline = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx".repeat(20_000);
+    void one.send(pipeline);
+    const isRead = () => read.first!.destroyed || read.first!.bytesRead >= before + pipeline.length;
+    while (!isRead()) await new Promise(setImmediate);
+    expect(read.requests).toBeLessThan(3_000);
+    expect(pages.asked).toBe(1);
+  });
 });
 
 test.each([true, false])(
@@ -393,6 +446,28 @@ test("a request that meets a stopping listener on an open connection is still an
   await one.closed;
   expect(one.received.match(/connection: [a-z-]+/g)).toEqual(["connection: keep-alive", "connection: close"]);
   expect(await stopped).toEqual({ cutOff: 0 });
+});
+
+test("a request that comes when a stopping listener has ended the connection is not carried out", async () => {
+  let asked = 0;
+  const running = await start(() => {
+    asked++;
+    return answer("page");
+  });
+  holdTime();
+  const socket = connect({ ...running.where, allowHalfOpen: true });
+  socket.write(GET);
+  await once(socket, "data");
+  const ended = once(socket.resume(), "end");
+  const stopped = running.listener.close(60_000);
+  await pass(1_000);
+  await ended;
+  socket.write("POST /order HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx");
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+  await pass(10_000);
+  expect(await stopped).toEqual({ cutOff: 0 });
+  expect(asked).toBe(1);
+  socket.destroy();
 });
 
 test("a graceful stop ends idle connections, and cuts off what takes longer than its limit", async () => {

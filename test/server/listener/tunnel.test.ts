@@ -1,5 +1,6 @@
+import { once } from "node:events";
 import { createServer } from "node:http";
-import type { Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { afterEach, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
@@ -113,6 +114,36 @@ test("a side that ends its half still gets what the other sends", async () => {
   one.socket.end();
   await one.closed;
   expect(one.received).toContain("last words");
+});
+
+test("a tunnel of which one side has ended its half ends when nothing has gone through for a while", async () => {
+  const settings = { stallMs: 50 };
+  const byOrigin = await startTunnels((socket) => void socket.end(SWITCH), { settings });
+  const silent = connect({ ...byOrigin.running.where, allowHalfOpen: true });
+  ends.push(() => silent.destroy());
+  silent.on("error", () => undefined).resume();
+  silent.write(ASK);
+  await once(silent, "end");
+  await byOrigin.running.listener.close(60_000); // which waits for the tunnel
+
+  let ofOrigin: Socket | undefined;
+  const byClient = await startTunnels(
+    (socket) => {
+      ofOrigin = socket.resume();
+      socket.write(SWITCH);
+    },
+    { settings },
+  );
+  const one = client(byClient.running.where);
+  await one.send(ASK);
+  await one.until((text) => text.includes("\r\n\r\n"));
+  one.socket.end();
+  await byClient.running.listener.close(60_000);
+  // The system tells of a connection that is gone when one writes again.
+  while (!ofOrigin!.destroyed) {
+    ofOrigin!.write("too late");
+    await new Promise(setImmediate);
+  }
 });
 
 test("an origin that goes away ends the tunnel", async () => {
