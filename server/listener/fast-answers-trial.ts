@@ -96,6 +96,7 @@ export async function tryFastAnswers(
 async function exchangeAll(listener: Listener): Promise<string> {
   const address = await listen(listener);
   const inTurn = async () => (await exchange(address, REQUESTS)) + (await exchange(address, PIPELINE));
+  // Both are waited for at once, because a failure that nobody waits for ends the process.
   return (await Promise.all([inTurn(), exchange(address, HALF_CLOSED, { endsHalf: true })])).join("");
 }
 
