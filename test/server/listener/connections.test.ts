@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { connect, createServer as createTcpServer, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -420,6 +420,18 @@ test("a connection too many gets a 503, and the others go on", async () => {
   await one.closed;
   await two.send(GET);
   expect(await two.until((text) => count(text, "page") === 2)).not.toContain("503");
+});
+
+test("connections far above the limit are closed without an answer, on all addresses together", async () => {
+  const running = await start(() => answer("page"), { settings: { maxConnections: 1 } });
+  const { listener } = running;
+  const other = (await listener.listen({ host: "127.0.0.1", port: 0 })) as AddressInfo;
+  const many = Array.from({ length: 12 }, () => client(running)); // 1.1 of one, rounded up, and ten
+  while (listener.connections < many.length) await new Promise(setImmediate);
+  for (const { port } of [running.where, other]) expect((await exchange({ port }, GET)).received).toBe("");
+  many[0]!.destroy();
+  while (listener.connections === many.length) await new Promise(setImmediate);
+  expect((await exchange(running.where, GET)).received).toMatch(/^HTTP\/1\.1 503 /);
 });
 
 test("a graceful stop answers what was asked, and says that the connection ends", async () => {
