@@ -9,8 +9,8 @@ export interface CodedFile {
 
 /** The coded forms of entries on disk, beside the entries. What cannot be read is not there. */
 export interface CodedFiles {
-  /** Whether there is a coded form. No I/O but a look into the folder, which the kernel remembers. */
-  hasCoded(key: string, coding: Coding): boolean;
+  /** Whether there is a coded form; `undefined` if a look for it is likely to wait for the disk. */
+  hasCoded(key: string, coding: Coding): boolean | undefined;
   readCoded(key: string, coding: Coding): Promise<CodedFile | undefined>;
   /** Writes the form beside the entry. Does nothing if that is gone. */
   writeCoded(key: string, coding: Coding, file: CodedFile): Promise<void>;

@@ -194,8 +194,8 @@ export class NodeCompression implements Compression {
   }
 
   /**
-   * Makes a form, unless it is there, is being made, or is found on disk. Returns the search for it there, if there is
-   * one.
+   * Makes a form, unless it is there, is being made, or is found on disk. Returns the search for it there, if it is known
+   * that there is one.
    */
   #makeBehind(
     request: CodedRequest,
@@ -215,6 +215,7 @@ export class NodeCompression implements Compression {
     return known;
   }
 
+  /** Looks on the disk first, if nobody has done so. */
   async #make(
     request: CodedRequest,
     key: string,
@@ -228,6 +229,8 @@ export class NodeCompression implements Compression {
     of.known.set(coding, "making");
     let bytes: CodedBytes | null;
     try {
+      const found = known === undefined ? await this.#readFile(key, body, coding) : undefined;
+      if (found) return this.#keep(request, key, body, coding, found);
       bytes = await this.#queue.run(body.byteLength, () => this.#encode(coding, body, this.#settings.levels[coding]));
     } catch (cause) {
       of.known.set(coding, "absent");
@@ -264,7 +267,7 @@ export class NodeCompression implements Compression {
 
   /** The form on disk, if it was made of these bytes. */
   async #readFile(key: string, body: Uint8Array<ArrayBuffer>, coding: Coding): Promise<CodedBytes | undefined> {
-    if (!this.#files?.hasCoded(key, coding)) return undefined;
+    if (!this.#files || this.#files.hasCoded(key, coding) === false) return undefined;
     const [file, digest] = await Promise.all([this.#files.readCoded(key, coding), this.#digest(body)]);
     return file?.digest === digest ? file.bytes : undefined;
   }
@@ -273,8 +276,12 @@ export class NodeCompression implements Compression {
   async #dropOthers(key: string, body: Uint8Array<ArrayBuffer> | null): Promise<void> {
     const files = this.#files;
     for (const coding of files ? CODINGS : []) {
-      if (!files!.hasCoded(key, coding)) continue;
-      if (body === null || !(await this.#readFile(key, body, coding))) await files!.dropCoded(key, coding);
+      if (files!.hasCoded(key, coding) === false) continue;
+      if (body !== null) {
+        const file = await files!.readCoded(key, coding);
+        if (!file || file.digest === (await this.#digest(body))) continue;
+      }
+      await files!.dropCoded(key, coding);
     }
   }
 

@@ -176,9 +176,13 @@ export class DiskTier implements SharedTier, CodedFiles {
     }
   }
 
-  /** Whether there is an entry under this key, as far as its name tells. */
+  /**
+   * Whether there is an entry under this key, as far as its name tells. A cold disk is not asked: then only what this process
+   * has just stored or read counts.
+   */
   hasEntry(key: string): boolean {
-    return this.#exists(this.#folder.nameOf(key, "entry"));
+    const name = this.#folder.nameOf(key, "entry");
+    return this.#existsNow(name) ?? this.#cached.sizeOf(name) !== undefined;
   }
 
   async delete(key: string): Promise<void> {
@@ -186,8 +190,8 @@ export class DiskTier implements SharedTier, CodedFiles {
     await this.#dropInTurn(name); // The janitor deletes its coded forms.
   }
 
-  hasCoded(key: string, coding: Coding): boolean {
-    return this.#exists(this.#folder.nameOf(key, coding));
+  hasCoded(key: string, coding: Coding): boolean | undefined {
+    return this.#existsNow(this.#folder.nameOf(key, coding));
   }
 
   async readCoded(key: string, coding: Coding): Promise<CodedFile | undefined> {
@@ -217,9 +221,9 @@ export class DiskTier implements SharedTier, CodedFiles {
     const entry = this.#folder.nameOf(key, "entry");
     const name = this.#folder.nameOf(key, coding);
     await this.#changeInMemory(name, bytes, async () => {
-      if (!this.#exists(entry)) return;
+      if (!(await this.#exists(entry))) return;
       await this.#writes.write(name, coding, `${digest} ${key}`, bytes);
-      if (!this.#exists(entry)) await this.#drop(name);
+      if (!(await this.#exists(entry))) await this.#drop(name);
     });
   }
 
@@ -261,9 +265,27 @@ export class DiskTier implements SharedTier, CodedFiles {
     return this.#change(name, () => this.#drop(name));
   }
 
-  #exists(name: string): boolean {
+  /** Whether there is a file of this name; `undefined` if a look is likely to wait for the disk. */
+  #existsNow(name: string): boolean | undefined {
+    const startedAt = performance.now();
+    if (!this.#cached.holdsFolders(startedAt)) return undefined;
+    let exists = false;
     try {
-      return this.#files.existsNow(this.#folder.pathOf(name));
+      exists = this.#files.existsNow(this.#folder.pathOf(name));
+    } catch (cause) {
+      this.#missUnlessBug(cause);
+    }
+    const now = performance.now();
+    this.#cached.took(now - startedAt, now);
+    return exists;
+  }
+
+  async #exists(name: string): Promise<boolean> {
+    const exists = this.#existsNow(name);
+    if (exists !== undefined) return exists;
+    try {
+      await this.#files.sizeOf(this.#folder.pathOf(name));
+      return true;
     } catch (cause) {
       this.#missUnlessBug(cause);
       return false;
@@ -356,7 +378,7 @@ export class DiskTier implements SharedTier, CodedFiles {
 
   /** The head that a file has; `undefined` if there is none that can be used. */
   async #heldAt(key: string, name: string): Promise<Stored | undefined> {
-    if (!this.#exists(name)) return undefined;
+    if (this.#existsNow(name) === false) return undefined;
     const file = await this.#openFile(name, "entry").catch(() => undefined);
     if (!file) return undefined;
     file.close();

@@ -1,8 +1,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { DiskTier } from "../../../server/disk/disk-tier.ts";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
+import { DiskTier, type DiskTierParts } from "../../../server/disk/disk-tier.ts";
 import { Janitor } from "../../../server/disk/janitor.ts";
+import { LikelyCached } from "../../../server/disk/likely-cached.ts";
 import { HOST } from "../../engine/scenario.ts";
 import { openDisk, temporaryFolder } from "../disk/disk-under-test.ts";
 import { CompressingIsolate, SharedLog } from "./compressing-isolate.ts";
@@ -15,8 +17,14 @@ const KEY = `http://${HOST}/a`;
 function disk(maxBytes?: number) {
   const { folder, janitor } = openDisk(temporaryFolder(), maxBytes);
   onTestFinished(() => janitor.close());
-  const open = () =>
-    new DiskTier({ folder, janitor: janitor.connect(), now: () => 0, say: (line) => expect.unreachable(line) });
+  const open = (parts: Partial<DiskTierParts> = {}) =>
+    new DiskTier({
+      folder,
+      janitor: janitor.connect(),
+      now: () => 0,
+      say: (line) => expect.unreachable(line),
+      ...parts,
+    });
   const files = (ending: string) =>
     folder.folders.flatMap((each) =>
       readdirSync(each)
@@ -237,4 +245,76 @@ test("a page that is confirmed keeps its form on disk, which counts once in memo
   expect(edge.made).toBe(1);
   const next = worker(open());
   expect(await next.ask("/a", BROWSER)).toMatchObject({ xCache: "HIT", coding: "br", text: V1 });
+});
+
+describe("on a cold disk", () => {
+  /** What a tier gets whose disk is cold for a minute, and on which the first open of such a file ends when released. */
+  function cold(ending: string) {
+    const likelyCached = new LikelyCached();
+    const released = Promise.withResolvers<void>();
+    let opens = 0;
+    const files: DiskFiles = {
+      ...diskFiles,
+      open: async (path, flags) => {
+        const opening = diskFiles.open(path, flags);
+        if (path.endsWith(ending) && ++opens === 1) await Promise.allSettled([opening, released.promise]);
+        return opening;
+      },
+    };
+    const cool = () => likelyCached.took(3, performance.now() + 60_000);
+    return { parts: { files, likelyCached }, cool, opens: () => opens, release: () => released.resolve() };
+  }
+
+  test("a page in memory is sent plain at once, and in its form when that has been read", async () => {
+    const { open } = disk();
+    await stored(open());
+    const { parts, cool, release } = cold(".br");
+    const next = worker(open(parts));
+    await next.ask("/a");
+    cool();
+    for (let again = 0; again < 3; again++) {
+      expect(await next.ask("/a", BROWSER)).toMatchObject({ xCache: "HIT", coding: null, text: V1 });
+    }
+    release();
+    await next.settled();
+    expect(await next.ask("/a", BROWSER)).toMatchObject({ xCache: "HIT", coding: "br", text: V1 });
+    expect(next.made).toBe(0);
+  });
+
+  test("the forms of an older body leave the disk when a newer one is stored", async () => {
+    const { open, files } = disk();
+    const { parts, cool, release } = cold(".br");
+    release();
+    const edge = await stored(open(parts));
+    await edge.purge();
+    edge.page("/a", V2);
+    cool();
+    await edge.ask("/a");
+    await edge.settled();
+    expect(files(".br")).toEqual([]);
+    await edge.ask("/a", BROWSER);
+    await edge.settled();
+    expect(files(".br")).toHaveLength(1);
+    await edge.purge();
+    edge.page("/a", "A picture", { "content-type": "image/png" });
+    cool();
+    await edge.ask("/a");
+    await edge.settled();
+    expect(files(".br")).toEqual([]);
+  });
+
+  test("a form that is made while older ones are looked for stays", async () => {
+    const { open, files } = disk();
+    const { parts, cool, opens, release } = cold(".gzip");
+    const edge = worker(open(parts));
+    edge.page("/a", V1);
+    cool();
+    await edge.ask("/a", BROWSER);
+    await vi.waitFor(() => expect(opens()).toBe(1));
+    await edge.ask("/a", { "accept-encoding": "gzip" });
+    await vi.waitFor(() => expect(files(".gzip")).toHaveLength(1));
+    release();
+    await edge.settled();
+    expect(files(".gzip")).toHaveLength(1);
+  });
 });

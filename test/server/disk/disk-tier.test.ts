@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync,
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
+import type { DiskTier } from "../../../server/disk/disk-tier.ts";
 import { FileBody } from "../../../server/disk/file-body.ts";
 import { BLOCK_BYTES } from "../../../server/disk/file-format.ts";
 import type { FailedFiles } from "../../../server/disk/file-writer.ts";
@@ -323,6 +324,106 @@ describe("the event loop never waits for a cold disk", () => {
     now += 1_000;
     expect(await disk.tier.get(KEY)).toBeUndefined();
     expect(calls).toEqual(["existsNow", "existsNow", "open", "existsNow"]);
+  });
+
+  /** A disk without a filter, where each look for a file by its name takes `waitsMs`. */
+  async function slowLooks() {
+    const state = { looks: 0, waitsMs: 0 };
+    let now = 5_000;
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => now);
+    onTestFinished(() => clock.mockRestore());
+    const files: DiskFiles = {
+      ...diskFiles,
+      existsNow: (path) => {
+        state.looks++;
+        now += state.waitsMs;
+        return diskFiles.existsNow(path);
+      },
+    };
+    const disk = await DiskUnderTest.open(temporaryFolder(), { files, isScanned: false });
+    /** Lets a look wait, and counts those that come after it. */
+    const cool = async () => {
+      state.waitsMs = 3;
+      await disk.tier.get("https://www.example.test/elsewhere");
+      state.looks = 0;
+    };
+    return { disk, tier: disk.tier, files, state, cool };
+  }
+
+  const CODED = { digest: "digest", bytes: noise(10) };
+
+  const uses: [string, (tier: DiskTier) => unknown][] = [
+    ["a put", (tier) => tier.put(page("/a", "text"))],
+    ["the question whether there is an entry", (tier) => tier.hasEntry(KEY)],
+    ["the question whether there is a coded form", (tier) => tier.hasCoded(KEY, "br")],
+    ["a put of a coded form", (tier) => tier.writeCoded(KEY, "br", CODED)],
+  ];
+
+  test.each(uses)("%s looks for no file by name alone after a look has waited", async (_, use) => {
+    const { tier, state, cool } = await slowLooks();
+    await tier.put(page("/a", "text"));
+    await cool();
+    await use(tier);
+    expect(state.looks).toBe(0);
+  });
+
+  test.each(uses)("where %s has waited for a look, the next one does not block", async (_, use) => {
+    const { tier, state } = await slowLooks();
+    state.waitsMs = 3;
+    await use(tier);
+    expect(state.looks).toBe(1);
+    await tier.get("https://www.example.test/elsewhere");
+    expect(state.looks).toBe(1);
+  });
+
+  test("a put finds the newer entry there, too", async () => {
+    const { disk, tier, cool } = await slowLooks();
+    await tier.put(page("/a", "newer", { fetchedAt: Date.UTC(2027) }));
+    await cool();
+    await tier.put(page("/a", "older", { fetchedAt: Date.UTC(2026) }));
+    await tier.put(page("/b", "another"));
+    expect(await disk.textOf(KEY)).toBe("newer");
+    expect(await disk.textOf("https://www.example.test/b")).toBe("another");
+  });
+
+  test("an entry is known to be there if this process has just stored it", async () => {
+    const { disk, tier, cool } = await slowLooks();
+    await tier.put(page("/a", "text"));
+    expect(disk.otherTier().hasEntry(KEY)).toBe(true);
+    await cool();
+    expect(tier.hasEntry(KEY)).toBe(false);
+    await tier.put(page("/b", "text"));
+    expect(tier.hasEntry("https://www.example.test/b")).toBe(true);
+  });
+
+  test("whether there is a coded form is not known, but it can be read, written and dropped", async () => {
+    const { tier, cool } = await slowLooks();
+    await tier.put(page("/a", "text"));
+    await tier.writeCoded(KEY, "br", CODED);
+    expect([tier.hasCoded(KEY, "br"), tier.hasCoded(KEY, "gzip")]).toEqual([true, false]);
+    await cool();
+    expect([tier.hasCoded(KEY, "br"), tier.hasCoded(KEY, "gzip")]).toEqual([undefined, undefined]);
+    expect((await tier.readCoded(KEY, "br"))?.digest).toBe("digest");
+    expect(await tier.readCoded(KEY, "gzip")).toBeUndefined();
+    await tier.writeCoded(KEY, "gzip", CODED);
+    expect((await tier.readCoded(KEY, "gzip"))?.digest).toBe("digest");
+    await tier.dropCoded(KEY, "br");
+    await tier.dropCoded(KEY, "zstd");
+    expect(await tier.readCoded(KEY, "br")).toBeUndefined();
+  });
+
+  test("a coded form is not written there beside an entry that is gone, and does not outlive one", async () => {
+    const { disk, tier, files, cool } = await slowLooks();
+    await cool();
+    await tier.writeCoded(KEY, "br", CODED);
+    expect(disk.paths()).toEqual([]);
+    await tier.put(page("/a", "text"));
+    files.rename = async (from, to) => {
+      await diskFiles.rename(from, to);
+      rmSync(to.replace(".br", ".entry"));
+    };
+    await tier.writeCoded(KEY, "br", CODED);
+    expect(disk.paths()).toEqual([]);
   });
 
   test("one wait among many reads is for a core, and says nothing of the disk", () => {
