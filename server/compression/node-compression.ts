@@ -129,20 +129,9 @@ export class NodeCompression implements Compression {
     if (body !== null && this.#bodies.has(body)) return; // A 304 has freshened it.
     const isCoded = body !== null && typeof this.#formsOf(head) !== "string";
     const [best] = isCoded ? this.#wantedBy(request) : [];
-    if (this.#files) {
-      const dropped = isStored.then(() => this.#dropOthers(key, isCoded ? body : null));
-      request.background.run(dropped);
-      if (best !== undefined && body) {
-        this.#seek(
-          request,
-          key,
-          body,
-          best,
-          dropped.then(() => this.#readFile(key, body, best)),
-        );
-      }
-    }
-    if (best !== undefined && body) this.#makeBehind(request, key, body, best, isStored);
+    const dropped = this.#files && isStored.then(() => this.#dropOthers(key, isCoded ? body : null));
+    if (dropped) request.background.run(dropped);
+    if (best !== undefined && body) request.background.run(this.#make(request, key, body, best, dropped));
   }
 
   explain(request: CodedRequest, { head, body }: FoundResponse): string {
@@ -202,9 +191,8 @@ export class NodeCompression implements Compression {
     key: string,
     body: Uint8Array<ArrayBuffer>,
     coding: Coding,
-    isStored: Promise<unknown> | null = null,
   ): Promise<CodedBytes | undefined> | undefined {
-    const make = () => this.#make(request, key, body, coding, isStored);
+    const make = () => this.#make(request, key, body, coding);
     let known = this.#of(body).known.get(coding);
     if (known === undefined && this.#files?.hasCoded(key, coding)) {
       known = this.#seek(request, key, body, coding, this.#readFile(key, body, coding));
@@ -215,13 +203,13 @@ export class NodeCompression implements Compression {
     return known;
   }
 
-  /** Looks on the disk first, if nobody has done so. */
+  /** Looks on the disk first, if nobody has done so. `dropped` resolves when the forms of other bytes have left it. */
   async #make(
     request: CodedRequest,
     key: string,
     body: Uint8Array<ArrayBuffer>,
     coding: Coding,
-    isStored: Promise<unknown> | null,
+    dropped: Promise<unknown> | null = null,
   ): Promise<void> {
     const of = this.#of(body);
     const known = of.known.get(coding);
@@ -229,6 +217,7 @@ export class NodeCompression implements Compression {
     of.known.set(coding, "making");
     let bytes: CodedBytes | null;
     try {
+      if (dropped) await dropped;
       const found = known === undefined ? await this.#readFile(key, body, coding) : undefined;
       if (found) return this.#keep(request, key, body, coding, found);
       bytes = await this.#queue.run(body.byteLength, () => this.#encode(coding, body, this.#settings.levels[coding]));
@@ -247,7 +236,6 @@ export class NodeCompression implements Compression {
     }
     this.#keep(request, key, body, coding, bytes);
     if (this.#files === null) return;
-    await isStored;
     await this.#files.writeCoded(key, coding, { digest: await this.#digest(body), bytes });
   }
 

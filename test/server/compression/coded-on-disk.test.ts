@@ -247,6 +247,25 @@ test("a page that is confirmed keeps its form on disk, which counts once in memo
   expect(await next.ask("/a", BROWSER)).toMatchObject({ xCache: "HIT", coding: "br", text: V1 });
 });
 
+test("a page that is still being written is sent at once, and compressed when it is on the disk", async () => {
+  const { open, files } = disk();
+  const written = Promise.withResolvers<void>();
+  const rename: DiskFiles["rename"] = async (from, to) => {
+    await written.promise;
+    await diskFiles.rename(from, to);
+  };
+  const edge = worker(open({ files: { ...diskFiles, rename } }));
+  edge.page("/a", V1);
+  for (const xCache of ["MISS", "HIT", "HIT"]) {
+    expect(await edge.ask("/a", BROWSER)).toMatchObject({ xCache, coding: null, text: V1 });
+  }
+  written.resolve();
+  await edge.settled();
+  expect(await edge.ask("/a", BROWSER)).toMatchObject({ xCache: "HIT", coding: "br", text: V1 });
+  expect(files(".br")).toHaveLength(1);
+  expect(edge.made).toBe(1);
+});
+
 describe("on a cold disk", () => {
   /** What a tier gets whose disk is cold for a minute, and on which the first open of such a file ends when released. */
   function cold(ending: string) {
