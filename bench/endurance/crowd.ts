@@ -5,20 +5,11 @@ import { fileURLToPath } from "node:url";
 import { atExit } from "../processes/at-exit.ts";
 import { killTree } from "../processes/process-tree.ts";
 import { BenchFailure } from "../report/bench-failure.ts";
+import type { CrowdCounts } from "./crowd-counts.ts";
 
 const CLIENT = fileURLToPath(new URL("./crowd-client.ts", import.meta.url));
 
 export type Manner = "idle" | "slow" | "silent";
-
-/** What became of the connections of a crowd. */
-export interface CrowdCounts {
-  /** Connections that are still open at the end. */
-  readonly open: number;
-  readonly answered: number;
-  /** Connections that were closed before a byte came. */
-  readonly refused: number;
-  readonly readBytes: number;
-}
 
 /** Many connections, held by a process of its own. */
 export class Crowd implements AsyncDisposable {
@@ -27,8 +18,8 @@ export class Crowd implements AsyncDisposable {
   readonly #ended: Promise<unknown>;
   readonly #forgetExit: () => void;
 
-  private constructor(manner: Manner, page: URL, connections: number) {
-    this.#process = spawn(process.execPath, [CLIENT, manner, page.href, `${connections}`], {
+  private constructor(manner: Manner, page: URL, connections: number, bytes: number) {
+    this.#process = spawn(process.execPath, [CLIENT, manner, page.href, `${connections}`, `${bytes}`], {
       stdio: ["pipe", "pipe", "inherit"],
     });
     this.#process.stdin!.on("error", () => undefined); // its end is seen on the output
@@ -37,9 +28,9 @@ export class Crowd implements AsyncDisposable {
     this.#lines = createInterface({ input: this.#process.stdout! })[Symbol.asyncIterator]();
   }
 
-  /** Resolves once all connections are open. */
-  static async gather(manner: Manner, page: URL, connections: number): Promise<Crowd> {
-    const crowd = new Crowd(manner, page, connections);
+  /** Resolves once all connections are open. `bytes`: those of the page. */
+  static async gather(manner: Manner, page: URL, connections: number, bytes: number): Promise<Crowd> {
+    const crowd = new Crowd(manner, page, connections, bytes);
     await crowd.#nextLine();
     return crowd;
   }

@@ -2,7 +2,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import { measureMixWithWrk, measureWithWrk } from "../load/wrk.ts";
 import { BenchFailure } from "../report/bench-failure.ts";
 import { ChangingServer, changeUntil } from "./changing-server.ts";
-import { Crowd, type CrowdCounts, type Manner } from "./crowd.ts";
+import { Crowd, type Manner } from "./crowd.ts";
+import { type CrowdCounts, faultsOf } from "./crowd-counts.ts";
 import { EnduranceServer, LARGE_BYTES, MEDIUM_BYTES, SMALL_BYTES } from "./endurance-server.ts";
 import { growth, type MemorySample, peak, sampleMemory, takeSample } from "./memory-samples.ts";
 import { visitOverTlsUntil } from "./tls-visitor.ts";
@@ -52,6 +53,8 @@ const SAMPLE_EVERY_MS = 1000;
 const RECOVERS_AFTER_MS = 3000;
 /** What Node takes for an open connection and its parser. */
 const CONNECTION_BYTES = 16 * 1024;
+/** The server ends a connection that was idle for 75 s. */
+const IDLE_AT_MOST_MS = 70_000;
 const ENDS_WITHIN_MS = 500;
 
 export const ENDURANCE_ROWS: readonly EnduranceRow[] = [
@@ -141,19 +144,30 @@ async function crowd(
   await measureWithWrk(page, { connections: 10, seconds: 2 }); // the page is stored, and the server is warm
   await wait(RECOVERS_AFTER_MS);
   const { result, samples } = await endure(server, SAMPLE_EVERY_MS / 4, async () => {
-    await using present = await Crowd.gather(manner, page, connections);
-    const endsAt = performance.now() + crowdSeconds * 1000;
-    const visit = await visitUntil(() => performance.now() > endsAt, server);
-    return { visit, counts: await present.leave() };
+    const beginsAt = performance.now();
+    await using present = await Crowd.gather(manner, page, connections, bytes);
+    const endsAt = Math.min(performance.now() + crowdSeconds * 1000, beginsAt + IDLE_AT_MOST_MS);
+    const [visit] = await Promise.allSettled([visitUntil(() => performance.now() > endsAt, server)]);
+    const counts = await present.leave();
+    // A client that never reads may be cut off.
+    const faults = manner === "silent" ? [] : faultsOf(counts, connections);
+    if (visit.status === "rejected") {
+      if (!(visit.reason instanceof BenchFailure)) throw visit.reason;
+      faults.push(`the visitor beside them: ${visit.reason.message}`);
+    }
+    if (visit.status === "rejected" || faults.length > 0) throw new BenchFailure(`${name}: ${faults.join("; ")}`);
+    return { visit: visit.value, counts };
   });
   await wait(RECOVERS_AFTER_MS);
   const rest = resultOf(`${connections.toLocaleString("en")} ${name}`, samples, server);
+  const growthBytes = rest.peakBytes - rest.beforeBytes;
+  const each = `${(growthBytes / connections / 1024).toFixed(1)} KiB a connection`;
   return {
     ...rest,
-    growthBytes: rest.peakBytes - rest.beforeBytes,
+    growthBytes,
     allowedBytes: connections * CONNECTION_BYTES,
     requests: result.visit.requests,
-    remarks: `${remarksOfCrowd(manner, result.counts)}; ${remarksOf(result.visit)}`,
+    remarks: `${remarksOfCrowd(manner, result.counts)}, ${each}; ${remarksOf(result.visit)}`,
   };
 }
 
