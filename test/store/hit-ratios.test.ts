@@ -1,0 +1,14 @@
+import { describe, expect, test } from "vitest";
+import { bytesOfPages, compare, MAX_BEHIND } from "../../bench/eviction/comparison.ts";
+import { allTraffic } from "../../bench/eviction/traffic.ts";
+
+/** Enough for the sketch to halve its counts, and a small part of what `npm run bench -- eviction` plays. */
+const REQUESTS = 30_000;
+const SEED = 1;
+
+describe("by requests memory and disk hold as much as the best online policy, or a point less", () => {
+  test.for(allTraffic(REQUESTS, SEED).map((traffic) => [traffic.name, traffic] as const))("%s", ([, traffic]) => {
+    const { policies, ahead } = compare(traffic, bytesOfPages(250));
+    expect(ahead.byRequests, JSON.stringify(policies)).toBeGreaterThanOrEqual(-MAX_BEHIND);
+  });
+});
