@@ -98,7 +98,15 @@ function inRows(rows: readonly (readonly string[])[]): string {
 }
 
 function diskText({ settings: { disk } }: Prepared): string {
-  return disk === null ? "none" : disk.folder;
+  return disk === null ? "none" : `${disk.folder}  (at most ${sizeText(disk.maxBytes)})`;
+}
+
+/** A size as the option for it is written. */
+function sizeText(bytes: number): string {
+  const mebibytes = bytes / 1024 ** 2;
+  return mebibytes < 1024
+    ? `${Number(mebibytes.toPrecision(3))}MiB`
+    : `${Number((mebibytes / 1024).toPrecision(3))}GiB`;
 }
 
 function hostsText(hosts: readonly string[] | null): string {
