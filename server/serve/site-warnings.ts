@@ -23,6 +23,7 @@ export function siteWarnings({ site, review }: LoadedSite, origin: OriginAddress
     ...review.weakened,
     ...review.shadowed.map((route) => `routes[${route.index}]: ${neverMatches(route)}`),
     ...routes.flatMap((route, index) => idleBesidePass(route, index)),
+    ...memoryOfWorkers(site),
     ...missingSocket(origin),
   ];
 }
@@ -34,6 +35,13 @@ function idleBesidePass(route: RouteInput, index: number): string[] {
   if (idle.length === 0) return [];
   return [
     `routes[${index}]: ${route.match} has pass: true and stores nothing, so this has no effect: ${idle.join(", ")}.`,
+  ];
+}
+
+function memoryOfWorkers({ limits }: SiteInput): string[] {
+  if (limits?.memoryBytes === undefined) return [];
+  return [
+    "limits.memoryBytes has no effect here, because it is for Workers: --memory says how much memory pages have, for all workers together.",
   ];
 }
 

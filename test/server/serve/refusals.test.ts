@@ -279,6 +279,14 @@ describe("tidemark serve --check, of valid settings,", () => {
     );
   });
 
+  test("tells that a config cannot say how much memory pages have", async () => {
+    const limited = (limits: string) => CONFIG.replace("{", `{ limits: ${limits},`);
+    const warning = /^tidemark: limits\.memoryBytes has no effect here, .*: --memory says how much/;
+    expect(await check(limited('{ memoryBytes: "64MiB" }'))).toContainEqual(expect.stringMatching(warning));
+    expect(await check(limited("{ memoryBytes: 0 }"))).toContainEqual(expect.stringMatching(warning));
+    expect(await check(limited('{ storeBytes: "1MiB" }'))).not.toContainEqual(expect.stringContaining("--memory"));
+  });
+
   test("tells of HSTS without TLS, unless a proxy may say that there is TLS", async () => {
     const hsts = ["--hsts", "max-age=60"];
     expect(await check(CONFIG, ...hsts)).toContainEqual(
