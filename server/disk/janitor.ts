@@ -4,6 +4,7 @@ import { FrequencySketch } from "../../worker/store/frequency-sketch.ts";
 import type { CacheFolder } from "./cache-folder.ts";
 import { roomOf } from "./disk-blocks.ts";
 import { type DiskFiles, diskFiles } from "./disk-files.ts";
+import { slotsFor } from "./name-filter.ts";
 import { NameFilterKeeper } from "./name-filter-keeper.ts";
 
 /** What a process has done to the files of the cache. Plain data, for the supervisor's socket. */
@@ -34,6 +35,14 @@ const MAX_RESERVED_SHARE = 1 / 2;
 const SKETCH_SLOTS = 1 << 22;
 /** A file that has been written for this long belongs to a process that has died. Milliseconds. */
 const DRAFT_LIVES_MS = 60 * 60 * 1000;
+
+/**
+ * The largest body for which a disk with this bound can have room, once its folder has been read: what may be reserved at a
+ * time, less the room that processes keep at hand for small files.
+ */
+export function largestBodyBytes(maxBytes: number): number {
+  return Math.floor((maxBytes - slotsFor(maxBytes)) * (MAX_RESERVED_SHARE - ROOM_SHARE));
+}
 
 /**
  * Keeps the index of all files in the cache's folder, and deletes those that have to leave, so that they never take more

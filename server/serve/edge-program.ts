@@ -6,6 +6,7 @@ import { MakingQueue } from "../compression/making-queue.ts";
 import { CacheFolder } from "../disk/cache-folder.ts";
 import { DiskTier } from "../disk/disk-tier.ts";
 import { WriterThread } from "../disk/file-writer.ts";
+import { largestBodyBytes } from "../disk/janitor.ts";
 import { janitorBehind } from "../disk/janitor-service.ts";
 import { placesForLocks } from "../fetches/lock-folder.ts";
 import { MachineFetches } from "../fetches/machine-fetches.ts";
@@ -56,9 +57,12 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
   const maxOriginConnections = ofEachOrigin(edge.maxOriginConnections, given);
   const sites = new Map(
     given.map((each) => {
-      const { memoryBytes } = edge;
+      const bounds = {
+        memoryBytes: edge.memoryBytes,
+        largestBodyBytes: edge.disk && largestBodyBytes(edge.disk.maxBytes),
+      };
       const common = { tier, fetches, write, compressing, maxOriginConnections };
-      const alone = { log: logs.get(each.name)!, memoryBytes, ...common };
+      const alone = { log: logs.get(each.name)!, ...bounds, ...common };
       const shared = {
         memory: memory.of(each.name),
         fills,

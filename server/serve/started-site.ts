@@ -5,6 +5,7 @@ import type { FillBudget, LearningIsolate } from "../../worker/isolate.ts";
 import type { Origin } from "../../worker/ports.ts";
 import { compressionSettings } from "../../worker/site/compression-settings.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
+import type { LimitsInput } from "../../worker/site/site-input.ts";
 import type { MemoryEntries } from "../../worker/store/memory-tier.ts";
 import { nodeBodies } from "../bodies/node-bodies.ts";
 import type { MakingQueue } from "../compression/making-queue.ts";
@@ -45,6 +46,8 @@ export interface SiteParts {
   readonly compressing: MakingQueue;
   /** `null` for none. */
   readonly tier: DiskTier | null;
+  /** The largest body for which the disk has room; `null` without a disk. */
+  readonly largestBodyBytes: number | null;
   /** Those of all workers of this machine. Default: each worker fetches for itself. */
   readonly fetches?: MachineFetches | undefined;
   /** Connections to its origin at a time, and to its parent; `null` without a limit. */
@@ -54,10 +57,11 @@ export interface SiteParts {
 
 export function startSite(
   settings: SiteSettings,
-  { memoryBytes, tier, fetches, compressing, maxOriginConnections, ...parts }: SiteParts,
+  { memoryBytes, largestBodyBytes, tier, fetches, compressing, maxOriginConnections, ...parts }: SiteParts,
 ): StartedSite {
-  const site = withMemory(compileSite(settings.site, settings.overrides), memoryBytes);
-  const rules = rulesFingerprint(site);
+  const compiled = compileSite(settings.site, settings.overrides);
+  const rules = rulesFingerprint(compiled); // Memory and disk are each machine's own.
+  const site = withLimitsOfServer(compiled, settings.site.limits, { memoryBytes, largestBodyBytes });
   const { origin, close } = originOf(settings, site, rules, maxOriginConnections, parts.write);
   const compresses = compressionSettings(settings.site);
   const isolate = startNodeIsolate(settings.parent === null ? site : withRoomForTiers(site), {
@@ -115,6 +119,15 @@ function originOf(
   return { origin, close: () => Promise.all([connection.close(), itself?.close()]) };
 }
 
-function withMemory(site: Site, memoryBytes: number): Site {
-  return { ...site, limits: { ...site.limits, memoryBytes } };
+/** The limits that follow from the server's memory and disk. The owner's word on `largeBytes` counts more. */
+function withLimitsOfServer(
+  site: Site,
+  given: LimitsInput | undefined,
+  { memoryBytes, largestBodyBytes }: Pick<SiteParts, "memoryBytes" | "largestBodyBytes">,
+): Site {
+  const { limits } = site;
+  const followsDisk = largestBodyBytes !== null && given?.largeBytes === undefined;
+  // A body that is stored with its head may have its place in memory alone.
+  const largeBytes = followsDisk ? Math.max(largestBodyBytes, limits.storeBytes) : limits.largeBytes;
+  return { ...site, limits: { ...limits, memoryBytes, largeBytes } };
 }

@@ -330,7 +330,10 @@ export interface LimitsInput {
   readonly responseFieldBytes?: Size | undefined;
   /** The largest body that is read whole and stored with its head, in memory too. Default 8 MiB. */
   readonly storeBytes?: Size | undefined;
-  /** The largest body that is stored apart, if its length is announced; larger ones stream past. Default 512 MiB. */
+  /**
+   * The largest body that is stored apart, if its length is announced; larger ones stream past. Default 512 MiB; for
+   * `tidemark serve` with a disk, seven sixteenths of `--disk`.
+   */
   readonly largeBytes?: Size | undefined;
   /**
    * If a part is requested that is not stored, the whole is fetched and stored if it is at most this large, up to
@@ -346,7 +349,7 @@ export interface LimitsInput {
   readonly fillBytes?: Size | undefined;
   /** How many bodies may be read for the store at once, per isolate; others stream past unstored. Default 256. */
   readonly fills?: number | undefined;
-  /** The memory tier, per isolate. Default 32 MiB; 0 turns it off. */
+  /** The memory tier, per isolate. Default 32 MiB; 0 turns it off. `tidemark serve` has `--memory` in its place. */
   readonly memoryBytes?: Size | undefined;
   /** The most tags of one response; one with more is not stored. Default 1000. */
   readonly tags?: number | undefined;

@@ -6,6 +6,7 @@ import type { DiskTier } from "../../../server/disk/disk-tier.ts";
 import { FileBody } from "../../../server/disk/file-body.ts";
 import { BLOCK_BYTES } from "../../../server/disk/file-format.ts";
 import type { FailedFiles } from "../../../server/disk/file-writer.ts";
+import { largestBodyBytes } from "../../../server/disk/janitor.ts";
 import { LikelyCached } from "../../../server/disk/likely-cached.ts";
 import { isMarker, type StoredResponse } from "../../../worker/rules/storing/stored-response.ts";
 import { bodyOf, DiskUnderTest, isOfPage, noise, page, readWhole, temporaryFolder } from "./disk-under-test.ts";
@@ -571,6 +572,31 @@ describe("the bound of the disk", () => {
     await expect(disk.tier.putBody(`${KEY}\n1-b`, bodyOf(pieces))).rejects.toThrow("no room");
     await disk.tier.put(page("/a", "there is room for this"));
     expect(await disk.textOf(KEY)).toBe("there is room for this");
+  });
+
+  test("a full disk has room for the largest body that is begun, and what visitors request most stays", async () => {
+    const maxBytes = 16 * MIB;
+    const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes });
+    const popular = Array.from({ length: 100 }, (_, at) => `/popular/${at}`);
+    const look = (path: string) => disk.tier.get(`https://www.example.test${path}`);
+    for (const path of popular) await disk.tier.put(page(path, noise(8000)));
+    for (let round = 0; round < 4; round++) for (const path of popular) await look(path);
+    for (let at = 0; at < 600; at++) await disk.tier.put(page(`/once/${at}`, noise(40_000)));
+    await disk.settled();
+    expect(disk.janitor.heldBytes).toBeGreaterThan(maxBytes * 0.85);
+
+    const bytes = largestBodyBytes(maxBytes);
+    expect(bytes).toBeGreaterThan(maxBytes * 0.43);
+    const pieces = Array.from({ length: Math.ceil(bytes / MIB) }, (_, at) =>
+      noise(Math.min(MIB, bytes - at * MIB), at),
+    );
+    await disk.tier.putBody(`${KEY}\n1-a`, bodyOf(pieces, bytes));
+    await disk.settled();
+    const body = await disk.tier.getBody(`${KEY}\n1-a`, null);
+    expect((await readWhole(body!)).equals(Buffer.concat(pieces))).toBe(true);
+    let held = 0;
+    for (const path of popular) if (await look(path)) held++;
+    expect(held).toBeGreaterThanOrEqual(95);
   });
 
   test("room that a process had asked for is free again when it has gone", async () => {

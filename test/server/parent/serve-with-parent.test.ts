@@ -105,6 +105,7 @@ describe.skipIf(noPostgres)("a parent with children that share its log", { timeo
 
   function startChild(args: readonly string[] = [], environment: Readonly<Record<string, string>> = {}): ServerProcess {
     const own = ["--listen", "127.0.0.1:0", "--parent", `http://127.0.0.1:${port}`, "--log", postgres.url("postgres")];
+    own.push("--disk", "1GiB"); // Their rules are the same, although the parent's disk is larger.
     return start(`child-${++names}`, [...own, ...args], { TIDEMARK_PARENT_TOKEN: PARENT_TOKEN, ...environment });
   }
 
