@@ -22,12 +22,15 @@ export function memoryVerdicts({ memory }: SiteStats): Verdict[] {
   const most = curve.at(-1)!.hitRatio - now;
   const found = curve.find(({ hitRatio }) => hitRatio - now >= most * MOST_OF_IT);
   if (!found || found.hitRatio - now < LEAST_GAIN) return [];
+  const size = `${Math.ceil(found.bytes / MIB)}MiB`;
   return [
     {
       kind: "small-memory",
       route: null,
       evidence: `a memory of ${memorySize(maxBytes)} holds ${percent(ratio)} of the stored pages that are asked for`,
-      setting: `set \`limits.memoryBytes\` to \`"${Math.ceil(found.bytes / MIB)}MiB"\`; on Workers an isolate has 128 MB for all that it does`,
+      setting:
+        `on Workers, set \`limits.memoryBytes\` to \`"${size}"\` (an isolate has 128 MB for all that it does); ` +
+        `start \`tidemark serve\` with a \`--memory\` of ${size} for each of its workers`,
       effect: `at least ${percent(found.hitRatio)} would come from memory`,
       savedFetches: 0,
     },

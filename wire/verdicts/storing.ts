@@ -76,7 +76,7 @@ function tooLarge(pattern: string, route: RouteStats): Verdict[] {
       kind: "too-large",
       route: pattern,
       evidence: `${whole(refused)} answers on ${onRoute(pattern)} were not stored, because they are too large`,
-      setting: "raise `limits.largeBytes`",
+      setting: "raise `limits.largeBytes`; where the config of a `tidemark serve` does not set it, raise `--disk`",
       effect: `up to ${whole(refused)} answers could be stored`,
       savedFetches: refused,
     },
