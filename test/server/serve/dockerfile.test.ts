@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
 import { ServerProcess } from "./running-server.ts";
@@ -50,9 +50,13 @@ test("the command is that of the package, with options that it has", () => {
   const { bin } = JSON.parse(readFileSync("package.json", "utf8")) as { bin: { tidemark: string } };
   expect([node, main, command]).toEqual(["node", `node_modules/tidemark/${bin.tidemark}`, "serve"]);
   const { PATH, NODE_COMPILE_CACHE } = process.env;
-  const args = ["cli/main.ts", "serve", ...list(instruction("CMD")), "--check", "--origin", origin.url];
+  const args = [resolve("cli/main.ts"), "serve", ...list(instruction("CMD")), "--check", "--origin", origin.url];
   const env = { PATH, NODE_COMPILE_CACHE, TIDEMARK_HOSTS: "www.example.com" };
-  const { status, stderr } = spawnSync(process.execPath, [...args, "--cache", folder], { env, encoding: "utf8" });
+  const { status, stderr } = spawnSync(process.execPath, [...args, "--cache", folder], {
+    cwd: folder, // where there is no config
+    env,
+    encoding: "utf8",
+  });
   expect(stderr.replaceAll(/^tidemark: TIDEMARK_TOKEN is not set.*\n/gm, "")).toBe("");
   expect(status).toBe(0);
 });
