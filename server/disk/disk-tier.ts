@@ -38,6 +38,8 @@ export interface DiskTierParts {
   readonly janitor: JanitorLine;
   /** Epoch milliseconds. */
   readonly now: () => number;
+  /** Milliseconds of a clock that is never set back. Default: that of the process. */
+  readonly monotonicNow?: () => number;
   /** Gets a line for the owner's log when the disk fails, and when that is over. */
   readonly say: (line: string) => void;
   readonly files?: DiskFiles;
@@ -85,11 +87,13 @@ export class DiskTier implements SharedTier, CodedFiles {
   readonly #turns: Turns;
   /** The last change of each file that is under way in this process. */
   readonly #changes = new Map<string, Promise<void>>();
+  readonly #monotonicNow: () => number;
 
   /** `shared`: what this tier has in common with those of other sites in the same folder. */
   constructor(parts: DiskTierParts, shared?: SharedParts) {
-    const { folder, janitor, now, say, files = diskFiles, likelyCached, writer } = parts;
+    const { folder, janitor, now, monotonicNow, say, files = diskFiles, likelyCached, writer } = parts;
     this.#parts = parts;
+    this.#monotonicNow = monotonicNow ?? (() => performance.now());
     this.#folder = folder;
     this.#files = files;
     this.#shared = shared ?? {
@@ -157,7 +161,7 @@ export class DiskTier implements SharedTier, CodedFiles {
 
   put(stored: Stored): Promise<void> {
     const { key } = stored.head;
-    const missing = this.#misses.take(key, performance.now());
+    const missing = this.#misses.take(key, this.#monotonicNow());
     const name = missing ?? this.#folder.nameOf(key, "entry");
     const isMissing = missing !== undefined && !this.#changes.has(name);
     const body = heldBody(stored);
@@ -267,7 +271,7 @@ export class DiskTier implements SharedTier, CodedFiles {
 
   /** Whether there is a file of this name; `undefined` if a look is likely to wait for the disk. */
   #existsNow(name: string): boolean | undefined {
-    const startedAt = performance.now();
+    const startedAt = this.#monotonicNow();
     if (!this.#cached.holdsFolders(startedAt)) return undefined;
     let exists = false;
     try {
@@ -275,7 +279,7 @@ export class DiskTier implements SharedTier, CodedFiles {
     } catch (cause) {
       this.#missUnlessBug(cause);
     }
-    const now = performance.now();
+    const now = this.#monotonicNow();
     this.#cached.took(now - startedAt, now);
     return exists;
   }
@@ -294,10 +298,10 @@ export class DiskTier implements SharedTier, CodedFiles {
 
   /** Most misses end here: a read of the filter costs a tenth of a look for the file, or of an open that does not block. */
   #isSurelyMissing(key: string, name: string): boolean {
-    const startedAt = performance.now();
+    const startedAt = this.#monotonicNow();
     if (!this.#cached.holdsFolders(startedAt)) return false;
     const mayExist = this.#filter.mayHave(name, startedAt) ?? this.#files.existsNow(this.#folder.pathOf(name));
-    const now = performance.now();
+    const now = this.#monotonicNow();
     this.#cached.took(now - startedAt, now);
     if (!mayExist && !this.#changes.has(name)) this.#misses.remember(key, name, now);
     return !mayExist;
@@ -307,7 +311,7 @@ export class DiskTier implements SharedTier, CodedFiles {
   #readCached(key: string, name: string): Found | "torn" | undefined {
     const size = this.#cached.sizeOf(name);
     if (size === undefined || size > MAX_SMALL_FILE_BYTES) return undefined;
-    const startedAt = performance.now();
+    const startedAt = this.#monotonicNow();
     const fd = this.#files.openNow(this.#folder.pathOf(name), "r");
     // One byte more shows whether another process has replaced the file by a longer one.
     const bytes = Buffer.allocUnsafeSlow(size + 1);
@@ -317,7 +321,7 @@ export class DiskTier implements SharedTier, CodedFiles {
     } finally {
       this.#files.closeNow(fd);
     }
-    const now = performance.now();
+    const now = this.#monotonicNow();
     this.#cached.took(now - startedAt, now);
     if (read !== size) {
       this.#cached.forget(name);

@@ -66,10 +66,11 @@ export class Janitor {
   #unscannedBytes = 0;
   #isClosed = false;
 
-  constructor(folder: CacheFolder, maxBytes: number, files: DiskFiles = diskFiles) {
+  /** `monotonicNow`: milliseconds of a clock that is never set back. */
+  constructor(folder: CacheFolder, maxBytes: number, files = diskFiles, monotonicNow = () => performance.now()) {
     this.#folder = folder;
     this.#files = files;
-    this.#filter = new NameFilterKeeper(folder, maxBytes, files);
+    this.#filter = new NameFilterKeeper(folder, maxBytes, files, monotonicNow);
     this.#maxBytes = maxBytes - this.#filter.bytes;
     const indexBytes = this.#maxBytes * (1 - ROOM_SHARE);
     const evicted = (file: string, bytes: number) => this.#delete(file, bytes);

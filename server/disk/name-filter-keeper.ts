@@ -44,7 +44,7 @@ export class NameFilterKeeper {
   #change: Promise<void> = Promise.resolve();
 
   /** `now`: milliseconds of a clock that is never set back. */
-  constructor(folder: CacheFolder, maxBytes: number, files: DiskFiles, now = () => performance.now()) {
+  constructor(folder: CacheFolder, maxBytes: number, files: DiskFiles, now: () => number) {
     this.#folder = folder;
     this.#files = files;
     this.#now = now;

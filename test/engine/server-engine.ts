@@ -52,7 +52,8 @@ export async function startServerEngine(
   const cache = CacheFolder.open(folder);
   const janitor = new Janitor(cache, 1024 ** 3);
   const line = janitor.connect();
-  const tier = new DiskTier({ folder: cache, janitor: line, now: () => clock.now(), say: (said) => bugs.push(said) });
+  const now = () => clock.now();
+  const tier = new DiskTier({ folder: cache, janitor: line, now, monotonicNow: now, say: (said) => bugs.push(said) });
   const disk = new QuietTier(tier);
   const compresses = compressionSettings(input);
   const ask = compresses ? decodingExchange : exchange;

@@ -65,7 +65,8 @@ class MeetingServer {
     const folder = CacheFolder.open(this.#folder);
     this.#janitor = new Janitor(folder, 1024 ** 3);
     const say = (line: string) => this.warnings.push(line);
-    this.#tier = new DiskTier({ folder, janitor: this.#janitor.connect(), now: () => clock.now(), say });
+    const now = () => clock.now();
+    this.#tier = new DiskTier({ folder, janitor: this.#janitor.connect(), now, monotonicNow: now, say });
     this.listener = new Listener({
       isolate: {
         fetch: (incoming) => {

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, rmdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { CacheFolder } from "../../../server/disk/cache-folder.ts";
 import { diskFiles } from "../../../server/disk/disk-files.ts";
 import { DiskTier } from "../../../server/disk/disk-tier.ts";
@@ -13,11 +13,6 @@ const MIB = 1024 * 1024;
 
 /** An address of a page, by its path. */
 const at = (path: string) => `https://www.example.test${path}`;
-
-beforeEach(() => {
-  const clock = vi.spyOn(performance, "now").mockReturnValue(5_000); // a miss is remembered for a second
-  onTestFinished(() => clock.mockRestore());
-});
 
 /** Writes nothing; the test says how a batch ends. */
 class HeldWriter implements FileWriter {
@@ -64,7 +59,8 @@ async function held(files = diskFiles, leastGranted = 64 * MIB) {
     tell: (told: readonly DiskNote[]) => void notes.push(...told),
   };
   const say = (line: string) => void lines.push(line);
-  const tier = new DiskTier({ folder, janitor, now: () => state.now, say, writer, files });
+  const now = () => state.now;
+  const tier = new DiskTier({ folder, janitor, now, monotonicNow: now, say, writer, files });
   const first = tier.put(page("/first", "asks for room"));
   await vi.waitFor(() => expect(writer.names).toHaveLength(1));
   writer.end();

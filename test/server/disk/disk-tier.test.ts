@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
 import type { DiskTier } from "../../../server/disk/disk-tier.ts";
 import { FileBody } from "../../../server/disk/file-body.ts";
@@ -67,8 +67,6 @@ describe("an entry on disk", () => {
   });
 
   test("is looked for once before it is stored, unless it has been stored meanwhile", async () => {
-    const clock = vi.spyOn(performance, "now").mockReturnValue(5_000); // a miss is remembered for a second
-    onTestFinished(() => clock.mockRestore());
     let looks = 0;
     const rename = Promise.withResolvers<void>();
     let isHeld = false;
@@ -303,8 +301,6 @@ describe("the event loop never waits for a cold disk", () => {
     const calls: string[] = [];
     let waitsMs = 0;
     let now = 5_000;
-    const clock = vi.spyOn(performance, "now").mockImplementation(() => now);
-    onTestFinished(() => clock.mockRestore());
     const files: DiskFiles = {
       ...diskFiles,
       existsNow: (path) => {
@@ -317,7 +313,8 @@ describe("the event loop never waits for a cold disk", () => {
         return diskFiles.open(...args);
       },
     };
-    const disk = await DiskUnderTest.open(temporaryFolder(), { files, isScanned: false });
+    const options = { files, isScanned: false, monotonicNow: () => now };
+    const disk = await DiskUnderTest.open(temporaryFolder(), options);
     expect(await disk.tier.get(KEY)).toBeUndefined();
     waitsMs = 3;
     expect(await disk.tier.get(KEY)).toBeUndefined();
@@ -331,8 +328,6 @@ describe("the event loop never waits for a cold disk", () => {
   async function slowLooks() {
     const state = { looks: 0, waitsMs: 0 };
     let now = 5_000;
-    const clock = vi.spyOn(performance, "now").mockImplementation(() => now);
-    onTestFinished(() => clock.mockRestore());
     const files: DiskFiles = {
       ...diskFiles,
       existsNow: (path) => {
@@ -341,7 +336,8 @@ describe("the event loop never waits for a cold disk", () => {
         return diskFiles.existsNow(path);
       },
     };
-    const disk = await DiskUnderTest.open(temporaryFolder(), { files, isScanned: false });
+    const options = { files, isScanned: false, monotonicNow: () => now };
+    const disk = await DiskUnderTest.open(temporaryFolder(), options);
     /** Lets a look wait, and counts those that come after it. */
     const cool = async () => {
       state.waitsMs = 3;

@@ -32,6 +32,8 @@ export interface DiskOptions {
   /** False reads every file without blocking. */
   readonly cached?: boolean;
   readonly isScanned?: boolean;
+  /** Default: a clock that stands still, so that no read takes long, whatever else the machine does. */
+  readonly monotonicNow?: () => number;
   /** Default: small files are written by `files`, too. */
   readonly writer?: (folder: CacheFolder) => FileWriter;
 }
@@ -55,14 +57,16 @@ export class DiskUnderTest {
   readonly lines: string[] = [];
   now = 1_000_000;
   readonly #writer: DiskOptions["writer"];
+  readonly #monotonicNow: () => number;
 
   private constructor(
     path: string,
-    { maxBytes = 64 * 1024 * 1024, files = diskFiles, cached = true, writer }: DiskOptions,
+    { maxBytes = 64 * 1024 * 1024, files = diskFiles, cached = true, monotonicNow = () => 5_000, writer }: DiskOptions,
   ) {
     this.path = path;
     this.folder = CacheFolder.open(path);
-    this.janitor = new Janitor(this.folder, maxBytes, files);
+    this.janitor = new Janitor(this.folder, maxBytes, files, monotonicNow);
+    this.#monotonicNow = monotonicNow;
     this.#writer = writer;
     this.tier = this.otherTier({ files, likelyCached: new LikelyCached(cached ? undefined : 0) });
   }
@@ -80,6 +84,7 @@ export class DiskUnderTest {
       folder,
       janitor: this.janitor.connect(),
       now: () => this.now,
+      monotonicNow: this.#monotonicNow,
       say: (line) => this.lines.push(line),
       ...(this.#writer && { writer: this.#writer(folder) }),
       ...parts,

@@ -1,13 +1,13 @@
 import { mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
-import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import type { CacheFolder } from "../../../server/disk/cache-folder.ts";
 import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
 import type { DiskTier } from "../../../server/disk/disk-tier.ts";
 import { WriterThread } from "../../../server/disk/file-writer.ts";
 import { type DiskNote, Janitor, type JanitorLine } from "../../../server/disk/janitor.ts";
 import { isMarker } from "../../../worker/rules/storing/stored-response.ts";
-import { DiskUnderTest, isOfPage, noise, page, temporaryFolder } from "./disk-under-test.ts";
+import { type DiskOptions, DiskUnderTest, isOfPage, noise, page, temporaryFolder } from "./disk-under-test.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -19,9 +19,12 @@ let now = 5_000;
 
 beforeEach(() => {
   now = 5_000;
-  const clock = vi.spyOn(performance, "now").mockImplementation(() => now);
-  onTestFinished(() => clock.mockRestore());
 });
+
+/** On a disk that takes as long as `now` grows meanwhile. */
+function openDisk(path: string, options: DiskOptions = {}): Promise<DiskUnderTest> {
+  return DiskUnderTest.open(path, { monotonicNow: () => now, ...options });
+}
 
 /** A file system that notes each call about a page. */
 function watched(): { files: DiskFiles; calls: string[] } {
@@ -77,14 +80,14 @@ function pathsInSlotOf(folder: CacheFolder, path: string, count: number): string
 
 describe("a page that is missing", () => {
   test("is not looked for on the disk, whatever else is stored", async () => {
-    const disk = await DiskUnderTest.open(temporaryFolder());
+    const disk = await openDisk(temporaryFolder());
     for (let each = 0; each < 20; each++) await disk.tier.put(page(`/${each}`, "text"));
     expect(await callsFor(disk, "/missing")).toEqual([]);
     expect(await callsFor(disk, "/7")).toEqual(["open"]);
   });
 
   test("is stored without a look, too", async () => {
-    const disk = await DiskUnderTest.open(temporaryFolder());
+    const disk = await openDisk(temporaryFolder());
     const { files, calls } = watched();
     const tier = disk.otherTier({ files });
     await tier.get(at("/a"));
@@ -94,7 +97,7 @@ describe("a page that is missing", () => {
   });
 
   test("is looked for until the folder has been read", async () => {
-    const disk = await DiskUnderTest.open(temporaryFolder(), { isScanned: false });
+    const disk = await openDisk(temporaryFolder(), { isScanned: false });
     expect(await callsFor(disk, "/missing")).toEqual(["existsNow"]);
     const { files, calls } = watched();
     const tier = disk.otherTier({ files });
@@ -108,7 +111,7 @@ describe("a page that is missing", () => {
   });
 
   test("costs no descriptor but one, however often the filter is opened anew", async () => {
-    const disk = await DiskUnderTest.open(temporaryFolder());
+    const disk = await openDisk(temporaryFolder());
     const openNow = vi.fn(diskFiles.openNow);
     const closeNow = vi.fn(diskFiles.closeNow);
     const tier = disk.otherTier({ files: { ...diskFiles, openNow, closeNow } });
@@ -133,7 +136,7 @@ describe("a page that another process stores is found at once", () => {
     ["small, by its thread", 100, inThread],
     ["large, beside its thread", 400 * KIB, inThread],
   ])("%s", async (_, bytes, writer) => {
-    const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes: 1024 * MIB, ...(writer && { writer }) });
+    const disk = await openDisk(temporaryFolder(), { maxBytes: 1024 * MIB, ...(writer && { writer }) });
     now += 60_000; // The janitor marks nothing itself.
     const reader = disk.otherTier();
     const told = { ask: async (least: number) => Math.max(least, 64 * MIB), tell: () => undefined };
@@ -147,7 +150,7 @@ describe("a page that another process stores is found at once", () => {
   });
 
   test("as one of several sites, and not as another one's", async () => {
-    const disk = await DiskUnderTest.open(temporaryFolder());
+    const disk = await openDisk(temporaryFolder());
     const [one, other] = [disk.tier, disk.otherTier()];
     expect(await textOf(other.ofSite("shop"), "/a")).toBeUndefined();
     await one.ofSite("shop").put(page("/a", "text"));
@@ -159,7 +162,7 @@ describe("a page that another process stores is found at once", () => {
 describe("a janitor that begins", () => {
   test("takes away the filter of an earlier run first: all pages are found while it reads the folder", async () => {
     const path = temporaryFolder();
-    const before = await DiskUnderTest.open(path);
+    const before = await openDisk(path);
     await before.tier.put(page("/old", "stored before"));
     await before.settled();
     await before.janitor.close();
@@ -173,7 +176,7 @@ describe("a janitor that begins", () => {
         return diskFiles.list(folder);
       },
     };
-    const disk = await DiskUnderTest.open(path, { isScanned: false, files });
+    const disk = await openDisk(path, { isScanned: false, files });
     const scan = disk.janitor.scan();
     await vi.waitFor(() => expect(readdirSync(path)).not.toContain("name-filter"));
     const tier = disk.otherTier();
@@ -193,14 +196,14 @@ describe("a janitor that begins", () => {
 
   test("while another one's filter is read: each process looks on the disk at once, and reads the new one later", async () => {
     const path = temporaryFolder();
-    const old = await DiskUnderTest.open(path);
+    const old = await openDisk(path);
     await old.tier.put(page("/a", "text"));
     const { files, calls } = watched();
     const tier = old.otherTier({ files });
     expect(await textOf(tier, "/missing")).toBeUndefined();
     expect(calls).toEqual([]);
     await old.janitor.close();
-    const successor = await DiskUnderTest.open(path);
+    const successor = await openDisk(path);
     await successor.tier.put(page("/b", "of the new server"));
     expect(await textOf(tier, "/b")).toBe("of the new server");
     await tier.get(at("/missing"));
@@ -213,11 +216,11 @@ describe("a janitor that begins", () => {
   });
 
   test("is the only one that changes the filter", async () => {
-    const old = await DiskUnderTest.open(temporaryFolder());
+    const old = await openDisk(temporaryFolder());
     await old.tier.put(page("/a", "text"));
     await old.settled();
     await old.janitor.close();
-    const successor = await DiskUnderTest.open(old.path);
+    const successor = await openDisk(old.path);
     await old.tier.delete(at("/a"));
     await successor.otherTier().put(page("/a", "again"));
     await old.settled();
@@ -225,7 +228,7 @@ describe("a janitor that begins", () => {
   });
 
   test("marks what was written by those who did not see the filter yet, when it is told of that", async () => {
-    const disk = await DiskUnderTest.open(temporaryFolder());
+    const disk = await openDisk(temporaryFolder());
     const late = heldLine(disk.janitor);
     const unseen: DiskFiles = { ...diskFiles };
     unseen.open = async (path, flags) => {
@@ -262,7 +265,7 @@ test("the janitor keeps no file open, so that the disk can be unmounted", async 
       diskFiles.closeNow(fd);
     },
   };
-  const disk = await DiskUnderTest.open(temporaryFolder(), { files });
+  const disk = await openDisk(temporaryFolder(), { files });
   expect(open.size).toBe(0);
   const line = heldLine(disk.janitor);
   const tier = disk.otherTier({ files: diskFiles, janitor: line });
@@ -282,7 +285,7 @@ test("the janitor keeps no file open, so that the disk can be unmounted", async 
 
 test("pages that come and go while the filter is written are in it, or are not", async () => {
   const folder = temporaryFolder();
-  const before = await DiskUnderTest.open(folder);
+  const before = await openDisk(folder);
   for (const path of ["/gone", "/stays"]) await before.tier.put(page(path, "text"));
   const held = Promise.withResolvers<void>();
   let isDraft = false;
@@ -294,7 +297,7 @@ test("pages that come and go while the filter is written are in it, or are not",
       await diskFiles.rename(from, to);
     },
   };
-  const disk = await DiskUnderTest.open(folder, { files, isScanned: false });
+  const disk = await openDisk(folder, { files, isScanned: false });
   const tier = disk.otherTier({ files: diskFiles });
   const scan = disk.janitor.scan();
   await vi.waitFor(() => expect(isDraft).toBe(true));
@@ -310,7 +313,7 @@ test("pages that come and go while the filter is written are in it, or are not",
 
 describe("a page that has left the disk is surely missing again", () => {
   test("because it was deleted, also if it had been replaced", async () => {
-    const disk = await DiskUnderTest.open(temporaryFolder());
+    const disk = await openDisk(temporaryFolder());
     for (const text of ["text", "another text"]) await disk.tier.put(page("/a", text));
     await disk.settled();
     await disk.tier.delete(at("/a"));
@@ -320,7 +323,7 @@ describe("a page that has left the disk is surely missing again", () => {
   });
 
   test("because it had to make room", async () => {
-    const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes: MIB });
+    const disk = await openDisk(temporaryFolder(), { maxBytes: MIB });
     for (let each = 0; each < 500; each++) await disk.tier.put(page(`/${each}`, noise(5_000)));
     await disk.settled();
     let looks = 0;
@@ -332,7 +335,7 @@ describe("a page that has left the disk is surely missing again", () => {
   });
 
   test("unless another one has its slot", async () => {
-    const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes: MIB });
+    const disk = await openDisk(temporaryFolder(), { maxBytes: MIB });
     const [one, other] = pathsInSlotOf(disk.folder, "/a", 2);
     for (const path of [one!, other!]) await disk.tier.put(page(path, "text"));
     await disk.settled();
@@ -348,7 +351,7 @@ describe("a page that has left the disk is surely missing again", () => {
   });
 
   test("unless more have had its slot than can be counted", async () => {
-    const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes: 4 * MIB });
+    const disk = await openDisk(temporaryFolder(), { maxBytes: 4 * MIB });
     const start = disk.folder.nameOf(at("/a"), "entry").slice(0, 7);
     const names = Array.from({ length: 300 }, (_, each) => `${start}${String(each).padStart(25, "0")}.entry`);
     const line = disk.janitor.connect();
@@ -361,7 +364,7 @@ describe("a page that has left the disk is surely missing again", () => {
   });
 
   test("and a page that is stored while the mark is cleared is marked again when the janitor hears of it", async () => {
-    const disk = await DiskUnderTest.open(temporaryFolder());
+    const disk = await openDisk(temporaryFolder());
     await disk.tier.put(page("/a", "text"));
     await disk.settled();
     now += 60_000;
@@ -388,7 +391,7 @@ describe("a filter that cannot be used", () => {
     ["of few slots", 2 * KIB],
     ["of more slots than there can be", 128 * MIB],
   ])("because it is %s is neither read nor marked, and made anew later", async (_, bytes) => {
-    const disk = await DiskUnderTest.open(temporaryFolder());
+    const disk = await openDisk(temporaryFolder());
     await disk.tier.put(page("/a", "text"));
     await disk.settled();
     truncateSync(disk.folder.filterPath, bytes);
@@ -418,7 +421,7 @@ describe("a filter that cannot be used", () => {
     ["measured", { sizeNow: "EIO" }],
     ["read", { readNow: "EIO" }],
   ] as const)("because it cannot be %s is left aside, and nothing is said", async (_, failing) => {
-    const disk = await DiskUnderTest.open(temporaryFolder());
+    const disk = await openDisk(temporaryFolder());
     await disk.tier.put(page("/a", "text"));
     const { files, calls } = watched();
     for (const [call, code] of Object.entries(failing)) {
@@ -438,7 +441,7 @@ describe("a filter that cannot be used", () => {
   test("because of a bug is no miss", async () => {
     const bug = new TypeError("a bug");
     const files: DiskFiles = { ...diskFiles };
-    const disk = await DiskUnderTest.open(temporaryFolder());
+    const disk = await openDisk(temporaryFolder());
     files.readNow = () => {
       throw bug;
     };
@@ -453,7 +456,7 @@ describe("a filter that cannot be used", () => {
       now += waitsMs;
       return read(...args);
     };
-    const disk = await DiskUnderTest.open(temporaryFolder());
+    const disk = await openDisk(temporaryFolder());
     const tier = disk.otherTier({ files });
     await tier.get(at("/a"));
     expect(calls).toEqual([]);
@@ -476,7 +479,7 @@ describe("a filter that cannot be used", () => {
           return (diskFiles[call] as (...args: never[]) => unknown)(...args);
         },
       });
-      const disk = await DiskUnderTest.open(temporaryFolder(), { files });
+      const disk = await openDisk(temporaryFolder(), { files });
       const tier = disk.otherTier({ files: diskFiles });
       const put = async (path: string) => {
         await tier.put(page(path, "text"));
@@ -502,7 +505,7 @@ describe("a filter that cannot be used", () => {
       if (isBroken) throw failure("EIO", "write");
       return diskFiles.writeNow(...args);
     };
-    const disk = await DiskUnderTest.open(temporaryFolder(), { files });
+    const disk = await openDisk(temporaryFolder(), { files });
     const tier = disk.otherTier({ files: diskFiles });
     await tier.put(page("/a", "text"));
     await tier.settled();
@@ -518,7 +521,7 @@ describe("a filter that cannot be used", () => {
     ["the process itself", undefined],
     ["its thread", (folder: CacheFolder) => new WriterThread(folder)],
   ])("to mark a page is a page that %s does not store, which is said", async (_, writer) => {
-    const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes: 1024 * MIB, ...(writer && { writer }) });
+    const disk = await openDisk(temporaryFolder(), { maxBytes: 1024 * MIB, ...(writer && { writer }) });
     await disk.tier.put(page("/first", "asks for room"));
     rmSync(disk.folder.filterPath);
     mkdirSync(disk.folder.filterPath);
@@ -546,13 +549,13 @@ describe("the room of the filter", () => {
   ] as const;
 
   test.each(sizes)("a disk of %s has a slot for each 512 bytes, within limits", async (_, maxBytes, slots) => {
-    const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes });
+    const disk = await openDisk(temporaryFolder(), { maxBytes });
     expect(statSync(disk.folder.filterPath).size).toBe(slots);
   });
 
   test("is taken by marks alone, and belongs to the bound of the disk", async () => {
     const maxBytes = 64 * MIB;
-    const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes });
+    const disk = await openDisk(temporaryFolder(), { maxBytes });
     expect(statSync(disk.folder.filterPath).blocks * 512).toBeLessThanOrEqual(8 * KIB);
     const line = new Janitor(disk.folder, maxBytes).connect();
     expect(await line.ask(maxBytes / 16, 0)).toBe(0); // What is always kept free is a sixteenth of the rest.
@@ -573,7 +576,7 @@ test.each(["list", "write"] as const)("a server that ends before a %s of its sca
       return diskFiles[call](...args);
     },
   });
-  const disk = await DiskUnderTest.open(temporaryFolder(), { files, isScanned: false });
+  const disk = await openDisk(temporaryFolder(), { files, isScanned: false });
   const scan = disk.janitor.scan();
   await begun.promise;
   const closed = disk.janitor.close();

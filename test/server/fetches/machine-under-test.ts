@@ -124,6 +124,7 @@ export class MachineUnderTest {
       folder: CacheFolder.open(this.pages),
       janitor: this.#janitor.connect(),
       now: () => this.clock.now(),
+      monotonicNow: () => this.clock.now(),
       say: (line) => this.said.push(line),
     }).ofSite(name);
     const say = (line: string) => void this.said.push(line);
