@@ -3,6 +3,8 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { resolveInPackedProject } from "./test/packed/resolve.ts";
 import { depth } from "./test/suite/depth.ts";
+import { draw } from "./test/suite/draw.ts";
+import { LONG_IN_ONE, LONG_IN_PART } from "./test/suite/long-tests.ts";
 import { LongestFirst } from "./test/suite/longest-first.ts";
 
 /** The tests of what is published: their `tidemark` is the packed package, installed. */
@@ -66,13 +68,20 @@ const OF_THE_GATE = [
   "test/traffic/audit/leaks.test.ts",
 ];
 
+/** What the tests draw, where they do not run all. The configuration is loaded more than once, and draws once. */
+process.env.TEST_SEED ??= String(Math.floor(Math.random() * 1_000_000));
+const { TEST_SEED } = process.env;
+const TEST_NAMED = process.argv.some((argument) => /^(-t|--testNamePattern)/.test(argument)) ? "yes" : "no";
+
 const isNamed = (file: string) =>
   process.argv.slice(2).some((argument) => file.startsWith(argument) || argument.startsWith(dirname(file)));
-const leftOut = depth === "test" ? OF_THE_GATE.filter((file) => !isNamed(file)) : [];
+const leftOut = { test: OF_THE_GATE, gate: notDrawn(), all: [] }[depth].filter((file) => !isNamed(file));
 
-/** What the tests draw, where they do not run all. */
-const TEST_SEED = process.env.TEST_SEED ?? String(Math.floor(Math.random() * 1_000_000));
-const TEST_NAMED = process.argv.some((argument) => /^(-t|--testNamePattern)/.test(argument)) ? "yes" : "no";
+/** The long tests that the gate leaves out this time. */
+function notDrawn(): readonly string[] {
+  const few = draw(LONG_IN_PART, LONG_IN_ONE, Number(TEST_SEED));
+  return LONG_IN_PART.filter((file) => !few.includes(file));
+}
 
 export default defineConfig({
   test: {

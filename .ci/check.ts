@@ -6,6 +6,7 @@ import { type StdioOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { parseArgs, styleText } from "node:util";
+import { LONG_IN_ONE } from "../test/suite/long-tests.ts";
 
 /** The Node that the toolchain needs comes with the dependencies; a direct call of a binary would miss it. */
 const LEAST_NODE = 24;
@@ -31,7 +32,8 @@ if (Number(process.versions.node.split(".")[0]) < LEAST_NODE) {
 }
 
 const { all } = parseArgs({ options: { all: { type: "boolean", default: false } } }).values;
-const env = { ...process.env, TEST_DEPTH: all ? "all" : "gate" };
+const seed = process.env.TEST_SEED ?? String(Math.floor(Math.random() * 1_000_000));
+const env = { ...process.env, TEST_DEPTH: all ? "all" : "gate", TEST_SEED: seed };
 
 /** Runs a step, and says how it went. `output`: where its words go; by default they come at its end, all together. */
 async function passes([name, command, ...args]: Step, output: "inherit" | "pipe" = "pipe"): Promise<boolean> {
@@ -52,5 +54,6 @@ async function passes([name, command, ...args]: Step, output: "inherit" | "pipe"
 }
 
 if ((await Promise.all(BEFORE_THE_TESTS.map((step) => passes(step)))).includes(false)) process.exit(1);
-console.log(styleText("bold", `▶ ${TESTS[0]}`));
+const part = all ? "all" : `a part, with one in ${LONG_IN_ONE} of the longest files, drawn by TEST_SEED=${seed}`;
+console.log(styleText("bold", `▶ ${TESTS[0]}: ${part}`));
 if (!(await passes(TESTS, "inherit"))) process.exit(1);

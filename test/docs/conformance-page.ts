@@ -7,8 +7,8 @@ const INTRODUCTION = `# Conformance
 What Tidemark does with the RFCs. This page is generated from \`test/scenarios\`; \`npm run docs\` writes it.
 
 A scenario such as \`storing/private-is-not-stored\` lies in \`test/scenarios/storing\` and runs in memory, in the Workers
-runtime and on one's own server, unless it says why it cannot. Beside it, \`mutants.ts\` has wrong rules, and the gate must
-see the scenario fail with each. "Seen" means: tried on a raw socket with the pinned runtime (workerd 1.20260730.1).
+runtime and on one's own server, unless it says why it cannot. Beside it, \`mutants.ts\` has wrong rules, with each of which
+the scenario must fail. "Seen" means: tried on a raw socket with the pinned runtime (workerd 1.20260730.1).
 Nothing was tried on Cloudflare's network.
 
 The gate also runs the public suite behind [cache-tests.fyi](https://cache-tests.fyi) (http-cache-tests 0.4.5) against

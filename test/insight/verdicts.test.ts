@@ -5,7 +5,7 @@ import { verdictsOf, verdictText } from "../../wire/verdicts/verdicts.ts";
 import type { OriginRequest } from "../../worker/ports.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
 import { byDepth } from "../suite/depth.ts";
-import { drawn } from "../suite/draw.ts";
+import { drawn } from "../suite/drawn.ts";
 import { Replay, type ReplayWorld } from "./replay.ts";
 
 const REQUESTS = 800;
@@ -251,7 +251,7 @@ const ratioInMemory = ({ memory }: SiteStats) => memory!.held / memory!.uses;
 const ratioOf = ({ requests, fromCache }: SiteStats) => fromCache / requests;
 
 describe("a verdict comes true when its setting is changed", () => {
-  const tried = drawn("verdicts that are followed", CASES, byDepth({ test: 5, gate: 2, all: 1 }));
+  const tried = drawn("verdicts that are followed", CASES, byDepth({ test: 5, gate: 4, all: 1 }));
   test.each(tried)("$name", async ({ kind, says, world, changed, visit, requests, comesTrue }) => {
     const before = await statsOf(world, visit, requests);
     const verdict = verdictsOf(before).find((each) => each.kind === kind);

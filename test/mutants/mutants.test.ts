@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { ORDERS } from "../engine/orders.ts";
 import { WORLDS } from "../simulation/explore.ts";
 import { byDepth } from "../suite/depth.ts";
-import { drawn } from "../suite/draw.ts";
+import { drawn } from "../suite/drawn.ts";
 import { hunt, type Seeds } from "./hunt.ts";
 import { mutants } from "./index.ts";
 import { keepLikelySeeds, likelySeeds } from "./likely-seeds.ts";
@@ -11,7 +11,7 @@ import type { Mutant } from "./mutant.ts";
 /** As many orders of events, and as many worlds, as are played with `--all`. */
 const SEEDS: Seeds = { scenario: ORDERS, simulation: WORLDS };
 
-const HUNTED = drawn("mutants", [...mutants], byDepth({ test: 8, gate: 1, all: 1 }));
+const HUNTED = drawn("mutants", [...mutants], byDepth({ test: 8, gate: 4, all: 1 }));
 
 const found = new Map<string, number>();
 

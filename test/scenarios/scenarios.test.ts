@@ -5,17 +5,17 @@ import { ScenarioRuntime } from "../engine/runtime-engine.ts";
 import { type EngineName, runsOn, type Scenario } from "../engine/scenario.ts";
 import { startServerEngine } from "../engine/server-engine.ts";
 import { byDepth, depth } from "../suite/depth.ts";
-import { drawn } from "../suite/draw.ts";
+import { drawn } from "../suite/drawn.ts";
 import { scenarios } from "./index.ts";
 
-const ORDERS = drawn("orders of events", SEEDS, byDepth({ test: 20, gate: 4, all: 1 }));
+const ORDERS = drawn("orders of events", SEEDS, byDepth({ test: 20, gate: 20, all: 1 }));
 
 /**
  * All are played in memory, and one of so many over sockets as well: what one of those engines alone does wrong shows in
  * several scenarios, so that a part of them finds it.
  */
-const IN_RUNTIME = byDepth({ test: 8, gate: 3, all: 1 });
-const ON_SERVER = byDepth({ test: 4, gate: 2, all: 1 });
+const IN_RUNTIME = byDepth({ test: 8, gate: 6, all: 1 });
+const ON_SERVER = byDepth({ test: 4, gate: 3, all: 1 });
 
 const played = { memory: 0, orders: 0, runtime: 0, server: 0 };
 

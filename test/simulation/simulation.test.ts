@@ -5,11 +5,11 @@ import { neverIn } from "../engine/tally.ts";
 import { mutants } from "../mutants/index.ts";
 import { mutatedEngine } from "../mutants/mutated-engine.ts";
 import { byDepth } from "../suite/depth.ts";
-import { drawn } from "../suite/draw.ts";
+import { drawn } from "../suite/drawn.ts";
 import { explore, type RunWorld, runWorld, seedsFrom, tell, WORLDS } from "./explore.ts";
 import { STEPS, World } from "./world.ts";
 
-const SEEDS = drawn("random worlds", seedsFrom(1, WORLDS), byDepth({ test: 40, gate: 12, all: 1 }));
+const SEEDS = drawn("random worlds", seedsFrom(1, WORLDS), byDepth({ test: 40, gate: 20, all: 1 }));
 
 test(`the promises hold in ${SEEDS.length} random worlds`, { timeout: 300_000 }, async () => {
   const { found, occurred } = await explore(SEEDS);

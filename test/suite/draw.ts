@@ -1,27 +1,4 @@
-import { fnvHash } from "../../worker/rules/hashing/fnv-hash.ts";
 import { chances } from "../engine/chances.ts";
-import { depth } from "./depth.ts";
-
-/**
- * The seed of this run. `vitest.config.ts` chooses it for all test files; `TEST_SEED=123 npm test` draws what a run with
- * that seed drew.
- */
-const seed = Number(process.env.TEST_SEED);
-if (!Number.isSafeInteger(seed)) throw new Error(`TEST_SEED is a whole number, not ${process.env.TEST_SEED}`);
-
-/** Whether the command names its tests with `-t`. Then nobody wonders where one of them is: all can be chosen from. */
-const areNamed = process.env.TEST_NAMED === "yes";
-
-/**
- * One of `inOne` cases, and a line that says how many that are. The run's seed and the words for them decide which. With
- * `--all`, and where the command names tests, it is all of them.
- */
-export function drawn<T>(what: string, cases: readonly T[], inOne: number): readonly T[] {
-  if (depth === "all" || areNamed || inOne === 1) return cases;
-  const few = draw(cases, inOne, seed ^ fnvHash(what));
-  process.stdout.write(`${what}: ${few.length} of ${cases.length}, drawn by TEST_SEED=${seed}\n`);
-  return few;
-}
 
 /** A part of the cases, in their order: one of `inOne`, rounded up. */
 export function draw<T>(cases: readonly T[], inOne: number, by: number): readonly T[] {

@@ -1,37 +1,5 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
-
-/**
- * The slowest files, the slowest first. Those that keep a core busy come between those that mostly wait for browsers,
- * databases and other processes, so that the cores are always busy.
- */
-const LONG: readonly string[] = [
-  "test/mutants/mutants.test.ts",
-  "test/scenarios/scenarios.test.ts",
-  "test/backends/next.test.ts",
-  "test/dashboard/browser.test.ts",
-  "test/server/log/postgres/shared-log.test.ts",
-  "test/simulation/simulation.test.ts",
-  "test/cdn/scenarios.test.ts",
-  "test/server/sites/serve-sites.test.ts",
-  "test/visitors/fuzz.test.ts",
-  "test/packed/new-site.test.ts",
-  "test/server/parent/serve-with-parent.test.ts",
-  "test/dev/dev.test.ts",
-  "test/stories/stories.test.ts",
-  "test/setup/check.test.ts",
-  "test/backends/javascript.test.ts",
-  "test/packed/package.test.ts",
-  "test/server/serve/config-changes.test.ts",
-  "test/control/doors/clients.test.ts",
-  "test/visitors/raw.test.ts",
-  "test/insight/verdicts.test.ts",
-  "test/server/serve/upgrade.test.ts",
-  "test/server/machines/upgrade-with-shared-log.test.ts",
-  "test/server/machines/three-machines.test.ts",
-  "test/server/processes/kills.test.ts",
-  "test/cdn/chaos.test.ts",
-  "test/dev/regions.test.ts",
-];
+import { LONG } from "./long-tests.ts";
 
 /** Begins with the slowest files, so that at the end no worker waits for the last file of another one. */
 export class LongestFirst extends BaseSequencer {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { mutatedEngine } from "../mutants/mutated-engine.ts";
 import { byDepth, depth } from "../suite/depth.ts";
-import { drawn } from "../suite/draw.ts";
+import { drawn } from "../suite/drawn.ts";
 import type { Case } from "./case.ts";
 import { encounter, meetBoth } from "./fuzz.ts";
 import { identity } from "./identity.ts";
@@ -15,9 +15,9 @@ import { unkeyedInput } from "./unkeyed-input.ts";
 
 /** One seed is enough, because every change of the code changes the encounters; `npm run fuzz` takes others. */
 const SEED = 7;
-const IN_MEMORY = byDepth({ test: 150, gate: 600, all: 2500 });
-const IN_RUNTIME = byDepth({ test: 10, gate: 40, all: 150 });
-const ON_SERVER = byDepth({ test: 20, gate: 50, all: 2500 });
+const IN_MEMORY = byDepth({ test: 150, gate: 300, all: 2500 });
+const IN_RUNTIME = byDepth({ test: 10, gate: 20, all: 150 });
+const ON_SERVER = byDepth({ test: 20, gate: 30, all: 2500 });
 
 function holdsAt(meet: Meet) {
   return fc.asyncProperty(encounter, async (each) => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { byDepth } from "../suite/depth.ts";
-import { drawn } from "../suite/draw.ts";
+import { drawn } from "../suite/drawn.ts";
 import { type Behaviour, brokenEdge } from "./broken-edge.ts";
 import { HIDDEN_REQUEST, PAGE, RAW_HOST } from "./raw-bodies.ts";
 import { findHarm } from "./raw-fuzz.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { byDepth } from "../suite/depth.ts";
-import { drawn } from "../suite/draw.ts";
+import { drawn } from "../suite/drawn.ts";
 import type { Case } from "./case.ts";
 import { cases } from "./index.ts";
 import { testimony, truth, xCacheWithoutTrick } from "./meet.ts";

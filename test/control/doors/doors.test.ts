@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compileSite } from "../../../worker/site/site.ts";
 import { HOST } from "../../engine/scenario.ts";
 import { byDepth } from "../../suite/depth.ts";
-import { drawn } from "../../suite/draw.ts";
+import { drawn } from "../../suite/drawn.ts";
 import {
   CALLS,
   checkAuditTrail,

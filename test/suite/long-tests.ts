@@ -1,0 +1,73 @@
+/**
+ * The slowest files, the slowest first. Those that keep a core busy come between those that mostly wait for browsers,
+ * databases and other processes, so that the cores are always busy.
+ */
+export const LONG: readonly string[] = [
+  "test/mutants/mutants.test.ts",
+  "test/scenarios/scenarios.test.ts",
+  "test/dashboard/browser.test.ts",
+  "test/cdn/scenarios.test.ts",
+  "test/server/sites/serve-sites.test.ts",
+  "test/server/log/postgres/shared-log.test.ts",
+  "test/simulation/simulation.test.ts",
+  "test/packed/new-site.test.ts",
+  "test/visitors/fuzz.test.ts",
+  "test/backends/next.test.ts",
+  "test/server/parent/serve-with-parent.test.ts",
+  "test/dev/dev.test.ts",
+  "test/packed/package.test.ts",
+  "test/setup/check.test.ts",
+  "test/stories/stories.test.ts",
+  "test/server/serve/config-changes.test.ts",
+  "test/control/doors/clients.test.ts",
+  "test/server/serve/upgrade.test.ts",
+  "test/server/machines/upgrade-with-shared-log.test.ts",
+  "test/server/machines/three-machines.test.ts",
+  "test/server/fetches/generations.test.ts",
+  "test/server/processes/supervisor.test.ts",
+  "test/visitors/raw.test.ts",
+  "test/backends/javascript.test.ts",
+  "test/server/serve/changes-under-load.test.ts",
+  "test/server/serve/large-bodies.test.ts",
+  "test/insight/verdicts.test.ts",
+  "test/server/processes/kills.test.ts",
+  "test/cdn/chaos.test.ts",
+  "test/dev/regions.test.ts",
+  "test/cli/crawl.test.ts",
+  "test/backends/django.test.ts",
+  "test/traffic/prediction.test.ts",
+  "test/setup/import/nginx-comparison.test.ts",
+  "test/server/sites/isolation.test.ts",
+  "test/server/serve/full-disks.test.ts",
+  "test/server/machines/serve-with-shared-log.test.ts",
+  "test/demo/browser.test.ts",
+  "test/traffic/audit/leaks.test.ts",
+  "test/server/machines/start-without-log.test.ts",
+  "test/server/serve/refusals.test.ts",
+  "test/server/serve/tls.test.ts",
+  "test/server/serve/systemd.test.ts",
+  "test/server/serve/application-servers.test.ts",
+  "test/server/serve/backup.test.ts",
+  "test/sdk/outbox/pg.test.ts",
+  "test/server/http2/hostile-clients.test.ts",
+  "test/server/machines/full-database-disk.test.ts",
+  "test/docs/crawl-page.test.ts",
+  "test/server/serve/rotation.test.ts",
+  "test/cdn/watch.test.ts",
+];
+
+/** Those that draw a part of their own cases, and the one that looks at the package. */
+const ALWAYS: readonly string[] = [
+  "test/mutants/mutants.test.ts",
+  "test/scenarios/scenarios.test.ts",
+  "test/simulation/simulation.test.ts",
+  "test/visitors/fuzz.test.ts",
+  "test/packed/package.test.ts",
+  "test/stories/stories.test.ts",
+  "test/visitors/raw.test.ts",
+  "test/insight/verdicts.test.ts",
+];
+
+/** Of the others the gate runs one of so many, drawn by the seed of the run. `npm run check -- --all` runs each. */
+export const LONG_IN_PART = LONG.filter((file) => !ALWAYS.includes(file));
+export const LONG_IN_ONE = 4;
