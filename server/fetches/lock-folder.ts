@@ -23,10 +23,21 @@ const SOCKET = ".socket";
  * costs half of one on a disk. Containers may share the memory, and have folders of the same path that are not the same.
  */
 export function placesForLocks(cacheFolder: string): readonly string[] {
+  const inFolder = join(cacheFolder, "being-fetched");
+  const inMemory = placeInMemory(cacheFolder);
+  return inMemory === null ? [inFolder] : [inMemory, inFolder];
+}
+
+/** `null` if the folder is gone or its disk fails, which must not keep a worker from starting. */
+function placeInMemory(cacheFolder: string): string | null {
   const user = process.getuid?.() ?? 0;
-  const { dev, ino } = statSync(cacheFolder, { bigint: true });
-  const ofFolder = hash("sha256", `${dev}-${ino}`, "hex").slice(0, 16);
-  return [join(IN_MEMORY, `tidemark-${user}-${ofFolder}`), join(cacheFolder, "being-fetched")];
+  try {
+    const { dev, ino } = statSync(cacheFolder, { bigint: true });
+    const ofFolder = hash("sha256", `${dev}-${ino}`, "hex").slice(0, 16);
+    return join(IN_MEMORY, `tidemark-${user}-${ofFolder}`);
+  } catch {
+    return null;
+  }
 }
 
 /** The name of the lock for something: of one length, whatever that is called. */

@@ -455,6 +455,16 @@ describe("several workers of a machine", () => {
     expect(machine.said).toEqual([expect.stringContaining("it is not a folder of this user alone")]);
   });
 
+  test("start though their cache folder is gone, and fetch each for itself", async () => {
+    const machine = await MachineUnderTest.start();
+    const places = placesForLocks(join(machine.pages, "gone"));
+    const one = await machine.worker({ places });
+    const answer = one.ask("/a");
+    (await machine.hasAsked(1)).answer("v1");
+    expect((await answer).text).toBe("v1");
+    expect(machine.said).toEqual([expect.stringMatching(/^Each worker asks the origin for itself: .* \(ENOENT/)]);
+  });
+
   test("have other places than those with another folder of the same path", async () => {
     const machine = await MachineUnderTest.start();
     const [memory] = placesForLocks(machine.pages);
