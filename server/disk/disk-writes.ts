@@ -1,5 +1,6 @@
 import type { StreamedBody } from "../../worker/ports.ts";
 import { nodeBody } from "../bodies/node-body.ts";
+import { messageOf } from "../message-of.ts";
 import type { CacheFolder } from "./cache-folder.ts";
 import { roomOf } from "./disk-blocks.ts";
 import { type DiskFiles, writeAll } from "./disk-files.ts";
@@ -101,6 +102,11 @@ export class DiskWrites {
     const sums = new BlockSums();
     let takenBytes = 0;
     const reader = source.read();
+    // A connection fails with such codes as a disk does, so that its error is wrapped.
+    const next = () =>
+      reader.next().catch((cause: unknown) => {
+        throw new Error(`the body was cut off: ${messageOf(cause)}`, { cause });
+      });
     const take = async (bytes: number) => {
       const room = roomOf(bytes); // in what the disk gives out, so that the pieces add up
       if (!(await this.#room.take(room))) throw new Error("the disk has no room for this body");
@@ -113,7 +119,7 @@ export class DiskWrites {
       }
       const isWritten = await this.#writeFile(name, async (fd) => {
         let at = PREFIX_BYTES + headBytes;
-        for (let piece = await reader.next(); piece !== null; piece = await reader.next()) {
+        for (let piece = await next(); piece !== null; piece = await next()) {
           sums.add(piece);
           const needed = fileBytes({ headBytes, bodyBytes: sums.bodyBytes });
           if (needed > takenBytes) await take(Math.max(needed - takenBytes, BODY_ROOM_BYTES));

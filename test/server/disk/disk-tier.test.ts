@@ -1,6 +1,16 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
 import type { DiskTier } from "../../../server/disk/disk-tier.ts";
 import { FileBody } from "../../../server/disk/file-body.ts";
@@ -225,6 +235,18 @@ describe("a body that is stored apart", () => {
     expect(await disk.tier.getBody(BODY_KEY, null)).toBeUndefined();
     expect(disk.bytesOnDisk()).toBe(0);
     expect(disk.janitor.usedBytes).toBeLessThan(9 * MIB);
+  });
+
+  test("that is cut off by a reset of the origin's connection is no failure of the disk", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder());
+    const { readable, writable } = nodeBodies.pipe(bytes.length);
+    const storing = disk.tier.putBody(BODY_KEY, readable);
+    await writable.write(bytes.subarray(0, MIB));
+    const reset = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET", syscall: "read" });
+    await Promise.all([expect(storing).rejects.toThrow("read ECONNRESET"), writable.abort(reset)]);
+    expect(disk.lines).toEqual([]);
+    await disk.tier.put(page("/a", "text"));
+    expect(await disk.textOf(KEY)).toBe("text");
   });
 
   test("that is deleted while it is read is read to its end", async () => {
