@@ -240,7 +240,7 @@ export class DiskTier implements SharedTier, CodedFiles {
     try {
       const file = await this.#openFile(name, "body");
       const isOfKey = file.head === bodyKey;
-      const table = isOfKey ? await file.readTable() : undefined;
+      const table = isOfKey ? await tableOf(file) : undefined;
       const isPart = part === null || part.last < file.prefix.bodyBytes;
       if (!table || !isPart) {
         file.close();
@@ -428,6 +428,16 @@ export class DiskTier implements SharedTier, CodedFiles {
   #missUnlessBug(cause: unknown): undefined {
     if (this.#health.failed(cause, "read")) return undefined;
     if ((cause as { code?: unknown }).code === "ENOENT") return undefined;
+    throw cause;
+  }
+}
+
+/** The table of a file that stays open, unless it cannot be read. */
+async function tableOf(file: OpenedFile): Promise<Buffer | undefined> {
+  try {
+    return await file.readTable();
+  } catch (cause) {
+    file.close();
     throw cause;
   }
 }

@@ -35,7 +35,7 @@ export class FileBody implements NodeBody {
   /** The read under way. The descriptor is closed after it, because the system may give its number to another file. */
   #reading: Promise<Uint8Array | null> = Promise.resolve(null);
 
-  /** `torn` is told when a block is not what was written. */
+  /** `torn` is told when a block cannot be read, or is not what was written. */
   constructor(files: DiskFiles, turns: Turns, file: OpenFile, part: BytePart | null, torn: () => void) {
     this.#files = files;
     this.#turns = turns;
@@ -85,6 +85,7 @@ export class FileBody implements NodeBody {
     } catch (cause) {
       this.#end = this.#at;
       this.#finish();
+      this.#torn();
       throw cause;
     }
   }
@@ -98,10 +99,7 @@ export class FileBody implements NodeBody {
     const to = Math.min(from + BLOCK_BYTES, bodyBytes);
     const bytes = new Uint8Array(Buffer.allocUnsafeSlow(to - from).buffer);
     const readBytes = await readAll(this.#files, fd, bytes, bytes.length, bodyAt + from);
-    if (readBytes < bytes.length || !isBlockIntact(bytes, block, table)) {
-      this.#torn();
-      throw new Error("a stored body is damaged");
-    }
+    if (readBytes < bytes.length || !isBlockIntact(bytes, block, table)) throw new Error("a stored body is damaged");
     const piece = bytes.subarray(this.#at - from, Math.min(end, to) - from);
     this.#at += piece.length;
     if (this.#at >= this.#end) this.#finish();

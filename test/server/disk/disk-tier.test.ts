@@ -183,6 +183,29 @@ describe("a damaged file is never answered from", () => {
     expect(await disk.textOf(KEY)).toBeUndefined();
   });
 
+  test.each([
+    ["an entry", async (tier: DiskTier) => ((await tier.get(KEY)) as { body: FileBody } | undefined)?.body],
+    ["a body", (tier: DiskTier) => tier.getBody(`${KEY}\n1-a`, null)],
+  ])(
+    "%s with a block that the disk cannot read breaks off before that, and is a miss from then on",
+    async (_, find) => {
+      const files: DiskFiles = {
+        ...diskFiles,
+        read: async (fd, into, length, position) => {
+          const isBad = position > MIB && position < 2 * MIB;
+          if (isBad) throw Object.assign(new Error("EIO: injected"), { code: "EIO", syscall: "read" });
+          return diskFiles.read(fd, into, length, position);
+        },
+      };
+      const disk = await DiskUnderTest.open(temporaryFolder(), { files });
+      await disk.tier.put(page("/a", noise(3 * MIB)));
+      await disk.tier.putBody(`${KEY}\n1-a`, bodyOf([noise(3 * MIB)]));
+      await expect(readWhole((await find(disk.tier))!)).rejects.toThrow("EIO");
+      await disk.settled();
+      expect(await find(disk.tier)).toBeUndefined();
+    },
+  );
+
   test("a large file that is cut off is a miss before anything is sent", async () => {
     const disk = await DiskUnderTest.open(temporaryFolder());
     await disk.tier.put(page("/a", noise(3 * MIB)));
@@ -728,6 +751,37 @@ describe("a disk that fails", () => {
     expect(writes).toBe(160); // 32 MiB
     await disk.tier.put(page("/later", body));
     expect(writes).toBe(161);
+  });
+
+  test("leaves no file open: neither an entry nor a body that can be read in part", async () => {
+    const open = new Set<number>();
+    let readable = Number.POSITIVE_INFINITY;
+    const files: DiskFiles = {
+      ...diskFiles,
+      open: async (path, flags) => {
+        const fd = await diskFiles.open(path, flags);
+        open.add(fd);
+        return fd;
+      },
+      read: async (...args) => {
+        if (readable-- <= 0) throw Object.assign(new Error("EIO: injected"), { code: "EIO", syscall: "read" });
+        return diskFiles.read(...args);
+      },
+      closeNow: (fd) => {
+        open.delete(fd);
+        diskFiles.closeNow(fd);
+      },
+    };
+    const disk = await DiskUnderTest.open(temporaryFolder(), { files, cached: false });
+    await disk.tier.put(page("/a", noise(MIB)));
+    await disk.tier.putBody(`${KEY}\n1-a`, bodyOf([noise(MIB)]));
+    for (const reads of [0, 1]) {
+      readable = reads;
+      expect(await disk.tier.get(KEY)).toBeUndefined();
+      readable = reads;
+      expect(await disk.tier.getBody(`${KEY}\n1-a`, null)).toBeUndefined();
+      expect(open.size).toBe(0);
+    }
   });
 
   test("EIO while reading is a miss, and is said once", async () => {
