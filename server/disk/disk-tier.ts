@@ -261,7 +261,7 @@ export class DiskTier implements SharedTier, CodedFiles {
   /** Resolves when no file is being changed. The janitor knows of all changes then, and the filter is not held open. */
   async settled(): Promise<void> {
     while (this.#changes.size > 0) await Promise.allSettled(this.#changes.values());
-    this.#room.flush();
+    await this.#room.settled();
     this.#filter.close();
   }
 

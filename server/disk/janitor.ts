@@ -20,8 +20,8 @@ export type DiskNote =
 /** The janitor, as a process that reads and writes files sees it. */
 export interface JanitorLine {
   /**
-   * Asks for room to write `bytes`, and for more if there is plenty. Resolves to the granted bytes, 0 for none.
-   * Never rejects.
+   * Asks for room to write `bytes`, and for more if there is plenty. Resolves to the granted bytes, 0 for none, when all
+   * that was told before has been heard. Never rejects.
    */
   ask(bytes: number, orUpTo: number): Promise<number>;
   tell(notes: readonly DiskNote[]): void;
@@ -92,7 +92,10 @@ export class Janitor {
     return this.#index.heldBytes + reservedBytes + this.#leavingBytes;
   }
 
-  /** A line for one process. `close` gives back all room that it had asked for. */
+  /**
+   * A line for one process. `close`: it has ended. All room that it had asked for is free then, once the drafts are deleted
+   * that it has left.
+   */
   connect(): JanitorLine & { close(): void } {
     const line: Line = { reservedBytes: 0 };
     this.#lines.add(line);
@@ -101,7 +104,7 @@ export class Janitor {
       tell: (notes) => {
         for (const note of notes) this.#hear(line, note);
       },
-      close: () => this.#lines.delete(line),
+      close: () => this.#onGone(line),
     };
   }
 
@@ -138,6 +141,18 @@ export class Janitor {
     }
   }
 
+  #onGone(line: Line): void {
+    if (!this.#lines.delete(line)) return;
+    const { reservedBytes } = line;
+    this.#leavingBytes += reservedBytes;
+    const deleted = this.#deleteDrafts()
+      .catch(() => undefined) // The disk fails: then nothing can be written either.
+      .then(() => {
+        this.#leavingBytes -= reservedBytes;
+      });
+    this.#deleting = Promise.all([this.#deleting, deleted]);
+  }
+
   async #ask(line: Line, leastBytes: number, orUpTo: number): Promise<number> {
     if (this.#isClosed || !(leastBytes > 0)) return 0;
     const freeRoom = this.#maxBytes * ROOM_SHARE - this.#reservedBytes - this.#unscannedBytes;
@@ -168,7 +183,11 @@ export class Janitor {
       this.#index.delete(note.file);
       for (const coded of this.#folder.codedOf(note.file)) this.#leave(coded);
     } else if (note.kind === "unused") line.reservedBytes = Math.max(0, line.reservedBytes - note.bytes);
-    else if (this.#folder.isFileName(note.file)) {
+    else if (!this.#folder.isFileName(note.file)) return;
+    else if (this.#isClosed) {
+      // Another janitor has begun, and would not count it. An entry is smaller, and may be a newer one by now.
+      if (!this.#folder.isEntryName(note.file)) this.#delete(note.file, 0);
+    } else {
       const bytes = roomOf(note.bytes);
       line.reservedBytes = Math.max(0, line.reservedBytes - bytes);
       if (!this.#isScanned) this.#unscannedBytes += bytes;
@@ -208,7 +227,8 @@ export class Janitor {
 
   async #scanOnce(): Promise<void> {
     await this.#filter.begin();
-    await this.#deleteLeftovers();
+    await this.#deleteDrafts();
+    for (const old of this.#folder.oldFolders()) await this.#deleteFilesBelow(old);
     for (const folder of this.#folder.folders) {
       for (const name of await this.#files.list(folder)) {
         if (this.#isClosed) return;
@@ -229,14 +249,13 @@ export class Janitor {
     await this.#filter.complete();
   }
 
-  /** Deletes drafts of processes that have died, and files of older formats. */
-  async #deleteLeftovers(): Promise<void> {
+  /** Deletes drafts of processes that have died. */
+  async #deleteDrafts(): Promise<void> {
     const drafts = this.#folder.draftsFolder;
     for (const name of await this.#files.list(drafts)) {
       if (!(await this.#isAbandoned(join(drafts, name), name))) continue;
       await this.#files.unlink(join(drafts, name)).catch(() => undefined);
     }
-    for (const old of this.#folder.oldFolders()) await this.#deleteFilesBelow(old);
   }
 
   async #isAbandoned(path: string, name: string): Promise<boolean> {

@@ -69,6 +69,12 @@ export class Room {
     this.#line.tell(notes);
   }
 
+  /** Resolves when the janitor has taken all notes. A process that ends at once would take along those on their way. */
+  async settled(): Promise<void> {
+    this.flush();
+    await this.#line.ask(0, 0);
+  }
+
   async #refill(room: number): Promise<boolean> {
     this.flush(); // The janitor has to know which room is used before it grants more.
     const granted = await this.#line.ask(room, PIECE_BYTES);

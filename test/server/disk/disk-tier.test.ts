@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -17,6 +18,7 @@ import { FileBody } from "../../../server/disk/file-body.ts";
 import { BLOCK_BYTES } from "../../../server/disk/file-format.ts";
 import type { FailedFiles } from "../../../server/disk/file-writer.ts";
 import { largestBodyBytes } from "../../../server/disk/janitor.ts";
+import { janitorBehind, janitorService } from "../../../server/disk/janitor-service.ts";
 import { LikelyCached } from "../../../server/disk/likely-cached.ts";
 import { isMarker, type StoredResponse } from "../../../worker/rules/storing/stored-response.ts";
 import { bodyOf, DiskUnderTest, isOfPage, noise, page, readWhole, temporaryFolder } from "./disk-under-test.ts";
@@ -648,6 +650,53 @@ describe("the bound of the disk", () => {
     line.close();
     expect(await disk.janitor.connect().ask(400_000, 400_000)).toBe(400_000);
     expect(await line.ask(1, 1)).toBe(0);
+  });
+
+  test("drafts of a process that has died do not outlive it, and take their room until then", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes: MIB });
+    const line = disk.janitor.connect();
+    const other = disk.janitor.connect();
+    expect(await line.ask(400_000, 400_000)).toBe(400_000);
+    const { pid } = spawnSync(process.execPath, ["-e", ""]);
+    const [dead, alive] = [pid, process.pid].map((each) => `${each}-aaaaaaaa-1`);
+    for (const name of [dead!, alive!]) writeFileSync(join(disk.folder.draftsFolder, name), noise(1000));
+    line.close();
+    expect(disk.janitor.usedBytes).toBe(400_000);
+    expect(await other.ask(400_000, 400_000)).toBe(400_000);
+    await disk.janitor.settled();
+    expect(readdirSync(disk.folder.draftsFolder)).toEqual([alive]);
+    expect(disk.janitor.usedBytes).toBe(400_000);
+  });
+
+  test("counts what a process has written last, however soon it ends afterwards", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder());
+    const served = janitorService(disk.janitor).connect();
+    const line = { ask: async (question: unknown) => served.ask(question), tell: served.tell };
+    const tier = disk.otherTier({ janitor: janitorBehind(line) });
+    await tier.putBody(`${KEY}\n1-a`, bodyOf([noise(MIB)], MIB));
+    await tier.put(page("/a", "text"));
+    await tier.settled();
+    expect(disk.janitor.heldFiles).toBe(2);
+    expect(disk.janitor.heldBytes).toBe(disk.bytesOnDisk());
+  });
+
+  test("a large body that is finished after another janitor has taken over does not stay, because nobody counts it", async () => {
+    const path = temporaryFolder();
+    const old = await DiskUnderTest.open(path);
+    await old.tier.put(page("/a", "text"));
+    await old.settled();
+    const { readable, writable } = nodeBodies.pipe(MIB);
+    const storing = old.tier.putBody(`${KEY}\n1-a`, readable);
+    await writable.write(noise(MIB).subarray(0, 1000));
+    await old.janitor.close();
+    const next = await DiskUnderTest.open(path);
+    await writable.write(noise(MIB).subarray(1000));
+    await writable.close();
+    await storing;
+    await old.settled();
+    expect(next.janitor.heldFiles).toBe(1);
+    expect(next.bytesOnDisk()).toBe(next.janitor.heldBytes);
+    expect(await next.textOf(KEY)).toBe("text");
   });
 
   test("a scan through a thousand pages does not evict those that visitors request", async () => {
