@@ -94,7 +94,7 @@ export interface Compression {
 /** A request, as far as compression has to know it. */
 export interface CodedRequest {
   readonly facts: RequestFacts;
-  readonly ports: Pick<Ports, "store">;
+  readonly ports: Pick<Ports, "store" | "clock">;
   readonly background: BackgroundWork;
   /** The cache that asks, which codes what it has itself; absent or `null` if a visitor asks. */
   readonly child?: object | null;

@@ -22,6 +22,7 @@ import {
 import { wantedCodings } from "../../worker/rules/variants/wanted-codings.ts";
 import type { CompressionSettings } from "../../worker/site/compression-settings.ts";
 import { LARGEST_SHARE } from "../../worker/store/memory-tier.ts";
+import { within } from "../../worker/within.ts";
 import type { CodedFiles } from "./coded-files.ts";
 import { type Encode, encode } from "./encode.ts";
 import { MakingQueue } from "./making-queue.ts";
@@ -41,6 +42,9 @@ export interface CompressionParts {
 
 /** A coded form has to be smaller than the plain one by this factor, or it is not worth decoding. */
 const WORTH = 0.9;
+
+/** A page is sent plain if its coded form on disk takes longer to read: the disk may hang. Milliseconds. */
+const MAX_READ_MS = 100;
 
 /** The room of an entry in memory that is not its body: more than any head takes. */
 const HEAD_ROOM_BYTES = 256 * 1024;
@@ -111,7 +115,9 @@ export class NodeCompression implements Compression {
       const bytes = known.get(coding);
       if (bytes instanceof Uint8Array) return inForm(coding, bytes);
     }
-    return sought ? sought.then((bytes) => (bytes ? inForm(best, bytes) : plain)) : plain;
+    if (!sought) return plain;
+    const soon = within(request.ports.clock, MAX_READ_MS, sought, () => undefined);
+    return soon.then((bytes) => (bytes ? inForm(best, bytes) : plain));
   }
 
   mark({ facts, child }: CodedRequest, head: Omit<StoredHead, "bodyBytes" | "bodyKey">, fields: Fields): void {

@@ -267,6 +267,31 @@ test("a page that is still being written is sent at once, and compressed when it
   expect(edge.made).toBe(1);
 });
 
+test("a page in memory is sent plain if its form cannot be read soon, and in its form when that has been read", async () => {
+  const { open } = disk();
+  await stored(open());
+  const released = Promise.withResolvers<void>();
+  const files: DiskFiles = {
+    ...diskFiles,
+    open: async (path, flags) => {
+      if (path.endsWith(".br")) await released.promise;
+      return diskFiles.open(path, flags);
+    },
+  };
+  const next = worker(open({ files }));
+  await next.ask("/a");
+  const asked = next.ask("/a", BROWSER);
+  await vi.waitFor(async () => {
+    await next.clock.advance(100);
+    const answer = await Promise.race([asked, undefined]);
+    expect(answer).toMatchObject({ xCache: "HIT", coding: null, text: V1 });
+  });
+  released.resolve();
+  await next.settled();
+  expect(await next.ask("/a", BROWSER)).toMatchObject({ xCache: "HIT", coding: "br", text: V1 });
+  expect(next.made).toBe(0);
+});
+
 describe("on a cold disk", () => {
   /** What a tier gets whose disk is cold for a minute, and on which the first open of such a file ends when released. */
   function cold(ending: string) {
