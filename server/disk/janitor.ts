@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { EvictingMap } from "../../worker/store/evicting-map.ts";
 import { FrequencySketch } from "../../worker/store/frequency-sketch.ts";
 import type { CacheFolder } from "./cache-folder.ts";
@@ -33,6 +34,8 @@ const ROOM_SHARE = 1 / 16;
 const MAX_RESERVED_SHARE = 1 / 2;
 /** The counters of the sketch: enough for some million files. */
 const SKETCH_SLOTS = 1 << 22;
+/** A folder that could not be read is tried again after this time. Milliseconds. */
+const SCAN_AGAIN_MS = 60 * 1000;
 /** A file that has been written for this long belongs to a process that has died. Milliseconds. */
 const DRAFT_LIVES_MS = 60 * 60 * 1000;
 
@@ -118,6 +121,13 @@ export class Janitor {
       this.#scan = null;
     });
     return this.#scan;
+  }
+
+  /**
+   * Scans until the folder has been read, or the janitor is closed: until then most of the disk is not used. Never rejects.
+   */
+  async scanUntilRead(wait: (ms: number) => Promise<unknown> = inBackground): Promise<void> {
+    while (!this.#isScanned && !this.#isClosed) await this.scan().catch(() => wait(SCAN_AGAIN_MS));
   }
 
   /** Resolves when nothing is being deleted or scanned any more. */
@@ -273,6 +283,11 @@ export class Janitor {
       else if (this.#folder.isFileName(name)) await this.#files.unlink(path).catch(() => undefined);
     }
   }
+}
+
+/** Keeps no process from ending. */
+function inBackground(ms: number): Promise<void> {
+  return sleep(ms, undefined, { ref: false });
 }
 
 interface Line {

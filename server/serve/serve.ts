@@ -252,7 +252,7 @@ function addressesOf({ listen, sockets, predecessor }: ServeOptions): readonly L
 /** The disk is read in the background: its pages can be used before that has ended. */
 function readDisk(folder: CacheFolder, maxBytes: number): Janitor {
   const janitor = new Janitor(folder, maxBytes);
-  void janitor.scan().catch(() => undefined); // a disk that cannot be read is reported by those who read pages
+  void janitor.scanUntilRead(); // a disk that cannot be read is reported by those who read pages
   return janitor;
 }
 

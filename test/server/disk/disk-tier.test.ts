@@ -564,6 +564,27 @@ describe("the folder", () => {
     expect(after.janitor.heldBytes).toBe(before.janitor.heldBytes);
   });
 
+  test("that cannot be read at the start is read later, so that all of the disk is used", async () => {
+    let isBroken = true;
+    const files: DiskFiles = {
+      ...diskFiles,
+      list: async (folder) => {
+        if (isBroken) throw Object.assign(new Error("EMFILE: injected"), { code: "EMFILE", syscall: "scandir" });
+        return diskFiles.list(folder);
+      },
+    };
+    const disk = await DiskUnderTest.open(temporaryFolder(), { files, isScanned: false });
+    const waits: number[] = [];
+    await disk.janitor.scanUntilRead(async (ms) => {
+      waits.push(ms);
+      isBroken = waits.length < 2;
+    });
+    expect(waits).toEqual([60_000, 60_000]);
+    expect(await disk.janitor.connect().ask(20 * MIB, 20 * MIB)).toBe(20 * MIB);
+    await disk.janitor.close();
+    await disk.janitor.scanUntilRead();
+  });
+
   test("of a smaller bound than before is made smaller by the scan", async () => {
     const path = temporaryFolder();
     const before = await DiskUnderTest.open(path);
