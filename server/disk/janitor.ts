@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { getHeapStatistics } from "node:v8";
 import { EvictingMap } from "../../worker/store/evicting-map.ts";
 import { FrequencySketch } from "../../worker/store/frequency-sketch.ts";
 import type { CacheFolder } from "./cache-folder.ts";
@@ -32,6 +33,10 @@ export interface JanitorLine {
 const ROOM_SHARE = 1 / 16;
 /** At most this share may be reserved at a time. */
 const MAX_RESERVED_SHARE = 1 / 2;
+/** A file in the index takes about 200 bytes of the heap, and twice as many for a moment when a table grows. */
+const HEAP_BYTES_PER_FILE = 512;
+/** A `Map` has no room for more than 2^24. */
+const MOST_FILES = 2 ** 24 - 1;
 /** The counters of the sketch: enough for some million files. */
 const SKETCH_SLOTS = 1 << 22;
 /** A folder that could not be read is tried again after this time. Milliseconds. */
@@ -47,6 +52,11 @@ export function largestBodyBytes(maxBytes: number): number {
   return Math.floor((maxBytes - slotsFor(maxBytes)) * (MAX_RESERVED_SHARE - ROOM_SHARE));
 }
 
+/** The files for which the heap of this process has room: 8 million with 4 GiB. */
+function mostFiles(): number {
+  return Math.min(Math.floor(getHeapStatistics().heap_size_limit / HEAP_BYTES_PER_FILE), MOST_FILES);
+}
+
 /**
  * Keeps the index of all files in the cache's folder, and deletes those that have to leave, so that they never take more
  * than `maxBytes`. One process of a machine runs it. It knows hits and new files from what the others tell; what it is
@@ -57,6 +67,7 @@ export class Janitor {
   readonly #folder: CacheFolder;
   readonly #maxBytes: number;
   readonly #files: DiskFiles;
+  readonly #maxFiles: number;
   readonly #index: EvictingMap<number>;
   readonly #filter: NameFilterKeeper;
   readonly #lines = new Set<Line>();
@@ -69,10 +80,17 @@ export class Janitor {
   #unscannedBytes = 0;
   #isClosed = false;
 
-  /** `monotonicNow`: milliseconds of a clock that is never set back. */
-  constructor(folder: CacheFolder, maxBytes: number, files = diskFiles, monotonicNow = () => performance.now()) {
+  /** `monotonicNow`: milliseconds of a clock that is never set back. `maxFiles`: as many as the index may have. */
+  constructor(
+    folder: CacheFolder,
+    maxBytes: number,
+    files = diskFiles,
+    monotonicNow = () => performance.now(),
+    maxFiles = mostFiles(),
+  ) {
     this.#folder = folder;
     this.#files = files;
+    this.#maxFiles = maxFiles;
     this.#filter = new NameFilterKeeper(folder, maxBytes, files, monotonicNow);
     this.#maxBytes = maxBytes - this.#filter.bytes;
     const indexBytes = this.#maxBytes * (1 - ROOM_SHARE);
@@ -201,11 +219,19 @@ export class Janitor {
       const bytes = roomOf(note.bytes);
       line.reservedBytes = Math.max(0, line.reservedBytes - bytes);
       if (!this.#isScanned) this.#unscannedBytes += bytes;
-      if (this.#index.peek(note.file) === undefined) this.#filter.added(note.file);
+      if (this.#index.peek(note.file) === undefined) {
+        this.#makePlace();
+        this.#filter.added(note.file);
+      }
       this.#index.set(note.file, bytes, bytes);
       this.#filter.written(note.file);
       if (this.#isScanned && this.#isOrphan(note.file)) this.#leave(note.file);
     }
+  }
+
+  /** For one more file in the index. */
+  #makePlace(): void {
+    if (this.#index.size >= this.#maxFiles) this.#index.shrinkTo(this.#index.heldBytes - 1);
   }
 
   /** Whether a coded form has lost its entry. */
@@ -247,6 +273,7 @@ export class Janitor {
         // A process may have told of it in the meantime.
         if (bytes === null || this.#index.peek(name) !== undefined) continue;
         const room = roomOf(bytes);
+        this.#makePlace();
         this.#filter.added(name);
         // It has been stored before, so it does not wait among the new ones.
         if (this.#index.admits(name, room)) this.#index.set(name, room, room, true);

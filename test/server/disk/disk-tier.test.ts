@@ -17,7 +17,7 @@ import type { DiskTier } from "../../../server/disk/disk-tier.ts";
 import { FileBody } from "../../../server/disk/file-body.ts";
 import { BLOCK_BYTES } from "../../../server/disk/file-format.ts";
 import type { FailedFiles } from "../../../server/disk/file-writer.ts";
-import { largestBodyBytes } from "../../../server/disk/janitor.ts";
+import { Janitor, largestBodyBytes } from "../../../server/disk/janitor.ts";
 import { janitorBehind, janitorService } from "../../../server/disk/janitor-service.ts";
 import { LikelyCached } from "../../../server/disk/likely-cached.ts";
 import { isMarker, type StoredResponse } from "../../../worker/rules/storing/stored-response.ts";
@@ -627,6 +627,26 @@ describe("the bound of the disk", () => {
     expect(most).toBeGreaterThan(maxBytes / 2);
     expect(most).toBeLessThanOrEqual(maxBytes);
     expect(disk.janitor.heldBytes).toBe(disk.bytesOnDisk());
+  });
+
+  test("is one of files as well: there are no more than the index has room for, also after a restart", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder());
+    const few = (maxFiles: number) => new Janitor(disk.folder, 64 * MIB, undefined, undefined, maxFiles);
+    const janitor = few(20);
+    await janitor.scan();
+    const tier = disk.otherTier({ janitor: janitor.connect() });
+    for (let at = 0; at < 50; at++) {
+      await tier.put(page(`/${at}`, "text"));
+      await tier.settled();
+      await janitor.settled();
+      expect(disk.paths().length).toBe(Math.min(at + 1, 20));
+      expect(janitor.heldFiles).toBe(disk.paths().length);
+    }
+    await janitor.close();
+    const next = few(10);
+    await next.scan();
+    await next.settled();
+    expect([next.heldFiles, disk.paths().length]).toEqual([10, 10]);
   });
 
   test("is not passed by a body that is larger than all of it, which is refused before it is written", async () => {
