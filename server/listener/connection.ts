@@ -195,6 +195,7 @@ export class Connection {
     this.#parse = parse;
     socket.off("data", parse);
     socket.on("data", this.#onData);
+    socket.push(""); // Node may have stopped reading below the stream, which would go on waiting for bytes from there.
     if (unread === null || unread.length === 0 || socket.destroyed) return;
     socket.pause();
     socket.unshift(unread);

@@ -169,6 +169,26 @@ test.each([true, false])(
   },
 );
 
+describe.each([true, false])("behind a pipeline of large hits (fast way: %s)", (usesFastAnswers) => {
+  const many = 100;
+  const startLarge = () => start(() => answer("x".repeat(100_000)), { usesFastAnswers });
+
+  test("the next request is read and answered", async () => {
+    const one = client(await startLarge());
+    await one.send(GET.repeat(many));
+    await one.until(() => one.bytes > many * 100_000);
+    await one.send(GET);
+    await one.until(() => one.bytes > (many + 1) * 100_000);
+    expect(count(one.received, "HTTP/1.1 200 OK")).toBe(many + 1);
+  });
+
+  test("the client's end ends the connection", async () => {
+    const { received, end } = await exchange((await startLarge()).where, GET.repeat(many));
+    expect(count(received, "HTTP/1.1 200 OK")).toBe(many);
+    expect(end).toBe("ended");
+  });
+});
+
 test("a client that sends 1,000 requests with bodies and waits for no answer is cut off", async () => {
   const pages = held();
   const running = await start(pages.answering, { usesFastAnswers: true });
