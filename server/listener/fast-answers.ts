@@ -148,7 +148,9 @@ export class FastAnswers {
     }
     if (!keepsAlive) {
       connection.isLast = true;
-      socket.destroySoon();
+      if (shouldKeepAlive)
+        connection.linger(); // for it may have sent more
+      else socket.destroySoon();
     } else if (socket.writableLength > 0) {
       connection.watchStall();
     }

@@ -488,7 +488,8 @@ export class Listener {
     });
     if (!made.head.keepsAlive) {
       connection.isLast = true;
-      if (!message.complete) connection.socket.destroySoon = () => connection.linger();
+      // A client that has not said that this is its last request may have sent more.
+      if (!message.complete || response.shouldKeepAlive) connection.socket.destroySoon = () => connection.linger();
     }
     let written: Written | Promise<Written>;
     try {

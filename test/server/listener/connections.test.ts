@@ -429,6 +429,24 @@ test.each([true, false])(
   },
 );
 
+test.each([true, false])(
+  "the last answer of a connection reaches a client that goes on sending (fast way: %s)",
+  async (usesFastAnswers) => {
+    const settings = { maxRequestsPerConnection: 1 };
+    const later = () => new Promise<EdgeAnswer>((resolve) => setImmediate(resolve, answer("page")));
+    const one = client(await start(later, { usesFastAnswers, settings }));
+    one.socket.pause();
+    for (let sent = 0; sent < 3; sent++) {
+      await one.send(GET);
+      for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+    }
+    one.socket.resume();
+    await one.closed;
+    expect(statuses(one.received)).toEqual([200]);
+    expect(one.end).toBe("ended");
+  },
+);
+
 test("a connection too many gets a 503, and the others go on", async () => {
   const running = await start(() => answer("page"), { settings: { maxConnections: 2 } });
   const [one, two] = [client(running), client(running)];
