@@ -55,21 +55,26 @@ export class BareConnections {
   /** Answers bytes that are no request. RFC 9112 §2.2. */
   misread(connection: Connection, error: NodeJS.ErrnoException): void {
     const { socket, isLast } = connection;
+    const { code, rawPacket } = error as typeof error & { readonly rawPacket?: Buffer };
+    // At a client's end, TLS gives the rest of the bytes to a parser that Node has paused, which reads none of them.
+    if (code === "HPE_PAUSED" && rawPacket) {
+      connection.readInSlices(rawPacket);
+      return;
+    }
     // The last answer ends the connection, and closing it earlier could reset it. RFC 9112 §9.6.
-    if (isLast && error.code?.startsWith("HPE_")) return;
-    if (error.code === "ECONNRESET" || !socket.writable) {
+    if (isLast && code?.startsWith("HPE_")) return;
+    if (code === "ECONNRESET" || !socket.writable) {
       socket.destroy();
       return;
     }
-    if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") {
+    if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
       this.refuseSlowHead(connection);
       return;
     }
     // Bytes after a request with `Connection: close` are no request, and its answer is still to come.
-    if (error.code === "HPE_CLOSED_CONNECTION") return;
-    const { code, rawPacket } = error as typeof error & { readonly rawPacket?: Buffer };
+    if (code === "HPE_CLOSED_CONNECTION") return;
     if (code === "HPE_INVALID_METHOD" && connection.isQuiet && this.#readBan(connection, rawPacket)) return;
-    connection.refuseRest(farewell(MISREAD[error.code ?? ""] ?? NO_REQUEST));
+    connection.refuseRest(farewell(MISREAD[code ?? ""] ?? NO_REQUEST));
   }
 
   /**

@@ -8,9 +8,10 @@ import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { ticketKey } from "../../../server/front/ticket-keys.ts";
 import { openSockets } from "../../../server/processes/listening-sockets.ts";
 import { systemClock } from "../../../server/system-clock.ts";
+import type { StreamedBody } from "../../../worker/ports.ts";
 import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
 import { type Answering, answer, streamed } from "../listener/running-listener.ts";
-import { RawClient } from "../raw-client.ts";
+import { RawClient, statuses } from "../raw-client.ts";
 import {
   certificate,
   connected,
@@ -40,6 +41,37 @@ describe("over TLS", () => {
       expect(plain.received).toMatch(/http:\/\/www\.example\.test\/page for 127\.0\.0\.1$/);
       expect(listener.fastHits).toBe(usesFastAnswers ? 2 : 0);
     }
+  });
+});
+
+describe("a client over TLS that sends a request in parts behind others, and ends its half", () => {
+  const first = GET.replace("Connection: close\r\n", "");
+  const POST = GET.replace("GET", "POST").replace("Connection", "Content-Length: 4\r\nConnection");
+
+  test.each([
+    ["a head", GET.slice(0, 9), GET.slice(9)],
+    ["a body", POST, "body"],
+  ])("has it answered: %s", async (_, part, rest) => {
+    let asked = 0;
+    const page = answer("x".repeat(100_000));
+    const { https } = await start(({ request }) => {
+      if (request.body !== null)
+        return nodeBodies
+          .read(request.body as StreamedBody)
+          .next()
+          .then(() => page);
+      // The large ones wait behind the first one, so that Node pauses its parser.
+      return asked++ === 0 ? new Promise((resolve) => setTimeout(resolve, 20, page)) : page;
+    });
+    const options = { ...https, allowHalfOpen: true, rejectUnauthorized: false };
+    const client = connect(options);
+    stops.push(() => client.destroy());
+    // Before the end of the handshake, so that all comes in one go.
+    client.write(first.repeat(4) + part);
+    client.end(rest);
+    let received = "";
+    for await (const piece of client.setEncoding("latin1")) received += piece;
+    expect(statuses(received)).toEqual([200, 200, 200, 200, 200]);
   });
 });
 
