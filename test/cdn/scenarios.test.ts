@@ -3,13 +3,13 @@ import { ISOLATES, startCdnEngine } from "../engine/cdn-engine.ts";
 import { play } from "../engine/play.ts";
 import type { Scenario } from "../engine/scenario.ts";
 import { scenarios } from "../scenarios/index.ts";
-import { LOST_LOG, SEVERAL_ISOLATES } from "../scenarios/memory-only.ts";
+import { LOST_LOG, SEVERAL_ISOLATES, SHARED_VIEWS } from "../scenarios/not-on-every-engine.ts";
 
 /**
  * The reasons for which one worker with a log of its own cannot play a scenario, although a PoP of the simulated CDN
  * can.
  */
-const LIFTED = [LOST_LOG.because, SEVERAL_ISOLATES.because];
+const LIFTED = [LOST_LOG.because, SEVERAL_ISOLATES.because, SHARED_VIEWS.because];
 
 /** Up to the last one that a step names. */
 function isolatesOf({ steps }: Scenario): number {

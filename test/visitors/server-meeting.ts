@@ -23,7 +23,7 @@ import { compileSite } from "../../worker/site/site.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { TOKEN } from "../engine/scenario.ts";
-import { logInMemory } from "../engine/server-engine.ts";
+import { ServerLog } from "../engine/server-log.ts";
 import { certificate } from "../server/front/tls-listener.ts";
 import { PARENT_TOKEN, PARENT_TOKENS } from "../server/parent/parent-tokens.ts";
 import { Http2Client } from "./http2-exchange.ts";
@@ -91,7 +91,7 @@ class MeetingServer {
   }
 
   /** Begins anew, with empty memory, an empty log and other rules. What is on disk stays there. */
-  async begin(input: SiteInput, log = logInMemory(this.#clock.now)): Promise<void> {
+  async begin(input: SiteInput, log = new ServerLog(() => this.#clock.now()).calls): Promise<void> {
     await this.#origin?.close();
     const site = compileSite(input, { hosts: null });
     this.#parentUrl ??= (await this.#parent?.listen())?.origin;

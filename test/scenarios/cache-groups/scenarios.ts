@@ -1,6 +1,6 @@
 import type { Scenario } from "../../engine/scenario.ts";
 import { ALL_DONE, ANEW, done, HOSTS, inGroups, onMobile, post, v1, v2 } from "../invalidation/openings.ts";
-import { SEVERAL_ISOLATES } from "../memory-only.ts";
+import { SEVERAL_ISOLATES } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 
 /** An answer that invalidates groups. */

@@ -1,5 +1,5 @@
 import type { Scenario } from "../../engine/scenario.ts";
-import { WAITING_REQUESTS } from "../memory-only.ts";
+import { WAITING_REQUESTS } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 
 const songsV1 = page("max-age=3600", "v1", { "cache-tag": "songs" });
@@ -135,7 +135,7 @@ export const scenarios: readonly Scenario[] = [
     id: "collapsing/wait-is-limited",
     name: "a follower waits for its leader no longer than the site allows",
     source: "docs/design.md#collapsing",
-    only: { on: ["memory"], because: "waiting for other requests is on real time in the runtime" },
+    only: { on: ["memory", "server"], because: "waiting for other requests is on real time in the runtime" },
     site: { limits: { followTimeout: "5s" } },
     origin: {
       "/a": [
@@ -170,7 +170,7 @@ export const scenarios: readonly Scenario[] = [
     id: "collapsing/leader-never-ends",
     name: "a leader that never ends is waited for once, and not again by the next visitor",
     source: "docs/design.md#collapsing",
-    only: { on: ["memory"], because: "waiting for other requests is on real time in the runtime" },
+    only: { on: ["memory", "server"], because: "waiting for other requests is on real time in the runtime" },
     site: { limits: { followTimeout: "5s" } },
     origin: {
       "/a": [

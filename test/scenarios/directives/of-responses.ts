@@ -1,6 +1,6 @@
 import type { Reply } from "../../../cdn/scripted-origin.ts";
 import type { Scenario, Step } from "../../engine/scenario.ts";
-import { SEVERAL_ISOLATES } from "../memory-only.ts";
+import { SEVERAL_ISOLATES } from "../not-on-every-engine.ts";
 import { type Lines, saying } from "./openings.ts";
 
 /** A path for each of several spellings of the same directives. */

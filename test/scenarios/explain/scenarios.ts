@@ -236,7 +236,7 @@ export const scenarios: readonly Scenario[] = [
     id: "explain/silent-log",
     name: "while the log is silent, an explanation says that the page may have been purged",
     source: SOURCE,
-    only: { on: ["memory"], because: "the log of the runtime always answers" },
+    only: { on: ["memory", "server"], because: "the log of the runtime always answers" },
     origin: { "/a": [page("max-age=60")] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },

@@ -1,6 +1,6 @@
 import type { Reply } from "../../../cdn/scripted-origin.ts";
 import type { Scenario, Step } from "../../engine/scenario.ts";
-import { BACKGROUND_WORK } from "../memory-only.ts";
+import { BACKGROUND_WORK } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 import { briefV1, briefV2, MODIFIED, stillV1, storedAndStale, v1, v2 } from "../validation/openings.ts";
 

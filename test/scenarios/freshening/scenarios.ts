@@ -1,5 +1,5 @@
 import type { Scenario } from "../../engine/scenario.ts";
-import { BACKGROUND_WORK, SEVERAL_ISOLATES } from "../memory-only.ts";
+import { BACKGROUND_WORK, SEVERAL_ISOLATES } from "../not-on-every-engine.ts";
 import { briefV1, briefV2, MODIFIED, stillBriefV1, stillV1, storedAndStale, v1, v2 } from "../validation/openings.ts";
 
 const stillBriefV2 = { status: 304, fields: briefV2.fields };
@@ -399,6 +399,7 @@ export const scenarios: readonly Scenario[] = [
     origin: { "/a": [{ ...v1, body: "0123456789" }, stillV1] },
     steps: [
       { get: "/a", expect: { xCache: "MISS", body: "0123456789" } },
+      { work: "finished" },
       { advanceMs: 60_000 },
       { get: "/a", expect: { xCache: "REVALIDATED", body: "0123456789" } },
       { advanceMs: 1 },

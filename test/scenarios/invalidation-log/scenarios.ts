@@ -1,13 +1,16 @@
 import type { Scenario } from "../../engine/scenario.ts";
 import { ALL_DONE, ANEW, done, inGroups, post, v1, v2 } from "../invalidation/openings.ts";
-import { LOST_LOG, SEVERAL_ISOLATES, WAITING_ON_REAL_TIME } from "../memory-only.ts";
+import { LOST_LOG, SEVERAL_ISOLATES, WAITING_ON_REAL_TIME } from "../not-on-every-engine.ts";
 
 const lastingFields = { "cache-control": "max-age=3600" };
 const lastingV1 = { fields: lastingFields, body: "v1" };
 const lastingV2 = { fields: lastingFields, body: "v2" };
 const noContent = { status: 204 };
 const v3 = { ...v1, body: "v3" };
-const NEXT_LEASE = { on: ["memory"], because: "the wait for the next lease is on real time in the runtime" } as const;
+const NEXT_LEASE = {
+  on: ["memory", "server"],
+  because: "the wait for the next lease is on real time in the runtime",
+} as const;
 
 /** Invalidations reach other isolates through the log, within a budget. */
 export const scenarios: readonly Scenario[] = [

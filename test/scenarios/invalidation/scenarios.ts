@@ -1,5 +1,5 @@
 import type { Scenario } from "../../engine/scenario.ts";
-import { SEVERAL_ISOLATES } from "../memory-only.ts";
+import { SEVERAL_ISOLATES } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 import { ALL_DONE, ANEW, done, HOSTS, inGroups, onMobile, post, v1, v2 } from "./openings.ts";
 
@@ -100,7 +100,7 @@ export const scenarios: readonly Scenario[] = [
     id: "invalidation/unknown-method",
     name: "an unknown method may change anything, so it invalidates its URL",
     source: "RFC 9111 §4.4; RFC 9110 §9.2.1",
-    only: { on: ["memory"], because: "the runtime refuses methods that it does not know" },
+    only: { on: ["memory"], because: "the runtime and the server refuse methods that they do not know" },
     origin: { "/a": [v1, done, v2] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -180,7 +180,7 @@ export const scenarios: readonly Scenario[] = [
     id: "invalidation/answer-is-late",
     name: "an unsafe request that is answered too late may have succeeded, so it invalidates its URL",
     source: "docs/protocol.md#r15-unsafe-methods",
-    only: { on: ["memory"], because: "the wait for the origin is on real time in the runtime" },
+    only: { on: ["memory"], because: "the wait for the origin is on real time in the runtime and on the server" },
     site: { limits: { originTimeout: "5s" } },
     origin: { "/a": [v1, { hold: "for ever" }, v2] },
     steps: [
@@ -281,7 +281,7 @@ export const scenarios: readonly Scenario[] = [
     id: "invalidation/location-names-hidden-origin",
     name: "a Location that names the hidden origin is rewritten to the public site, and invalidates that page",
     source: "RFC 9111 §4.4; RFC 9110 §10.2.2",
-    only: { on: ["memory"], because: "the address of the runtime's origin is not known before it is up" },
+    only: { on: ["memory"], because: "the address of an origin on a socket is not known before it is up" },
     origin: {
       "/a": [{ status: 201, fields: { location: "http://origin.internal:8080/b" }, body: "done" }],
       "/b": [v1, v2],

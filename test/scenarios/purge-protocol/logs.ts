@@ -1,5 +1,5 @@
 import type { Scenario } from "../../engine/scenario.ts";
-import { BENEATH_THE_ISOLATES, LOST_LOG, SEVERAL_ISOLATES } from "../memory-only.ts";
+import { BENEATH_THE_ISOLATES, LOST_LOG, SEVERAL_ISOLATES } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 
 const v1 = page("max-age=3600", "v1", { "cache-tag": "songs" });

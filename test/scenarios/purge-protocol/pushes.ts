@@ -1,5 +1,5 @@
 import { type Expected, type Scenario, type Step, TOKEN } from "../../engine/scenario.ts";
-import { CONNECTIONS, PUSHES } from "../memory-only.ts";
+import { CONNECTIONS, PUSHES } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 
 const DAY_MS = 24 * 3600 * 1000;

@@ -1,5 +1,5 @@
 import type { Scenario } from "../../engine/scenario.ts";
-import { BENEATH_THE_ISOLATES, SEVERAL_ISOLATES } from "../memory-only.ts";
+import { BENEATH_THE_ISOLATES, SEVERAL_ISOLATES, SHARED_VIEWS } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 
 const v1 = page("max-age=3600", "v1", { "cache-tag": "song:42" });
@@ -20,7 +20,7 @@ export const scenarios: readonly Scenario[] = [
     id: "purge-protocol/view-shared-in-pop",
     name: "the isolates of a PoP share what one of them has read of the purge log",
     source: "docs/protocol.md#r22-no-herd",
-    only: SEVERAL_ISOLATES,
+    only: SHARED_VIEWS,
     origin: { "/a": [v1] },
     steps: [
       { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS" } },
@@ -34,7 +34,7 @@ export const scenarios: readonly Scenario[] = [
     id: "purge-protocol/purge-known-by-sharing",
     name: "when its lease ends, an isolate learns of a purge from what another has read, also while the log is silent",
     source: "docs/protocol.md#r22-no-herd; docs/protocol.md#r20-refresh-and-repeat",
-    only: SEVERAL_ISOLATES,
+    only: SHARED_VIEWS,
     origin: { "/a": [v1, v2] },
     steps: [
       { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
@@ -56,7 +56,7 @@ export const scenarios: readonly Scenario[] = [
     id: "purge-protocol/shared-view-keeps-its-age",
     name: "a view that another isolate has read is used until the end of the lease that the read began, and no longer",
     source: "docs/protocol.md#r22-no-herd; docs/protocol.md#r6-the-log-grants-the-lease",
-    only: SEVERAL_ISOLATES,
+    only: SHARED_VIEWS,
     origin: { "/a": [v1, v2] },
     steps: [
       { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },

@@ -1,5 +1,5 @@
 import type { Scenario } from "../../engine/scenario.ts";
-import { LOST_LOG } from "../memory-only.ts";
+import { LOST_LOG } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 import { v1 } from "./openings.ts";
 

@@ -1,6 +1,6 @@
 import type { Reply } from "../../../cdn/scripted-origin.ts";
 import type { Scenario } from "../../engine/scenario.ts";
-import { BACKGROUND_WORK } from "../memory-only.ts";
+import { BACKGROUND_WORK } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 import { MODIFIED, part, stored, ten } from "./openings.ts";
 

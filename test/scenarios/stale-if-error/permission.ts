@@ -1,5 +1,5 @@
 import type { Scenario } from "../../engine/scenario.ts";
-import { LOST_LOG, SEVERAL_ISOLATES } from "../memory-only.ts";
+import { LOST_LOG, SEVERAL_ISOLATES } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 import { storedAndStale } from "../validation/openings.ts";
 import { kept, NOT_FRESH, newer, TIME_OUT, TOKEN_FIELD } from "./openings.ts";

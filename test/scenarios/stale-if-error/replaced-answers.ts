@@ -1,13 +1,15 @@
 import type { Reply } from "../../../cdn/scripted-origin.ts";
 import type { Scenario } from "../../engine/scenario.ts";
-import { WAITING_REQUESTS } from "../memory-only.ts";
+import { WAITING_REQUESTS } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
-import { kept, NOT_FRESH, newer, TIME_OUT } from "./openings.ts";
+import { kept, NOT_FRESH, newer, RESET_ONCE, TIME_OUT } from "./openings.ts";
 
 /** Fresh for a minute, then usable for 30 seconds while it is refetched. */
 const revalidatingV1 = page("max-age=60, stale-while-revalidate=30");
 
 const revalidatingV2 = { ...revalidatingV1, body: "v2" };
+
+const FAILS_SLOWLY: Reply = { status: 503, body: "down", hold: "slow" };
 
 /** Which failures of the origin a stale page replaces, RFC 5861 §4. */
 export const scenarios: readonly Scenario[] = [
@@ -128,7 +130,7 @@ export const scenarios: readonly Scenario[] = [
     id: "stale-if-error/followers-of-failed-fetch",
     name: "all followers of a fetch that fails get the stale page, and the origin is asked once",
     source: "RFC 5861 §4; RFC 9211 §2.6",
-    only: WAITING_REQUESTS,
+    only: RESET_ONCE,
     origin: { "/a": [kept, { ...newer, failure: "reset", hold: "slow" }, newer] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -174,15 +176,15 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   ...[
-    ["only-follower-origin-hangs-up", "hangs up", { ...newer, failure: "reset", hold: "slow" }],
-    ["only-follower-error-response", "answers with an error", { status: 503, body: "down", hold: "slow" }],
+    ["only-follower-origin-hangs-up", "hangs up", { ...newer, failure: "reset", hold: "slow" }, RESET_ONCE] as const,
+    ["only-follower-error-response", "answers with an error", FAILS_SLOWLY, WAITING_REQUESTS] as const,
   ].map(
-    ([id, what, reply]): Scenario => ({
+    ([id, what, reply, only]): Scenario => ({
       id: `stale-if-error/${id}`,
       name: `a follower of a fetch in which the origin ${what} may get the stale page, even if its leader may not`,
       source: "RFC 5861 §4; docs/design.md#collapsing",
-      only: WAITING_REQUESTS,
-      origin: { "/a": [page("max-age=60"), reply as Reply, newer] },
+      only,
+      origin: { "/a": [page("max-age=60"), reply, newer] },
       steps: [
         { get: "/a", expect: { xCache: "MISS" } },
         NOT_FRESH,
@@ -201,7 +203,7 @@ export const scenarios: readonly Scenario[] = [
     id: "stale-if-error/followers-of-failed-refresh",
     name: "a follower of a refresh that fails gets the stale page where stale-if-error outlasts stale-while-revalidate",
     source: "RFC 5861 §3, §4",
-    only: WAITING_REQUESTS,
+    only: RESET_ONCE,
     origin: {
       "/a": [
         page("max-age=60, stale-while-revalidate=5, stale-if-error=30"),

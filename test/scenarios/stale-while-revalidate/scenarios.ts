@@ -1,5 +1,5 @@
 import type { Scenario } from "../../engine/scenario.ts";
-import { LOST_LOG, SEVERAL_ISOLATES, WAITING_REQUESTS } from "../memory-only.ts";
+import { LOST_LOG, SEVERAL_ISOLATES, WAITING_REQUESTS } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 import { NOT_FRESH, TOKEN_FIELD } from "../stale-if-error/openings.ts";
 

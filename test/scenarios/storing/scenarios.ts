@@ -1,5 +1,5 @@
 import type { Scenario, Step } from "../../engine/scenario.ts";
-import { SEVERAL_ISOLATES } from "../memory-only.ts";
+import { SEVERAL_ISOLATES } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 import { neverStored } from "./openings.ts";
 

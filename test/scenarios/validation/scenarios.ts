@@ -1,8 +1,8 @@
 import type { Scenario } from "../../engine/scenario.ts";
-import { BACKGROUND_WORK, SEVERAL_ISOLATES } from "../memory-only.ts";
+import { BACKGROUND_WORK, SEVERAL_ISOLATES } from "../not-on-every-engine.ts";
 import { briefV1, briefV2, MODIFIED, stillBriefV1, stillV1, storedAndStale, v1, v2 } from "./openings.ts";
 
-const logIsOurs = { on: ["memory"], because: "one instance of the runtime cannot lose its own log" } as const;
+const logIsOurs = { on: ["memory", "server"], because: "one instance of the runtime cannot lose its own log" } as const;
 
 /** Stale pages are confirmed by the origin, RFC 9111 §4.3. */
 export const scenarios: readonly Scenario[] = [

@@ -1,6 +1,6 @@
 import type { Reply } from "../../../cdn/scripted-origin.ts";
 import type { Scenario, Step } from "../../engine/scenario.ts";
-import { WAITING_REQUESTS } from "../memory-only.ts";
+import { WAITING_REQUESTS } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 import { form, plain } from "./openings.ts";
 

@@ -1,5 +1,5 @@
 import type { Scenario } from "../../engine/scenario.ts";
-import { SEVERAL_ISOLATES, WAITING_REQUESTS } from "../memory-only.ts";
+import { SEVERAL_ISOLATES, WAITING_REQUESTS } from "../not-on-every-engine.ts";
 import { form, inEnglish, inGerman, inLanguage, plain } from "./openings.ts";
 
 /** Pages that vary, RFC 9111 §4.1. */

@@ -1,5 +1,5 @@
 import type { Scenario, Step } from "../../engine/scenario.ts";
-import { BENEATH_THE_ISOLATES } from "../memory-only.ts";
+import { BENEATH_THE_ISOLATES } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 import { form, inEnglish, inGerman, inLanguage, plain } from "./openings.ts";
 

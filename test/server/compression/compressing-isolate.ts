@@ -18,7 +18,7 @@ import type { CompressionInput } from "../../../worker/site/site-input.ts";
 import { decoded } from "../../engine/decoded-body.ts";
 import { ManualClock } from "../../engine/manual-clock.ts";
 import { BEGINNING, HOST, TOKEN } from "../../engine/scenario.ts";
-import { logInMemory } from "../../engine/server-engine.ts";
+import { ServerLog } from "../../engine/server-log.ts";
 import { streamed } from "../listener/running-listener.ts";
 
 /** What the origin answers to a path. */
@@ -51,7 +51,7 @@ export interface CompressingOptions {
 /** A purge log, and its clock. */
 export class SharedLog {
   readonly clock = new ManualClock(BEGINNING);
-  readonly calls = logInMemory(() => this.clock.now());
+  readonly calls = new ServerLog(() => this.clock.now()).calls;
 }
 
 /** The edge of one worker with compression, without sockets, in front of an origin that answers from a map. */

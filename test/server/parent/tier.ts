@@ -21,7 +21,7 @@ import { ManualClock } from "../../engine/manual-clock.ts";
 import { exchange } from "../../engine/runtime-engine.ts";
 import type { ClientRequest } from "../../engine/scenario.ts";
 import { BEGINNING, HOST, TOKEN } from "../../engine/scenario.ts";
-import { logInMemory } from "../../engine/server-engine.ts";
+import { ServerLog } from "../../engine/server-log.ts";
 import { PARENT_TOKEN, PARENT_TOKENS } from "./parent-tokens.ts";
 
 /** The rules of a site, without its origin. */
@@ -45,7 +45,7 @@ export class SharedLog {
   readonly #calls: LogCalls;
 
   constructor(clock: Clock) {
-    this.#calls = logInMemory(() => clock.now());
+    this.#calls = new ServerLog(() => clock.now()).calls;
   }
 
   connect(isCut: () => boolean): LogCalls {
