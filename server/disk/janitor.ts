@@ -19,6 +19,14 @@ export type DiskNote =
   /** Gives back room that it had asked for. */
   | { readonly kind: "unused"; readonly bytes: number };
 
+export interface JanitorParts {
+  readonly files?: DiskFiles;
+  /** Milliseconds of a clock that is never set back. Default: that of the process. */
+  readonly monotonicNow?: () => number;
+  /** As many as the index may have. Default: those for which the heap of this process has room. */
+  readonly maxFiles?: number;
+}
+
 /** The janitor, as a process that reads and writes files sees it. */
 export interface JanitorLine {
   /**
@@ -80,14 +88,8 @@ export class Janitor {
   #unscannedBytes = 0;
   #isClosed = false;
 
-  /** `monotonicNow`: milliseconds of a clock that is never set back. `maxFiles`: as many as the index may have. */
-  constructor(
-    folder: CacheFolder,
-    maxBytes: number,
-    files = diskFiles,
-    monotonicNow = () => performance.now(),
-    maxFiles = mostFiles(),
-  ) {
+  constructor(folder: CacheFolder, maxBytes: number, parts: JanitorParts = {}) {
+    const { files = diskFiles, monotonicNow = () => performance.now(), maxFiles = mostFiles() } = parts;
     this.#folder = folder;
     this.#files = files;
     this.#maxFiles = maxFiles;

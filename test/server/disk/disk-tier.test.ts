@@ -631,7 +631,7 @@ describe("the bound of the disk", () => {
 
   test("is one of files as well: there are no more than the index has room for, also after a restart", async () => {
     const disk = await DiskUnderTest.open(temporaryFolder());
-    const few = (maxFiles: number) => new Janitor(disk.folder, 64 * MIB, undefined, undefined, maxFiles);
+    const few = (maxFiles: number) => new Janitor(disk.folder, 64 * MIB, { maxFiles });
     const janitor = few(20);
     await janitor.scan();
     const tier = disk.otherTier({ janitor: janitor.connect() });

@@ -45,7 +45,7 @@ const files: DiskFiles = {
 };
 
 const folder = CacheFolder.open(path!);
-const janitor = new Janitor(folder, 1024 ** 3, files); // which grants room for many files at once
+const janitor = new Janitor(folder, 1024 ** 3, { files }); // which grants room for many files at once
 await janitor.scan();
 const writer = new WriterThread(folder, fileURLToPath(new URL("dying-thread.ts", import.meta.url)));
 const tier = new DiskTier({
