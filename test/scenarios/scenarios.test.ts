@@ -15,7 +15,7 @@ const ORDERS = drawn("orders of events", SEEDS, byDepth({ test: 20, gate: 20, al
  * several scenarios, so that a part of them finds it.
  */
 const IN_RUNTIME = byDepth({ test: 8, gate: 6, all: 1 });
-const ON_SERVER = byDepth({ test: 4, gate: 3, all: 1 });
+const ON_SERVER = byDepth({ test: 5, gate: 4, all: 1 });
 
 const played = { memory: 0, orders: 0, runtime: 0, server: 0 };
 

@@ -54,6 +54,20 @@ export const LONG: readonly string[] = [
   "test/docs/crawl-page.test.ts",
   "test/server/serve/rotation.test.ts",
   "test/cdn/watch.test.ts",
+  "test/server/disk/crashes.test.ts",
+  "test/docs/testing-page.test.ts",
+  "test/cdn/owners-worker.test.ts",
+  "test/cdn/nothing-left.test.ts",
+  "test/cdn/network.test.ts",
+  "test/cdn/faults.test.ts",
+  "test/cli/purge.test.ts",
+  "test/cli/audit.test.ts",
+  "test/cli/top.test.ts",
+  "test/cli/report.test.ts",
+  "test/runtime/wire.test.ts",
+  "test/platform/wrangler-dev.test.ts",
+  "test/demo/killed.test.ts",
+  "test/snippets/shell.test.ts",
 ];
 
 /** Those that draw a part of their own cases, and the one that looks at the package. */
