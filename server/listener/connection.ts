@@ -153,6 +153,7 @@ export class Connection {
     if (this.#takesNoMore) {
       this.#unanswerable++;
       if (this.#unanswerable > MAX_WAITING) this.socket.destroy();
+      else this.#readOn();
       return;
     }
     this.outstanding++;
@@ -314,11 +315,18 @@ export class Connection {
     socket.end();
     socket.resume();
     const dropRest = () => {
+      this.#readOn();
       const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
       socket.once("close", () => clearTimeout(timer));
     };
     if (socket.writableLength === 0) dropRest();
     else socket.once("finish", dropRest);
+  }
+
+  /** Node may wait for a drain before it reads on, of which a socket that has ended does not tell. */
+  #readOn(): void {
+    (this.socket as NodeServerSocket)._paused = false;
+    this.socket.resume();
   }
 
   /** Whether the connection has carried nothing for this long: milliseconds. */
@@ -389,7 +397,9 @@ export class Connection {
   }
 }
 
-/** Whether Node's server has paused the connection until answers are written. It resumes it by itself. */
-function isPausedByNode(socket: Socket): boolean {
-  return (socket as { readonly _paused?: boolean })._paused === true;
+/** `_paused`: Node's server has paused the connection until answers are written. It resumes it by itself. */
+type NodeServerSocket = Socket & { _paused?: boolean };
+
+function isPausedByNode(socket: NodeServerSocket): boolean {
+  return socket._paused === true;
 }

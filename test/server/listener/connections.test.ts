@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import { Listener, type ListenerParts } from "../../../server/listener/listener.ts";
@@ -444,6 +444,22 @@ test.each([true, false])(
     await one.closed;
     expect(statuses(one.received)).toEqual([200]);
     expect(one.end).toBe("ended");
+  },
+);
+
+test.each([true, false])(
+  "a client that has asked for more than the last answer leaves as soon as it ends (fast way: %s)",
+  async (usesFastAnswers) => {
+    const served: Socket[] = [];
+    const onSocket = (message: unknown) => served.push((message as { readonly socket: Socket }).socket);
+    subscribe("net.server.socket", onSocket);
+    onTestFinished(() => void unsubscribe("net.server.socket", onSocket));
+    const settings = { maxRequestsPerConnection: 1 };
+    const { listener, where } = await start(() => answer("x".repeat(100_000)), { usesFastAnswers, settings });
+    await exchange(where, GET.repeat(3));
+    await new Promise<void>((resolve) => listener.onceEmpty(resolve));
+    // Otherwise the connection was dropped when its time was over.
+    expect(served.map((socket) => socket.readableEnded)).toEqual([true]);
   },
 );
 
