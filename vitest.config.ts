@@ -6,6 +6,7 @@ import { depth } from "./test/suite/depth.ts";
 import { draw } from "./test/suite/draw.ts";
 import { LONG_IN_ONE, LONG_IN_PART } from "./test/suite/long-tests.ts";
 import { LongestFirst } from "./test/suite/longest-first.ts";
+import { seed } from "./test/suite/seed.ts";
 
 /** The tests of what is published: their `tidemark` is the packed package, installed. */
 const OF_THE_PACKAGE = [
@@ -68,9 +69,6 @@ const OF_THE_GATE = [
   "test/traffic/audit/leaks.test.ts",
 ];
 
-/** What the tests draw, where they do not run all. The configuration is loaded more than once, and draws once. */
-process.env.TEST_SEED ??= String(Math.floor(Math.random() * 1_000_000));
-const { TEST_SEED } = process.env;
 const TEST_NAMED = process.argv.some((argument) => /^(-t|--testNamePattern)/.test(argument)) ? "yes" : "no";
 
 const isNamed = (file: string) =>
@@ -79,7 +77,7 @@ const leftOut = { test: OF_THE_GATE, gate: notDrawn(), all: [] }[depth].filter((
 
 /** The long tests that the gate leaves out this time. */
 function notDrawn(): readonly string[] {
-  const few = draw(LONG_IN_PART, LONG_IN_ONE, Number(TEST_SEED));
+  const few = draw(LONG_IN_PART, LONG_IN_ONE, seed);
   return LONG_IN_PART.filter((file) => !few.includes(file));
 }
 
@@ -95,7 +93,7 @@ export default defineConfig({
     env: {
       // What tests start in processes of their own need not be compiled anew each time.
       NODE_COMPILE_CACHE: fileURLToPath(new URL("node_modules/.cache/node-compile", import.meta.url)),
-      TEST_SEED,
+      TEST_SEED: String(seed),
       TEST_NAMED,
     },
     sequence: { sequencer: LongestFirst },

@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { parseArgs, styleText } from "node:util";
 import { LONG_IN_ONE } from "../test/suite/long-tests.ts";
+import { seed } from "../test/suite/seed.ts";
 
 /** The Node that the toolchain needs comes with the dependencies; a direct call of a binary would miss it. */
 const LEAST_NODE = 24;
@@ -32,8 +33,7 @@ if (Number(process.versions.node.split(".")[0]) < LEAST_NODE) {
 }
 
 const { all } = parseArgs({ options: { all: { type: "boolean", default: false } } }).values;
-const seed = process.env.TEST_SEED ?? String(Math.floor(Math.random() * 1_000_000));
-const env = { ...process.env, TEST_DEPTH: all ? "all" : "gate", TEST_SEED: seed };
+const env = { ...process.env, TEST_DEPTH: all ? "all" : "gate", TEST_SEED: String(seed) };
 
 /** Runs a step, and says how it went. `output`: where its words go; by default they come at its end, all together. */
 async function passes([name, command, ...args]: Step, output: "inherit" | "pipe" = "pipe"): Promise<boolean> {

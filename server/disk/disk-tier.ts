@@ -91,9 +91,10 @@ export class DiskTier implements SharedTier, CodedFiles {
 
   /** `shared`: what this tier has in common with those of other sites in the same folder. */
   constructor(parts: DiskTierParts, shared?: SharedParts) {
-    const { folder, janitor, now, monotonicNow, say, files = diskFiles, likelyCached, writer } = parts;
+    const { folder, janitor, now, monotonicNow = () => performance.now() } = parts;
+    const { say, files = diskFiles, likelyCached, writer } = parts;
     this.#parts = parts;
-    this.#monotonicNow = monotonicNow ?? (() => performance.now());
+    this.#monotonicNow = monotonicNow;
     this.#folder = folder;
     this.#files = files;
     this.#shared = shared ?? {

@@ -12,6 +12,7 @@ import { CLIENT_ADDRESS } from "./beginning.ts";
 import { decodedText } from "./decoded-body.ts";
 import { encodeNow } from "./encode-now.ts";
 import type { ClientAnswer, Engine } from "./engine.ts";
+import { heldIn } from "./held-in.ts";
 import { Holds } from "./holds.ts";
 import { memoryBodies } from "./memory-bodies.ts";
 import { MemoryLog, newLogWorld } from "./memory-log.ts";
@@ -175,13 +176,6 @@ const sites = new Map<string, Site>();
 
 function compiled(input: SiteInput): Site {
   return heldIn(sites, JSON.stringify(input), () => compileSite(input, {}));
-}
-
-/** The value of a map under a name, made at its first use. */
-function heldIn<T>(held: Map<string, T>, name: string, make: () => T): T {
-  const value = held.get(name) ?? make();
-  held.set(name, value);
-  return value;
 }
 
 /** Compares tokens without hashing, which Node does on other threads: the seed would not decide their timing. */

@@ -15,6 +15,7 @@ import { TEMPORARY_ROOT } from "../suite/temporary-root.ts";
 import { ADDRESS_FIELD, COUNTRY_FIELD } from "./beginning.ts";
 import { decodingExchange } from "./decoded-body.ts";
 import type { Engine } from "./engine.ts";
+import { heldIn } from "./held-in.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { CallsUnderway } from "./quiet-tier.ts";
 import { exchange } from "./runtime-engine.ts";
@@ -61,13 +62,9 @@ export async function startServerEngine(
         onArrival();
       },
     });
-  const workers = new Map([["a", start()]]);
-  await workers.get("a");
-  const workerNamed = (name: string) => {
-    const named = workers.get(name) ?? start();
-    workers.set(name, named);
-    return named;
-  };
+  const workers = new Map<string, ReturnType<typeof start>>();
+  const workerNamed = (name: string) => heldIn(workers, name, start);
+  await workerNamed("a");
   const all = async () => (await Promise.all(workers.values())).map(({ worker }) => worker);
   const finishWork = async () => {
     for (const worker of await all()) await worker.finishWork();

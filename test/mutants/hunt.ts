@@ -1,4 +1,5 @@
 import type { Engine } from "../engine/engine.ts";
+import { heldIn } from "../engine/held-in.ts";
 import { play } from "../engine/play.ts";
 import { runsOn, type Scenario, TOKEN } from "../engine/scenario.ts";
 import { scenarios } from "../scenarios/index.ts";
@@ -113,11 +114,4 @@ async function huntBySimulation(
     return seed;
   }
   return "survived";
-}
-
-/** The value under a key, made at its first use. */
-function heldIn<K, V>(held: { get(key: K): V | undefined; set(key: K, value: V): unknown }, key: K, make: () => V): V {
-  const value = held.get(key) ?? make();
-  held.set(key, value);
-  return value;
 }

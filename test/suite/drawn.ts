@@ -1,13 +1,7 @@
 import { fnvHash } from "../../worker/rules/hashing/fnv-hash.ts";
 import { depth } from "./depth.ts";
 import { draw } from "./draw.ts";
-
-/**
- * The seed of this run. `vitest.config.ts` chooses it for all test files; `TEST_SEED=123 npm test` draws what a run with
- * that seed drew.
- */
-const seed = Number(process.env.TEST_SEED);
-if (!Number.isSafeInteger(seed)) throw new Error(`TEST_SEED is a whole number, not ${process.env.TEST_SEED}`);
+import { seed } from "./seed.ts";
 
 /** Whether the command names its tests with `-t`. Then nobody wonders where one of them is: all can be chosen from. */
 const areNamed = process.env.TEST_NAMED === "yes";

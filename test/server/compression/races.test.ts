@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { encode } from "../../../server/compression/encode.ts";
+import { turns } from "../../suite/turns.ts";
 import { CompressingIsolate, HeldEncode } from "./compressing-isolate.ts";
 
 const V1 = "The first version. ".repeat(300);
@@ -17,17 +18,12 @@ function digits(length: number, seed: number): string {
   return text;
 }
 
-/** Lets everything go on that can. */
-async function turns(): Promise<void> {
-  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
-}
-
 test("a page is compressed once, however many ask for it meanwhile", async () => {
   const held = new HeldEncode();
   const edge = new CompressingIsolate({ encode: held.encode });
   edge.page("/a", V1);
   const answers = await Promise.all(Array.from({ length: 50 }, () => edge.ask("/a", BROWSER)));
-  await turns();
+  await turns(20);
   for (let more = 0; more < 50; more++) answers.push(await edge.ask("/a", BROWSER));
   expect(answers.map(({ coding, text }) => [coding, text])).toEqual(answers.map(() => [null, V1]));
   expect(held.waiting).toBe(1);
@@ -42,15 +38,15 @@ test("what was compressed of a page that is purged meanwhile is never sent, nor 
   const edge = new CompressingIsolate({ encode: held.encode });
   edge.page("/a", V1);
   await edge.ask("/a", BROWSER);
-  await turns();
+  await turns(20);
   expect(held.waiting).toBe(1);
   await edge.purge();
   edge.page("/a", V2);
   expect(await edge.ask("/a", BROWSER)).toMatchObject({ coding: null, text: V2, xCache: "MISS" });
-  await turns();
+  await turns(20);
   expect(held.waiting).toBe(2);
   held.release(); // of the first version
-  await turns();
+  await turns(20);
   expect(await edge.ask("/a", BROWSER)).toMatchObject({ coding: null, text: V2, xCache: "HIT" });
   held.release();
   await edge.settled();
@@ -62,14 +58,14 @@ test("what is finished late, after that of the newer page, changes nothing", asy
   const edge = new CompressingIsolate({ encode: held.encode });
   edge.page("/a", V1);
   await edge.ask("/a", BROWSER);
-  await turns();
+  await turns(20);
   await edge.clock.advance(61_000);
   edge.page("/a", V2);
   expect(await edge.ask("/a", BROWSER)).toMatchObject({ text: V2, xCache: "EXPIRED" });
-  await turns();
+  await turns(20);
   held.release(1);
-  await turns();
-  while ((await edge.ask("/a", BROWSER)).coding === null) await turns();
+  await turns(20);
+  while ((await edge.ask("/a", BROWSER)).coding === null) await turns(20);
   held.release();
   await edge.settled();
   expect(await edge.ask("/a", BROWSER)).toMatchObject({ coding: "br", text: V2, xCache: "HIT" });
@@ -80,7 +76,7 @@ test("a page that an unsafe request has removed meanwhile does not come back", a
   const edge = new CompressingIsolate({ encode: held.encode });
   edge.page("/a", V1);
   await edge.ask("/a", BROWSER);
-  await turns();
+  await turns(20);
   await edge.ask("/a", {}, "POST");
   expect((await edge.stats()).memory.entries).toBe(0);
   held.release();
@@ -96,11 +92,11 @@ test("a page that is confirmed meanwhile is sent compressed with its new fields"
   const edge = new CompressingIsolate({ encode: held.encode });
   edge.page("/a", V1, { etag: '"1"', "x-seen": "1" });
   await edge.ask("/a", BROWSER);
-  await turns();
+  await turns(20);
   await edge.clock.advance(61_000);
   edge.page("/a", V1, { etag: '"1"', "x-seen": "2" });
   expect(await edge.ask("/a", BROWSER)).toMatchObject({ xCache: "REVALIDATED", coding: null });
-  await turns();
+  await turns(20);
   expect(held.waiting).toBe(1);
   held.release();
   await edge.settled();

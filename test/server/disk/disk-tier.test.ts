@@ -21,7 +21,17 @@ import { Janitor, largestBodyBytes } from "../../../server/disk/janitor.ts";
 import { janitorBehind, janitorService } from "../../../server/disk/janitor-service.ts";
 import { LikelyCached } from "../../../server/disk/likely-cached.ts";
 import { isMarker, type StoredResponse } from "../../../worker/rules/storing/stored-response.ts";
-import { bodyOf, DiskUnderTest, isOfPage, noise, page, readWhole, temporaryFolder } from "./disk-under-test.ts";
+import {
+  bodyOf,
+  countedFiles,
+  DiskUnderTest,
+  failure,
+  isOfPage,
+  noise,
+  page,
+  readWhole,
+  temporaryFolder,
+} from "./disk-under-test.ts";
 
 const KEY = "https://www.example.test/a";
 const MIB = 1024 * 1024;
@@ -195,7 +205,7 @@ describe("a damaged file is never answered from", () => {
         ...diskFiles,
         read: async (fd, into, length, position) => {
           const isBad = position > MIB && position < 2 * MIB;
-          if (isBad) throw Object.assign(new Error("EIO: injected"), { code: "EIO", syscall: "read" });
+          if (isBad) throw failure("EIO", "read");
           return diskFiles.read(fd, into, length, position);
         },
       };
@@ -283,23 +293,14 @@ describe("a body that is stored apart", () => {
   });
 
   test("closes its file when it is read, cancelled, or cancelled while a read is under way", async () => {
-    const open = new Set<number>();
+    const { files: counted, open } = countedFiles();
     let duringRead = () => {};
     const files: DiskFiles = {
-      ...diskFiles,
-      open: async (path, flags) => {
-        const fd = await diskFiles.open(path, flags);
-        open.add(fd);
-        return fd;
-      },
+      ...counted,
       read: (...args) => {
         const reading = diskFiles.read(...args);
         duringRead();
         return reading;
-      },
-      closeNow: (fd) => {
-        expect(open.delete(fd)).toBe(true);
-        diskFiles.closeNow(fd);
       },
     };
     const disk = await DiskUnderTest.open(temporaryFolder());
@@ -569,7 +570,7 @@ describe("the folder", () => {
     const files: DiskFiles = {
       ...diskFiles,
       list: async (folder) => {
-        if (isBroken) throw Object.assign(new Error("EMFILE: injected"), { code: "EMFILE", syscall: "scandir" });
+        if (isBroken) throw failure("EMFILE", "scandir");
         return diskFiles.list(folder);
       },
     };
@@ -770,7 +771,7 @@ describe("a disk that fails", () => {
       Object.assign(state.files, {
         [call]: (...args: unknown[]) => {
           if (!state.isBroken || (call === "open" && args[1] !== "wx")) return real(...args);
-          throw Object.assign(new Error(`${code}: injected`), { code, syscall: call });
+          throw failure(code, call);
         },
       });
     }
@@ -844,25 +845,18 @@ describe("a disk that fails", () => {
   });
 
   test("leaves no file open: neither an entry nor a body that can be read in part", async () => {
-    const open = new Set<number>();
+    const { files: counted, open } = countedFiles();
     let readable = Number.POSITIVE_INFINITY;
     const files: DiskFiles = {
-      ...diskFiles,
-      open: async (path, flags) => {
-        const fd = await diskFiles.open(path, flags);
-        open.add(fd);
-        return fd;
-      },
+      ...counted,
       read: async (...args) => {
-        if (readable-- <= 0) throw Object.assign(new Error("EIO: injected"), { code: "EIO", syscall: "read" });
+        if (readable-- <= 0) throw failure("EIO", "read");
         return diskFiles.read(...args);
       },
-      closeNow: (fd) => {
-        open.delete(fd);
-        diskFiles.closeNow(fd);
-      },
     };
-    const disk = await DiskUnderTest.open(temporaryFolder(), { files, cached: false });
+    // Unscanned, so that there is no filter of names, which stays open.
+    const options = { files, cached: false, isScanned: false, maxBytes: 1024 * MIB };
+    const disk = await DiskUnderTest.open(temporaryFolder(), options);
     await disk.tier.put(page("/a", noise(MIB)));
     await disk.tier.putBody(`${KEY}\n1-a`, bodyOf([noise(MIB)]));
     for (const reads of [0, 1]) {

@@ -38,6 +38,30 @@ export interface DiskOptions {
   readonly writer?: (folder: CacheFolder) => FileWriter;
 }
 
+/** A file system, and the descriptors of the files that are open in it. None may be closed twice. */
+export function countedFiles(): { readonly files: DiskFiles; readonly open: ReadonlySet<number> } {
+  const open = new Set<number>();
+  const added = (fd: number) => {
+    open.add(fd);
+    return fd;
+  };
+  const files: DiskFiles = {
+    ...diskFiles,
+    open: async (...args) => added(await diskFiles.open(...args)),
+    openNow: (...args) => added(diskFiles.openNow(...args)),
+    closeNow: (fd) => {
+      if (!open.delete(fd)) throw new Error(`the descriptor ${fd} is not open`);
+      diskFiles.closeNow(fd);
+    },
+  };
+  return { files, open };
+}
+
+/** An error of the file system. */
+export function failure(code: string, syscall: string): Error {
+  return Object.assign(new Error(`${code}: injected`), { code, syscall });
+}
+
 /** Whether a call to the file system is about a page: an entry, a body or a coded form. */
 export function isOfPage(path: string): boolean {
   return path.includes("/files-");

@@ -7,7 +7,16 @@ import type { DiskTier } from "../../../server/disk/disk-tier.ts";
 import { WriterThread } from "../../../server/disk/file-writer.ts";
 import { type DiskNote, Janitor, type JanitorLine } from "../../../server/disk/janitor.ts";
 import { isMarker } from "../../../worker/rules/storing/stored-response.ts";
-import { type DiskOptions, DiskUnderTest, isOfPage, noise, page, temporaryFolder } from "./disk-under-test.ts";
+import {
+  countedFiles,
+  type DiskOptions,
+  DiskUnderTest,
+  failure,
+  isOfPage,
+  noise,
+  page,
+  temporaryFolder,
+} from "./disk-under-test.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -38,10 +47,6 @@ function watched(): { files: DiskFiles; calls: string[] } {
     },
   ]);
   return { files: Object.fromEntries(noting) as unknown as DiskFiles, calls };
-}
-
-function failure(code: string, syscall: string): Error {
-  return Object.assign(new Error(`${code}: injected`), { code, syscall });
 }
 
 /** A line to a janitor on which notes wait until the test sends them. */
@@ -246,25 +251,9 @@ describe("a janitor that begins", () => {
 });
 
 test("the janitor keeps no file open, so that the disk can be unmounted", async () => {
-  const open = new Set<number>();
-  const opened = vi.fn((path: string, flags: "r" | "r+") => {
-    const fd = diskFiles.openNow(path, flags);
-    open.add(fd);
-    return fd;
-  });
-  const files: DiskFiles = {
-    ...diskFiles,
-    openNow: opened,
-    open: async (path, flags) => {
-      const fd = await diskFiles.open(path, flags);
-      open.add(fd);
-      return fd;
-    },
-    closeNow: (fd) => {
-      open.delete(fd);
-      diskFiles.closeNow(fd);
-    },
-  };
+  const { files: counted, open } = countedFiles();
+  const opened = vi.fn(counted.openNow);
+  const files: DiskFiles = { ...counted, openNow: opened };
   const disk = await openDisk(temporaryFolder(), { files });
   expect(open.size).toBe(0);
   const line = heldLine(disk.janitor);

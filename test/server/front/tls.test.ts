@@ -10,6 +10,7 @@ import { openSockets } from "../../../server/processes/listening-sockets.ts";
 import { systemClock } from "../../../server/system-clock.ts";
 import type { StreamedBody } from "../../../worker/ports.ts";
 import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
+import { turns } from "../../suite/turns.ts";
 import { type Answering, answer, streamed } from "../listener/running-listener.ts";
 import { RawClient, statuses } from "../raw-client.ts";
 import {
@@ -61,7 +62,7 @@ describe("a client over TLS that sends a request in parts behind others, and end
           .next()
           .then(() => page);
       // The large ones wait behind the first one, so that Node pauses its parser.
-      return asked++ === 0 ? new Promise((resolve) => setTimeout(resolve, 20, page)) : page;
+      return asked++ === 0 ? turns(20).then(() => page) : page;
     });
     const options = { ...https, allowHalfOpen: true, rejectUnauthorized: false };
     const client = connect(options);

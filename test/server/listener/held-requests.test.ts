@@ -4,6 +4,7 @@ import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import type { AnsweredExchange } from "../../../server/listener/access-log.ts";
 import type { ListenerParts } from "../../../server/listener/listener.ts";
 import type { EdgeAnswer } from "../../../worker/isolate.ts";
+import { turns } from "../../suite/turns.ts";
 import { connected, startTlsListener, stopAll } from "../front/tls-listener.ts";
 import { RawClient, statuses } from "../raw-client.ts";
 import { answer, arrived, type RunningListener, startTestListener, streamed } from "./running-listener.ts";
@@ -47,11 +48,6 @@ function held() {
   };
 }
 
-/** Lets the listener see what has been sent. */
-async function turns(): Promise<void> {
-  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
-}
-
 const none = () => undefined;
 const gone = ({ listener }: RunningListener) => new Promise<void>((resolve) => listener.onceEmpty(resolve));
 
@@ -76,7 +72,7 @@ describe.each([
     await pages.until(3);
     pages.answer(2);
     pages.answer(1);
-    await turns();
+    await turns(5);
     expect(one.received).toBe("");
     pages.answer(0);
     const received = await one.until((text) => text.includes("page 2"));
@@ -104,7 +100,7 @@ describe.each([
     await one.send(GET);
     await pages.until(1);
     one.socket.end();
-    await turns();
+    await turns(5);
     pages.answer(0);
     await one.closed;
     expect(one.received).toMatch(/connection: keep-alive\r\n.*\r\n\r\npage 0$/s);
@@ -121,7 +117,7 @@ describe.each([
     await one.send(GET);
     await pages.until(1);
     await one.send(bytes);
-    await turns();
+    await turns(5);
     pages.answer(0);
     await one.until((text) => statuses(text).length === 2);
     expect(statuses(one.received)).toEqual([200, status]);
@@ -203,7 +199,7 @@ describe.each([
     await pages.until(1);
     one.socket.pause();
     pages.answer(0, LARGE);
-    await turns();
+    await turns(5);
     one.socket.resume();
     await one.until(() => one.bytes > LARGE_BYTES);
     await one.send(GET);
@@ -252,7 +248,7 @@ describe.each([
     one.end(GET);
     await pages.until(2);
     pages.answer(1);
-    await turns();
+    await turns(5);
     pages.answer(0);
     await closed;
     expect(received.match(/page \d/g)).toEqual(["page 0", "page 1"]);

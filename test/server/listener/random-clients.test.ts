@@ -5,6 +5,8 @@ import { afterEach, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import type { StreamedBody } from "../../../worker/ports.ts";
 import { byDepth } from "../../suite/depth.ts";
+import { seed } from "../../suite/seed.ts";
+import { turns } from "../../suite/turns.ts";
 import { startTlsListener, stopAll, type Where } from "../front/tls-listener.ts";
 import { statuses } from "../raw-client.ts";
 import { type Answering, answer, streamed } from "./running-listener.ts";
@@ -62,10 +64,6 @@ const conversation: fc.Arbitrary<Conversation> = fc.record({
 });
 
 afterEach(stopAll);
-
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
-}
 
 function bytesOf({ upload }: Asked, number: number, isLast: boolean): string {
   const close = isLast ? "Connection: close\r\n" : "";
@@ -152,5 +150,5 @@ const holds = fc.asyncProperty(conversation, async (client) => {
 });
 
 test(`each request that is carried out is answered once, in order, to ${RUNS} clients`, async () => {
-  await fc.assert(holds, { numRuns: RUNS, seed: Number(process.env.TEST_SEED) });
+  await fc.assert(holds, { numRuns: RUNS, seed });
 }, 600_000);
