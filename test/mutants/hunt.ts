@@ -21,7 +21,7 @@ let sound: Promise<MutatedEngine> | undefined;
 
 /** The failures of the correct code by seed, for controls: they are the same for all mutants. */
 const soundScenarios = new WeakMap<Scenario, Map<number, Promise<unknown>>>();
-const soundWorlds = new Map<number, Promise<readonly string[]>>();
+const soundWorlds = new Map<number, Promise<readonly unknown[]>>();
 
 /**
  * The first of the tried seeds under which the expected test finds the mutant; `"survived"` if none does. Throws if the

@@ -21,8 +21,8 @@ export interface Found {
 
 export interface Explored {
   readonly worlds: number;
-  /** `null` if nothing broke. */
-  readonly found: Found | null;
+  /** Every world in which a promise broke. */
+  readonly found: readonly Found[];
   readonly occurred: Occurrences;
 }
 
@@ -31,22 +31,23 @@ export function seedsFrom(first: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => first + index);
 }
 
-/** Runs the worlds of these seeds, until a promise breaks in one. */
-export async function explore(
-  seeds: readonly number[],
-  onWorld: (worlds: number) => void = () => undefined,
-  run: RunWorld = runWorld,
-): Promise<Explored> {
+/** Runs the worlds of these seeds. */
+export async function explore(seeds: readonly number[], run: RunWorld = runWorld): Promise<Explored> {
   const occurred = noOccurrences();
-  let worlds = 0;
+  const found: Found[] = [];
   for (const seed of seeds) {
-    worlds++;
     const outcome = await run(seed);
     addOccurrences(occurred, outcome.occurred);
-    if (hasBroken(outcome)) return { worlds, found: await cutDown(outcome, run), occurred };
-    onWorld(worlds);
+    if (hasBroken(outcome)) found.push(await cutDown(outcome, run));
   }
-  return { worlds, found: null, occurred };
+  return { worlds: seeds.length, found, occurred };
+}
+
+/** What two explorations have found together. */
+export function together(one: Explored, other: Explored): Explored {
+  const occurred = { ...one.occurred };
+  addOccurrences(occurred, other.occurred);
+  return { worlds: one.worlds + other.worlds, found: [...one.found, ...other.found], occurred };
 }
 
 /** Removes the unnecessary steps. Each step has chances of its own, so the others run much as before. */
@@ -71,5 +72,12 @@ export function hasBroken({ broken, bugs }: WorldOutcome): boolean {
 export function tell({ outcome, steps }: Found): string {
   const { seed, broken, bugs, story } = outcome;
   const replay = `npm run simulate -- --seed ${seed} --steps ${steps.join(",")}`;
-  return [...story, "", ...broken, ...bugs, "", `seed ${seed}; to see it again: ${replay}`].join("\n");
+  return [
+    ...story,
+    "",
+    ...broken.map(({ words }) => words),
+    ...bugs,
+    "",
+    `seed ${seed}; to see it again: ${replay}`,
+  ].join("\n");
 }

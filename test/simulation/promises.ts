@@ -20,8 +20,17 @@ export interface Bounds {
 /** The part of a lease that has to be over before an isolate whose knowledge is complete reads the log again (R22). */
 const RENEWED_AFTER = 0.25;
 
-/** The broken promises of docs/design.md, in words. They are found from the record alone. */
-export function brokenPromises(history: History, bounds: Bounds): string[] {
+/** A promise of docs/design.md that was broken. */
+export interface BrokenPromise {
+  /** Its number there. */
+  readonly promise: number;
+  /** The rule of docs/protocol.md that should have kept it, or the section of an RFC. */
+  readonly rule: string;
+  readonly words: string;
+}
+
+/** The broken promises. They are found from the record alone. */
+export function brokenPromises(history: History, bounds: Bounds): BrokenPromise[] {
   const ofAnswers = history.answers.flatMap((answer) => [
     ...shownToOthers(answer),
     ...shownToTheWrong(answer),
@@ -33,34 +42,45 @@ export function brokenPromises(history: History, bounds: Bounds): string[] {
   return [
     ...ofAnswers,
     ...untoldChanges(history),
-    ...cutShort.map((request) => `${request} got an answer that ends before its time, as if it were whole`),
+    ...cutShort.map((request) =>
+      broken(4, "RFC 9112 §8", `${request} got an answer that ends before its time, as if it were whole`),
+    ),
     ...lostOrDoubled(history),
-    ...forgotten.map((name) => `the log does not know ${name} any more`),
-    ...[...unanswered].map((request) => `${request} was never answered`),
+    ...forgotten.map((name) => broken(5, "R13", `the log does not know ${name} any more`)),
+    ...[...unanswered].map((request) => broken(6, "R21", `${request} was never answered`)),
     ...needlessErrors(history),
     ...needlessWork(history, bounds),
   ];
 }
 
+function broken(promise: number, rule: string, words: string): BrokenPromise {
+  return { promise, rule, words };
+}
+
 /**
  * Promise 1: an answer that one visitor caused is never shown to another, unless the origin says that it is for all.
  */
-function shownToOthers({ request, identity, fetched, confirmed }: Answered): string[] {
+function shownToOthers({ request, identity, fetched, confirmed }: Answered): BrokenPromise[] {
   const shown = [...new Set([fetched, confirmed])].filter((each) => {
     if (each.identity === null && each.audience !== "one") return false;
     return each.audience !== "all" && each.identity !== identity;
   });
-  return shown.map((each) => `${request} of ${identity} was shown fetch ${each.number}, which ${each.identity} caused`);
+  return shown.map(({ number, identity: other }) =>
+    broken(1, "RFC 9111 §3.5", `${request} of ${identity} was shown fetch ${number}, which ${other} caused`),
+  );
 }
 
 /** Promises 1 and 4: nobody gets an answer selected for another visitor, or bytes that the validation was not about. */
-function shownToTheWrong({ request, language, fetched, confirmed }: Answered): string[] {
-  const wrong: string[] = [];
+function shownToTheWrong({ request, language, fetched, confirmed }: Answered): BrokenPromise[] {
+  const wrong: BrokenPromise[] = [];
+  const { number } = fetched;
   if (fetched.language !== null && fetched.language !== language) {
-    wrong.push(`${request} in ${language} was shown fetch ${fetched.number}, which is in ${fetched.language}`);
+    wrong.push(
+      broken(1, "R19", `${request} in ${language} was shown fetch ${number}, which is in ${fetched.language}`),
+    );
   }
   if (fetched.version !== confirmed.version || fetched.target !== confirmed.target) {
-    wrong.push(`${request} was shown fetch ${fetched.number}, which ${confirmed.number} did not confirm`);
+    wrong.push(broken(4, "R3", `${request} was shown fetch ${number}, which ${confirmed.number} did not confirm`));
   }
   return wrong;
 }
@@ -70,19 +90,26 @@ function shownToTheWrong({ request, language, fetched, confirmed }: Answered): s
  * once, and from an isolate that has learned of it at once, too. After a soft purge, others may get it as stale, for a
  * while.
  */
-function outlivingAPurge(answer: Answered, { purges }: History, bounds: Bounds): string[] {
-  const { request, arrivedAt, xCache, after, fetched, chosenBy } = answer;
-  const broken = purges.filter((purge) => {
-    if (!isFromBefore(answer, purge)) return false;
-    if (after === purge) return true;
-    const heardAt = chosenBy.heardAt(purge);
-    if (purge.mode === "soft" && (xCache === "UPDATING" || xCache === "STALE")) {
-      return heardAt !== null && !isUsableAfter(lastSoftAt(answer, purges), answer, bounds);
-    }
-    if (heardAt !== null) return true;
-    return arrivedAt > purge.settledAt + bounds.lateMs && !standsInUnknown(answer, bounds);
+function outlivingAPurge(answer: Answered, { purges }: History, bounds: Bounds): BrokenPromise[] {
+  return purges.flatMap((purge) => {
+    const rule = isFromBefore(answer, purge) ? ruleOfOutliving(answer, purge, purges, bounds) : null;
+    if (rule === null) return [];
+    return [
+      broken(2, rule, `${answer.request} was shown fetch ${answer.fetched.number}, which ${purge.name} had ended`),
+    ];
   });
-  return broken.map(({ name }) => `${request} was shown fetch ${fetched.number}, which ${name} had ended`);
+}
+
+/** The rule by which an answer should not have outlived a purge; `null` if it may. */
+function ruleOfOutliving(answer: Answered, purge: Purged, purges: readonly Purged[], bounds: Bounds): string | null {
+  const { arrivedAt, xCache, after, chosenBy } = answer;
+  if (after === purge) return "R9";
+  const heardAt = chosenBy.heardAt(purge);
+  if (purge.mode === "soft" && (xCache === "UPDATING" || xCache === "STALE")) {
+    return heardAt !== null && !isUsableAfter(lastSoftAt(answer, purges), answer, bounds) ? "R10" : null;
+  }
+  if (heardAt !== null) return "R4";
+  return arrivedAt > purge.settledAt + bounds.lateMs && !standsInUnknown(answer, bounds) ? "R6" : null;
 }
 
 /** Whether a fetch is from before a purge. A 304 may leave out tags that its page has. */
@@ -107,79 +134,95 @@ function isUsableAfter(heardAt: number, { arrivedAt, xCache, confirmed }: Answer
 }
 
 /** Promise 3: without a lease, only a response that was fetched less than a lease ago is served. */
-function unknown(answer: Answered, bounds: Bounds): string[] {
+function unknown(answer: Answered, bounds: Bounds): BrokenPromise[] {
   const { request, arrivedAt, fetched, confirmed, givenBy, parent } = answer;
   const knowledgeMs = bounds.knowledgeMs(confirmed.target);
   const knew = [givenBy, ...(parent ? [parent] : [])];
   const knewUntil = Math.max(...knew.flatMap(({ lease }) => [lease.until, lease.askedAt + knowledgeMs]));
   if (arrivedAt <= knewUntil + 1 || arrivedAt <= confirmed.sentAt + knowledgeMs + bounds.skewMs) return [];
   if (standsInUnknown(answer, bounds)) return [];
-  return [`${request} was shown fetch ${fetched.number} by an isolate that could not know whether it was purged`];
+  const words = `${request} was shown fetch ${fetched.number} by an isolate that could not know whether it was purged`;
+  return [broken(3, "R8", words)];
 }
 
 /**
  * RFC 9111 §4.2.4, RFC 5861: a stale response is served only as the origin permits, and never to a request that awaits
  * a purge.
  */
-function usedTooLong(answer: Answered, { failures }: History, { skewMs }: Bounds): string[] {
+function usedTooLong(answer: Answered, { failures }: History, { skewMs }: Bounds): BrokenPromise[] {
   const { request, arrivedAt, xCache, after, fetched, confirmed } = answer;
   if (!FROM_STORE.includes(xCache)) return [];
-  const wrong: string[] = [];
-  if (after !== null && xCache !== "HIT") wrong.push(`${request} awaits a purge and was shown what is stale`);
+  const wrong: BrokenPromise[] = [];
+  if (after !== null && xCache !== "HIT") {
+    wrong.push(broken(2, "R9", `${request} awaits a purge and was shown what is stale`));
+  }
   const windowMs = { UPDATING: confirmed.staleWhileRevalidateMs, STALE: confirmed.staleIfErrorMs }[xCache!] ?? 0;
   if (arrivedAt - confirmed.receivedAt > confirmed.freshMs + windowMs + skewMs) {
-    wrong.push(`${request} was shown fetch ${fetched.number} as ${xCache} after its time`);
+    const words = `${request} was shown fetch ${fetched.number} as ${xCache} after its time`;
+    wrong.push(broken(3, "RFC 9111 §4.2.4", words));
   }
   const hasFailed = failures.some(({ target, at }) => target === confirmed.target && at >= arrivedAt);
-  if (xCache === "STALE" && !hasFailed) wrong.push(`${request} was shown what is stale, and the origin had not failed`);
+  if (xCache === "STALE" && !hasFailed) {
+    wrong.push(broken(6, "R18", `${request} was shown what is stale, and the origin had not failed`));
+  }
   return wrong;
 }
 
 /** RFC 9111 §4.4: each change is written to the log, under a number that no fetch from before the change can have. */
-function untoldChanges({ changes, purges, gaveUp }: History): string[] {
+function untoldChanges({ changes, purges, gaveUp }: History): BrokenPromise[] {
   const untold = changes.filter(({ target, order, isolate }) => {
     const isTold = purges.some(
       (purge) => purge.kind === "invalidation" && purge.order > order && purge.matches({ target, tags: [] }),
     );
     return !isTold && !gaveUp.has(isolate);
   });
-  return untold.map(({ target, isolate }) => `the log never heard from ${isolate} that ${target} was changed`);
+  return untold.map(({ target, isolate }) =>
+    broken(2, "R15", `the log never heard from ${isolate} that ${target} was changed`),
+  );
 }
 
 /** Promise 5: a purge happens once under its id, its repetition takes place, and its pages are refetched. */
-function lostOrDoubled({ numbersOfIds, owed, refreshed, fetches }: History): string[] {
+function lostOrDoubled({ numbersOfIds, owed, refreshed, fetches }: History): BrokenPromise[] {
   const doubled = [...numbersOfIds].filter(([, numbers]) => numbers.size > 1);
   const isFetched = ({ purge, target, upTo }: History["refreshed"][number]) =>
     [...fetches.values()].some((each) => each.target === target && each.order > purge.order && each.order < upTo);
   return [
-    ...doubled.map(([id, numbers]) => `the purge with the id ${id} has the numbers ${[...numbers]}`),
-    ...owed.filter(({ isPaid }) => !isPaid).map(({ name }) => `${name} was to be repeated, and was not`),
+    ...doubled.map(([id, numbers]) => broken(5, "R20", `the purge with the id ${id} has the numbers ${[...numbers]}`)),
+    ...owed
+      .filter(({ isPaid }) => !isPaid)
+      .map(({ name }) => broken(5, "R20", `${name} was to be repeated, and was not`)),
     ...refreshed
       .filter((each) => !isFetched(each))
-      .map(({ purge, target }) => `${purge.name} was to fetch ${target} anew, and did not`),
+      .map(({ purge, target }) => broken(5, "R20", `${purge.name} was to fetch ${target} anew, and did not`)),
   ];
 }
 
 /** Promise 6: while the origin works, the edge does not answer with an error of its own. */
-function needlessErrors({ errors, failures }: History): string[] {
+function needlessErrors({ errors, failures }: History): BrokenPromise[] {
   const needless = errors.filter(
     ({ target, arrivedAt }) => !failures.some((failure) => failure.target === target && failure.at >= arrivedAt),
   );
-  return needless.map(({ request }) => `${request} was answered with an error, and the origin had not failed`);
+  return needless.map(({ request }) =>
+    broken(6, "R18", `${request} was answered with an error, and the origin had not failed`),
+  );
 }
 
 /**
  * Promise 7: an isolate stores nothing that it would itself refuse (R23), and does not read the log without need (R22).
  */
-function needlessWork({ kept, reads, purges }: History, { leaseMs }: Bounds): string[] {
+function needlessWork({ kept, reads, purges }: History, { leaseMs }: Bounds): BrokenPromise[] {
   const refused = kept.flatMap((page) => {
     const by = purges.find((purge) => isFromBefore(page, purge) && page.told.heardAt(purge) !== null);
-    return by ? [`${page.isolate} kept fetch ${page.fetched.number}, though it knew of ${by.name}`] : [];
+    if (!by) return [];
+    return [broken(7, "R23", `${page.isolate} kept fetch ${page.fetched.number}, though it knew of ${by.name}`)];
   });
   const early = reads.filter(
     ({ begunAt, goodSince }) => goodSince !== null && begunAt < goodSince + leaseMs * RENEWED_AFTER,
   );
-  return [...refused, ...early.map(({ isolate, begunAt }) => `${isolate} read the log at ${begunAt} without need`)];
+  const needless = early.map(({ isolate, begunAt }) =>
+    broken(7, "R22", `${isolate} read the log at ${begunAt} without need`),
+  );
+  return [...refused, ...needless];
 }
 
 function standsInUnknown({ xCache }: Answered, { staleWhileSilent }: Bounds): boolean {

@@ -1,35 +1,45 @@
 /** `npm run simulate`: any number of random worlds that try to break the promises of docs/design.md. */
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
 import { Command, InvalidArgumentError } from "commander";
 import { printTable } from "../../bench/report/table.ts";
 import { neverIn } from "../engine/tally.ts";
-import { explore, hasBroken, runWorld, seedsFrom, tell, WORLDS } from "./explore.ts";
-import { OCCURRENCES } from "./occurrences.ts";
+import { type Explored, type Found, hasBroken, runWorld, tell, together, WORLDS } from "./explore.ts";
+import { noOccurrences, OCCURRENCES } from "./occurrences.ts";
 
 /** The interval of progress lines. A terminal shows one line that changes, a log gets a line now and then. */
 const TOLD_EVERY_MS = process.stderr.isTTY ? 2000 : 60_000;
+/** The worlds that a thread runs at a time, so that none is left with much work at the end. */
+const WORLDS_AT_A_TIME = 50;
+/** Seeds are 31 bits wide, as far as the worlds tell them apart. */
+const SEEDS = 2 ** 31;
 
 interface Options {
-  readonly seeds: number;
-  readonly first: number;
+  readonly worlds: number;
+  readonly from?: number;
+  readonly jobs: number;
   readonly seed?: number;
   readonly steps?: readonly number[];
 }
 
 const command = new Command("simulate")
-  .description("Runs random worlds under seeds, one after the other, until a promise breaks in one.")
-  .option("--seeds <count>", "how many worlds", positive, 10_000)
-  .option("--first <seed>", "the seed of the first one", positive, 1)
+  .description("Runs random worlds, from a new seed each time, and lists those in which a promise breaks.")
+  .option("--worlds <count>", "how many worlds", positive, 10_000)
+  .option("--from <seed>", "the seed of the first one; by default the clock draws it", positive)
+  .option("--jobs <count>", "how many threads run worlds", positive, availableParallelism())
   .option("--seed <seed>", "only the world of this seed, and tell all that happens in it", positive)
   .option("--steps <numbers>", "with --seed: only these of its steps, separated by commas", numbers);
 command.parse();
-const { seeds, first, seed, steps } = command.opts<Options>();
+const { worlds, from = 1 + (Date.now() % SEEDS), jobs, seed, steps } = command.opts<Options>();
 if (steps && seed === undefined) command.error("--steps names steps of one world: say of which, with --seed");
-await (seed === undefined ? simulate(first, seeds) : tellOne(seed, steps));
+await (seed === undefined ? simulate(from, worlds, jobs) : tellOne(seed, steps));
 
-async function simulate(first: number, count: number): Promise<void> {
+async function simulate(from: number, count: number, jobs: number): Promise<void> {
+  console.log(`${count} worlds from seed ${from} on.`);
   const startedAt = performance.now();
   let toldAt = startedAt;
-  const { worlds, found, occurred } = await explore(seedsFrom(first, count), (done) => {
+  const { found, occurred, worlds } = await exploreSideBySide(from, count, jobs, (done, latest) => {
+    for (const each of latest) console.log(`${tell(each)}\n`);
     const now = performance.now();
     if (now - toldAt < TOLD_EVERY_MS) return;
     toldAt = now;
@@ -38,17 +48,19 @@ async function simulate(first: number, count: number): Promise<void> {
     tellProgress(`${done} of ${count} worlds, ${Math.round(aSecond)} a second, ${minutes} min to go`);
   });
   tellProgress("");
-  if (found) {
-    console.log(tell(found));
-    process.exitCode = 1;
-    return;
-  }
+  const seconds = (performance.now() - startedAt) / 1000;
   printTable(
     ["what happened", "times"],
     OCCURRENCES.map((name) => [name, String(occurred[name])]),
   );
-  const seconds = Math.round((performance.now() - startedAt) / 1000);
-  console.log(`\n${worlds} worlds from seed ${first} on, ${seconds} s: no promise broke.`);
+  const pace = `${Math.round(seconds)} s, ${Math.round(worlds / seconds)} worlds a second`;
+  console.log(`\n${worlds} worlds from seed ${from} on, ${pace}.`);
+  if (found.length > 0) {
+    printTable(["promise", "rule", "seed", "what broke"], found.flatMap(rowsOf));
+    process.exitCode = 1;
+    return;
+  }
+  console.log("No promise broke.");
   const missing = neverIn(occurred);
   if (missing.length === 0) return;
   console.log(`That proves nothing of what never happened: ${missing.join(", ")}.`);
@@ -56,11 +68,48 @@ async function simulate(first: number, count: number): Promise<void> {
   else console.log(`${WORLDS} worlds have all of it in them.`);
 }
 
+/** Runs the worlds in threads. `onWorlds` is told of each piece: how many worlds have run, and what it has found. */
+async function exploreSideBySide(
+  from: number,
+  count: number,
+  jobs: number,
+  onWorlds: (done: number, found: readonly Found[]) => void,
+): Promise<Explored> {
+  let explored: Explored = { worlds: 0, found: [], occurred: noOccurrences() };
+  let next = from;
+  const end = from + count;
+  const runAThread = async () => {
+    const thread = new Worker(new URL("./simulate-thread.ts", import.meta.url));
+    while (next < end) {
+      const first = next;
+      next = Math.min(end, first + WORLDS_AT_A_TIME);
+      const { promise, resolve, reject } = Promise.withResolvers<Explored>();
+      thread.once("error", reject).once("message", resolve);
+      thread.postMessage({ first, count: next - first });
+      const piece = await promise;
+      thread.off("error", reject);
+      explored = together(explored, piece);
+      onWorlds(explored.worlds, piece.found);
+    }
+    await thread.terminate();
+  };
+  await Promise.all(Array.from({ length: jobs }, runAThread));
+  return explored;
+}
+
+/** A row for each kind of fault of a world. */
+function rowsOf({ outcome: { seed, broken, bugs } }: Found): string[][] {
+  const kinds = new Map(broken.map(({ promise, rule, words }) => [`${promise} ${rule}`, { promise, rule, words }]));
+  const rows = [...kinds.values()].map(({ promise, rule, words }) => [String(promise), rule, String(seed), words]);
+  return bugs.length > 0 ? [...rows, ["", "an exception", String(seed), bugs[0]!.split("\n")[0]!]] : rows;
+}
+
 async function tellOne(seed: number, steps: readonly number[] | undefined): Promise<void> {
   const outcome = await runWorld(seed, steps);
   const { story, broken, bugs } = outcome;
   console.log(story.join("\n"));
-  console.log(hasBroken(outcome) ? `\n${[...broken, ...bugs].join("\n")}` : "\nNo promise broke.");
+  const words = [...broken.map(({ words }) => words), ...bugs];
+  console.log(hasBroken(outcome) ? `\n${words.join("\n")}` : "\nNo promise broke.");
   if (hasBroken(outcome)) process.exitCode = 1;
 }
 

@@ -14,7 +14,7 @@ import { LateNotes } from "./late-notes.ts";
 import { LateRelay } from "./late-relay.ts";
 import { LateTier } from "./late-tier.ts";
 import type { Occurrences } from "./occurrences.ts";
-import { type Bounds, brokenPromises } from "./promises.ts";
+import { type Bounds, type BrokenPromise, brokenPromises } from "./promises.ts";
 import { RandomOrigin, ROUTE } from "./random-origin.ts";
 import { RelayTroubles } from "./relay-troubles.ts";
 import { SimulatedIsolate } from "./simulated-isolate.ts";
@@ -88,7 +88,7 @@ export interface WorldOptions {
 export interface WorldOutcome {
   readonly seed: number;
   /** The broken promises, in words. */
-  readonly broken: readonly string[];
+  readonly broken: readonly BrokenPromise[];
   /** The exceptions that the code threw. */
   readonly bugs: readonly string[];
   readonly story: readonly string[];

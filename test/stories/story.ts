@@ -41,7 +41,7 @@ export class Story {
 
   /** The broken promises, in words. */
   get broken(): readonly string[] {
-    return brokenPromises(this.history, BOUNDS);
+    return brokenPromises(this.history, BOUNDS).map(({ words }) => words);
   }
 
   /** Its events, for a person, one line each. */

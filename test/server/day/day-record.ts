@@ -124,7 +124,7 @@ export class DayRecord {
     this.#history = new History();
     history.purges.push(...this.purges);
     this.#judged += history.answers.length;
-    for (const words of brokenPromises(history, BOUNDS)) this.broke(words);
+    for (const { words } of brokenPromises(history, BOUNDS)) this.broke(words);
     return this.#broken;
   }
 
