@@ -12,10 +12,10 @@ export function sqlOver(database: DatabaseSync): Sql {
   return {
     exec: (statement, ...bindings) => prepare(statement).all(...bindings) as Record<string, unknown>[],
     transaction: (work) => {
-      database.exec("SAVEPOINT work");
+      prepare("SAVEPOINT work").run();
       try {
         const result = work();
-        database.exec("RELEASE work");
+        prepare("RELEASE work").run();
         return result;
       } catch (cause) {
         // SQLite itself has already rolled back after some errors, among them a full disk.

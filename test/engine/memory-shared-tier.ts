@@ -7,6 +7,8 @@ import type { SharedTier } from "../../worker/store/tiered-store.ts";
 import { Holds } from "./holds.ts";
 import type { Scheduler } from "./scheduler.ts";
 
+type BodyOf = (bytes: Uint8Array<ArrayBuffer>) => StreamedBody;
+
 /** The faults of the tier, each as a probability. */
 export interface Treachery {
   /** A put is acknowledged and stores nothing. */
@@ -25,15 +27,18 @@ export class MemorySharedTier implements SharedTier {
   readonly #scheduler: Scheduler;
   readonly #treachery: Treachery;
   readonly #holds: Holds;
+  readonly #bodyOf: BodyOf;
   readonly #entries = new Map<string, { fields: Headers; body: ArrayBuffer }>();
-  readonly #bodies = new Map<string, Uint8Array>();
+  readonly #bodies = new Map<string, Uint8Array<ArrayBuffer>>();
   /** The number of bytes read of bodies stored apart. */
   bodyBytesRead = 0;
 
-  constructor(scheduler: Scheduler, treachery: Treachery, holds: Holds = new Holds()) {
+  /** `bodyOf`: bytes as a body of the platform. Default: the web's stream. */
+  constructor(scheduler: Scheduler, treachery: Treachery, holds: Holds = new Holds(), bodyOf: BodyOf = streamOfBytes) {
     this.#scheduler = scheduler;
     this.#treachery = treachery;
     this.#holds = holds;
+    this.#bodyOf = bodyOf;
   }
 
   get(key: string): Promise<Found | undefined> | undefined {
@@ -54,7 +59,7 @@ export class MemorySharedTier implements SharedTier {
     if (!entry) return undefined;
     const found = readEnvelope(key, headText(entry.fields));
     if (!found || isMarker(found)) return found;
-    return { head: found.head, body: found.head.bodyKey === null ? streamOfBytes(new Uint8Array(entry.body)) : null };
+    return { head: found.head, body: found.head.bodyKey === null ? this.#bodyOf(new Uint8Array(entry.body)) : null };
   }
 
   async put(stored: Stored): Promise<void> {
@@ -83,7 +88,7 @@ export class MemorySharedTier implements SharedTier {
     if (!whole) return undefined;
     const bytes = part ? whole.slice(part.first, part.last + 1) : whole.slice();
     this.bodyBytesRead += bytes.length;
-    return streamOfBytes(bytes);
+    return this.#bodyOf(bytes);
   }
 
   /** Like the platform's, it stores the bytes that arrived before a stream broke off. */
@@ -100,8 +105,8 @@ export class MemorySharedTier implements SharedTier {
   }
 }
 
-function streamOfBytes(bytes: Uint8Array): ReadableStream<Uint8Array> {
-  return new ReadableStream({
+function streamOfBytes(bytes: Uint8Array): StreamedBody {
+  return new ReadableStream<Uint8Array>({
     start: (controller) => {
       if (bytes.length > 0) controller.enqueue(bytes);
       controller.close();

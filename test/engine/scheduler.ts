@@ -5,6 +5,15 @@ import { Context } from "./context.ts";
 /** The most events of one wait. It is far more than any scenario has, so that an endless loop is detected. */
 const MAX_EVENTS = 100_000;
 
+/** For work outside of this thread. */
+const IDLE_TURNS = 5;
+
+/** What waits for its time. */
+interface Timer {
+  at: number;
+  readonly wake: () => void;
+}
+
 /** A request under way, until its client goes away. */
 export interface Underway {
   isCancelled: boolean;
@@ -23,12 +32,19 @@ export class Scheduler implements Clock {
    */
   choicesBetweenRequests = 0;
   #now: number;
+  readonly #idleTurns: number;
   #ready: { readonly of: Underway | undefined; readonly wake: () => void }[] = [];
-  #timers: { readonly at: number; readonly wake: () => void }[] = [];
+  /** In the order in which they were set. */
+  #timers: Timer[] = [];
   readonly #requests = new Context<Underway>();
 
-  constructor(seed: number, now: number) {
+  /**
+   * `idleTurns`: after so many turns of the event loop in which nothing is ready, time goes on. More than one is needed
+   * only where work is done outside of this thread, such as compression.
+   */
+  constructor(seed: number, now: number, idleTurns = IDLE_TURNS) {
     this.#now = now;
+    this.#idleTurns = idleTurns;
     this.random = chances(seed);
   }
 
@@ -39,7 +55,7 @@ export class Scheduler implements Clock {
   /** Sets the machine's clock back. The remaining time of all waits stays the same. */
   stepBack(ms: number): void {
     this.#now -= ms;
-    this.#timers = this.#timers.map((timer) => ({ ...timer, at: timer.at - ms }));
+    for (const timer of this.#timers) timer.at -= ms;
   }
 
   /**
@@ -55,9 +71,7 @@ export class Scheduler implements Clock {
     this.#timers.push(timer);
     return {
       over: this.#comesBack(promise),
-      cancel: () => {
-        this.#timers = this.#timers.filter((other) => other !== timer);
-      },
+      cancel: () => this.#remove(timer),
     };
   }
 
@@ -95,9 +109,9 @@ export class Scheduler implements Clock {
     const end = this.#now + ms;
     await this.#rest();
     for (;;) {
-      const next = this.#timers.filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at)[0];
-      if (!next) break;
-      this.#timers = this.#timers.filter((timer) => timer !== next);
+      const next = this.#nextTimer();
+      if (next === undefined || next.at > end) break;
+      this.#remove(next);
       this.#now = Math.max(this.#now, next.at);
       next.wake();
       await this.#rest();
@@ -105,9 +119,21 @@ export class Scheduler implements Clock {
     this.#now = end;
   }
 
+  /** The first that fires; of several at the same time, the one that was set first. */
+  #nextTimer(): Timer | undefined {
+    let next: Timer | undefined;
+    for (const timer of this.#timers) if (next === undefined || timer.at < next.at) next = timer;
+    return next;
+  }
+
+  #remove(timer: Timer): void {
+    const at = this.#timers.indexOf(timer);
+    if (at >= 0) this.#timers.splice(at, 1);
+  }
+
   /** Continues until nothing is ready. Throws if that never happens. */
   async #rest(): Promise<void> {
-    for (let idle = 0, events = 0; idle < 5; events++) {
+    for (let idle = 0, events = 0; idle < this.#idleTurns; events++) {
       if (events > MAX_EVENTS) throw new Error("this goes on for ever and comes to no rest");
       await macrotask();
       idle = this.#wakeOne() ? 0 : idle + 1;

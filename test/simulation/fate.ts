@@ -5,6 +5,7 @@ import { Scheduler } from "../engine/scheduler.ts";
 import type { History } from "./history.ts";
 import type { Occurrence, Occurrences } from "./occurrences.ts";
 import { noOccurrences } from "./occurrences.ts";
+import { Storages } from "./storages.ts";
 
 /** Separates the chances of one step from those of its neighbours. */
 const APART = 0x9e3779b1;
@@ -18,6 +19,7 @@ export class Fate {
   readonly scheduler: Scheduler;
   readonly history: History;
   readonly story: string[] = [];
+  readonly storages = new Storages();
   readonly occurred: Occurrences = noOccurrences();
   /** Whether everything in this world is quick and usual, but for its faults. */
   readonly isCalm: boolean;
@@ -29,7 +31,7 @@ export class Fate {
   #order = 0;
 
   constructor(seed: number, history: History, isCalm = false) {
-    this.scheduler = new Scheduler(seed, BEGINNING);
+    this.scheduler = new Scheduler(seed, BEGINNING, 1);
     this.history = history;
     this.#seed = seed;
     this.isCalm = isCalm;

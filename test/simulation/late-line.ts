@@ -43,7 +43,7 @@ export class LateLine {
 
   async push(delta: ViewDelta): Promise<boolean> {
     const fate = this.#fate;
-    const pushed = structuredClone(delta);
+
     await fate.onTheWay(fate.pick([50, 50, 50, 600]));
     this.#isCut ||= this.#happens("connections that were cut without notice", 0.15);
     if (this.#isLost) {
@@ -51,8 +51,8 @@ export class LateLine {
       if (fate.chance(0.5)) await fate.scheduler.wait(GIVEN_UP_MS).over;
       throw new Error("lost");
     }
-    if (this.#happens("repeated pushes", 0.1)) void fate.delay(1500).then(() => this.#learn(pushed));
-    const hasReached = await this.#learn(pushed);
+    if (this.#happens("repeated pushes", 0.1)) void fate.delay(1500).then(() => this.#learn(delta));
+    const hasReached = await this.#learn(delta);
     await fate.onTheWay(fate.pick([50, 50, 600]));
     if (this.#happens("lost confirmations", 0.05)) throw new Error("lost");
     return hasReached;

@@ -1,6 +1,4 @@
-import { DatabaseSync } from "node:sqlite";
 import { CONFIRM_WITHIN_MS } from "../../server/log/log-readers.ts";
-import { sqlOver } from "../../server/log/node-sql.ts";
 import type { PurgeRecord } from "../../worker/ports.ts";
 import { ConnectedLog } from "../../worker/purges/log/connected-log.ts";
 import {
@@ -115,7 +113,7 @@ export class LateLog {
 
   /** The log loses all its stored data, and begins again under another id. */
   makeAnew(): void {
-    this.#sql = sqlOver(new DatabaseSync(":memory:"));
+    this.#sql = this.#fate.storages.empty();
     this.restart();
   }
 
@@ -329,7 +327,7 @@ export class LateLog {
     const confirmations = this.#learners.map(async (learner) => {
       await fate.delay(fate.pick([50, 50, 50, 600]));
       if (this.#happens("lost pushes", 0.05) || fate.now() < this.#silentUntil) return false;
-      return this.learns(learner, structuredClone(pushed));
+      return this.learns(learner, pushed);
     });
     const all = Promise.all(confirmations).then((confirmed) => confirmed.every((isSo) => isSo));
     const hasSettled = await Promise.race([all, fate.scheduler.wait(CONFIRM_WITHIN_MS).over.then(() => false)]);
@@ -371,7 +369,7 @@ export class LateLog {
     // The object that was called may have been replaced; a log that was made anew has another object.
     const called = logs === this.#logs ? log : this.#log;
     const { head } = called;
-    let reply = structuredClone(work(called));
+    let reply = work(called);
     if (after && this.#learners) reply = await after(reply, called.changesSince(head));
     if (after && called === this.#log) this.#connected.push();
     if (this.#happens("repeated messages to the log", 0.03)) {

@@ -1,5 +1,3 @@
-import { DatabaseSync } from "node:sqlite";
-import { sqlOver } from "../../server/log/node-sql.ts";
 import type { ConnectingReader, LogConnection, ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
 import type { Sql } from "../../worker/purges/log/sql.ts";
@@ -134,7 +132,7 @@ export class LateRelay {
 
   #begin(isStorageLost: boolean): void {
     const fate = this.#fate;
-    if (isStorageLost) this.#sql = sqlOver(new DatabaseSync(":memory:"));
+    if (isStorageLost) this.#sql = fate.storages.empty();
     const clock = { now: () => fate.now() + this.#offsetMs, wait: (ms: number) => fate.scheduler.wait(ms) };
     const id = `copy ${++this.#objects} of ${this.#name}`;
     const copy = new SqlPurgeLog(this.#sql, this.#settings, clock.now, () => id);
@@ -180,7 +178,7 @@ export class LateRelay {
     await fate.delay(80);
     if (fate.now() < this.#silentUntil) throw new Error("silent");
     this.#fail("lost messages to a relay", 0.01);
-    const reply = structuredClone(await work());
+    const reply = await work();
     await fate.delay(fate.pick([50, 50, 50, 50, 50, 50, 50, 1500]));
     this.#fail("lost replies of a relay", 0.02);
     return reply;

@@ -1,11 +1,12 @@
 import type { Found } from "../../worker/ports.ts";
-import { inPairs } from "../../worker/rules/fields/fields.ts";
+import { fieldIn } from "../../worker/rules/fields/fields.ts";
 import { isMarker, type Stored } from "../../worker/rules/storing/stored-response.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
 import { MemorySharedTier } from "../engine/memory-shared-tier.ts";
 import { numbersIn } from "./answer-numbers.ts";
 import type { Fate } from "./fate.ts";
 import type { Reader } from "./late-log.ts";
+import { wholeBody } from "./origin-body.ts";
 
 /** A PoP's shared tier with faults: it is slow, loses entries, fails, and completes its puts late. */
 export class LateTier {
@@ -14,7 +15,7 @@ export class LateTier {
 
   constructor(fate: Fate) {
     this.#fate = fate;
-    this.#tier = new MemorySharedTier(fate.scheduler, { lostPuts: 0, evictions: 0 });
+    this.#tier = new MemorySharedTier(fate.scheduler, { lostPuts: 0, evictions: 0 }, undefined, wholeBody);
   }
 
   /** The tier as one isolate reaches it. */
@@ -59,9 +60,7 @@ export class LateTier {
   #noteKept(stored: Stored, { name, told }: Reader): void {
     if (isMarker(stored)) return;
     const { fetches, kept } = this.#fate.history;
-    const { fetch, validation } = numbersIn(
-      new Headers([...inPairs(stored.head.fields)].map(([name, value]) => [name, value])),
-    );
+    const { fetch, validation } = numbersIn({ get: (field) => fieldIn(stored.head.fields, field) });
     const fetched = fetches.get(fetch!)!;
     const confirmed = validation === null ? fetched : fetches.get(validation)!;
     kept.push({ isolate: name, fetched, confirmed, told: told.soFar() });

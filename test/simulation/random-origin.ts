@@ -1,10 +1,11 @@
-import { fromWebResponse } from "../../worker/platform/web-answer.ts";
-import type { Origin, OriginAnswer, OriginRequest } from "../../worker/ports.ts";
+import type { Origin, OriginAnswer, OriginRequest, StreamedBody } from "../../worker/ports.ts";
+import { Fields } from "../../worker/rules/fields/fields.ts";
 import { FETCH_FIELD, VALIDATION_FIELD } from "./answer-numbers.ts";
 import { DIRECTIVES, LONG_LIVED, languageOf } from "./directives.ts";
 import type { Fate } from "./fate.ts";
 import type { Fetched } from "./history.ts";
 import { identityOf } from "./identity.ts";
+import { originBody } from "./origin-body.ts";
 import { isCrossedBy } from "./promises.ts";
 
 export const PATHS = ["/a", "/b", "/plog/c"];
@@ -83,22 +84,19 @@ export class RandomOrigin {
     fate.history.fetches.set(number, fetched);
     fate.tell(`fetch ${number} gets version ${version} of ${target} (${directives.said}; ${tags})`);
 
-    const headers = new Headers({ "cache-control": directives.said });
-    if (tags.length > 0) headers.set("cache-tag", tags.join(","));
-    if (language !== null) headers.set("vary", "accept-language");
-    if (fate.random() < 0.5) headers.set("date", new Date(fate.now()).toUTCString());
+    const fields = new Fields([["cache-control", directives.said]]);
+    if (tags.length > 0) fields.set("cache-tag", tags.join(","));
+    if (language !== null) fields.set("vary", "accept-language");
+    if (fate.random() < 0.5) fields.set("date", new Date(fate.now()).toUTCString());
     const etag = `"${version}${language ?? "-"}"`;
-    if (fate.random() < 0.9) headers.set("etag", etag);
+    if (fate.random() < 0.9) fields.set("etag", etag);
     const isNotModified = sent.get("if-none-match")?.split(", ").includes(etag) ?? false;
     this.#countCrossings(fetched, isNotModified);
-    if (isNotModified || method === "HEAD") headers.set(VALIDATION_FIELD, String(number));
-    else headers.set(FETCH_FIELD, String(number));
-    if (isNotModified)
-      return { kind: "answered", response: fromWebResponse(new Response(null, { status: 304, headers })) };
+    fields.set(isNotModified || method === "HEAD" ? VALIDATION_FIELD : FETCH_FIELD, String(number));
+    if (isNotModified) return answered(304, fields);
     const text = `fetch ${String(number).padStart(4)} whole`;
-    headers.set("content-length", String(text.length));
-    const body = method === "HEAD" ? null : this.#bodyOf(text);
-    return { kind: "answered", response: fromWebResponse(new Response(body, { headers })) };
+    fields.set("content-length", String(text.length));
+    return answered(200, fields, method === "HEAD" ? null : this.#bodyOf(text));
   }
 
   /** The version that a replica shows. Some replicas lag, so theirs is an older one. */
@@ -115,8 +113,7 @@ export class RandomOrigin {
     const fate = this.#fate;
     await fate.delay(fate.pick([10, 200, 3000]));
     if (this.#isFailing()) return this.#fail(target);
-    if (fate.random() < 0.15)
-      return { kind: "answered", response: fromWebResponse(new Response("refused", { status: 409 })) };
+    if (fate.random() < 0.15) return answered(409);
     const change = (path: string) => ({ target: path, order: this.edit(path), isolate });
     const named = fate.random() < 0.3 ? fate.pick(PATHS.filter((path) => path !== target)) : null;
     const changes = [change(target), ...(named === null ? [] : [change(named)])];
@@ -127,11 +124,7 @@ export class RandomOrigin {
     fate.count("changes by unsafe methods");
     fate.count("unsafe methods whose answer was lost", isLost);
     if (isLost) return { kind: "failed", because: "timed-out", cause: "simulated" };
-    const headers = new Headers(named === null ? {} : { "content-location": named });
-    return {
-      kind: "answered",
-      response: fromWebResponse(new Response("done", { status: fate.pick([200, 201, 303]), headers })),
-    };
+    return answered(fate.pick([200, 201, 303]), new Fields(named === null ? [] : [["content-location", named]]));
   }
 
   #isFailing(): boolean {
@@ -140,8 +133,7 @@ export class RandomOrigin {
 
   #fail(target: string): OriginAnswer {
     this.#fate.history.failures.push({ target, at: this.#fate.now() });
-    if (this.#fate.random() < 0.5)
-      return { kind: "answered", response: fromWebResponse(new Response("overloaded", { status: 503 })) };
+    if (this.#fate.random() < 0.5) return answered(503);
     return { kind: "failed", because: "unreachable", cause: "simulated" };
   }
 
@@ -155,18 +147,18 @@ export class RandomOrigin {
     );
   }
 
-  #bodyOf(text: string): ReadableStream<Uint8Array> {
+  #bodyOf(text: string): StreamedBody {
     const isCut = this.#fate.random() < 0.05;
     const isSlow = this.#fate.random() < 0.3;
-    const bytes = new TextEncoder().encode(text);
-    return new ReadableStream<Uint8Array>({
-      start: async (controller) => {
-        controller.enqueue(bytes.slice(0, 5));
-        if (isSlow) await this.#fate.delay(2000);
-        if (isCut) return controller.error(new Error("cut off"));
-        controller.enqueue(bytes.slice(5));
-        controller.close();
-      },
-    });
+    const isInPieces = isCut || isSlow || this.#fate.random() < 0.5;
+    const rest = async () => {
+      if (isSlow) await this.#fate.delay(2000);
+      if (isCut) throw new Error("cut off");
+    };
+    return originBody({ bytes: new TextEncoder().encode(text), rest: isInPieces ? rest : null });
   }
+}
+
+function answered(status: number, fields = new Fields(), body: StreamedBody | null = null): OriginAnswer {
+  return { kind: "answered", response: { status, statusText: "", fields, body } };
 }

@@ -1,12 +1,13 @@
 import { answerForChild } from "../../server/parent/answer-for-child.ts";
 import { readPosition } from "../../server/parent/parent-fields.ts";
 import type { LearningIsolate } from "../../worker/isolate.ts";
-import { fromWebResponse, toWebResponse } from "../../worker/platform/web-answer.ts";
-import type { Answer, OriginRequest, OriginResponse } from "../../worker/ports.ts";
+import { toWebResponse } from "../../worker/platform/web-answer.ts";
+import type { Answer, ClientRequest, OriginRequest, OriginResponse, StreamedBody } from "../../worker/ports.ts";
 import type { ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import { HOST } from "../engine/scenario.ts";
 import type { Reader } from "./late-log.ts";
+import { wholeBody } from "./origin-body.ts";
 import type { Told } from "./told.ts";
 
 /** One isolate of the worker, with its knowledge of the logs. */
@@ -53,19 +54,21 @@ export class SimulatedIsolate {
     const after = headers.get("tidemark-after")!;
     const arrivedAt = this.#clock();
     this.#reader.bearers++;
-    const answer = await this.#running.fetch({
-      request: { method, headers, body, bodyUsed: false },
-      url: `http://${HOST}${pathAndQuery}`,
-      background: this.#background,
-      clientAddress: null,
-      child: { after: readPosition(after) },
-    });
+    const request = { method, headers, body, bodyUsed: false };
+    const child = { after: readPosition(after) };
+    const answer = await this.#running.fetch({ ...this.#incoming(request, pathAndQuery), child });
     this.#reader.bearers--;
     this.#reader.lastBearerAt = this.#now();
     const { position } = this.#running;
     const rules = { hasSameRules: true, hiddenFields: [], maxFieldBytes: Number.POSITIVE_INFINITY };
     const forChild = answerForChild(answer as Answer, { after, arrivedAt, now: this.#clock, position, ...rules });
-    return fromWebResponse(toWebResponse(forChild));
+    const { status, statusText, fields: told, body: given } = forChild;
+    return {
+      status,
+      statusText,
+      fields: new Fields(told),
+      body: given instanceof Uint8Array ? wholeBody(given) : given,
+    };
   }
 
   /** Takes in a push of the log. */
@@ -73,23 +76,32 @@ export class SimulatedIsolate {
     return this.#running.learn(delta, this.#background);
   }
 
+  /** Answers a call of the control plane. */
   async send(path: string, init: RequestInit): Promise<Response> {
     if (this.admission) await this.admission;
-    const background = this.#background;
     const request = new Request(`http://${HOST}${path}`, init);
-    return toWebResponse(await this.#running.fetch({ request, url: request.url, background, clientAddress: null }));
+    return toWebResponse(await this.#running.fetch(this.#incoming(request, path)));
+  }
+
+  /** Answers a visitor. `isBearer`: whether the fields hold a token, for which the log may be read. */
+  async visit(method: string, path: string, fields: Fields, isBearer = false): Promise<Answer> {
+    if (this.admission) await this.admission;
+    const body: StreamedBody | null = method === "POST" ? wholeBody(NEW_PAGE) : null;
+    if (isBearer) this.#reader.bearers++;
+    const answer = await this.#running.fetch(this.#incoming({ method, headers: fields, body, bodyUsed: false }, path));
+    if (!isBearer) return answer as Answer;
+    this.#reader.bearers--;
+    this.#reader.lastBearerAt = this.#now();
+    return answer as Answer;
+  }
+
+  #incoming(request: ClientRequest, path: string) {
+    return { request, url: `http://${HOST}${path}`, background: this.#background, clientAddress: null };
   }
 
   get #background() {
     return { run: (work: Promise<unknown>) => void work.catch(this.#onBug) };
   }
-
-  /** Sends the request of a token's bearer, for whom alone the log may be read. */
-  async sendWithToken(path: string, init: RequestInit): Promise<Response> {
-    this.#reader.bearers++;
-    const response = await this.send(path, init);
-    this.#reader.bearers--;
-    this.#reader.lastBearerAt = this.#now();
-    return response;
-  }
 }
+
+const NEW_PAGE = new TextEncoder().encode("new");

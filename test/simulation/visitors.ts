@@ -1,3 +1,6 @@
+import { nodeBodies } from "../../server/bodies/node-bodies.ts";
+import type { Answer } from "../../worker/ports.ts";
+import { Fields } from "../../worker/rules/fields/fields.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import { numbersIn } from "./answer-numbers.ts";
 import { languageOf } from "./directives.ts";
@@ -42,24 +45,23 @@ export class Visitors {
     const toldAtArrival = isolate.told.soFar();
     const { until } = toldAtArrival.lease;
     fate.count("lapsed leases", toldAtArrival.hasHeard && asking.arrivedAt > until);
-    const fields = new Headers(visitorFields(identity, language));
+    const fields = new Fields(Object.entries(visitorFields(identity, language)));
     const token = after ?? invented;
     if (token) fields.set("tidemark-after", `${token.logId}.${token.seq}`);
     const withToken = token ? ` with the token of ${after ? after.name : "no purge"}` : "";
     fate.tell(`${asking.request} arrives from ${identity} in "${language}"${withToken}`);
-    const init = { method, headers: fields };
-    const response = await (token ? isolate.sendWithToken(path, init) : isolate.send(path, init));
-    const xCache = response.headers.get("x-cache");
+    const answer = await isolate.visit(method, path, fields, token !== null);
+    const xCache = answer.fields.get("x-cache");
     const givenBy = isolate.told.soFar();
     const chosenBy = FROM_STORE.includes(xCache) ? givenBy : toldAtArrival;
-    const isWhole = await this.#isWhole(response, asking, method);
+    const isWhole = await this.#isWhole(answer, asking, method);
     fate.history.unanswered.delete(asking.request);
-    const { fetch, validation } = numbersIn(response.headers);
-    if (!isWhole || fetch === null) return fate.tell(`${asking.request} gets ${response.status}`);
+    const { fetch, validation } = numbersIn(answer.fields);
+    if (!isWhole || fetch === null) return fate.tell(`${asking.request} gets ${answer.status}`);
     const fetched = fate.history.fetches.get(fetch)!;
     const confirmed = validation === null ? fetched : fate.history.fetches.get(validation)!;
     fate.tell(`${asking.request} gets fetch ${fetch}${validation ? `, confirmed by ${validation}` : ""}: ${xCache}`);
-    const given = response.headers.get(TOLD_FIELD);
+    const given = answer.fields.get(TOLD_FIELD);
     const parent = given === null || FROM_STORE.includes(xCache) ? null : fate.history.parents[Number(given)]!;
     fate.count("hits of what a parent has given", given !== null && xCache === "HIT");
     const by = {
@@ -94,10 +96,10 @@ export class Visitors {
     const fate = this.#fate;
     const { request } = this.#arrive("POST", path, isolate);
     fate.tell(`${request} arrives`);
-    const response = await isolate.send(path, { method: "POST", body: "new" });
-    await response.text();
+    const answer = await isolate.visit("POST", path, new Fields());
+    await textOf(answer);
     fate.history.unanswered.delete(request);
-    fate.tell(`${request} is answered: ${response.status}`);
+    fate.tell(`${request} is answered: ${answer.status}`);
     if (fate.chance(0.7)) return;
     await fate.delay(800);
     return this.post(isolate, path);
@@ -119,11 +121,11 @@ export class Visitors {
   }
 
   /** Whether the answer is a complete page. A HEAD shows only its fields. */
-  async #isWhole(response: Response, asking: Asking, method: string): Promise<boolean> {
+  async #isWhole(answer: Answer, asking: Asking, method: string): Promise<boolean> {
     const { history } = this.#fate;
-    const body = await response.text().catch(() => null);
-    if (response.status >= 500) history.errors.push(asking);
-    if (response.status !== 200) return false;
+    const body = await textOf(answer);
+    if (answer.status >= 500) history.errors.push(asking);
+    if (answer.status !== 200) return false;
     const isWhole = method === "HEAD" || (body !== null && /^fetch +\d+ whole$/.test(body));
     if (!isWhole && body !== null) history.cutShort.push(asking.request);
     return isWhole;
@@ -152,3 +154,19 @@ export class Visitors {
     fate.count("stale pages while log and origin were down", xCache === "STALE" && isUnknown);
   }
 }
+
+/** The body of an answer; `null` if it is cut off. */
+async function textOf({ body }: Answer): Promise<string | null> {
+  if (body === null) return "";
+  if (body instanceof Uint8Array) return UTF_8.decode(body);
+  const reader = nodeBodies.readThrough(body);
+  let text = "";
+  try {
+    for (let piece = await reader.next(); piece !== null; piece = await reader.next()) text += UTF_8.decode(piece);
+  } catch {
+    return null;
+  }
+  return text;
+}
+
+const UTF_8 = new TextDecoder();

@@ -1,8 +1,8 @@
+import { nodeBodies } from "../../server/bodies/node-bodies.ts";
 import { Counters } from "../../worker/insight/counters.ts";
 import { startIsolate } from "../../worker/isolate.ts";
 import type { EdgeEvent } from "../../worker/ports.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
-import { memoryBodies } from "../engine/memory-bodies.ts";
 import { BEGINNING, HOST } from "../engine/scenario.ts";
 import { Backend, EVERYTHING, UNRELATED } from "./backend.ts";
 import type { Around } from "./calm/around.ts";
@@ -187,6 +187,7 @@ export class World {
     await scheduler.advance(REST_MS);
     this.#noteForgotten();
     const broken = brokenPromises(this.#history, this.#bounds);
+    this.#fate.storages.giveBack();
     return { seed: this.#seed, broken, bugs: this.#bugs, story, occurred };
   }
 
@@ -395,7 +396,7 @@ export class World {
         list: async () => ({ purges: [], next: null }),
         find: (seq, waitMs = 0) => this.#log.find(seq, waitMs),
       },
-      bodies: memoryBodies,
+      bodies: nodeBodies,
       webRequest: ({ request }) => request as Request,
       fingerprint: async (text) => text,
       tokens: { check: async () => ({ kind: "allowed", name: "simulation" }) },

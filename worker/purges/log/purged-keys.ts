@@ -56,6 +56,7 @@ export class PurgedKeys {
 
   /** The keys with numbers above `from` and up to `to`, the newest first. */
   newest(from: number, to: number, limit: number): PurgedKey[] {
+    if (from >= to) return [];
     return this.#sql.exec(
       "SELECT a, b, seq FROM purged_keys WHERE seq > ? AND seq <= ? ORDER BY seq DESC LIMIT ?",
       from,

@@ -126,15 +126,16 @@ export class SqlPurgeLog {
   follow({ logId, to, floor, heads, items }: ViewDelta): void {
     this.#sql.transaction(() => {
       if (this.#state().id !== logId) this.#beginAnew(logId);
-      this.#keys.take(items);
       // Nothing is written where there is no news, because each row costs money, and replies wait for it.
-      if (to > this.#state().head) {
+      if (items.length > 0) this.#keys.take(items);
+      const state = this.#state();
+      if (to > state.head) {
         this.#sql.exec(
           "UPDATE state SET head = ?, hard = max(hard, ?), soft = max(soft, ?), invalidate = max(invalidate, ?)",
           ...[to, heads.hard, heads.soft, heads.invalidate],
         );
       }
-      if (floor > this.#state().floor) this.#forgetUpTo(floor);
+      if (floor > state.floor) this.#forgetUpTo(floor);
     });
   }
 
@@ -165,8 +166,7 @@ export class SqlPurgeLog {
   }
 
   #replyTo(since: ReaderPosition | null, leaseMs: number): ViewDelta {
-    this.#noticeLostHistory(since);
-    const { id: logId, head: to, floor, hard, soft, invalidate } = this.#state();
+    const { id: logId, head: to, floor, hard, soft, invalidate } = this.#noticeLostHistory(since);
     const isOfThisLog = since?.logId === logId;
     const from = isOfThisLog ? since.seq : 0;
     const unread = (isOfThisLog && since.unread) || null;
@@ -254,7 +254,7 @@ export class SqlPurgeLog {
         hard INTEGER, soft INTEGER, invalidate INTEGER, longest_lease TEXT)`,
     );
     const state = this.#sql.exec("SELECT form FROM state")[0];
-    if (state?.form !== STORAGE_FORMAT) {
+    if (state && state.form !== STORAGE_FORMAT) {
       for (const table of ["purged_keys", "audit", "ids", "repeats"]) this.#sql.exec(`DROP TABLE IF EXISTS ${table}`);
     }
     this.#sql.exec(
@@ -280,13 +280,14 @@ export class SqlPurgeLog {
 
   /**
    * A reader that is ahead of the head shows that storage went back in time. Continuing would use numbers twice, so
-   * another log begins (R13).
+   * another log begins (R13). Returns the state after that.
    */
-  #noticeLostHistory(since: Stamp | null): void {
-    const { id, head } = this.#state();
-    if (since?.logId !== id || since.seq <= head) return;
+  #noticeLostHistory(since: Stamp | null): State {
+    const state = this.#state();
+    if (since?.logId !== state.id || since.seq <= state.head) return state;
     this.#leases.noteNameless(this.#now());
     this.#sql.exec("UPDATE state SET id = ?", this.#newId());
+    return this.#state();
   }
 
   #addNew(purge: AppendRequest, mode: PurgeMode, now: number, settlesInMs: number): number {
