@@ -129,7 +129,7 @@ export interface OriginRequest {
    * How far a cache that stands in for the origin must have read the log before it may answer from its store;
    * absent or `null` if it may not. The origin itself has no use for it.
    */
-  readonly after?: ReceiptToken | null;
+  readonly after?: Stamp | null;
 }
 
 /** The origin's answer, with its fields as they came. */
@@ -145,7 +145,7 @@ export interface OriginResponse {
 
 /** What a cache tells of the age of an answer that it gives in place of the origin. */
 export interface ParentAge {
-  /** How long before the request it was fetched, in milliseconds; 0 if it was fetched for it. */
+  /** How long before the request it was fetched, in milliseconds; 0 only if it was fetched for it. */
   readonly fetchedBeforeMs: number;
   /** Its age, which the field `Age` tells in whole seconds. */
   readonly ageMs: number;
@@ -167,6 +167,11 @@ export type OriginAnswer =
 export interface Origin {
   /** The origin's address, without a trailing slash. */
   readonly url: string;
+  /**
+   * True for a cache that stands in for the origin. It confirms nothing that is stored here, because its own copy of a
+   * page may lack a tag by which this one has been purged. Default: false.
+   */
+  readonly isCache?: boolean;
   fetch(request: OriginRequest): Promise<OriginAnswer>;
 }
 
@@ -309,7 +314,13 @@ export interface PurgeAudit {
  * stored because it is purged.
  */
 export type SharedFetchOutcome =
-  | { readonly kind: "storable"; readonly stored: StoredResponse; readonly kept: Promise<unknown> }
+  | {
+      readonly kind: "storable";
+      readonly stored: StoredResponse;
+      readonly kept: Promise<unknown>;
+      /** True if a cache in place of the origin has answered with what it had fetched earlier (R5). */
+      readonly isOfEarlierFetch?: boolean;
+    }
   | EndedElsewhere;
 
 /** The same for those who wait in another isolate. */
@@ -462,7 +473,11 @@ export interface Answer {
 
 /** What visitors do not see of an answer, for a cache that asks this one in place of the origin. */
 export type AnswerSource =
-  | { readonly head: Omit<StoredHead, "bodyBytes" | "bodyKey"> }
+  | {
+      readonly head: Omit<StoredHead, "bodyBytes" | "bodyKey">;
+      /** False if it was fetched, or confirmed by the origin, for this request. */
+      readonly isOfEarlierFetch: boolean;
+    }
   /** The answer of the origin, which is not stored. */
   | { readonly passedOn: OriginResponse };
 

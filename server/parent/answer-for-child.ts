@@ -36,17 +36,14 @@ export function answerForChild(answer: Answer, child: ForChild): Answer {
   let parentAge = FETCHED_NOW;
   let hasEnd = true;
   if (source && "head" in source) {
-    const { head } = source;
+    const { head, isOfEarlierFetch } = source;
+    const fetchedBeforeMs = Math.max(isOfEarlierFetch ? 1 : 0, child.arrivedAt - head.fetchedAt);
     const ageMs = currentAgeMs(head.initialAgeMs, head.receivedAt, child.now());
-    parentAge = { fetchedBeforeMs: Math.max(0, child.arrivedAt - head.fetchedAt), ageMs: Math.ceil(ageMs) };
+    parentAge = { fetchedBeforeMs, ageMs: Math.ceil(ageMs) };
     for (const name of OF_BROWSERS) {
       const value = storedField(head, name);
       if (value === null) fields.delete(name);
       else fields.set(name, value);
-    }
-    // A visitor's 304 has few fields. A cache updates all of those that it has stored (RFC 9111 §3.2).
-    if (answer.status === 304) {
-      for (const [name, value] of inPairs(head.fields)) if (!fields.has(name)) fields.set(name, value);
     }
     for (const [name, value] of inPairs(head.hiddenFields)) fields.set(name, value);
     const tags = tagsOf(head);

@@ -44,6 +44,7 @@ const LAST_PAUSE_MS = 16_000;
  */
 export class ParentOrigin implements Origin {
   readonly url: string;
+  readonly isCache = true;
   readonly #parts: ParentOriginParts;
   readonly #originFields: ReadonlySet<string>;
   #failures = 0;

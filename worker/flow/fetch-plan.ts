@@ -42,8 +42,8 @@ function plan(kind: FetchPlan["kind"], miss: Miss): FetchPlan {
  * Whether a request for a part fetches the whole page: if the page may be small, or if a stored response can be
  * confirmed.
  */
-function mayFetchWhole({ site, ports }: RequestContext, miss: Miss): boolean {
-  return site.limits.fetchWholeBytes > 0 || conditionsOf(miss, ports.clock.now()) !== null;
+function mayFetchWhole(context: RequestContext, miss: Miss): boolean {
+  return context.site.limits.fetchWholeBytes > 0 || conditionsOf(context, miss) !== null;
 }
 
 /** Whether the origin would not see the session of the request, because the route keys by other cookies alone. */

@@ -58,8 +58,9 @@ export function missOf(context: RequestContext, unusable: readonly UnusableRespo
 }
 
 /** The fields that ask the origin to confirm what is stored; `null` if there is nothing that it could confirm. RFC 9111 §4.3.1. */
-export function conditionsOf({ toValidate }: Miss, now: number): ReturnType<typeof validationFields> {
-  return toValidate && validationFields(validatorsOf(toValidate.head), now);
+export function conditionsOf({ ports }: RequestContext, { toValidate }: Miss): ReturnType<typeof validationFields> {
+  if (toValidate === null || ports.origin.isCache) return null;
+  return validationFields(validatorsOf(toValidate.head), ports.clock.now());
 }
 
 /** The reasons to validate a response that is not known to be stale. */

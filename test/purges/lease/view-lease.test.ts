@@ -388,6 +388,16 @@ describe("a view's lease", () => {
       expect(await bearer).toEqual(token);
     });
 
+    test("stays in force where the view refuses the reply, which then proves nothing (R9, R11)", async () => {
+      await renewed(5);
+      const token = { logId: "b", seq: 1 };
+      const bearer = lease.renew(behind, token);
+      await rest();
+      await lease.learn(deltaOf(5, 6), behind); // the view changes, so that the call under way is older than it
+      log.answer(1, 1, "b");
+      expect(await bearer).toEqual(token);
+    });
+
     test("causes no read where others have begun the one that it needs", async () => {
       const bearers = Array.from({ length: 50 }, () => lease.renew(behind, { logId: "invented", seq: 9 }));
       await rest();

@@ -121,6 +121,7 @@ export class TierNode {
       sharedTier: memoryAlone,
       origin: {
         url: parent && !options.fallsBack ? "http://parent.test" : originUrl,
+        isCache: parent !== undefined,
         fetch: (asked) => next().fetch(asked),
       },
       log: (options.log ?? shared).connect(() => this.isCutOff),

@@ -26,9 +26,10 @@ export function answerFromStore(
   if (form instanceof Promise) return form.then((awaited) => answerInForm(context, stored, awaited, metadata));
   const answer = answerInForm(context, stored, form, metadata);
   if (!child) return answer;
-  const { head } = stored;
-  if (answer instanceof Promise) return answer.then((read) => read && withSource(child, read, { head }));
-  return withSource(child, answer, { head });
+  const { outcome } = metadata;
+  const source = { head: stored.head, isOfEarlierFetch: outcome.kind !== "forwarded" || outcome.collapsed };
+  if (answer instanceof Promise) return answer.then((read) => read && withSource(child, read, source));
+  return withSource(child, answer, source);
 }
 
 /** `form` is the stored response as the client gets it. Memory keeps `stored`, and parts are cut from it. */

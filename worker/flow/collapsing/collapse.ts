@@ -80,7 +80,7 @@ async function followOrTryAgain(attempt: Attempt, leader: SharedFetch): Promise<
       return attempt.hasFailed ? fetchAlone() : collapse({ ...attempt, hasFailed: true });
     }
     case "storable":
-      if (await mayFollow(context, leader, outcome.stored.head, token)) {
+      if (await mayFollow(context, leader, outcome, token)) {
         const answer = await follow(context, outcome.stored, miss);
         if (answer) return answer;
       }

@@ -33,11 +33,11 @@ export function waitFor(
 export async function mayFollow(
   context: RequestContext,
   leader: SharedFetch,
-  stored: StoredHead,
+  { stored: { head }, isOfEarlierFetch }: Extract<SharedFetchOutcome, { kind: "storable" }>,
   token: ReceiptToken | null,
 ): Promise<boolean> {
-  if (leader.order > context.order) return true;
-  return (await isUnpurged(context, stored, token)) && isReusable(context, stored);
+  if (leader.order > context.order && !isOfEarlierFetch) return true;
+  return (await isUnpurged(context, head, token)) && isReusable(context, head);
 }
 
 async function isUnpurged(

@@ -1,4 +1,4 @@
-import type { Answer, OriginAnswer, OriginResponse, ParentAge, ReceiptToken } from "../../ports.ts";
+import type { Answer, OriginAnswer, OriginResponse, ParentAge } from "../../ports.ts";
 import { reasonFieldIsBroken, reasonToRefuseFields } from "../../rules/fields/field-limits.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 import { hasLooped, originRequestFields } from "../../rules/forwarding/origin-request-fields.ts";
@@ -142,13 +142,16 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
 }
 
 /**
- * How far a cache in place of the origin must have read the log: as far as this one, whose stamp counts from there (R1),
- * and as far as the request's token says (R9). A refresh is not answered from any store.
+ * How far a cache in place of the origin must have read the log to answer from its store: as far as this one, whose stamp
+ * counts from there (R1), and as far as the request's token says (R9). `null` if nothing stored may answer: a refresh, or
+ * a token of another log, whose number says nothing of this one's.
  */
-function neededPosition({ facts }: RequestContext, position: Stamp | null): ReceiptToken | null {
-  if (facts.mode === "refresh") return null;
+function neededPosition({ facts }: RequestContext, position: Stamp | null): Stamp | null {
   const { receiptToken: token } = facts;
-  return token === null || (position?.logId === token.logId && position.seq >= token.seq) ? position : token;
+  if (facts.mode === "refresh" || position === null) return null;
+  if (token === null) return position;
+  if (token.logId !== position.logId) return null;
+  return token.seq > position.seq ? token : position;
 }
 
 /** Treats an answer with too many fields, or with broken ones, as a failure of the origin. */

@@ -22,7 +22,7 @@ export async function forwardHead(context: RequestContext, miss: Miss): Promise<
   if (result.kind !== "answered") return result.answer();
   const { response } = result;
   const stored = miss.selected;
-  if (stored && response.status === 200 && stored.head.status === 200) {
+  if (stored && !ports.origin.isCache && response.status === 200 && stored.head.status === 200) {
     const { fields, announcedBytes } = response;
     const effect = freshenByHead(
       { ...validatorsOf(stored.head), bodyBytes: stored.head.bodyBytes },

@@ -46,7 +46,7 @@ export function fetchAndStore(context: RequestContext, miss: Miss, leader: Leadi
 
 async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: TellFollowers): Promise<Answer> {
   try {
-    const conditions = conditionsOf(miss, context.ports.clock.now());
+    const conditions = conditionsOf(context, miss);
     const result = await askOrigin(context, { storing: true, conditions: conditions ?? [] });
     const stale = hasFailed(result) ? await staleAnswer(context, miss, result) : null;
     if (stale) {
@@ -57,12 +57,22 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
       tellFollowers({ kind: "failed", byOrigin: result.kind === "failed" });
       return result.answer();
     }
-    const answer = answerBy(context, miss, conditions && miss.toValidate, result.response, tellFollowers);
+    const tell = isOfEarlierFetch(result.response) ? tellOfEarlierFetch(tellFollowers) : tellFollowers;
+    const answer = answerBy(context, miss, conditions && miss.toValidate, result.response, tell);
     return answer instanceof Promise ? await answer : answer;
   } catch (cause) {
     tellFollowers({ kind: "failed", byOrigin: false }); // None waits for a leader that is gone by a bug.
     throw cause;
   }
+}
+
+function isOfEarlierFetch({ parentAge }: FetchedResponse): boolean {
+  return (parentAge?.fetchedBeforeMs ?? 0) > 0;
+}
+
+/** Tells the followers that the answer may be older than they are, although it was asked for after they arrived (R5). */
+function tellOfEarlierFetch(tell: TellFollowers): TellFollowers {
+  return (news) => tell(news.kind === "storable" ? { ...news, isOfEarlierFetch: true } : news);
 }
 
 /** Answers by what the origin has sent. `offered`: the stored response that it was asked to confirm. */
@@ -232,11 +242,12 @@ function answerWhileStoring(
   setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));
   markOutcome(fields, miss.xCache, forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false }));
   reportFetched(context, miss.xCache);
+  const source = { head, isOfEarlierFetch: isOfEarlierFetch(response) };
   if (response.status === 200 && isHeldByClient(context, head)) {
     background.run(cancelBody(body)); // the body is read for the store alone
-    return withSource(child, answerWith(null, 304, notModifiedFields(fields)), { head });
+    return withSource(child, answerWith(null, 304, notModifiedFields(fields)), source);
   }
-  return withSource(child, answerWith(body, response.status, fields), { head });
+  return withSource(child, answerWith(body, response.status, fields), source);
 }
 
 async function storeIfWhole(

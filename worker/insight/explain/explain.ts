@@ -105,9 +105,8 @@ function hitOf(context: RequestContext, stored: FoundResponse, verdict: UsableVe
 }
 
 function plannedFetch(context: RequestContext, miss: Miss): PlannedFetch {
-  const { facts, resolved, collapsed, ports } = context;
+  const { facts, resolved, collapsed } = context;
   const plan = planFetch(context, miss);
-  const now = ports.clock.now();
   const { selected } = plan.miss;
   const sendsConditions = plan.kind === "fetch" || plan.kind === "fetch-unstored";
   const isShared = plan.kind === "fetch" || plan.kind === "head-by-get";
@@ -115,7 +114,7 @@ function plannedFetch(context: RequestContext, miss: Miss): PlannedFetch {
   const isHitForMiss = keys !== null && collapsed.isHitForMiss(keys.own);
   return {
     plan,
-    validates: sendsConditions && conditionsOf(plan.miss, now) !== null,
+    validates: sendsConditions && conditionsOf(context, plan.miss) !== null,
     staleIfError: plan.kind !== "forward" && selected !== null && mayStandIn(context, selected.head),
     follows: !isHitForMiss && keys?.leader !== undefined,
     isHitForMiss,

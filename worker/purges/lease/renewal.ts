@@ -12,7 +12,7 @@ import type { SharedCopy } from "./shared-copy.ts";
 export interface Reading {
   /** Epoch milliseconds. */
   readonly startedAt: number;
-  /** Never rejects. */
+  /** Whether its reply was taken in. Never rejects. */
   readonly hasSucceeded: Promise<boolean>;
 }
 
@@ -108,7 +108,7 @@ export class Renewal {
           if (isTaken && isShared) copy = this.#leased.copyAfter(delta.leaseMs, call);
           this.#endRead(reading);
           this.#reporter.report({ kind: "log-read", purges: delta.items.length / ITEM_WORDS });
-          return true;
+          return isTaken;
         },
         (cause: unknown) => {
           this.#timing.noteFailure(this.#clock.now());
