@@ -35,6 +35,12 @@ export interface Learner {
   learn(delta: ViewDelta): Promise<boolean>;
 }
 
+/** When a call began: epoch milliseconds, and its place in the order of events. */
+export interface Begun {
+  readonly at: number;
+  readonly order: number;
+}
+
 /** An isolate, with the properties that the record of its reads needs. */
 export interface Reader {
   readonly name: string;
@@ -42,8 +48,8 @@ export interface Reader {
   /** How many bearers of a token wait there, for whom it may read, and when the last one was answered. */
   bearers: number;
   lastBearerAt: number;
-  /** The log whose reply it had last, and when. */
-  lastReply?: { readonly logId: string; readonly at: number };
+  /** The log whose reply it had last, and the place of that in the order of events. */
+  lastReply?: { readonly logId: string; readonly order: number };
   /** The time from which its replies count: when two logs answered it at once, earlier calls prove nothing. */
   doubtAt: number;
   /** It has ended, and takes in and confirms nothing any more. */
@@ -186,7 +192,8 @@ export class LateLog {
     return {
       ...(hasConnections && { connect }),
       read: async (since, leaseMs, longestViewAgeMs, _, name) => {
-        const begunAt = this.#fate.now();
+        const begun = this.begin();
+        const begunAt = begun.at;
         this.#fate.count("isolates of a relay that read the log itself", relay !== null);
         this.#noteRead(reader, begunAt, good && good.begunAt > reader.doubtAt ? good.begunAt : null, leaseMs);
         good = null;
@@ -198,7 +205,7 @@ export class LateLog {
         if (reader.nextReadLateMs) await this.#fate.scheduler.wait(reader.nextReadLateMs).over;
         reader.nextReadLateMs = 0;
         this.#failIfUnheard(reader);
-        const isTold = this.noteDelta(reader, delta, begunAt);
+        const isTold = this.noteDelta(reader, delta, begun);
         const isWhole = delta.truncatedAt === 0 && delta.unread === null;
         const isSameLog = delta.logId === (since?.logId ?? delta.logId);
         if (isTold && isWhole && isSameLog && this.#fate.now() < begunAt + QUICK_MS) {
@@ -207,7 +214,7 @@ export class LateLog {
         return delta;
       },
       append: async (purge) => {
-        const begunAt = this.#fate.now();
+        const begun = this.begin();
         this.#failIfCutOff(reader);
         const result = await this.#call(
           (log) => this.#append(log, purge),
@@ -218,7 +225,7 @@ export class LateLog {
         if (result.kind === "appended") {
           // The part that did not fit into a reply is requested at once.
           if (good?.logId !== result.logId || result.delta.truncatedAt > 0) good = null;
-          this.noteDelta(reader, result.delta, begunAt);
+          this.noteDelta(reader, result.delta, begun);
         }
         return result;
       },
@@ -275,9 +282,9 @@ export class LateLog {
       call: (work) => this.#call(work, Number.POSITIVE_INFINITY, null, true),
     });
     const call = async (work: () => ViewDelta): Promise<ViewDelta> => {
-      const begunAt = fate.now();
+      const begun = this.begin();
       const delta = await line.call(work);
-      this.noteDelta(reader, delta, begunAt);
+      this.noteDelta(reader, delta, begun);
       return delta;
     };
     const isFull = fate.now() < this.#fullUntil;
@@ -300,6 +307,11 @@ export class LateLog {
     };
   }
 
+  /** A call of the log, or of a relay, begins. */
+  begin(): Begun {
+    return { at: this.#fate.now(), order: this.#fate.nextOrder() };
+  }
+
   #noteRead({ name, bearers, lastBearerAt }: Reader, begunAt: number, goodSince: number | null, leaseMs: number): void {
     const isForToken = bearers > 0 || begunAt < lastBearerAt + leaseMs;
     this.#fate.history.reads.push({ isolate: name, begunAt, goodSince: isForToken ? null : goodSince });
@@ -309,13 +321,13 @@ export class LateLog {
    * Records a reply. If two logs answer at once, the reader cannot know which of them is the current one, so the second
    * reply tells it nothing.
    */
-  noteDelta(reader: Reader, { logId, to, leaseMs }: ViewDelta, askedAt: number): boolean {
+  noteDelta(reader: Reader, { logId, to, leaseMs }: ViewDelta, { at: askedAt, order }: Begun): boolean {
     const { told, lastReply } = reader;
-    if (lastReply && lastReply.logId !== logId && askedAt <= lastReply.at) {
+    if (lastReply && lastReply.logId !== logId && order < lastReply.order) {
       reader.doubtAt = this.#fate.now();
       return false;
     }
-    reader.lastReply = { logId, at: this.#fate.now() };
+    reader.lastReply = { logId, order: this.#fate.nextOrder() };
     told.hear({ logId, to, at: this.#fate.now() }, { askedAt, until: askedAt + leaseMs });
     return true;
   }
@@ -338,6 +350,7 @@ export class LateLog {
   /** Gives a push to an isolate, and records what it knows then. */
   async learns(learner: Learner, pushed: ViewDelta): Promise<boolean> {
     const { reader } = learner;
+    const delivered = this.#fate.nextOrder();
     reader.bearers++; // a read that it causes has a reason
     const hasReached = await learner.learn(pushed);
     reader.bearers--;
@@ -345,8 +358,9 @@ export class LateLog {
     this.#fate.count("pushes taken in", hasReached);
     if (!hasReached) return false;
     const { logId, to } = pushed;
-    // It has changed the view, so that calls from before it can no longer tell which log is the living one.
-    reader.lastReply = { logId, at: this.#fate.now() };
+    // It has changed the view when it was delivered, so that calls from before that can no longer tell which log is the
+    // living one. If the view has reached it by a read instead, that was noted later.
+    if (delivered > (reader.lastReply?.order ?? -1)) reader.lastReply = { logId, order: delivered };
     reader.told.hear({ logId, to, at: this.#fate.now() }, NO_LEASE);
     return true;
   }
@@ -434,11 +448,13 @@ export class LateLog {
     log.runDue();
     this.#connected.push();
     const { kind, mode, matches } = this.numbered(logId, seq);
+    const { logId: ofLog } = log.head; // another one if the numbers ran out
     for (const row of log.list(null, 500).purges) {
-      if (row.repeatOf !== seq || this.#byNumber.has(`${logId} ${row.seq}`)) continue;
-      const name = `purge ${row.seq} of ${logId}, which repeats ${seq},`;
+      if (row.repeatOf !== seq || this.#byNumber.has(`${ofLog} ${row.seq}`)) continue;
+      const name = `purge ${row.seq} of ${ofLog}, which repeats ${seq} of ${logId},`;
       const order = this.#fate.nextOrder();
-      this.#register({ name, kind, mode, logId, seq: row.seq, order, settledAt: Number.POSITIVE_INFINITY, matches });
+      const settledAt = Number.POSITIVE_INFINITY;
+      this.#register({ name, kind, mode, logId: ofLog, seq: row.seq, order, settledAt, matches });
     }
   }
 }

@@ -103,9 +103,9 @@ export class LateRelay {
       call: (work) => this.#call(work),
     });
     const call = async (work: () => Promise<ViewDelta>): Promise<ViewDelta> => {
-      const begunAt = fate.now();
+      const begun = log.begin();
       const delta = await line.call(work);
-      log.noteDelta(reader, delta, begunAt);
+      log.noteDelta(reader, delta, begun);
       return delta;
     };
     let opened: Awaited<ReturnType<Relay["open"]>> = null;

@@ -2,6 +2,7 @@ import { nodeBodies } from "../../server/bodies/node-bodies.ts";
 import { Counters } from "../../worker/insight/counters.ts";
 import { startIsolate } from "../../worker/isolate.ts";
 import type { EdgeEvent } from "../../worker/ports.ts";
+import { relayedForMs } from "../../worker/purges/log/log-contract.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import { BEGINNING, HOST } from "../engine/scenario.ts";
 import { Backend, EVERYTHING, UNRELATED } from "./backend.ts";
@@ -146,6 +147,7 @@ export class World {
     const settings = {
       ...room,
       rememberedByNameMs: this.#rememberedByNameMs,
+      longestUseMs: MAX_VIEW_AGE_MS + relayedForMs(SKEW_MS),
       ...(isNumberedLow && { maxSeq: MAX_LOW_SEQ }),
     };
     this.#log = new LateLog(fate, settings, this.#pushing, isCrowded ? 4 : undefined);

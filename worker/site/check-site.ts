@@ -3,6 +3,7 @@ import { DEFAULT_MAX_RESPONSE_FIELD_BYTES, DEFAULT_MAX_TAGS } from "../../wire/f
 import { isToken } from "../rules/fields/token.ts";
 import { hopByHopFields } from "../rules/forwarding/hop-by-hop.ts";
 import { readNetwork } from "../rules/forwarding/trusted-proxies.ts";
+import { MAX_SKEW_MS, MAX_VIEW_AGE_MS } from "../rules/freshness/unknown-purge-state.ts";
 import { ANALYTICS_COOKIES } from "../rules/identity/cookies.ts";
 import { TRACKING_PARAMETERS } from "../rules/key/query.ts";
 import { speaksOfCredentials } from "../rules/request/credential-names.ts";
@@ -104,7 +105,6 @@ const bypass = z.strictObject({
 });
 
 /** The longest time that a purge may take to reach a route. */
-const MAX_VIEW_AGE_MS = 3_600_000;
 
 const maxViewAge = durationMs.check(z.refine((ms) => ms <= MAX_VIEW_AGE_MS, "is more than an hour, which is the most"));
 
@@ -258,7 +258,7 @@ export const siteSchema = z.strictObject({
   purge: z.prefault(
     z.strictObject({
       leaseMs: z.prefault(z.int().check(z.minimum(100), z.maximum(60_000)), 1000),
-      skewMs: z.prefault(z.int().check(z.nonnegative(), z.maximum(60_000)), 250),
+      skewMs: z.prefault(z.int().check(z.nonnegative(), z.maximum(MAX_SKEW_MS)), 250),
       softForMs: z.prefault(z.int().check(z.nonnegative(), z.maximum(30 * 24 * 3_600_000)), 0),
       maxViewAgeImmutable: z.prefault(maxViewAge, "0s"),
       push: z.prefault(z.boolean(), false),

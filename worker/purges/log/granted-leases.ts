@@ -17,6 +17,11 @@ export interface LongestLease {
    * had a name when earlier versions stored this.
    */
   readonly namelessAt?: number;
+  /**
+   * When the log began in a storage that told nothing of a log before it: epoch milliseconds. Absent if that storage
+   * did, because what that log granted is known then.
+   */
+  readonly bornAt?: number | undefined;
 }
 
 export interface LongestLeaseStorage {
@@ -38,6 +43,27 @@ export class GrantedLeases {
 
   constructor(storage: LongestLeaseStorage) {
     this.#storage = storage;
+  }
+
+  /** The log begins, or begins anew. `knowsEarlier`: whether this storage has what the log before it granted. */
+  begin(knowsEarlier: boolean, now: number): void {
+    const longest = this.#storage.read() ?? { leaseMs: 0, grantedAt: now, namelessAt: now };
+    this.#storage.write({ ...longest, bornAt: knowsEarlier ? undefined : now });
+  }
+
+  get beganHere(): boolean {
+    return this.#storage.read()?.bornAt !== undefined;
+  }
+
+  /**
+   * A reader of another log has come: this log has taken the place of one whose leases it does not know. It counts with
+   * the longest that a site may ask for, as if that had been granted when this log began (R13).
+   */
+  noteEarlierLog(longestMs: number, now: number): void {
+    const longest = this.#storage.read();
+    const bornAt = longest?.bornAt ?? Number.NEGATIVE_INFINITY;
+    if (longest === null || longest.leaseMs >= longestMs || now - bornAt > REMEMBERED_MS) return;
+    this.#storage.write({ ...longest, leaseMs: longestMs, grantedAt: bornAt });
   }
 
   grant(leaseMs: number, now: number): void {
@@ -94,7 +120,8 @@ export class GrantedLeases {
     const moved = Object.entries(longest.stretched ?? {}).map(([ms, until]) => [ms, until + byMs]);
     const stretched = longest.stretched && Object.fromEntries(moved);
     const [grantedAt, namelessAt] = [longest.grantedAt + byMs, namelessAtOf(longest, 0) + byMs];
-    this.#storage.write({ ...longest, grantedAt, namelessAt, stretched });
+    const bornAt = longest.bornAt === undefined ? undefined : longest.bornAt + byMs;
+    this.#storage.write({ ...longest, grantedAt, namelessAt, bornAt, stretched });
   }
 
   /** Milliseconds; 0 before any lease was granted. */

@@ -1,4 +1,5 @@
 import type { AppendOutcome, NewPurge, PurgeMode } from "../../ports.ts";
+import { MAX_SKEW_MS, MAX_VIEW_AGE_MS } from "../../rules/freshness/unknown-purge-state.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
 
 /**
@@ -42,6 +43,9 @@ export const RELAY_AGE_MS = 1000;
 export function relayedForMs(skewMs: number): number {
   return RELAY_AGE_MS + skewMs;
 }
+
+/** The longest that a reader of any version of a site may use what it has read, in milliseconds. */
+export const LONGEST_USE_MS = MAX_VIEW_AGE_MS + relayedForMs(MAX_SKEW_MS);
 
 /** The number of words in an item: two for the key's hash, and one for its sequence number. */
 export const ITEM_WORDS = 3;

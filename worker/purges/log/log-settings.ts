@@ -1,4 +1,4 @@
-import { REMEMBERED_BY_NAME_MS } from "./log-contract.ts";
+import { LONGEST_USE_MS, REMEMBERED_BY_NAME_MS } from "./log-contract.ts";
 
 const DAY_MS = 24 * 3600 * 1000;
 
@@ -6,6 +6,8 @@ const DAY_MS = 24 * 3600 * 1000;
 export interface LogSettings {
   /** How long a reader with a name that is heard of no more may serve responses of unknown purge state for a lease. */
   readonly rememberedByNameMs: number;
+  /** The longest that any version of the site may use a view, or R8, in milliseconds (R13). */
+  readonly longestUseMs: number;
   /** Above this many reads a second, the log grants longer leases than requested (R6). */
   readonly readsPerSecond: number;
   /** The most keys in one reply, the newest first. */
@@ -24,6 +26,7 @@ export interface LogSettings {
 
 export const LOG_SETTINGS: LogSettings = {
   rememberedByNameMs: REMEMBERED_BY_NAME_MS,
+  longestUseMs: LONGEST_USE_MS,
   // One object is documented to take about 1,000 requests a second, 200 to 500 where it also writes.
   readsPerSecond: 300,
   // 240,000 bytes: a reply stays under 256 KiB, and over the 10,000 items that one purge may have.

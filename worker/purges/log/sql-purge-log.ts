@@ -88,6 +88,7 @@ export class SqlPurgeLog {
   ): ViewDelta {
     const now = this.#now();
     const leaseMs = leaseUnderLoadMs(askedMs, this.#load.noteRead(now));
+    this.#noteEarlierLog(since, now);
     this.#grant(reader, Math.max(askedMs, longestViewAgeMs), now);
     if (leaseMs > askedMs) this.#leases.stretch(leaseMs, now);
     const reply = this.#replyTo(since, leaseMs);
@@ -125,7 +126,10 @@ export class SqlPurgeLog {
   /** Takes in what another log has sent, of which this one is a copy (R27). */
   follow({ logId, to, floor, heads, items }: ViewDelta): void {
     this.#sql.transaction(() => {
-      if (this.#state().id !== logId) this.#beginAnew(logId);
+      if (this.#state().id !== logId) {
+        this.#beginAnew(logId);
+        this.#leases.begin(true, this.#now());
+      }
       // Nothing is written where there is no news, because each row costs money, and replies wait for it.
       if (items.length > 0) this.#keys.take(items);
       const state = this.#state();
@@ -137,6 +141,11 @@ export class SqlPurgeLog {
       }
       if (floor > state.floor) this.#forgetUpTo(floor);
     });
+  }
+
+  /** Whether it gives numbers of its own, or may: it is no copy that has taken in what another log has sent. */
+  get beganHere(): boolean {
+    return this.#leases.beganHere;
   }
 
   /** The log's id and its highest number. */
@@ -187,6 +196,7 @@ export class SqlPurgeLog {
       const mode = purge.mode ?? "hard";
       this.#noticeLostHistory(purge.since);
       const { reader } = purge;
+      this.#noteEarlierLog(purge.since, now);
       this.#grant(reader, Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0), now);
       const boundMs = this.#leases.longestLivingMs(now) + purge.skewMs;
       const first = purge.id === null ? undefined : this.#audit.firstWithId(purge.id);
@@ -263,7 +273,10 @@ export class SqlPurgeLog {
     );
     const parts: [PurgedKeys, AuditTrail] = [new PurgedKeys(this.#sql), new AuditTrail(this.#sql, this.#settings)];
     if (!state) this.#sql.exec("INSERT INTO state (longest_lease) VALUES ('null')");
-    if (state?.form !== STORAGE_FORMAT) this.#beginAnew();
+    if (state?.form !== STORAGE_FORMAT) {
+      this.#beginAnew();
+      this.#leases.begin(state !== undefined, this.#now());
+    }
     return parts;
   }
 
@@ -285,9 +298,18 @@ export class SqlPurgeLog {
   #noticeLostHistory(since: Stamp | null): State {
     const state = this.#state();
     if (since?.logId !== state.id || since.seq <= state.head) return state;
-    this.#leases.noteNameless(this.#now());
+    const now = this.#now();
+    this.#leases.noteNameless(now);
+    this.#leases.begin(false, now);
+    this.#leases.noteEarlierLog(this.#settings.longestUseMs, now);
     this.#sql.exec("UPDATE state SET id = ?", this.#newId());
     return this.#state();
+  }
+
+  /** Records that a reader has read another log before this one (R13). */
+  #noteEarlierLog(since: Stamp | null, now: number): void {
+    if (since === null || since.logId === this.#state().id) return;
+    this.#leases.noteEarlierLog(this.#settings.longestUseMs, now);
   }
 
   #addNew(purge: AppendRequest, mode: PurgeMode, now: number, settlesInMs: number): number {
@@ -307,7 +329,10 @@ export class SqlPurgeLog {
   }
 
   #add(purge: AuditedPurge, hashes: string, now: number, settlesInMs: number): number {
-    if (this.#state().head >= this.#settings.maxSeq) this.#beginAnew();
+    if (this.#state().head >= this.#settings.maxSeq) {
+      this.#beginAnew();
+      this.#leases.begin(true, now);
+    }
     const before = this.#state();
     const seq = before.head + 1;
     const added = this.#keys.raise(hashes, purge.purgeKeyCount, seq);

@@ -16,7 +16,8 @@ export class FollowedLog implements BookedLog<Pick<PurgeRecord, "settled">> {
   readonly #book: LeaseBook;
   /** For each head that some reader may not have reached, when none of them can be in use without it any more. */
   #pending = new Map<number, number>();
-  #confirmed: Stamp;
+  /** `null` before it has followed any log. */
+  #confirmed: Stamp | null;
   #grantedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(copy: SqlPurgeLog, now: () => number, rememberedMs = REMEMBERED_BY_NAME_MS) {
@@ -24,7 +25,7 @@ export class FollowedLog implements BookedLog<Pick<PurgeRecord, "settled">> {
     this.#now = now;
     this.#rememberedMs = rememberedMs;
     this.#book = new LeaseBook(Number.NEGATIVE_INFINITY, rememberedMs);
-    this.#confirmed = copy.head;
+    this.#confirmed = copy.beganHere ? null : copy.head;
   }
 
   get head(): Stamp {
@@ -32,11 +33,11 @@ export class FollowedLog implements BookedLog<Pick<PurgeRecord, "settled">> {
   }
 
   /** The highest number that no view of the relay's readers lacks while it can be in use. */
-  get confirmed(): Stamp {
+  get confirmed(): Stamp | null {
     for (const [seq, at] of this.#pending) {
       if (at > this.#now()) break;
       this.#pending.delete(seq);
-      this.#confirmed = { ...this.#confirmed, seq };
+      this.#confirmed = { logId: this.head.logId, seq };
     }
     return this.#confirmed;
   }
@@ -95,7 +96,7 @@ export class FollowedLog implements BookedLog<Pick<PurgeRecord, "settled">> {
   }
 
   find(seq: number): Pick<PurgeRecord, "settled"> {
-    return { settled: this.confirmed.seq >= seq };
+    return { settled: (this.confirmed?.seq ?? 0) >= seq };
   }
 
   settlesAt(seq: number): number {

@@ -135,7 +135,7 @@ export class Relay {
     // Its position says what is confirmed below, so that purges are sent again until they are.
     const since = this.#followed.confirmed;
     const reached = this.#followed.head;
-    const read = (position: ReaderPosition) =>
+    const read = (position: ReaderPosition | null) =>
       this.#soon(this.#root.read(position, leaseMs, longestViewAgeMs, undefined, this.#name));
     let startedAt = this.#clock.now();
     let delta = await this.#soon(this.#connection?.renew(since, leaseMs, longestViewAgeMs) ?? this.#open(since, asked));
@@ -160,7 +160,7 @@ export class Relay {
     [this.#readBy, this.#readAt, this.#named] = [number, startedAt, asked];
   }
 
-  async #open(since: ReaderPosition, asked: Asked): Promise<ViewDelta> {
+  async #open(since: ReaderPosition | null, asked: Asked): Promise<ViewDelta> {
     const learn = (delta: ViewDelta) => this.#learn(delta);
     const number = this.#readsBegun;
     const connection = await this.#root.connect({ name: this.#name, since, ...asked, skewMs: this.#skewMs, learn });

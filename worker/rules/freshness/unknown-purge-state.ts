@@ -3,6 +3,10 @@
  * response.
  */
 
+/** The most that a site may ask for as a view's age (R6), and as its allowance for clocks (R7): milliseconds. */
+export const MAX_VIEW_AGE_MS = 3_600_000;
+export const MAX_SKEW_MS = 60_000;
+
 /** The context in which a request would be answered with a stored response of unknown purge state. */
 export interface UnknownUse {
   /** The time from the start of the response's fetch to the judgement, in milliseconds. */
