@@ -37,14 +37,14 @@ export interface KeeperOptions {
 }
 
 export interface LogKeeperOptions extends KeeperOptions {
-  readonly file: LogFile;
+  readonly file: Pick<LogFile, "use" | "useWithoutSync" | "noteHead" | "close">;
 }
 
 /** The log as the supervisor keeps it: each purge is written, pushed to every worker, and then acknowledged (R24). */
 export class LogKeeper implements ServedLog {
   readonly readers: LogReaders;
   readonly #options: LogKeeperOptions;
-  readonly #file: LogFile;
+  readonly #file: LogKeeperOptions["file"];
   readonly #held: HeldAnswers<PurgeRecord>;
   #nextLook: { cancel(): void } | null = null;
   #isClosed = false;

@@ -134,7 +134,7 @@ export class Backend {
 
   /** Expects the repetition of a purge, as long as its log exists. */
   async #expectRepeat(purged: Purged, afterMs: number): Promise<void> {
-    await this.#fate.scheduler.wait(afterMs + 1).over;
+    await this.#fate.scheduler.wait(afterMs + this.#log.repeatsWithinMs).over;
     if (!this.#log.lives(purged)) return;
     this.#fate.history.owed.push({ name: purged.name, isPaid: this.#log.repeatsOf(purged) > 0 });
     this.#fate.count("purges that were repeated");

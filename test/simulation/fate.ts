@@ -84,6 +84,13 @@ export class Fate {
     if (isSo) this.occurred[name]++;
   }
 
+  /** Whether an event with this probability happens, which is counted. */
+  happens(name: Occurrence, probability: number): boolean {
+    const isSo = this.chance(probability);
+    this.count(name, isSo);
+    return isSo;
+  }
+
   tell(words: string): void {
     this.story.push(`${String(Math.floor(this.now() - BEGINNING)).padStart(7)} ms  ${words}`);
   }

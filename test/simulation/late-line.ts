@@ -1,7 +1,6 @@
 import type { ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import type { Fate } from "./fate.ts";
 import type { Reader } from "./late-log.ts";
-import type { Occurrence } from "./occurrences.ts";
 
 /** A message that nobody answers is given up after this time: milliseconds. */
 const GIVEN_UP_MS = 30_000;
@@ -45,16 +44,16 @@ export class LateLine {
     const fate = this.#fate;
 
     await fate.onTheWay(fate.pick([50, 50, 50, 600]));
-    this.#isCut ||= this.#happens("connections that were cut without notice", 0.15);
+    this.#isCut ||= fate.happens("connections that were cut without notice", 0.15);
     if (this.#isLost) {
       fate.count("lost pushes");
       if (fate.chance(0.5)) await fate.scheduler.wait(GIVEN_UP_MS).over;
       throw new Error("lost");
     }
-    if (this.#happens("repeated pushes", 0.1)) void fate.delay(1500).then(() => this.#learn(delta));
+    if (fate.happens("repeated pushes", 0.1)) void fate.delay(1500).then(() => this.#learn(delta));
     const hasReached = await this.#learn(delta);
     await fate.onTheWay(fate.pick([50, 50, 600]));
-    if (this.#happens("lost confirmations", 0.05)) throw new Error("lost");
+    if (fate.happens("lost confirmations", 0.05)) throw new Error("lost");
     return hasReached;
   }
 
@@ -66,12 +65,6 @@ export class LateLine {
     await fate.delay(fate.pick([50, 800, 800]));
     fate.count("leases that were given up");
     release();
-  }
-
-  #happens(name: Occurrence, probability: number): boolean {
-    const isSo = this.#fate.chance(probability);
-    this.#fate.count(name, isSo);
-    return isSo;
   }
 
   get #isLost(): boolean {

@@ -1,4 +1,3 @@
-import { CONFIRM_WITHIN_MS } from "../../server/log/log-readers.ts";
 import type { PurgeRecord } from "../../worker/ports.ts";
 import { ConnectedLog } from "../../worker/purges/log/connected-log.ts";
 import {
@@ -11,23 +10,22 @@ import {
   type ViewDelta,
 } from "../../worker/purges/log/log-contract.ts";
 import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
-import type { Sql } from "../../worker/purges/log/sql.ts";
-import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
+import type { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
-import { HOST } from "../engine/scenario.ts";
 import type { Fate } from "./fate.ts";
-import type { Matches, Page, Purged } from "./history.ts";
+import type { Matches, Purged } from "./history.ts";
+import { callLate } from "./late-call.ts";
 import { LateLine } from "./late-line.ts";
 import type { LateRelay } from "./late-relay.ts";
-import type { Occurrence } from "./occurrences.ts";
+import { LateServers } from "./late-servers.ts";
+import { type LogStorage, NumberedPurges, RecordedLog } from "./recorded-log.ts";
 import { NO_LEASE, type Told } from "./told.ts";
 
 /** A reply within this time is a quick one: its reader may use it for most of its lease. Milliseconds. */
 const QUICK_MS = 250;
 /** The age of the log when a world begins: no reader of its beginning counts any more (R25). Milliseconds. */
-const LONG_AGO_MS = 2 * REMEMBERED_MS;
-/** An append without an answer is given up after this time; a read hangs for ever. Milliseconds. */
-const GIVEN_UP_MS = 30_000;
+const LONG_AGO_MS = 2 * REMEMBERED_MS;/** A server may be out of reach of its log when a repetition falls due, and looks again with each beat. Milliseconds. */
+const REPEATS_WITHIN_MS = 60_000;
 
 /** An isolate that the log pushes to. */
 export interface Learner {
@@ -52,8 +50,12 @@ export interface Reader {
   lastReply?: { readonly logId: string; readonly order: number };
   /** The time from which its replies count: when two logs answered it at once, earlier calls prove nothing. */
   doubtAt: number;
-  /** It has ended, and takes in and confirms nothing any more. */
+  /** The PoP where it runs: its place among them. */
+  readonly pop: number;
+  /** It takes in and confirms nothing any more. What it has begun goes on. */
   isDead: boolean;
+  /** Its process has ended, and with it what it had begun. Default: it has not. */
+  hasEnded?: boolean;
   /** Until then it alone does not reach the log, nor the log it: epoch milliseconds. */
   cutOffUntil: number;
   /** Until then it reaches the log, whose replies do not reach it: epoch milliseconds. Default: they do. */
@@ -63,53 +65,68 @@ export interface Reader {
 }
 
 /**
- * How a world's log pushes: not at all; to all isolates, which it has admitted, as on one's own server; over connections,
- * as on Workers; or over relays, some of them.
+ * How a world's log pushes: not at all; over connections, as on Workers; over relays, some of them; to the workers of one
+ * supervisor, as on one's own server; or by a database to the supervisors of several.
  */
-export type Pushing = "none" | "to-admitted" | "over-connections" | "over-relays";
+export type Pushing = "none" | "over-connections" | "over-relays" | "to-workers" | "to-machines";
+
+export interface LateLogOptions {
+  readonly settings: Partial<LogSettings>;
+  /** Default: `none`. */
+  readonly pushing?: Pushing;
+  readonly maxConnections?: number | undefined;
+  onBug(bug: unknown): void;
+}
 
 /**
  * The real log behind a network: late both ways and silent for a while. Messages and replies are lost, repeated, or
  * hang. Its object restarts over the same storage while calls of the old one are under way, and the log is made anew.
  */
 export class LateLog {
-  /** The pages that purges under way cover, by the reason that the purges carry. */
-  readonly planned = new Map<string, Matches>();
   readonly #fate: Fate;
   readonly #settings: Partial<LogSettings>;
-  readonly #byNumber = new Map<string, Purged>();
-  #sql!: Sql;
-  #log!: SqlPurgeLog;
+  readonly #purges: NumberedPurges;
+  #storage!: LogStorage;
+  #log!: RecordedLog;
   #connected!: ConnectedLog;
   readonly #maxConnections: number;
   #logs = 0;
   #behindMs = 0;
   #silentUntil = Number.NEGATIVE_INFINITY;
   #fullUntil = Number.NEGATIVE_INFINITY;
-  /** The isolates that it pushes to; `null` in a world in which the log does not push. Those that have died stay. */
-  readonly #learners: Learner[] | null;
   readonly #pushing: Pushing;
+  /** `null` in a world without servers. */
+  readonly #servers: LateServers | null;
 
-  constructor(
-    fate: Fate,
-    settings: Partial<LogSettings>,
-    pushing: Pushing = "none",
-    maxConnections = Number.POSITIVE_INFINITY,
-  ) {
-    this.#maxConnections = maxConnections;
+  constructor(fate: Fate, { settings, pushing = "none", maxConnections, onBug }: LateLogOptions) {
+    this.#maxConnections = maxConnections ?? Number.POSITIVE_INFINITY;
     this.#fate = fate;
+    this.#purges = new NumberedPurges(fate);
     this.#pushing = pushing;
-    this.#learners = pushing === "to-admitted" ? [] : null;
     this.#settings = settings;
     this.#behindMs = LONG_AGO_MS;
     this.makeAnew();
     this.#log.read(null, 0, 0, "the first");
     this.#behindMs = 0;
+    const kept = {
+      log: () => this.#log,
+      learns: this.learns.bind(this),
+      longestUseMs: settings.longestUseMs ?? 0,
+      onBug,
+    };
+    const hasServers = pushing === "to-workers" || pushing === "to-machines";
+    this.#servers = hasServers ? new LateServers(fate, kept, pushing === "to-machines" ? 2 : 1) : null;
+  }
+
+  /** The pages that purges under way cover, by the reason that the purges carry. */
+  get planned(): Map<string, Matches> {
+    return this.#purges.planned;
   }
 
   /** From now on, nobody reaches it for this long. */
   fallSilent(ms: number): void {
-    this.#silentUntil = this.#fate.now() + ms;
+    if (this.#servers) this.#servers.fallSilent(ms);
+    else this.#silentUntil = this.#fate.now() + ms;
   }
 
   /** From now on, readers elsewhere hold all its connections for this long. */
@@ -119,15 +136,22 @@ export class LateLog {
 
   /** The log loses all its stored data, and begins again under another id. */
   makeAnew(): void {
-    this.#sql = this.#fate.storages.empty();
-    this.restart();
+    this.#storage = { sql: this.#fate.storages.empty(), repetitions: [] };
+    this.#open();
+    this.#servers?.noteLogMadeAnew();
   }
 
   /** Another object takes over the log's storage. Calls under way are answered by the old object. */
   restart(): void {
+    if (this.#servers) this.#servers.restart();
+    else this.#open();
+  }
+
+  #open(): void {
     let isOpening = true;
-    this.#log = new SqlPurgeLog(
-      this.#sql,
+    this.#log = new RecordedLog(
+      this.#purges,
+      this.#storage,
       { auditRetentionMs: 1e9, ...this.#settings },
       () => this.#fate.now() - this.#behindMs,
       () => {
@@ -141,19 +165,14 @@ export class LateLog {
     this.#connected = new ConnectedLog(this.#log, clock, this.#maxConnections);
   }
 
-  /**
-   * From now on, this isolate is pushed to, and a purge settles early only if it has confirmed it. Resolves when it has
-   * reached the head.
-   */
-  async admit(learner: Learner): Promise<void> {
-    if (this.#learners === null) return;
-    this.#learners.push(learner);
-    for (;;) {
-      const { head } = this.#log;
-      const hasReached = await this.learns(learner, this.#log.changesSince(head));
-      if (hasReached && this.#log.head.logId === head.logId && this.#log.head.seq === head.seq) return;
-      await this.#fate.scheduler.wait(100).over;
-    }
+  /** From now on, this isolate is one of a server's workers. Resolves when it may answer visitors; `null` at once. */
+  admit(learner: Learner): Promise<void> | null {
+    return this.#servers?.start(learner) ?? null;
+  }
+
+  /** An isolate has died. Where it is a worker of a server, its process ends, now or later. */
+  noteDeath(reader: Reader): void {
+    this.#servers?.noteDeath(reader);
   }
 
   /** The log's id and its highest number. */
@@ -162,7 +181,7 @@ export class LateLog {
   }
 
   numbered(logId: string, seq: number): Purged {
-    return this.#byNumber.get(`${logId} ${seq}`)!;
+    return this.#purges.numbered({ logId, seq })!;
   }
 
   /** Whether the log that gave this number has not been replaced. */
@@ -173,6 +192,11 @@ export class LateLog {
   /** Whether that log no longer has a row of this purge. */
   hasForgotten(purged: Purged): boolean {
     return this.lives(purged) && this.#log.find(purged.seq) === null;
+  }
+
+  /** A repetition is carried out within this time after it falls due: milliseconds. */
+  get repeatsWithinMs(): number {
+    return this.#servers ? REPEATS_WITHIN_MS : 1;
   }
 
   /** The numbers that repeat this one. */
@@ -198,10 +222,9 @@ export class LateLog {
         this.#noteRead(reader, begunAt, good && good.begunAt > reader.doubtAt ? good.begunAt : null, leaseMs);
         good = null;
         this.#failIfCutOff(reader);
-        const delta = await this.#call(
-          (log) => log.read(since, leaseMs, longestViewAgeMs, name),
-          Number.POSITIVE_INFINITY,
-        );
+        const delta = await (this.#servers
+          ? this.#servers.call(reader, (log) => log.read(since, leaseMs, longestViewAgeMs))
+          : this.#call((log) => log.read(since, leaseMs, longestViewAgeMs, name), Number.POSITIVE_INFINITY));
         if (reader.nextReadLateMs) await this.#fate.scheduler.wait(reader.nextReadLateMs).over;
         reader.nextReadLateMs = 0;
         this.#failIfUnheard(reader);
@@ -216,13 +239,12 @@ export class LateLog {
       append: async (purge) => {
         const begun = this.begin();
         this.#failIfCutOff(reader);
-        const result = await this.#call(
-          (log) => this.#append(log, purge),
-          GIVEN_UP_MS,
-          (appended, pushed) => this.#settledBy(appended, pushed),
-        );
+        const result = await (this.#servers
+          ? this.#servers.call(reader, (log) => log.append(purge))
+          : this.#call((log) => this.#append(log, purge)));
         this.#failIfUnheard(reader);
         if (result.kind === "appended") {
+          this.#fate.count("purges that settled by confirmations", result.settlesInMs === 0);
           // The part that did not fit into a reply is requested at once.
           if (good?.logId !== result.logId || result.delta.truncatedAt > 0) good = null;
           this.noteDelta(reader, result.delta, begun);
@@ -259,7 +281,8 @@ export class LateLog {
   }
 
   /** One purge, as an isolate asks for it. The answer is held for up to `waitMs` until the purge has settled. */
-  async find(seq: number, waitMs: number): Promise<PurgeRecord | null> {
+  async find(reader: Reader, seq: number, waitMs: number): Promise<PurgeRecord | null> {
+    if (this.#servers) return this.#servers.call(reader, (log) => log.find(seq, waitMs));
     const fate = this.#fate;
     await fate.onTheWay(120);
     if (fate.now() < this.#silentUntil) throw new Error("silent");
@@ -279,7 +302,7 @@ export class LateLog {
     const line = new LateLine(fate, reader, (delta) => this.learns({ reader, learn }, delta), {
       isSilent: () => fate.now() < this.#silentUntil,
       isReplaced: () => connected !== this.#connected,
-      call: (work) => this.#call(work, Number.POSITIVE_INFINITY, null, true),
+      call: (work) => this.#call(work, Number.POSITIVE_INFINITY, false),
     });
     const call = async (work: () => ViewDelta): Promise<ViewDelta> => {
       const begun = this.begin();
@@ -332,21 +355,6 @@ export class LateLog {
     return true;
   }
 
-  /** Pushes a purge to all isolates. If all of them confirm it in time, it has settled. */
-  async #settledBy(result: AppendResult, pushed: ViewDelta): Promise<AppendResult> {
-    if (this.#learners === null || result.kind === "conflict") return result;
-    const fate = this.#fate;
-    const confirmations = this.#learners.map(async (learner) => {
-      await fate.delay(fate.pick([50, 50, 50, 600]));
-      if (this.#happens("lost pushes", 0.05) || fate.now() < this.#silentUntil) return false;
-      return this.learns(learner, pushed);
-    });
-    const all = Promise.all(confirmations).then((confirmed) => confirmed.every((isSo) => isSo));
-    const hasSettled = await Promise.race([all, fate.scheduler.wait(CONFIRM_WITHIN_MS).over.then(() => false)]);
-    fate.count("purges that settled by confirmations", hasSettled);
-    return hasSettled ? { ...result, settlesInMs: 0 } : result;
-  }
-
   /** Gives a push to an isolate, and records what it knows then. */
   async learns(learner: Learner, pushed: ViewDelta): Promise<boolean> {
     const { reader } = learner;
@@ -365,96 +373,35 @@ export class LateLog {
     return true;
   }
 
-  /**
-   * `after`: what happens to the reply before it is sent, given the purges that the work has added. `isInSession`: whether it
-   * is a call of the runtime's own, over a connection, which comes once.
-   */
-  async #call<T>(
-    work: (log: SqlPurgeLog) => T,
-    givenUpMs: number,
-    after: ((reply: T, added: ViewDelta) => Promise<T>) | null = null,
-    isInSession = false,
-  ): Promise<T> {
+  /** `isRepeatable`: whether its message may come twice, which those over a connection cannot. */
+  async #call<T>(work: (log: SqlPurgeLog) => T, givenUpMs?: number, isRepeatable = true): Promise<T> {
     const fate = this.#fate;
-    const [log, logs] = [this.#log, this.#logs];
-    await fate.onTheWay(120);
-    if (fate.now() < this.#silentUntil) throw new Error("silent");
-    if (this.#happens("lost messages to the log", 0.03)) throw new Error("lost");
-    // The object that was called may have been replaced; a log that was made anew has another object.
-    const called = logs === this.#logs ? log : this.#log;
-    const { head } = called;
-    let reply = work(called);
-    if (after && this.#learners) reply = await after(reply, called.changesSince(head));
-    if (after && called === this.#log) this.#connected.push();
-    if (this.#happens("repeated messages to the log", 0.03)) {
-      void fate.delay(2000).then(() => (isInSession ? undefined : work(this.#log)));
-    }
-    if (this.#happens("replies of the log that never came", 0.01)) {
-      await fate.scheduler.wait(givenUpMs).over;
-      throw new Error("given up");
-    }
-    await fate.onTheWay(fate.pick([50, 50, 50, 1500]));
-    if (this.#happens("lost replies of the log", 0.05)) throw new Error("lost");
+    const [log, logs, storage] = [this.#log, this.#logs, this.#storage];
+    const reply = await callLate(fate, {
+      isSilent: () => fate.now() < this.#silentUntil,
+      // The object that was called may have been replaced; a log that was made anew has another object.
+      work: () => work(storage === this.#storage ? log : this.#log),
+      ...(isRepeatable && { again: () => void work(this.#log) }),
+      ...(givenUpMs !== undefined && { givenUpMs }),
+    });
     fate.count("replies of a log that had been replaced", logs !== this.#logs);
     return reply;
   }
 
-  #happens(name: Occurrence, probability: number): boolean {
-    const isSo = this.#fate.chance(probability);
-    this.#fate.count(name, isSo);
-    return isSo;
-  }
-
   #append(log: SqlPurgeLog, purge: AppendRequest): AppendResult {
     const result = log.append(purge);
-    if (result.kind !== "appended") return result;
-    const { seq, logId, settlesInMs, replayed } = result;
-    if (purge.id !== null) this.#noteId(`${logId} ${purge.id}`, seq);
-    if (replayed) return result;
-    const targets = purge.purgeKeys.map((key) => key.replace(`//${HOST}`, ""));
-    const isOfEdge = purge.by === "edge";
-    this.#register({
-      name: `${isOfEdge ? "invalidation" : "purge"} ${seq} of ${logId}`,
-      kind: isOfEdge ? "invalidation" : "purge",
-      mode: purge.mode ?? "hard",
-      logId,
-      seq,
-      order: this.#fate.nextOrder(),
-      // Nobody has a receipt of the edge's own invalidations, so only this code knows when they settle.
-      settledAt: isOfEdge ? this.#fate.now() + settlesInMs : Number.POSITIVE_INFINITY,
-      matches: isOfEdge ? ({ target }: Page) => targets.includes(target) : this.planned.get(purge.reason!)!,
-    });
-    if (purge.repeatAfterMs !== null) void this.#repeat(logId, seq, purge.repeatAfterMs);
+    if (log === this.#log) this.#connected.push();
+    const { repeatAfterMs } = purge;
+    if (result.kind === "appended" && !result.replayed && repeatAfterMs !== null) void this.#repeat(repeatAfterMs);
     return result;
   }
 
-  #noteId(id: string, seq: number): void {
-    const { numbersOfIds } = this.#fate.history;
-    numbersOfIds.set(id, (numbersOfIds.get(id) ?? new Set()).add(seq));
-  }
-
-  #register(purged: Purged): void {
-    this.#byNumber.set(`${purged.logId} ${purged.seq}`, purged);
-    this.#fate.history.purges.push(purged);
-    this.#fate.tell(`${purged.name} has its number`);
-  }
-
   /** The alarm of the log's object. */
-  async #repeat(logId: string, seq: number, afterMs: number): Promise<void> {
-    const logs = this.#logs;
+  async #repeat(afterMs: number): Promise<void> {
+    const storage = this.#storage;
     await this.#fate.scheduler.wait(afterMs).over;
-    if (logs !== this.#logs) return; // the repetition was lost together with the log's storage
-    const log = this.#log;
-    log.runDue();
+    if (storage !== this.#storage) return; // the repetition was lost together with the log's storage
+    this.#log.runDue();
     this.#connected.push();
-    const { kind, mode, matches } = this.numbered(logId, seq);
-    const { logId: ofLog } = log.head; // another one if the numbers ran out
-    for (const row of log.list(null, 500).purges) {
-      if (row.repeatOf !== seq || this.#byNumber.has(`${ofLog} ${row.seq}`)) continue;
-      const name = `purge ${row.seq} of ${ofLog}, which repeats ${seq} of ${logId},`;
-      const order = this.#fate.nextOrder();
-      const settledAt = Number.POSITIVE_INFINITY;
-      this.#register({ name, kind, mode, logId: ofLog, seq: row.seq, order, settledAt, matches });
-    }
   }
 }

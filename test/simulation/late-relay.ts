@@ -142,6 +142,7 @@ export class LateRelay {
       bearers: 1, // its reads are not those of visitors
       lastBearerAt: NEVER,
       doubtAt: NEVER,
+      pop: 0,
       isDead: false,
       cutOffUntil: NEVER,
     };

@@ -17,7 +17,7 @@ export class SimulatedIsolate {
   readonly #now: () => number;
   readonly #clock: () => number;
   readonly #onBug: (bug: unknown) => void;
-  /** Where the log pushes, an isolate answers visitors only after it has reached the log's head (R24). */
+  /** A worker of a server answers visitors only after it has reached the log's head (R24). */
   admission: Promise<void> | null = null;
 
   /** `now` is the world's time, and `clock` that of the isolate. */
@@ -45,6 +45,11 @@ export class SimulatedIsolate {
 
   get reader(): Reader {
     return this.#reader;
+  }
+
+  /** Whether its process has ended, so that nobody gets its answers any more. */
+  get hasEnded(): boolean {
+    return this.#reader.hasEnded ?? false;
   }
 
   /** Answers a child, for whose position the log may be read. */
@@ -80,7 +85,8 @@ export class SimulatedIsolate {
   async send(path: string, init: RequestInit): Promise<Response> {
     if (this.admission) await this.admission;
     const request = new Request(`http://${HOST}${path}`, init);
-    return toWebResponse(await this.#running.fetch(this.#incoming(request, path)));
+    const response = toWebResponse(await this.#running.fetch(this.#incoming(request, path)));
+    return this.hasEnded ? new Response("the process has ended", { status: 502 }) : response;
   }
 
   /** Answers a visitor. `isBearer`: whether the fields hold a token, for which the log may be read. */

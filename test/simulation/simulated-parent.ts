@@ -22,16 +22,17 @@ export function simulatedParent(
       url: "http://parent.internal",
       fetch: async (request) => {
         await fate.delay(MESSAGE_MS);
-        const isLost = fate.chance(LOST);
-        fate.count("fetches from a parent");
-        fate.count("fetches from a parent that did not answer", isLost);
-        if (isLost) {
+        const unreached = () => {
+          fate.count("fetches from a parent that did not answer");
           fate.history.failures.push({ target: request.pathAndQuery, at: fate.now() });
-          return { kind: "failed", because: "unreachable", cause: "simulated" };
-        }
+          return { kind: "failed", because: "unreachable", cause: "simulated" } as const;
+        };
+        fate.count("fetches from a parent");
+        if (fate.chance(LOST)) return unreached();
         const parent = anyParent();
         fate.tell(`${name} asks its parent ${parent.name} for ${request.pathAndQuery}`);
         const response = await parent.answerChild(request);
+        if (parent.hasEnded) return unreached();
         const fields = response.fields;
         if (response.status === 304 || request.method === "HEAD") confirmByOneNumber(fields);
         // The parent's knowledge when it gave the answer, for the checker.

@@ -54,8 +54,9 @@ export class Visitors {
     const xCache = answer.fields.get("x-cache");
     const givenBy = isolate.told.soFar();
     const chosenBy = FROM_STORE.includes(xCache) ? givenBy : toldAtArrival;
-    const isWhole = await this.#isWhole(answer, asking, method);
+    const isWhole = await this.#isWhole(answer, asking, method, isolate);
     fate.history.unanswered.delete(asking.request);
+    if (isolate.hasEnded) return fate.tell(`${asking.request} gets nothing, because the process has ended`);
     const { fetch, validation } = numbersIn(answer.fields);
     if (!isWhole || fetch === null) return fate.tell(`${asking.request} gets ${answer.status}`);
     const fetched = fate.history.fetches.get(fetch)!;
@@ -121,9 +122,10 @@ export class Visitors {
   }
 
   /** Whether the answer is a complete page. A HEAD shows only its fields. */
-  async #isWhole(answer: Answer, asking: Asking, method: string): Promise<boolean> {
+  async #isWhole(answer: Answer, asking: Asking, method: string, by: SimulatedIsolate): Promise<boolean> {
     const { history } = this.#fate;
     const body = await textOf(answer);
+    if (by.hasEnded) return false;
     if (answer.status >= 500) history.errors.push(asking);
     if (answer.status !== 200) return false;
     const isWhole = method === "HEAD" || (body !== null && /^fetch +\d+ whole$/.test(body));

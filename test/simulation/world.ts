@@ -4,7 +4,7 @@ import { startIsolate } from "../../worker/isolate.ts";
 import type { EdgeEvent } from "../../worker/ports.ts";
 import { relayedForMs } from "../../worker/purges/log/log-contract.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
-import { BEGINNING, HOST } from "../engine/scenario.ts";
+import { HOST } from "../engine/scenario.ts";
 import { Backend, EVERYTHING, UNRELATED } from "./backend.ts";
 import type { Around } from "./calm/around.ts";
 import { CALM_STEPS, calmStep } from "./calm/calm-world.ts";
@@ -32,10 +32,7 @@ const POPS = [0, 1] as const;
 const ISOLATES = [0, 1] as const;
 /** Longer than any fetch, lease or wait in this world, so that everything has ended after it. */
 const REST_MS = 200_000;
-/**
- * In one of so many worlds, the log pushes purges to the readers that it admits, in two others over connections, and in
- * another one over relays.
- */
+/** In one of so many worlds, the log pushes to the workers of servers, in two others over connections, in one over relays. */
 const PUSHES_IN = 5;
 /** In one of so many worlds, which is one with connections, the log takes as many as there are isolates and no more. */
 const CROWDED_IN = 3 * PUSHES_IN;
@@ -134,7 +131,7 @@ export class World {
     this.#hasParent = !isCalm && seed % PARENT_IN === 0;
     this.#isStaleWhileSilent = fate.chance(0.5);
     this.#isLateAllowed = fate.chance(0.2);
-    this.#pushing = PUSHINGS[seed % PUSHES_IN] ?? "none";
+    this.#pushing = PUSHINGS[seed % PUSHINGS.length]!;
     this.#keepViewMs = isCalm ? fate.pick(CALM_KEEP_VIEW_MS) : (KEEP_VIEW_MS[seed % KEEP_VIEW_MS.length] ?? 0);
     const hasRelays = this.#pushing === "over-relays";
     const hasLittleRoom = fate.chance(hasRelays ? 0.7 : 0.4);
@@ -150,7 +147,9 @@ export class World {
       longestUseMs: MAX_VIEW_AGE_MS + relayedForMs(SKEW_MS),
       ...(isNumberedLow && { maxSeq: MAX_LOW_SEQ }),
     };
-    this.#log = new LateLog(fate, settings, this.#pushing, isCrowded ? 4 : undefined);
+    const maxConnections = isCrowded ? 4 : undefined;
+    const onBug = (bug: unknown) => this.#onBug(bug);
+    this.#log = new LateLog(fate, { settings, pushing: this.#pushing, maxConnections, onBug });
     this.#relays = hasRelays ? RELAYS.map((name) => new LateRelay(fate, this.#log, settings, name)) : [];
     this.#origin = new RandomOrigin(fate);
     this.#visitors = new Visitors(fate);
@@ -350,7 +349,9 @@ export class World {
   #replace(pop: number, index: number, start?: Start): SimulatedIsolate {
     this.#fate.count("isolates that died");
     this.#fate.tell(`isolate ${this.#isolates[pop]![index]!.name} dies`);
-    this.#isolates[pop]![index]!.reader.isDead = true;
+    const { reader } = this.#isolates[pop]![index]!;
+    reader.isDead = true;
+    this.#log.noteDeath(reader);
     return this.#startIsolate(pop, index, start);
   }
 
@@ -368,6 +369,7 @@ export class World {
       bearers: 0,
       lastBearerAt: never,
       doubtAt: never,
+      pop,
       isDead: false,
       cutOffUntil: never,
     };
@@ -396,7 +398,7 @@ export class World {
       log: this.#log.reachedBy(reader, relay),
       audit: {
         list: async () => ({ purges: [], next: null }),
-        find: (seq, waitMs = 0) => this.#log.find(seq, waitMs),
+        find: (seq, waitMs = 0) => this.#log.find(reader, seq, waitMs),
       },
       bodies: nodeBodies,
       webRequest: ({ request }) => request as Request,
@@ -417,9 +419,7 @@ export class World {
       (bug) => this.#onBug(bug),
     );
     this.#isolates[pop]![index] = isolate;
-    const admission = this.#log.admit(isolate);
-    // The first isolates begin with the log, before any purge could have settled.
-    if (this.#pushing === "to-admitted" && fate.now() > BEGINNING) isolate.admission = admission;
+    isolate.admission = this.#log.admit(isolate);
     return isolate;
   }
 
@@ -468,7 +468,10 @@ export class World {
 }
 
 /** How the log of a world pushes, by its seed. */
-const PUSHINGS: readonly Pushing[] = ["to-admitted", "over-connections", "over-connections", "over-relays"];
+const PUSHINGS: readonly Pushing[] = [
+  ...(["to-workers", "over-connections", "over-connections", "over-relays", "none"] as const),
+  ...(["to-machines", "over-connections", "over-connections", "over-relays", "none"] as const),
+];
 /** Beside it: so short that isolates give up leases, and are forgotten, while others are at work. */
 const KEEP_VIEW_MS: readonly number[] = [0, 1500, 500, 1500, 0, 0, 1500, 100, 1500, 0];
 /** The same in a calm world. */

@@ -13,13 +13,30 @@ import { LogReaders } from "../log-readers.ts";
 import type { Database, Notices } from "./database.ts";
 import { MachineConfirmations } from "./machine-confirmations.ts";
 import type { PgPurgeLog } from "./pg-purge-log.ts";
-import { WaitedPurges } from "./waited-purges.ts";
+import { type SettlingLog, WaitedPurges } from "./waited-purges.ts";
 
 /** How often a machine shows that it lives and looks for repetitions, in milliseconds. */
 const BEAT_EVERY_MS = 10_000;
 
+/** The part of the log in the database that a supervisor calls. */
+export type SharedLog = SettlingLog &
+  Pick<
+    PgPurgeLog,
+    | "read"
+    | "changesSince"
+    | "append"
+    | "list"
+    | "unconfirmed"
+    | "settleUpTo"
+    | "confirm"
+    | "nextDueInMs"
+    | "runDue"
+    | "beat"
+    | "leave"
+  >;
+
 export interface SharedLogKeeperOptions extends KeeperOptions {
-  readonly log: PgPurgeLog;
+  readonly log: SharedLog;
   readonly database: Pick<Database, "listen" | "close">;
   /** The counts of this machine's workers. */
   readonly ledger: SqlLedger;
@@ -36,7 +53,7 @@ export interface SharedLogKeeperOptions extends KeeperOptions {
 export class SharedLogKeeper implements ServedLog {
   readonly readers: LogReaders;
   readonly #options: SharedLogKeeperOptions;
-  readonly #log: PgPurgeLog;
+  readonly #log: SharedLog;
   readonly #machines: MachineConfirmations;
   readonly #waited: WaitedPurges;
   readonly #timers = new Set<{ cancel(): void }>();
