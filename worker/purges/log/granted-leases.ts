@@ -45,10 +45,13 @@ export class GrantedLeases {
     this.#storage = storage;
   }
 
-  /** The log begins, or begins anew. `knowsEarlier`: whether this storage has what the log before it granted. */
+  /**
+   * The log begins, or begins anew, and readers without a name may have read the one before it. `knowsEarlier`: whether
+   * this storage has what that one granted.
+   */
   begin(knowsEarlier: boolean, now: number): void {
-    const longest = this.#storage.read() ?? { leaseMs: 0, grantedAt: now, namelessAt: now };
-    this.#storage.write({ ...longest, bornAt: knowsEarlier ? undefined : now });
+    const longest = this.#storage.read() ?? { leaseMs: 0, grantedAt: now };
+    this.#storage.write({ ...longest, namelessAt: now, bornAt: knowsEarlier ? undefined : now });
   }
 
   get beganHere(): boolean {

@@ -126,10 +126,7 @@ export class SqlPurgeLog {
   /** Takes in what another log has sent, of which this one is a copy (R27). */
   follow({ logId, to, floor, heads, items }: ViewDelta): void {
     this.#sql.transaction(() => {
-      if (this.#state().id !== logId) {
-        this.#beginAnew(logId);
-        this.#leases.begin(true, this.#now());
-      }
+      if (this.#state().id !== logId) this.#beginAnew(true, logId);
       // Nothing is written where there is no news, because each row costs money, and replies wait for it.
       if (items.length > 0) this.#keys.take(items);
       const state = this.#state();
@@ -273,22 +270,22 @@ export class SqlPurgeLog {
     );
     const parts: [PurgedKeys, AuditTrail] = [new PurgedKeys(this.#sql), new AuditTrail(this.#sql, this.#settings)];
     if (!state) this.#sql.exec("INSERT INTO state (longest_lease) VALUES ('null')");
-    if (state?.form !== STORAGE_FORMAT) {
-      this.#beginAnew();
-      this.#leases.begin(state !== undefined, this.#now());
-    }
+    if (state?.form !== STORAGE_FORMAT) this.#beginAnew(state !== undefined);
     return parts;
   }
 
-  /** Begins another log. Everything that any isolate has stored belongs to the old log and is invalid (R13). */
-  #beginAnew(id = this.#newId()): void {
+  /**
+   * Begins another log. Everything that any isolate has stored belongs to the old log and is invalid (R13).
+   * `knowsEarlier`: whether this storage has what the old log granted.
+   */
+  #beginAnew(knowsEarlier: boolean, id = this.#newId()): void {
     for (const table of ["purged_keys", "audit", "ids"]) this.#sql.exec(`DELETE FROM ${table}`);
     this.#sql.exec(
       "UPDATE state SET form = ?, id = ?, head = 0, floor = 0, keys = 0, hard = 0, soft = 0, invalidate = 0",
       STORAGE_FORMAT,
       id,
     );
-    this.#leases.noteNameless(this.#now());
+    this.#leases.begin(knowsEarlier, this.#now());
   }
 
   /**
@@ -299,7 +296,6 @@ export class SqlPurgeLog {
     const state = this.#state();
     if (since?.logId !== state.id || since.seq <= state.head) return state;
     const now = this.#now();
-    this.#leases.noteNameless(now);
     this.#leases.begin(false, now);
     this.#leases.noteEarlierLog(this.#settings.longestUseMs, now);
     this.#sql.exec("UPDATE state SET id = ?", this.#newId());
@@ -329,10 +325,7 @@ export class SqlPurgeLog {
   }
 
   #add(purge: AuditedPurge, hashes: string, now: number, settlesInMs: number): number {
-    if (this.#state().head >= this.#settings.maxSeq) {
-      this.#beginAnew();
-      this.#leases.begin(true, now);
-    }
+    if (this.#state().head >= this.#settings.maxSeq) this.#beginAnew(true);
     const before = this.#state();
     const seq = before.head + 1;
     const added = this.#keys.raise(hashes, purge.purgeKeyCount, seq);
