@@ -91,7 +91,8 @@ export class Backend {
       fate.history.refreshed.push({ purge: purged, target, upTo });
       fate.count("pages refreshed by their purge");
     }
-    if (repeatAfterMs !== null) void this.#expectRepeat(purged, repeatAfterMs);
+    const neverFails = () => undefined;
+    if (repeatAfterMs !== null) void fate.begin(this.#expectRepeat(purged, repeatAfterMs), neverFails);
     return purged;
   }
 

@@ -29,6 +29,8 @@ export class Fate {
   readonly #chances: () => number;
   readonly #ofStep = new Context<() => number>();
   #order = 0;
+  #underWay = 0;
+  #faultUntil = Number.NEGATIVE_INFINITY;
 
   constructor(seed: number, history: History, isCalm = false) {
     this.scheduler = new Scheduler(seed, BEGINNING, 1);
@@ -69,6 +71,26 @@ export class Fate {
 
   pick<T>(values: readonly T[]): T {
     return values[Math.floor(this.random() * values.length)]!;
+  }
+
+  /** A fault begins, and lasts so long. Returns when it is over: epoch milliseconds. */
+  faultFor(ms: number): number {
+    this.count("two faults at once", this.now() < this.#faultUntil);
+    const until = this.now() + ms;
+    this.#faultUntil = Math.max(this.#faultUntil, until);
+    return until;
+  }
+
+  /** Begins a step of a visitor or of the backend, before whose end the world does not end. */
+  async begin(work: Promise<unknown>, onBug: (bug: unknown) => void): Promise<void> {
+    this.#underWay++;
+    await work.catch(onBug);
+    this.#underWay--;
+  }
+
+  /** Whether such a step is not over, or a request is not answered. */
+  get isBusy(): boolean {
+    return this.#underWay > 0 || this.history.unanswered.size > 0;
   }
 
   async delay(maxMs: number): Promise<void> {

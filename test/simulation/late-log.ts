@@ -24,7 +24,9 @@ import { NO_LEASE, type Told } from "./told.ts";
 /** A reply within this time is a quick one: its reader may use it for most of its lease. Milliseconds. */
 const QUICK_MS = 250;
 /** The age of the log when a world begins: no reader of its beginning counts any more (R25). Milliseconds. */
-const LONG_AGO_MS = 2 * REMEMBERED_MS;/** A server may be out of reach of its log when a repetition falls due, and looks again with each beat. Milliseconds. */
+const LONG_AGO_MS =
+  2 *
+  REMEMBERED_MS; /** A server may be out of reach of its log when a repetition falls due, and looks again with each beat. Milliseconds. */
 const REPEATS_WITHIN_MS = 60_000;
 
 /** An isolate that the log pushes to. */
@@ -126,12 +128,12 @@ export class LateLog {
   /** From now on, nobody reaches it for this long. */
   fallSilent(ms: number): void {
     if (this.#servers) this.#servers.fallSilent(ms);
-    else this.#silentUntil = this.#fate.now() + ms;
+    else this.#silentUntil = this.#fate.faultFor(ms);
   }
 
   /** From now on, readers elsewhere hold all its connections for this long. */
   fillUp(ms: number): void {
-    this.#fullUntil = this.#fate.now() + ms;
+    this.#fullUntil = this.#fate.faultFor(ms);
   }
 
   /** The log loses all its stored data, and begins again under another id. */
@@ -256,14 +258,14 @@ export class LateLog {
 
   /** From now on, this isolate alone does not reach the log for this long. */
   cutOff(reader: Reader, ms: number): void {
-    reader.cutOffUntil = this.#fate.now() + ms;
+    reader.cutOffUntil = this.#fate.faultFor(ms);
     if (this.#fate.isCalm) this.#fate.tell(`${reader.name} does not reach the log for ${ms} ms`);
     this.#fate.count("isolates that alone did not reach the log");
   }
 
   /** From now on, no reply of the log reaches this isolate for this long. */
   keepUnheard(reader: Reader, ms: number): void {
-    reader.unheardUntil = this.#fate.now() + ms;
+    reader.unheardUntil = this.#fate.faultFor(ms);
     this.#fate.count("isolates that reached the log and heard nothing");
   }
 

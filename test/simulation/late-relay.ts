@@ -63,13 +63,13 @@ export class LateRelay {
   /** From now on, none of its readers reaches it for this long. */
   fallSilent(ms: number): void {
     this.#fate.count("relays that their readers did not reach");
-    this.#silentUntil = this.#fate.now() + ms;
+    this.#silentUntil = this.#fate.faultFor(ms);
   }
 
   /** From now on, it alone does not reach the log, nor the log it, for this long. */
   loseLog(ms: number): void {
     this.#fate.count("relays that did not reach the log");
-    this.#self.cutOffUntil = this.#fate.now() + ms;
+    this.#self.cutOffUntil = this.#fate.faultFor(ms);
   }
 
   /** When its last read of the log began that has been answered: epoch milliseconds. */
@@ -79,7 +79,7 @@ export class LateRelay {
 
   /** What the log sends it from now on, for this long, arrives a second later. */
   hearLate(ms: number): void {
-    this.#hearsLateUntil = this.#fate.now() + ms;
+    this.#hearsLateUntil = this.#fate.faultFor(ms);
   }
 
   /** Sends it again what the log has sent it last; `null` if that is nothing. */

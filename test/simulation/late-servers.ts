@@ -86,7 +86,7 @@ export class LateServers {
   fallSilent(ms: number): void {
     const fate = this.#fate;
     const machine = fate.pick(this.#machines);
-    const until = fate.now() + ms;
+    const until = fate.faultFor(ms);
     const fault = fate.pick(["storage", "supervisor", "machine"] as const);
     fate.count("faults of a server's log", fault === "storage");
     fate.count("supervisors that hung", fault === "supervisor");
@@ -108,6 +108,8 @@ export class LateServers {
 
   /** Damage was found in the log's file, or its database was emptied. */
   noteLogMadeAnew(): void {
+    this.#fate.count("log files that were set aside for damage", this.#database === null);
+    this.#fate.count("databases that were emptied", this.#database !== null);
     // As the server does with the head that it has noted beside the file.
     if (this.#database === null) this.#log.read(this.#head, GRANT.leaseMs, GRANT.longestViewAgeMs);
     this.#database?.empty();

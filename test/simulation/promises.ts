@@ -169,7 +169,7 @@ function usedTooLong(answer: Answered, { failures }: History, { skewMs }: Bounds
 }
 
 /** RFC 9111 §4.4: each change is written to the log, under a number that no fetch from before the change can have. */
-function untoldChanges({ changes, purges, gaveUp }: History): BrokenPromise[] {
+export function untoldChanges({ changes, purges, gaveUp }: History): BrokenPromise[] {
   const untold = changes.filter(({ target, order, isolate }) => {
     const isTold = purges.some(
       (purge) => purge.kind === "invalidation" && purge.order > order && purge.matches({ target, tags: [] }),

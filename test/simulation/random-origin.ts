@@ -42,7 +42,7 @@ export class RandomOrigin {
   }
 
   failFor(ms: number): void {
-    this.#failsUntil = this.#fate.now() + ms;
+    this.#failsUntil = this.#fate.faultFor(ms);
   }
 
   /** Changes a page. Reads from now on get the new version. Returns the event's place in the order of all events. */

@@ -15,7 +15,7 @@ import { LateNotes } from "./late-notes.ts";
 import { LateRelay } from "./late-relay.ts";
 import { LateTier } from "./late-tier.ts";
 import type { Occurrences } from "./occurrences.ts";
-import { type Bounds, type BrokenPromise, brokenPromises } from "./promises.ts";
+import { type Bounds, type BrokenPromise, brokenPromises, untoldChanges } from "./promises.ts";
 import { RandomOrigin, ROUTE } from "./random-origin.ts";
 import { RelayTroubles } from "./relay-troubles.ts";
 import { SimulatedIsolate } from "./simulated-isolate.ts";
@@ -30,8 +30,10 @@ const SOFT_FOR_MS = 1000;
 const MAX_VIEW_AGE_MS = 3000;
 const POPS = [0, 1] as const;
 const ISOLATES = [0, 1] as const;
-/** Longer than any fetch, lease or wait in this world, so that everything has ended after it. */
-const REST_MS = 200_000;
+/** After its last step, a world looks so often whether everything has ended. Milliseconds. */
+const LOOK_EVERY_MS = 1000;
+/** Longer than any fetch, lease or wait in this world. */
+const MAX_REST_MS = 200_000;
 /** In one of so many worlds, the log pushes to the workers of servers, in two others over connections, in one over relays. */
 const PUSHES_IN = 5;
 /** In one of so many worlds, which is one with connections, the log takes as many as there are isolates and no more. */
@@ -185,17 +187,24 @@ export class World {
       const waitMs = this.#fate.ofStep(number, () => this.#begin(!only || only.has(number)));
       await scheduler.advance(waitMs);
     }
-    await scheduler.advance(REST_MS);
+    for (let restedMs = 0; this.#isBusy && restedMs < MAX_REST_MS; restedMs += LOOK_EVERY_MS) {
+      await scheduler.advance(LOOK_EVERY_MS);
+    }
     this.#noteForgotten();
     const broken = brokenPromises(this.#history, this.#bounds);
     this.#fate.storages.giveBack();
     return { seed: this.#seed, broken, bugs: this.#bugs, story, occurred };
   }
 
+  /** Whether a visitor or the backend waits for something, or the log has not been told of a change. */
+  get #isBusy(): boolean {
+    return this.#fate.isBusy || untoldChanges(this.#history).length > 0;
+  }
+
   /** Begins a step, or leaves it out. Returns the time until the next one. */
   #begin(isRun: boolean): number {
     if (this.#calm) return calmStep(this.#calm, isRun, (bug) => this.#onBug(bug));
-    if (isRun) void this.#step().catch((bug) => this.#onBug(bug));
+    if (isRun) void this.#fate.begin(this.#step(), (bug) => this.#onBug(bug));
     return Math.floor(this.#fate.random() * STEP_MS);
   }
 

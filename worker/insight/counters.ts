@@ -97,11 +97,17 @@ export class Counters implements Reporter {
   #unmeasuredBodies = 0;
   #originIsDown = false;
   #logIsDown = false;
-  readonly #likeness = new Likeness();
+  /** Made when it is first needed, because it takes 256 KiB. */
+  #madeLikeness: Likeness | null = null;
 
   constructor(originUrl: string, write: (line: string) => void) {
     this.#originUrl = originUrl;
     this.#write = write;
+  }
+
+  get #likeness(): Likeness {
+    this.#madeLikeness ??= new Likeness();
+    return this.#madeLikeness;
   }
 
   report(event: EdgeEvent): void {

@@ -25,7 +25,7 @@ export function calmStep(around: Around, isRun: boolean, onBug: (bug: unknown) =
   const { fate } = around;
   const fault = fate.pick(FAULTS);
   const waitMs = STEP_MS.least + Math.floor(fate.random() * (STEP_MS.most - STEP_MS.least));
-  if (isRun) void fault(around).catch(onBug);
+  if (isRun) void fate.begin(fault(around), onBug);
   if (!A_DAY_LONG.includes(fault)) return waitMs;
   fate.count("days without a request");
   return DAY_MS + waitMs;
