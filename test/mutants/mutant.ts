@@ -26,3 +26,29 @@ export type Mutant = Mutation & {
  * The mutants of one area by their names. An id is the area's name, a slash and this name: `storing/private-is-stored`.
  */
 export type Mutants = Readonly<Record<string, Mutant>>;
+
+/**
+ * A wrong piece of the sources. It names a declaration and no file, and its texts are compared token by token, so that
+ * moving and formatting code leaves it alone.
+ */
+export type Change = {
+  /**
+   * The declaration: `judge`, `PurgeView.check`, `PurgeView.#take`, `PurgeView.constructor`. If several files declare that
+   * name, the file's own name stands before it: `http-date:parse`.
+   */
+  readonly in: string;
+} & (
+  | {
+      /** The piece that is replaced, which the declaration has exactly once. */
+      readonly replace: string;
+      readonly by: string;
+    }
+  | {
+      /** The statement that is left out, or its beginning. */
+      readonly drop: string;
+    }
+  | {
+      /** The function that is called in place of this one, as an expression. It knows this one as `original`. */
+      readonly wrap: string;
+    }
+);
