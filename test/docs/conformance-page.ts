@@ -1,4 +1,5 @@
 import { mutants } from "../mutants/index.ts";
+import type { Mutant } from "../mutants/mutant.ts";
 import { rows } from "../scenarios/conformance.ts";
 import type { ConformanceRow, Table } from "../scenarios/conformance-row.ts";
 
@@ -7,8 +8,8 @@ const INTRODUCTION = `# Conformance
 What Tidemark does with the RFCs. This page is generated from \`test/scenarios\`; \`npm run docs\` writes it.
 
 A scenario such as \`storing/private-is-not-stored\` lies in \`test/scenarios/storing\` and runs in memory, in the Workers
-runtime and on one's own server, unless it says why it cannot. Beside it, \`mutants.ts\` has wrong rules, with each of which
-the scenario must fail. "Seen" means: tried on a raw socket with the pinned runtime (workerd 1.20260730.1).
+runtime and on one's own server, unless it says why it cannot. Beside it, \`mutants.ts\` has wrong rules, each with
+the scenario that must fail. "Seen" means: tried on a raw socket with the pinned runtime (workerd 1.20260730.1).
 Nothing was tried on Cloudflare's network.
 
 The gate also runs the public suite behind [cache-tests.fyi](https://cache-tests.fyi) (http-cache-tests 0.4.5) against
@@ -35,11 +36,9 @@ export function conformancePage(): string {
   return `${[INTRODUCTION, ...tables].join("\n\n")}\n`;
 }
 
-/** The mutants that redden a scenario of the row. */
-export function mutantsOf({ scenarios }: ConformanceRow): readonly string[] {
-  return scenarios.flatMap((scenario) =>
-    [...mutants].flatMap(([id, mutant]) => ("reddens" in mutant && mutant.reddens === scenario ? [id] : [])),
-  );
+/** The mutants that a scenario of the row must find. */
+export function mutantsOf({ scenarios }: ConformanceRow): readonly Mutant[] {
+  return mutants.filter(({ foundBy }) => foundBy.some((by) => scenarios.includes(by)));
 }
 
 function tableOf(table: Table): string {

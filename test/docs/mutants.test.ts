@@ -1,20 +1,20 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { mutants } from "../mutants/index.ts";
+import { hunted, mutants } from "../mutants/index.ts";
 import { scenarios } from "../scenarios/index.ts";
 
 const protocol = readFileSync("docs/protocol.md", "utf8");
 const byId = new Map(scenarios.map((scenario) => [scenario.id, scenario]));
 
 describe("an id in the pages", () => {
-  const areas = new Set([...byId.keys(), ...mutants.keys()].map((id) => id.split("/")[0]));
+  const areas = new Set([...byId.keys()].map((id) => id.split("/")[0]));
   const pages = ["README.md", "CONTRIBUTING.md", ...markdownIn("docs"), ...markdownIn("docs/decisions")];
   const named = pages.flatMap((page) => idsIn(readFileSync(page, "utf8"), areas).map((id) => ({ page, id })));
 
-  test("is a scenario's or a mutant's", () => {
+  test("is a scenario's", () => {
     const places = new Set(named.map(({ page }) => page));
     expect([...places]).toEqual(expect.arrayContaining(["docs/conformance.md", "docs/protocol.md", "docs/design.md"]));
-    expect(named.filter(({ id }) => !byId.has(id) && !mutants.has(id))).toEqual([]);
+    expect(named.filter(({ id }) => !byId.has(id))).toEqual([]);
   });
 
   test("is how the pages refer to scenarios, never by their sentences", () => {
@@ -38,25 +38,28 @@ describe("each rule of docs/protocol.md", () => {
     expect(sections.filter((text) => !text.includes("Holds: `worker/"))).toEqual([]);
   });
 
-  test.each(numbers)("R%s has a mutant that a scenario or a test must notice", (number) => {
-    expect(numbersIn("purge-protocol")).toContain(number);
+  const foundBy = (number: number) =>
+    mutants.filter(({ rule }) => rule === `R${number}`).flatMap((mutant) => mutant.foundBy);
+
+  test.each(numbers)("R%s has a mutant that a scenario must notice", (number) => {
+    expect(foundBy(number).filter((by) => byId.has(by))).not.toEqual([]);
   });
 
   test.each(numbers)("R%s has a mutant that the random worlds must find", (number) => {
-    expect(numbersIn("worlds")).toContain(number);
+    expect(foundBy(number)).toContain("simulation");
   });
 
-  test("every mutant of the protocol bears the number of a rule", () => {
-    const ids = [...mutants.keys()].filter((id) => id.startsWith("purge-protocol/"));
-    expect(ids.length).toBeGreaterThan(60);
-    expect(ids.filter((id) => !numbers.includes(ruleOf(id)!))).toEqual([]);
+  test("every mutant of a rule bears the number of one that exists", () => {
+    const ofRules = mutants.filter(({ rule }) => /^R\d+$/.test(rule));
+    expect(ofRules.length).toBeGreaterThan(100);
+    expect(ofRules.filter(({ rule }) => !numbers.includes(Number(rule.slice(1))))).toEqual([]);
   });
 });
 
 describe("each story of docs/protocol.md", () => {
   const stories = [...protocol.matchAll(/^(\d+)\. (R\d+(?:, R\d+)*)\. ((?:.|\n {2,4})+)$/gm)];
   const rows = stories.map(([, number, rules, text]) => [number!, rules!, text!.replace(/\s+/g, " ")] as const);
-  const reddened = new Set([...mutants.values()].flatMap((mutant) => ("reddens" in mutant ? mutant.reddens : [])));
+  const reddened = new Set(mutants.flatMap(({ foundBy }) => foundBy));
 
   test("all of them are found", () => {
     expect(rows.map(([number]) => Number(number))).toEqual(Array.from({ length: 32 }, (_, index) => index + 1));
@@ -70,13 +73,12 @@ describe("each story of docs/protocol.md", () => {
     expect(own.filter((id) => !reddened.has(id))).toEqual([]);
   });
 
-  test("a mutant of the protocol that reddens a story breaks a rule that the story names", () => {
-    const wrong = [...mutants].flatMap(([id, mutant]) => {
-      const scenario = "reddens" in mutant ? byId.get(mutant.reddens as string) : undefined;
-      const story = /^story (\d+): /.exec(scenario?.name ?? "")?.[1];
-      if (story === undefined || !id.startsWith("purge-protocol/")) return [];
+  test("a mutant that a story must notice breaks a rule that the story names", () => {
+    const wrong = hunted.flatMap(({ name, mutant: { rule }, by }) => {
+      const story = /^story (\d+): /.exec(byId.get(by)?.name ?? "")?.[1];
+      if (story === undefined || !/^R\d+$/.test(rule)) return [];
       const rules = rows[Number(story) - 1]?.[1].split(", ") ?? [];
-      return rules.includes(`R${ruleOf(id)}`) ? [] : [{ id, story, rules }];
+      return rules.includes(rule) ? [] : [{ name, rules }];
     });
     expect(wrong).toEqual([]);
   });
@@ -89,17 +91,6 @@ describe("each story of docs/protocol.md", () => {
     expect(shown.filter(({ id, number }) => !rows[Number(number) - 1]?.[2].includes(`\`${id}\``))).toEqual([]);
   });
 });
-
-/** The numbers of the rules that the mutants of an area take away. */
-function numbersIn(area: string): (number | undefined)[] {
-  return [...mutants.keys()].filter((id) => id.startsWith(`${area}/`)).map(ruleOf);
-}
-
-/** The rule of docs/protocol.md that a mutant takes away, as `purge-protocol/r5-follower-takes-anything` says. */
-function ruleOf(id: string): number | undefined {
-  const number = /^[\w-]+\/r(\d+)-/.exec(id)?.[1];
-  return number === undefined ? undefined : Number(number);
-}
 
 function markdownIn(folder: string): string[] {
   return readdirSync(folder)

@@ -1,26 +1,24 @@
 import { describe, expect, test } from "vitest";
 import type { Scenario } from "../engine/scenario.ts";
+import { scenarioFinder, worldFinder } from "./engine-finders.ts";
+import type { Finder } from "./finder.ts";
+import { finderNamed } from "./finders.ts";
 import { hunt } from "./hunt.ts";
-import { mutants } from "./index.ts";
-import type { Mutant, Mutation } from "./mutant.ts";
+import type { Change } from "./mutant.ts";
 
-const FEW = { scenario: 3, simulation: 3 };
-const FRESH = "freshness/fresh-to-last-millisecond";
+const FRESH = finderNamed("freshness/fresh-to-last-millisecond");
 
-const JUDGE = { file: "worker/rules/freshness/judge.ts", from: "ageMs < lifetimeMs" };
-const NOTHING: Mutation = { ...JUDGE, to: JUDGE.from };
-const FRESH_AT_ITS_END: Mutation = { ...JUDGE, to: "ageMs <= lifetimeMs" };
-
-const NEVER_PURGED: Mutant = {
-  name: "an entry is never purged",
-  file: "worker/purges/view/purge-view.ts",
-  from: "if (checked.seq > 0) return answer;",
-  to: "",
-  foundBy: "simulation",
-};
+const NOTHING: Change = { in: "judge", replace: "ageMs < lifetimeMs", by: "ageMs < lifetimeMs" };
+const FRESH_AT_ITS_END: Change = { in: "judge", replace: "ageMs < lifetimeMs", by: "ageMs <= lifetimeMs" };
+const CRASHING: Change = { in: "judge", replace: "ageMs < lifetimeMs", by: "noSuchName < lifetimeMs" };
+const NEVER_PURGED: Change = { in: "PurgeView.#findAnswer", drop: "if (checked.seq > 0) return answer;" };
 
 /** The first worlds do not find it. */
-const FOUND_LATER: Mutant = mutants.get("worlds/r14-read-from-memory")!;
+const FOUND_LATER: Change = {
+  in: "SqlPurgeLog.#replyTo",
+  replace: "= this.#state();",
+  by: "= (this.seen = this.#now() < this.seen?.at + 300 ? this.seen : { ...this.#state(), at: this.#now() });",
+};
 
 const page = { fields: { "cache-control": "max-age=60" }, body: "v1" };
 const hit: Scenario = {
@@ -34,106 +32,106 @@ const hit: Scenario = {
   ],
 };
 
-function reddening(scenario: string, mutation: Mutation): Mutant {
-  return { name: "under test", reddens: scenario, ...mutation };
+/** The worlds with these seeds. */
+function worlds(...seeds: readonly number[]): Finder {
+  return { ...worldFinder(), seeds: () => seeds };
 }
 
 describe("a hunt", () => {
   test("finds a mutant by its scenario", async () => {
-    expect(await hunt(reddening(FRESH, FRESH_AT_ITS_END), FEW)).toBe(1);
+    expect(await hunt(FRESH_AT_ITS_END, FRESH)).toBe(1);
   });
 
   test("finds a mutant by a promise that breaks in a world", async () => {
-    expect(await hunt(NEVER_PURGED, { scenario: 0, simulation: 30 })).toBeTypeOf("number");
+    expect(await hunt(NEVER_PURGED, worldFinder(30))).toBeTypeOf("number");
   });
 
-  test("begins with the likely seed, and finds by the others what that one does not find", async () => {
-    const first = (await hunt(FOUND_LATER, { scenario: 0, simulation: 30 })) as number;
+  test("tries one seed after the other", async () => {
+    const first = (await hunt(FOUND_LATER, worldFinder(30))) as number;
     expect(first).toBeGreaterThan(1);
-    expect(await hunt(FOUND_LATER, { scenario: 0, simulation: 30, likely: first })).toBe(first);
-    expect(await hunt(FOUND_LATER, { scenario: 0, simulation: 30, likely: 1 })).toBe(first);
-    expect(await hunt(FOUND_LATER, { scenario: 0, simulation: first - 1, likely: first })).toBe(first);
-    expect(await hunt(FOUND_LATER, { scenario: 0, simulation: first - 1 })).toBe("survived");
+    expect(await hunt(FOUND_LATER, worlds(1, first))).toBe(first);
+    expect(await hunt(FOUND_LATER, worlds(1))).toBe("survived");
   });
 
   test("tells that a mutant survives which changes nothing", async () => {
-    expect(await hunt(reddening(FRESH, NOTHING), FEW)).toBe("survived");
-    expect(await hunt({ name: "under test", foundBy: "simulation", ...NOTHING }, FEW)).toBe("survived");
+    expect(await hunt(NOTHING, FRESH)).toBe("survived");
+    expect(await hunt(NOTHING, worldFinder(3))).toBe("survived");
   });
 
   test("tells that a mutant survives whose scenario does not look", async () => {
-    expect(await hunt(reddening("freshness/hit", FRESH_AT_ITS_END), FEW, [hit])).toBe("survived");
+    expect(await hunt(FRESH_AT_ITS_END, scenarioFinder(hit, 3))).toBe("survived");
   });
 
   test("finds a mutant under which a request hangs", async () => {
-    const silentLeader: Mutation = {
-      file: "worker/flow/storing/fetch-and-store.ts",
-      from: 'return tellFollowers(read.kind === "too-large"',
-      to: `if (read.kind === "cut-off") return;
-    return tellFollowers(read.kind === "too-large"`,
+    const silentLeader: Change = {
+      in: "storeIfWhole",
+      replace: 'return tellFollowers(read.kind === "too-large"',
+      by: 'if (read.kind === "cut-off") return; return tellFollowers(read.kind === "too-large"',
     };
-    expect(await hunt(reddening("collapsing/leader-fails", silentLeader), FEW)).toBe(1);
+    expect(await hunt(silentLeader, finderNamed("collapsing/leader-fails"))).toBe(1);
   });
 
   test("finds a mutant under which the origin is waited for in vain", async () => {
-    const neverAsked: Mutation = {
-      file: "worker/flow/origin/ask-origin.ts",
-      from: 'hasLooped(facts.field("cdn-loop"), resolved.host)',
-      to: "true",
-    };
-    expect(await hunt(reddening("purge-protocol/unrelated-purge-during-fill", neverAsked), FEW)).toBe(1);
+    const neverAsked: Change = { in: "hasLooped", wrap: "() => true" };
+    expect(await hunt(neverAsked, finderNamed("purge-protocol/unrelated-purge-during-fill"))).toBe(1);
+  });
+});
+
+describe("worlds are tried", () => {
+  const first = (likely: number, count: number) => [...worldFinder().seeds(likely)].slice(0, count);
+
+  test("from the one that found the mutant before, on with those of its kind, and then in turn", () => {
+    expect(first(43, 3)).toEqual([43, 163, 283]);
+    const all = [...worldFinder().seeds(43)];
+    expect(all.slice(100, 103)).toEqual([1, 2, 3]);
+    expect(new Set(all).size).toBe(2000);
+    expect(all).toHaveLength(2000);
+  });
+
+  test("no more than asked for", () => {
+    expect([...worldFinder(2).seeds(43)]).toEqual([43, 163]);
   });
 });
 
 describe("a hunt that would prove nothing is an error", () => {
-  test.each<{ name: string; mutant: Mutant; message: string | RegExp }>([
-    {
-      name: "the text is not there",
-      mutant: reddening(FRESH, { ...JUDGE, from: "ageMs >= for ever", to: "" }),
-      message: "worker/rules/freshness/judge.ts must have this text once, and has it 0 times: ageMs >= for ever",
-    },
-    {
-      name: "the text is there more than once",
-      mutant: reddening(FRESH, { ...JUDGE, from: 'kind: "none", because:', to: "" }),
-      message: /has it [2-9] times: kind: "none", because:/,
-    },
-    {
-      name: "the file is not part of what runs in memory",
-      mutant: reddening(FRESH, { file: "worker/platform/cache-api-tier.ts", from: "match", to: "" }),
-      message: "worker/platform/cache-api-tier.ts is not among the sources that run in memory",
-    },
-    {
-      name: "there is no such scenario",
-      mutant: reddening("freshness/nobody-wrote-this", FRESH_AT_ITS_END),
-      message: "no scenario has this id: freshness/nobody-wrote-this",
-    },
-    {
-      name: "the scenario does not run in memory",
-      mutant: reddening("forwarding/get-body-is-dropped", FRESH_AT_ITS_END),
-      message: "this scenario does not run in memory: forwarding/get-body-is-dropped",
-    },
-    {
-      name: "the code under the mutant is none",
-      mutant: reddening(FRESH, { ...JUDGE, to: "ageMs < (" }),
-      message: "Unexpected",
-    },
-    {
-      name: "the code under the mutant crashes",
-      mutant: reddening(FRESH, { ...JUDGE, to: "noSuchName < lifetimeMs" }),
-      message: "the code crashes under this mutant",
-    },
-    {
-      name: "the code under the mutant crashes in a world",
-      mutant: { ...JUDGE, name: "under test", to: "noSuchName < lifetimeMs", foundBy: "simulation" },
-      message: "the code crashes under this mutant",
-    },
-  ])("$name", async ({ mutant, message }) => {
-    await expect(hunt(mutant, FEW)).rejects.toThrow(message);
+  test("the file is not part of what runs in memory", async () => {
+    const elsewhere: Change = { in: "CacheFolder.nameOf", wrap: "() => 1" };
+    await expect(hunt(elsewhere, FRESH)).rejects.toThrow("which is not among the sources that run");
   });
 
-  test("the scenario is red without the mutant as well", async () => {
+  test("there is no such scenario, and no such case", () => {
+    const message = "no scenario and no case of a suite has this name";
+    expect(() => finderNamed("freshness/nobody-wrote-this")).toThrow(message);
+    expect(() => finderNamed("doors: nobody wrote this")).toThrow(message);
+  });
+
+  test("the scenario does not run in memory", () => {
+    const message = "this scenario does not run in memory: forwarding/get-body-is-dropped";
+    expect(() => finderNamed("forwarding/get-body-is-dropped")).toThrow(message);
+  });
+
+  test("the code under the mutant is none", async () => {
+    await expect(hunt({ in: "judge", replace: "ageMs < lifetimeMs", by: "ageMs < (" }, FRESH)).rejects.toThrow(
+      "Unexpected",
+    );
+  });
+
+  test.each<[string, Change, Finder]>([
+    ["a scenario", CRASHING, FRESH],
+    ["a world", CRASHING, worldFinder(3)],
+    [
+      "a case at the doors",
+      { in: "answerAtDoor", replace: 'if (access.kind === "refused")', by: "if (noSuchName)" },
+      finderNamed("doors: Cloudflare: no token"),
+    ],
+    ["another case", { in: "provenanceOf", wrap: "() => noSuchName" }, finderNamed("audit: the status")],
+  ])("the code crashes under the mutant in %s", async (_, crashing, finder) => {
+    await expect(hunt(crashing, finder)).rejects.toThrow("the code crashes under this mutant");
+  });
+
+  test("the test fails without the mutant as well", async () => {
     const red: Scenario = { ...hit, steps: [{ get: "/a", expect: { xCache: "HIT" } }] };
-    const hunting = hunt(reddening("freshness/hit", FRESH_AT_ITS_END), FEW, [red]);
-    await expect(hunting).rejects.toThrow("the scenario is red without the mutant as well");
+    const hunting = hunt(FRESH_AT_ITS_END, scenarioFinder(red));
+    await expect(hunting).rejects.toThrow("the test fails without the mutant as well");
   });
 });

@@ -18,6 +18,9 @@ interface Compiled {
 
 type Instances = Map<string, { exports: unknown }>;
 
+/** The exports of the modules of one instance of the graph, by their paths. */
+export type Modules = (path: string) => unknown;
+
 /**
  * The modules that an entry imports, each transformed and compiled once. The caller may give one module another text in
  * an instance of the graph: that module and those that import it, directly or not, run anew. All others never meet the
@@ -25,14 +28,15 @@ type Instances = Map<string, { exports: unknown }>;
  */
 export class ModuleGraph {
   readonly #modules: ReadonlyMap<string, Compiled>;
-  readonly #texts: ReadonlyMap<string, string>;
+  /** The source texts by their paths. */
+  readonly texts: ReadonlyMap<string, string>;
   /** By path, the modules that import it. */
   readonly #importers: ReadonlyMap<string, readonly string[]>;
   readonly #shared: Instances = new Map();
 
   private constructor(modules: ReadonlyMap<string, Compiled>, texts: ReadonlyMap<string, string>) {
     this.#modules = modules;
-    this.#texts = texts;
+    this.texts = texts;
     this.#importers = importersIn(modules);
   }
 
@@ -57,16 +61,11 @@ export class ModuleGraph {
     return new ModuleGraph(modules, texts);
   }
 
-  /** The source text of a module; `undefined` for one that is not in the graph. */
-  textOf(path: string): string | undefined {
-    return this.#texts.get(path);
-  }
-
-  /** Runs what a change reaches anew, if there is one. Returns the modules' exports. */
-  async instantiate(changed?: { readonly path: string; readonly text: string }): Promise<(path: string) => unknown> {
+  /** Runs what a change reaches anew, if there is one. */
+  async instantiate(changed?: { readonly path: string; readonly text: string }): Promise<Modules> {
     const modules = new Map(this.#modules);
     if (changed) modules.set(changed.path, await compile(changed.path, changed.text));
-    const reached = changed ? this.#reachedBy(changed.path) : new Set();
+    const reached = changed ? this.reachedBy(changed.path) : new Set();
     const own: Instances = new Map();
     const exportsOf = (path: string): unknown => {
       const instances = reached.has(path) ? own : this.#shared;
@@ -85,7 +84,7 @@ export class ModuleGraph {
   }
 
   /** A module and all that import it, directly or not. */
-  #reachedBy(path: string): ReadonlySet<string> {
+  reachedBy(path: string): ReadonlySet<string> {
     const reached = new Set([path]);
     for (const each of reached) for (const importer of this.#importers.get(each) ?? []) reached.add(importer);
     return reached;

@@ -1,32 +1,3 @@
-/** A piece of the sources, and the wrong piece that replaces it. */
-export interface Mutation {
-  /** The path from the project's root. */
-  readonly file: string;
-  /** The piece, which occurs in the file exactly once. */
-  readonly from: string;
-  readonly to: string;
-}
-
-/** A wrong rule, and the test that must find it. */
-export type Mutant = Mutation & {
-  /** A sentence that describes the wrong rule. */
-  readonly name: string;
-} & (
-    | {
-        /** The id of the scenario that must fail under it. */
-        readonly reddens: string;
-      }
-    | {
-        /** In one of the simulation's worlds a promise must break under it. */
-        readonly foundBy: "simulation";
-      }
-  );
-
-/**
- * The mutants of one area by their names. An id is the area's name, a slash and this name: `storing/private-is-stored`.
- */
-export type Mutants = Readonly<Record<string, Mutant>>;
-
 /**
  * A wrong piece of the sources. It names a declaration and no file, and its texts are compared token by token, so that
  * moving and formatting code leaves it alone.
@@ -52,3 +23,21 @@ export type Change = {
       readonly wrap: string;
     }
 );
+
+/** A wrong rule, and the tests that must find it. */
+export type Mutant = Change & {
+  /** The rule of docs/protocol.md (`R5`), the section of an RFC, the heading of a page, or the area of a suite. */
+  readonly rule: string;
+  /** A sentence that describes the wrong rule. */
+  readonly breaks: string;
+  /**
+   * The ids of scenarios, cases of suites (`doors: Fastly: another service`), and `simulation`: in one of the random worlds a
+   * promise must break.
+   */
+  readonly foundBy: readonly string[];
+};
+
+/** Mutants as they are written: by the rules that they break, and by the sentences that describe them. */
+export type Mutants = Readonly<
+  Record<string, Readonly<Record<string, Change & { foundBy: string | readonly string[] }>>>
+>;

@@ -2,8 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { queryObjects } from "node:v8";
 import { expect, test } from "vitest";
 import { neverIn } from "../engine/tally.ts";
-import { mutants } from "../mutants/index.ts";
-import { mutatedEngine } from "../mutants/mutated-engine.ts";
+import { mutatedEngine } from "../mutants/mutated-sources.ts";
 import { byDepth } from "../suite/depth.ts";
 import { drawn } from "../suite/drawn.ts";
 import { explore, type RunWorld, runWorld, seedsFrom, tell, WORLDS } from "./explore.ts";
@@ -31,7 +30,8 @@ test("a world leaves no storage behind that later worlds would carry", async () 
 });
 
 test("what goes wrong is told by few steps, and goes wrong again by them alone", { timeout: 60_000 }, async () => {
-  const { World: WrongWorld } = await mutatedEngine(mutants.get("worlds/r1-stamp-of-the-arrival")!);
+  const stampedLate = { in: "decideStorage", replace: "stamp: response.stamp", by: "stamp: ports.purges.stamp()" };
+  const { World: WrongWorld } = await mutatedEngine(stampedLate);
   const runWrong: RunWorld = (seed, only) => new WrongWorld(seed, only && { only: new Set(only) }).run();
   const outlives = await firstBroken(runWrong);
   const [found] = (await explore([outlives], runWrong)).found;

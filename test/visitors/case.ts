@@ -1,7 +1,7 @@
 import type { Reply, SeenRequest } from "../../cdn/scripted-origin.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
 import type { ClientRequest } from "../engine/scenario.ts";
-import type { Mutation } from "../mutants/mutant.ts";
+import type { Change } from "../mutants/mutant.ts";
 
 /** The origin's answer, as a function of the request that reaches it and of nothing else. */
 export type Answering = (request: SeenRequest) => Reply;
@@ -28,7 +28,7 @@ export interface Case {
    */
   readonly witness?: "second" | "first" | "asked";
   /** The one defence that the case is about, switched off. The result must then differ. */
-  readonly defence: Mutation;
+  readonly defence: Change;
 }
 
 export const MAX_AGE = { "cache-control": "max-age=60" };

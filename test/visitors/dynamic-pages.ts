@@ -3,7 +3,6 @@ import { type Case, isFirst, ONE_BROWSER, OTHER_BROWSER, page } from "./case.ts"
 
 /** A page that is made for each visitor, without any statement about storing. */
 const account: Reply = { body: "the account of the first visitor", fields: { "content-type": "text/css" } };
-const CANONICAL = "worker/rules/key/canonical-url.ts";
 const STATIC_ROUTE = { routes: [{ match: "/static/*", defaultTtl: "1h" }] };
 
 /** An origin that decodes the path once, and takes `/x/../account` and `/account;x` for `/account`. */
@@ -35,26 +34,21 @@ export const dynamicPages: readonly Case[] = [
       first: { path, fields: ONE_BROWSER },
       second: { path, fields: OTHER_BROWSER },
       defence: {
-        file: "worker/flow/storing/storage-decision.ts",
-        from: "defaultTtlSeconds: route.defaultTtlSeconds(status),",
-        to: "defaultTtlSeconds: 60,",
+        in: "decideStorage",
+        replace: "defaultTtlSeconds: route.defaultTtlSeconds(status),",
+        by: "defaultTtlSeconds: 60,",
       },
     }),
   ),
-  ...[
-    ["/static/..%2faccount", "hasHiddenDots(path)"],
-    ["/static/%2e%2e%2faccount", "hasHiddenDots(path)"],
-    ["/static/..%5caccount", "hasHiddenDots(path)"],
-    ["/static/..;/account", "hasHiddenDots(path)"],
-  ].map(
-    ([path, from]): Case => ({
+  ...["/static/..%2faccount", "/static/%2e%2e%2faccount", "/static/..%5caccount", "/static/..;/account"].map(
+    (path): Case => ({
       name: `a path that leaves its route only once it is decoded is refused: ${path}`,
       site: STATIC_ROUTE,
       origin: (request) => (isFirst(request) ? decoding(request) : page("please log in")),
-      first: { path: path!, fields: ONE_BROWSER },
-      second: { path: path!, fields: OTHER_BROWSER },
+      first: { path, fields: ONE_BROWSER },
+      second: { path, fields: OTHER_BROWSER },
       control: { path: "/static/a.css" },
-      defence: { file: CANONICAL, from: `if (${from})`, to: "if (false)" },
+      defence: { in: "hasHiddenDots", wrap: "() => false" },
     }),
   ),
   ...["/static/%0A/account", "/static/x%00.css", "/static/%0d%0aset-cookie:x", "/static/%7f"].map(
@@ -65,7 +59,7 @@ export const dynamicPages: readonly Case[] = [
       first: { path, fields: ONE_BROWSER },
       second: { path, fields: OTHER_BROWSER },
       control: { path: "/static/a.css" },
-      defence: { file: CANONICAL, from: "if (/%(?:0[0-9a-f]|1[0-9a-f]|7f)/i.test(pathAsSent))", to: "if (false)" },
+      defence: { in: "parsedUrl", replace: "if (/%(?:0[0-9a-f]|1[0-9a-f]|7f)/i.test(pathAsSent))", by: "if (false)" },
     }),
   ),
   {
@@ -75,7 +69,7 @@ export const dynamicPages: readonly Case[] = [
     first: { path: "/static/x\\..\\a.css", fields: ONE_BROWSER },
     second: { path: "/static/x\\..\\a.css", fields: OTHER_BROWSER },
     control: { path: "/static/a.css" },
-    defence: { file: CANONICAL, from: 'if (pathAsSent.includes("\\\\"))', to: "if (false)" },
+    defence: { in: "parsedUrl", replace: 'if (pathAsSent.includes("\\\\"))', by: "if (false)" },
   },
   ...["/%61dmin/x", "/adm%69n/x"].map(
     (path): Case => ({
@@ -86,9 +80,9 @@ export const dynamicPages: readonly Case[] = [
       second: { path, fields: OTHER_BROWSER },
       control: { path: "/static/a.css" },
       defence: {
-        file: "worker/rules/key/cache-key.ts",
-        from: "findRoute(rules.routes, asked.path)",
-        to: 'findRoute(rules.routes, url.slice(url.indexOf("/", 8)))',
+        in: "resolveUrl",
+        replace: "findRoute(rules.routes, asked.path)",
+        by: 'findRoute(rules.routes, url.slice(url.indexOf("/", 8)))',
       },
     }),
   ),
@@ -107,10 +101,10 @@ export const dynamicPages: readonly Case[] = [
       first: { path: one! },
       second: { path: other! },
       defence: {
-        file: "worker/rules/key/cache-key.ts",
-        from: "cacheKey: `",
+        in: "resolveUrl",
+        replace: "cacheKey: `",
         // One key for URLs that only look alike.
-        to: 'cacheKey: ((_, scheme, host, path) => scheme + host + decodeURIComponent(path).toLowerCase().replace(/[;?].*/, "").replace(/[/]+/g, "/"))`',
+        by: 'cacheKey: ((_, scheme, host, path) => scheme + host + decodeURIComponent(path).toLowerCase().replace(/[;?].*/, "").replace(/[/]+/g, "/"))`',
       },
     }),
   ),

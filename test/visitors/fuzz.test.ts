@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { mutatedEngine } from "../mutants/mutated-engine.ts";
+import { mutatedEngine } from "../mutants/mutated-sources.ts";
 import { byDepth, depth } from "../suite/depth.ts";
 import { drawn } from "../suite/drawn.ts";
 import type { Case } from "./case.ts";

@@ -1,7 +1,5 @@
 import { type Case, isFirst, MAX_AGE, ONE_BROWSER, OTHER_BROWSER, page } from "./case.ts";
 
-const MAY_STORE = "worker/rules/storing/storable.ts";
-
 /** A visitor's own content is not shown to another. */
 export const identity: readonly Case[] = [
   {
@@ -10,9 +8,9 @@ export const identity: readonly Case[] = [
     first: { path: "/a", fields: { authorization: "Basic YTpi" } },
     second: { path: "/a" },
     defence: {
-      file: "worker/rules/request/request-facts.ts",
-      from: 'this.authorized = field("authorization") !== null',
-      to: "this.authorized = false",
+      in: "RequestFacts.constructor",
+      replace: 'this.authorized = field("authorization") !== null',
+      by: "this.authorized = false",
     },
   },
   {
@@ -22,9 +20,9 @@ export const identity: readonly Case[] = [
     first: { path: "/a", fields: { authorization: "Basic YTpi" } },
     second: { path: "/a" },
     defence: {
-      file: MAY_STORE,
-      from: "WHOLLY_SHAREABLE.has(status) && isMeantForAll(cacheControl)",
-      to: "WHOLLY_SHAREABLE.has(status)",
+      in: "isWhollyMeantForAll",
+      replace: "WHOLLY_SHAREABLE.has(status) && isMeantForAll(cacheControl)",
+      by: "WHOLLY_SHAREABLE.has(status)",
     },
   },
   {
@@ -36,9 +34,9 @@ export const identity: readonly Case[] = [
     first: { path: "/a", fields: { authorization: "Basic YTpi" } },
     second: { path: "/a" },
     defence: {
-      file: MAY_STORE,
-      from: "WHOLLY_SHAREABLE.has(status) && isMeantForAll(cacheControl)",
-      to: "isMeantForAll(cacheControl)",
+      in: "isWhollyMeantForAll",
+      replace: "WHOLLY_SHAREABLE.has(status) && isMeantForAll(cacheControl)",
+      by: "isMeantForAll(cacheControl)",
     },
   },
   {
@@ -48,9 +46,9 @@ export const identity: readonly Case[] = [
     second: { path: "/a", fields: { authorization: "Basic YTpi" } },
     control: { path: "/a" },
     defence: {
-      file: "worker/rules/identity/identity.ts",
-      from: "return !authorized || sharedWithAuthorized;",
-      to: "return true;",
+      in: "mayBeAnsweredBy",
+      replace: "return !authorized || sharedWithAuthorized;",
+      by: "return true;",
     },
   },
   {
@@ -58,14 +56,14 @@ export const identity: readonly Case[] = [
     origin: ({ fields }) => page(`for ${fields.cookie ?? "all"}`),
     first: { path: "/a", fields: { cookie: "session=1" } },
     second: { path: "/a" },
-    defence: { file: "worker/rules/identity/identity.ts", from: 'return "if-for-everybody";', to: 'return "yes";' },
+    defence: { in: "mayStoreAnswer", replace: 'return "if-for-everybody";', by: 'return "yes";' },
   },
   {
     name: "a session among ignored cookies is one",
     origin: ({ fields }) => page(`for ${fields.cookie ?? "all"}`),
     first: { path: "/a", fields: { cookie: "_ga=1; session=1; _gid=2" } },
     second: { path: "/a", fields: { cookie: "_ga=9" } },
-    defence: { file: "worker/rules/identity/identity.ts", from: 'return "if-for-everybody";', to: 'return "yes";' },
+    defence: { in: "mayStoreAnswer", replace: 'return "if-for-everybody";', by: 'return "yes";' },
   },
   {
     name: "an ignored cookie does not reach the origin",
@@ -73,14 +71,14 @@ export const identity: readonly Case[] = [
     first: { path: "/a", fields: { cookie: "_ga=<evil>" } },
     second: { path: "/a" },
     witness: "first",
-    defence: { file: "worker/rules/identity/cookies.ts", from: "[...ignored, ...ours]", to: "ours" },
+    defence: { in: "readCookies", replace: "[...ignored, ...ours]", by: "ours" },
   },
   {
     name: "an answer with Set-Cookie is not stored",
     origin: (request) => page("v1", isFirst(request) ? { "set-cookie": "session=1" } : {}),
     first: { path: "/a", fields: ONE_BROWSER },
     second: { path: "/a", fields: OTHER_BROWSER },
-    defence: { file: MAY_STORE, from: 'return "set-cookie"; // §7.3', to: "return undefined;" },
+    defence: { in: "reasonInResponse", replace: 'return "set-cookie";', by: "return undefined;" },
   },
   {
     name: "where a route strips Set-Cookie, nobody gets it",
@@ -88,22 +86,22 @@ export const identity: readonly Case[] = [
     origin: (request) => page("v1", isFirst(request) ? { "set-cookie": "session=1" } : {}),
     first: { path: "/a", fields: ONE_BROWSER },
     second: { path: "/a", fields: OTHER_BROWSER },
-    defence: { file: "worker/flow/answering/pass-on.ts", from: 'fields.delete("set-cookie");', to: "{}" },
+    defence: { in: "clientFields", replace: 'fields.delete("set-cookie");', by: "{}" },
   },
   ...(
     [
-      ["private", 'return "private"; // §5.2.2.7'],
-      ["no-store", 'return "no-store"; // §5.2.2.5, §5.2.2.3'],
+      ["private", 'return "private";'],
+      ["no-store", 'return "no-store";'],
     ] as const
   ).map(
-    ([directive, from]): Case => ({
+    ([directive, replace]): Case => ({
       name: `what is ${directive} is not stored, whatever lifetime the route gives`,
       site: { routes: [{ match: "/*", ttl: "1h" }] },
       origin: (request) =>
         isFirst(request) ? page("mine", { "cache-control": `${directive}, max-age=60` }) : page("for all"),
       first: { path: "/a", fields: ONE_BROWSER },
       second: { path: "/a", fields: OTHER_BROWSER },
-      defence: { file: MAY_STORE, from, to: "return undefined;" },
+      defence: { in: "reasonInResponse", replace, by: "return undefined;" },
     }),
   ),
   {
@@ -114,9 +112,9 @@ export const identity: readonly Case[] = [
     second: { path: "/a", fields: { cookie: "session=1" } },
     control: { path: "/a" },
     defence: {
-      file: "worker/rules/variants/vary.ts",
-      from: "const asked = request.value(name);",
-      to: 'const asked = name === "cookie" ? value : request.value(name);',
+      in: "matchesVariant",
+      replace: "const asked = request.value(name);",
+      by: 'const asked = name === "cookie" ? value : request.value(name);',
     },
   },
   ...(
@@ -133,9 +131,9 @@ export const identity: readonly Case[] = [
       second: { path: "/a", fields: { cookie } },
       control: { path: "/a" },
       defence: {
-        file: "worker/rules/identity/identity.ts",
-        from: "return sharedWithSessions || !hasSession;",
-        to: "return true;",
+        in: "mayBeAnsweredInSession",
+        replace: "return sharedWithSessions || !hasSession;",
+        by: "return true;",
       },
     }),
   ),
@@ -150,9 +148,8 @@ export const identity: readonly Case[] = [
       first: { path: "/a", fields: ONE_BROWSER },
       second: { path: "/a", fields: OTHER_BROWSER },
       defence: {
-        file: "worker/rules/variants/vary.ts",
-        from: 'if (named.some((name) => meaningInVary(name, owners) === "unknowable")) return "*";',
-        to: "",
+        in: "selectingFields",
+        drop: 'if (named.some((name) => meaningInVary(name, owners) === "unknowable")) return "*";',
       },
     }),
   ),

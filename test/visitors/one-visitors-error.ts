@@ -1,7 +1,6 @@
 import { type Case, isFirst, ONE_BROWSER, OTHER_BROWSER, page } from "./case.ts";
 
-const FIELDS = "worker/rules/forwarding/origin-request-fields.ts";
-const ODD = { file: "worker/rules/storing/may-store.ts", from: "odd !== null", to: "false" };
+const ODD = { in: "mayStore", replace: "odd !== null", by: "false" };
 
 /** An error that one odd request caused is that visitor's alone. */
 export const oneVisitorsError: readonly Case[] = [
@@ -29,9 +28,9 @@ export const oneVisitorsError: readonly Case[] = [
     first: { path: "/a", fields: { "sec-fetch-site": "cross-site" } },
     second: { path: "/a", fields: { "sec-fetch-site": "same-origin" } },
     defence: {
-      file: "worker/rules/storing/storable.ts",
-      from: "isErrorStatus(status) && !request.isPlain",
-      to: "false",
+      in: "reasonInResponse",
+      replace: "isErrorStatus(status) && !request.isPlain",
+      by: "false",
     },
   },
   {
@@ -41,9 +40,9 @@ export const oneVisitorsError: readonly Case[] = [
     first: { path: "/a", fields: { accept: "text/evil" } },
     second: { path: "/a", fields: { accept: "text/html,*/*;q=0.8" } },
     defence: {
-      file: "worker/rules/request/unkeyed-field.ts",
-      from: '!inKey.includes("accept") && !acceptsPages(fields.get("accept"))',
-      to: "false",
+      in: "isPlainRequest",
+      replace: '!inKey.includes("accept") && !acceptsPages(fields.get("accept"))',
+      by: "false",
     },
   },
   {
@@ -54,9 +53,9 @@ export const oneVisitorsError: readonly Case[] = [
     first: { path: "/a", fields: { "x-app-version": "evil" } },
     second: { path: "/a" },
     defence: {
-      file: "worker/rules/request/unkeyed-field.ts",
-      from: "{ ...NO_OWNERS_FIELDS, droppedFields }",
-      to: '{ trustedFields: ["x-app-version"], droppedFields }',
+      in: "isPlainRequest",
+      replace: "{ ...NO_OWNERS_FIELDS, droppedFields }",
+      by: '{ trustedFields: ["x-app-version"], droppedFields }',
     },
   },
   {
@@ -68,9 +67,8 @@ export const oneVisitorsError: readonly Case[] = [
     first: { path: "/a", fields: { cookie: "session=%" } },
     second: { path: "/a" },
     defence: {
-      file: "worker/rules/request/unkeyed-field.ts",
-      from: 'if (identity !== "anonymous") return false;',
-      to: "",
+      in: "isPlainRequest",
+      drop: 'if (identity !== "anonymous") return false;',
     },
   },
   ...[401, 407, 406, 408, 412, 416, 421, 425, 428, 429, 431].map(
@@ -79,7 +77,7 @@ export const oneVisitorsError: readonly Case[] = [
       origin: (request) => (isFirst(request) ? { ...page("only you"), status } : page("the page")),
       first: { path: "/a", fields: ONE_BROWSER },
       second: { path: "/a", fields: OTHER_BROWSER },
-      defence: { file: "worker/rules/storing/storable-status.ts", from: "!NEVER_STORED.has(status)", to: "true" },
+      defence: { in: "isStorableStatus", replace: "!NEVER_STORED.has(status)", by: "true" },
     }),
   ),
   {
@@ -88,9 +86,8 @@ export const oneVisitorsError: readonly Case[] = [
     first: { method: "POST", path: "/a", body: "x" },
     second: { path: "/a" },
     defence: {
-      file: "worker/rules/request/request-facts.ts",
-      from: 'if (method !== "GET" && method !== "HEAD") return "bypass";',
-      to: "",
+      in: "mode",
+      drop: 'if (method !== "GET" && method !== "HEAD") return "bypass";',
     },
   },
   {
@@ -100,9 +97,9 @@ export const oneVisitorsError: readonly Case[] = [
     first: { path: "/a", fields: { range: "bytes=0-1" } },
     second: { path: "/a" },
     defence: {
-      file: FIELDS,
-      from: "reachesOriginAsSent(name, value, fieldRules, storing)",
-      to: 'name === "range" || reachesOriginAsSent(name, value, fieldRules, storing)',
+      in: "originRequestFields",
+      replace: "reachesOriginAsSent(name, value, fieldRules, storing)",
+      by: 'name === "range" || reachesOriginAsSent(name, value, fieldRules, storing)',
     },
   },
   {
@@ -114,9 +111,10 @@ export const oneVisitorsError: readonly Case[] = [
     first: { path: "/a", fields: { "accept-encoding": "gzip" } },
     second: { path: "/a" },
     defence: {
-      file: "worker/rules/variants/vary.ts",
-      from: 'contentEncoding !== null && !acceptsCoding(request.value("accept-encoding") ?? "identity", contentEncoding)',
-      to: "false",
+      in: "matchesVariant",
+      replace:
+        'contentEncoding !== null && !acceptsCoding(request.value("accept-encoding") ?? "identity", contentEncoding)',
+      by: "false",
     },
   },
   {
@@ -125,7 +123,7 @@ export const oneVisitorsError: readonly Case[] = [
     first: { path: "/a", fields: { upgrade: "h2c" } },
     second: { path: "/a" },
     witness: "first",
-    defence: { file: "worker/rules/forwarding/hop-by-hop.ts", from: '"upgrade",', to: "" },
+    defence: { in: "HOP_BY_HOP", replace: '"upgrade",', by: "" },
   },
   {
     name: "fields that Connection names stay with the connection",
@@ -133,7 +131,7 @@ export const oneVisitorsError: readonly Case[] = [
     first: { path: "/a", fields: { connection: "x-hop", "x-hop": "evil" } },
     second: { path: "/a" },
     witness: "first",
-    defence: { file: FIELDS, from: "!ownHop.has(name) && ", to: "" },
+    defence: { in: "originRequestFields", replace: "!ownHop.has(name) &&", by: "" },
   },
   {
     name: "a redirect to the page itself is not stored",
@@ -142,9 +140,8 @@ export const oneVisitorsError: readonly Case[] = [
     first: { path: "/a", fields: ONE_BROWSER },
     second: { path: "/a", fields: OTHER_BROWSER },
     defence: {
-      file: "worker/rules/storing/may-store.ts",
-      from: 'if (response.redirectsToItself) return notStored("redirects-to-itself");',
-      to: "",
+      in: "mayStore",
+      drop: 'if (response.redirectsToItself) return notStored("redirects-to-itself");',
     },
   },
 ];

@@ -1,7 +1,5 @@
 import { type Case, isFirst, ONE_BROWSER, OTHER_BROWSER, page } from "./case.ts";
 
-const LIMITS = "worker/rules/fields/field-limits.ts";
-const FILL = "worker/flow/storing/fill.ts";
 const VISITORS = {
   first: { path: "/a", fields: ONE_BROWSER },
   second: { path: "/a", fields: OTHER_BROWSER },
@@ -14,28 +12,28 @@ export const originTrust: readonly Case[] = [
     origin: (request) =>
       page("v1", isFirst(request) ? Object.fromEntries([...Array(300).keys()].map((n) => [`x-${n}`, "1"])) : {}),
     ...VISITORS,
-    defence: { file: LIMITS, from: "if (++count > maxFields)", to: "if (false)" },
+    defence: { in: "reasonToRefuseFields", replace: "if (++count > maxFields)", by: "if (false)" },
   },
   {
     name: "an answer with too large fields is an error, and is not stored",
     origin: (request) => page("v1", isFirst(request) ? { "x-large": "x".repeat(66_000) } : {}),
     ...VISITORS,
-    defence: { file: LIMITS, from: "if (bytes > maxBytes)", to: "if (false)" },
+    defence: { in: "reasonToRefuseFields", replace: "if (bytes > maxBytes)", by: "if (false)" },
   },
   {
     name: "an answer with a control character in a field is an error, and is not stored",
     origin: (request) => page("v1", isFirst(request) ? { "x-odd": "a\u0001b" } : {}),
     ...VISITORS,
-    defence: { file: LIMITS, from: "if (CONTROL_CHARACTER.test(value))", to: "if (false)" },
+    defence: { in: "reasonToRefuseFields", replace: "if (CONTROL_CHARACTER.test(value))", by: "if (false)" },
   },
   {
     name: "a body that is cut off is not stored",
     origin: (request) => ({ ...page("0123456789"), ...(isFirst(request) && { cutAfterBytes: 4 }) }),
     ...VISITORS,
     defence: {
-      file: FILL,
-      from: 'tell({ kind: "cut-off" });',
-      to: 'tell({ kind: "whole", bytes: joined(chunks, readBytes) });',
+      in: "pump",
+      replace: 'tell({ kind: "cut-off" });',
+      by: 'tell({ kind: "whole", bytes: joined(chunks, readBytes) });',
     },
   },
   {
@@ -47,9 +45,9 @@ export const originTrust: readonly Case[] = [
     }),
     ...VISITORS,
     defence: {
-      file: FILL,
-      from: 'tell({ kind: "cut-off" });',
-      to: 'tell({ kind: "whole", bytes: joined(chunks, readBytes) });',
+      in: "pump",
+      replace: 'tell({ kind: "cut-off" });',
+      by: 'tell({ kind: "whole", bytes: joined(chunks, readBytes) });',
     },
   },
   {
@@ -57,7 +55,7 @@ export const originTrust: readonly Case[] = [
     site: { limits: { storeBytes: 5, largeBytes: 5 } },
     origin: (request) => ({ ...page(isFirst(request) ? "0123456789" : "01234"), framing: "chunked" }),
     ...VISITORS,
-    defence: { file: FILL, from: "readBytes > maxBytes", to: "false" },
+    defence: { in: "pump", replace: "readBytes > maxBytes", by: "false" },
   },
   {
     name: "a body with no end to be seen is not stored",
@@ -67,9 +65,8 @@ export const originTrust: readonly Case[] = [
     }),
     ...VISITORS,
     defence: {
-      file: "worker/rules/storing/storable.ts",
-      from: 'if (!isFramed(status, field)) return "unframed-body";',
-      to: "",
+      in: "reasonInResponse",
+      drop: 'if (!isFramed(status, field)) return "unframed-body";',
     },
   },
   {
@@ -78,9 +75,9 @@ export const originTrust: readonly Case[] = [
     origin: (request) => page(isFirst(request) ? "tagged" : "v1", isFirst(request) ? { "cache-tag": "a b c d" } : {}),
     ...VISITORS,
     defence: {
-      file: "worker/rules/storing/tags.ts",
-      from: "if (new Set([...tags, ...earlierTags]).size > maxTags)",
-      to: "if (false)",
+      in: "collectTags",
+      replace: "if (new Set([...tags, ...earlierTags]).size > maxTags)",
+      by: "if (false)",
     },
   },
 ];

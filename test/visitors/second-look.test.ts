@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mutatedEngine } from "../mutants/mutated-engine.ts";
+import { mutatedEngine } from "../mutants/mutated-sources.ts";
 import { page } from "./case.ts";
 import type { Meet } from "./meet.ts";
 import { meetInMemory, meetSoundly } from "./memory-meeting.ts";
@@ -27,9 +27,9 @@ test("on a page that differs on every render, no invented field is a way past th
 
 test("control: it would be one if any difference counted as a choice", async () => {
   const { startMemoryEngine } = await mutatedEngine({
-    file: "worker/rules/request/second-look.ts",
-    from: 'compareAnswers(plain, again) === "alike"',
-    to: 'compareAnswers(plain, again) !== "unlike"',
+    in: "choosesPage",
+    replace: 'compareAnswers(plain, again) === "alike"',
+    by: 'compareAnswers(plain, again) !== "unlike"',
   });
   expect((await rendersSeen(meetInMemory(startMemoryEngine))).asked).toBeGreaterThan(3);
 });

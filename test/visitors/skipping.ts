@@ -1,21 +1,21 @@
+import type { Change } from "../mutants/mutant.ts";
 import { type Case, page } from "./case.ts";
 
 const POLICY = {
-  file: "worker/rules/directives/request-directives.ts",
-  from: 'if (policy === "harmless") return harmless;',
-  to: "",
+  in: "parse",
+  drop: 'if (policy === "harmless") return harmless;',
 };
 const PRAGMA = {
-  file: "worker/rules/directives/request-directives.ts",
-  from: 'if (policy === "all" && saysNoCache(',
-  to: "if (saysNoCache(",
+  in: "readRequestDirectives",
+  replace: 'if (policy === "all" && saysNoCache(',
+  by: "if (saysNoCache(",
 };
 
-function lookUpUnless(condition: string) {
+function lookUpUnless(condition: string): Change {
   return {
-    file: "worker/rules/request/request-facts.ts",
-    from: 'if (passes || isWebSocket(field("upgrade"))) return "bypass";',
-    to: `if (passes || isWebSocket(field("upgrade")) || ${condition}) return "bypass";`,
+    in: "mode",
+    replace: 'if (passes || isWebSocket(field("upgrade"))) return "bypass";',
+    by: `if (passes || isWebSocket(field("upgrade")) || ${condition}) return "bypass";`,
   };
 }
 
@@ -56,9 +56,9 @@ export const skipping: readonly Case[] = [
     second: { path: "/a" },
     witness: "asked",
     defence: {
-      file: "worker/rules/identity/session-cookies.ts",
-      from: "known.name.test(name) && known.value.test(value)",
-      to: "known.name.test(name)",
+      in: "carriesSession",
+      replace: "known.name.test(name) && known.value.test(value)",
+      by: "known.name.test(name)",
     },
   },
   {
@@ -67,7 +67,7 @@ export const skipping: readonly Case[] = [
     first: { path: "/a", fields: { "tidemark-refresh": "guess" } },
     second: { path: "/a" },
     witness: "asked",
-    defence: { file: "worker/flow/corridor.ts", from: 'if (verdict.kind === "refused") {', to: "if (false) {" },
+    defence: { in: "corridor:refresh", replace: 'if (verdict.kind === "refused") {', by: "if (false) {" },
   },
   {
     name: "a request with more fields than may be is not for the origin",
@@ -75,7 +75,7 @@ export const skipping: readonly Case[] = [
     first: { path: "/b", fields: { "x-large": "x".repeat(33_000) } },
     second: { path: "/a" },
     witness: "asked",
-    defence: { file: "worker/flow/origin/ask-origin.ts", from: "> limits.requestFieldBytes) {", to: "> Infinity) {" },
+    defence: { in: "askOrigin", replace: "> limits.requestFieldBytes) {", by: "> Infinity) {" },
   },
   {
     name: "a request body larger than may be is not for the origin",
@@ -85,9 +85,8 @@ export const skipping: readonly Case[] = [
     second: { path: "/a" },
     witness: "asked",
     defence: {
-      file: "worker/flow/origin/ask-origin.ts",
-      from: "if (body?.isTooLarge()) return bodyTooLarge(context);",
-      to: "",
+      in: "askOrigin",
+      drop: "if (body?.isTooLarge()) return bodyTooLarge(context);",
     },
   },
   {
@@ -98,9 +97,9 @@ export const skipping: readonly Case[] = [
     second: { path: "/a" },
     witness: "asked",
     defence: {
-      file: "worker/rules/key/query.ts",
-      from: "rules.only ? !rules.only.includes(name)",
-      to: "rules.only ? false",
+      in: "canonicalQuery",
+      replace: "rules.only ? !rules.only.includes(name)",
+      by: "rules.only ? false",
     },
   },
 ];

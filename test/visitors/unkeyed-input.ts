@@ -1,26 +1,34 @@
+import type { Change } from "../mutants/mutant.ts";
 import { type Case, page, reflecting } from "./case.ts";
 
-const FIELDS = "worker/rules/request/request-fields.ts";
+/** Leaves a field out of a list of the rules for request fields. */
+const unlisted = (name: string, list = "REQUEST_FIELDS"): Change => ({ in: list, replace: `"${name}",`, by: "" });
+const unlistedPrefix = (prefix: string) => unlisted(prefix, "CLAIM_PREFIXES");
+const sent = (treatment: string): Change => ({
+  in: "TREATMENTS",
+  replace: `${treatment}: { asSent: "never"`,
+  by: `${treatment}: { asSent: "always"`,
+});
 
-/** Fields with which a client pretends to be somebody else, each with the source text that stops it. */
-const claims: readonly (readonly [field: string, from: string, to: string])[] = [
-  ["x-forwarded-host", 'written: { asSent: "never"', 'written: { asSent: "always"'],
-  ["x-forwarded-proto", 'written: { asSent: "never"', 'written: { asSent: "always"'],
-  ["x-forwarded-for", 'address: { asSent: "never"', 'address: { asSent: "always"'],
-  ["x-forwarded-prefix", '"x-forwarded",', ""],
-  ["x_forwarded_host", 'name.replaceAll("_", "-")', "name"],
-  ["forwarded", '"forwarded",', ""],
-  ["x-host", '"x-host",', ""],
-  ["x-original-url", '"x-original-",', ""],
-  ["x-rewrite-url", '"x-rewrite-",', ""],
-  ["x-override-url", '"x-override-url",', ""],
-  ["x-real-ip", '"x-real-ip",', ""],
-  ["true-client-ip", '"true-client-ip",', ""],
-  ["client-ip", '"client-ip",', ""],
-  ["fastly-client-ip", '"fastly-",', ""],
-  ["cf-connecting-ip", '"cf-",', ""],
-  ["x-middleware-subrequest", '"x-middleware-",', ""],
-  ["proxy", '"proxy",', ""],
+/** Fields with which a client pretends to be somebody else, each without the piece of the sources that stops it. */
+const claims: readonly (readonly [field: string, defence: Change])[] = [
+  ["x-forwarded-host", sent("written")],
+  ["x-forwarded-proto", sent("written")],
+  ["x-forwarded-for", sent("address")],
+  ["x-forwarded-prefix", unlistedPrefix("x-forwarded")],
+  ["x_forwarded_host", { in: "isClaim", replace: 'name.replaceAll("_", "-")', by: "name" }],
+  ["forwarded", unlisted("forwarded")],
+  ["x-host", unlisted("x-host")],
+  ["x-original-url", unlistedPrefix("x-original-")],
+  ["x-rewrite-url", unlistedPrefix("x-rewrite-")],
+  ["x-override-url", unlisted("x-override-url")],
+  ["x-real-ip", unlisted("x-real-ip")],
+  ["true-client-ip", unlisted("true-client-ip")],
+  ["client-ip", unlisted("client-ip")],
+  ["fastly-client-ip", unlistedPrefix("fastly-")],
+  ["cf-connecting-ip", unlistedPrefix("cf-")],
+  ["x-middleware-subrequest", unlistedPrefix("x-middleware-")],
+  ["proxy", unlisted("proxy")],
 ];
 
 /**
@@ -101,9 +109,9 @@ const BEHIND_PROXY: Case["site"] = {
 
 /** The field counts as keyed, but is not. */
 const ORIGIN_IS_NO_KEY = {
-  file: "worker/rules/variants/vary.ts",
-  from: ": asked === value;",
-  to: ': name === "origin" || asked === value;',
+  in: "matchesVariant",
+  replace: ": asked === value;",
+  by: ': name === "origin" || asked === value;',
 };
 
 /** Input outside the key does not determine stored responses. */
@@ -132,14 +140,14 @@ export const unkeyedInput: readonly Case[] = [
       defence:
         field === "cookie"
           ? {
-              file: "worker/rules/request/choices.ts",
-              from: "value !== undefined && values.includes(value) ? value : null",
-              to: "value ?? null",
+              in: "readChoices",
+              replace: "value !== undefined && values.includes(value) ? value : null",
+              by: "value ?? null",
             }
           : {
-              file: "worker/rules/forwarding/origin-request-fields.ts",
-              from: "!isChosen(name) && ",
-              to: "",
+              in: "originRequestFields",
+              replace: "!isChosen(name) &&",
+              by: "",
             },
     }),
   ),
@@ -151,9 +159,9 @@ export const unkeyedInput: readonly Case[] = [
     second: { path: "/a" },
     witness: "first",
     defence: {
-      file: "worker/flow/request-context.ts",
-      from: "!isWithin(peerAddress, trustedProxies)",
-      to: "false",
+      in: "visitorsCountry",
+      replace: "!isWithin(peerAddress, trustedProxies)",
+      by: "false",
     },
   },
   {
@@ -165,9 +173,9 @@ export const unkeyedInput: readonly Case[] = [
     second: { path: "/a" },
     witness: "first",
     defence: {
-      file: "worker/rules/request/choices.ts",
-      from: "/^[A-Z][A-Z0-9]$/.test(country)",
-      to: "country.length > 0",
+      in: "readChoices",
+      replace: "/^[A-Z][A-Z0-9]$/.test(country)",
+      by: "country.length > 0",
     },
   },
   {
@@ -179,19 +187,19 @@ export const unkeyedInput: readonly Case[] = [
     control: { path: "/a" },
     witness: "first",
     defence: {
-      file: "worker/flow/origin/ask-origin.ts",
-      from: "if (countryField === null) return chosen;",
-      to: "if (countryField !== undefined) return chosen;",
+      in: "withoutProxysWord",
+      replace: "if (countryField === null) return chosen;",
+      by: "if (countryField !== undefined) return chosen;",
     },
   },
   ...claims.map(
-    ([field, from, to]): Case => ({
+    ([field, defence]): Case => ({
       name: `a client's ${field} does not reach the origin as it was sent`,
       origin: reflecting(field),
       first: { path: "/a", fields: { [field]: "evil.example" } },
       second: { path: "/a" },
       witness: "first",
-      defence: { file: FIELDS, from, to },
+      defence,
     }),
   ),
   ...selecting.map(
@@ -201,7 +209,7 @@ export const unkeyedInput: readonly Case[] = [
       first: { path: "/a", fields: { [field]: value } },
       second: { path: "/a" },
       witness: "first",
-      defence: { file: FIELDS, from: `"${field}",`, to: "" },
+      defence: unlisted(field),
     }),
   ),
   ...software.map(
@@ -212,9 +220,9 @@ export const unkeyedInput: readonly Case[] = [
       second: { path: "/a" },
       witness: "first",
       defence: {
-        file: FIELDS,
-        from: '"of-software": { asSent: "unless-stored"',
-        to: '"of-software": { asSent: "always"',
+        in: "TREATMENTS",
+        replace: '"of-software": { asSent: "unless-stored"',
+        by: '"of-software": { asSent: "always"',
       },
     }),
   ),
@@ -225,9 +233,9 @@ export const unkeyedInput: readonly Case[] = [
     second: { path: "/a" },
     witness: "first",
     defence: {
-      file: "worker/rules/forwarding/origin-request-fields.ts",
-      from: "!storing && forwarded.maxForwards",
-      to: "forwarded.maxForwards",
+      in: "originRequestFields",
+      replace: "!storing && forwarded.maxForwards",
+      by: "forwarded.maxForwards",
     },
   },
   ...odd.map(
@@ -237,9 +245,9 @@ export const unkeyedInput: readonly Case[] = [
       first: { path: "/a", fields: { [field]: value } },
       second: { path: "/a" },
       defence: {
-        file: "worker/rules/storing/may-store.ts",
-        from: "odd !== null",
-        to: "false",
+        in: "mayStore",
+        replace: "odd !== null",
+        by: "false",
       },
     }),
   ),
@@ -250,9 +258,9 @@ export const unkeyedInput: readonly Case[] = [
     second: { path: "/a", fields: { "accept-encoding": "br, gzip" } },
     witness: "first",
     defence: {
-      file: "worker/rules/forwarding/origin-request-fields.ts",
-      from: '["accept-encoding", forwarded.acceptedCodings]',
-      to: '["accept-encoding", client.get("accept-encoding") ?? "identity"]',
+      in: "originRequestFields",
+      replace: '["accept-encoding", forwarded.acceptedCodings]',
+      by: '["accept-encoding", client.get("accept-encoding") ?? "identity"]',
     },
   },
   ...["utm_content=x;callback=evil", "fbclid=%22evil", "utm_source=1&gclid=evil"].map(
@@ -262,9 +270,9 @@ export const unkeyedInput: readonly Case[] = [
       first: { path: `/a?${query}` },
       second: { path: "/a" },
       defence: {
-        file: "worker/rules/key/cache-key.ts",
-        from: "pathAndQuery: route.pass || bypassesByQuery ? asked.path + asked.search : keyed",
-        to: "pathAndQuery: asked.path + asked.search",
+        in: "resolveUrl",
+        replace: "pathAndQuery: route.pass || bypassesByQuery ? asked.path + asked.search : keyed",
+        by: "pathAndQuery: asked.path + asked.search",
       },
     }),
   ),
@@ -275,9 +283,9 @@ export const unkeyedInput: readonly Case[] = [
     first: { path: "/search?q=LAN" },
     second: { path: "/search?q=lan" },
     defence: {
-      file: "worker/rules/key/cache-key.ts",
-      from: "pathAndQuery: route.pass || bypassesByQuery ? asked.path + asked.search : keyed",
-      to: "pathAndQuery: asked.path + asked.search",
+      in: "resolveUrl",
+      replace: "pathAndQuery: route.pass || bypassesByQuery ? asked.path + asked.search : keyed",
+      by: "pathAndQuery: asked.path + asked.search",
     },
   },
   {
@@ -301,9 +309,9 @@ export const unkeyedInput: readonly Case[] = [
     first: { path: "/data", fields: { origin: "https://evil.example" } },
     second: { path: "/data" },
     defence: {
-      file: "worker/rules/storing/may-store.ts",
-      from: "odd !== null",
-      to: "false",
+      in: "mayStore",
+      replace: "odd !== null",
+      by: "false",
     },
   },
   {
@@ -313,9 +321,9 @@ export const unkeyedInput: readonly Case[] = [
     first: { path: "/a", fields: { "x-original-host": "evil.example" } },
     second: { path: "/a", fields: { "x-original-host": "one.example" } },
     defence: {
-      file: "worker/rules/request/origin-view.ts",
-      from: '!isKeyed && treatmentOf(name, value, this.#rules).inVary !== "selects"',
-      to: 'treatmentOf(name, value, this.#rules).inVary !== "selects"',
+      in: "OriginView.field",
+      replace: '!isKeyed && treatmentOf(name, value, this.#rules).inVary !== "selects"',
+      by: 'treatmentOf(name, value, this.#rules).inVary !== "selects"',
     },
   },
   {
@@ -326,9 +334,9 @@ export const unkeyedInput: readonly Case[] = [
     second: { path: "/a" },
     witness: "first",
     defence: {
-      file: FIELDS,
-      from: 'dropped: { asSent: "unless-stored"',
-      to: 'dropped: { asSent: "always"',
+      in: "TREATMENTS",
+      replace: 'dropped: { asSent: "unless-stored"',
+      by: 'dropped: { asSent: "always"',
     },
   },
   {
@@ -337,7 +345,7 @@ export const unkeyedInput: readonly Case[] = [
     origin: reflecting("x-app-token"),
     first: { path: "/a", fields: { "x-app-token": "secret" } },
     second: { path: "/a" },
-    defence: { file: FIELDS, from: " && !speaksOfCredentials(name)", to: "" },
+    defence: { in: "isTrusted", replace: "&& !speaksOfCredentials(name)", by: "" },
   },
   {
     name: "a field by which an origin chooses without a word in Vary passes the cache once that is found out",
@@ -345,7 +353,7 @@ export const unkeyedInput: readonly Case[] = [
     first: { path: "/a", fields: { "hx-request": "true" } },
     second: { path: "/a", fields: { "hx-request": "true" } },
     control: { path: "/a" },
-    defence: { file: "worker/flow/entry.ts", from: "marked(context) ?? ", to: "" },
+    defence: { in: "entryOf", replace: "marked(context) ??", by: "" },
   },
   {
     name: "what an origin reflects of an unknown field reaches nobody by a second look",
@@ -353,7 +361,7 @@ export const unkeyedInput: readonly Case[] = [
     first: { path: "/a", fields: { "x-app-version": "evil" } },
     second: { path: "/a", fields: { "x-other": "1" } },
     control: { path: "/a" },
-    defence: { file: "worker/rules/storing/may-store.ts", from: "odd !== null", to: "false" },
+    defence: { in: "mayStore", replace: "odd !== null", by: "false" },
   },
   {
     name: "the body of a GET does not reach the origin",
@@ -362,9 +370,9 @@ export const unkeyedInput: readonly Case[] = [
     second: { path: "/a" },
     witness: "first",
     defence: {
-      file: "worker/flow/origin/ask-origin.ts",
-      from: 'facts.method !== "GET" && facts.method !== "HEAD"',
-      to: "true",
+      in: "askOrigin",
+      replace: 'facts.method !== "GET" && facts.method !== "HEAD"',
+      by: "true",
     },
   },
   {
@@ -373,9 +381,9 @@ export const unkeyedInput: readonly Case[] = [
     first: { path: "/a", fields: { "accept-language": "de" } },
     second: { path: "/a", fields: { "accept-language": "en" } },
     defence: {
-      file: "worker/rules/variants/vary.ts",
-      from: ": asked === value;",
-      to: ": true;",
+      in: "matchesVariant",
+      replace: ": asked === value;",
+      by: ": true;",
     },
   },
 ];

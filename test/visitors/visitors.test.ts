@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import type { Mutation } from "../mutants/mutant.ts";
-import { type MutatedEngine, mutatedEngine } from "../mutants/mutated-engine.ts";
+import type { Change } from "../mutants/mutant.ts";
+import { type Engines, mutatedEngine } from "../mutants/mutated-sources.ts";
 import { areas } from "./index.ts";
 import { testimony, truth, xCacheWithoutTrick } from "./meet.ts";
 import { meetInMemory, meetSoundly } from "./memory-meeting.ts";
 
-const mutated = new Map<string, Promise<MutatedEngine>>();
+const mutated = new Map<string, Promise<Engines>>();
 
 /** Cases about the same defence share the engine without it. */
-function engineWithout(defence: Mutation): Promise<MutatedEngine> {
+function engineWithout(defence: Change): Promise<Engines> {
   const key = JSON.stringify(defence);
   const engine = mutated.get(key) ?? mutatedEngine(defence);
   mutated.set(key, engine);

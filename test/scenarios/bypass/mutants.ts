@@ -1,148 +1,131 @@
 import type { Mutants } from "../../mutants/mutant.ts";
 
-const BYPASS = "worker/rules/request/bypass.ts";
-const STORABLE = "worker/rules/storing/storable.ts";
-
 /** Wrong rules of what goes past the cache. */
 export const mutants: Mutants = {
-  "cookies-do-not-bypass": {
-    name: "a request with a cookie that the owner names is looked up",
-    file: BYPASS,
-    from: "rules.cookies.length > 0",
-    to: "false",
-    reddens: "bypass/by-name",
+  "docs/security.md#who-gets-past-the-cache": {
+    "a request with a cookie that the owner names is looked up": {
+      in: "bypassReason",
+      replace: "rules.cookies.length > 0",
+      by: "false",
+      foundBy: "bypass/by-name",
+    },
+    "a request with a field that the owner names is looked up": {
+      in: "bypassReason",
+      replace: "rules.fields.length > 0",
+      by: "false",
+      foundBy: "bypass/by-name",
+    },
+    "a request with a parameter that the owner names is looked up": {
+      in: "resolveUrl",
+      replace: "withinConditions(asked.search, route) && !bypassesByQuery",
+      by: "withinConditions(asked.search, route)",
+      foundBy: "bypass/by-name",
+    },
+    "the origin gets the query of the key from a request that goes past the cache by its query": {
+      in: "resolveUrl",
+      replace: "route.pass || bypassesByQuery",
+      by: "route.pass",
+      foundBy: "bypass/by-name",
+    },
+    "requests that go past the cache by the owner's word are not counted": {
+      in: "corridor:bypass",
+      replace: 'miss.detail?.startsWith("bypass-")',
+      by: "false",
+      foundBy: "bypass/by-name",
+    },
   },
-  "fields-do-not-bypass": {
-    name: "a request with a field that the owner names is looked up",
-    file: BYPASS,
-    from: "rules.fields.length > 0",
-    to: "false",
-    reddens: "bypass/by-name",
+  "docs/design.md#the-site": {
+    "the site's list counts on a route that has a list of its own": {
+      in: "compileRoute",
+      replace: "rules.bypass.cookies ?? site.bypass.cookies",
+      by: "site.bypass.cookies ?? rules.bypass.cookies",
+      foundBy: "bypass/of-a-route",
+    },
   },
-  "parameters-do-not-bypass": {
-    name: "a request with a parameter that the owner names is looked up",
-    file: "worker/rules/key/cache-key.ts",
-    from: "withinConditions(asked.search, route) && !bypassesByQuery",
-    to: "withinConditions(asked.search, route)",
-    reddens: "bypass/by-name",
+  "docs/design.md#identity": {
+    "the page that only the owner's ttl stores answers visitors with a session": {
+      in: "originAllowsReuse",
+      replace: 'used.source !== "route" &&',
+      by: "",
+      foundBy: "bypass/session-and-ttl",
+    },
+    "the page that only the owner's defaultTtl stores answers visitors with a session": {
+      in: "originAllowsReuse",
+      replace: '&& used.source !== "route-default"',
+      by: "",
+      foundBy: "bypass/session-and-default-ttl",
+    },
+    "a stale page is validated for visitors with a session, and stands in for a failed origin": {
+      in: "judge",
+      drop: 'if (!mayBeAnsweredInSession(stored, request)) return { kind: "none", because: "session" };',
+      foundBy: "bypass/session-and-failed-origin",
+    },
+    "visitors with a session get whatever is stored": {
+      in: "judge",
+      drop: 'if (!mayBeAnsweredInSession(stored, request)) return { kind: "none", because: "session" };',
+      foundBy: "bypass/session-and-default-ttl",
+    },
+    "the owner's ttl counts as the origin's wish": {
+      in: "originAllowsReuse",
+      replace: "speaking, { heuristic: null }).seconds > 0",
+      by: "speaking, { heuristic: null, ttlSeconds: 1 }).seconds > 0",
+      foundBy: "bypass/session-and-ttl",
+    },
+    "the origin's max-age=0 counts as a lifetime": {
+      in: "originAllowsReuse",
+      replace: "{ heuristic: null }).seconds > 0",
+      by: "{ heuristic: null }).seconds >= 0",
+      foundBy: "bypass/session-and-ttl-over-max-age-zero",
+    },
+    "where the owner has a ttl, the origin's own lifetime does not let visitors with a session have the page": {
+      in: "originAllowsReuse",
+      replace: "{ heuristic: null }).seconds > 0",
+      by: "{ heuristic: null }).seconds < 0",
+      foundBy: "bypass/session-and-origins-lifetime",
+    },
+    "where the owner has a ttl, public does not let visitors with a session have the page": {
+      in: "originAllowsReuse",
+      replace: "isMeantForAll(speaking.cacheControl) || freshnessLifetime",
+      by: "freshnessLifetime",
+      foundBy: "bypass/session-and-public",
+    },
+    "a guessed lifetime counts as the owner's": {
+      in: "originAllowsReuse",
+      replace: 'used.source !== "route" && used.source !== "route-default"',
+      by: 'used.source === "max-age"',
+      foundBy: "bypass/session-and-heuristic-lifetime",
+    },
+    "the owner's word that sessions do not matter is ignored": {
+      in: "compileRoute",
+      replace: "rules.bypass.sessions ?? site.bypass.sessions ?? true",
+      by: "true",
+      foundBy: "bypass/session-that-is-let-in",
+    },
+    "a visitor with a session joins the fetches of others instead of going past the cache": {
+      in: "planFetch",
+      replace: 'miss.detail === "session" ||',
+      by: "",
+      foundBy: "bypass/session-and-ttl",
+    },
   },
-  "bypassing-query-is-keyed": {
-    name: "the origin gets the query of the key from a request that goes past the cache by its query",
-    file: "worker/rules/key/cache-key.ts",
-    from: "route.pass || bypassesByQuery",
-    to: "route.pass",
-    reddens: "bypass/by-name",
+  "docs/decisions/0007-what-a-follower-may-take.md": {
+    "a visitor with a session gets the answer of a fetch for one without": {
+      in: "follow",
+      drop: "if (!mayBeAnsweredInSession(stored.head, context.facts)) return null;",
+      foundBy: "bypass/session-does-not-follow-later-fetches",
+    },
   },
-  "bypasses-are-not-counted": {
-    name: "requests that go past the cache by the owner's word are not counted",
-    file: "worker/flow/corridor.ts",
-    from: 'miss.detail?.startsWith("bypass-")',
-    to: "false",
-    reddens: "bypass/by-name",
-  },
-  "routes-obey-the-site": {
-    name: "the site's list counts on a route that has a list of its own",
-    file: "worker/site/site.ts",
-    from: "rules.bypass.cookies ?? site.bypass.cookies",
-    to: "site.bypass.cookies ?? rules.bypass.cookies",
-    reddens: "bypass/of-a-route",
-  },
-  "ttl-is-for-sessions": {
-    name: "the page that only the owner's ttl stores answers visitors with a session",
-    file: STORABLE,
-    from: 'used.source !== "route" && ',
-    to: "",
-    reddens: "bypass/session-and-ttl",
-  },
-  "default-ttl-is-for-sessions": {
-    name: "the page that only the owner's defaultTtl stores answers visitors with a session",
-    file: STORABLE,
-    from: ' && used.source !== "route-default"',
-    to: "",
-    reddens: "bypass/session-and-default-ttl",
-  },
-  "sessions-get-all-on-failure": {
-    name: "a stale page is validated for visitors with a session, and stands in for a failed origin",
-    file: "worker/rules/freshness/judge.ts",
-    from: 'if (!mayBeAnsweredInSession(stored, request)) return { kind: "none", because: "session" };',
-    to: "",
-    reddens: "bypass/session-and-failed-origin",
-  },
-  "sessions-get-all": {
-    name: "visitors with a session get whatever is stored",
-    file: "worker/rules/freshness/judge.ts",
-    from: 'if (!mayBeAnsweredInSession(stored, request)) return { kind: "none", because: "session" };',
-    to: "",
-    reddens: "bypass/session-and-default-ttl",
-  },
-  "own-lifetime-is-enough": {
-    name: "the owner's ttl counts as the origin's wish",
-    file: STORABLE,
-    from: "speaking, { heuristic: null }).seconds > 0",
-    to: "speaking, { heuristic: null, ttlSeconds: 1 }).seconds > 0",
-    reddens: "bypass/session-and-ttl",
-  },
-  "max-age-zero-is-a-wish": {
-    name: "the origin's max-age=0 counts as a lifetime",
-    file: STORABLE,
-    from: "{ heuristic: null }).seconds > 0",
-    to: "{ heuristic: null }).seconds >= 0",
-    reddens: "bypass/session-and-ttl-over-max-age-zero",
-  },
-  "origins-lifetime-does-not-count": {
-    name: "where the owner has a ttl, the origin's own lifetime does not let visitors with a session have the page",
-    file: STORABLE,
-    from: "{ heuristic: null }).seconds > 0",
-    to: "{ heuristic: null }).seconds < 0",
-    reddens: "bypass/session-and-origins-lifetime",
-  },
-  "public-does-not-count": {
-    name: "where the owner has a ttl, public does not let visitors with a session have the page",
-    file: STORABLE,
-    from: "isMeantForAll(speaking.cacheControl) || freshnessLifetime",
-    to: "freshnessLifetime",
-    reddens: "bypass/session-and-public",
-  },
-  "guessed-lifetimes-are-the-owners": {
-    name: "a guessed lifetime counts as the owner's",
-    file: STORABLE,
-    from: 'used.source !== "route" && used.source !== "route-default"',
-    to: 'used.source === "max-age"',
-    reddens: "bypass/session-and-heuristic-lifetime",
-  },
-  "sessions-cannot-be-let-in": {
-    name: "the owner's word that sessions do not matter is ignored",
-    file: "worker/site/site.ts",
-    from: "rules.bypass.sessions ?? site.bypass.sessions ?? true",
-    to: "true",
-    reddens: "bypass/session-that-is-let-in",
-  },
-  "sessions-are-not-counted": {
-    name: "a visitor with a session joins the fetches of others instead of going past the cache",
-    file: "worker/flow/fetch-plan.ts",
-    from: 'miss.detail === "session" || ',
-    to: "",
-    reddens: "bypass/session-and-ttl",
-  },
-  "sessions-follow": {
-    name: "a visitor with a session gets the answer of a fetch for one without",
-    file: "worker/flow/collapsing/followers.ts",
-    from: "if (!mayBeAnsweredInSession(stored.head, context.facts)) return null;",
-    to: "",
-    reddens: "bypass/session-does-not-follow-later-fetches",
-  },
-  "sessions-are-forgotten": {
-    name: "the shared tier does not keep for whom a page is",
-    file: "worker/store/envelope-head.ts",
-    from: "(flags & FLAGS.sharedWithSessions) > 0",
-    to: "true",
-    reddens: "bypass/session-after-restart",
-  },
-  "sessions-lose-all-after-a-restart": {
-    name: "the shared tier takes every page for one of visitors without a session",
-    file: "worker/store/envelope-head.ts",
-    from: "if (sharedWithSessions) flags |= FLAGS.sharedWithSessions;",
-    to: "",
-    reddens: "bypass/session-after-restart",
+  "docs/design.md#tiers": {
+    "the shared tier does not keep for whom a page is": {
+      in: "EnvelopeHead.constructor",
+      replace: "(flags & FLAGS.sharedWithSessions) > 0",
+      by: "true",
+      foundBy: "bypass/session-after-restart",
+    },
+    "the shared tier takes every page for one of visitors without a session": {
+      in: "flagsOf",
+      drop: "if (sharedWithSessions) flags |= FLAGS.sharedWithSessions;",
+      foundBy: "bypass/session-after-restart",
+    },
   },
 };

@@ -1,199 +1,180 @@
 import type { Mutants } from "../../mutants/mutant.ts";
 
-const CODED_FORM = "worker/rules/variants/coded-form.ts";
-const WANTED = "worker/rules/variants/wanted-codings.ts";
-const NODE_COMPRESSION = "server/compression/node-compression.ts";
-const ANSWER = "worker/flow/answering/answer-from-store.ts";
-
 /** Wrong rules of compressing. */
 export const mutants: Mutants = {
-  "plain-does-not-vary": {
-    name: "the plain form does not name Accept-Encoding in its Vary",
-    file: NODE_COMPRESSION,
-    from: "this.plain = changedHead(stored, { fields: plainFormFields(stored.fields) });",
-    to: "this.plain = stored;",
-    reddens: "compression/behind-the-first-answer",
+  "docs/server.md#compression": {
+    "the plain form does not name Accept-Encoding in its Vary": {
+      in: "HeadForms.constructor",
+      replace: "this.plain = changedHead(stored, { fields: plainFormFields(stored.fields) });",
+      by: "this.plain = stored;",
+      foundBy: "compression/behind-the-first-answer",
+    },
+    "an answer that is passed on while it is stored does not vary": {
+      in: "NodeCompression.mark",
+      drop: 'fields.set("vary", variedBy(fields.get("vary")));',
+      foundBy: "compression/behind-the-first-answer",
+    },
+    "the compressed form has the strong tag of the plain one": {
+      in: "weakened",
+      replace: "return isWeak(tag) ? tag :",
+      by: "return tag.length > 0 ? tag :",
+      foundBy: "compression/behind-the-first-answer",
+    },
+    "a page is first compressed when it is asked for again": {
+      in: "storeUnlessPurged",
+      drop: "compression?.prepare(context, stored, kept);",
+      foundBy: "compression/behind-the-first-answer",
+    },
+    "a stream of events is compressed like other text": {
+      in: "isOfType",
+      replace: 'type === "" || type === EVENTS',
+      by: 'type === ""',
+      foundBy: "compression/only-plain-text-of-some-size",
+    },
+    "the least size counts as too small": {
+      in: "whyPlain",
+      replace: "bodyBytes < rules.minBytes",
+      by: "bodyBytes <= rules.minBytes",
+      foundBy: "compression/only-plain-text-of-some-size",
+    },
+    "no body is too large": {
+      in: "whyPlain",
+      replace: "|| bodyBytes > rules.maxBytes",
+      by: "",
+      foundBy: "compression/only-plain-text-of-some-size",
+    },
+    "a picture is compressed": {
+      in: "whyPlain",
+      replace: "if (!isOfType(",
+      by: 'if (field("content-type") === null && !isOfType(',
+      foundBy: "compression/only-plain-text-of-some-size",
+    },
+    "a stored error is compressed": {
+      in: "whyPlain",
+      drop: 'if (status !== 200) return "status";',
+      foundBy: "compression/only-200",
+    },
+    "a compressed form is sent although it is larger": {
+      in: "NodeCompression.#make",
+      replace: "const isWorth = bytes.byteLength <= body.byteLength * WORTH;",
+      by: "const isWorth = true;",
+      foundBy: "compression/not-smaller",
+    },
+    "pages are compressed without the setting": {
+      in: "compressionSettings",
+      replace: "if (compression === undefined) return null;",
+      by: "if (compression === undefined) return compressionSettings({ compression: {} });",
+      foundBy: "compression/off",
+    },
   },
-  "miss-does-not-vary": {
-    name: "an answer that is passed on while it is stored does not vary",
-    file: NODE_COMPRESSION,
-    from: 'fields.set("vary", variedBy(fields.get("vary")));',
-    to: "",
-    reddens: "compression/behind-the-first-answer",
+  "RFC 9110 §12.5.5": {
+    "the Vary of the origin is lost": {
+      in: "variedBy",
+      replace: 'names.some((name) => name !== "")',
+      by: 'names.some((name) => name === "-")',
+      foundBy: "compression/vary",
+    },
+    "Accept-Encoding is added to a Vary that names it": {
+      in: "variedBy",
+      replace: 'names.includes("accept-encoding") ||',
+      by: "",
+      foundBy: "compression/vary",
+    },
   },
-  "tag-stays-strong": {
-    name: "the compressed form has the strong tag of the plain one",
-    file: CODED_FORM,
-    from: "return isWeak(tag) ? tag : ",
-    to: "return tag.length > 0 ? tag : ",
-    reddens: "compression/behind-the-first-answer",
+  "RFC 9110 §12.5.3": {
+    "a weight of 0 does not refuse": {
+      in: "wantedCodings",
+      replace: "weightOf(coding) > 0 &&",
+      by: "weights.has(coding) && weightOf(coding) >= 0 &&",
+      foundBy: "compression/weights",
+    },
+    "the weight of identity does not count": {
+      in: "wantedCodings",
+      replace: "&& weightOf(coding) >= identity",
+      by: "",
+      foundBy: "compression/weights",
+    },
+    "the order of the settings counts more than the weights": {
+      in: "wantedCodings",
+      replace: "weightOf(other) - weightOf(one)",
+      by: "0",
+      foundBy: "compression/weights",
+    },
+    "a star does not stand for the codings that are not named": {
+      in: "wantedCodings",
+      replace: '?? weights.get("*") ?? 0;',
+      by: "?? 0;",
+      foundBy: "compression/weights",
+    },
   },
-  "nothing-is-made-behind-a-miss": {
-    name: "a page is first compressed when it is asked for again",
-    file: "worker/flow/storing/store-unless-purged.ts",
-    from: "compression?.prepare(context, stored, kept);",
-    to: "",
-    reddens: "compression/behind-the-first-answer",
+  "RFC 9111 §5.2.2.6": {
+    "no-transform does not forbid compressing": {
+      in: "whyPlain",
+      drop: 'if (directives.some(forbidsTransforming)) return "no-transform";',
+      foundBy: "compression/no-transform",
+    },
+    "no-transform in a targeted field does not count": {
+      in: "NodeCompression.#whyPlain",
+      replace: 'name.endsWith("cache-control")',
+      by: 'name === "cache-control"',
+      foundBy: "compression/no-transform",
+    },
+    "no-transform of a request does not count": {
+      in: "NodeCompression.#wantedBy",
+      replace: '.some(({ name }) => name === "no-transform")',
+      by: ".some(() => false)",
+      foundBy: "compression/no-transform",
+    },
   },
-  "vary-is-replaced": {
-    name: "the Vary of the origin is lost",
-    file: CODED_FORM,
-    from: 'names.some((name) => name !== "")',
-    to: 'names.some((name) => name === "-")',
-    reddens: "compression/vary",
+  "RFC 9530 §3": {
+    "a page is compressed although it has a digest of its bytes": {
+      in: "whyPlain",
+      drop: 'if (ABOUT_BYTES.some((name) => field(name) !== null)) return "digest";',
+      foundBy: "compression/digests",
+    },
   },
-  "vary-twice": {
-    name: "Accept-Encoding is added to a Vary that names it",
-    file: CODED_FORM,
-    from: 'names.includes("accept-encoding") || ',
-    to: "",
-    reddens: "compression/vary",
+  "RFC 9110 §13.1.2": {
+    "a 304 has the strong tag, whatever the client has named": {
+      in: "heldForm",
+      replace: 'matchesWeakly(tag, etag)) ? "weak" : null;',
+      by: 'matchesWeakly(tag, etag)) ? "plain" : null;',
+      foundBy: "compression/conditions",
+    },
+    "a 304 has the weak tag, although the client has named the strong one": {
+      in: "heldForm",
+      replace: 'matchesStrongly(tag, etag))) return "plain";',
+      by: 'matchesStrongly(tag, etag))) return "weak";',
+      foundBy: "compression/conditions",
+    },
   },
-  "refused-is-wanted": {
-    name: "a weight of 0 does not refuse",
-    file: WANTED,
-    from: "weightOf(coding) > 0 && ",
-    to: "weights.has(coding) && weightOf(coding) >= 0 && ",
-    reddens: "compression/weights",
+  "RFC 9110 §13.1.5": {
+    "parts are cut from the compressed bytes": {
+      in: "NodeCompression.#wantedBy",
+      replace: "if (accepted === null || child || mayBePart(request)) return NONE;",
+      by: "if (accepted === null) return NONE;",
+      foundBy: "compression/parts",
+    },
+    "a date in If-Range counts although it is that of both forms": {
+      in: "answerInForm",
+      replace: "const strong = form === stored ? validators : { ...validators, lastModified: null };",
+      by: "const strong = validators;",
+      foundBy: "compression/parts",
+    },
   },
-  "plain-is-never-preferred": {
-    name: "the weight of identity does not count",
-    file: WANTED,
-    from: " && weightOf(coding) >= identity",
-    to: "",
-    reddens: "compression/weights",
+  "RFC 9110 §9.3.2": {
+    "HEAD has the length of the plain bytes": {
+      in: "HeadForms.coded",
+      replace: "fields: codedFormFields(this.#stored.fields, coding), bodyBytes });",
+      by: "fields: codedFormFields(this.#stored.fields, coding) });",
+      foundBy: "compression/head",
+    },
   },
-  "weights-do-not-order": {
-    name: "the order of the settings counts more than the weights",
-    file: WANTED,
-    from: "weightOf(other) - weightOf(one)",
-    to: "0",
-    reddens: "compression/weights",
-  },
-  "star-means-nothing": {
-    name: "a star does not stand for the codings that are not named",
-    file: WANTED,
-    from: '?? weights.get("*") ?? 0;',
-    to: "?? 0;",
-    reddens: "compression/weights",
-  },
-  "no-transform-is-transformed": {
-    name: "no-transform does not forbid compressing",
-    file: CODED_FORM,
-    from: 'if (directives.some(forbidsTransforming)) return "no-transform";',
-    to: "",
-    reddens: "compression/no-transform",
-  },
-  "only-cache-control-forbids": {
-    name: "no-transform in a targeted field does not count",
-    file: NODE_COMPRESSION,
-    from: 'name.endsWith("cache-control")',
-    to: 'name === "cache-control"',
-    reddens: "compression/no-transform",
-  },
-  "request-is-not-asked": {
-    name: "no-transform of a request does not count",
-    file: NODE_COMPRESSION,
-    from: '.some(({ name }) => name === "no-transform")',
-    to: ".some(() => false)",
-    reddens: "compression/no-transform",
-  },
-  "events-are-text": {
-    name: "a stream of events is compressed like other text",
-    file: CODED_FORM,
-    from: 'type === "" || type === EVENTS',
-    to: 'type === ""',
-    reddens: "compression/only-plain-text-of-some-size",
-  },
-  "small-is-compressed": {
-    name: "the least size counts as too small",
-    file: CODED_FORM,
-    from: "bodyBytes < rules.minBytes",
-    to: "bodyBytes <= rules.minBytes",
-    reddens: "compression/only-plain-text-of-some-size",
-  },
-  "any-size": {
-    name: "no body is too large",
-    file: CODED_FORM,
-    from: " || bodyBytes > rules.maxBytes",
-    to: "",
-    reddens: "compression/only-plain-text-of-some-size",
-  },
-  "any-type": {
-    name: "a picture is compressed",
-    file: CODED_FORM,
-    from: "if (!isOfType(",
-    to: 'if (field("content-type") === null && !isOfType(',
-    reddens: "compression/only-plain-text-of-some-size",
-  },
-  "any-status": {
-    name: "a stored error is compressed",
-    file: CODED_FORM,
-    from: 'if (status !== 200) return "status";',
-    to: "",
-    reddens: "compression/only-200",
-  },
-  "digests-are-ignored": {
-    name: "a page is compressed although it has a digest of its bytes",
-    file: CODED_FORM,
-    from: 'if (ABOUT_BYTES.some((name) => field(name) !== null)) return "digest";',
-    to: "",
-    reddens: "compression/digests",
-  },
-  "larger-is-sent": {
-    name: "a compressed form is sent although it is larger",
-    file: NODE_COMPRESSION,
-    from: "const isWorth = bytes.byteLength <= body.byteLength * WORTH;",
-    to: "const isWorth = true;",
-    reddens: "compression/not-smaller",
-  },
-  "tag-of-304-is-the-pages": {
-    name: "a 304 has the strong tag, whatever the client has named",
-    file: CODED_FORM,
-    from: 'matchesWeakly(tag, etag)) ? "weak" : null;',
-    to: 'matchesWeakly(tag, etag)) ? "plain" : null;',
-    reddens: "compression/conditions",
-  },
-  "strong-tag-is-not-looked-for": {
-    name: "a 304 has the weak tag, although the client has named the strong one",
-    file: CODED_FORM,
-    from: 'matchesStrongly(tag, etag))) return "plain";',
-    to: 'matchesStrongly(tag, etag))) return "weak";',
-    reddens: "compression/conditions",
-  },
-  "parts-of-the-coded-bytes": {
-    name: "parts are cut from the compressed bytes",
-    file: NODE_COMPRESSION,
-    from: "if (accepted === null || child || mayBePart(request)) return NONE;",
-    to: "if (accepted === null) return NONE;",
-    reddens: "compression/parts",
-  },
-  "date-names-a-form": {
-    name: "a date in If-Range counts although it is that of both forms",
-    file: ANSWER,
-    from: "const strong = form === stored ? validators : { ...validators, lastModified: null };",
-    to: "const strong = validators;",
-    reddens: "compression/parts",
-  },
-  "length-of-the-plain-bytes": {
-    name: "HEAD has the length of the plain bytes",
-    file: NODE_COMPRESSION,
-    from: "fields: codedFormFields(this.#stored.fields, coding), bodyBytes });",
-    to: "fields: codedFormFields(this.#stored.fields, coding) });",
-    reddens: "compression/head",
-  },
-  "confirmed-is-made-anew": {
-    name: "a page that the origin has confirmed loses its compressed forms",
-    file: "worker/flow/storing/freshening.ts",
-    from: "head: { ...verdict.head, givenPurgeKeys, bodyBytes, bodyKey }, body }",
-    to: "head: { ...verdict.head, givenPurgeKeys, bodyBytes, bodyKey }, body: body && new Uint8Array(body) }",
-    reddens: "compression/freshened",
-  },
-  "always-on": {
-    name: "pages are compressed without the setting",
-    file: "worker/site/compression-settings.ts",
-    from: "if (compression === undefined) return null;",
-    to: "if (compression === undefined) return compressionSettings({ compression: {} });",
-    reddens: "compression/off",
+  "RFC 9111 §4.3.4": {
+    "a page that the origin has confirmed loses its compressed forms": {
+      in: "freshen",
+      replace: "head: { ...verdict.head, givenPurgeKeys, bodyBytes, bodyKey }, body }",
+      by: "head: { ...verdict.head, givenPurgeKeys, bodyBytes, bodyKey }, body: body && new Uint8Array(body) }",
+      foundBy: "compression/freshened",
+    },
   },
 };

@@ -1,253 +1,239 @@
 import type { Mutants } from "../../mutants/mutant.ts";
 
-const CACHE_KEY = "worker/rules/key/cache-key.ts";
-const HOP_BY_HOP = "worker/rules/forwarding/hop-by-hop.ts";
-const MAX_FORWARDS = "worker/rules/forwarding/max-forwards.ts";
-const ORIGIN_REQUEST_FIELDS = "worker/rules/forwarding/origin-request-fields.ts";
-
 /** Wrong rules of what is forwarded. */
 export const mutants: Mutants = {
-  "outer-hops-are-forgotten": {
-    name: "the origin sees only the last hop in Via",
-    file: ORIGIN_REQUEST_FIELDS,
-    from: 'append(client.get("via"), "1.1 tidemark")',
-    to: '"1.1 tidemark"',
-    reddens: "forwarding/via-once-per-hop",
+  "RFC 9110 §7.6.3": {
+    "the origin sees only the last hop in Via": {
+      in: "originRequestFields",
+      replace: 'append(client.get("via"), "1.1 tidemark")',
+      by: '"1.1 tidemark"',
+      foundBy: "forwarding/via-once-per-hop",
+    },
+    "clients see only the last hop in Via": {
+      in: "markOutcome",
+      replace: 'fields.append("via", "1.1 tidemark");',
+      by: 'fields.set("via", "1.1 tidemark");',
+      foundBy: "forwarding/via-once-per-hop",
+    },
+    "the edge's own Via is stored, and added again to each answer": {
+      in: "decideStorage",
+      replace: "const withheld = verdict.withheldFields;",
+      by: 'const withheld = verdict.withheldFields; fields.append("via", "1.1 tidemark");',
+      foundBy: "forwarding/via-once-per-hop",
+    },
   },
-  "inner-hops-are-forgotten": {
-    name: "clients see only the last hop in Via",
-    file: "worker/flow/answering/answers.ts",
-    from: 'fields.append("via", "1.1 tidemark");',
-    to: 'fields.set("via", "1.1 tidemark");',
-    reddens: "forwarding/via-once-per-hop",
+  "RFC 9110 §7.6.1": {
+    ...Object.fromEntries(
+      ["Trailer", "Proxy-Authentication-Info", "Proxy-Authorization", "Proxy-Connection"].map((name) => [
+        `${name} is forwarded`,
+        {
+          in: "HOP_BY_HOP",
+          replace: `"${name.toLowerCase()}",`,
+          by: "",
+          foundBy: "forwarding/connection-fields-any-route",
+        },
+      ]),
+    ),
+
+    "fields that Connection names in another letter case are forwarded": {
+      in: "withNamed",
+      replace: ".toLowerCase()",
+      by: "",
+      foundBy: "forwarding/connection-fields-any-route",
+    },
+    "fields that Connection names are forwarded": {
+      in: "hopByHopFields",
+      replace: "if (connection === null)",
+      by: "",
+      foundBy: "forwarding/hop-by-hop-fields",
+    },
+    "a hop-by-hop field is forwarded": {
+      in: "HOP_BY_HOP",
+      replace: '"te",',
+      by: "",
+      foundBy: "forwarding/hop-by-hop-fields",
+    },
   },
-  "our-hop-is-stored": {
-    name: "the edge's own Via is stored, and added again to each answer",
-    file: "worker/flow/storing/storage-decision.ts",
-    from: "const withheld = verdict.withheldFields;",
-    to: 'const withheld = verdict.withheldFields;\n  fields.append("via", "1.1 tidemark");',
-    reddens: "forwarding/via-once-per-hop",
+  "RFC 9110 §9.3.8": {
+    "the owner's extra fields are on a TRACE": {
+      in: "originRequestFields",
+      replace: "if (!forwarded.isReflected)",
+      by: "",
+      foundBy: "forwarding/trace-shows-no-secret",
+    },
+    "a client's value of an extra field reaches the origin in a TRACE": {
+      in: "askOrigin",
+      replace: "extra: site.originFields,",
+      by: 'extra: facts.method === "TRACE" ? [] : site.originFields,',
+      foundBy: "forwarding/trace-shows-no-secret",
+    },
   },
-  ...Object.fromEntries(
-    ["Trailer", "Proxy-Authentication-Info", "Proxy-Authorization", "Proxy-Connection"].map((name) => [
-      `${name.toLowerCase()}-goes-on`,
-      {
-        name: `${name} is forwarded`,
-        file: HOP_BY_HOP,
-        from: `"${name.toLowerCase()}",`,
-        to: "",
-        reddens: "forwarding/connection-fields-any-route",
-      },
-    ]),
-  ),
-  "names-of-hops-differ-in-case": {
-    name: "fields that Connection names in another letter case are forwarded",
-    file: HOP_BY_HOP,
-    from: "    .toLowerCase()\n",
-    to: "",
-    reddens: "forwarding/connection-fields-any-route",
+  "RFC 9110 §7.6.2": {
+    "Max-Forwards is forwarded as it came": {
+      in: "askOrigin",
+      replace: 'maxForwards.kind === "forward" ? maxForwards.field : null',
+      by: 'facts.field("max-forwards")',
+      foundBy: "forwarding/max-forwards-of-options",
+    },
+    "a request with Max-Forwards: 0 is forwarded": {
+      in: "maxForwards",
+      replace: 'left === 0 ? { kind: "answer" } :',
+      by: "",
+      foundBy: "forwarding/max-forwards-of-options",
+    },
+    "a Max-Forwards beyond the largest number is forwarded": {
+      in: "maxForwards",
+      replace: "Math.min(Number(field), MAX_HOPS)",
+      by: "Number(field)",
+      foundBy: "forwarding/max-forwards-of-options",
+    },
+    "a Max-Forwards that is not a number counts as zero": {
+      in: "maxForwards",
+      replace: 'if (field === null || !/^[0-9]+$/.test(field)) return { kind: "forward", field };',
+      by: `if (field === null) return { kind: "forward", field };
+if (!/^[0-9]+$/.test(field)) return { kind: "answer" };`,
+      foundBy: "forwarding/max-forwards-of-options",
+    },
+    "Max-Forwards counts the hops of a GET": {
+      in: "maxForwards",
+      drop: 'if (method !== "TRACE" && method !== "OPTIONS") return { kind: "forward", field };',
+      foundBy: "forwarding/max-forwards-of-get",
+    },
   },
-  "secrets-are-traced": {
-    name: "the owner's extra fields are on a TRACE",
-    file: ORIGIN_REQUEST_FIELDS,
-    from: "if (!forwarded.isReflected) ",
-    to: "",
-    reddens: "forwarding/trace-shows-no-secret",
+  "docs/design.md#key": {
+    "a route that passes drops parameters": {
+      in: "resolveUrl",
+      replace: "route.pass || bypassesByQuery ? asked.path + asked.search : keyed",
+      by: "keyed",
+      foundBy: "forwarding/pass-route",
+    },
   },
-  "guesses-are-traced": {
-    name: "a client's value of an extra field reaches the origin in a TRACE",
-    file: "worker/flow/origin/ask-origin.ts",
-    from: "extra: site.originFields,",
-    to: 'extra: facts.method === "TRACE" ? [] : site.originFields,',
-    reddens: "forwarding/trace-shows-no-secret",
+  "RFC 9110 §15.5.20": {
+    "a host that is not the site's is served": {
+      in: "resolveUrl",
+      replace: "rules.hosts && !rules.hosts.includes(host)",
+      by: "false",
+      foundBy: "forwarding/foreign-host-is-421",
+    },
+    "a refusal names a host of the site that was not asked for": {
+      in: "otherPort",
+      replace: "nameOf(each) === nameOf(host)",
+      by: "true",
+      foundBy: "forwarding/foreign-host-is-421",
+    },
+    "a refusal does not say that the port is what differs": {
+      in: "otherPort",
+      replace: "nameOf(each) === nameOf(host)",
+      by: "each === host",
+      foundBy: "forwarding/foreign-port-is-421",
+    },
   },
-  "hops-are-not-counted": {
-    name: "Max-Forwards is forwarded as it came",
-    file: "worker/flow/origin/ask-origin.ts",
-    from: 'maxForwards.kind === "forward" ? maxForwards.field : null',
-    to: 'facts.field("max-forwards")',
-    reddens: "forwarding/max-forwards-of-options",
+  "docs/design.md#what-goes-to-the-origin": {
+    "a client's X-Forwarded fields are forwarded": {
+      in: "CLAIM_PREFIXES",
+      replace: '"x-forwarded",',
+      by: "",
+      foundBy: "forwarding/forwarded-fields-replaced",
+    },
+    "a client's claim in a field with underscores is forwarded": {
+      in: "isClaim",
+      replace: 'name.replaceAll("_", "-")',
+      by: "name",
+      foundBy: "forwarding/forwarded-fields-replaced",
+    },
+    "a client's method override is forwarded where the answer may be stored": {
+      in: "REQUEST_FIELDS",
+      replace: '"x-http-method-override",',
+      by: "",
+      foundBy: "forwarding/forwarded-fields-replaced",
+    },
+    "a client's X-Real-IP is forwarded": {
+      in: "REQUEST_FIELDS",
+      replace: '"x-real-ip",',
+      by: "",
+      foundBy: "forwarding/forwarded-fields-replaced",
+    },
+    "the origin gets no Via": {
+      in: "originRequestFields",
+      replace: 'append(client.get("via"), "1.1 tidemark")',
+      by: 'client.get("via") ?? ""',
+      foundBy: "forwarding/forwarded-fields-replaced",
+    },
+    "a client's value of an extra field precedes the owner's": {
+      in: "originRequestFields",
+      replace: "fields.push(...extra);",
+      by: "for (const [name, value] of extra) fields.push([name, client.get(name) ?? value]);",
+      foundBy: "forwarding/owner-fields-reach-origin",
+    },
   },
-  "last-hop-goes-on": {
-    name: "a request with Max-Forwards: 0 is forwarded",
-    file: MAX_FORWARDS,
-    from: 'left === 0 ? { kind: "answer" } : ',
-    to: "",
-    reddens: "forwarding/max-forwards-of-options",
+  "docs/design.md#asking-the-origin": {
+    "the edge sends the origin Cache-Control: no-cache": {
+      in: "originRequestFields",
+      replace: "if (forwarded.cookie !== null)",
+      by: 'fields.push(["cache-control", "no-cache"]); if (forwarded.cookie !== null)',
+      foundBy: "forwarding/no-directives-added",
+    },
   },
-  "hops-have-no-bound": {
-    name: "a Max-Forwards beyond the largest number is forwarded",
-    file: MAX_FORWARDS,
-    from: "Math.min(Number(field), MAX_HOPS)",
-    to: "Number(field)",
-    reddens: "forwarding/max-forwards-of-options",
+  "RFC 9110 §10.2.2": {
+    "a relative Location is made absolute": {
+      in: "publicLocation",
+      replace: "/^[a-z][a-z0-9+.-]*:|^[/\\\\]{2}/i.test(location.trim())",
+      by: "true",
+      foundBy: "forwarding/redirect-hides-origin",
+    },
   },
-  "malformed-count-is-zero": {
-    name: "a Max-Forwards that is not a number counts as zero",
-    file: MAX_FORWARDS,
-    from: 'if (field === null || !/^[0-9]+$/.test(field)) return { kind: "forward", field };',
-    to: 'if (field === null) return { kind: "forward", field };\n  if (!/^[0-9]+$/.test(field)) return { kind: "answer" };',
-    reddens: "forwarding/max-forwards-of-options",
+  "RFC 8586 §2": {
+    "a request that loops is forwarded again": {
+      in: "askOrigin",
+      replace: 'hasLooped(facts.field("cdn-loop"), resolved.host)',
+      by: "false",
+      foundBy: "forwarding/loop-is-508",
+    },
+    "another edge's member in CDN-Loop counts as this edge's own": {
+      in: "hasLooped",
+      replace: "const own = loopMember(host);",
+      by: 'const own = "tidemark";',
+      foundBy: "forwarding/outer-tidemark-is-no-loop",
+    },
   },
-  "get-counts-hops": {
-    name: "Max-Forwards counts the hops of a GET",
-    file: MAX_FORWARDS,
-    from: 'if (method !== "TRACE" && method !== "OPTIONS") return { kind: "forward", field };',
-    to: "",
-    reddens: "forwarding/max-forwards-of-get",
+  "docs/design.md#promise-6": {
+    "other caches may store the answer that the origin is down": {
+      in: "EDGE_ANSWER_FIELDS",
+      replace: '"cache-control": "no-store"',
+      by: '"cache-control": "max-age=60"',
+      foundBy: "forwarding/origin-down-is-502",
+    },
   },
-  "pass-route-drops-parameters": {
-    name: "a route that passes drops parameters",
-    file: CACHE_KEY,
-    from: "route.pass || bypassesByQuery ? asked.path + asked.search : keyed",
-    to: "keyed",
-    reddens: "forwarding/pass-route",
-  },
-  "any-host-is-served": {
-    name: "a host that is not the site's is served",
-    file: CACHE_KEY,
-    from: "rules.hosts && !rules.hosts.includes(host)",
-    to: "false",
-    reddens: "forwarding/foreign-host-is-421",
-  },
-  "tells-hosts-to-strangers": {
-    name: "a refusal names a host of the site that was not asked for",
-    file: "worker/rules/key/unknown-host.ts",
-    from: "nameOf(each) === nameOf(host)",
-    to: "true",
-    reddens: "forwarding/foreign-host-is-421",
-  },
-  "port-is-no-hint": {
-    name: "a refusal does not say that the port is what differs",
-    file: "worker/rules/key/unknown-host.ts",
-    from: "nameOf(each) === nameOf(host)",
-    to: "each === host",
-    reddens: "forwarding/foreign-port-is-421",
-  },
-  "client-claims-its-host": {
-    name: "a client's X-Forwarded fields are forwarded",
-    file: "worker/rules/request/request-fields.ts",
-    from: '"x-forwarded",',
-    to: "",
-    reddens: "forwarding/forwarded-fields-replaced",
-  },
-  "underscores-go-through": {
-    name: "a client's claim in a field with underscores is forwarded",
-    file: "worker/rules/request/request-fields.ts",
-    from: 'name.replaceAll("_", "-")',
-    to: "name",
-    reddens: "forwarding/forwarded-fields-replaced",
-  },
-  "client-overrides-the-method": {
-    name: "a client's method override is forwarded where the answer may be stored",
-    file: "worker/rules/request/request-fields.ts",
-    from: '"x-http-method-override",',
-    to: "",
-    reddens: "forwarding/forwarded-fields-replaced",
-  },
-  "client-claims-an-address": {
-    name: "a client's X-Real-IP is forwarded",
-    file: "worker/rules/request/request-fields.ts",
-    from: '"x-real-ip",',
-    to: "",
-    reddens: "forwarding/forwarded-fields-replaced",
-  },
-  "via-is-not-sent": {
-    name: "the origin gets no Via",
-    file: ORIGIN_REQUEST_FIELDS,
-    from: 'append(client.get("via"), "1.1 tidemark")',
-    to: 'client.get("via") ?? ""',
-    reddens: "forwarding/forwarded-fields-replaced",
-  },
-  "origin-is-told-not-to-cache": {
-    name: "the edge sends the origin Cache-Control: no-cache",
-    file: ORIGIN_REQUEST_FIELDS,
-    from: "if (forwarded.cookie !== null)",
-    to: 'fields.push(["cache-control", "no-cache"]);\n  if (forwarded.cookie !== null)',
-    reddens: "forwarding/no-directives-added",
-  },
-  "client-sets-the-owners-fields": {
-    name: "a client's value of an extra field precedes the owner's",
-    file: ORIGIN_REQUEST_FIELDS,
-    from: "fields.push(...extra);",
-    to: "for (const [name, value] of extra) fields.push([name, client.get(name) ?? value]);",
-    reddens: "forwarding/owner-fields-reach-origin",
-  },
-  "named-hops-go-on": {
-    name: "fields that Connection names are forwarded",
-    file: "worker/rules/forwarding/hop-by-hop.ts",
-    from: "if (connection === null) ",
-    to: "",
-    reddens: "forwarding/hop-by-hop-fields",
-  },
-  "te-goes-on": {
-    name: "a hop-by-hop field is forwarded",
-    file: "worker/rules/forwarding/hop-by-hop.ts",
-    from: '"te",',
-    to: "",
-    reddens: "forwarding/hop-by-hop-fields",
-  },
-  "relative-location-is-completed": {
-    name: "a relative Location is made absolute",
-    file: "worker/rules/forwarding/location.ts",
-    from: "/^[a-z][a-z0-9+.-]*:|^[/\\\\]{2}/i.test(location.trim())",
-    to: "true",
-    reddens: "forwarding/redirect-hides-origin",
-  },
-  "loop-is-not-seen": {
-    name: "a request that loops is forwarded again",
-    file: "worker/flow/origin/ask-origin.ts",
-    from: 'hasLooped(facts.field("cdn-loop"), resolved.host)',
-    to: "false",
-    reddens: "forwarding/loop-is-508",
-  },
-  "another-edge-is-a-loop": {
-    name: "another edge's member in CDN-Loop counts as this edge's own",
-    file: ORIGIN_REQUEST_FIELDS,
-    from: "const own = loopMember(host);",
-    to: 'const own = "tidemark";',
-    reddens: "forwarding/outer-tidemark-is-no-loop",
-  },
-  "failure-may-be-stored": {
-    name: "other caches may store the answer that the origin is down",
-    file: "worker/rules/forwarding/edge-answer-fields.ts",
-    from: '"cache-control": "no-store"',
-    to: '"cache-control": "max-age=60"',
-    reddens: "forwarding/origin-down-is-502",
-  },
-  "post-is-looked-up": {
-    name: "a POST is looked up like a GET",
-    file: "worker/rules/request/request-facts.ts",
-    from: 'if (method !== "GET" && method !== "HEAD")',
-    to: 'if (method !== "GET" && method !== "HEAD" && method !== "POST")',
-    reddens: "forwarding/post-goes-to-origin",
-  },
-  "put-is-looked-up": {
-    name: "a PUT is looked up like a GET",
-    file: "worker/rules/request/request-facts.ts",
-    from: 'if (method !== "GET" && method !== "HEAD")',
-    to: 'if (method !== "GET" && method !== "HEAD" && method !== "PUT")',
-    reddens: "forwarding/put-goes-to-origin",
-  },
-  "patch-is-looked-up": {
-    name: "a PATCH is looked up like a GET",
-    file: "worker/rules/request/request-facts.ts",
-    from: 'if (method !== "GET" && method !== "HEAD")',
-    to: 'if (method !== "GET" && method !== "HEAD" && method !== "PATCH")',
-    reddens: "forwarding/patch-goes-to-origin",
-  },
-  "delete-is-looked-up": {
-    name: "a DELETE is looked up like a GET",
-    file: "worker/rules/request/request-facts.ts",
-    from: 'if (method !== "GET" && method !== "HEAD")',
-    to: 'if (method !== "GET" && method !== "HEAD" && method !== "DELETE")',
-    reddens: "forwarding/delete-goes-to-origin",
-  },
-  "method-is-not-the-reason": {
-    name: "an unsafe method is reported as a bypass",
-    file: "worker/flow/entry.ts",
-    from: '? "bypass" : "method"',
-    to: '? "bypass" : "bypass"',
-    reddens: "forwarding/post-goes-to-origin",
+  "RFC 9111 §4": {
+    "a POST is looked up like a GET": {
+      in: "mode",
+      replace: 'if (method !== "GET" && method !== "HEAD")',
+      by: 'if (method !== "GET" && method !== "HEAD" && method !== "POST")',
+      foundBy: "forwarding/post-goes-to-origin",
+    },
+    "a PUT is looked up like a GET": {
+      in: "mode",
+      replace: 'if (method !== "GET" && method !== "HEAD")',
+      by: 'if (method !== "GET" && method !== "HEAD" && method !== "PUT")',
+      foundBy: "forwarding/put-goes-to-origin",
+    },
+    "a PATCH is looked up like a GET": {
+      in: "mode",
+      replace: 'if (method !== "GET" && method !== "HEAD")',
+      by: 'if (method !== "GET" && method !== "HEAD" && method !== "PATCH")',
+      foundBy: "forwarding/patch-goes-to-origin",
+    },
+    "a DELETE is looked up like a GET": {
+      in: "mode",
+      replace: 'if (method !== "GET" && method !== "HEAD")',
+      by: 'if (method !== "GET" && method !== "HEAD" && method !== "DELETE")',
+      foundBy: "forwarding/delete-goes-to-origin",
+    },
+    "an unsafe method is reported as a bypass": {
+      in: "bypassOf",
+      replace: '? "bypass" : "method"',
+      by: '? "bypass" : "bypass"',
+      foundBy: "forwarding/post-goes-to-origin",
+    },
   },
 };

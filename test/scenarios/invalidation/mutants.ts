@@ -1,180 +1,159 @@
 import type { Mutants } from "../../mutants/mutant.ts";
 
-const INVALIDATED_URLS = "worker/rules/invalidation/invalidated-urls.ts";
-const INVALIDATION = "worker/flow/origin/invalidation.ts";
-const SAFE_METHOD = "worker/rules/invalidation/safe-method.ts";
-
 /** Wrong rules of which URLs an unsafe request invalidates. */
 export const mutants: Mutants = {
-  "lost-answer-is-a-failure": {
-    name: "an unsafe request whose answer is lost invalidates nothing",
-    file: INVALIDATION,
-    from: "result.response.status : 200",
-    to: "result.response.status : 500",
-    reddens: "invalidation/answer-is-lost",
+  R15: {
+    "an unsafe request whose answer is lost invalidates nothing": {
+      in: "invalidateAfter",
+      replace: "result.response.status : 200",
+      by: "result.response.status : 500",
+      foundBy: "invalidation/answer-is-lost",
+    },
+    "an unsafe request that takes too long invalidates nothing": {
+      in: "invalidateAfter",
+      replace: 'if (result.kind === "refused"',
+      by: 'if ((result.kind === "failed" && result.answer().status === 504) || result.kind === "refused"',
+      foundBy: "invalidation/answer-is-late",
+    },
   },
-  "late-answer-is-a-failure": {
-    name: "an unsafe request that takes too long invalidates nothing",
-    file: INVALIDATION,
-    from: 'if (result.kind === "refused"',
-    to: 'if ((result.kind === "failed" && result.answer().status === 504) || result.kind === "refused"',
-    reddens: "invalidation/answer-is-late",
+  "RFC 8586 §2": {
+    "a request that the edge refused invalidates its URL": {
+      in: "invalidateAfter",
+      replace: 'result.kind === "refused" ||',
+      by: "",
+      foundBy: "invalidation/looped-request",
+    },
   },
-  "loop-invalidates": {
-    name: "a request that the edge refused invalidates its URL",
-    file: INVALIDATION,
-    from: 'result.kind === "refused" || ',
-    to: "",
-    reddens: "invalidation/looped-request",
-  },
-  "hidden-origin-is-another-host": {
-    name: "a Location that names the hidden origin counts as another host's",
-    file: INVALIDATION,
-    from: "clientFields(context, result.response.fields)",
-    to: "result.response.fields",
-    reddens: "invalidation/location-names-hidden-origin",
-  },
-  "spelling-counts": {
-    name: "a URL is invalidated in another spelling than that of its key",
-    file: INVALIDATION,
-    from: "const target = context.resolve(each);",
-    to: 'const target = { ...context.resolve(each), cacheKey: each.toLowerCase(), kind: "resolved" };',
-    reddens: "invalidation/any-spelling-of-url",
-  },
-  "query-does-not-count": {
-    name: "an unsafe request invalidates the path without its query",
-    file: INVALIDATED_URLS,
-    from: "withoutFragment(url: URL): string {",
-    to: "withoutFragment(url: URL): string {\n  url.search = '';",
-    reddens: "invalidation/query-belongs-to-url",
-  },
-  "error-invalidates": {
-    name: "an answer of 400 counts as a success",
-    file: INVALIDATED_URLS,
-    from: "status > 399",
-    to: "status > 400",
-    reddens: "invalidation/post-answered-400",
-  },
-  "every-error-invalidates": {
-    name: "any failed request counts as a success",
-    file: INVALIDATED_URLS,
-    from: " || status < 200 || status > 399",
-    to: "",
-    reddens: "invalidation/post-answered-503",
-  },
-  "redirect-is-no-success": {
-    name: "only a 2xx counts as a success",
-    file: INVALIDATED_URLS,
-    from: "status > 399",
-    to: "status > 299",
-    reddens: "invalidation/post-answered-303",
-  },
-  "last-success-is-none": {
-    name: "an answer of 399 does not count as a success",
-    file: INVALIDATED_URLS,
-    from: "status > 399",
-    to: "status > 398",
-    reddens: "invalidation/post-answered-399",
-  },
-  "location-is-not-read": {
-    name: "Location invalidates nothing",
-    file: INVALIDATED_URLS,
-    from: "[location, contentLocation]",
-    to: "[contentLocation]",
-    reddens: "invalidation/absolute-location",
-  },
-  "content-location-is-not-read": {
-    name: "Content-Location invalidates nothing",
-    file: INVALIDATED_URLS,
-    from: "[location, contentLocation]",
-    to: "[location]",
-    reddens: "invalidation/absolute-content-location",
-  },
-  "first-field-is-enough": {
-    name: "Content-Location is read only where there is no Location",
-    file: INVALIDATED_URLS,
-    from: "[location, contentLocation]",
-    to: "[location ?? contentLocation]",
-    reddens: "invalidation/content-location-beside-location",
-  },
-  "relative-is-malformed": {
-    name: "only absolute locations are read",
-    file: INVALIDATED_URLS,
-    from: "URL.parse(text, target.href)",
-    to: "URL.parse(text)",
-    reddens: "invalidation/relative-location",
-  },
-  "relative-is-to-the-root": {
-    name: "locations are resolved against the site, not against the request",
-    file: INVALIDATED_URLS,
-    from: "URL.parse(text, target.href)",
-    to: "URL.parse(text, 'http://elsewhere.test/')",
-    reddens: "invalidation/path-relative-location",
-  },
-  "other-scheme-counts": {
-    name: "a location under another scheme is invalidated",
-    file: INVALIDATED_URLS,
-    from: "protocol === target.protocol && ",
-    to: "",
-    reddens: "invalidation/location-under-another-scheme",
-  },
-  "other-host-counts": {
-    name: "one host invalidates pages of another",
-    file: INVALIDATED_URLS,
-    from: "host === target.host && ",
-    to: "",
-    reddens: "invalidation/location-on-another-host",
-  },
-  ...Object.fromEntries(
-    ["OPTIONS", "QUERY", "PROPFIND", "REPORT"].map((method) => [
-      `${method.toLowerCase()}-invalidates`,
-      {
-        name: `${method} counts as unsafe`,
-        file: SAFE_METHOD,
-        from: `"${method}", `,
-        to: "",
-        reddens: `invalidation/${method.toLowerCase()}-is-safe`,
-      },
-    ]),
-  ),
-  "search-invalidates": {
-    name: "SEARCH counts as unsafe",
-    file: SAFE_METHOD,
-    from: ', "SEARCH"',
-    to: "",
-    reddens: "invalidation/search-is-safe",
-  },
-  "unknown-is-safe": {
-    name: "only the four usual methods are unsafe",
-    file: SAFE_METHOD,
-    from: "return SAFE_METHODS.has(method);",
-    to: 'return !["POST", "PUT", "PATCH", "DELETE"].includes(method);',
-    reddens: "invalidation/unknown-method",
-  },
-  ...Object.fromEntries(
-    ["PUT", "POST", "DELETE", "PATCH"].map((method) => [
-      `${method.toLowerCase()}-is-safe`,
-      {
-        name: `${method} counts as safe`,
-        file: SAFE_METHOD,
-        from: '"GET", "HEAD"',
-        to: `"GET", "HEAD", "${method}"`,
-        reddens: `invalidation/successful-${method.toLowerCase()}`,
-      },
-    ]),
-  ),
-  "groups-of-errors-count": {
-    name: "an error invalidates groups",
-    file: INVALIDATION,
-    from: "status < 400 ?",
-    to: "true ?",
-    reddens: "invalidation/post-answered-400",
-  },
-  "invalidated-is-gone": {
-    name: "a page that an unsafe request invalidated is thrown away",
-    file: "worker/purges/invalidations.ts",
-    from: 'mode: "invalidate"',
-    to: 'mode: "hard"',
-    reddens: "invalidation/validated-not-refetched",
+  "RFC 9111 §4.4": {
+    "a Location that names the hidden origin counts as another host's": {
+      in: "invalidateAfter",
+      replace: "clientFields(context, result.response.fields)",
+      by: "result.response.fields",
+      foundBy: "invalidation/location-names-hidden-origin",
+    },
+    "a URL is invalidated in another spelling than that of its key": {
+      in: "invalidateAfter",
+      replace: "const target = context.resolve(each);",
+      by: 'const target = { ...context.resolve(each), cacheKey: each.toLowerCase(), kind: "resolved" };',
+      foundBy: "invalidation/any-spelling-of-url",
+    },
+    "an unsafe request invalidates the path without its query": {
+      in: "withoutFragment",
+      wrap: '(url) => original(url).split("?", 1)[0]',
+      foundBy: "invalidation/query-belongs-to-url",
+    },
+    "an answer of 400 counts as a success": {
+      in: "invalidatedUrls",
+      replace: "status > 399",
+      by: "status > 400",
+      foundBy: "invalidation/post-answered-400",
+    },
+    "any failed request counts as a success": {
+      in: "invalidatedUrls",
+      replace: "|| status < 200 || status > 399",
+      by: "",
+      foundBy: "invalidation/post-answered-503",
+    },
+    "only a 2xx counts as a success": {
+      in: "invalidatedUrls",
+      replace: "status > 399",
+      by: "status > 299",
+      foundBy: "invalidation/post-answered-303",
+    },
+    "an answer of 399 does not count as a success": {
+      in: "invalidatedUrls",
+      replace: "status > 399",
+      by: "status > 398",
+      foundBy: "invalidation/post-answered-399",
+    },
+    "Location invalidates nothing": {
+      in: "invalidatedUrls",
+      replace: "[location, contentLocation]",
+      by: "[contentLocation]",
+      foundBy: "invalidation/absolute-location",
+    },
+    "Content-Location invalidates nothing": {
+      in: "invalidatedUrls",
+      replace: "[location, contentLocation]",
+      by: "[location]",
+      foundBy: "invalidation/absolute-content-location",
+    },
+    "Content-Location is read only where there is no Location": {
+      in: "invalidatedUrls",
+      replace: "[location, contentLocation]",
+      by: "[location ?? contentLocation]",
+      foundBy: "invalidation/content-location-beside-location",
+    },
+    "only absolute locations are read": {
+      in: "invalidatedUrls",
+      replace: "URL.parse(text, target.href)",
+      by: "URL.parse(text)",
+      foundBy: "invalidation/relative-location",
+    },
+    "locations are resolved against the site, not against the request": {
+      in: "invalidatedUrls",
+      replace: "URL.parse(text, target.href)",
+      by: "URL.parse(text, 'http://elsewhere.test/')",
+      foundBy: "invalidation/path-relative-location",
+    },
+    "a location under another scheme is invalidated": {
+      in: "invalidatedUrls",
+      replace: "protocol === target.protocol &&",
+      by: "",
+      foundBy: "invalidation/location-under-another-scheme",
+    },
+    "one host invalidates pages of another": {
+      in: "invalidatedUrls",
+      replace: "host === target.host &&",
+      by: "",
+      foundBy: "invalidation/location-on-another-host",
+    },
+    ...Object.fromEntries(
+      ["OPTIONS", "QUERY", "PROPFIND", "REPORT"].map((method) => [
+        `${method} counts as unsafe`,
+        {
+          in: "SAFE_METHODS",
+          replace: `"${method}",`,
+          by: "",
+          foundBy: `invalidation/${method.toLowerCase()}-is-safe`,
+        },
+      ]),
+    ),
+
+    "SEARCH counts as unsafe": {
+      in: "SAFE_METHODS",
+      replace: ', "SEARCH"',
+      by: "",
+      foundBy: "invalidation/search-is-safe",
+    },
+    "only the four usual methods are unsafe": {
+      in: "isSafeMethod",
+      wrap: '(method) => !["POST", "PUT", "PATCH", "DELETE"].includes(method)',
+      foundBy: "invalidation/unknown-method",
+    },
+    ...Object.fromEntries(
+      ["PUT", "POST", "DELETE", "PATCH"].map((method) => [
+        `${method} counts as safe`,
+        {
+          in: "SAFE_METHODS",
+          replace: '"GET", "HEAD"',
+          by: `"GET", "HEAD", "${method}"`,
+          foundBy: `invalidation/successful-${method.toLowerCase()}`,
+        },
+      ]),
+    ),
+
+    "an error invalidates groups": {
+      in: "invalidateAfter",
+      replace: "status < 400 ?",
+      by: "true ?",
+      foundBy: "invalidation/post-answered-400",
+    },
+    "a page that an unsafe request invalidated is thrown away": {
+      in: "INVALIDATION",
+      replace: 'mode: "invalidate"',
+      by: 'mode: "hard"',
+      foundBy: "invalidation/validated-not-refetched",
+    },
   },
 };

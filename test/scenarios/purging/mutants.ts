@@ -1,394 +1,347 @@
 import type { Mutants } from "../../mutants/mutant.ts";
 
-const AUDIT = "worker/control/audit.ts";
-const PURGE_KEY = "worker/rules/key/purge-key.ts";
-const JUDGE = "worker/rules/freshness/judge.ts";
-const LOG = "worker/purges/log/sql-purge-log.ts";
-const PURGE_PLAN = "worker/control/purge-plan.ts";
-const PATH_PREFIXES = "worker/rules/key/path-prefixes.ts";
-const PURGE = "worker/control/purge.ts";
-const PURGE_HOST = "worker/rules/key/purge-host.ts";
-const PURGE_PREFIX = "worker/rules/key/purge-prefix.ts";
-const PURGE_WARNINGS = "worker/control/purge-warnings.ts";
-const VIEW = "worker/purges/view/purge-view.ts";
-const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
-
 /** Wrong rules of the control plane's purges. */
 export const mutants: Mutants = {
-  "prefix-is-no-key": {
-    name: "an entry is not filed under its prefixes",
-    file: PURGE_KEY,
-    from: "prefixPurgeKey(prefix), hostPurgeKey(host, prefix)",
-    to: "hostPurgeKey(host, prefix)",
-    reddens: "purging/by-prefix",
+  "docs/design.md#the-control-plane": {
+    "an entry is not filed under its prefixes": {
+      in: "urlPurgeKeys",
+      replace: "prefixPurgeKey(prefix), hostPurgeKey(host, prefix)",
+      by: "hostPurgeKey(host, prefix)",
+      foundBy: "purging/by-prefix",
+    },
+    "a prefix may end within a segment": {
+      in: "pathPrefixes",
+      replace: 'end = path.indexOf("/", end + 1);',
+      by: "end = end + 1 < path.length ? end + 1 : -1;",
+      foundBy: "purging/by-prefix",
+    },
+    "a prefix also purges what lies beside it": {
+      in: "parsePurgePrefix",
+      replace: "pathPrefixes(path).at(-1)",
+      by: "pathPrefixes(path).at(0)",
+      foundBy: "purging/prefix-too-deep",
+    },
+    "a page that lies too deep is filed under no prefix": {
+      in: "pathPrefixes",
+      replace: "return prefixes;",
+      by: "return prefixes.length < MAX_PREFIX_SEGMENTS ? prefixes : [];",
+      foundBy: "purging/prefix-too-deep",
+    },
+    "a prefix with one host purges every host": {
+      in: "planPrefix",
+      replace: "host === null ? prefixPurgeKey(prefix) :",
+      by: "host !== undefined ? prefixPurgeKey(prefix) :",
+      foundBy: "purging/prefix-with-host",
+    },
+    "a host that is not the site's is accepted": {
+      in: "parsePurgeHost",
+      replace: "if (hosts && !hosts.includes(host))",
+      by: "if (false)",
+      foundBy: "purging/by-host",
+    },
+    "an entry is not filed under its host": {
+      in: "urlPurgeKeys",
+      replace: ", hostPurgeKey(host)]",
+      by: "]",
+      foundBy: "purging/by-host",
+    },
+    "a dry run is carried out": {
+      in: "purge",
+      replace: "if (request.dryRun)",
+      by: "if (false)",
+      foundBy: "purging/dry-run",
+    },
+    "no purge warns of a URL that is never stored": {
+      in: "urlWarnings",
+      replace: "if (route.pass) return [",
+      by: "if (false) return [",
+      foundBy: "purging/warns-of-surprises",
+    },
+    "no purge warns of what browsers keep": {
+      in: "browserWarnings",
+      replace: "browserTtlSeconds <= edgeSeconds",
+      by: "browserTtlSeconds >= edgeSeconds",
+      foundBy: "purging/warns-of-surprises",
+    },
+    "the audit trail is shown without a token": {
+      in: "controlPlane",
+      replace: 'access.kind === "refused" ? access.response : auditAnswer(await listPurges(',
+      by: 'access.kind === "never" as string ? access as never : auditAnswer(await listPurges(',
+      foundBy: "purging/audit-trail",
+    },
+    "the audit trail shows purge keys": {
+      in: "recordBody",
+      replace: "purgeKeys.map(purgeItemText)",
+      by: "[...purgeKeys]",
+      foundBy: "purging/audit-trail",
+    },
+    "the audit trail has only one page": {
+      in: "listPurges",
+      replace: "audit.list(before === undefined ? null : Number(before), Number(limit))",
+      by: "audit.list(null, Number(limit))",
+      foundBy: "purging/audit-trail",
+    },
+    "a relative URL is purged on one host only": {
+      in: "planUrl",
+      replace: "relative ? pathPurgeKey(pathAndQuery) :",
+      by: "",
+      foundBy: "purging/relative-and-absolute-urls",
+    },
+    "an absolute URL is purged on every host": {
+      in: "planUrl",
+      replace: "urlPurgeKey(target.host, pathAndQuery)",
+      by: "pathPurgeKey(pathAndQuery)",
+      foundBy: "purging/relative-and-absolute-urls",
+    },
+    "a purge of everything purges nothing": {
+      in: "purgeKeysOf",
+      replace: "[EVERYTHING_PURGE_KEY,",
+      by: "[",
+      foundBy: "purging/everything-at-once",
+    },
+    "a PURGE request is forwarded to the origin": {
+      in: "startIsolate",
+      replace: 'method === "PURGE" || isControl(url) ||',
+      by: "isControl(url) ||",
+      foundBy: "purging/purge-method",
+    },
+    "a purge without a token is carried out": {
+      in: "authorize",
+      replace: 'verdict.kind === "allowed") return { kind: "allowed", name: verdict.name, token: token! }',
+      by: '!token || verdict.kind === "allowed") return { kind: "allowed", name: "", token: "" }',
+      foundBy: "purging/wrong-token",
+    },
+    "a purge with a wrong token is carried out": {
+      in: "authorize",
+      replace: 'verdict.kind === "allowed") return { kind: "allowed", name: verdict.name, token: token! }',
+      by: 'token) return { kind: "allowed", name: "", token }',
+      foundBy: "purging/wrong-token",
+    },
+    "a refresh without the right token is carried out": {
+      in: "corridor:refresh",
+      replace: 'if (verdict.kind === "refused")',
+      by: "if (false)",
+      foundBy: "purging/refresh-needs-token",
+    },
   },
-  "prefix-is-half-a-segment": {
-    name: "a prefix may end within a segment",
-    file: PATH_PREFIXES,
-    from: 'end = path.indexOf("/", end + 1);',
-    to: "end = end + 1 < path.length ? end + 1 : -1;",
-    reddens: "purging/by-prefix",
+  "docs/design.md#key": {
+    "a prefix is compared as it is written": {
+      in: "parsePurgePrefix",
+      replace: "{ path, search } = url",
+      by: "{ search } = url; const path = pathText",
+      foundBy: "purging/prefix-is-normalized",
+    },
+    "a URL is purged only in the spelling that the purge has": {
+      in: "planUrl",
+      replace: "pathPurgeKey(pathAndQuery) :",
+      by: "pathPurgeKey(url) :",
+      foundBy: "purging/any-spelling-of-url",
+    },
   },
-  "prefix-is-its-parent": {
-    name: "a prefix also purges what lies beside it",
-    file: PURGE_PREFIX,
-    from: "pathPrefixes(path).at(-1)",
-    to: "pathPrefixes(path).at(0)",
-    reddens: "purging/prefix-too-deep",
+  "docs/design.md#promise-5": {
+    "a star at the end of a prefix counts as a character": {
+      in: "parsePurgePrefix",
+      replace: 'if (path.endsWith("*"))',
+      by: "if (false)",
+      foundBy: "purging/refused-prefixes",
+    },
+    "a purge with a bad item purges the good ones": {
+      in: "purge",
+      replace: "if (plan.errors.length > 0)",
+      by: "if (plan.errors.length > 0 && plan.purgeKeys.length === 0)",
+      foundBy: "purging/bad-item-rejects-all",
+    },
+    "an id that was used for other items counts as a replay": {
+      in: "SqlPurgeLog.append",
+      replace: "first && (first.content !== purge.content || first.mode !== mode)",
+      by: "false",
+      foundBy: "purging/retried-with-same-id",
+    },
+    "a purge that is sent again gets a new number": {
+      in: "SqlPurgeLog.append",
+      replace: "first?.seq ?? this.#addNew(purge, mode, now, boundMs)",
+      by: "this.#addNew(first ? { ...purge, id: null } : purge, mode, now, boundMs)",
+      foundBy: "purging/retried-with-same-id",
+    },
+    "a purge that did not reach the log is reported as a conflict": {
+      in: "purge",
+      replace: 'return { kind: "unavailable", cause };',
+      by: 'return { kind: "conflict" };',
+      foundBy: "purging/refused-while-log-silent",
+    },
   },
-  "deep-pages-have-no-prefix": {
-    name: "a page that lies too deep is filed under no prefix",
-    file: PATH_PREFIXES,
-    from: "  return prefixes;",
-    to: "  return prefixes.length < MAX_PREFIX_SEGMENTS ? prefixes : [];",
-    reddens: "purging/prefix-too-deep",
+  "docs/design.md#soft-purges": {
+    "a soft purge is carried out as a hard one": {
+      in: "purge",
+      replace: 'mode: request.mode ?? "hard"',
+      by: 'mode: "hard"',
+      foundBy: "purging/soft-serves-while-refetching",
+    },
+    "nothing is used after a soft purge": {
+      in: "judge",
+      replace: "const usable = soft !== null &&",
+      by: "const usable = false && soft !== null &&",
+      foundBy: "purging/soft-serves-while-refetching",
+    },
+    "a softly purged page is used, and nothing new is fetched": {
+      in: "xCacheOf",
+      replace: 'case "soft-purge": return "UPDATING";',
+      by: 'return "UPDATING"; case "soft-purge": return "STALE";',
+      foundBy: "purging/soft-serves-while-refetching",
+    },
+    "a softly purged page may be used for ever": {
+      in: "isUsableAfterSoftPurge",
+      replace: "now - seenAt < (ownMs > 0 ? ownMs : forMs) &&",
+      by: "forMs + seenAt > 0 &&",
+      foundBy: "purging/soft-ends-with-window",
+    },
+    "a softly purged page may still be used at the very end of its time": {
+      in: "isUsableAfterSoftPurge",
+      replace: "now - seenAt < (ownMs",
+      by: "now - seenAt <= (ownMs",
+      foundBy: "purging/soft-ends-with-window",
+    },
+    "the time after a soft purge begins anew with each look-up": {
+      in: "PurgeView.madeStaleAt",
+      wrap: "() => this.#now()",
+      foundBy: "purging/soft-ends-with-window",
+    },
+    "the site's own time after a soft purge is ignored": {
+      in: "isUsableAfterSoftPurge",
+      replace: "(ownMs > 0 ? ownMs : forMs)",
+      by: "ownMs",
+      foundBy: "purging/soft-window-of-site",
+    },
+    "a soft purge makes a response usable beyond its lifetime": {
+      in: "isUsableAfterSoftPurge",
+      replace: "&& ageMs < freshnessSeconds * 1000 + ownMs",
+      by: "&& ageMs < Infinity",
+      foundBy: "purging/soft-never-lengthens",
+    },
+    "a softly purged page is not offered to the origin for confirmation": {
+      in: "judge",
+      replace: 'if (!usable) return { kind: "validate", because: "soft-purge" };',
+      by: 'if (!usable) return { kind: "none", because: "purged" };',
+      foundBy: "purging/soft-without-stale-use",
+    },
+    "a page with must-revalidate is used after a soft purge": {
+      in: "isUsableAfterSoftPurge",
+      replace: "!reuse.mayServeStale || awaitsPurge",
+      by: "awaitsPurge",
+      foundBy: "purging/soft-and-must-revalidate",
+    },
   },
-  "prefix-is-for-every-host": {
-    name: "a prefix with one host purges every host",
-    file: "worker/control/purge-plan.ts",
-    from: "host === null ? prefixPurgeKey(prefix) :",
-    to: "host !== undefined ? prefixPurgeKey(prefix) :",
-    reddens: "purging/prefix-with-host",
+  R9: {
+    "a request with a soft purge's token gets the page that was purged": {
+      in: "isUsableAfterSoftPurge",
+      replace: "!reuse.mayServeStale || awaitsPurge || authorized",
+      by: "!reuse.mayServeStale || authorized",
+      foundBy: "purging/soft-and-token",
+    },
   },
-  "prefix-is-as-written": {
-    name: "a prefix is compared as it is written",
-    file: PURGE_PREFIX,
-    from: "const { path, search } = url;",
-    to: "const { search } = url;\n  const path = pathText;",
-    reddens: "purging/prefix-is-normalized",
+  R10: {
+    "a soft purge outranks a hard one": {
+      in: "ANSWERS",
+      replace: '["hard", "purged"], ["invalidate", "invalidated"], ["soft", "soft"],',
+      by: '["soft", "soft"], ["hard", "purged"], ["invalidate", "invalidated"],',
+      foundBy: "purging/soft-after-hard",
+    },
   },
-  "star-is-a-character": {
-    name: "a star at the end of a prefix counts as a character",
-    file: PURGE_PREFIX,
-    from: 'if (path.endsWith("*"))',
-    to: "if (false)",
-    reddens: "purging/refused-prefixes",
+  R18: {
+    "stale-if-error is not counted from a soft purge": {
+      in: "mayServeOnError",
+      replace: "madeStaleAt === null ? 0 : now - madeStaleAt",
+      by: "0",
+      foundBy: "purging/soft-and-stale-if-error",
+    },
   },
-  "any-host-may-be-named": {
-    name: "a host that is not the site's is accepted",
-    file: PURGE_HOST,
-    from: "if (hosts && !hosts.includes(host))",
-    to: "if (false)",
-    reddens: "purging/by-host",
+  R8: {
+    "a softly purged page is used while the log is silent": {
+      in: "PurgeView.check",
+      replace: 'return answer === "soft" ? "invalidated" : answer;',
+      by: "return answer;",
+      foundBy: "purging/soft-while-log-silent",
+    },
   },
-  "host-is-no-key": {
-    name: "an entry is not filed under its host",
-    file: PURGE_KEY,
-    from: ", hostPurgeKey(host)]",
-    to: "]",
-    reddens: "purging/by-host",
+  "docs/design.md#what-clients-see": {
+    "tags are read from only one spelling of their field": {
+      in: "mayStore",
+      replace: "TAG_FIELDS.map(",
+      by: "TAG_FIELDS.slice(0, 1).map(",
+      foundBy: "purging/tag-field-spellings",
+    },
+    "a response that is refused for its tags is not counted": {
+      in: "passOn",
+      drop: "if (notStored !== undefined) reportNotStored(context, notStored);",
+      foundBy: "purging/too-many-or-invalid-tags",
+    },
+    "tags that differ in letter case count as one": {
+      in: "tagPurgeKey",
+      wrap: "(tag) => original(tag.toLowerCase())",
+      foundBy: "purging/tags-are-case-sensitive",
+    },
   },
-  "soft-is-hard": {
-    name: "a soft purge is carried out as a hard one",
-    file: PURGE,
-    from: 'mode: request.mode ?? "hard"',
-    to: 'mode: "hard"',
-    reddens: "purging/soft-serves-while-refetching",
+  "docs/protocol.md#what-a-purge-promises": {
+    "the tags that the origin names are not stored": {
+      in: "collectTags",
+      replace: 'if (tag !== "") tags.add(tag);',
+      by: "tags.size;",
+      foundBy: "purging/by-tag",
+    },
+    "a purge by tag purges everything": {
+      in: "tagPurgeKey",
+      wrap: "() => EVERYTHING_PURGE_KEY",
+      foundBy: "purging/by-tag",
+    },
   },
-  "soft-leaves-nothing": {
-    name: "nothing is used after a soft purge",
-    file: JUDGE,
-    from: "const usable = soft !== null &&",
-    to: "const usable = false && soft !== null &&",
-    reddens: "purging/soft-serves-while-refetching",
+  "docs/design.md#the-site": {
+    "the tags of a route are not stored": {
+      in: "collectTags",
+      replace: "new Set(routeTags)",
+      by: "new Set<string>()",
+      foundBy: "purging/tags-of-route",
+    },
   },
-  "soft-is-not-fetched-anew": {
-    name: "a softly purged page is used, and nothing new is fetched",
-    file: "worker/flow/miss.ts",
-    from: `    case "soft-purge":
-      return "UPDATING";`,
-    to: `      return "UPDATING";
-    case "soft-purge":
-      return "STALE";`,
-    reddens: "purging/soft-serves-while-refetching",
+  R20: {
+    "a purge does not refetch its URLs, although it was asked to": {
+      in: "purge",
+      replace: "request.refresh ? plan.refresh : []",
+      by: "[]",
+      foundBy: "purging/refresh-with-purge",
+    },
+    "the reply to a purge brings the caller's view up to just before the purge": {
+      in: "ViewLease.takeReplyAndShare",
+      replace: "const isTaken = this.takeReply(delta, call);",
+      by: "const isTaken = this.takeReply({ ...delta, to: delta.to - 1 }, call);",
+      foundBy: "purging/refresh-serves-whole-pop",
+    },
+    "the repeat of a purge with an id counts as a replay": {
+      in: "SqlPurgeLog.runDue",
+      replace: "this.#add(audited, hashes, now, this.#leases.longestLivingMs(now) + skewMs);",
+      by: `if (!this.#audit.firstWithId((JSON.parse(purge) as AuditedPurge).id ?? "")) {
+  this.#add(audited, hashes, now, this.#leases.longestLivingMs(now) + skewMs);
+}`,
+      foundBy: "purging/repeated-with-id",
+    },
   },
-  "soft-has-no-end": {
-    name: "a softly purged page may be used for ever",
-    file: JUDGE,
-    from: "now - seenAt < (ownMs > 0 ? ownMs : forMs) &&",
-    to: "forMs + seenAt > 0 &&",
-    reddens: "purging/soft-ends-with-window",
-  },
-  "soft-ends-late": {
-    name: "a softly purged page may still be used at the very end of its time",
-    file: JUDGE,
-    from: "now - seenAt < (ownMs",
-    to: "now - seenAt <= (ownMs",
-    reddens: "purging/soft-ends-with-window",
-  },
-  "soft-is-seen-at-each-look": {
-    name: "the time after a soft purge begins anew with each look-up",
-    file: VIEW,
-    from: "this.#firstSeen.firstSeenAt(this.purgeOf(stored))",
-    to: "this.#now()",
-    reddens: "purging/soft-ends-with-window",
-  },
-  "site-rule-for-soft-is-ignored": {
-    name: "the site's own time after a soft purge is ignored",
-    file: JUDGE,
-    from: "(ownMs > 0 ? ownMs : forMs)",
-    to: "ownMs",
-    reddens: "purging/soft-window-of-site",
-  },
-  "soft-outlives-its-rules": {
-    name: "a soft purge makes a response usable beyond its lifetime",
-    file: JUDGE,
-    from: " && ageMs < freshnessSeconds * 1000 + ownMs",
-    to: " && ageMs < Infinity",
-    reddens: "purging/soft-never-lengthens",
-  },
-  "soft-is-fetched-in-full": {
-    name: "a softly purged page is not offered to the origin for confirmation",
-    file: JUDGE,
-    from: 'if (!usable) return { kind: "validate", because: "soft-purge" };',
-    to: 'if (!usable) return { kind: "none", because: "purged" };',
-    reddens: "purging/soft-without-stale-use",
-  },
-  "soft-outranks-must-revalidate": {
-    name: "a page with must-revalidate is used after a soft purge",
-    file: JUDGE,
-    from: "if (!reuse.mayServeStale || awaitsPurge || authorized) return false;\n  const ownMs",
-    to: "if (awaitsPurge || authorized) return false;\n  const ownMs",
-    reddens: "purging/soft-and-must-revalidate",
-  },
-  "bearer-takes-the-stale": {
-    name: "a request with a soft purge's token gets the page that was purged",
-    file: JUDGE,
-    from: "if (!reuse.mayServeStale || awaitsPurge || authorized) return false;\n  const ownMs",
-    to: "if (!reuse.mayServeStale || authorized) return false;\n  const ownMs",
-    reddens: "purging/soft-and-token",
-  },
-  "soft-outranks-hard": {
-    name: "a soft purge outranks a hard one",
-    file: VIEW,
-    from: '  ["hard", "purged"],\n  ["invalidate", "invalidated"],\n  ["soft", "soft"],',
-    to: '  ["soft", "soft"],\n  ["hard", "purged"],\n  ["invalidate", "invalidated"],',
-    reddens: "purging/soft-after-hard",
-  },
-  "stale-if-error-ignores-soft-purge": {
-    name: "stale-if-error is not counted from a soft purge",
-    file: "worker/rules/freshness/stale-if-error.ts",
-    from: "madeStaleAt === null ? 0 : now - madeStaleAt",
-    to: "0",
-    reddens: "purging/soft-and-stale-if-error",
-  },
-  "soft-is-used-in-silence": {
-    name: "a softly purged page is used while the log is silent",
-    file: VIEW,
-    from: 'return answer === "soft" ? "invalidated" : answer;',
-    to: "return answer;",
-    reddens: "purging/soft-while-log-silent",
-  },
-  "dry-run-is-none": {
-    name: "a dry run is carried out",
-    file: PURGE,
-    from: "if (request.dryRun)",
-    to: "if (false)",
-    reddens: "purging/dry-run",
-  },
-  "pass-is-not-warned-of": {
-    name: "no purge warns of a URL that is never stored",
-    file: PURGE_WARNINGS,
-    from: "if (route.pass) return [",
-    to: "if (false) return [",
-    reddens: "purging/warns-of-surprises",
-  },
-  "browsers-are-not-warned-of": {
-    name: "no purge warns of what browsers keep",
-    file: PURGE_WARNINGS,
-    from: "browserTtlSeconds <= edgeSeconds",
-    to: "browserTtlSeconds >= edgeSeconds",
-    reddens: "purging/warns-of-surprises",
-  },
-  "audit-is-open": {
-    name: "the audit trail is shown without a token",
-    file: "worker/control/app.ts",
-    from: 'access.kind === "refused" ? access.response : auditAnswer(await listPurges(',
-    to: 'access.kind === "never" as string ? access as never : auditAnswer(await listPurges(',
-    reddens: "purging/audit-trail",
-  },
-  "audit-tells-keys": {
-    name: "the audit trail shows purge keys",
-    file: AUDIT,
-    from: "purgeKeys.map(purgeItemText)",
-    to: "[...purgeKeys]",
-    reddens: "purging/audit-trail",
-  },
-  "audit-has-one-page": {
-    name: "the audit trail has only one page",
-    file: AUDIT,
-    from: "audit.list(before === undefined ? null : Number(before), Number(limit))",
-    to: "audit.list(null, Number(limit))",
-    reddens: "purging/audit-trail",
-  },
-  "one-tag-field-is-read": {
-    name: "tags are read from only one spelling of their field",
-    file: "worker/rules/storing/may-store.ts",
-    from: "TAG_FIELDS.map(",
-    to: "TAG_FIELDS.slice(0, 1).map(",
-    reddens: "purging/tag-field-spellings",
-  },
-  "refused-is-not-counted": {
-    name: "a response that is refused for its tags is not counted",
-    file: "worker/flow/answering/pass-on.ts",
-    from: "if (notStored !== undefined) reportNotStored(context, notStored);",
-    to: "",
-    reddens: "purging/too-many-or-invalid-tags",
-  },
-  "tags-ignore-case": {
-    name: "tags that differ in letter case count as one",
-    file: "worker/rules/key/purge-key.ts",
-    from: "tagPurgeKey(tag: string): string {",
-    to: "tagPurgeKey(cased: string): string {\n  const tag = cased.toLowerCase();",
-    reddens: "purging/tags-are-case-sensitive",
-  },
-  "origin-tags-are-not-read": {
-    name: "the tags that the origin names are not stored",
-    file: "worker/rules/storing/tags.ts",
-    from: 'if (tag !== "") tags.add(tag);',
-    to: "tags.size;",
-    reddens: "purging/by-tag",
-  },
-  "any-tag-purges-all": {
-    name: "a purge by tag purges everything",
-    file: "worker/rules/key/purge-key.ts",
-    from: "return `#$",
-    to: "return EVERYTHING_PURGE_KEY || `#$",
-    reddens: "purging/by-tag",
-  },
-  "route-tags-are-not-kept": {
-    name: "the tags of a route are not stored",
-    file: "worker/rules/storing/tags.ts",
-    from: "new Set(routeTags)",
-    to: "new Set<string>()",
-    reddens: "purging/tags-of-route",
-  },
-  "path-is-for-one-host": {
-    name: "a relative URL is purged on one host only",
-    file: PURGE_PLAN,
-    from: "relative ? pathPurgeKey(pathAndQuery) : ",
-    to: "",
-    reddens: "purging/relative-and-absolute-urls",
-  },
-  "url-is-for-every-host": {
-    name: "an absolute URL is purged on every host",
-    file: PURGE_PLAN,
-    from: "urlPurgeKey(target.host, pathAndQuery)",
-    to: "pathPurgeKey(pathAndQuery)",
-    reddens: "purging/relative-and-absolute-urls",
-  },
-  "url-is-purged-as-written": {
-    name: "a URL is purged only in the spelling that the purge has",
-    file: PURGE_PLAN,
-    from: "pathPurgeKey(pathAndQuery) :",
-    to: "pathPurgeKey(url) :",
-    reddens: "purging/any-spelling-of-url",
-  },
-  "everything-is-nothing": {
-    name: "a purge of everything purges nothing",
-    file: "worker/rules/storing/stored-response.ts",
-    from: "[EVERYTHING_PURGE_KEY, ",
-    to: "[",
-    reddens: "purging/everything-at-once",
-  },
-  "good-items-are-purged": {
-    name: "a purge with a bad item purges the good ones",
-    file: PURGE,
-    from: "if (plan.errors.length > 0)",
-    to: "if (plan.errors.length > 0 && plan.purgeKeys.length === 0)",
-    reddens: "purging/bad-item-rejects-all",
-  },
-  "id-is-for-any-items": {
-    name: "an id that was used for other items counts as a replay",
-    file: "worker/purges/log/sql-purge-log.ts",
-    from: "first && (first.content !== purge.content || first.mode !== mode)",
-    to: "false",
-    reddens: "purging/retried-with-same-id",
-  },
-  "replay-is-a-new-purge": {
-    name: "a purge that is sent again gets a new number",
-    file: "worker/purges/log/sql-purge-log.ts",
-    from: "first?.seq ?? this.#addNew(purge, mode, now, boundMs)",
-    to: "this.#addNew(first ? { ...purge, id: null } : purge, mode, now, boundMs)",
-    reddens: "purging/retried-with-same-id",
-  },
-  "purge-goes-to-the-origin": {
-    name: "a PURGE request is forwarded to the origin",
-    file: "worker/isolate.ts",
-    from: 'method === "PURGE" || isControl(url) ||',
-    to: "isControl(url) ||",
-    reddens: "purging/purge-method",
-  },
-  "silence-is-a-conflict": {
-    name: "a purge that did not reach the log is reported as a conflict",
-    file: PURGE,
-    from: 'return { kind: "unavailable", cause };',
-    to: 'return { kind: "conflict" };',
-    reddens: "purging/refused-while-log-silent",
-  },
-  "anybody-may-purge": {
-    name: "a purge without a token is carried out",
-    file: "worker/control/access.ts",
-    from: 'verdict.kind === "allowed") return { kind: "allowed", name: verdict.name, token: token! }',
-    to: '!token || verdict.kind === "allowed") return { kind: "allowed", name: "", token: "" }',
-    reddens: "purging/wrong-token",
-  },
-  "wrong-token-may-purge": {
-    name: "a purge with a wrong token is carried out",
-    file: "worker/control/access.ts",
-    from: 'verdict.kind === "allowed") return { kind: "allowed", name: verdict.name, token: token! }',
-    to: 'token) return { kind: "allowed", name: "", token }',
-    reddens: "purging/wrong-token",
-  },
-  "anybody-may-refresh": {
-    name: "a refresh without the right token is carried out",
-    file: "worker/flow/corridor.ts",
-    from: 'if (verdict.kind === "refused")',
-    to: "if (false)",
-    reddens: "purging/refresh-needs-token",
-  },
-  "refresh-is-not-carried-out": {
-    name: "a purge does not refetch its URLs, although it was asked to",
-    file: PURGE,
-    from: "request.refresh ? plan.refresh : []",
-    to: "[]",
-    reddens: "purging/refresh-with-purge",
-  },
-  "trace-ends-at-the-edge": {
-    name: "the trace of a purge does not go on to the origin",
-    file: "worker/control/refresh.ts",
-    from: "return [[REFRESH_FIELD, token], ...trace];",
-    to: "return [[REFRESH_FIELD, token]];",
-    reddens: "purging/refresh-carries-trace",
-  },
-  "half-a-trace-goes-on": {
-    name: "a refresh sends traceparent without its tracestate",
-    file: "worker/flow/origin/ask-origin.ts",
-    from: '[...rules.keyFields, "tracestate"]',
-    to: "rules.keyFields",
-    reddens: "purging/refresh-carries-trace",
-  },
-  "any-text-is-a-trace": {
-    name: "a traceparent that is none is sent to the origin, so that the page is not stored",
-    file: "worker/control/refresh.ts",
-    from: "hasTrace ? [...headers]",
-    to: "hasTrace || headers.has('tracestate') ? [...headers]",
-    reddens: "purging/refresh-carries-trace",
-  },
-  "purge-is-dead-on-arrival": {
-    name: "the reply to a purge brings the caller's view up to just before the purge",
-    file: VIEW_LEASE,
-    from: "const isTaken = this.takeReply(delta, call);",
-    to: "const isTaken = this.takeReply({ ...delta, to: delta.to - 1 }, call);",
-    reddens: "purging/refresh-serves-whole-pop",
-  },
-  "repeat-is-a-replay": {
-    name: "the repeat of a purge with an id counts as a replay",
-    file: LOG,
-    from: "this.#add(audited, hashes, now, this.#leases.longestLivingMs(now) + skewMs);",
-    to: `if (!this.#audit.firstWithId((JSON.parse(purge) as AuditedPurge).id ?? "")) {
-          this.#add(audited, hashes, now, this.#leases.longestLivingMs(now) + skewMs);
-        }`,
-    reddens: "purging/repeated-with-id",
+  "docs/security.md#what-of-a-request-reaches-the-origin": {
+    "the trace of a purge does not go on to the origin": {
+      in: "refreshFields",
+      replace: "return [[REFRESH_FIELD, token], ...trace];",
+      by: "return [[REFRESH_FIELD, token]];",
+      foundBy: "purging/refresh-carries-trace",
+    },
+    "a refresh sends traceparent without its tracestate": {
+      in: "withTraceState",
+      replace: '[...rules.keyFields, "tracestate"]',
+      by: "rules.keyFields",
+      foundBy: "purging/refresh-carries-trace",
+    },
+    "a traceparent that is none is sent to the origin, so that the page is not stored": {
+      in: "refreshFields",
+      replace: "hasTrace ? [...headers]",
+      by: "hasTrace || headers.has('tracestate') ? [...headers]",
+      foundBy: "purging/refresh-carries-trace",
+    },
   },
 };

@@ -1,298 +1,273 @@
 import type { Mutants } from "../../mutants/mutant.ts";
 
-const CACHE_KEY = "worker/rules/key/cache-key.ts";
-const FETCH_AND_STORE = "worker/flow/storing/fetch-and-store.ts";
-const FRESHNESS_LIFETIME = "worker/rules/freshness/freshness-lifetime.ts";
-const HEAD_BY_GET = "worker/flow/origin/head-by-get.ts";
-const STORABLE_STATUS = "worker/rules/storing/storable-status.ts";
-
 /** Wrong rules of what is stored. */
 export const mutants: Mutants = {
-  "malformed-is-fresh": {
-    name: "a lifetime that is not a number counts as an hour",
-    file: "worker/rules/directives/delta-seconds.ts",
-    from: 'typeof value === "number" ? value : 0',
-    to: 'typeof value === "number" ? value : value === "invalid" ? 3600 : 0',
-    reddens: "storing/malformed-max-age-is-not-stored",
+  "RFC 9111 §3": {
+    "a lifetime that is not a number counts as an hour": {
+      in: "secondsOrNone",
+      wrap: '(value) => (value === "invalid" ? 3600 : original(value))',
+      foundBy: "storing/malformed-max-age-is-not-stored",
+    },
+    "max-age=0 counts as no max-age": {
+      in: "freshnessLifetime",
+      replace: "seconds: secondsOrNone(maxAge)",
+      by: "seconds: secondsOrNone(maxAge) || 60",
+      foundBy: "storing/max-age-zero-is-not-stored",
+    },
+    "public alone makes a response fresh": {
+      in: "freshnessLifetime",
+      replace: 'seconds: 0, source: "none"',
+      by: 'seconds: cacheControl.public ? 60 : 0, source: "none"',
+      foundBy: "storing/public-alone-is-not-stored",
+    },
+    "an unknown status is not stored, whatever lifetime is stated": {
+      in: "reasonInResponse",
+      replace: "cacheControl.mustUnderstand && !isUnderstoodStatus(status)",
+      by: "!isUnderstoodStatus(status)",
+      foundBy: "storing/any-status-with-lifetime",
+    },
+    "no error is stored": {
+      in: "isStorableStatus",
+      replace: "status >= 200 && status <= 599",
+      by: "status >= 200 && status <= 399",
+      foundBy: "storing/any-status-with-lifetime",
+    },
+    ...Object.fromEntries(
+      [206, 226, 304, 401, 406, 407, 408, 412, 416, 417, 421, 425, 426, 428, 429, 431, 511].map((never) => [
+        `a ${never} is stored`,
+        {
+          in: "isStorableStatus",
+          wrap: `(status) => status === ${never} || original(status)`,
+          foundBy: "storing/statuses-never-stored",
+        },
+      ]),
+    ),
+
+    "no-store does not prevent storing": {
+      in: "reasonInResponse",
+      replace: "if (cacheControl.noStore && !cacheControl.mustUnderstand)",
+      by: "if (false)",
+      foundBy: "storing/no-store-is-not-stored",
+    },
+    "private does not prevent storing": {
+      in: "reasonInResponse",
+      replace: 'if (cacheControl.private === "whole")',
+      by: "if (false)",
+      foundBy: "storing/private-is-not-stored",
+    },
+    "a response with no-cache is treated as fresh": {
+      in: "rulesOf",
+      replace: 'validateAlways: noCache === "whole"',
+      by: "validateAlways: false",
+      foundBy: "storing/no-cache-is-not-stored",
+    },
+    "every status is stored": {
+      in: "reasonInResponse",
+      replace: "if (!isStorableStatus(status))",
+      by: "if (false)",
+      foundBy: "storing/status-of-one-request",
+    },
+    "a response without explicit freshness is fresh for a minute": {
+      in: "freshnessLifetime",
+      replace: 'seconds: 0, source: "none"',
+      by: 'seconds: 60, source: "none"',
+      foundBy: "storing/error-without-freshness",
+    },
+    "one visitor's Set-Cookie is stored for everybody": {
+      in: "reasonInResponse",
+      replace: 'if (field("set-cookie") !== null &&',
+      by: "if (false &&",
+      foundBy: "storing/set-cookie-is-not-stored",
+    },
+    "Vary: * counts as a field that selects nothing": {
+      in: "varyFields",
+      replace: 'if (name === "*" ||',
+      by: "if (",
+      foundBy: "storing/vary-star-is-not-stored",
+    },
+    "a response with a tag that no purge can name is stored": {
+      in: "isTag",
+      replace: "text.length <= MAX_TAG_BYTES &&",
+      by: "",
+      foundBy: "storing/tag-too-long",
+    },
+    "a HEAD that misses stores the page, although the owner says that it does not": {
+      in: "mayFetchByGet",
+      replace: "!resolved.route.storesOnHead ||",
+      by: "",
+      foundBy: "storing/head-miss-stores-nothing",
+    },
+    "a route that stores for HEAD on a site that does not stores nothing": {
+      in: "compileRoute",
+      replace: "rules.store.onHead ??",
+      by: "",
+      foundBy: "storing/head-miss-stores-nothing",
+    },
   },
-  "zero-is-fresh": {
-    name: "max-age=0 counts as no max-age",
-    file: FRESHNESS_LIFETIME,
-    from: "seconds: secondsOrNone(maxAge)",
-    to: "seconds: secondsOrNone(maxAge) || 60",
-    reddens: "storing/max-age-zero-is-not-stored",
+  "docs/design.md#the-site": {
+    "a query one character longer than the route allows is stored": {
+      in: "withinConditions",
+      replace: "value.length <= maxLength",
+      by: "value.length <= maxLength + 1",
+      foundBy: "storing/long-queries-kept-out",
+    },
+    "a query exactly as long as the route allows is not stored": {
+      in: "withinConditions",
+      replace: "value.length <= maxLength",
+      by: "value.length < maxLength",
+      foundBy: "storing/long-queries-kept-out",
+    },
+    "of a parameter that comes twice, one short value is enough": {
+      in: "withinConditions",
+      replace: "queryValues(search, name).every(",
+      by: "queryValues(search, name).some(",
+      foundBy: "storing/long-queries-kept-out",
+    },
   },
-  "public-is-fresh": {
-    name: "public alone makes a response fresh",
-    file: FRESHNESS_LIFETIME,
-    from: 'seconds: 0, source: "none"',
-    to: 'seconds: cacheControl.public ? 60 : 0, source: "none"',
-    reddens: "storing/public-alone-is-not-stored",
+  "docs/design.md#promise-4": {
+    "the client gets no Via": {
+      in: "markOutcome",
+      drop: 'fields.append("via", "1.1 tidemark");',
+      foundBy: "storing/status-fields-and-body",
+    },
+    "every response from store has status 200": {
+      in: "decideStorage",
+      replace: "toKeep(variant), status,",
+      by: "toKeep(variant), status: 200,",
+      foundBy: "storing/status-fields-and-body",
+    },
   },
-  "long-queries-are-stored": {
-    name: "a query one character longer than the route allows is stored",
-    file: CACHE_KEY,
-    from: "value.length <= maxLength",
-    to: "value.length <= maxLength + 1",
-    reddens: "storing/long-queries-kept-out",
+  "docs/design.md#tiers": {
+    "nothing is put into the shared tier": {
+      in: "TieredStore.keep",
+      replace: "const put = this.#shared.put(stored);",
+      by: "const put = Promise.resolve();",
+      foundBy: "storing/found-by-another-isolate",
+    },
+    "the shared tier is not looked at": {
+      in: "TieredStore.lookUp",
+      wrap: "() => undefined",
+      foundBy: "storing/found-after-restart",
+    },
+    "an entry that is found in the shared tier is ignored": {
+      in: "candidates",
+      replace: "[remembered, found].filter",
+      by: "[remembered].filter",
+      foundBy: "storing/found-after-restart",
+    },
   },
-  "longest-query-is-not-stored": {
-    name: "a query exactly as long as the route allows is not stored",
-    file: CACHE_KEY,
-    from: "value.length <= maxLength",
-    to: "value.length < maxLength",
-    reddens: "storing/long-queries-kept-out",
+  "RFC 9111 §4.2": {
+    "a response that arrives just as old as its lifetime is stored": {
+      in: "isUseless",
+      replace: "ageMs < usableSeconds * 1000",
+      by: "ageMs <= usableSeconds * 1000",
+      foundBy: "storing/stale-on-arrival",
+    },
   },
-  "one-short-value-is-enough": {
-    name: "of a parameter that comes twice, one short value is enough",
-    file: CACHE_KEY,
-    from: "queryValues(search, name).every(",
-    to: "queryValues(search, name).some(",
-    reddens: "storing/long-queries-kept-out",
+  "RFC 9110 §15.3.5": {
+    "a 204 is not stored, because it has no length": {
+      in: "isFramed",
+      drop: "if (status === 204) return true;",
+      foundBy: "storing/response-without-body",
+    },
   },
-  "unknown-statuses-are-not-stored": {
-    name: "an unknown status is not stored, whatever lifetime is stated",
-    file: "worker/rules/storing/storable.ts",
-    from: "cacheControl.mustUnderstand && !isUnderstoodStatus(status)",
-    to: "!isUnderstoodStatus(status)",
-    reddens: "storing/any-status-with-lifetime",
+  "docs/design.md#the-way-of-a-request": {
+    "a HEAD that misses is forwarded, and stores nothing": {
+      in: "planFetch",
+      replace: "mayFetchByGet(context, miss) ?",
+      by: "false ?",
+      foundBy: "storing/head-miss-stores-the-page",
+    },
   },
-  "errors-are-not-stored": {
-    name: "no error is stored",
-    file: STORABLE_STATUS,
-    from: "status >= 200 && status <= 599",
-    to: "status >= 200 && status <= 399",
-    reddens: "storing/any-status-with-lifetime",
+  "RFC 9111 §4.3.5": {
+    "a HEAD of a stale page fetches the page, although a HEAD would confirm it": {
+      in: "mayFetchByGet",
+      replace: "selected !== null || toValidate !== null",
+      by: "false",
+      foundBy: "freshening/head-without-validator",
+    },
   },
-  ...Object.fromEntries(
-    [206, 226, 304, 401, 406, 407, 408, 412, 416, 417, 421, 425, 426, 428, 429, 431, 511].map((status) => [
-      `${status}-is-stored`,
-      {
-        name: `a ${status} is stored`,
-        file: STORABLE_STATUS,
-        from: "!NEVER_STORED.has(status);",
-        to: `(status === ${status} || !NEVER_STORED.has(status));`,
-        reddens: "storing/statuses-never-stored",
-      },
-    ]),
-  ),
-  "via-is-not-shown": {
-    name: "the client gets no Via",
-    file: "worker/flow/answering/answers.ts",
-    from: 'fields.append("via", "1.1 tidemark");',
-    to: "",
-    reddens: "storing/status-fields-and-body",
+  "docs/design.md#collapsing": {
+    "a HEAD that shares the fetch of a GET is not told the length of the page": {
+      in: "answerInForm",
+      replace: "if (context.answersHead) return headAlone",
+      by: 'if (facts.method === "HEAD") return headAlone',
+      foundBy: "storing/head-and-get-share-a-fetch",
+    },
   },
-  "shared-tier-stays-empty": {
-    name: "nothing is put into the shared tier",
-    file: "worker/store/tiered-store.ts",
-    from: "const put = this.#shared.put(stored);",
-    to: "const put = Promise.resolve();",
-    reddens: "storing/found-by-another-isolate",
+  "RFC 9110 §14.2": {
+    "the origin is asked by HEAD for a page that is to be stored": {
+      in: "headByGet",
+      replace: "facts: context.facts.forWholePage()",
+      by: "facts: context.facts",
+      foundBy: "storing/head-with-range-and-condition",
+    },
   },
-  "shared-tier-is-not-asked": {
-    name: "the shared tier is not looked at",
-    file: "worker/store/tiered-store.ts",
-    from: "return this.#shared.get(key)?.catch(this.#failed);",
-    to: "return undefined;",
-    reddens: "storing/found-after-restart",
+  "docs/protocol.md#what-a-purge-promises": {
+    "a HEAD of a page that was purged stores nothing": {
+      in: "mayFetchByGet",
+      replace: "if (selected !== null ||",
+      by: 'if (arguments[1].detail === "purged" || selected !== null ||',
+      foundBy: "storing/head-of-a-purged-page",
+    },
   },
-  "another-isolates-entry-is-refused": {
-    name: "an entry that is found in the shared tier is ignored",
-    file: "worker/flow/looking-up.ts",
-    from: "[remembered, found].filter",
-    to: "[remembered].filter",
-    reddens: "storing/found-after-restart",
+  "RFC 9111 §5.2.1.5": {
+    "a HEAD with no-store fetches the page by GET": {
+      in: "mayFetchByGet",
+      replace: "|| facts.directives.forbidsStoring",
+      by: "",
+      foundBy: "storing/head-that-forbids-storing",
+    },
+    "a HEAD is treated as a GET": {
+      in: "openContext",
+      replace: "new RequestFacts(method,",
+      by: 'new RequestFacts("GET",',
+      foundBy: "storing/head-that-forbids-storing",
+    },
   },
-  "no-store-is-stored": {
-    name: "no-store does not prevent storing",
-    file: "worker/rules/storing/storable.ts",
-    from: "if (cacheControl.noStore && !cacheControl.mustUnderstand)",
-    to: "if (false)",
-    reddens: "storing/no-store-is-not-stored",
+  "docs/design.md#bodies": {
+    "a large body is copied for a HEAD": {
+      in: "answerFetched",
+      replace: "if (context.answersHead) {",
+      by: "if (false) {",
+      foundBy: "storing/head-of-large-page",
+    },
+    "every HEAD of a page that is not stored is a GET": {
+      in: "rememberHeadOnly",
+      replace: "if (context.answersHead) context",
+      by: "if (false) context",
+      foundBy: "storing/head-of-private-page",
+    },
+    "every HEAD of a page whose body outgrew the store is a GET": {
+      in: "storeIfWhole",
+      drop: 'if (read.kind === "too-large") rememberHeadOnly(context);',
+      foundBy: "storing/head-of-large-page-without-length",
+    },
+    "a page that was once not stored is asked for by HEAD for ever": {
+      in: "ExpiringKeys.has",
+      replace: "now < until",
+      by: "now > 0",
+      foundBy: "storing/head-of-large-page",
+    },
+    "a page that was not stored is asked for by HEAD for less than an hour": {
+      in: "HEAD_ONLY_MS",
+      replace: "3_600_000",
+      by: "3_599_999",
+      foundBy: "storing/head-of-large-page",
+    },
+    "a body that is not stored is left open for a HEAD": {
+      in: "headByGet",
+      replace: "context.background.run(cancelBody(answer.body));",
+      by: "context.background.run(new Response(answer.body).text());",
+      foundBy: "storing/head-leaves-the-body",
+    },
   },
-  "private-is-stored": {
-    name: "private does not prevent storing",
-    file: "worker/rules/storing/storable.ts",
-    from: 'if (cacheControl.private === "whole")',
-    to: "if (false)",
-    reddens: "storing/private-is-not-stored",
-  },
-  "no-cache-is-stored": {
-    name: "a response with no-cache is treated as fresh",
-    file: "worker/rules/directives/reuse-rules.ts",
-    from: 'validateAlways: noCache === "whole"',
-    to: "validateAlways: false",
-    reddens: "storing/no-cache-is-not-stored",
-  },
-  "every-status-is-stored": {
-    name: "every status is stored",
-    file: "worker/rules/storing/storable.ts",
-    from: "if (!isStorableStatus(status))",
-    to: "if (false)",
-    reddens: "storing/status-of-one-request",
-  },
-  "errors-are-fresh-unasked": {
-    name: "a response without explicit freshness is fresh for a minute",
-    file: "worker/rules/freshness/freshness-lifetime.ts",
-    from: 'seconds: 0, source: "none"',
-    to: 'seconds: 60, source: "none"',
-    reddens: "storing/error-without-freshness",
-  },
-  "set-cookie-is-stored": {
-    name: "one visitor's Set-Cookie is stored for everybody",
-    file: "worker/rules/storing/storable.ts",
-    from: 'if (field("set-cookie") !== null && ',
-    to: "if (false && ",
-    reddens: "storing/set-cookie-is-not-stored",
-  },
-  "vary-star-is-stored": {
-    name: "Vary: * counts as a field that selects nothing",
-    file: "worker/rules/variants/vary.ts",
-    from: 'if (name === "*" || ',
-    to: "if (",
-    reddens: "storing/vary-star-is-not-stored",
-  },
-  "stale-on-arrival-is-stored": {
-    name: "a response that arrives just as old as its lifetime is stored",
-    file: "worker/rules/storing/storable.ts",
-    from: "ageMs < usableSeconds * 1000",
-    to: "ageMs <= usableSeconds * 1000",
-    reddens: "storing/stale-on-arrival",
-  },
-  "long-tag-is-stored": {
-    name: "a response with a tag that no purge can name is stored",
-    file: "worker/rules/storing/tags.ts",
-    from: "text.length <= MAX_TAG_BYTES && ",
-    to: "",
-    reddens: "storing/tag-too-long",
-  },
-  "bodiless-answer-is-unframed": {
-    name: "a 204 is not stored, because it has no length",
-    file: "worker/rules/storing/framing.ts",
-    from: "if (status === 204) return true;",
-    to: "",
-    reddens: "storing/response-without-body",
-  },
-  "head-misses-are-forwarded": {
-    name: "a HEAD that misses is forwarded, and stores nothing",
-    file: "worker/flow/fetch-plan.ts",
-    from: "mayFetchByGet(context, miss) ?",
-    to: "false ?",
-    reddens: "storing/head-miss-stores-the-page",
-  },
-  "heads-store-whatever-the-owner-says": {
-    name: "a HEAD that misses stores the page, although the owner says that it does not",
-    file: HEAD_BY_GET,
-    from: "!resolved.route.storesOnHead || ",
-    to: "",
-    reddens: "storing/head-miss-stores-nothing",
-  },
-  "routes-obey-the-sites-on-head": {
-    name: "a route that stores for HEAD on a site that does not stores nothing",
-    file: "worker/site/site.ts",
-    from: "rules.store.onHead ?? ",
-    to: "",
-    reddens: "storing/head-miss-stores-nothing",
-  },
-  "heads-fetch-what-is-held": {
-    name: "a HEAD of a stale page fetches the page, although a HEAD would confirm it",
-    file: HEAD_BY_GET,
-    from: "selected !== null || toValidate !== null",
-    to: "false",
-    reddens: "freshening/head-without-validator",
-  },
-  "heads-get-lengths-of-their-own": {
-    name: "a HEAD that shares the fetch of a GET is not told the length of the page",
-    file: "worker/flow/answering/answer-from-store.ts",
-    from: "if (context.answersHead) return headAlone",
-    to: 'if (facts.method === "HEAD") return headAlone',
-    reddens: "storing/head-and-get-share-a-fetch",
-  },
-  "heads-ask-by-head": {
-    name: "the origin is asked by HEAD for a page that is to be stored",
-    file: HEAD_BY_GET,
-    from: "facts: context.facts.forWholePage()",
-    to: "facts: context.facts",
-    reddens: "storing/head-with-range-and-condition",
-  },
-  "purged-pages-are-held": {
-    name: "a HEAD of a page that was purged stores nothing",
-    file: HEAD_BY_GET,
-    from: "if (selected !== null ||",
-    to: 'if (arguments[1].detail === "purged" || selected !== null ||',
-    reddens: "storing/head-of-a-purged-page",
-  },
-  "heads-with-no-store-fetch": {
-    name: "a HEAD with no-store fetches the page by GET",
-    file: HEAD_BY_GET,
-    from: " || facts.directives.forbidsStoring",
-    to: "",
-    reddens: "storing/head-that-forbids-storing",
-  },
-  "heads-copy-large-bodies": {
-    name: "a large body is copied for a HEAD",
-    file: FETCH_AND_STORE,
-    from: "    if (context.answersHead) {",
-    to: "    if (false) {",
-    reddens: "storing/head-of-large-page",
-  },
-  "heads-forget": {
-    name: "every HEAD of a page that is not stored is a GET",
-    file: FETCH_AND_STORE,
-    from: "if (context.answersHead) context",
-    to: "if (false) context",
-    reddens: "storing/head-of-private-page",
-  },
-  "heads-forget-large-bodies": {
-    name: "every HEAD of a page whose body outgrew the store is a GET",
-    file: FETCH_AND_STORE,
-    from: 'if (read.kind === "too-large") rememberHeadOnly(context);',
-    to: "",
-    reddens: "storing/head-of-large-page-without-length",
-  },
-  "heads-remember-odd-requests": {
-    name: "one odd HEAD keeps the page from being stored for those that follow",
-    file: FETCH_AND_STORE,
-    from: "if (!mayBeOfOneRequest(decision.because, response.status)) rememberHeadOnly",
-    to: "rememberHeadOnly",
-    reddens: "storing/head-of-an-odd-request",
-  },
-  "heads-remember-for-ever": {
-    name: "a page that was once not stored is asked for by HEAD for ever",
-    file: "worker/rules/key/expiring-keys.ts",
-    from: "now < until",
-    to: "now > 0",
-    reddens: "storing/head-of-large-page",
-  },
-  "heads-remember-too-short": {
-    name: "a page that was not stored is asked for by HEAD for less than an hour",
-    file: "worker/flow/origin/head-only-pages.ts",
-    from: "3_600_000",
-    to: "3_599_999",
-    reddens: "storing/head-of-large-page",
-  },
-  "heads-read-all": {
-    name: "a body that is not stored is left open for a HEAD",
-    file: HEAD_BY_GET,
-    from: "context.background.run(cancelBody(answer.body));",
-    to: "context.background.run(new Response(answer.body).text());",
-    reddens: "storing/head-leaves-the-body",
-  },
-  "head-is-a-get": {
-    name: "a HEAD is treated as a GET",
-    file: "worker/flow/request-context.ts",
-    from: "new RequestFacts(method, ",
-    to: 'new RequestFacts("GET", ',
-    reddens: "storing/head-that-forbids-storing",
-  },
-  "statuses-are-forgotten": {
-    name: "every response from store has status 200",
-    file: "worker/flow/storing/storage-decision.ts",
-    from: `toKeep(variant),
-      status,`,
-    to: `toKeep(variant),
-      status: 200,`,
-    reddens: "storing/status-fields-and-body",
+  "docs/design.md#promise-1": {
+    "one odd HEAD keeps the page from being stored for those that follow": {
+      in: "answerFetched",
+      replace: "if (!mayBeOfOneRequest(decision.because, response.status)) rememberHeadOnly",
+      by: "rememberHeadOnly",
+      foundBy: "storing/head-of-an-odd-request",
+    },
   },
 };

@@ -1,176 +1,162 @@
 import type { Mutants } from "../../mutants/mutant.ts";
 
-const SURROGATE_CONTROL = "worker/rules/directives/surrogate-control.ts";
-const TARGETED_FIELDS = "worker/rules/directives/targeted-fields.ts";
-
 /** Wrong readings of targeted fields. */
 export const mutants: Mutants = {
-  "cdn-cache-control-is-not-read": {
-    name: "CDN-Cache-Control is not read",
-    file: TARGETED_FIELDS,
-    from: '["cdn-cache-control", "surrogate-control"]',
-    to: '["surrogate-control"]',
-    reddens: "targeted-fields/cdn-cache-control",
+  "RFC 9213 §2.2": {
+    "CDN-Cache-Control is not read": {
+      in: "USUAL_TARGETS",
+      replace: '["cdn-cache-control", "surrogate-control"]',
+      by: '["surrogate-control"]',
+      foundBy: "targeted-fields/cdn-cache-control",
+    },
+    "clients do not get CDN-Cache-Control": {
+      in: "compileChecked",
+      replace: '[...ownField, "surrogate-control"]',
+      by: '[...ownField, "surrogate-control", "cdn-cache-control"]',
+      foundBy: "targeted-fields/cdn-cache-control",
+    },
+    "a restriction in a targeted field is not read": {
+      in: "parseTargetedField",
+      replace: "said[known.key] = value === true || !PERMISSIONS.has(name);",
+      by: "said[known.key] = false;",
+      foundBy: "targeted-fields/cdn-cache-control-forbids",
+    },
+    "CDN-Cache-Control outranks the site's own field": {
+      in: "effectiveCacheControl",
+      replace: "[targeted, USUAL_TARGETS]",
+      by: "[USUAL_TARGETS, targeted]",
+      foundBy: "targeted-fields/field-of-the-site",
+    },
+    "clients see the site's own field": {
+      in: "compileChecked",
+      replace: '[...ownField, "surrogate-control"]',
+      by: '["surrogate-control"]',
+      foundBy: "targeted-fields/field-of-the-site",
+    },
+    "a field that targets another cache is read": {
+      in: "compileChecked",
+      replace: "targetedFields: ownField,",
+      by: 'targetedFields: ["example-cache-control"],',
+      foundBy: "targeted-fields/field-of-another-cache",
+    },
   },
-  "cdn-cache-control-is-hidden": {
-    name: "clients do not get CDN-Cache-Control",
-    file: "worker/site/site.ts",
-    from: '[...ownField, "surrogate-control"]',
-    to: '[...ownField, "surrogate-control", "cdn-cache-control"]',
-    reddens: "targeted-fields/cdn-cache-control",
+  "RFC 9213 §2.1": {
+    "an empty targeted field outranks Cache-Control": {
+      in: "parseTargetedField",
+      replace: "dictionary === undefined || dictionary.size === 0",
+      by: "dictionary === undefined",
+      foundBy: "targeted-fields/malformed-is-ignored",
+    },
+    "a malformed targeted field prevents storing": {
+      in: "readDictionary",
+      replace: "return undefined;",
+      by: 'return parseDictionary("no-store"); // The parser',
+      foundBy: "targeted-fields/malformed-is-ignored",
+    },
+    "Expires counts beside a targeted field": {
+      in: "freshnessLifetime",
+      replace: 'source === "cache-control" ? response.field("expires") : null',
+      by: 'response.field("expires")',
+      foundBy: "targeted-fields/invalid-lifetime",
+    },
+    "Cache-Control counts where a targeted field gives no lifetime": {
+      in: "effectiveCacheControl",
+      replace: "if (cacheControl !== undefined) return",
+      by: 'if (cacheControl !== undefined && cacheControl.maxAge !== "absent") return',
+      foundBy: "targeted-fields/invalid-lifetime",
+    },
+    "a decimal counts as a lifetime": {
+      in: "parseTargetedField",
+      replace: "&& !decimals.has(name)",
+      by: "",
+      foundBy: "targeted-fields/invalid-lifetime",
+    },
+    "a string of digits counts as a lifetime": {
+      in: "parseTargetedField",
+      replace:
+        'typeof value === "number" && value >= 0 && Number.isInteger(value) && !decimals.has(name); said[known.key] = isSeconds ? Math.min(value,',
+      by: `typeof value !== "boolean" && Number(value) >= 0 && !decimals.has(name);
+said[known.key] = isSeconds ? Math.min(Number(value),`,
+      foundBy: "targeted-fields/invalid-lifetime",
+    },
+    "a negative integer counts as a lifetime without its sign": {
+      in: "parseTargetedField",
+      replace:
+        "value >= 0 && Number.isInteger(value) && !decimals.has(name); said[known.key] = isSeconds ? Math.min(value,",
+      by: `Number.isInteger(value) && !decimals.has(name);
+said[known.key] = isSeconds ? Math.min(Math.abs(value),`,
+      foundBy: "targeted-fields/invalid-lifetime",
+    },
+    "of duplicates in a targeted field, the first max-age counts": {
+      in: "readDictionary",
+      replace: "parseDictionary(text)",
+      by: "new Map([...parseDictionary(text)].map(([name, item]) => [name, name === 'max-age' ? parseDictionary(text.split(',')[0]!).get(name)! : item]))",
+      foundBy: "targeted-fields/last-duplicate-counts",
+    },
+    "a token counts as a list of fields": {
+      in: "parseTargetedField",
+      replace: 'typeof value === "string" ? readFieldScope(value) : "whole"',
+      by: 'value === true ? "whole" : readFieldScope(String(value))',
+      foundBy: "targeted-fields/field-names-in-strings",
+    },
+    "a restriction that is turned off restricts": {
+      in: "parseTargetedField",
+      replace: "known === undefined || value === false",
+      by: "known === undefined",
+      foundBy: "targeted-fields/field-names-in-strings",
+    },
   },
-  "targeted-no-store-is-stored": {
-    name: "a restriction in a targeted field is not read",
-    file: TARGETED_FIELDS,
-    from: "said[known.key] = value === true || !PERMISSIONS.has(name);",
-    to: "said[known.key] = false;",
-    reddens: "targeted-fields/cdn-cache-control-forbids",
+  "W3C Edge Architecture 1.0 §2.2": {
+    "clients see Surrogate-Control": {
+      in: "compileChecked",
+      replace: '[...ownField, "surrogate-control"]',
+      by: "[...ownField]",
+      foundBy: "targeted-fields/surrogate-control",
+    },
+    "Surrogate-Control outranks CDN-Cache-Control": {
+      in: "USUAL_TARGETS",
+      replace: '["cdn-cache-control", "surrogate-control"]',
+      by: '["surrogate-control", "cdn-cache-control"]',
+      foundBy: "targeted-fields/surrogate-control",
+    },
+    "no-store-remote does not apply to an edge": {
+      in: "inCacheControl",
+      drop: 'if (name === "no-store-remote") return ["no-store"];',
+      foundBy: "targeted-fields/surrogate-control",
+    },
+    "directives for another surrogate apply to this cache": {
+      in: "parseSurrogateControl",
+      replace: 'FOR_ANOTHER.test(member) ? "" : member',
+      by: 'FOR_ANOTHER.test(member) ? member.split(";")[0]! : member',
+      foundBy: "targeted-fields/surrogate-control-not-applicable",
+    },
+    "a Surrogate-Control with capabilities only outranks Cache-Control": {
+      in: "parseSurrogateControl",
+      replace: "return members.length === 0 ? undefined : parseCacheControl",
+      by: "return parseCacheControl",
+      foundBy: "targeted-fields/surrogate-control-not-applicable",
+    },
   },
-  "empty-field-speaks": {
-    name: "an empty targeted field outranks Cache-Control",
-    file: TARGETED_FIELDS,
-    from: "dictionary === undefined || dictionary.size === 0",
-    to: "dictionary === undefined",
-    reddens: "targeted-fields/malformed-is-ignored",
+  "W3C Edge Architecture 1.0 §2.2.1": {
+    "the stale seconds of max-age=10+5 count as fresh": {
+      in: "inCacheControl",
+      replace: "{freshSeconds}`, `stale",
+      by: "{Number(freshSeconds) + Number(staleSeconds)}`, `stale",
+      foundBy: "targeted-fields/surrogate-control-stale-seconds",
+    },
+    "a max-age with stale seconds leaves nothing fresh": {
+      in: "inCacheControl",
+      replace: "if (extended) {",
+      by: "if (false) {",
+      foundBy: "targeted-fields/surrogate-control-stale-seconds",
+    },
   },
-  "malformed-field-forbids": {
-    name: "a malformed targeted field prevents storing",
-    file: TARGETED_FIELDS,
-    from: "return undefined; // The parser",
-    to: 'return parseDictionary("no-store"); // The parser',
-    reddens: "targeted-fields/malformed-is-ignored",
-  },
-  "expires-speaks-beside": {
-    name: "Expires counts beside a targeted field",
-    file: "worker/rules/freshness/freshness-lifetime.ts",
-    from: 'source === "cache-control" ? response.field("expires") : null',
-    to: 'response.field("expires")',
-    reddens: "targeted-fields/invalid-lifetime",
-  },
-  "cache-control-fills-in": {
-    name: "Cache-Control counts where a targeted field gives no lifetime",
-    file: TARGETED_FIELDS,
-    from: "if (cacheControl !== undefined) return",
-    to: 'if (cacheControl !== undefined && cacheControl.maxAge !== "absent") return',
-    reddens: "targeted-fields/invalid-lifetime",
-  },
-  "decimals-are-lifetimes": {
-    name: "a decimal counts as a lifetime",
-    file: TARGETED_FIELDS,
-    from: " && !decimals.has(name)",
-    to: "",
-    reddens: "targeted-fields/invalid-lifetime",
-  },
-  "strings-are-lifetimes": {
-    name: "a string of digits counts as a lifetime",
-    file: TARGETED_FIELDS,
-    from: 'typeof value === "number" && value >= 0 && Number.isInteger(value) && !decimals.has(name);\n      said[known.key] = isSeconds ? Math.min(value,',
-    to: 'typeof value !== "boolean" && Number(value) >= 0 && !decimals.has(name);\n      said[known.key] = isSeconds ? Math.min(Number(value),',
-    reddens: "targeted-fields/invalid-lifetime",
-  },
-  "negatives-are-lifetimes": {
-    name: "a negative integer counts as a lifetime without its sign",
-    file: TARGETED_FIELDS,
-    from: "value >= 0 && Number.isInteger(value) && !decimals.has(name);\n      said[known.key] = isSeconds ? Math.min(value,",
-    to: "Number.isInteger(value) && !decimals.has(name);\n      said[known.key] = isSeconds ? Math.min(Math.abs(value),",
-    reddens: "targeted-fields/invalid-lifetime",
-  },
-  "first-duplicate-counts": {
-    name: "of duplicates in a targeted field, the first max-age counts",
-    file: TARGETED_FIELDS,
-    from: "return parseDictionary(text);",
-    to: "return new Map([...parseDictionary(text)].map(([name, item]) => [name, name === 'max-age' ? parseDictionary(text.split(',')[0]!).get(name)! : item]));",
-    reddens: "targeted-fields/last-duplicate-counts",
-  },
-  "own-field-comes-last": {
-    name: "CDN-Cache-Control outranks the site's own field",
-    file: TARGETED_FIELDS,
-    from: "[targeted, USUAL_TARGETS]",
-    to: "[USUAL_TARGETS, targeted]",
-    reddens: "targeted-fields/field-of-the-site",
-  },
-  "own-field-is-shown": {
-    name: "clients see the site's own field",
-    file: "worker/site/site.ts",
-    from: '[...ownField, "surrogate-control"]',
-    to: '["surrogate-control"]',
-    reddens: "targeted-fields/field-of-the-site",
-  },
-  "field-of-another-cache-is-read": {
-    name: "a field that targets another cache is read",
-    file: "worker/site/site.ts",
-    from: "targetedFields: ownField,",
-    to: 'targetedFields: ["example-cache-control"],',
-    reddens: "targeted-fields/field-of-another-cache",
-  },
-  "surrogate-control-is-shown": {
-    name: "clients see Surrogate-Control",
-    file: "worker/site/site.ts",
-    from: '[...ownField, "surrogate-control"]',
-    to: "[...ownField]",
-    reddens: "targeted-fields/surrogate-control",
-  },
-  "surrogate-control-comes-first": {
-    name: "Surrogate-Control outranks CDN-Cache-Control",
-    file: TARGETED_FIELDS,
-    from: '["cdn-cache-control", "surrogate-control"]',
-    to: '["surrogate-control", "cdn-cache-control"]',
-    reddens: "targeted-fields/surrogate-control",
-  },
-  "no-store-remote-is-stored": {
-    name: "no-store-remote does not apply to an edge",
-    file: SURROGATE_CONTROL,
-    from: 'if (name === "no-store-remote") return ["no-store"];',
-    to: "",
-    reddens: "targeted-fields/surrogate-control",
-  },
-  "stale-seconds-are-fresh": {
-    name: "the stale seconds of max-age=10+5 count as fresh",
-    file: SURROGATE_CONTROL,
-    from: "{freshSeconds}`, `stale",
-    to: "{Number(freshSeconds) + Number(staleSeconds)}`, `stale",
-    reddens: "targeted-fields/surrogate-control-stale-seconds",
-  },
-  "stale-seconds-are-not-read": {
-    name: "a max-age with stale seconds leaves nothing fresh",
-    file: SURROGATE_CONTROL,
-    from: "if (extended) {",
-    to: "if (false) {",
-    reddens: "targeted-fields/surrogate-control-stale-seconds",
-  },
-  "another-surrogate-is-this-cache": {
-    name: "directives for another surrogate apply to this cache",
-    file: SURROGATE_CONTROL,
-    from: 'FOR_ANOTHER.test(member) ? "" : member',
-    to: 'FOR_ANOTHER.test(member) ? member.split(";")[0]! : member',
-    reddens: "targeted-fields/surrogate-control-not-applicable",
-  },
-  "capabilities-outrank": {
-    name: "a Surrogate-Control with capabilities only outranks Cache-Control",
-    file: SURROGATE_CONTROL,
-    from: "return members.length === 0 ? undefined : parse",
-    to: "return parse",
-    reddens: "targeted-fields/surrogate-control-not-applicable",
-  },
-  "hidden-fields-are-forgotten": {
-    name: "targeted fields that clients do not see are lost when a page is confirmed",
-    file: "worker/flow/storing/freshening.ts",
-    from: "[...fields, ...hiddenFields]",
-    to: "[...fields]",
-    reddens: "targeted-fields/hidden-field-after-304",
-  },
-  "token-is-a-list": {
-    name: "a token counts as a list of fields",
-    file: TARGETED_FIELDS,
-    from: 'typeof value === "string" ? readFieldScope(value) : "whole"',
-    to: 'value === true ? "whole" : readFieldScope(String(value))',
-    reddens: "targeted-fields/field-names-in-strings",
-  },
-  "turned-off-restricts": {
-    name: "a restriction that is turned off restricts",
-    file: TARGETED_FIELDS,
-    from: "known === undefined || value === false",
-    to: "known === undefined",
-    reddens: "targeted-fields/field-names-in-strings",
+  "RFC 9111 §4.3.4": {
+    "targeted fields that clients do not see are lost when a page is confirmed": {
+      in: "freshenedFields",
+      replace: "[...fields, ...hiddenFields]",
+      by: "[...fields]",
+      foundBy: "targeted-fields/hidden-field-after-304",
+    },
   },
 };

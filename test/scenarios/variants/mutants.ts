@@ -1,481 +1,434 @@
 import type { Mutants } from "../../mutants/mutant.ts";
 
-const ACCEPT_ENCODING = "worker/rules/variants/accept-encoding.ts";
-const CODING_CHOICES = "worker/flow/origin/coding-choices.ts";
-const ORIGIN_REQUEST_FIELDS = "worker/rules/request/origin-view.ts";
-const SELECTION = "worker/flow/selection.ts";
-const STORAGE_DECISION = "worker/flow/storing/storage-decision.ts";
-const STORED_RESPONSE = "worker/rules/storing/stored-response.ts";
-const VARY = "worker/rules/variants/vary.ts";
-
 /** Wrong rules of variants and codings. */
 export const mutants: Mutants = {
-  "values-are-not-compared": {
-    name: "any value of a selecting field matches",
-    file: VARY,
-    from: ": asked === value;",
-    to: ": true;",
-    reddens: "variants/one-entry-per-value",
-  },
-  "missing-variant-is-a-missing-page": {
-    name: "a missing variant is reported as a missing page",
-    file: "worker/flow/miss.ts",
-    from: "hasVariants(context) ? VARY_MISS : MISS",
-    to: "MISS",
-    reddens: "variants/one-entry-per-value",
-  },
-  "absent-is-empty": {
-    name: "an absent field counts as an empty one",
-    file: VARY,
-    from: "if (value === null) return null;",
-    to: 'if (value === null) return "";',
-    reddens: "variants/empty-and-absent-field",
-  },
-  "one-field-selects": {
-    name: "only the first field in a Vary selects",
-    file: VARY,
-    from: 'for (const member of vary.split(","))',
-    to: 'for (const member of vary.split(",").slice(0, 1))',
-    reddens: "variants/several-fields",
-  },
-  "one-field-will-do": {
-    name: "a variant is selected if one of its fields matches",
-    file: VARY,
-    from: "return variant.every(",
-    to: "return variant.some(",
-    reddens: "variants/several-fields",
-  },
-  "empty-member-is-garbage": {
-    name: "an empty member of a Vary counts as a field name",
-    file: VARY,
-    from: 'if (name === "") continue;',
-    to: "",
-    reddens: "variants/several-fields",
-  },
-  "case-counts-in-lists": {
-    name: "letter case counts in Accept-Language",
-    file: VARY,
-    from: "if (!CASELESS_LISTS.has(name))",
-    to: "if (true)",
-    reddens: "variants/equivalent-values",
-  },
-  "case-counts-nowhere": {
-    name: "letter case does not count in any field",
-    file: VARY,
-    from: 'return trimmedAround(",", value);',
-    to: 'return trimmedAround(",", value.toLowerCase());',
-    reddens: "variants/equivalent-values",
-  },
-  "quotes-hold-nothing": {
-    name: "spaces in a quoted string do not count",
-    file: VARY,
-    from: "if (value.includes('\"')) return value.trim();",
-    to: "",
-    reddens: "variants/equivalent-values",
-  },
-  "star-is-a-name": {
-    name: "the * in Vary: * counts as a field name",
-    file: VARY,
-    from: 'if (name === "*" || !isToken(name)) return "*";',
-    to: 'if (!isToken(name)) return "*";',
-    reddens: "variants/vary-star",
-  },
-  "star-is-read-first-alone": {
-    name: "a * counts only at the beginning of a Vary",
-    file: VARY,
-    from: 'if (name === "*" || !isToken(name)) return "*";',
-    to: 'if ((name === "*" && vary.startsWith("*")) || !isToken(name)) return "*";',
-    reddens: "variants/vary-field-and-star",
-  },
-  "star-counts-alone": {
-    name: "a * beside field names counts as one of them",
-    file: VARY,
-    from: 'if (name === "*" || !isToken(name)) return "*";',
-    to: 'if (vary === "*" || !isToken(name)) return "*";',
-    reddens: "variants/vary-star-and-field",
-  },
-  "garbage-is-a-name": {
-    name: "a member of Vary that is not a field name selects nothing",
-    file: VARY,
-    from: 'if (name === "*" || !isToken(name)) return "*";',
-    to: 'if (name === "*") return "*";\n    if (!isToken(name)) continue;',
-    reddens: "variants/vary-invalid-field-name",
-  },
-  "address-is-a-choice": {
-    name: "the client's address counts as a field that the client sent",
-    file: VARY,
-    from: 'named.some((name) => meaningInVary(name, owners) === "unknowable")',
-    to: "false",
-    reddens: "variants/vary-x-real-ip",
-  },
-  "underscores-hide-the-address": {
-    name: "the client's address is not recognized under a name with underscores",
-    file: "worker/rules/request/request-fields.ts",
-    from: 'name.replaceAll("_", "-")',
-    to: "name",
-    reddens: "variants/vary-x-forwarded-for",
-  },
-  "constant-fields-select": {
-    name: "fields that the origin always gets in the same form make variants",
-    file: "worker/rules/request/request-fields.ts",
-    from: '"answered-here": { asSent: "unless-stored", inVary: "nothing"',
-    to: '"answered-here": { asSent: "unless-stored", inVary: "selects"',
-    reddens: "variants/vary-by-constant-fields",
-  },
-  "limit-of-values-is-outside": {
-    name: "values of exactly the longest length are too long",
-    file: VARY,
-    from: "> MAX_VALUE_CHARACTERS",
-    to: ">= MAX_VALUE_CHARACTERS",
-    reddens: "variants/longest-selecting-values",
-  },
-  "values-have-no-limit": {
-    name: "a client's own text makes a variant, however long it is",
-    file: "worker/rules/storing/may-store.ts",
-    from: "if (isVariantTooLong(variant))",
-    to: "if (false)",
-    reddens: "variants/longest-selecting-values",
-  },
-  "nothing-leads-to-a-variant": {
-    name: "a variant is stored without anything that leads to it",
-    file: SELECTION,
-    from: "ports.store.keep(marker), ",
-    to: "",
-    reddens: "variants/vary-begins-and-ends",
-  },
-  "varies-for-ever": {
-    name: "a page that has varied once varies for ever",
-    file: SELECTION,
-    from: "if (stored.head.variant.length === 0) return",
-    to: "if (stored.head.variant.length === 0 && markerInMemory(context)) return Promise.resolve();\n  if (stored.head.variant.length === 0) return",
-    reddens: "variants/vary-begins-and-ends",
-  },
-  "last-used-counts": {
-    name: "of several matching variants, the last one used counts",
-    file: SELECTION,
-    from: "if (latest && latest.fetchedAt >= variant.fetchedAt) continue;",
-    to: "if (latest) continue;",
-    reddens: "variants/vary-names-other-fields",
-  },
-  "oldest-counts": {
-    name: "of several matching variants, the oldest counts",
-    file: SELECTION,
-    from: "latest.fetchedAt >= variant.fetchedAt",
-    to: "latest.fetchedAt <= variant.fetchedAt",
-    reddens: "variants/vary-names-other-fields",
-  },
-  "304-says-no-vary": {
-    name: "the Vary of a 304 is not read",
-    file: "worker/flow/storing/freshening.ts",
-    from: "head: { ...verdict.head, givenPurgeKeys,",
-    to: "head: { ...verdict.head, key: head.key, variant: head.variant, givenPurgeKeys,",
-    reddens: "variants/304-with-vary",
-  },
-  "variants-have-no-limit": {
-    name: "a page may have any number of variants",
-    file: "worker/site/site.ts",
-    from: "fetchWholeBytes: Math.min(limits.fetchWholeBytes, limits.storeBytes),",
-    to: "fetchWholeBytes: Math.min(limits.fetchWholeBytes, limits.storeBytes), variants: 1000,",
-    reddens: "variants/limit-and-eviction",
-  },
-  "use-does-not-count": {
-    name: "a variant keeps its place in the order of eviction when it is used",
-    file: SELECTION,
-    from: "store.remember(withFirst(stored, at))",
-    to: "at",
-    reddens: "variants/limit-and-eviction",
-  },
-  "order-of-use-is-forgotten": {
-    name: "the order in the shared tier outranks what this isolate knows of use",
-    file: SELECTION,
-    from: "mergeMarkers({ ...found, variants: news }, held)",
-    to: "mergeMarkers(found, held)",
-    reddens: "variants/limit-and-eviction",
-  },
-  "learned-variants-have-no-limit": {
-    name: "the number of variants that an isolate learns of is not limited",
-    file: SELECTION,
-    from: "variants: variants.slice(0, maxVariants)",
-    to: "variants",
-    reddens: "variants/limit-across-isolates",
-  },
-  "variants-are-in-memory-alone": {
-    name: "a variant is looked for in memory alone",
-    file: SELECTION,
-    from: "await store.lookUp(found.key)",
-    to: "store.recall(found.key)",
-    reddens: "variants/found-after-restart",
-  },
-  "no-news-of-variants": {
-    name: "an isolate that knows of some variants does not learn of others",
-    file: SELECTION,
-    from: "fetchedAt > (heldSince.get(key) ?? -1)",
-    to: "!held && fetchedAt > (heldSince.get(key) ?? -1)",
-    reddens: "variants/found-by-another-isolate",
-  },
-  "variants-have-no-url": {
-    name: "variants are not filed under their URL",
-    file: STORED_RESPONSE,
-    from: "...urlPurgeKeys(key),",
-    to: '...(key.includes(" ") ? [] : urlPurgeKeys(key)),',
-    reddens: "variants/purge-by-url",
-  },
-  "variants-have-no-tags": {
-    name: "variants are not filed under their tags",
-    file: STORAGE_DECISION,
-    from: "...tags.map(tagPurgeKey)",
-    to: "...(variant.length > 0 ? [] : tags.map(tagPurgeKey))",
-    reddens: "variants/purge-by-tag",
-  },
-  "variants-are-not-everything": {
-    name: "a purge of everything does not reach variants",
-    file: STORED_RESPONSE,
-    from: "[EVERYTHING_PURGE_KEY, ",
-    to: '[...(key.includes(" ") ? [] : [EVERYTHING_PURGE_KEY]), ',
-    reddens: "variants/purge-of-everything",
-  },
-  "purged-tag-takes-the-page": {
-    name: "a variant is dropped together with the one that was purged",
-    file: SELECTION,
-    from: "if (!variant || isMarker(variant) || !selects(context, variant)) return undefined;",
-    to: `if (!variant || isMarker(variant) || !selects(context, variant)) return undefined;
-  const all = stored.variants.map(({ key }) => store.recall(key)).filter((each) => each !== undefined);
-  if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) === "purged")) {
-    for (const { head } of all) void store.forget(head.key);
-    return undefined;
-  }`,
-    reddens: "variants/purge-of-one-variant",
-  },
-  "another-variant-is-validated": {
-    name: "the origin is asked to confirm a variant that the request does not select",
-    file: "worker/flow/miss.ts",
-    from: "if (!first) return hasVariants(context) ? VARY_MISS : MISS;",
-    to: `if (!first) {
-    const { store } = context.ports;
-    const marker = store.recall(context.resolved.cacheKey) as { variants?: { key: string }[] } | undefined;
-    const other = marker?.variants?.[0] && store.recall(marker.variants[0].key);
-    return {
-      ...(hasVariants(context) ? VARY_MISS : MISS),
-      toValidate: (other as StoredResponse | undefined) ?? null,
-    };
-  }`,
-    reddens: "variants/others-are-not-validated",
-  },
-  "purged-variant-is-told": {
-    name: "a purged variant counts as stored",
-    file: SELECTION,
-    from: ' && purges.check(stored.head) !== "purged"',
-    to: "",
-    reddens: "variants/purged-is-no-variant",
-  },
-  "page-of-an-earlier-key-is-found": {
-    name: "a page in the shared tier that was stored before the owner keyed by a field answers every value of it",
-    file: SELECTION,
-    from: "return stored && ifSelected(context, stored);",
-    to: "return stored;",
-    reddens: "variants/key-field-is-added",
-  },
-  "variant-of-an-earlier-key-is-selected": {
-    name: "a variant that was stored before the owner keyed by one more field answers every value of it",
-    file: SELECTION,
-    from: "if (!isKeyedByRoute(variant, context)) return false;",
-    to: "",
-    reddens: "variants/second-key-field-is-added",
-  },
-  "session-makes-a-variant": {
-    name: "a session's cookies make a variant",
-    file: "worker/rules/storing/may-store.ts",
-    from: "names.some((name) => OF_ONE_VISITOR.has(name) && originView.value(name) !== null)",
-    to: "false",
-    reddens: "variants/vary-by-cookie",
-  },
-  "session-gets-the-anonymous-variant": {
-    name: "a session gets the variant of requests without cookies",
-    file: ORIGIN_REQUEST_FIELDS,
-    from: 'if (name === "cookie") return this.#request.cookies.forwarded;',
-    to: 'if (name === "cookie") return null;',
-    reddens: "variants/vary-by-cookie",
-  },
-  "ignored-cookies-select": {
-    name: "cookies that the origin does not see select a variant",
-    file: ORIGIN_REQUEST_FIELDS,
-    from: 'if (name === "cookie") return this.#request.cookies.forwarded;',
-    to: 'if (name === "cookie") return this.#request.field(name);',
-    reddens: "variants/vary-by-cookie",
-  },
-  "named-hop-selects": {
-    name: "a field that Connection names selects by the client's value",
-    file: ORIGIN_REQUEST_FIELDS,
-    from: "if (connection !== null && hopByHopFields(connection).has(name)) return null;",
-    to: "",
-    reddens: "variants/field-named-by-connection",
-  },
-  "named-accept-encoding-goes-on": {
-    name: "an Accept-Encoding that Connection names is forwarded",
-    file: ORIGIN_REQUEST_FIELDS,
-    from: "hopByHopFields(connection).has(name)",
-    to: 'name !== "accept-encoding" && hopByHopFields(connection).has(name)',
-    reddens: "variants/connection-names-accept-encoding",
-  },
-  "follower-takes-any-variant": {
-    name: "a follower takes the leader's variant, whichever it is",
-    file: "worker/flow/collapsing/followers.ts",
-    from: "if (!selects(context, stored)) return null;",
-    to: "",
-    reddens: "variants/followers-of-varying-page",
-  },
-  "all-choices-wait-for-one": {
-    name: "a request for one variant waits for the fetch of another",
-    file: "worker/flow/collapsing/collapsing-key.ts",
-    from: "return variantKey(context.resolved.cacheKey, variantOf(selectingNames(context), context.facts.originView));",
-    to: "return context.resolved.cacheKey;",
-    reddens: "variants/collapsing-by-variant",
-  },
-  "weights-are-not-read": {
-    name: "a coding with weight 0 counts as accepted",
-    file: ACCEPT_ENCODING,
-    from: 'return /^q=0(?:\\.0*)?$/i.test(text) ? "none" : "some";',
-    to: 'return "some";',
-    reddens: "variants/accept-encoding-is-normalized",
-  },
-  "last-mention-counts": {
-    name: "a coding that is both refused and accepted counts as accepted",
-    file: ACCEPT_ENCODING,
-    from: "(accepted | others) & ~refused",
-    to: "accepted | (others & ~refused)",
-    reddens: "variants/accept-encoding-is-normalized",
-  },
-  "missing-accept-encoding-accepts-all": {
-    name: "a client without Accept-Encoding accepts every coding",
-    file: ACCEPT_ENCODING,
-    from: "if (field === null) return TEXTS[0];",
-    to: "if (field === null) return TEXTS[7];",
-    reddens: "variants/accept-encoding-is-normalized",
-  },
-  "star-is-no-coding": {
-    name: "a * in Accept-Encoding is not read",
-    file: ACCEPT_ENCODING,
-    from: 'others = weight === "some" ? ALL : 0',
-    to: "others = 0",
-    reddens: "variants/accept-encoding-is-normalized",
-  },
-  "old-name-of-gzip-is-unknown": {
-    name: "x-gzip is not gzip",
-    file: ACCEPT_ENCODING,
-    from: 'case "x-gzip":',
-    to: 'case "x-zip":',
-    reddens: "variants/accept-encoding-is-normalized",
-  },
-  "unknown-coding-spoils-the-rest": {
-    name: "a client that names an unknown coding gets none",
-    file: ACCEPT_ENCODING,
-    from: "if (coding === 0) continue;",
-    to: "if (coding === 0) return TEXTS[0];",
-    reddens: "variants/same-codings-share",
-  },
-  "offers-must-be-equal": {
-    name: "a page serves only a client that accepts exactly what was offered",
-    file: ACCEPT_ENCODING,
-    from: "(bitsOf(asked) & ~bitsOf(stored) & ~bitsOf(passedOver)) === 0",
-    to: "asked === stored",
-    reddens: "variants/chosen-from-larger-offer",
-  },
-  "any-offer-will-do": {
-    name: "a page that was chosen from a smaller offer serves a client that accepts more",
-    file: ACCEPT_ENCODING,
-    from: "(bitsOf(asked) & ~bitsOf(stored) & ~bitsOf(passedOver)) === 0",
-    to: "true",
-    reddens: "variants/chosen-from-smaller-offer",
-  },
-  "refused-coding-is-sent": {
-    name: "a client gets any coding that is known",
-    file: ACCEPT_ENCODING,
-    from: "(codingBit(name) & known) !== 0",
-    to: "codingBit(name) !== 0",
-    reddens: "variants/refused-coding-with-vary",
-  },
-  "forgotten-vary-is-believed": {
-    name: "an encoded page without Vary serves every client",
-    file: VARY,
-    from: 'if (contentEncoding !== null) add("accept-encoding");',
-    to: "",
-    reddens: "variants/refused-coding-without-vary",
-  },
-  "coding-does-not-select": {
-    name: "the coding of a stored page is not looked at",
-    file: VARY,
-    from: "if (contentEncoding !== null && !acceptsCoding(",
-    to: "if (false && !acceptsCoding(",
-    reddens: "variants/followers-of-encoded-page",
-  },
-  "plain-page-is-refused": {
-    name: "a page without a coding does not serve a client that refuses identity",
-    file: VARY,
-    from: "if (contentEncoding !== null && !acceptsCoding(",
-    to: 'if (request.field("accept-encoding") === "identity;q=0") return false;\n  if (contentEncoding !== null && !acceptsCoding(',
-    reddens: "variants/no-coding-serves-all",
-  },
-  "identity-is-unknown": {
-    name: "Content-Encoding: identity counts as a coding that no client accepts",
-    file: ACCEPT_ENCODING,
-    from: ' || name === "identity"',
-    to: "",
-    reddens: "variants/no-coding-serves-all",
-  },
-  "one-coding-will-do": {
-    name: "of several codings it is enough to accept one",
-    file: ACCEPT_ENCODING,
-    from: 'contentEncoding.split(",").every(',
-    to: 'contentEncoding.split(",").some(',
-    reddens: "variants/several-codings",
-  },
-  "unknown-coding-is-accepted": {
-    name: "an unknown coding counts as accepted",
-    file: ACCEPT_ENCODING,
-    from: "(codingBit(name) & known) !== 0",
-    to: "codingBit(name) === 0 || (codingBit(name) & known) !== 0",
-    reddens: "variants/unknown-coding",
-  },
-  "forwarded-part-is-asked-for-as-stored": {
-    name: "a part that is passed on is requested as if it were stored",
-    file: "worker/flow/origin/forward.ts",
-    from: "storing: false",
-    to: "storing: true",
-    reddens: "variants/part-keeps-accept-encoding",
-  },
-  "choices-are-not-learned": {
-    name: "what the origin chooses from a full offer is not learned",
-    file: "worker/flow/storing/fetch-and-store.ts",
-    from: 'context.codings.learn(facts.originView.acceptedCodings, fields.get("content-encoding"), fetchedAt);',
-    to: "",
-    reddens: "variants/five-browsers",
-  },
-  "choices-outrank-clients": {
-    name: "a client gets the coding that the origin chooses, although it does not accept it",
-    file: "worker/rules/variants/vary.ts",
-    from: "if (contentEncoding !== null && !acceptsCoding(",
-    to: 'if (contentEncoding !== null && passedOver === "identity" && !acceptsCoding(',
-    reddens: "variants/passed-over-coding-refused",
-  },
-  "choices-are-for-ever": {
-    name: "a choice of the origin counts for ever",
-    file: CODING_CHOICES,
-    from: "now - at < REMEMBERED_MS",
-    to: "now >= at",
-    reddens: "variants/choice-is-relearned",
-  },
-  "choices-are-forgotten-early": {
-    name: "a choice of the origin counts for less than an hour",
-    file: CODING_CHOICES,
-    from: "3_600_000",
-    to: "3_599_999",
-    reddens: "variants/choice-is-relearned",
-  },
-  "choices-are-not-taken-back": {
-    name: "that the origin has begun to choose another coding is not noticed",
-    file: CODING_CHOICES,
-    from: " && !this.#hasPreferred(other, chosen, now)",
-    to: "",
-    reddens: "variants/choice-is-relearned",
+  "RFC 9111 §4.1": {
+    "any value of a selecting field matches": {
+      in: "matchesVariant",
+      replace: ": asked === value;",
+      by: ": true;",
+      foundBy: "variants/one-entry-per-value",
+    },
+    "a missing variant is reported as a missing page": {
+      in: "missOf",
+      replace: "hasVariants(context) ? VARY_MISS : MISS",
+      by: "MISS",
+      foundBy: "variants/one-entry-per-value",
+    },
+    "an absent field counts as an empty one": {
+      in: "normalizedValue",
+      replace: "if (value === null) return null;",
+      by: 'if (value === null) return "";',
+      foundBy: "variants/empty-and-absent-field",
+    },
+    "letter case counts in Accept-Language": {
+      in: "normalizedValue",
+      replace: "if (!CASELESS_LISTS.has(name))",
+      by: "if (true)",
+      foundBy: "variants/equivalent-values",
+    },
+    "letter case does not count in any field": {
+      in: "normalizedValue",
+      replace: 'return trimmedAround(",", value);',
+      by: 'return trimmedAround(",", value.toLowerCase());',
+      foundBy: "variants/equivalent-values",
+    },
+    "spaces in a quoted string do not count": {
+      in: "normalizedValue",
+      drop: "if (value.includes('\"')) return value.trim();",
+      foundBy: "variants/equivalent-values",
+    },
+    "the * in Vary: * counts as a field name": {
+      in: "varyFields",
+      replace: 'if (name === "*" || !isToken(name)) return "*";',
+      by: 'if (!isToken(name)) return "*";',
+      foundBy: "variants/vary-star",
+    },
+    "a * counts only at the beginning of a Vary": {
+      in: "varyFields",
+      replace: 'if (name === "*" || !isToken(name)) return "*";',
+      by: 'if ((name === "*" && vary.startsWith("*")) || !isToken(name)) return "*";',
+      foundBy: "variants/vary-field-and-star",
+    },
+    "a * beside field names counts as one of them": {
+      in: "varyFields",
+      replace: 'if (name === "*" || !isToken(name)) return "*";',
+      by: 'if (vary === "*" || !isToken(name)) return "*";',
+      foundBy: "variants/vary-star-and-field",
+    },
+    "a member of Vary that is not a field name selects nothing": {
+      in: "varyFields",
+      replace: 'if (name === "*" || !isToken(name)) return "*";',
+      by: 'if (name === "*") return "*"; if (!isToken(name)) continue;',
+      foundBy: "variants/vary-invalid-field-name",
+    },
+    "the client's address counts as a field that the client sent": {
+      in: "selectingFields",
+      replace: 'named.some((name) => meaningInVary(name, owners) === "unknowable")',
+      by: "false",
+      foundBy: "variants/vary-x-real-ip",
+    },
+    "the client's address is not recognized under a name with underscores": {
+      in: "isClaim",
+      replace: 'name.replaceAll("_", "-")',
+      by: "name",
+      foundBy: "variants/vary-x-forwarded-for",
+    },
+    "fields that the origin always gets in the same form make variants": {
+      in: "TREATMENTS",
+      replace: '"answered-here": { asSent: "unless-stored", inVary: "nothing"',
+      by: '"answered-here": { asSent: "unless-stored", inVary: "selects"',
+      foundBy: "variants/vary-by-constant-fields",
+    },
+    "a variant is stored without anything that leads to it": {
+      in: "storeResponse",
+      replace: "ports.store.keep(marker),",
+      by: "",
+      foundBy: "variants/vary-begins-and-ends",
+    },
+    "a page that has varied once varies for ever": {
+      in: "storeResponse",
+      replace: "if (stored.head.variant.length === 0) return",
+      by: `if (stored.head.variant.length === 0 && markerInMemory(context)) return Promise.resolve();
+if (stored.head.variant.length === 0) return`,
+      foundBy: "variants/vary-begins-and-ends",
+    },
+    "of several matching variants, the last one used counts": {
+      in: "latestMatch",
+      replace: "if (latest && latest.fetchedAt >= variant.fetchedAt) continue;",
+      by: "if (latest) continue;",
+      foundBy: "variants/vary-names-other-fields",
+    },
+    "of several matching variants, the oldest counts": {
+      in: "latestMatch",
+      replace: "latest.fetchedAt >= variant.fetchedAt",
+      by: "latest.fetchedAt <= variant.fetchedAt",
+      foundBy: "variants/vary-names-other-fields",
+    },
+    "a follower takes the leader's variant, whichever it is": {
+      in: "follow",
+      drop: "if (!selects(context, stored)) return null;",
+      foundBy: "variants/followers-of-varying-page",
+    },
+    "a client that names an unknown coding gets none": {
+      in: "acceptedCodings",
+      replace: "if (coding === 0) continue;",
+      by: "if (coding === 0) return TEXTS[0];",
+      foundBy: "variants/same-codings-share",
+    },
+    "a page serves only a client that accepts exactly what was offered": {
+      in: "coversCodings",
+      wrap: "(stored, asked) => asked === stored",
+      foundBy: "variants/chosen-from-larger-offer",
+    },
+    "a page that was chosen from a smaller offer serves a client that accepts more": {
+      in: "coversCodings",
+      wrap: "() => true",
+      foundBy: "variants/chosen-from-smaller-offer",
+    },
+  },
+  "RFC 9110 §12.5.5": {
+    "only the first field in a Vary selects": {
+      in: "varyFields",
+      replace: 'for (const member of vary.split(","))',
+      by: 'for (const member of vary.split(",").slice(0, 1))',
+      foundBy: "variants/several-fields",
+    },
+    "a variant is selected if one of its fields matches": {
+      in: "matchesVariant",
+      replace: "return variant.every(",
+      by: "return variant.some(",
+      foundBy: "variants/several-fields",
+    },
+    "an empty member of a Vary counts as a field name": {
+      in: "varyFields",
+      drop: 'if (name === "") continue;',
+      foundBy: "variants/several-fields",
+    },
+  },
+  "docs/design.md#limits": {
+    "values of exactly the longest length are too long": {
+      in: "isVariantTooLong",
+      replace: "> MAX_VALUE_CHARACTERS",
+      by: ">= MAX_VALUE_CHARACTERS",
+      foundBy: "variants/longest-selecting-values",
+    },
+    "a client's own text makes a variant, however long it is": {
+      in: "mayStore",
+      replace: "if (isVariantTooLong(variant))",
+      by: "if (false)",
+      foundBy: "variants/longest-selecting-values",
+    },
+    "a page may have any number of variants": {
+      in: "compileChecked",
+      replace: "fetchWholeBytes: Math.min(limits.fetchWholeBytes, limits.storeBytes),",
+      by: "fetchWholeBytes: Math.min(limits.fetchWholeBytes, limits.storeBytes), variants: 1000,",
+      foundBy: "variants/limit-and-eviction",
+    },
+    "a variant keeps its place in the order of eviction when it is used": {
+      in: "selectInMemory",
+      replace: "store.remember(withFirst(stored, at))",
+      by: "at",
+      foundBy: "variants/limit-and-eviction",
+    },
+    "the order in the shared tier outranks what this isolate knows of use": {
+      in: "mergeFound",
+      replace: "mergeMarkers({ ...found, variants: news }, held)",
+      by: "mergeMarkers(found, held)",
+      foundBy: "variants/limit-and-eviction",
+    },
+    "the number of variants that an isolate learns of is not limited": {
+      in: "mergeFound",
+      replace: "variants: variants.slice(0, maxVariants)",
+      by: "variants",
+      foundBy: "variants/limit-across-isolates",
+    },
+  },
+  "RFC 9111 §4.3.4": {
+    "the Vary of a 304 is not read": {
+      in: "freshen",
+      replace: "head: { ...verdict.head, givenPurgeKeys,",
+      by: "head: { ...verdict.head, key: head.key, variant: head.variant, givenPurgeKeys,",
+      foundBy: "variants/304-with-vary",
+    },
+  },
+  "docs/design.md#tiers": {
+    "a variant is looked for in memory alone": {
+      in: "selectAmong",
+      replace: "await store.lookUp(found.key)",
+      by: "store.recall(found.key)",
+      foundBy: "variants/found-after-restart",
+    },
+    "an isolate that knows of some variants does not learn of others": {
+      in: "mergeFound",
+      replace: "fetchedAt > (heldSince.get(key) ?? -1)",
+      by: "!held && fetchedAt > (heldSince.get(key) ?? -1)",
+      foundBy: "variants/found-by-another-isolate",
+    },
+  },
+  R19: {
+    "variants are not filed under their URL": {
+      in: "purgeKeysOf",
+      replace: "...urlPurgeKeys(key),",
+      by: '...(key.includes(" ") ? [] : urlPurgeKeys(key)),',
+      foundBy: "variants/purge-by-url",
+    },
+    "variants are not filed under their tags": {
+      in: "decideStorage",
+      replace: "...tags.map(tagPurgeKey)",
+      by: "...(variant.length > 0 ? [] : tags.map(tagPurgeKey))",
+      foundBy: "variants/purge-by-tag",
+    },
+    "a purge of everything does not reach variants": {
+      in: "purgeKeysOf",
+      replace: "[EVERYTHING_PURGE_KEY,",
+      by: '[...(key.includes(" ") ? [] : [EVERYTHING_PURGE_KEY]),',
+      foundBy: "variants/purge-of-everything",
+    },
+  },
+  "docs/protocol.md#what-a-purge-promises": {
+    "a variant is dropped together with the one that was purged": {
+      in: "selectInMemory",
+      replace: "return undefined;",
+      by: `return undefined;
+const all = stored.variants.map(({ key }) => store.recall(key)).filter((each) => each !== undefined);
+if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) === "purged")) {
+  for (const { head } of all) void store.forget(head.key);
+  return undefined;
+}`,
+      foundBy: "variants/purge-of-one-variant",
+    },
+  },
+  "RFC 9110 §13.1.3": {
+    "the origin is asked to confirm a variant that the request does not select": {
+      in: "missOf",
+      replace: "return hasVariants(context) ? VARY_MISS : MISS;",
+      by: `{
+  const { store } = context.ports;
+  const marker = store.recall(context.resolved.cacheKey) as { variants?: { key: string }[] } | undefined;
+  const other = marker?.variants?.[0] && store.recall(marker.variants[0].key);
+  return {
+    ...(hasVariants(context) ? VARY_MISS : MISS),
+    toValidate: (other as StoredResponse | undefined) ?? null,
+  };
+}`,
+      foundBy: "variants/others-are-not-validated",
+    },
+  },
+  "RFC 9211 §2.2": {
+    "a purged variant counts as stored": {
+      in: "hasVariants",
+      replace: '&& purges.check(stored.head) !== "purged"',
+      by: "",
+      foundBy: "variants/purged-is-no-variant",
+    },
+  },
+  "docs/design.md#promise-1": {
+    "a page in the shared tier that was stored before the owner keyed by a field answers every value of it": {
+      in: "selectAmong",
+      replace: "return stored && ifSelected(context, stored);",
+      by: "return stored;",
+      foundBy: "variants/key-field-is-added",
+    },
+    "a variant that was stored before the owner keyed by one more field answers every value of it": {
+      in: "matches",
+      drop: "if (!isKeyedByRoute(variant, context)) return false;",
+      foundBy: "variants/second-key-field-is-added",
+    },
+  },
+  "docs/design.md#identity": {
+    "a session's cookies make a variant": {
+      in: "mayStore",
+      replace: "names.some((name) => OF_ONE_VISITOR.has(name) && originView.value(name) !== null)",
+      by: "false",
+      foundBy: "variants/vary-by-cookie",
+    },
+    "a session gets the variant of requests without cookies": {
+      in: "OriginView.field",
+      replace: 'if (name === "cookie") return this.#request.cookies.forwarded;',
+      by: 'if (name === "cookie") return null;',
+      foundBy: "variants/vary-by-cookie",
+    },
+    "cookies that the origin does not see select a variant": {
+      in: "OriginView.field",
+      replace: 'if (name === "cookie") return this.#request.cookies.forwarded;',
+      by: 'if (name === "cookie") return this.#request.field(name);',
+      foundBy: "variants/vary-by-cookie",
+    },
+  },
+  "RFC 9110 §7.6.1": {
+    "a field that Connection names selects by the client's value": {
+      in: "OriginView.field",
+      drop: "if (connection !== null && hopByHopFields(connection).has(name)) return null;",
+      foundBy: "variants/field-named-by-connection",
+    },
+    "an Accept-Encoding that Connection names is forwarded": {
+      in: "OriginView.field",
+      replace: "hopByHopFields(connection).has(name)",
+      by: 'name !== "accept-encoding" && hopByHopFields(connection).has(name)',
+      foundBy: "variants/connection-names-accept-encoding",
+    },
+  },
+  "docs/design.md#collapsing": {
+    "a request for one variant waits for the fetch of another": {
+      in: "variantToBe",
+      wrap: "(context) => context.resolved.cacheKey",
+      foundBy: "variants/collapsing-by-variant",
+    },
+  },
+  "RFC 9110 §12.5.3": {
+    "a coding with weight 0 counts as accepted": {
+      in: "weightOf",
+      replace: 'return /^q=0(?:\\.0*)?$/i.test(text) ? "none" : "some";',
+      by: 'return "some";',
+      foundBy: "variants/accept-encoding-is-normalized",
+    },
+    "a coding that is both refused and accepted counts as accepted": {
+      in: "acceptedCodings",
+      replace: "(accepted | others) & ~refused",
+      by: "accepted | (others & ~refused)",
+      foundBy: "variants/accept-encoding-is-normalized",
+    },
+    "a client without Accept-Encoding accepts every coding": {
+      in: "acceptedCodings",
+      replace: "if (field === null) return TEXTS[0];",
+      by: "if (field === null) return TEXTS[7];",
+      foundBy: "variants/accept-encoding-is-normalized",
+    },
+    "a * in Accept-Encoding is not read": {
+      in: "acceptedCodings",
+      replace: 'others = weight === "some" ? ALL : 0',
+      by: "others = 0",
+      foundBy: "variants/accept-encoding-is-normalized",
+    },
+    "x-gzip is not gzip": {
+      in: "codingBit",
+      replace: 'case "x-gzip":',
+      by: 'case "x-zip":',
+      foundBy: "variants/accept-encoding-is-normalized",
+    },
+    "a client gets any coding that is known": {
+      in: "acceptsCoding",
+      replace: "(codingBit(name) & known) !== 0",
+      by: "codingBit(name) !== 0",
+      foundBy: "variants/refused-coding-with-vary",
+    },
+    "an encoded page without Vary serves every client": {
+      in: "selectingFields",
+      drop: 'if (contentEncoding !== null) add("accept-encoding");',
+      foundBy: "variants/refused-coding-without-vary",
+    },
+    "the coding of a stored page is not looked at": {
+      in: "matchesVariant",
+      replace: "if (contentEncoding !== null && !acceptsCoding(",
+      by: "if (false && !acceptsCoding(",
+      foundBy: "variants/followers-of-encoded-page",
+    },
+    "a page without a coding does not serve a client that refuses identity": {
+      in: "matchesVariant",
+      replace: "if (contentEncoding !== null && !acceptsCoding(",
+      by: `if (request.field("accept-encoding") === "identity;q=0") return false;
+if (contentEncoding !== null && !acceptsCoding(`,
+      foundBy: "variants/no-coding-serves-all",
+    },
+    "Content-Encoding: identity counts as a coding that no client accepts": {
+      in: "acceptsCoding",
+      replace: '|| name === "identity"',
+      by: "",
+      foundBy: "variants/no-coding-serves-all",
+    },
+    "a part that is passed on is requested as if it were stored": {
+      in: "forward",
+      replace: "storing: false",
+      by: "storing: true",
+      foundBy: "variants/part-keeps-accept-encoding",
+    },
+    "a client gets the coding that the origin chooses, although it does not accept it": {
+      in: "matchesVariant",
+      replace: "if (contentEncoding !== null && !acceptsCoding(",
+      by: 'if (contentEncoding !== null && passedOver === "identity" && !acceptsCoding(',
+      foundBy: "variants/passed-over-coding-refused",
+    },
+  },
+  "RFC 9110 §8.4": {
+    "of several codings it is enough to accept one": {
+      in: "acceptsCoding",
+      replace: 'contentEncoding.split(",").every(',
+      by: 'contentEncoding.split(",").some(',
+      foundBy: "variants/several-codings",
+    },
+  },
+  "RFC 9110 §8.4.1": {
+    "an unknown coding counts as accepted": {
+      in: "acceptsCoding",
+      replace: "(codingBit(name) & known) !== 0",
+      by: "codingBit(name) === 0 || (codingBit(name) & known) !== 0",
+      foundBy: "variants/unknown-coding",
+    },
+  },
+  "docs/decisions/0011-encodings-are-variants.md": {
+    "what the origin chooses from a full offer is not learned": {
+      in: "answerBy",
+      drop: 'context.codings.learn(facts.originView.acceptedCodings, fields.get("content-encoding"), fetchedAt);',
+      foundBy: "variants/five-browsers",
+    },
+    "a choice of the origin counts for ever": {
+      in: "CodingChoices.#hasPreferred",
+      replace: "now - at < REMEMBERED_MS",
+      by: "now >= at",
+      foundBy: "variants/choice-is-relearned",
+    },
+    "a choice of the origin counts for less than an hour": {
+      in: "coding-choices:REMEMBERED_MS",
+      replace: "3_600_000",
+      by: "3_599_999",
+      foundBy: "variants/choice-is-relearned",
+    },
+    "that the origin has begun to choose another coding is not noticed": {
+      in: "CodingChoices.passedOverFor",
+      replace: "&& !this.#hasPreferred(other, chosen, now)",
+      by: "",
+      foundBy: "variants/choice-is-relearned",
+    },
   },
 };

@@ -1,18 +1,13 @@
 import { createHash } from "node:crypto";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Exchange } from "../../../traffic/audit/exchange.ts";
 import type { Input } from "../../../traffic/audit/input.ts";
-import type { PathWalk } from "../../../traffic/audit/walk-path.ts";
-import { ModuleGraph } from "../../mutants/module-graph.ts";
-import type { Mutation } from "../../mutants/mutant.ts";
+import { PathWalk } from "../../../traffic/audit/walk-path.ts";
+import { ENTRIES } from "../../mutants/entries.ts";
+import type { Change } from "../../mutants/mutant.ts";
+import { mutated } from "../../mutants/mutated-sources.ts";
 
-const WALK = "traffic/audit/walk-path.ts";
 const NAMES = ["alice", "bob"] as const;
-
-let graph: ModuleGraph;
-beforeAll(async () => {
-  graph = await ModuleGraph.load([WALK]);
-});
 
 interface World {
   /** The body of the answer to the n-th request that reaches the origin. */
@@ -28,12 +23,9 @@ interface World {
 /** Walks a page of a world in memory. Returns the findings, and who asked in which order. */
 async function walk(
   { body, storesAt = 1, varies, inputs: tried = [] }: World,
-  changed?: Mutation,
+  change?: Change,
 ): Promise<{ ids: string[]; order: string[] }> {
-  const text = changed && graph.textOf(WALK)!.split(changed.from);
-  if (text) expect(text).toHaveLength(2);
-  const exportsOf = await graph.instantiate(text && { path: WALK, text: text.join(changed!.to) });
-  const Walk = (exportsOf(WALK) as { PathWalk: typeof PathWalk }).PathWalk;
+  const Walk = change ? await mutatedWalk(change) : PathWalk;
   const asked = new Map<string, number>();
   const stored = new Map<string, string>();
   const order: string[] = [];
@@ -72,6 +64,11 @@ async function walk(
   return { ids: (await page.walk()).map(({ id }) => id), order };
 }
 
+async function mutatedWalk(change: Change): Promise<typeof PathWalk> {
+  const modules = await mutated(change, ENTRIES.walk);
+  return (modules(ENTRIES.walk[0]) as { PathWalk: typeof PathWalk }).PathWalk;
+}
+
 /** Numbers below `below`, decided by the seed: mulberry32. */
 function chances(seed: number): (below: number) => number {
   let state = seed;
@@ -86,12 +83,12 @@ function chances(seed: number): (below: number) => number {
 const greeting = (who: string, n: number) => `Hello ${who}, it is ${1000 + n}.`;
 
 /** Findings in pages with one of three banners each, which are everybody's, of 200 seeds. */
-async function foundAmongBanners(changed?: Mutation): Promise<number> {
+async function foundAmongBanners(change?: Change): Promise<number> {
   let found = 0;
   for (let seed = 1; seed <= 200; seed++) {
     const chance = chances(seed);
     const banner = () => ["Shoes for winter", "Hats from Panama", "Rings and bracelets"][chance(3)]!;
-    const { ids } = await walk({ body: () => banner(), storesAt: null }, changed);
+    const { ids } = await walk({ body: () => banner(), storesAt: null }, change);
     found += ids.length;
   }
   return found;
@@ -136,21 +133,21 @@ describe("the walk over one page", () => {
 
 describe("a wrong walk is seen", () => {
   test("that asks only once for what may be stored later", async () => {
-    const hasty = { file: WALK, from: "const ASKS_FOR_A_HIT = 3;", to: "const ASKS_FOR_A_HIT = 1;" };
+    const hasty = { in: "ASKS_FOR_A_HIT", replace: "= 3", by: "= 1" };
     expect((await walk({ body: greeting, storesAt: 3 }, hasty)).ids).toEqual([]);
   });
 
   test("that lets a visitor with credentials ask first", async () => {
-    const rash = {
-      file: WALK,
-      from: "await this.#askUntilHit(STRANGER, url);\n    await this.#ask(STRANGER, newBuster());",
-      to: 'await this.#askUntilHit("alice", url);\n    await this.#ask(STRANGER, newBuster());',
-    };
+    const rash = { in: "PathWalk.begin", replace: "#askUntilHit(STRANGER, url)", by: '#askUntilHit("alice", url)' };
     expect((await walk({ body: greeting }, rash)).order[0]).toBe("alice");
   });
 
   test("that does not ask again before it tells a finding", async () => {
-    const sure = { file: WALK, from: "if (!findings.some(", to: "if (findings.length > 0 || !findings.some(" };
+    const sure = {
+      in: "PathWalk.#confirmed",
+      replace: "if (!findings.some(",
+      by: "if (findings.length > 0 || !findings.some(",
+    };
     expect(await foundAmongBanners(sure)).toBeGreaterThan(0);
   });
 });

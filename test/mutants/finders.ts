@@ -1,0 +1,32 @@
+import { doorFinders } from "../control/doors/finders.ts";
+import { heldIn } from "../engine/held-in.ts";
+import { scenarios } from "../scenarios/index.ts";
+import { outboxFinders } from "../sdk/outbox/finders.ts";
+import { isolationFinders } from "../server/sites/finders.ts";
+import { checkFinders } from "../setup/finders.ts";
+import { auditFinders } from "../traffic/audit/finders.ts";
+import { scenarioFinder, worldFinder } from "./engine-finders.ts";
+import type { Finder } from "./finder.ts";
+
+/** The suites, by the word that stands before the names of their cases. */
+const SUITES: Readonly<Record<string, ReadonlyMap<string, Finder>>> = {
+  audit: auditFinders,
+  check: checkFinders,
+  doors: doorFinders,
+  isolation: isolationFinders,
+  outbox: outboxFinders,
+};
+
+const known = new Map<string, Finder>([["simulation", worldFinder()]]);
+
+/** The test that a mutant names. Throws if there is none. */
+export function finderNamed(name: string): Finder {
+  const [, suite, ofSuite] = /^(\w+): (.*)$/s.exec(name) ?? [];
+  const found = suite === undefined ? undefined : SUITES[suite]?.get(ofSuite!);
+  if (found) return found;
+  return heldIn(known, name, () => {
+    const scenario = scenarios.find(({ id }) => id === name);
+    if (!scenario) throw new Error(`no scenario and no case of a suite has this name: ${name}`);
+    return scenarioFinder(scenario);
+  });
+}
