@@ -1,12 +1,15 @@
-/** `npm run docs`: writes the pages and the OpenAPI document that are generated. */
+/** `npm run docs`: writes the pages and the OpenAPI document that are generated, and counts the mutants. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { openApiDocument } from "../../worker/control/openapi.ts";
+import { raised, readCounts, writeCounts } from "../mutants/counts.ts";
+import { mutants } from "../mutants/index.ts";
 import { conformancePage } from "./conformance-page.ts";
 import { writeCrawlPage } from "./crawl-runs.ts";
 import { referencePages } from "./reference-pages.ts";
 import { REPORT_PAGE, withRuns } from "./report-runs.ts";
 
 writeFileSync("docs/conformance.md", conformancePage());
+writeCounts(raised(readCounts(), mutants));
 writeFileSync("worker/control/openapi.json", `${JSON.stringify(openApiDocument(), null, 2)}\n`);
 mkdirSync("docs/reference", { recursive: true });
 for (const { path, text } of referencePages()) writeFileSync(path, text);
