@@ -43,7 +43,7 @@ async function hasCrashed(engine: Engine, scenario: Scenario): Promise<boolean> 
 /** The remainder of its seed by this number decides of which kind a world is: with relays, with a parent, or calm. */
 const KINDS = 120;
 /** So many worlds of the kind of the one that has found a mutant are tried before all others. */
-const OF_THAT_KIND = 100;
+const OF_THAT_KIND = 400;
 
 /** The random worlds, up to so many. */
 export function worldFinder(worlds = WORLDS): Finder {

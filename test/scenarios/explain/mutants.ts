@@ -82,7 +82,7 @@ export const mutants: Mutants = {
     },
     "an explanation does not say that the origin may confirm what is stored": {
       in: "plannedFetch",
-      replace: "validates: sendsConditions && conditionsOf(plan.miss, now) !== null,",
+      replace: "validates: sendsConditions && conditionsOf(context, plan.miss) !== null,",
       by: "validates: false,",
       foundBy: "explain/stale",
     },

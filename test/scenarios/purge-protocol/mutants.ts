@@ -306,8 +306,8 @@ return { found, choice: choose({ ...context, ports: { ...ports, clock: then } },
   R13: {
     "a log whose storage went back goes on under the same id": {
       in: "SqlPurgeLog.#noticeLostHistory",
-      replace: "if (since?.logId !== id || since.seq <= head) return;",
-      by: "return;",
+      replace: "if (since?.logId !== state.id || since.seq <= state.head) return state;",
+      by: "return state;",
       foundBy: "purge-protocol/log-set-back",
     },
     "an entry that another log stamped is judged by its number": {

@@ -92,13 +92,13 @@ export const mutants: Mutants = {
     },
     "a part of a stale page without validators costs the origin a request for the whole as well": {
       in: "mayFetchWhole",
-      replace: "conditionsOf(miss, ports.clock.now()) !== null",
+      replace: "conditionsOf(context, miss) !== null",
       by: "miss.toValidate !== null",
       foundBy: "ranges/part-of-stale-page-without-validators",
     },
     "no page is fetched whole for a part, whatever the site says": {
       in: "mayFetchWhole",
-      replace: "site.limits.fetchWholeBytes > 0 ||",
+      replace: "context.site.limits.fetchWholeBytes > 0 ||",
       by: "",
       foundBy: "ranges/small-page-fetched-whole",
     },
@@ -309,7 +309,7 @@ export const mutants: Mutants = {
   "RFC 9111 §4.3": {
     "a part of a stale page is requested from the origin, not cut from the confirmed page": {
       in: "mayFetchWhole",
-      replace: "|| conditionsOf(miss, ports.clock.now()) !== null",
+      replace: "|| conditionsOf(context, miss) !== null",
       by: "",
       foundBy: "ranges/part-after-validation",
     },

@@ -61,7 +61,7 @@ export const mutants: Mutants = {
     },
     "the origin gets the client's condition instead of the edge's own": {
       in: "fetchOnce",
-      replace: "= conditionsOf(miss, context.ports.clock.now())",
+      replace: "= conditionsOf(context, miss)",
       by: '= [["if-none-match", context.request.headers.get("if-none-match") ?? ""]]',
       foundBy: "validation/client-holds-another-page",
     },
@@ -97,7 +97,7 @@ export const mutants: Mutants = {
     },
     "a stale page is always fetched in full": {
       in: "fetchOnce",
-      replace: "= conditionsOf(miss, context.ports.clock.now())",
+      replace: "= conditionsOf(context, miss)",
       by: "= null",
       foundBy: "validation/confirmed-is-fresh-again",
     },
@@ -191,7 +191,7 @@ export const mutants: Mutants = {
     },
     "a follower refuses even an answer that was requested after it arrived": {
       in: "mayFollow",
-      drop: "if (leader.order > context.order) return true;",
+      drop: "if (leader.order",
       foundBy: "validation/follower-and-no-cache",
     },
   },
