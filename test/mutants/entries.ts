@@ -7,4 +7,10 @@ export const ENTRIES = {
   walk: ["traffic/audit/walk-path.ts"],
   outbox: ["sdk/outbox/sqlite.ts"],
   isolation: ["server/serve/edge-program.ts"],
+  tier: ["test/server/parent/tier.ts"],
+  purges: [
+    "worker/purges/log/sql-purge-log.ts",
+    "worker/purges/lease/view-lease.ts",
+    "worker/purges/relay/followed-log.ts",
+  ],
 } as const;

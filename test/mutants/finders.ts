@@ -1,7 +1,9 @@
 import { doorFinders } from "../control/doors/finders.ts";
 import { heldIn } from "../engine/held-in.ts";
+import { purgeFinders } from "../purges/finders.ts";
 import { scenarios } from "../scenarios/index.ts";
 import { outboxFinders } from "../sdk/outbox/finders.ts";
+import { tierFinders } from "../server/parent/finders.ts";
 import { isolationFinders } from "../server/sites/finders.ts";
 import { checkFinders } from "../setup/finders.ts";
 import { auditFinders } from "../traffic/audit/finders.ts";
@@ -15,6 +17,8 @@ const SUITES: Readonly<Record<string, ReadonlyMap<string, Finder>>> = {
   doors: doorFinders,
   isolation: isolationFinders,
   outbox: outboxFinders,
+  purges: purgeFinders,
+  tier: tierFinders,
 };
 
 const known = new Map<string, Finder>([["simulation", worldFinder()]]);

@@ -320,54 +320,6 @@ describe("the purge log", () => {
     expect(toldOf(log.read(null, 1000), ["#a", "#b"])).toEqual([["#b", 1]]);
   });
 
-  describe("that has taken the place of another counts with the longest use that a site may ask for (R13, R6)", () => {
-    const HOUR_MS = 3_600_000;
-    /** The longest view age, and the most by which a relay may have read the log earlier. */
-    const LONGEST_MS = HOUR_MS + 61_000;
-    const ofEarlierLog = { logId: "log-0", seq: 7 };
-
-    test.each([
-      ["as soon as a reader of the earlier log reads it", (log: SqlPurgeLog) => void log.read(ofEarlierLog, 1000)],
-      [
-        "as soon as a reader of the earlier log purges",
-        (log: SqlPurgeLog) => void log.append(purge(["#x"], { since: ofEarlierLog })),
-      ],
-    ])("%s, for a day", (_, meet) => {
-      const world = new World();
-      const log = world.open();
-      expect(log.append(purge(["#a"]))).toMatchObject({ settlesInMs: 1250 });
-      meet(log);
-      expect(log.append(purge(["#b"]))).toMatchObject({ settlesInMs: LONGEST_MS + 250 });
-      world.now = DAY_MS;
-      expect(world.open().append(purge(["#c"]))).toMatchObject({ settlesInMs: LONGEST_MS + 250 });
-      world.now = DAY_MS + 1;
-      expect(log.append(purge(["#d"]))).toMatchObject({ settlesInMs: 1250 });
-    });
-
-    test("also where a reader that is ahead shows that its storage went back in time", () => {
-      const log = new World().open();
-      log.append(purge(["#a"]));
-      log.read({ logId: "log-1", seq: 2 }, 1000);
-      expect(log.append(purge(["#b"]))).toMatchObject({ seq: 2, logId: "log-2", settlesInMs: LONGEST_MS + 250 });
-    });
-
-    test("but not once it is a day old, because nobody uses an earlier log for that long", () => {
-      const world = new World();
-      const log = world.open();
-      world.now = DAY_MS + 1;
-      log.read(ofEarlierLog, 1000);
-      expect(log.append(purge(["#a"]))).toMatchObject({ settlesInMs: 1250 });
-    });
-
-    test("but not where its numbers ran out, because it knows what it has granted under its earlier id", () => {
-      const log = new World().open({ maxSeq: 1 });
-      log.append(purge(["#a"]));
-      log.append(purge(["#b"]));
-      log.read({ logId: "log-1", seq: 1 }, 1000);
-      expect(log.append(purge(["#c"]))).toMatchObject({ logId: "log-3", settlesInMs: 1250 });
-    });
-  });
-
   describe("deletes old audit rows and ids", () => {
     /** A first purge, and then enough purges for the log to prune old rows. */
     const afterFirst = (change: Partial<LogSettings>, laterMs: number, more = 255) => {

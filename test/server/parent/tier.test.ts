@@ -5,6 +5,7 @@ import { HOST, TOKEN } from "../../engine/scenario.ts";
 import { listenLocally, localUrl } from "../../suite/local-url.ts";
 import { RawClient } from "../raw-client.ts";
 import { SharedLog, Tier, type TierNode } from "./tier.ts";
+import { CHECKS } from "./tier-checks.ts";
 
 const LEASE_MS = 1000;
 
@@ -180,28 +181,6 @@ describe("a purge", () => {
     expect(await bodyOf(second.get("/page", { "tidemark-after": token }))).toBe("v2");
   });
 
-  test("leaves nothing behind in a child that cannot reach the log, which got its page from a view without the purge", async () => {
-    const { parent, child } = await family(1);
-    tier.origin.reply("/page", { fields, body: "v1" }, { fields, body: "v2" });
-    tier.origin.reply("/other", { fields, body: "other" });
-    expect(await bodyOf(parent.get("/page"))).toBe("v1");
-    expect(await bodyOf(child.get("/other"))).toBe("other");
-    await tier.clock.advance(LEASE_MS * 5);
-    // The parent's lease begins; the child's has ended by then.
-    expect(await bodyOf(parent.get("/page"))).toBe("v1");
-    await parent.idle();
-    child.isCutOff = true;
-    const purger = await tier.start();
-    await purger.purge({ tags: ["page"] });
-    await tier.clock.advance(LEASE_MS - 100);
-    // The old page, which the parent may still give; the purge has not settled.
-    expect(await bodyOf(child.get("/page"))).toBe("v1");
-    await child.idle();
-    // Now it has, but a lease after the child's own fetch has not passed.
-    await tier.clock.advance(400);
-    expect(await bodyOf(child.get("/page"))).toBe("v2");
-  });
-
   test("that is soft leaves a child its stale page, and costs the origin one fetch", async () => {
     const { children } = await family(10, { rules: { purge: { softForMs: 60_000 } } });
     tier.origin.reply("/page", { fields, body: "v1" }, { fields, body: "v2" });
@@ -226,36 +205,6 @@ describe("a purge", () => {
     expect(child.said).toEqual([expect.stringContaining("reads another purge log")]);
   });
 
-  test("in a log that the parent does not read is honoured for the bearer of a token of the parent's log, too", async () => {
-    const parent = await tier.start();
-    const child = await tier.start({ parent: () => parent.url, log: new SharedLog(tier.clock) });
-    tier.origin.reply("/page", ...["v1", "v2"].map((body) => ({ fields, body })));
-    expect(await bodyOf(parent.get("/page"))).toBe("v1");
-    const ofParentsLog = await parent.purge({ tags: ["other"] });
-    await child.purge({ tags: ["page"] });
-    expect(await bodyOf(child.get("/page", { "tidemark-after": ofParentsLog }))).toBe("v2");
-  });
-
-  test("is honoured for a bearer who waits for another bearer's fetch, which the parent answers by an earlier one", async () => {
-    const { parent, child } = await family(1);
-    tier.origin.reply("/page", { fields, body: "v1", hold: "slow" }, { fields, body: "v2" });
-    tier.origin.reply("/other", { fields: {}, body: "other" });
-    expect(await bodyOf(child.get("/other"))).toBe("other");
-    const first = child.get("/page");
-    await tier.origin.waitUntilSeen("/page", 1);
-    child.isCutOff = true;
-    const before = await parent.purge({ tags: ["unrelated"] });
-    const purger = await tier.start();
-    const after = await purger.purge({ tags: ["page"] });
-    const waiting = tier.clock.waits;
-    const [earlier, later] = [before, after].map((token) => child.get("/page", { "tidemark-after": token }));
-    await expect.poll(() => tier.clock.waits - waiting).toBeGreaterThanOrEqual(2);
-    tier.origin.release("slow");
-    expect(await bodyOf(first)).toBe("v1");
-    expect(await bodyOf(earlier!)).toBe("v1"); // the parent, whose lease is alive, has not read of the purge
-    expect(await bodyOf(later!)).toBe("v2");
-  });
-
   test("by a tag that the parent's rules do not give is honoured, because rules that differ are not trusted", async () => {
     const parent = await tier.start();
     const rules = { routes: [{ match: "/*", tags: ["of-the-child"] }] };
@@ -270,38 +219,7 @@ describe("a purge", () => {
   });
 });
 
-describe("a child takes whole answers of its parent, but is confirmed nothing by it:", () => {
-  const fields = { "cache-control": "max-age=60", etag: '"1"' };
-
-  /** A parent whose copy of the page has the tag `two` alone, and a child whose copy is older and has `one`. */
-  async function familyWithOtherTags(olderByMs = 0) {
-    const { parent, child } = await family(1);
-    const tagged = (tag: string) => ({ fields: { ...fields, "cache-tag": tag }, body: `tagged ${tag}` });
-    tier.origin.reply("/page", tagged("one"), tagged("two"));
-    expect(await bodyOf(child.get("/page"))).toBe("tagged one");
-    await tier.clock.advance(olderByMs);
-    expect(await bodyOf(parent.get("/page", { "tidemark-refresh": TOKEN }))).toBe("tagged two");
-    await Promise.all([parent.idle(), child.idle()]);
-    return { parent, child };
-  }
-
-  test("a page purged by a tag that only the child's copy has is not shown to the bearer of the token", async () => {
-    const { parent, child } = await familyWithOtherTags();
-    child.isCutOff = true;
-    const token = await parent.purge({ tags: ["one"] });
-    const answer = await child.get("/page", { "tidemark-after": token });
-    expect(answer).toMatchObject({ body: "tagged two", fields: { "x-cache": "MISS" } });
-    expect(tier.origin.countOf("/page")).toBe(2);
-  });
-
-  test("a HEAD does not make a stale page fresh", async () => {
-    const { child } = await familyWithOtherTags(30_000);
-    await tier.clock.advance(31_000);
-    expect(await child.send({ method: "HEAD", path: "/page" })).toMatchObject({ status: 200, fields: { etag: '"1"' } });
-    await child.idle();
-    expect(await child.get("/page")).toMatchObject({ body: "tagged two", fields: { "x-cache": "EXPIRED" } });
-  });
-});
+test.each(Object.keys(CHECKS))("%s", (name) => CHECKS[name]!(tier, { SharedLog, Tier }));
 
 test("a refresh at a child fetches the page from the origin", async () => {
   const { child } = await family(1);

@@ -1,0 +1,69 @@
+import type { Mutants } from "../mutants/mutant.ts";
+
+/** Wrong rules of docs/protocol.md of the log and its readers that no scenario and no random world finds soon. */
+export const mutants: Mutants = {
+  R9: {
+    "a reply that the view refuses proves a token false": {
+      in: "Renewal.read",
+      replace: "return isTaken;",
+      by: "return true;",
+      foundBy: "purges: a token stays in force where the view refuses the reply, which then proves nothing",
+    },
+  },
+  R13: {
+    "a log that a reader of an earlier log reads does not count with what that log granted": {
+      in: "SqlPurgeLog.read",
+      drop: "this.#noteEarlierLog(since, now);",
+      foundBy:
+        "purges: a log that is read by a reader of an earlier log counts for a day with the longest use that a site may ask for",
+    },
+    "a log to which a reader of an earlier log purges does not count with what that log granted": {
+      in: "SqlPurgeLog.append",
+      drop: "this.#noteEarlierLog(purge.since, now);",
+      foundBy: [
+        "purges: a log to which a reader of an earlier log purges counts for a day with the longest use that a site may ask for",
+        "simulation",
+      ],
+    },
+    "a log whose storage went back does not count with what it has granted since": {
+      in: "SqlPurgeLog.#noticeLostHistory",
+      drop: "this.#leases.noteEarlierLog",
+      foundBy:
+        "purges: a log whose storage went back, as a reader shows that is ahead, counts with the longest use that a site may ask for",
+    },
+    "an earlier log that nobody uses any more makes a log forget what it has granted itself": {
+      in: "GrantedLeases.noteEarlierLog",
+      replace: "now - bornAt > REMEMBERED_MS",
+      by: "false",
+      foundBy: "purges: a log that is a day old counts with no earlier one, because nobody uses that for so long",
+    },
+    "a relay that has followed no log yet passes for a reader of an earlier one": {
+      in: "FollowedLog.constructor",
+      replace: "copy.beganHere ? null : copy.head",
+      by: "copy.head",
+      foundBy:
+        "purges: a relay names no log before it has followed one, and after a restart the log that it has followed",
+    },
+    "a relay that has restarted names no log, so that nobody notices that its storage went back": {
+      in: "SqlPurgeLog.follow",
+      replace: "this.#leases.begin(true, this.#now());",
+      by: "this.#leases.begin(false, this.#now());",
+      foundBy:
+        "purges: a relay names no log before it has followed one, and after a restart the log that it has followed",
+    },
+    "a log whose numbers ran out counts with its former id as with an unknown log": {
+      in: "SqlPurgeLog.#add",
+      replace: "this.#leases.begin(true, now);",
+      by: "this.#leases.begin(false, now);",
+      foundBy: "purges: a log whose numbers ran out knows what it has granted under its earlier id",
+    },
+  },
+  R25: {
+    "the reply to a purge grants a lease that is not in the book": {
+      in: "SqlPurgeLog.append",
+      replace: "reader === undefined ? purge.leaseMs : 0",
+      by: "purge.leaseMs",
+      foundBy: "purges: the reply to a purge grants a reader with a name no lease, because the book would not have it",
+    },
+  },
+};
