@@ -46,15 +46,15 @@ export const mutants: Mutants = {
     },
     "a relay that has restarted names no log, so that nobody notices that its storage went back": {
       in: "SqlPurgeLog.follow",
-      replace: "this.#leases.begin(true, this.#now());",
-      by: "this.#leases.begin(false, this.#now());",
+      replace: "this.#beginAnew(true, logId)",
+      by: "this.#beginAnew(false, logId)",
       foundBy:
         "purges: a relay names no log before it has followed one, and after a restart the log that it has followed",
     },
     "a log whose numbers ran out counts with its former id as with an unknown log": {
       in: "SqlPurgeLog.#add",
-      replace: "this.#leases.begin(true, now);",
-      by: "this.#leases.begin(false, now);",
+      replace: "this.#beginAnew(true)",
+      by: "this.#beginAnew(false)",
       foundBy: "purges: a log whose numbers ran out knows what it has granted under its earlier id",
     },
   },

@@ -146,8 +146,8 @@ if (inMemory && "body" in inMemory) ({ head, body } = inMemory);`,
   R13: {
     "a log that is made anew has the id of the one before": {
       in: "SqlPurgeLog.#beginAnew",
-      replace: "#beginAnew(id = this.#newId())",
-      by: '#beginAnew(id = "log-1")',
+      replace: "id = this.#newId()",
+      by: 'id = "log-1"',
       foundBy: "simulation",
     },
     "the log forgets purges without raising its floor": {
@@ -218,8 +218,9 @@ this.#extendLease(now, delta.leaseMs);`,
       foundBy: "simulation",
     },
     "a log whose numbers have run out does not count with readers of its former id": {
-      in: "SqlPurgeLog.#beginAnew",
-      drop: "this.#leases.noteNameless(this.#now());",
+      in: "GrantedLeases.begin",
+      replace: "namelessAt: now",
+      by: "namelessAt: knowsEarlier ? longest.namelessAt : now",
       foundBy: "simulation",
     },
     "a reader confirms purges of a new log by its number of the old one": {
@@ -242,7 +243,7 @@ this.#extendLease(now, delta.leaseMs);`,
     "a log that was made anew does not count with readers without a name of the log before": {
       in: "GrantedLeases.begin",
       replace: "namelessAt: now",
-      by: "namelessAt: 0",
+      by: "namelessAt: knowsEarlier ? now : 0",
       foundBy: "simulation",
     },
     "an isolate with a name leaves a copy of what it has read, for isolates that never confirm": {
