@@ -2,6 +2,23 @@ import type { Mutants } from "../mutants/mutant.ts";
 
 /** Wrong rules of docs/protocol.md of the log and its readers that no scenario and no random world finds soon. */
 export const mutants: Mutants = {
+  R6: {
+    "a lease that is shorter than the longest is not on record": {
+      in: "GrantedLeases.grant",
+      replace: "else this.#try(write);",
+      by: "",
+      foundBy:
+        "purges: a lease that is shorter than the longest counts for a day of its own, also when the longest no longer does",
+    },
+    "a lease counts for a day after it was written, and not for the hour more in which it may have been granted again":
+      {
+        in: "COUNTS_FOR_MS",
+        replace: "REMEMBERED_MS + WRITTEN_EVERY_MS",
+        by: "REMEMBERED_MS",
+        foundBy:
+          "purges: the longest lease counts for a day after it was last granted, although not each grant is written",
+      },
+  },
   R9: {
     "a reply that the view refuses proves a token false": {
       in: "Renewal.read",

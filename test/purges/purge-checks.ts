@@ -22,6 +22,8 @@ export interface PurgeClasses {
 }
 
 const DAY_MS = 24 * 3600 * 1000;
+/** For so long, grants of a lease that is on record already are not. */
+const HOUR_MS = 3600 * 1000;
 /** The longest view age, and the most by which a relay may have read the log earlier. */
 const LONGEST_MS = 3_600_000 + 61_000;
 const OF_EARLIER_LOG = { logId: "log-0", seq: 7 };
@@ -47,6 +49,33 @@ export const CHECKS: Readonly<Record<string, (classes: PurgeClasses) => void | P
     log.append(purge(["#a"]));
     log.read({ logId: "log-1", seq: 2 }, 1000);
     expect(log.append(purge(["#b"]))).toMatchObject({ seq: 2, logId: "log-2", settlesInMs: LONGEST_MS + 250 });
+  },
+
+  "a lease that is shorter than the longest counts for a day of its own, also when the longest no longer does"(
+    classes,
+  ) {
+    const { log, time, open } = logAtTime(classes);
+    log.read(null, 5000);
+    time.now = DAY_MS - 1000;
+    log.read(null, 3000);
+    time.now = DAY_MS + HOUR_MS + 1;
+    log.read(null, 1000);
+    expect(log.append(purge(["#a"]))).toMatchObject({ settlesInMs: 3250 });
+    time.now = 2 * DAY_MS;
+    log.read(null, 1000);
+    expect(open().append(purge(["#b"]))).toMatchObject({ settlesInMs: 3250 });
+    time.now = 2 * DAY_MS + HOUR_MS;
+    expect(log.append(purge(["#c"]))).toMatchObject({ settlesInMs: 1250 });
+  },
+
+  "the longest lease counts for a day after it was last granted, although not each grant is written"(classes) {
+    const { log, time } = logAtTime(classes);
+    log.read(null, 5000);
+    time.now = HOUR_MS - 1000;
+    log.read(null, 5000);
+    time.now = DAY_MS + 1;
+    log.read(null, 1000);
+    expect(log.append(purge(["#a"]))).toMatchObject({ settlesInMs: 5250 });
   },
 
   "a log that is a day old counts with no earlier one, because nobody uses that for so long"(classes) {
@@ -122,6 +151,6 @@ function countsForADay(classes: PurgeClasses, meet: (log: SqlPurgeLog) => void):
   expect(log.append(purge(["#b"]))).toMatchObject({ settlesInMs: LONGEST_MS + 250 });
   time.now = DAY_MS;
   expect(open().append(purge(["#c"]))).toMatchObject({ settlesInMs: LONGEST_MS + 250 });
-  time.now = DAY_MS + 1;
+  time.now = DAY_MS + HOUR_MS + 1;
   expect(log.append(purge(["#d"]))).toMatchObject({ settlesInMs: 1250 });
 }

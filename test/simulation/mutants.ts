@@ -220,7 +220,7 @@ this.#extendLease(now, delta.leaseMs);`,
     "a log whose numbers have run out does not count with readers of its former id": {
       in: "GrantedLeases.begin",
       replace: "namelessAt: now",
-      by: "namelessAt: knowsEarlier ? longest.namelessAt : now",
+      by: "namelessAt: knowsEarlier ? this.#leases(now).namelessAt : now",
       foundBy: "simulation",
     },
     "a reader confirms purges of a new log by its number of the old one": {

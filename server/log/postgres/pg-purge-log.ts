@@ -6,7 +6,7 @@ import {
   recordOf,
   writePurgeKeys,
 } from "../../../worker/purges/log/audit-trail.ts";
-import { GrantedLeases, type LongestLease } from "../../../worker/purges/log/granted-leases.ts";
+import { GrantedLeases, type LeasesOnRecord } from "../../../worker/purges/log/granted-leases.ts";
 import {
   type AppendRequest,
   type AppendResult,
@@ -101,7 +101,7 @@ export class PgPurgeLog implements SettlingLog {
     this.#settings = { ...LOG_SETTINGS, ...options.settings };
     this.#bounds = JSON.stringify({ ...this.#settings, minIdMs: MIN_ID_MS });
     this.#incarnation = options.newId();
-    let longest: LongestLease | null = null;
+    let longest: LeasesOnRecord | null = null;
     this.#leases = new GrantedLeases({
       read: () => longest,
       write: (next) => {

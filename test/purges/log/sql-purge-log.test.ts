@@ -445,7 +445,7 @@ describe("the purge log", () => {
       expect(settlesInMs(log)).toBe(5250);
       world.now = DAY_MS;
       expect(settlesInMs(log)).toBe(5250);
-      world.now = DAY_MS + 1;
+      world.now = DAY_MS + 3_600_001;
       log.read(null, 1000);
       expect(settlesInMs(log)).toBe(1250);
     });
@@ -457,7 +457,16 @@ describe("the purge log", () => {
       world.open().read(null, 5000); // two hours later it is still granted
       world.now = DAY_MS + 3_600_000;
       expect(settlesInMs(world.open())).toBe(5250);
-      world.now = DAY_MS + 7_200_001;
+      world.now = DAY_MS + 7_200_000 + 3_600_001; // a grant of the hour after that need not be on record
+      expect(settlesInMs(world.open())).toBe(1250);
+    });
+
+    test("what an earlier version stored counts", () => {
+      const world = new World();
+      world.open();
+      world.database.exec(`UPDATE state SET longest_lease = '{"leaseMs":5000,"grantedAt":1000,"namelessAt":1000}'`);
+      expect(settlesInMs(world.open())).toBe(5250);
+      world.now = DAY_MS + 1000 + 3_600_001;
       expect(settlesInMs(world.open())).toBe(1250);
     });
 
@@ -523,7 +532,7 @@ describe("the purge log", () => {
       expect(settlesInMs(world.open())).toBe(4250); // after a restart, too
       world.now = 4999;
       expect(settlesInMs(log)).toBe(4250);
-      world.now = 1000 + 2 * 4000; // it is stored with twice its duration, so that not every read is a write
+      world.now = 1000 + 2 * 4000 + 1; // it is stored with twice its duration, so that not every read is a write
       expect(settlesInMs(log)).toBe(1250);
     });
 
