@@ -105,12 +105,13 @@ export class RecordedLog extends SqlPurgeLog {
 
   override runDue(): void {
     const now = this.#now();
+    const before = this.head;
     super.runDue();
     const { logId } = this.head; // another one if the numbers ran out
     const isDue = ({ dueAt }: Repetition) => dueAt <= now;
     const due = this.#storage.repetitions.filter(isDue).toSorted((one, other) => one.dueAt - other.dueAt);
     this.#storage.repetitions = this.#storage.repetitions.filter((each) => !isDue(each));
-    const isNews = (seq: number) => this.#purges.numbered({ logId, seq }) === undefined;
+    const isNews = (seq: number) => logId !== before.logId || seq > before.seq;
     const rows = this.list(null, 500).purges.filter(({ repeatOf, seq }) => repeatOf !== null && isNews(seq));
     // The newest first, as far as they are in this log: if the numbers ran out in between, the others went with theirs.
     for (const [index, { seq }] of rows.entries()) this.#purges.noteRepeated(due.at(-1 - index)!.of, { logId, seq });
