@@ -1,36 +1,37 @@
-import { closeSync, constants, existsSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, openSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { OwnerError } from "../../cdn/owner-error.ts";
 import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
 import { SqlLedger } from "../../worker/purges/log/sql-ledger.ts";
 import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
+import { messageOf } from "../message-of.ts";
 import { ClockSteps, type Clocks } from "./clock-steps.ts";
+import { hasCopies, keepCopies, refuseDamage } from "./log-damage.ts";
 import { sqlOver } from "./node-sql.ts";
-import { StorageError, storageFault } from "./storage-error.ts";
+import { NotedHead } from "./noted-head.ts";
+import { refusesWrites, StorageError, storageFault } from "./storage-error.ts";
 
 /*
  * SQLite with a write-ahead log. Its guarantees, on which this code relies:
  * - With `synchronous=FULL`, a committed transaction survives the death of the process and the loss of power.
  * - After an error, the transaction has not happened.
- * - A damaged file is noticed when the damaged part is read, not before.
+ * And what it does not notice:
+ * - A damaged write-ahead log ends, for SQLite, before the damage, so that the log goes back in time.
+ * - A damaged file is noticed when the damaged part is read, if it breaks the structure of the file, and not otherwise.
  */
 
 export const LOG_FILE = "purge-log.sqlite";
 /** What SQLite keeps beside the file. */
 export const LOG_SUFFIXES = ["", "-wal", "-shm"];
 const HEAD_FILE = "purge-log.head";
-/** The head is padded to this length, so that writing it again needs no space on the disk. */
-const HEAD_BYTES = 128;
 
 /** How long another process may hold the file, for example to copy it, before a call fails. Milliseconds. */
 const BUSY_MS = 1000;
 
 /** This many reads a second would only come from more readers than a machine has processes. */
 const READS_PER_SECOND = 100_000;
-
-/** The tables that the rules depend on. A damaged audit trail is noticed when it is read. */
-const CHECKED_TABLES = ["state", "purged_keys", "repeats"];
 
 /** The longest lease and view age of the site. They are granted once at the start, so that they are in storage. */
 export interface GrantAtStart {
@@ -44,38 +45,77 @@ export interface LogFileOptions {
   readonly newId: () => string;
   readonly grant: GrantAtStart;
   readonly settings?: Partial<LogSettings>;
-  /** A damaged file was renamed to this name, and a new log has begun. */
-  readonly onDamage: (setAside: string, cause: unknown) => void;
+  /** Another log has begun, for this reason. It is told once the log can be used. */
+  readonly onReplaced: (why: string) => void;
+  /** Makes the folder this process's own, before anything there is opened. Throws while it cannot. Default: it is. */
+  readonly claimFolder?: () => void;
   /** Opens the file, for tests in which the disk fails. Default: as SQLite does. */
   readonly open?: (path: string) => DatabaseSync;
 }
 
 const openDatabase = (path: string) => new DatabaseSync(path, { timeout: BUSY_MS });
 
+/** SQLite's code for a statement that does not fit the tables, among other things. */
+const SQLITE_ERROR = 1;
+
 /** The audit trail is for the owner alone. */
 const OWNERS_ALONE = 0o600;
 
-/** The purge log in a file. Only one process may have it open; see `LogFolder`. */
+/** An open log. */
+interface OpenLog {
+  readonly database: DatabaseSync;
+  readonly log: SqlPurgeLog;
+  readonly ledger: SqlLedger;
+  /** `null` for one in memory. */
+  readonly notedHead: NotedHead | null;
+}
+
+/**
+ * The purge log in a file. Only one process may have it open; see `LogFolder`.
+ *
+ * While the disk takes no writes, an empty log in memory stands in for the file, so that a server can start. It is another
+ * log, so nothing that the disk holds is served. It takes no purges, because those would be forgotten.
+ */
 export class LogFile {
   readonly #options: LogFileOptions;
   readonly #steps: ClockSteps;
-  #headFile: number;
-  #database!: DatabaseSync;
-  #log!: SqlPurgeLog;
-  #ledger!: SqlLedger;
+  #opened: OpenLog;
+  #unwritable: OwnerError | null = null;
 
-  /** Throws a `StorageError` if the folder cannot be written. */
+  /** Throws a `StorageError` if the log cannot be used, unless its disk takes no writes. */
   constructor(options: LogFileOptions) {
     this.#options = options;
     this.#steps = new ClockSteps(options.clocks);
     try {
-      this.#open();
+      this.#opened = this.#open();
     } catch (cause) {
-      if (storageFault(cause) !== "damaged") throw this.#explained(cause);
-      this.#beginAnew(cause);
+      const error = this.#explained(cause);
+      if (!(error instanceof StorageError && refusesWrites(options.folder))) throw error;
+      this.#unwritable = error;
+      this.#opened = { ...this.#openOver(new DatabaseSync(":memory:")), notedHead: null };
     }
-    this.#headFile = this.#explaining(() => openHeadFile(join(options.folder, HEAD_FILE)));
-    this.noteHead();
+  }
+
+  /** Why another log stands in for the file; `null` if none does. */
+  get unwritable(): OwnerError | null {
+    return this.#unwritable;
+  }
+
+  /** Opens the file if another log stands in for it. Returns whether none does any more. */
+  comeBack(): boolean {
+    if (this.#unwritable === null) return true;
+    try {
+      const file = this.#open();
+      this.close();
+      this.#opened = file;
+      this.#unwritable = null;
+      return true;
+    } catch (cause) {
+      const error = this.#explained(cause);
+      if (!(error instanceof OwnerError)) throw error;
+      this.#unwritable = error;
+      return false;
+    }
   }
 
   /**
@@ -84,92 +124,127 @@ export class LogFile {
    */
   use<T>(work: (log: SqlPurgeLog, ledger: SqlLedger) => T): T {
     try {
-      if (!this.#database.isOpen) this.#open();
+      if (!this.#opened.database.isOpen) this.#opened = this.#open();
       this.#followClock();
-      return work(this.#log, this.#ledger);
+      return work(this.#opened.log, this.#opened.ledger);
     } catch (cause) {
       const error = this.#explained(cause);
-      if (storageFault(cause) === "damaged") this.#beginAnew(cause);
+      if (storageFault(cause) === "damaged") {
+        this.close();
+        this.#opened = this.#explaining(() => this.#openNew(cause));
+      }
       throw error;
     }
   }
 
-  /** The same for a write that may be lost with the power, and so need not wait for the disk. */
+  /** Works on purges, of which a log that stands in knows nothing: then it throws why it does. */
+  usePurges<T>(work: (log: SqlPurgeLog) => T): T {
+    if (!this.comeBack()) throw this.#unwritable;
+    return this.use(work);
+  }
+
+  /** The same as `use` for a write that may be lost with the power, and so need not wait for the disk. */
   useWithoutSync<T>(work: (log: SqlPurgeLog, ledger: SqlLedger) => T): T {
     return this.use((log, ledger) => {
-      this.#database.exec("PRAGMA synchronous=NORMAL");
+      this.#opened.database.exec("PRAGMA synchronous=NORMAL");
       try {
         return work(log, ledger);
       } finally {
-        this.#database.exec("PRAGMA synchronous=FULL");
+        this.#opened.database.exec("PRAGMA synchronous=FULL");
       }
     });
   }
 
-  /**
-   * Writes the log's head into a file of its own after a commit. If the log is later replaced by an older copy, this
-   * file shows that numbers are missing. It is not synchronised with the disk: after a loss of power it may be behind the
-   * log, which means nothing, and never ahead of it.
-   */
+  /** Notes the log's head. Call it after a commit. */
   noteHead(): void {
     try {
-      const { logId, seq } = this.use((log) => log.head);
-      writeSync(this.#headFile, JSON.stringify({ logId, seq }).padEnd(HEAD_BYTES), 0);
+      const head = this.use((log) => log.head);
+      this.#opened.notedHead?.write(head);
     } catch {
-      // The disk fails. The purge itself has been committed, and the file is behind the log.
+      // The disk fails. The purge itself has been committed, and the note is behind the log.
     }
   }
 
   close(): void {
-    this.#database.close();
-    closeSync(this.#headFile);
+    const { database, notedHead } = this.#opened;
+    if (database.isOpen) database.close();
+    notedHead?.close();
   }
 
-  #open(): void {
-    const { folder, clocks, newId, grant, settings, open = openDatabase } = this.#options;
+  /** Opens the file; a new one if it is damaged. */
+  #open(): OpenLog {
+    this.#options.claimFolder?.();
+    try {
+      return this.#openFile();
+    } catch (cause) {
+      if (this.#isDamage(cause)) return this.#openNew(cause);
+      throw cause;
+    }
+  }
+
+  /** `because`: why the file is a new one. */
+  #openFile(because: string | null = null): OpenLog {
+    const { folder, open = openDatabase, onReplaced } = this.#options;
+    const headPath = join(folder, HEAD_FILE);
     closeSync(openSync(join(folder, LOG_FILE), "a", OWNERS_ALONE)); // the files beside it get the same permissions
     const database = open(join(folder, LOG_FILE));
     try {
       database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA fullfsync=ON");
-      for (const table of CHECKED_TABLES) refuseDamage(database, table);
-      nameRestoredLog(database, newId);
-      const log = new SqlPurgeLog(
-        sqlOver(database),
-        { readsPerSecond: READS_PER_SECOND, ...settings },
-        clocks.now,
-        newId,
-      );
-      // The noted head takes part as a reader: if it is ahead of the log, history was lost (R13).
-      log.read(notedHead(join(folder, HEAD_FILE)), grant.leaseMs, grant.longestViewAgeMs);
-      this.#database = database;
-      this.#log = log;
-      this.#ledger = new SqlLedger(sqlOver(database), clocks.now);
+      refuseDamage(database);
+      const before = headOf(database);
+      const noted = NotedHead.read(headPath) ?? (hasCopies(database) ? "missing" : null);
+      let why = because ?? whyAnother(before, noted);
+      database.exec("BEGIN IMMEDIATE");
+      const opened = this.#openOver(database);
+      if (why !== null) opened.log.replace();
+      if (hasCopies(database)) keepCopies(database); // with the tables of a new version, or a crash would look like damage
+      database.exec("COMMIT");
+      const { head } = opened.log;
+      if (before !== null && before.logId !== head.logId) why ??= "this version keeps it in another format";
+      const notedHead = new NotedHead(headPath, head);
+      keepCopies(database); // the first time not before there is a note, which is expected from then on
+      database.exec("PRAGMA wal_checkpoint(PASSIVE)"); // so that damage beside the file does not take it back to before that
+      if (why !== null) onReplaced(`${folder}: ${why}`);
+      return { ...opened, notedHead };
     } catch (cause) {
       database.close();
       throw cause;
     }
   }
 
+  #openOver(database: DatabaseSync): Omit<OpenLog, "notedHead"> {
+    const { clocks, newId, grant, settings } = this.#options;
+    const sql = sqlOver(database);
+    const log = new SqlPurgeLog(sql, { readsPerSecond: READS_PER_SECOND, ...settings }, clocks.now, newId);
+    log.read(null, grant.leaseMs, grant.longestViewAgeMs);
+    return { database, log, ledger: new SqlLedger(sql, clocks.now) };
+  }
+
+  /** Sets a damaged file aside, and opens a new one. */
+  #openNew(damage: unknown): OpenLog {
+    const { folder, clocks } = this.#options;
+    const setAside = `${LOG_FILE}.damaged-${new Date(clocks.now()).toISOString().replaceAll(":", "")}`;
+    for (const suffix of LOG_SUFFIXES) {
+      const path = join(folder, LOG_FILE + suffix);
+      if (existsSync(path)) renameSync(path, join(folder, setAside + suffix));
+    }
+    return this.#openFile(`it was damaged (${messageOf(damage)}), and its file is ${setAside} now`);
+  }
+
+  /** The statements by which a file is opened fail in no other way if it is as this program has written it. */
+  #isDamage(cause: unknown): boolean {
+    const { folder } = this.#options;
+    const fault = storageFault(cause);
+    if (fault === "read-only") return mayWrite(join(folder, LOG_FILE)) && !refusesWrites(folder);
+    return fault === "damaged" || (cause as { errcode?: unknown }).errcode === SQLITE_ERROR;
+  }
+
   #followClock(): void {
     try {
-      this.#steps.tell((byMs) => this.#log.followClock(byMs));
+      this.#steps.tell((byMs) => this.#opened.log.followClock(byMs));
     } catch {
       // The disk may be full, which must not stop reads. The next call tries again.
     }
-  }
-
-  #beginAnew(cause: unknown): void {
-    const { folder, clocks, onDamage } = this.#options;
-    this.#database?.close();
-    const setAside = `${LOG_FILE}.damaged-${new Date(clocks.now()).toISOString().replaceAll(":", "")}`;
-    this.#explaining(() => {
-      for (const suffix of LOG_SUFFIXES) {
-        const path = join(folder, LOG_FILE + suffix);
-        if (existsSync(path)) renameSync(path, join(folder, setAside + suffix));
-      }
-      this.#open();
-    });
-    onDamage(join(folder, setAside), cause);
   }
 
   #explaining<T>(work: () => T): T {
@@ -181,37 +256,34 @@ export class LogFile {
   }
 
   #explained(cause: unknown): unknown {
-    const fault = storageFault(cause);
+    const fault = cause instanceof OwnerError ? null : storageFault(cause);
     return fault === null ? cause : new StorageError(this.#options.folder, fault, cause);
   }
 }
 
-function openHeadFile(path: string): number {
-  return openSync(path, constants.O_RDWR | constants.O_CREAT, OWNERS_ALONE);
+/** The head of the log that a file holds; `null` if it holds none. */
+function headOf(database: DatabaseSync): Stamp | null {
+  if (database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'state'").get() === undefined) return null;
+  const row = database.prepare("SELECT id, head FROM state").get();
+  return row === undefined ? null : { logId: String(row.id), seq: Number(row.head) };
 }
 
-/** A copy of a log has no id (`backUpLog`), so that the log which is opened from it is a new one (R13). */
-function nameRestoredLog(database: DatabaseSync, newId: () => string): void {
-  const exists = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'state'").get();
-  const isCopy = exists !== undefined && database.prepare("SELECT 1 FROM state WHERE id = ''").get() !== undefined;
-  if (isCopy) database.prepare("UPDATE state SET id = ?").run(newId());
+/** Why a file counts as another log than the one that was noted (R13); `null` if it does not. */
+function whyAnother(before: Stamp | null, noted: Stamp | "missing" | "damaged" | null): string | null {
+  if (before === null) return noted === null ? null : "its file was gone";
+  if (before.logId === "") return "it was restored from a copy"; // which has no id (`backUpLog`)
+  if (noted === null) return null;
+  if (noted === "missing" || noted === "damaged") return `${HEAD_FILE} beside it is ${noted}`;
+  if (noted.logId !== before.logId) return `${HEAD_FILE} beside it is of another log`;
+  if (noted.seq <= before.seq) return null;
+  return `it lost purges: it ends with number ${before.seq}, and ${HEAD_FILE} beside it says ${noted.seq}`;
 }
 
-/** Throws as SQLite does if the table is damaged. A table that does not exist is sound. */
-function refuseDamage(database: DatabaseSync, table: string): void {
-  const exists = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").get(table);
-  if (exists === undefined) return;
-  const [first] = database.prepare(`PRAGMA quick_check(${table})`).all();
-  const found = first?.quick_check;
-  if (found !== "ok") throw Object.assign(new Error(String(found)), { code: "ERR_SQLITE_ERROR", errcode: 11 });
-}
-
-/** The head as it was last noted; `null` if nothing was, or not completely. */
-function notedHead(path: string): Stamp | null {
+function mayWrite(path: string): boolean {
   try {
-    const { logId, seq } = JSON.parse(readFileSync(path, "utf8")) as Partial<Stamp>;
-    return typeof logId === "string" && typeof seq === "number" ? { logId, seq } : null;
+    accessSync(path, constants.W_OK);
+    return true;
   } catch {
-    return null;
+    return false;
   }
 }

@@ -1,13 +1,17 @@
-import { readdirSync, unlinkSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
 import { OwnerError } from "../../cdn/owner-error.ts";
 import { makeFolders } from "../make-folders.ts";
 import { FileLock } from "./file-lock.ts";
-import { StorageError, storageFault } from "./storage-error.ts";
+import { refusesWrites, StorageError, storageFault } from "./storage-error.ts";
 
 const OWNER_LOCK = "supervisor.lock";
 const SOCKET = "log.sock";
 const WORKERS_LOCK = /^workers-[\w-]+\.lock$/;
+
+/** Where locks and socket are while the disk takes no writes: in memory, or else among the system's temporary files. */
+const ELSEWHERE = ["/dev/shm", tmpdir()];
 
 /** The longest path of a Unix socket: 108 bytes on Linux, 104 on macOS, with a zero at the end. */
 const MAX_SOCKET_PATH_BYTES = 103;
@@ -28,7 +32,8 @@ export class FolderInUseError extends OwnerError {
 
 /**
  * The folder of one supervisor: the log and the locks beside it. A worker holds a shared lock for as long as it lives, so
- * that the next supervisor knows whether one of them has outlived the last supervisor.
+ * that the next supervisor knows whether one of them has outlived the last supervisor. Where the disk takes no writes, locks
+ * and socket are in another folder, so that the server can start; it takes the folder itself once that can be written.
  */
 export class LogFolder {
   readonly path: string;
@@ -36,36 +41,54 @@ export class LogFolder {
   readonly workersLock: string;
   /** The Unix socket on which workers reach the log. */
   readonly socketPath: string;
-  readonly #owner: FileLock;
+  /** `null` while the disk takes no writes. */
+  #owner: FileLock | null;
   /** The locks of earlier supervisors' workers that were still held when last looked at. */
   #orphansLocks: readonly string[];
 
-  private constructor(path: string, owner: FileLock, id: string, known: string | null) {
+  /** `place`: where locks and socket are. */
+  private constructor(path: string, place: string, owner: FileLock | null, id: string, known: string | null) {
     this.path = path;
     this.#owner = owner;
-    this.workersLock = join(path, `workers-${id}.lock`);
-    const locks = readdirSync(path).filter((name) => WORKERS_LOCK.test(name));
-    this.#orphansLocks = locks.filter((name) => ![this.workersLock, known].includes(join(path, name)));
-    this.socketPath = join(path, SOCKET);
+    this.workersLock = join(place, `workers-${id}.lock`);
+    this.#orphansLocks = workersLocksIn(path, [this.workersLock, known]);
+    this.socketPath = join(place, SOCKET);
     writeFileSync(this.workersLock, "");
   }
 
   /**
    * `known`: the lock of workers that are no strangers, although another supervisor has started them. Throws a
-   * `FolderInUseError`, a `FolderPathError`, or a `StorageError` if the folder cannot be written.
+   * `FolderInUseError`, a `FolderPathError`, or a `StorageError` if this user cannot write the folder.
    */
   static own(path: string, id: string, known: string | null = null): LogFolder {
     LogFolder.expectShortPath(path);
     let owner: FileLock | null = null;
     try {
-      makeFolders(path);
-      owner = FileLock.take(join(path, OWNER_LOCK), "exclusive");
-      if (owner === null) throw new FolderInUseError(path);
-      return new LogFolder(path, owner, id, known);
+      owner = takeOwnersLock(path);
+      return new LogFolder(path, path, owner, id, known);
     } catch (cause) {
       owner?.release(); // a supervisor that goes on may try again
       const fault = storageFault(cause);
-      throw fault === null ? cause : new StorageError(path, fault, cause);
+      if (fault === null) throw cause;
+      const place = refusesWrites(path) ? placeElsewhere() : null;
+      if (place === null) throw new StorageError(path, fault, cause);
+      return new LogFolder(path, place, null, id, known);
+    }
+  }
+
+  /** Takes the folder if its disk took no writes before. Throws as `own` does, or what the file system does. */
+  claim(): void {
+    if (this.#owner !== null) return;
+    const owner = takeOwnersLock(this.path);
+    try {
+      const link = join(this.path, basename(this.workersLock));
+      this.#orphansLocks = workersLocksIn(this.path, [link]);
+      rmSync(link, { force: true }); // that of an attempt before
+      symlinkSync(this.workersLock, link); // the next supervisor has to see the lock
+      this.#owner = owner;
+    } catch (cause) {
+      owner.release();
+      throw cause;
     }
   }
 
@@ -89,14 +112,50 @@ export class LogFolder {
 
   release(): void {
     // A worker that has not ended keeps its lock, and the next supervisor has to see it.
-    isFree(this.workersLock);
-    this.#owner.release();
+    const areGone = isFree(this.workersLock);
+    const place = dirname(this.workersLock);
+    if (areGone && place !== this.path) {
+      if (this.#owner !== null) isFree(join(this.path, basename(this.workersLock)));
+      rmSync(place, { recursive: true, force: true });
+    }
+    this.#owner?.release();
   }
+}
+
+/** Throws a `FolderInUseError` if another supervisor has it, or what the file system does. */
+function takeOwnersLock(path: string): FileLock {
+  makeFolders(path);
+  const owner = FileLock.take(join(path, OWNER_LOCK), "exclusive");
+  if (owner === null) throw new FolderInUseError(path);
+  return owner;
+}
+
+/** The locks of workers in a folder, by their names, but these. */
+function workersLocksIn(path: string, known: readonly (string | null)[]): string[] {
+  const others = known.map((lock) => lock && basename(lock));
+  const names = existsSync(path) ? readdirSync(path) : [];
+  return names.filter((name) => WORKERS_LOCK.test(name) && !others.includes(name));
+}
+
+/** A new folder for locks and a socket; `null` if there is no place for it. */
+function placeElsewhere(): string | null {
+  for (const above of ELSEWHERE) {
+    try {
+      return mkdtempSync(join(above, "tidemark-log-"));
+    } catch {
+      // It is not there, or cannot be written either.
+    }
+  }
+  return null;
 }
 
 /** Whether nobody holds a lock of workers any more. It is then deleted. */
 function isFree(path: string): boolean {
   try {
+    if (!existsSync(path)) {
+      rmSync(path, { force: true }); // a link to a lock in memory, which a start of the machine has emptied
+      return true;
+    }
     const lock = FileLock.take(path, "exclusive");
     lock?.release();
     if (lock) unlinkSync(path);

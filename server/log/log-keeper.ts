@@ -9,7 +9,7 @@ import { LogReaders } from "./log-readers.ts";
 
 /** The longest time between two looks for repetitions that are due, in milliseconds: timers have an upper bound. */
 const LOOK_EVERY_MS = 3_600_000;
-/** The time until a repetition that failed is tried again, in milliseconds. */
+/** The time until a repetition that failed, or a disk that takes no writes, is tried again. Milliseconds. */
 const TRY_AGAIN_MS = 5_000;
 
 /** The steps of a purge, for tests that interrupt it. */
@@ -37,7 +37,13 @@ export interface KeeperOptions {
 }
 
 export interface LogKeeperOptions extends KeeperOptions {
-  readonly file: Pick<LogFile, "use" | "useWithoutSync" | "noteHead" | "close">;
+  readonly file: Pick<
+    LogFile,
+    "use" | "usePurges" | "useWithoutSync" | "noteHead" | "close" | "unwritable" | "comeBack"
+  >;
+  /** The disk takes no writes, so that the log takes no purges. The log is empty until the disk does. */
+  readonly onUnwritable: (cause: unknown) => void;
+  readonly onWritable: () => void;
 }
 
 /** The log as the supervisor keeps it: each purge is written, pushed to every worker, and then acknowledged (R24). */
@@ -47,6 +53,7 @@ export class LogKeeper implements ServedLog {
   readonly #file: LogKeeperOptions["file"];
   readonly #held: HeldAnswers<PurgeRecord>;
   #nextLook: { cancel(): void } | null = null;
+  #nextTry: { cancel(): void } | null = null;
   #isClosed = false;
 
   constructor(options: LogKeeperOptions) {
@@ -67,12 +74,16 @@ export class LogKeeper implements ServedLog {
       },
     };
     const audited = {
-      find: (seq: number) => this.#useOpen((log) => log.find(seq)),
-      settlesAt: (seq: number) => this.#useOpen((log) => log.settlesAt(seq)),
+      find: (seq: number) => this.#usePurges((log) => log.find(seq)),
+      settlesAt: (seq: number) => this.#usePurges((log) => log.settlesAt(seq)),
     };
     this.#held = new HeldAnswers(audited, clock);
     this.readers = new LogReaders(pushed, clock, hasStrangers, confirmWithinMs);
-    this.#lookForRepeats();
+    if (file.unwritable === null) this.#lookForRepeats();
+    else {
+      options.onUnwritable(file.unwritable);
+      this.#tryAgain();
+    }
   }
 
   async read(
@@ -98,7 +109,7 @@ export class LogKeeper implements ServedLog {
   async append(purge: AppendRequest): Promise<AppendResult> {
     const { onStep } = this.#options;
     onStep?.("received", purge);
-    const result = this.#file.use((log) => log.append(purge));
+    const result = this.#file.usePurges((log) => log.append(purge));
     if (result.kind === "conflict") return result;
     onStep?.("committed", purge);
     this.#file.noteHead();
@@ -113,7 +124,7 @@ export class LogKeeper implements ServedLog {
   }
 
   async list(before: number | null, limit: number): Promise<PurgeRecordPage> {
-    return this.#file.use((log) => log.list(before, limit));
+    return this.#file.usePurges((log) => log.list(before, limit));
   }
 
   find(seq: number, waitMs = 0): Promise<PurgeRecord | null> {
@@ -123,6 +134,7 @@ export class LogKeeper implements ServedLog {
   close(): void {
     this.#isClosed = true;
     this.#nextLook?.cancel();
+    this.#nextTry?.cancel();
     this.readers.dismissAll();
     this.#held.noteSettled(); // the answers that are held fail now, and their timers end
     this.#file.close();
@@ -134,8 +146,33 @@ export class LogKeeper implements ServedLog {
 
   /** A file that was closed would be opened again, and another process may have it by now. */
   #useOpen<T>(work: (log: SqlPurgeLog) => T): T {
-    if (this.#isClosed) throw new Error("the purge log was closed");
+    this.#expectOpen();
     return this.#file.use(work);
+  }
+
+  #usePurges<T>(work: (log: SqlPurgeLog) => T): T {
+    this.#expectOpen();
+    return this.#file.usePurges(work);
+  }
+
+  #expectOpen(): void {
+    if (this.#isClosed) throw new Error("the purge log was closed");
+  }
+
+  /** Waits until the disk takes writes. The workers then move from the log that stands in to the one in the file. */
+  #tryAgain(): void {
+    const wait = this.#options.clock.wait(TRY_AGAIN_MS);
+    this.#nextTry = wait;
+    void wait.over.then(() => {
+      if (this.#isClosed) return;
+      if (!this.#file.comeBack()) {
+        this.#tryAgain();
+        return;
+      }
+      this.#options.onWritable();
+      void this.readers.push(this.#file.use((log) => log.head));
+      this.#lookForRepeats();
+    });
   }
 
   /** The result; `null`, and a report, if the storage fails. What was committed stays so, and the lease bounds the rest. */

@@ -1,3 +1,5 @@
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { OwnerError } from "../../cdn/owner-error.ts";
 
 /** Why the log's file cannot be used. */
@@ -25,6 +27,12 @@ const SYSTEM_FAULTS: Readonly<Record<string, StorageFault>> = {
   EPERM: "read-only",
 };
 
+/** A log needs no more than this to be opened, and to take a purge. */
+const PROBE_BYTES = 256 * 1024;
+
+/** The errors of a disk that takes no writes. Others are those of its owner, such as a folder of another user. */
+const REFUSALS: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EROFS", "EIO"]);
+
 const WORDS: Readonly<Record<StorageFault, string>> = {
   full: "the disk is full",
   "read-only": "it cannot be written",
@@ -42,6 +50,29 @@ export class StorageError extends OwnerError {
     const detail = cause instanceof Error ? ` (${cause.message})` : "";
     super(`The purge log in ${path}: ${WORDS[fault]}${detail}.`, { cause });
     this.fault = fault;
+  }
+}
+
+/** Whether the disk of a folder takes no writes now, because it is full, read-only or broken. */
+export function refusesWrites(folder: string): boolean {
+  let place = folder;
+  while (!existsSync(place)) place = dirname(place);
+  const probe = join(place, `probe-${process.pid}`);
+  try {
+    writeFileSync(probe, Buffer.alloc(PROBE_BYTES));
+    return false;
+  } catch (cause) {
+    return REFUSALS.has((cause as { code?: unknown }).code);
+  } finally {
+    removeIfThere(probe);
+  }
+}
+
+function removeIfThere(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // The disk is read-only, so it is not there.
   }
 }
 

@@ -52,7 +52,9 @@ export async function openLog(
     newId: randomUUID,
     grant,
     ...settings,
-    onDamage: (setAside, cause) => report({ kind: "log-replaced", setAside, cause }),
+    claimFolder: () => owned.claim(),
+    onReplaced: (why) => report({ kind: "log-replaced", why }),
   });
-  return new LogKeeper({ file, ...kept });
+  const onUnwritable = (cause: unknown) => report({ kind: "log-unwritable", cause });
+  return new LogKeeper({ file, ...kept, onUnwritable, onWritable: () => report({ kind: "log-writable" }) });
 }

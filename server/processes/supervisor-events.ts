@@ -19,8 +19,11 @@ export type SupervisorEvent =
   | { readonly kind: "upgraded"; readonly pid: number }
   | { readonly kind: "upgrade-failed"; readonly cause: unknown }
   | { readonly kind: "stopping" }
-  /** The log's file was damaged. It was renamed, and a new log has begun, so that everything stored is fetched anew. */
-  | { readonly kind: "log-replaced"; readonly setAside: string; readonly cause: unknown }
+  /** The log is another one than before, so that everything stored is fetched anew. */
+  | { readonly kind: "log-replaced"; readonly why: string }
+  /** The disk of the log takes no writes, and the server has started all the same. */
+  | { readonly kind: "log-unwritable"; readonly cause: unknown }
+  | { readonly kind: "log-writable" }
   /** The log could not be written. What failed is tried again, or was refused to its caller. */
   | { readonly kind: "log-failed"; readonly cause: unknown }
   /** The log has begun to refuse purges; it may be read all the same. */
@@ -58,10 +61,11 @@ export function eventInWords(event: SupervisorEvent): string {
     case "stopping":
       return "stopping";
     case "log-replaced":
-      return (
-        `the purge log was damaged (${messageOf(event.cause)}) and is now ${event.setAside}; ` +
-        "a new one has begun, so everything stored is fetched anew"
-      );
+      return `the purge log counts as a new one, so everything stored is fetched anew: ${event.why}`;
+    case "log-unwritable":
+      return `${messageOf(event.cause)} Until it can be written, pages are kept in memory alone, and purges are refused.`;
+    case "log-writable":
+      return "the purge log can be written again, and takes purges";
     case "log-failed":
       return `the purge log failed: ${messageOf(event.cause)}`;
     case "purges-refused":

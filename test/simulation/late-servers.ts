@@ -3,7 +3,6 @@ import { SharedLogKeeper } from "../../server/log/postgres/shared-log-keeper.ts"
 import type { Clock } from "../../worker/ports.ts";
 import type { ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import type { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
-import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import type { Fate } from "./fate.ts";
 import { LateDatabase, type Machine } from "./late-database.ts";
 import type { Learner, Reader } from "./late-log.ts";
@@ -33,14 +32,12 @@ export class LateServers {
   readonly #machines: readonly Machine[];
   /** `null` for one with a log of its own. */
   readonly #database: LateDatabase | null;
-  #head: Stamp;
   #failsUntil = Number.NEGATIVE_INFINITY;
 
   constructor(fate: Fate, kept: KeptLog, count: number) {
     const { scheduler } = fate;
     this.#fate = fate;
     this.#kept = kept;
-    this.#head = kept.log().head;
     this.#clock = { now: () => fate.now(), wait: (ms) => scheduler.wait(ms) };
     const server = {
       log: () => this.#log,
@@ -110,8 +107,7 @@ export class LateServers {
   noteLogMadeAnew(): void {
     this.#fate.count("log files that were set aside for damage", this.#database === null);
     this.#fate.count("databases that were emptied", this.#database !== null);
-    // As the server does with the head that it has noted beside the file.
-    if (this.#database === null) this.#log.read(this.#head, GRANT.leaseMs, GRANT.longestViewAgeMs);
+    if (this.#database === null) this.#log.replace(); // as the server does
     this.#database?.empty();
   }
 
@@ -131,7 +127,10 @@ export class LateServers {
     const clock = this.#clock;
     const options = { clock, hasStrangers: () => false, onFailure: () => undefined };
     const database = this.#database;
-    if (database === null) return new LogKeeper({ ...options, file: this.#file() });
+    if (database === null) {
+      const disk = { onUnwritable: () => undefined, onWritable: () => undefined };
+      return new LogKeeper({ ...options, ...disk, file: this.#file() });
+    }
     const listened = database.listenedBy(machine);
     const closed = { ...options, ledger: null as never, closeLedger: () => undefined, grant: GRANT };
     return SharedLogKeeper.open({ ...closed, log: database.calledBy(machine), database: listened });
@@ -145,10 +144,11 @@ export class LateServers {
     };
     return {
       use,
+      usePurges: use,
       useWithoutSync: use,
-      noteHead: () => {
-        this.#head = this.#log.head;
-      },
+      unwritable: null,
+      comeBack: () => true,
+      noteHead: () => undefined,
       close: () => undefined,
     };
   }

@@ -174,7 +174,7 @@ class FileSubject implements Subject {
       clocks: { now: () => this.now, elapsed: () => this.now },
       newId: () => `log-${++this.#ids}`,
       grant: { leaseMs: 1000, longestViewAgeMs: 1000 },
-      onDamage: (_, cause) => expect.fail(String(cause)),
+      onReplaced: (why) => expect.fail(why),
     });
   }
 

@@ -16,6 +16,7 @@ let folder: string;
 let copy: string;
 let ids: number;
 let files: LogFile[];
+let replaced: string[];
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "tidemark-log-"));
@@ -23,6 +24,7 @@ beforeEach(() => {
   copy = join(root, "copy.sqlite");
   ids = 0;
   files = [];
+  replaced = [];
   LogFolder.own(folder, "one").release();
 });
 
@@ -37,9 +39,7 @@ function open(): LogFile {
     clocks: { now: () => NOW.getTime(), elapsed: () => 0 },
     newId: () => `log-${++ids}`,
     grant: { leaseMs: 1000, longestViewAgeMs: 1000 },
-    onDamage: (_, cause) => {
-      throw cause;
-    },
+    onReplaced: (why) => replaced.push(why),
   });
   files.push(file);
   return file;

@@ -15,6 +15,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { LogFile, type LogFileOptions } from "../../../server/log/log-file.ts";
 import { LogFolder } from "../../../server/log/log-folder.ts";
+import { LONGEST_USE_MS } from "../../../worker/purges/log/log-contract.ts";
 import { purge } from "../../purges/log/a-purge.ts";
 import { toldOf } from "../../purges/view/delta.ts";
 
@@ -24,7 +25,7 @@ const FILE = "purge-log.sqlite";
 let folder: string;
 let now: number;
 let elapsed: number;
-let damaged: string[];
+let replaced: string[];
 let ids: number;
 let databases: DatabaseSync[];
 let files: LogFile[];
@@ -33,7 +34,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "tidemark-log-"));
   now = 1_000_000_000;
   elapsed = 0;
-  damaged = [];
+  replaced = [];
   ids = 0;
   databases = [];
   files = [];
@@ -50,7 +51,7 @@ function open(change: Partial<LogFileOptions> = {}): LogFile {
     clocks: { now: () => now, elapsed: () => elapsed },
     newId: () => `log-${++ids}`,
     grant: { leaseMs: 1000, longestViewAgeMs: 1000 },
-    onDamage: (setAside) => damaged.push(setAside),
+    onReplaced: (why) => replaced.push(why),
     open: (path) => {
       const database = new DatabaseSync(path, { timeout: 0 });
       databases.push(database);
@@ -139,9 +140,11 @@ describe("a log in a file", () => {
       closed(file);
       writeFileSync(join(folder, FILE), "not a database".repeat(1000));
       const next = open();
-      expect(damaged).toEqual([join(folder, `${FILE}.damaged-1970-01-12T134640.000Z`)]);
-      expect(readdirSync(folder)).toContain(`${FILE}.damaged-1970-01-12T134640.000Z`);
-      expect(append(next, "#b")).toMatchObject({ logId: "log-2", seq: 1, settlesInMs: 1250 });
+      const setAside = `${FILE}.damaged-1970-01-12T134640.000Z`;
+      expect(replaced).toEqual([`${folder}: it was damaged (file is not a database), and its file is ${setAside} now`]);
+      expect(readdirSync(folder)).toContain(setAside);
+      expect(append(next, "#b")).toMatchObject({ seq: 1, settlesInMs: LONGEST_USE_MS + 250 });
+      expect(next.use((log) => log.head.logId)).not.toBe("log-1");
     });
 
     test("in the keys of purges: this is noticed at the start, too, though only readers would meet it", () => {
@@ -154,8 +157,8 @@ describe("a log in a file", () => {
       database.close();
       overwrite(join(folder, FILE), (Number(rootpage) - 1) * Number(page_size), Buffer.alloc(Number(page_size), 0xff));
       const next = open();
-      expect(damaged).toHaveLength(1);
-      expect(next.use((log) => log.head)).toEqual({ logId: "log-2", seq: 0 });
+      expect(replaced).toHaveLength(1);
+      expect(next.use((log) => log.head)).toEqual({ logId: expect.not.stringMatching(/^log-1$/), seq: 0 });
     });
 
     test("while it is in use: the call fails, and the next one finds another log", () => {
@@ -167,8 +170,8 @@ describe("a log in a file", () => {
           throw corrupt;
         });
       expect(call).toThrow(`The purge log in ${folder}: it is damaged (malformed).`);
-      expect(file.use((log) => log.head)).toEqual({ logId: "log-2", seq: 0 });
-      expect(damaged).toHaveLength(1);
+      expect(file.use((log) => log.head)).toEqual({ logId: expect.not.stringMatching(/^log-1$/), seq: 0 });
+      expect(replaced).toEqual([expect.stringContaining("it was damaged (malformed)")]);
     });
   });
 
@@ -183,7 +186,11 @@ describe("a log in a file", () => {
       closed(later);
       copyFileSync(join(folder, "backup"), join(folder, FILE));
       const restored = open();
-      expect(append(restored, "#c")).toMatchObject({ logId: "log-2", seq: 2 });
+      const settlesInMs = LONGEST_USE_MS + 250; // nobody knows what leases the lost part granted
+      expect(append(restored, "#c")).toMatchObject({ logId: "log-2", seq: 2, settlesInMs });
+      expect(replaced).toEqual([
+        `${folder}: it lost purges: it ends with number 1, and purge-log.head beside it says 2`,
+      ]);
     });
 
     test("control: a restart alone keeps the log, and so does a head that was noted before a loss of power", () => {
@@ -197,9 +204,56 @@ describe("a log in a file", () => {
       copyFileSync(join(folder, "older-head"), join(folder, "purge-log.head"));
       const last = open();
       expect(append(last, "#c")).toMatchObject({ logId: "log-1", seq: 3 });
-      closed(last);
-      writeFileSync(join(folder, "purge-log.head"), "{ torn");
-      expect(append(open(), "#d")).toMatchObject({ logId: "log-1", seq: 4 });
+      expect(replaced).toEqual([]);
+    });
+
+    test("control: so does one that an earlier version has noted, or none at all, while no version has written a sum", () => {
+      const file = open();
+      append(file, "#a");
+      closed(file);
+      const asBefore = () => {
+        const database = new DatabaseSync(join(folder, FILE));
+        database.exec("PRAGMA user_version = 0; DROP INDEX state_copy; DROP INDEX repeats_copy");
+        database.close();
+      };
+      asBefore();
+      writeFileSync(join(folder, "purge-log.head"), JSON.stringify({ logId: "log-1", seq: 1 }).padEnd(128));
+      const next = open();
+      expect(append(next, "#b")).toMatchObject({ logId: "log-1", seq: 2 });
+      closed(next);
+      asBefore();
+      rmSync(join(folder, "purge-log.head"));
+      expect(append(open(), "#c")).toMatchObject({ logId: "log-1", seq: 3 });
+      expect(replaced).toEqual([]);
+    });
+  });
+
+  describe("whose noted head cannot be trusted begins another log, because its file may have lost purges, too:", () => {
+    test.each([
+      ["purge-log.head beside it is missing", () => rmSync(join(folder, "purge-log.head"))],
+      ["purge-log.head beside it is damaged", () => writeFileSync(join(folder, "purge-log.head"), "{ torn")],
+      [
+        "purge-log.head beside it is damaged",
+        () => writeFileSync(join(folder, "purge-log.head"), '{"logId":"log-1","seq":0,"sum":1}'),
+      ],
+      [
+        "purge-log.head beside it is of another log",
+        () => writeFileSync(join(folder, "purge-log.head"), '{"logId":"log-0","seq":1}'),
+      ],
+      ["its file was gone", () => rmSync(join(folder, FILE))],
+    ])("%s", (why, harm) => {
+      const file = open();
+      append(file, "#a");
+      closed(file);
+      harm();
+      const next = open();
+      const { logId } = next.use((log) => log.head);
+      expect(logId).not.toBe("log-1");
+      expect(replaced).toEqual([`${folder}: ${why}`]);
+      expect(append(next, "#b")).toMatchObject({ settlesInMs: LONGEST_USE_MS + 250 });
+      closed(next);
+      expect(open().use((log) => log.head.logId)).toBe(logId);
+      expect(replaced).toHaveLength(1);
     });
   });
 

@@ -37,14 +37,16 @@ function open(): LogKeeper {
     clocks: { now: () => scheduler.now(), elapsed: () => scheduler.now() + steppedMs },
     newId: () => "log",
     grant: { leaseMs: 1000, longestViewAgeMs: 1000 },
-    onDamage: (_, cause) => expect.fail(String(cause)),
+    onReplaced: (why) => expect.fail(why),
     open: (path) => {
       database = new DatabaseSync(path);
       return database;
     },
   });
   const onFailure = (cause: unknown) => void failures.push(cause);
-  return new LogKeeper({ file, clock: scheduler, hasStrangers: () => false, onFailure });
+  const onUnwritable = (cause: unknown) => expect.fail(String(cause));
+  const onWritable = () => expect.fail("it was writable all the time");
+  return new LogKeeper({ file, clock: scheduler, hasStrangers: () => false, onFailure, onUnwritable, onWritable });
 }
 
 const head = async () => (await keeper.read(null, 1000)).to;

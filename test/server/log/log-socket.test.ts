@@ -48,14 +48,15 @@ function openFile(): LogFile {
     clocks: systemClock,
     newId: () => "log",
     grant: { leaseMs: 1000, longestViewAgeMs: 1000 },
-    onDamage: (_, cause) => expect.fail(String(cause)),
+    onReplaced: (why) => expect.fail(why),
   });
 }
 
 /** `confirmWithinMs`: default, for as long as a slow machine may take. */
 async function serve(confirmWithinMs = 60_000): Promise<void> {
   const onFailure = (cause: unknown) => expect.fail(String(cause));
-  keeper = new LogKeeper({ file, clock: systemClock, hasStrangers: () => false, confirmWithinMs, onFailure });
+  const disk = { onUnwritable: onFailure, onWritable: () => onFailure("it was writable all the time") };
+  keeper = new LogKeeper({ file, clock: systemClock, hasStrangers: () => false, confirmWithinMs, onFailure, ...disk });
   server = new LogServer(keeper, keeper.readers, {
     brokenPeer: (cause) => broken.push((cause as Error).message),
     purgesRefused: (cause) => told.push((cause as Error).message),

@@ -130,10 +130,11 @@ function settingsOf({ name, token, site }: GivenSite): SiteSettings {
 }
 
 function openLog(folder: string): LogKeeper {
-  const onDamage = () => undefined;
-  const file = new LogFile({ folder, clocks: systemClock, newId: randomUUID, grant: GRANT, onDamage });
+  const onReplaced = () => undefined;
+  const file = new LogFile({ folder, clocks: systemClock, newId: randomUUID, grant: GRANT, onReplaced });
   const onFailure = (cause: unknown) => console.error(cause);
-  return new LogKeeper({ file, clock: systemClock, hasStrangers: () => false, onFailure });
+  const told = { onFailure, onUnwritable: onFailure, onWritable: () => undefined };
+  return new LogKeeper({ file, clock: systemClock, hasStrangers: () => false, ...told });
 }
 
 /** Makes the worker a reader of the log of one site, as the supervisor does over a socket. */

@@ -151,6 +151,14 @@ export class SqlPurgeLog {
     return { logId: id, seq: head };
   }
 
+  /** Begins another log, because this one has lost what it should know, which may include the leases (R13). */
+  replace(): void {
+    const now = this.#now();
+    this.#leases.begin(false, now);
+    this.#leases.noteEarlierLog(this.#settings.longestUseMs, now);
+    this.#sql.exec("UPDATE state SET id = ?", this.#newId());
+  }
+
   /**
    * Records that no view without the purges up to this one can be in use any more, because everybody who could hold one
    * has confirmed them (R24).
@@ -295,10 +303,7 @@ export class SqlPurgeLog {
   #noticeLostHistory(since: Stamp | null): State {
     const state = this.#state();
     if (since?.logId !== state.id || since.seq <= state.head) return state;
-    const now = this.#now();
-    this.#leases.begin(false, now);
-    this.#leases.noteEarlierLog(this.#settings.longestUseMs, now);
-    this.#sql.exec("UPDATE state SET id = ?", this.#newId());
+    this.replace();
     return this.#state();
   }
 
