@@ -27,9 +27,11 @@ export class GrowingTable {
   }
 }
 
-function cellsOf({ seq, at, by, mode, settled, items, itemCount, reason, repeatOf }: PurgeRecord): string[] {
+function cellsOf(purge: PurgeRecord): string[] {
+  const { seq, at, by, mode, settled, waitsFor = [], items, itemCount, reason, repeatOf } = purge;
   const why = [reason ?? "", repeatOf === null ? "" : `(repeats ${repeatOf})`].filter((part) => part !== "").join(" ");
-  return [String(seq), at, by, mode, settled ? "yes" : "not yet", itemsCell(items, itemCount), why].map(printable);
+  const waits = waitsFor.length === 0 ? "not yet" : `waits for ${waitsFor.join(", ")}`;
+  return [String(seq), at, by, mode, settled ? "yes" : waits, itemsCell(items, itemCount), why].map(printable);
 }
 
 /** As many of the items as there is room for, and the number of the others. */

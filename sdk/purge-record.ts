@@ -25,6 +25,8 @@ export interface PurgeRecord {
   repeatOf: number | null;
   /** True if, by the log's clock, no PoP serves the purged responses any more. */
   settled: boolean;
+  /** While it has not settled: the machines that share the log and have not confirmed it, where the log can tell. */
+  waitsFor?: string[] | undefined;
 }
 
 /** A page of the audit trail. */

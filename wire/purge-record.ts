@@ -23,6 +23,8 @@ export const purgeRecordSchema = z.object({
   repeatOf: z.nullable(z.int().check(z.positive())),
   /** True if, by the log's clock, no PoP serves the purged responses any more. */
   settled: z.boolean(),
+  /** While it has not settled: the machines that share the log and have not confirmed it, where the log can tell. */
+  waitsFor: z.optional(z.array(z.string())),
 });
 
 /** The body of `GET /_tidemark/purges`: the newest first. */

@@ -289,6 +289,8 @@ export interface PurgeRecord {
   readonly repeatOf: number | null;
   /** Whether the purge had settled, by the log's clock, when the row was read. */
   readonly settled: boolean;
+  /** The names of the machines that had not confirmed it, while it has not settled. Default: the log cannot tell. */
+  readonly waitsFor?: readonly string[];
 }
 
 /** A page of the audit trail, the newest first. */

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "../../worker/ports.ts";
 import type { AppendRequest } from "../../worker/purges/log/log-contract.ts";
 import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
+import { CountedWarning } from "../counted-warning.ts";
 import type { Clocks } from "../log/clock-steps.ts";
 import { type GrantAtStart, LogFile } from "../log/log-file.ts";
 import type { LogFolder } from "../log/log-folder.ts";
@@ -43,7 +44,14 @@ export async function openLog(
   };
   const settings = logSettings && { settings: logSettings };
   if (sharedLog !== undefined) {
-    return openSharedLog({ url: sharedLog, folder, grant, ...kept, ...settings, random: Math.random });
+    const late = new CountedWarning((line) => report({ kind: "warning", line }));
+    const machines = {
+      onReplaced: (where: string) =>
+        report({ kind: "log-replaced", why: `the one in PostgreSQL at ${where} is another one than before` }),
+      onLateMachines: (names: readonly string[]) =>
+        late.add(`a purge settles by the lease, because ${names.join(", ")} did not confirm it in time`),
+    };
+    return openSharedLog({ url: sharedLog, folder, grant, ...kept, ...settings, ...machines, random: Math.random });
   }
   MachineNote.expectNoneIn(folder);
   const file = new LogFile({

@@ -57,7 +57,21 @@ async function read(
 }
 
 /** A row as the control plane answers it. */
-export function recordBody({ purgeKeys, purgeKeyCount, at, accepted, ...rest }: PurgeRecord): PurgeRecordBody {
+export function recordBody({
+  purgeKeys,
+  purgeKeyCount,
+  at,
+  accepted,
+  waitsFor,
+  ...rest
+}: PurgeRecord): PurgeRecordBody {
   const items = purgeKeys.map(purgeItemText);
-  return { ...rest, at: new Date(at).toISOString(), accepted: { ...accepted }, items, itemCount: purgeKeyCount };
+  return {
+    ...rest,
+    at: new Date(at).toISOString(),
+    accepted: { ...accepted },
+    items,
+    itemCount: purgeKeyCount,
+    ...(waitsFor && { waitsFor: [...waitsFor] }),
+  };
 }

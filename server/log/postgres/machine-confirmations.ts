@@ -22,21 +22,27 @@ interface Waiter {
  * confirms something.
  */
 export class MachineConfirmations {
-  readonly #unconfirmed: (position: Stamp) => Promise<string[]>;
+  readonly #unconfirmed: (position: Stamp) => Promise<ReadonlyMap<string, string>>;
   readonly #clock: Clock;
   readonly #confirmWithinMs: number;
+  readonly #onLate: (names: readonly string[]) => void;
   readonly #latest = new Map<string, Stamp>();
   readonly #late = new Set<string>();
   readonly #waiters = new Set<Waiter>();
 
-  /** `unconfirmed`: asks the log which machines have not confirmed a position. */
+  /**
+   * `unconfirmed`: asks the log which machines have not confirmed a position, for their names. `onLate`: is told of those
+   * whose confirmation a receipt does not have.
+   */
   constructor(
-    unconfirmed: (position: Stamp) => Promise<string[]>,
+    unconfirmed: (position: Stamp) => Promise<ReadonlyMap<string, string>>,
     clock: Clock,
+    onLate: (names: readonly string[]) => void,
     confirmWithinMs = MACHINES_CONFIRM_WITHIN_MS,
   ) {
     this.#unconfirmed = unconfirmed;
     this.#clock = clock;
+    this.#onLate = onLate;
     this.#confirmWithinMs = confirmWithinMs;
   }
 
@@ -61,14 +67,18 @@ export class MachineConfirmations {
     this.#waiters.add(waiter);
     try {
       for (;;) {
-        for (const machine of await this.#unconfirmed(position)) waiter.missing.add(machine);
+        const names = await this.#unconfirmed(position);
+        for (const machine of names.keys()) waiter.missing.add(machine);
         for (const machine of waiter.missing) {
           if (hasReached(this.#latest.get(machine), position)) waiter.missing.delete(machine);
         }
         while (waiter.missing.size > 0 && !isOver && (await this.#isToldOfOne(waiter)));
         if (waiter.missing.size === 0) return true;
         if (isOver) for (const machine of waiter.missing) this.#late.add(machine);
-        if ([...waiter.missing].every((machine) => this.#late.has(machine))) return false;
+        if ([...waiter.missing].every((machine) => this.#late.has(machine))) {
+          this.#onLate([...waiter.missing].map((machine) => names.get(machine)!));
+          return false;
+        }
         waiter.missing.clear();
       }
     } catch {

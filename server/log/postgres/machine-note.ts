@@ -80,14 +80,15 @@ export class MachineNote {
     this.#write(true);
   }
 
-  /** Notes a purge. A position of another log shows that the machine has left the log before. */
-  notePosition(position: NotedPosition): void {
+  /** Notes a purge. Returns whether it is of another log than the last one, which the machine has left then. */
+  notePosition(position: NotedPosition): boolean {
     const before = this.#note.position;
     const isOfAnotherLog = before !== null && before.logId !== position.logId;
-    if (before !== null && !isOfAnotherLog && before.seq >= position.seq) return;
+    if (before !== null && !isOfAnotherLog && before.seq >= position.seq) return false;
     const left = isOfAnotherLog ? [...this.#note.left, before.logId].slice(-MAX_LEFT) : this.#note.left;
     this.#note = { ...this.#note, position, left };
     this.#write(isOfAnotherLog);
+    return isOfAnotherLog;
   }
 
   #read(): Note | null {

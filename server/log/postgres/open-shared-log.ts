@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, renameSync } from "node:fs";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../../worker/ports.ts";
 import type { LogSettings } from "../../../worker/purges/log/log-settings.ts";
@@ -9,7 +9,7 @@ import { SqlLedger } from "../../../worker/purges/log/sql-ledger.ts";
 import type { Clocks } from "../clock-steps.ts";
 import { LOG_FILE } from "../log-file.ts";
 import { sqlOver } from "../node-sql.ts";
-import { StorageError, storageFault } from "../storage-error.ts";
+import { refusesWrites, StorageError, storageFault } from "../storage-error.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
 import { LogChangedError, MachineNote } from "./machine-note.ts";
 import { expectPrimary, PgPurgeLog } from "./pg-purge-log.ts";
@@ -24,19 +24,23 @@ export interface SharedLogOptions extends Omit<SharedLogKeeperOptions, "log" | "
   readonly folder: string;
   readonly clock: Clock & Clocks;
   readonly random: () => number;
+  /** The machine reads another log than before. */
+  readonly onReplaced: (where: string) => void;
   readonly settings?: Partial<LogSettings>;
 }
 
 /** Opens the log that this machine shares with others. Rejects, and leaves nothing open, if it cannot be used. */
 export async function openSharedLog(options: SharedLogOptions): Promise<SharedLogKeeper> {
-  const { url, folder, clock, random, settings } = options;
+  const { url, folder, clock, random, settings, onReplaced } = options;
   if (existsSync(join(folder, LOG_FILE))) throw new LogChangedError(folder, "had a purge log of its own");
   const database = await Database.over({ url, clock, random });
   try {
     const log = await PgPurgeLog.open({
       database,
       note: new MachineNote(folder, randomUUID),
-      name: hostname(),
+      // A host may run several servers, each in a folder of its own.
+      name: `${hostname()}:${dirname(folder)}`,
+      onReplaced: () => onReplaced(database.where),
       newId: randomUUID,
       elapsed: clock.elapsed,
       ...(settings && { settings }),
@@ -65,7 +69,7 @@ export async function expectSharedLog(options: DatabaseOptions): Promise<void> {
   }
 }
 
-/** The counts of this machine. They may be lost with the power; a damaged file is set aside. */
+/** The counts of this machine. They may be lost with the power, and are while the disk takes no writes; a damaged file is set aside. */
 function openLedger(folder: string): DatabaseSync {
   const path = join(folder, LEDGER_FILE);
   const open = () => {
@@ -77,7 +81,9 @@ function openLedger(folder: string): DatabaseSync {
     return open();
   } catch (cause) {
     const fault = storageFault(cause);
-    if (fault !== "damaged") throw fault === null ? cause : new StorageError(folder, fault, cause);
+    if (fault === null) throw cause;
+    if (refusesWrites(folder)) return new DatabaseSync(":memory:"); // until the server starts again
+    if (fault !== "damaged") throw new StorageError(folder, fault, cause);
     for (const suffix of ["", "-wal", "-shm"]) {
       if (existsSync(path + suffix)) renameSync(path + suffix, `${path}.damaged${suffix}`);
     }

@@ -21,7 +21,7 @@ import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
 import type { Database } from "./database.ts";
 import { SharedLogError } from "./database-error.ts";
 import type { MachineNote, NotedPosition } from "./machine-note.ts";
-import { CREATE_SQL, DROP_SQL, READ_SQL, SCHEMA_FORMAT, SCHEMA_LOCK, SETTLE_SQL } from "./schema.ts";
+import { CREATE_SQL, READ_SQL, SCHEMA_FORMAT, SCHEMA_LOCK, SETTLE_SQL, UPGRADE_SQL } from "./schema.ts";
 import type { AuditedPurge, SettlingLog } from "./waited-purges.ts";
 
 /** A key in a reply: two words of its hash, and a number of 64 bits. */
@@ -33,14 +33,20 @@ const MAX_TRIES = 4;
 /** How many heads have their marks remembered, so that any of them can be confirmed. */
 const MAX_MARKS = 1000;
 
-/** A machine that has not been heard of for this long is no reader any more, like a lease (R6). Milliseconds. */
-const FORGOTTEN_AFTER_MS = 24 * 3600 * 1000;
+/**
+ * A machine that has not been heard of for a day, by the database's clock, is no reader any more, like a lease (R6). That
+ * clock may have been set, so the machine has to be silent for this long by the clock of the one that looks, too: a machine
+ * that lives shows it every ten seconds. Milliseconds.
+ */
+const WATCHED_FOR_MS = 10 * 60 * 1000;
 
 export interface PgPurgeLogOptions {
   readonly database: Database;
   readonly note: MachineNote;
-  /** What the owner calls the machine. */
+  /** The name by which the owner knows the machine among the others. */
   readonly name: string;
+  /** The machine reads another log than before. */
+  readonly onReplaced: () => void;
   readonly newId: () => string;
   /** Milliseconds since any fixed moment, on a clock that nobody can set. */
   readonly elapsed: () => number;
@@ -62,6 +68,11 @@ interface ReadRow {
   readonly known_mark: string | null;
   readonly is_registered: boolean;
   readonly keys: Buffer | null;
+}
+
+interface ReadAuditRow extends AuditRow {
+  readonly now: number;
+  readonly waits_for: readonly string[] | null;
 }
 
 /** Another machine, as it was when it was last looked at. */
@@ -163,7 +174,7 @@ export class PgPurgeLog implements SettlingLog {
       before ?? Number.MAX_SAFE_INTEGER,
       max + 1,
     ]);
-    const purges = rows.slice(0, max).map((row) => recordOf(row, row.now));
+    const purges = rows.slice(0, max).map(recordOfRow);
     return { purges, next: rows.length > max ? purges.at(-1)!.seq : null };
   }
 
@@ -173,7 +184,7 @@ export class PgPurgeLog implements SettlingLog {
 
   async audited(seq: number): Promise<AuditedPurge | null> {
     const [row] = await this.#rows("WHERE seq = $2", [seq]);
-    return row ? { record: recordOf(row, row.now), settlesInMs: row.settles_at - row.now } : null;
+    return row ? { record: recordOfRow(row), settlesInMs: row.settles_at - row.now } : null;
   }
 
   /** In how many milliseconds the next repetition is due; `null` if there is none. */
@@ -208,14 +219,14 @@ export class PgPurgeLog implements SettlingLog {
     return row!.counts;
   }
 
-  /** The other machines that have not confirmed the purges up to this one. */
-  async unconfirmed({ logId, seq }: Stamp): Promise<string[]> {
-    const rows = await this.#database.query<{ machine: string }>(
-      `SELECT machine FROM tidemark_log_machines
+  /** The other machines that have not confirmed the purges up to this one, with their names. */
+  async unconfirmed({ logId, seq }: Stamp): Promise<Map<string, string>> {
+    const rows = await this.#database.query<{ machine: string; name: string }>(
+      `SELECT machine, name FROM tidemark_log_machines
         WHERE machine <> $1 AND NOT (coalesce(log_id = $2, false) AND coalesce(confirmed, 0) >= $3)`,
       [this.machine, logId, seq],
     );
-    return rows.map(({ machine }) => machine);
+    return new Map(rows.map(({ machine, name }) => [machine, name]));
   }
 
   /** Records that the purges up to this one have settled, because every machine has confirmed them. */
@@ -242,20 +253,27 @@ export class PgPurgeLog implements SettlingLog {
 
   /** Shows that this machine lives, and forgets machines that have shown no life for a day. */
   async beat(): Promise<void> {
-    const rows = await this.#database.query<{ machine: string; incarnation: string; beat: number }>(
+    const rows = await this.#database.query<{
+      machine: string;
+      incarnation: string;
+      beat: number;
+      is_overdue: boolean;
+    }>(
       `WITH own AS (
          UPDATE tidemark_log_machines SET beat = beat + 1, heard_at = clock_timestamp()
          WHERE machine = $1 AND incarnation = $2
        )
-       SELECT machine, incarnation, beat FROM tidemark_log_machines WHERE machine <> $1`,
+       SELECT machine, incarnation, beat,
+         clock_timestamp() NOT BETWEEN heard_at - interval '1 day' AND heard_at + interval '1 day' AS is_overdue
+       FROM tidemark_log_machines WHERE machine <> $1`,
       [this.machine, this.#incarnation],
     );
     const elapsed = this.#options.elapsed();
-    for (const { machine, incarnation, beat } of rows) {
+    for (const { machine, incarnation, beat, is_overdue: isOverdue } of rows) {
       const seen = this.#seen.get(machine);
       const isSilent = seen?.incarnation === incarnation && seen.beat === beat;
       if (!isSilent) this.#seen.set(machine, { incarnation, beat, since: elapsed });
-      else if (elapsed - seen.since >= FORGOTTEN_AFTER_MS) await this.#forget(machine, incarnation, beat);
+      else if (isOverdue && elapsed - seen.since >= WATCHED_FOR_MS) await this.#forget(machine, incarnation, beat);
     }
     const living = new Set(rows.map(({ machine }) => machine));
     for (const machine of this.#seen.keys()) if (!living.has(machine)) this.#seen.delete(machine);
@@ -286,7 +304,7 @@ export class PgPurgeLog implements SettlingLog {
   async #makeTables(): Promise<void> {
     await this.#database.transaction(async (query) => {
       const [server] = await query("SELECT pg_is_in_recovery() AS is_standby");
-      if (server!.is_standby) throw this.#leaveStandby();
+      if (server!.is_standby) throw standbyError(this.#database);
       await query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
       const [found] = await query("SELECT to_regclass('tidemark_log_format') IS NOT NULL AS exists");
       const [row] = found!.exists ? await query("SELECT format FROM tidemark_log_format") : [];
@@ -295,7 +313,7 @@ export class PgPurgeLog implements SettlingLog {
         const words = `a later version of tidemark made it (format ${format}, and this one knows ${SCHEMA_FORMAT})`;
         throw new SharedLogError(this.#database.where, words, false);
       }
-      if (format < SCHEMA_FORMAT) await query(DROP_SQL + CREATE_SQL);
+      if (format < SCHEMA_FORMAT) await query(format === 0 ? CREATE_SQL : UPGRADE_SQL);
     });
   }
 
@@ -380,8 +398,9 @@ export class PgPurgeLog implements SettlingLog {
     const reader = [this.machine, this.#incarnation, this.#leaseMs];
     const room = this.#settings.maxReplyKeys + 1;
     const [row] = await this.#database.query<ReadRow>(READ_SQL, [...position, ...reader, room]);
-    if (row === undefined || row.log_id === null) throw this.#leaveStandby();
-    return row;
+    if (row?.log_id) return row;
+    this.#database.forgetConnections(); // the address may lead to another server by now
+    throw new SharedLogError(this.#database.where, "it is a standby, or is being restored", true);
   }
 
   async #noticeLostHistory(since: Stamp | null, noted: NotedPosition | null): Promise<void> {
@@ -410,20 +429,21 @@ export class PgPurgeLog implements SettlingLog {
   #noteHead(logId: string, { head, mark }: ReadRow): void {
     if (this.#noted?.logId !== logId) this.#marks.clear();
     if (head > 0 && mark === null) return;
-    this.#note.notePosition({ logId, seq: head, mark: mark ?? "" });
+    if (this.#note.notePosition({ logId, seq: head, mark: mark ?? "" })) this.#options.onReplaced();
     if (mark === null) return;
     this.#marks.set(head, mark);
     if (this.#marks.size > MAX_MARKS) this.#marks.delete(this.#marks.keys().next().value!);
   }
 
-  #rows(where: string, parameters: readonly number[]): Promise<(AuditRow & { now: number })[]> {
-    const text = `SELECT *, tidemark_log_now($1) AS now FROM tidemark_log_audit ${where}`;
+  #rows(where: string, parameters: readonly number[]): Promise<ReadAuditRow[]> {
+    const text = `SELECT *, tidemark_log_now($1) AS now,
+        CASE WHEN settles_at > tidemark_log_now($1) THEN (
+          SELECT array_agg(name ORDER BY name) FROM tidemark_log_machines AS machine
+          WHERE NOT (coalesce(machine.log_id = (SELECT tidemark_log_id(id) FROM tidemark_log), false)
+            AND coalesce(machine.confirmed, 0) >= seq)
+        ) END AS waits_for
+      FROM tidemark_log_audit ${where}`;
     return this.#database.query(text, [this.#now, ...parameters]);
-  }
-
-  #leaveStandby(): SharedLogError {
-    this.#database.forgetConnections(); // the address may lead to another server by now
-    return standbyError(this.#database);
   }
 
   #endless(): SharedLogError {
@@ -442,6 +462,10 @@ function standbyError({ where }: Database): SharedLogError {
 }
 
 type Appended = Omit<Extract<AppendResult, { kind: "appended" }>, "delta">;
+
+function recordOfRow(row: ReadAuditRow): PurgeRecord {
+  return { ...recordOf(row, row.now), ...(row.waits_for && { waitsFor: row.waits_for }) };
+}
 
 /** Whether a position that was read before is not in the log, or is that of another purge (R13). */
 function isLostHistory(row: ReadRow, since: Stamp | null, noted: NotedPosition | null): boolean {

@@ -3,8 +3,8 @@
  * caller, so that no process can hold the lock on the log's row while it is cut off from the database.
  */
 
-/** The format of tables and functions. A supervisor that finds an older one begins another log (R13). */
-export const SCHEMA_FORMAT = 1;
+/** The format of tables and functions. */
+export const SCHEMA_FORMAT = 2;
 
 /** On this channel the functions tell that the log has changed, and which machine has confirmed what. */
 export const CHANNEL = "tidemark_log";
@@ -14,34 +14,59 @@ export const SCHEMA_LOCK = "8388346167743836780";
 
 const TABLES = ["machines", "repeats", "ids", "audit", "keys"];
 
-export const DROP_SQL: string = `
-DROP TABLE IF EXISTS tidemark_log, tidemark_log_format, ${TABLES.map((name) => `tidemark_log_${name}`).join(", ")};
+const DROP_FUNCTIONS = `
 DROP FUNCTION IF EXISTS tidemark_log_append, tidemark_log_run_due, tidemark_log_confirm, tidemark_log_notice,
   tidemark_log_replace, tidemark_log_add, tidemark_log_forget, tidemark_log_now, tidemark_log_id;
 `;
 
+const DROP_SQL = `
+DROP TABLE IF EXISTS tidemark_log, tidemark_log_format, ${TABLES.map((name) => `tidemark_log_${name}`).join(", ")};
+${DROP_FUNCTIONS}
+`;
+
 /**
- * A log's id holds the identifiers of the database and its system, so that a copy is another log, and the timeline, which
- * PostgreSQL changes when a standby is promoted and when a backup is restored (R13). A standby has none, and so grants
- * nothing.
+ * A part of the log's id that no dump holds: PostgreSQL dumps no generated column and makes its value anew when the row is
+ * restored, wherever to and however. That takes a function which is called immutable and is not. The row is written once,
+ * so nothing else makes the value anew. An older dump that is restored leaves this table as it was.
  */
-const IDENTITY = `
+const RESTORE = `
+DROP TABLE IF EXISTS tidemark_log_restore;
+DROP FUNCTION IF EXISTS tidemark_log_new_restore;
+CREATE FUNCTION tidemark_log_new_restore() RETURNS TEXT LANGUAGE sql IMMUTABLE AS $$
+  SELECT left(gen_random_uuid()::text, 8)
+$$;
+CREATE TABLE tidemark_log_restore (
+  is_only BOOLEAN PRIMARY KEY DEFAULT true CHECK (is_only),
+  id TEXT GENERATED ALWAYS AS (tidemark_log_new_restore()) STORED
+);
+INSERT INTO tidemark_log_restore DEFAULT VALUES;
+`;
+
+const LOG = `
 CREATE TABLE tidemark_log_format (format INTEGER NOT NULL);
 INSERT INTO tidemark_log_format VALUES (${SCHEMA_FORMAT});
 
 CREATE TABLE tidemark_log (
-  is_only BOOLEAN PRIMARY KEY DEFAULT true CHECK (is_only),
-  id TEXT NOT NULL DEFAULT left(replace(gen_random_uuid()::text, '-', ''), 16),
+  is_only BOOLEAN PRIMARY KEY DEFAULT true CHECK (is_only), id TEXT NOT NULL DEFAULT left(gen_random_uuid()::text, 8),
   head BIGINT NOT NULL DEFAULT 0, floor BIGINT NOT NULL DEFAULT 0, keys BIGINT NOT NULL DEFAULT 0,
   hard BIGINT NOT NULL DEFAULT 0, soft BIGINT NOT NULL DEFAULT 0, invalidate BIGINT NOT NULL DEFAULT 0
 );
 INSERT INTO tidemark_log DEFAULT VALUES;
+`;
 
-CREATE FUNCTION tidemark_log_id(own TEXT) RETURNS TEXT LANGUAGE sql AS $$
-  SELECT CASE WHEN pg_is_in_recovery() THEN NULL ELSE
-    concat_ws('-', own, ltrim(substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), '0'),
-      (SELECT oid FROM pg_database WHERE datname = current_database()),
-      (SELECT system_identifier FROM pg_control_system())) END
+/**
+ * A log's id changes with whatever may bring back an older state (R13): with each restore of a dump; with the identifiers
+ * of the database and its system, so that a copy is another log; and with the timeline, which PostgreSQL changes when a
+ * standby is promoted and when it recovers a backup. A standby has none, and so grants nothing, and neither has a log whose
+ * tables are being restored. The function is stable, so that it sees the snapshot of the statement that calls it (R14).
+ */
+const IDENTITY = `
+CREATE FUNCTION tidemark_log_id(own TEXT) RETURNS TEXT LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN NOT pg_is_in_recovery() THEN
+    own || '-' || (SELECT id FROM tidemark_log_restore)
+      || '-' || ltrim(substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), '0')
+      || '-' || (SELECT oid FROM pg_database WHERE datname = current_database())
+      || '-' || (SELECT system_identifier FROM pg_control_system()) END
 $$;
 
 CREATE FUNCTION tidemark_log_now(given BIGINT) RETURNS BIGINT LANGUAGE sql AS $$
@@ -143,13 +168,14 @@ END $$;
 
 /**
  * A number that a machine has read and that is not in the log, or is the number of another purge, shows that the log's
- * storage went back in time (R13).
+ * storage went back in time (R13). Without an id, the log is replaced in any case: that is for the owner, who has put back
+ * its files.
  */
 const HISTORY = `
-CREATE FUNCTION tidemark_log_replace(old_id TEXT) RETURNS VOID LANGUAGE plpgsql AS $$
+CREATE FUNCTION tidemark_log_replace(old_id TEXT DEFAULT NULL) RETURNS VOID LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM FROM tidemark_log FOR UPDATE;
-  UPDATE tidemark_log SET id = left(replace(gen_random_uuid()::text, '-', ''), 16) WHERE tidemark_log_id(id) = old_id;
+  UPDATE tidemark_log SET id = left(gen_random_uuid()::text, 8) WHERE old_id IS NULL OR tidemark_log_id(id) = old_id;
   PERFORM pg_notify('${CHANNEL}', '');
 END $$;
 
@@ -231,7 +257,15 @@ BEGIN
 END $$;
 `;
 
-export const CREATE_SQL: string = IDENTITY + CONTENTS + NUMBERS + HISTORY + CALLS;
+const FUNCTIONS = IDENTITY + NUMBERS + HISTORY + CALLS;
+
+/** Makes a log where there is none, or what is left of one. */
+export const CREATE_SQL: string = DROP_SQL + RESTORE + LOG + CONTENTS + FUNCTIONS;
+
+/** Makes the format from an older one. The id changes, and the audit trail stays. */
+export const UPGRADE_SQL: string = `${DROP_FUNCTIONS + RESTORE + FUNCTIONS}
+UPDATE tidemark_log_format SET format = ${SCHEMA_FORMAT};
+`;
 
 /**
  * A reply to a reader, in one statement and so from one snapshot (R14): the head, the purges after the reader's position

@@ -44,6 +44,8 @@ export interface SharedLogKeeperOptions extends KeeperOptions {
   readonly grant: GrantAtStart;
   /** How long a receipt waits for other machines' confirmations: milliseconds. Default: 500. */
   readonly machinesConfirmWithinMs?: number;
+  /** A purge settles by the lease, because the machines of these names did not confirm it in time. */
+  readonly onLateMachines: (names: readonly string[]) => void;
 }
 
 /**
@@ -69,12 +71,12 @@ export class SharedLogKeeper implements ServedLog {
   #isClosed = false;
 
   private constructor(options: SharedLogKeeperOptions, first: ViewDelta) {
-    const { log, clock, hasStrangers, confirmWithinMs, machinesConfirmWithinMs } = options;
+    const { log, clock, hasStrangers, confirmWithinMs, machinesConfirmWithinMs, onLateMachines } = options;
     this.#options = options;
     this.#log = log;
     this.#latest = first;
     const unconfirmed = (position: Stamp) => log.unconfirmed(position);
-    this.#machines = new MachineConfirmations(unconfirmed, clock, machinesConfirmWithinMs);
+    this.#machines = new MachineConfirmations(unconfirmed, clock, onLateMachines, machinesConfirmWithinMs);
     this.#waited = new WaitedPurges(log, clock);
     const pushed = {
       head: () => headOf(this.#latest),

@@ -51,9 +51,9 @@ export class WaitedPurges {
       for (;;) {
         const bound = this.#clock.wait(Math.max(1, found.settlesInMs));
         const because = await Promise.race([waiter.promise, bound.over, isOver]).finally(() => bound.cancel());
-        if (because === "settled") return { ...found.record, settled: true };
+        if (because === "settled") return settled(found.record);
         const now = await this.#log.audited(seq).catch(() => undefined);
-        if (now === undefined) return { ...found.record, settled: because !== "over" };
+        if (now === undefined) return because === "over" ? found.record : settled(found.record);
         if (now === null || now.record.settled || because === "over") return now?.record ?? null;
         found = now;
       }
@@ -119,4 +119,8 @@ export class WaitedPurges {
 
 function closedError(): Error {
   return new Error("the purge log was closed");
+}
+
+function settled({ waitsFor: _, ...record }: PurgeRecord): PurgeRecord {
+  return { ...record, settled: true };
 }

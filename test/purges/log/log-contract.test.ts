@@ -234,6 +234,7 @@ class PostgresSubject implements Subject {
       name: "machine",
       newId: randomUUID,
       elapsed: () => this.now,
+      onReplaced: () => undefined,
       now: () => this.now,
     });
   }

@@ -23,6 +23,8 @@ export interface MachineOptions {
   readonly folder?: string;
   /** Whether it hears notices of the database. Default: true. */
   readonly hears?: boolean;
+  /** The name by which its owner knows it. Default: `machine`. */
+  readonly name?: string;
   /** Its own clock that nobody can set. */
   readonly elapsed?: () => number;
   /** By how much its wall clock is ahead. Default: not at all. */
@@ -34,6 +36,8 @@ export interface MachineOptions {
 export class MachineUnderTest {
   readonly folder: string;
   readonly failures: unknown[] = [];
+  /** What it has told its owner of: that the log was replaced, and which machines were late. */
+  readonly told: readonly string[];
   readonly log: PgPurgeLog;
   readonly database: Database;
   readonly keeper: SharedLogKeeper;
@@ -43,24 +47,32 @@ export class MachineUnderTest {
   /** Whether its worker takes in what is pushed. */
   isListening = true;
 
-  private constructor(folder: string, log: PgPurgeLog, database: Database, keeper: SharedLogKeeper) {
+  private constructor(folder: string, told: string[], log: PgPurgeLog, database: Database, keeper: SharedLogKeeper) {
     this.folder = folder;
+    this.told = told;
     this.log = log;
     this.database = database;
     this.keeper = keeper;
   }
 
   static async start(url: string, options: MachineOptions = {}): Promise<MachineUnderTest> {
-    const { folder = mkdtempSync(join(tmpdir(), "tidemark-")), hears = true, hasStrangers = () => false } = options;
+    const {
+      folder = mkdtempSync(join(tmpdir(), "tidemark-")),
+      hears = true,
+      hasStrangers = () => false,
+      name = "machine",
+    } = options;
     const database = await Database.over({ url, clock: systemClock, random: Math.random });
     const elapsed = options.elapsed ?? systemClock.elapsed;
     const now = () => systemClock.now() + (options.clockAheadMs ?? 0);
     const counts = new DatabaseSync(":memory:");
     let machine: MachineUnderTest | undefined;
     const failures: unknown[] = [];
+    const told: string[] = [];
     try {
       const note = new MachineNote(folder, randomUUID);
-      const log = await PgPurgeLog.open({ database, note, name: "machine", newId: randomUUID, elapsed });
+      const onReplaced = () => void told.push("replaced");
+      const log = await PgPurgeLog.open({ database, note, name, newId: randomUUID, elapsed, onReplaced });
       const deaf = { listen: () => new Promise<never>(() => undefined), close: () => database.close() };
       const keeper = await SharedLogKeeper.open({
         log,
@@ -77,8 +89,9 @@ export class MachineUnderTest {
         confirmWithinMs: PATIENT_MS,
         machinesConfirmWithinMs: PATIENT_MS,
         onFailure: (cause) => failures.push(cause),
+        onLateMachines: (names) => told.push(`late: ${names.join(", ")}`),
       });
-      machine = new MachineUnderTest(folder, log, database, keeper);
+      machine = new MachineUnderTest(folder, told, log, database, keeper);
       machine.failures.push(...failures);
       await machine.#admitWorker();
       return machine;
