@@ -11,6 +11,7 @@ import {
   type AppendRequest,
   type AppendResult,
   ITEM_WORDS,
+  REMEMBERED_MS,
   type ReaderPosition,
   type ViewDelta,
 } from "../../../worker/purges/log/log-contract.ts";
@@ -28,7 +29,7 @@ import type { AuditedPurge, SettlingLog } from "./waited-purges.ts";
 const KEY_BYTES = 16;
 
 /** How often a call begins anew because the log has just been replaced, or the machine's row is gone. */
-const MAX_TRIES = 4;
+const MAX_TRIES = 6;
 
 /** How many heads have their marks remembered, so that any of them can be confirmed. */
 const MAX_MARKS = 1000;
@@ -39,6 +40,9 @@ const MAX_MARKS = 1000;
  * that lives shows it every ten seconds. Milliseconds.
  */
 const WATCHED_FOR_MS = 10 * 60 * 1000;
+
+/** What a purge waits for beside machines, in a log that has taken the place of another one (R13). */
+const READERS_BEFORE = "machines of the log before this one";
 
 export interface PgPurgeLogOptions {
   readonly database: Database;
@@ -58,6 +62,8 @@ export interface PgPurgeLogOptions {
 /** A row of `READ_SQL`. */
 interface ReadRow {
   readonly log_id: string | null;
+  readonly comes_from_another: boolean;
+  readonly is_met: boolean;
   readonly head: number;
   readonly floor: number;
   readonly hard: number;
@@ -110,7 +116,7 @@ export class PgPurgeLog implements SettlingLog {
     this.#database = options.database;
     this.#note = options.note;
     this.#settings = { ...LOG_SETTINGS, ...options.settings };
-    this.#bounds = JSON.stringify({ ...this.#settings, minIdMs: MIN_ID_MS });
+    this.#bounds = JSON.stringify({ ...this.#settings, minIdMs: MIN_ID_MS, rememberedMs: REMEMBERED_MS });
     this.#incarnation = options.newId();
     let longest: LeasesOnRecord | null = null;
     this.#leases = new GrantedLeases({
@@ -236,7 +242,7 @@ export class PgPurgeLog implements SettlingLog {
     await this.#database.query(
       `UPDATE tidemark_log_audit SET settles_at = tidemark_log_now($1)
         WHERE seq > $2 AND seq <= $3 AND settles_at > tidemark_log_now($1)
-          AND $4 = (SELECT tidemark_log_id(id) FROM tidemark_log)`,
+          AND $4 = (SELECT tidemark_log_id(id) FROM tidemark_log WHERE (longest_until >= tidemark_log_now($1)) IS NOT TRUE)`,
       [this.#now, from, seq, logId],
     );
     this.#settled = { logId, seq };
@@ -384,9 +390,10 @@ export class PgPurgeLog implements SettlingLog {
       const noted = this.#noted; // another reply may note a later one meanwhile
       const row = await this.#readRow(since, noted);
       const logId = row.log_id!;
-      if (!row.is_registered) await this.#registerInsteadOf(machine);
-      else if (this.#note.hasLeft(logId)) await this.#replace(logId);
+      if (this.#note.hasLeft(logId)) await this.#replace(logId);
       else if (isLostHistory(row, since, noted)) await this.#noticeLostHistory(since, noted);
+      else if (!row.is_met) await this.#meet(row);
+      else if (!row.is_registered) await this.#registerInsteadOf(machine);
       else return this.#delta(since, row, leaseMs);
     }
     throw this.#endless();
@@ -397,10 +404,15 @@ export class PgPurgeLog implements SettlingLog {
     const position = [since?.logId ?? "", since?.seq ?? 0, unread.from, unread.to, noted?.seq ?? 0];
     const reader = [this.machine, this.#incarnation, this.#leaseMs];
     const room = this.#settings.maxReplyKeys + 1;
-    const [row] = await this.#database.query<ReadRow>(READ_SQL, [...position, ...reader, room]);
+    const rest = [room, noted?.logId ?? "", REMEMBERED_MS, this.#now];
+    const [row] = await this.#database.query<ReadRow>(READ_SQL, [...position, ...reader, ...rest]);
     if (row?.log_id) return row;
     this.#database.forgetConnections(); // the address may lead to another server by now
     throw new SharedLogError(this.#database.where, "it is a standby, or is being restored", true);
+  }
+
+  async #meet({ comes_from_another: comesFromAnother }: ReadRow): Promise<void> {
+    await this.#database.query("SELECT tidemark_log_meet($1, $2, $3)", [comesFromAnother, this.#bounds, this.#now]);
   }
 
   async #noticeLostHistory(since: Stamp | null, noted: NotedPosition | null): Promise<void> {
@@ -438,9 +450,12 @@ export class PgPurgeLog implements SettlingLog {
   #rows(where: string, parameters: readonly number[]): Promise<ReadAuditRow[]> {
     const text = `SELECT *, tidemark_log_now($1) AS now,
         CASE WHEN settles_at > tidemark_log_now($1) THEN (
-          SELECT array_agg(name ORDER BY name) FROM tidemark_log_machines AS machine
-          WHERE NOT (coalesce(machine.log_id = (SELECT tidemark_log_id(id) FROM tidemark_log), false)
-            AND coalesce(machine.confirmed, 0) >= seq)
+          SELECT array_agg(name ORDER BY name) FROM (
+            SELECT name FROM tidemark_log_machines AS machine
+            WHERE NOT (coalesce(machine.log_id = (SELECT tidemark_log_id(id) FROM tidemark_log), false)
+              AND coalesce(machine.confirmed, 0) >= seq)
+            UNION ALL SELECT '${READERS_BEFORE}' FROM tidemark_log WHERE longest_until >= tidemark_log_now($1)
+          ) AS waiting
         ) END AS waits_for
       FROM tidemark_log_audit ${where}`;
     return this.#database.query(text, [this.#now, ...parameters]);

@@ -16,7 +16,8 @@ const TABLES = ["machines", "repeats", "ids", "audit", "keys"];
 
 const DROP_FUNCTIONS = `
 DROP FUNCTION IF EXISTS tidemark_log_append, tidemark_log_run_due, tidemark_log_confirm, tidemark_log_notice,
-  tidemark_log_replace, tidemark_log_add, tidemark_log_forget, tidemark_log_now, tidemark_log_id;
+  tidemark_log_replace, tidemark_log_meet, tidemark_log_longest, tidemark_log_add, tidemark_log_forget, tidemark_log_now,
+  tidemark_log_id;
 `;
 
 const DROP_SQL = `
@@ -42,6 +43,12 @@ CREATE TABLE tidemark_log_restore (
 INSERT INTO tidemark_log_restore DEFAULT VALUES;
 `;
 
+/**
+ * The whole id under which readers have last met the log; when they first did, unless it is known what was granted before;
+ * and until when a purge waits for the longest use that a site may ask for, because that is not known (R13).
+ */
+const MET_COLUMNS = "met_as TEXT, met_at BIGINT, longest_until BIGINT";
+
 const LOG = `
 CREATE TABLE tidemark_log_format (format INTEGER NOT NULL);
 INSERT INTO tidemark_log_format VALUES (${SCHEMA_FORMAT});
@@ -49,7 +56,8 @@ INSERT INTO tidemark_log_format VALUES (${SCHEMA_FORMAT});
 CREATE TABLE tidemark_log (
   is_only BOOLEAN PRIMARY KEY DEFAULT true CHECK (is_only), id TEXT NOT NULL DEFAULT left(gen_random_uuid()::text, 8),
   head BIGINT NOT NULL DEFAULT 0, floor BIGINT NOT NULL DEFAULT 0, keys BIGINT NOT NULL DEFAULT 0,
-  hard BIGINT NOT NULL DEFAULT 0, soft BIGINT NOT NULL DEFAULT 0, invalidate BIGINT NOT NULL DEFAULT 0
+  hard BIGINT NOT NULL DEFAULT 0, soft BIGINT NOT NULL DEFAULT 0, invalidate BIGINT NOT NULL DEFAULT 0,
+  ${MET_COLUMNS}
 );
 INSERT INTO tidemark_log DEFAULT VALUES;
 `;
@@ -102,6 +110,37 @@ CREATE TABLE tidemark_log_machines (
 );
 `;
 
+/**
+ * Readers meet a log before they use it. One that they knew under another id has taken the place of that: its rows of machines
+ * may be old, and machines may live of which it has no row. So every machine registers anew, and for a day purges wait for
+ * the longest use. A log that was made new has taken the place of another if a reader comes from there within a day.
+ */
+const MEETING = `
+CREATE FUNCTION tidemark_log_meet(comes_from_another BOOLEAN, bounds JSONB, given_now BIGINT) RETURNS VOID
+LANGUAGE plpgsql AS $$
+DECLARE log tidemark_log; remembered BIGINT := (bounds->>'rememberedMs')::bigint; moment BIGINT;
+BEGIN
+  SELECT * INTO log FROM tidemark_log FOR UPDATE;
+  moment := tidemark_log_now(given_now);
+  IF log.met_as IS DISTINCT FROM tidemark_log_id(log.id) THEN
+    IF log.met_as IS NOT NULL THEN
+      DELETE FROM tidemark_log_machines;
+      comes_from_another := true;
+    END IF;
+    log.met_at := moment;
+    UPDATE tidemark_log SET met_as = tidemark_log_id(id), met_at = moment;
+  END IF;
+  IF comes_from_another AND moment <= log.met_at + remembered THEN
+    UPDATE tidemark_log SET longest_until = log.met_at + remembered;
+  END IF;
+END $$;
+
+CREATE FUNCTION tidemark_log_longest(moment BIGINT, bounds JSONB) RETURNS BIGINT LANGUAGE sql AS $$
+  SELECT greatest((SELECT max(lease_ms) FROM tidemark_log_machines),
+    CASE WHEN moment <= longest_until THEN (bounds->>'longestUseMs')::bigint ELSE 0 END) FROM tidemark_log
+$$;
+`;
+
 /** Numbers are given out under a lock on the log's one row, which lasts until the commit. */
 const NUMBERS = `
 CREATE FUNCTION tidemark_log_forget(up_to BIGINT) RETURNS VOID LANGUAGE plpgsql AS $$
@@ -123,8 +162,9 @@ BEGIN
     DELETE FROM tidemark_log_keys;
     DELETE FROM tidemark_log_audit;
     DELETE FROM tidemark_log_ids;
-    DELETE FROM tidemark_log;
-    INSERT INTO tidemark_log DEFAULT VALUES;
+    UPDATE tidemark_log SET id = left(gen_random_uuid()::text, 8), head = 0, floor = 0, keys = 0, hard = 0, soft = 0,
+      invalidate = 0;
+    UPDATE tidemark_log SET met_as = tidemark_log_id(id), met_at = NULL; -- the machines of this log are known
     n := 1;
   END IF;
   WITH raised AS (
@@ -137,7 +177,7 @@ BEGIN
     hard = CASE purge->>'mode' WHEN 'hard' THEN n ELSE hard END,
     soft = CASE purge->>'mode' WHEN 'soft' THEN n ELSE soft END,
     invalidate = CASE purge->>'mode' WHEN 'invalidate' THEN n ELSE invalidate END;
-  SELECT coalesce(max(lease_ms), 0) + (purge->>'skewMs')::bigint INTO settles_in FROM tidemark_log_machines;
+  settles_in := tidemark_log_longest(moment, bounds) + (purge->>'skewMs')::bigint;
   INSERT INTO tidemark_log_audit VALUES (n, moment, purge->>'by', purge->>'reason', purge->>'mode', purge->>'accepted',
     purge->>'purgeKeys', (purge->>'purgeKeyCount')::integer, given_id, repeated, moment + settles_in);
   IF given_id IS NOT NULL THEN
@@ -198,6 +238,7 @@ const CALLS = `
 CREATE FUNCTION tidemark_log_append(purge JSONB, known JSONB, reader JSONB, bounds JSONB, given_now BIGINT)
 RETURNS JSONB LANGUAGE plpgsql AS $$
 DECLARE n BIGINT; moment BIGINT; settles_in BIGINT; earlier tidemark_log_ids; log_id TEXT;
+  may_be_confirmed BOOLEAN;
 BEGIN
   -- A purge that was acknowledged must survive a crash of the database, whatever else its owner puts up with.
   IF current_setting('synchronous_commit') = 'off' THEN
@@ -206,19 +247,21 @@ BEGIN
   PERFORM FROM tidemark_log FOR UPDATE;
   moment := tidemark_log_now(given_now);
   PERFORM tidemark_log_notice(known);
+  PERFORM tidemark_log_meet(EXISTS (SELECT FROM jsonb_array_elements(known) AS one, tidemark_log AS log
+    WHERE one->>'logId' <> tidemark_log_id(log.id)), bounds, given_now);
   IF NOT EXISTS (SELECT FROM tidemark_log_machines WHERE machine = reader->>'machine'
       AND incarnation = reader->>'incarnation' AND lease_ms >= (reader->>'leaseMs')::bigint) THEN
     RETURN NULL;
   END IF;
-  SELECT max(lease_ms) + (purge->>'skewMs')::bigint INTO settles_in FROM tidemark_log_machines;
-  SELECT tidemark_log_id(id) INTO log_id FROM tidemark_log;
+  settles_in := tidemark_log_longest(moment, bounds) + (purge->>'skewMs')::bigint;
+  SELECT tidemark_log_id(id), (moment <= longest_until) IS NOT TRUE INTO log_id, may_be_confirmed FROM tidemark_log;
   IF purge->>'id' IS NOT NULL THEN
     SELECT * INTO earlier FROM tidemark_log_ids WHERE id = purge->>'id';
     IF FOUND AND (earlier.content IS DISTINCT FROM purge->>'content' OR earlier.mode <> purge->>'mode') THEN
       RETURN jsonb_build_object('kind', 'conflict');
     ELSIF FOUND THEN
       RETURN jsonb_build_object('kind', 'appended', 'logId', log_id, 'seq', earlier.seq, 'at', earlier.at,
-        'settlesInMs', settles_in, 'replayed', true);
+        'settlesInMs', settles_in, 'maySettleSooner', may_be_confirmed, 'replayed', true);
     END IF;
   END IF;
   n := tidemark_log_add(purge, NULL, moment, bounds);
@@ -229,7 +272,7 @@ BEGIN
   -- After the highest number of all, another log has begun.
   SELECT tidemark_log_id(id) INTO log_id FROM tidemark_log;
   RETURN jsonb_build_object('kind', 'appended', 'logId', log_id, 'seq', n, 'at', moment, 'settlesInMs', settles_in,
-    'replayed', false);
+    'maySettleSooner', may_be_confirmed, 'replayed', false);
 END $$;
 
 CREATE FUNCTION tidemark_log_run_due(bounds JSONB, given_now BIGINT) RETURNS VOID LANGUAGE plpgsql AS $$
@@ -257,24 +300,34 @@ BEGIN
 END $$;
 `;
 
-const FUNCTIONS = IDENTITY + NUMBERS + HISTORY + CALLS;
+const FUNCTIONS = IDENTITY + MEETING + NUMBERS + HISTORY + CALLS;
 
 /** Makes a log where there is none, or what is left of one. */
 export const CREATE_SQL: string = DROP_SQL + RESTORE + LOG + CONTENTS + FUNCTIONS;
 
-/** Makes the format from an older one. The id changes, and the audit trail stays. */
-export const UPGRADE_SQL: string = `${DROP_FUNCTIONS + RESTORE + FUNCTIONS}
+/** Makes the format from an older one. The id changes, and the audit trail and the rows of machines stay. */
+export const UPGRADE_SQL: string = `${DROP_FUNCTIONS + RESTORE}
+ALTER TABLE tidemark_log ADD COLUMN ${MET_COLUMNS.replaceAll(", ", ", ADD COLUMN ")};
+${FUNCTIONS}
+UPDATE tidemark_log SET met_as = tidemark_log_id(id);
 UPDATE tidemark_log_format SET format = ${SCHEMA_FORMAT};
 `;
 
 /**
  * A reply to a reader, in one statement and so from one snapshot (R14): the head, the purges after the reader's position
- * and in its unread range, and whether the machine is registered for the lease that is asked for.
+ * and in its unread range; whether its readers have met the log, also as one that took the place of another; and whether the
+ * machine is registered for the lease that is asked for.
  */
 export const READ_SQL = `
 WITH log AS MATERIALIZED (SELECT *, tidemark_log_id(id) AS log_id FROM tidemark_log),
-  asked AS (SELECT *, CASE WHEN log_id = $1 THEN $2::bigint ELSE 0 END AS since FROM log)
-SELECT log_id, head, floor, hard, soft, invalidate, since,
+  asked AS (
+    SELECT *, CASE WHEN log_id = $1 THEN $2::bigint ELSE 0 END AS since,
+      ($1 <> '' AND $1 <> log_id) OR ($10::text <> '' AND $10 <> log_id) AS comes_from_another
+    FROM log
+  )
+SELECT log_id, comes_from_another, 
+  met_as IS NOT DISTINCT FROM log_id AND NOT (comes_from_another AND tidemark_log_now($12) <= met_at + $11::bigint
+    AND longest_until IS DISTINCT FROM met_at + $11::bigint) IS TRUE AS is_met, head, floor, hard, soft, invalidate, since,
   (SELECT mark FROM tidemark_log_audit WHERE seq = asked.head) AS mark,
   (SELECT mark FROM tidemark_log_audit WHERE seq = $5) AS known_mark,
   EXISTS (SELECT FROM tidemark_log_machines WHERE machine = $6 AND incarnation = $7 AND lease_ms >= $8) AS is_registered,
@@ -296,7 +349,9 @@ FROM asked
  * The second ones are recorded as settled.
  */
 export const SETTLE_SQL = `
-WITH log AS MATERIALIZED (SELECT tidemark_log_id(id) AS id FROM tidemark_log),
+WITH log AS MATERIALIZED (
+    SELECT tidemark_log_id(id) AS id FROM tidemark_log WHERE (longest_until >= tidemark_log_now($1)) IS NOT TRUE
+  ),
   by_all AS (
     SELECT min(CASE WHEN machine.log_id = log.id THEN coalesce(machine.confirmed, 0) ELSE 0 END) AS seq
     FROM log LEFT JOIN tidemark_log_machines AS machine ON true

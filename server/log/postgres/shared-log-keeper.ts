@@ -141,11 +141,12 @@ export class SharedLogKeeper implements ServedLog {
     const hasSettled = (await Promise.all([own, others])).every((each) => each);
     onStep?.("confirmed", purge);
     if (headOf(this.#latest).logId !== result.logId) return result;
+    if (!result.maySettleSooner) return result; // machines may live of which nobody knows (R13)
     // A machine that is late may confirm after all, or leave.
     if (!hasSettled) return { ...result, maySettleSooner: !this.#options.hasStrangers() };
     await this.#log.settleUpTo(position).catch(this.#options.onFailure); // the row only counts as unsettled for longer
     this.#waited.noteConfirmed();
-    return { ...result, settlesInMs: 0 };
+    return { ...result, settlesInMs: 0, maySettleSooner: false };
   }
 
   list(before: number | null, limit: number): Promise<PurgeRecordPage> {

@@ -32,6 +32,8 @@ export interface PostgresServer {
   standby(isFollowing?: boolean): Promise<PostgresServer>;
   /** Makes a standby the primary. */
   promote(): Promise<void>;
+  /** Dumps a database; the result restores it into one, with these arguments of `pg_restore`. */
+  dump(database: string): (into: string, ...args: string[]) => void;
   /** Copies the files of the server, which must not be running, aside; the result puts them back. */
   copyFiles(): () => void;
   stop(): Promise<void>;
@@ -132,6 +134,12 @@ async function startIn(folder: string, options: PostgresOptions): Promise<Postgr
     },
     async promote() {
       runProgram(folder, "pg_ctl", ["promote", "-w", "-D", data]);
+    },
+    dump(database) {
+      const file = join(folder, `${database}.dump`);
+      const at = ["-h", folder, "-p", String(port ?? 5432), "-U", USER];
+      runProgram(folder, "pg_dump", [...at, "-Fc", "-f", file, database]);
+      return (into, ...args) => runProgram(folder, "pg_restore", [...at, "-d", into, ...args, file]);
     },
     copyFiles() {
       const aside = `${data}-aside`;
