@@ -54,6 +54,7 @@ const OF_THE_GATE = [
   "test/runtime/*.test.ts",
   "test/sdk/outbox/pg.test.ts",
   "test/server/disk/crashes.test.ts",
+  "test/server/log/kills.test.ts",
   "test/server/log/postgres/*.test.ts",
   "test/server/processes/kills.test.ts",
   "test/server/processes/supervisor.test.ts",

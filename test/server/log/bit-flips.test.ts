@@ -14,6 +14,7 @@ const DRAWS = byDepth({ test: 100, gate: 1_000, all: 20_000 });
 /** In memory it need not wait for a disk. */
 const PLACE = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 const FILES = ["purge-log.sqlite", "purge-log.sqlite-wal", "purge-log.sqlite-shm", "purge-log.head"];
+const STOPPED_FILES = ["purge-log.sqlite", "purge-log.head"];
 const MODES = ["hard", "soft", "invalidate"] as const;
 
 /** A page that was stored just before a purge of it, which has settled. */
@@ -22,8 +23,8 @@ interface OldPage {
   readonly stamp: Stamp;
 }
 
-/** A folder as its server left it that was killed, by the names of the files. */
-interface KilledLog {
+/** A folder as its server left it, by the names of the files. */
+interface LeftLog {
   readonly files: ReadonlyMap<string, Buffer>;
   readonly head: Stamp;
   readonly pages: readonly OldPage[];
@@ -48,8 +49,8 @@ function open(path: string): LogFile {
   });
 }
 
-/** Purges in each of several lives of a server, the last of which is killed. */
-function killed(purgesOfLives: readonly number[]): KilledLog {
+/** Purges in each of several lives of a server, the last of which ends in this way. */
+function left(purgesOfLives: readonly number[], end: "killed" | "stopped"): LeftLog {
   replaced = [];
   const path = mkdtempSync(join(folder, "living-"));
   const pages: OldPage[] = [];
@@ -66,19 +67,20 @@ function killed(purgesOfLives: readonly number[]): KilledLog {
       pages.push({ key, stamp });
     }
     const isLast = life === purgesOfLives.length - 1;
-    if (isLast) cpSync(path, `${path}-killed`, { recursive: true });
     const head = file.use((log) => log.head);
+    if (isLast && end === "killed") cpSync(path, `${path}-left`, { recursive: true });
     file.close();
     if (!isLast) continue;
-    const names = readdirSync(`${path}-killed`);
-    expect(names.toSorted()).toEqual(FILES.toSorted());
-    return { files: new Map(names.map((name) => [name, readFileSync(join(`${path}-killed`, name))])), head, pages };
+    if (end === "stopped") cpSync(path, `${path}-left`, { recursive: true });
+    const names = readdirSync(`${path}-left`);
+    expect(names.toSorted()).toEqual((end === "killed" ? FILES : STOPPED_FILES).toSorted());
+    return { files: new Map(names.map((name) => [name, readFileSync(join(`${path}-left`, name))])), head, pages };
   }
   throw new Error("a log has at least one life");
 }
 
 /** Starts the next server on these files. Returns what it would serve that was purged, and whether another log began. */
-function restarted(files: ReadonlyMap<string, Buffer>, { head, pages }: KilledLog) {
+function restarted(files: ReadonlyMap<string, Buffer>, { head, pages }: LeftLog) {
   replaced = [];
   const path = mkdtempSync(join(folder, "next-"));
   for (const [name, bytes] of files) writeFileSync(join(path, name), bytes);
@@ -101,13 +103,14 @@ function restarted(files: ReadonlyMap<string, Buffer>, { head, pages }: KilledLo
 }
 
 describe.each([
-  ["a log that was killed in its first life", [5]],
-  ["a log that was killed in its third life", [40, 3, 4]],
-  ["a log whose write-ahead log has begun anew", [250]],
-])("%s", (_, lives) => {
-  let log: KilledLog;
+  ["a log that was killed in its first life", [5], "killed"],
+  ["a log that was killed in its third life", [40, 3, 4], "killed"],
+  ["a log whose write-ahead log has begun anew", [250], "killed"],
+  ["a log that was stopped", [60], "stopped"],
+] as const)("%s", (_, lives, end) => {
+  let log: LeftLog;
   beforeAll(() => {
-    log = killed(lives);
+    log = left(lives, end);
   });
 
   test("control: goes on as the same log, and knows of every purge", () => {
@@ -115,17 +118,19 @@ describe.each([
     expect(replaced).toEqual([]);
   });
 
-  test("is another log if one bit is flipped in its write-ahead log and one in the note of its head", () => {
-    const flipped = new Map(log.files);
-    // The last frame holds what was committed last, and the note is that of the last purge.
-    const wal = Buffer.from(log.files.get("purge-log.sqlite-wal")!);
-    wal[100]! ^= 1;
-    const head = Buffer.from(log.files.get("purge-log.head")!);
-    head[head.indexOf('"seq":') + 6]! ^= 1;
-    flipped.set("purge-log.sqlite-wal", wal).set("purge-log.head", head);
-    expect(restarted(flipped, log)).toEqual({ isSame: false, served: [] });
-    expect(replaced).toEqual([expect.stringContaining("purge-log.head beside it is damaged")]);
-  });
+  if (end === "killed") {
+    test("is another log if one bit is flipped in its write-ahead log and one in the note of its head", () => {
+      const flipped = new Map(log.files);
+      // The last frame holds what was committed last, and the note is that of the last purge.
+      const wal = Buffer.from(log.files.get("purge-log.sqlite-wal")!);
+      wal[100]! ^= 1;
+      const head = Buffer.from(log.files.get("purge-log.head")!);
+      head[head.indexOf('"seq":') + 6]! ^= 1;
+      flipped.set("purge-log.sqlite-wal", wal).set("purge-log.head", head);
+      expect(restarted(flipped, log)).toEqual({ isSame: false, served: [] });
+      expect(replaced).toEqual([expect.stringContaining("purge-log.head beside it is damaged")]);
+    });
+  }
 
   test(`serves nothing purged, and says so if another log begins, whichever bits are flipped (${DRAWS} draws, TEST_SEED=${seed})`, {
     timeout: 30_000 + DRAWS * 100,
@@ -137,7 +142,7 @@ describe.each([
       const flipped = new Map(log.files);
       const bits: string[] = [];
       for (let flips = 1 + below(2); flips > 0; flips--) {
-        const name = FILES[below(FILES.length)]!;
+        const name = [...flipped.keys()][below(flipped.size)]!;
         const bytes = Buffer.from(flipped.get(name)!);
         let at = below(bytes.length);
         // Most of the bytes are zeros that nobody reads.
