@@ -19,6 +19,8 @@ export interface DiskFiles {
   /** When a file was last written: epoch milliseconds. */
   changedAt(path: string): Promise<number>;
   list(folder: string): Promise<readonly string[]>;
+  /** What the file system of a folder has left for this user, in bytes. */
+  freeBytes(folder: string): Promise<number>;
   openNow(path: string, flags: "r" | "r+"): number;
   readNow(fd: number, into: Uint8Array, length: number, position: number): number;
   writeNow(fd: number, bytes: Uint8Array, position: number): number;
@@ -32,6 +34,7 @@ export interface DiskFiles {
 const open = promisify(fs.open);
 const stat = promisify(fs.stat);
 const truncate = promisify(fs.truncate);
+const statfs = promisify(fs.statfs);
 
 /** The file system of this machine. The callbacks of `node:fs` cost two thirds of its promises. */
 export const diskFiles: DiskFiles = {
@@ -52,6 +55,10 @@ export const diskFiles: DiskFiles = {
   sizeOf: async (path) => (await stat(path)).size,
   changedAt: async (path) => (await stat(path)).mtimeMs,
   list: promisify(fs.readdir),
+  freeBytes: async (folder) => {
+    const { bavail, bsize } = await statfs(folder);
+    return bavail * bsize;
+  },
   openNow: (path, flags) => fs.openSync(path, flags),
   readNow: (fd, into, length, position) => fs.readSync(fd, into, 0, length, position),
   writeNow: (fd, bytes, position) => fs.writeSync(fd, bytes, 0, bytes.byteLength, position),

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { getHeapStatistics } from "node:v8";
 import { EvictingMap } from "../../worker/store/evicting-map.ts";
 import { FrequencySketch } from "../../worker/store/frequency-sketch.ts";
-import type { CacheFolder } from "./cache-folder.ts";
+import { CacheFolder } from "./cache-folder.ts";
 import { roomOf } from "./disk-blocks.ts";
 import { type DiskFiles, diskFiles } from "./disk-files.ts";
 import { slotsFor } from "./name-filter.ts";
@@ -25,6 +25,8 @@ export interface JanitorParts {
   readonly monotonicNow?: () => number;
   /** As many as the index may have. Default: those for which the heap of this process has room. */
   readonly maxFiles?: number;
+  /** What stays free in the file system of the folder, for others: files leave before it would not. Default: nothing. */
+  readonly keptFreeBytes?: number;
 }
 
 /** The janitor, as a process that reads and writes files sees it. */
@@ -76,6 +78,7 @@ export class Janitor {
   readonly #maxBytes: number;
   readonly #files: DiskFiles;
   readonly #maxFiles: number;
+  readonly #keptFreeBytes: number;
   readonly #index: EvictingMap<number>;
   readonly #filter: NameFilterKeeper;
   readonly #lines = new Set<Line>();
@@ -90,6 +93,7 @@ export class Janitor {
 
   constructor(folder: CacheFolder, maxBytes: number, parts: JanitorParts = {}) {
     const { files = diskFiles, monotonicNow = () => performance.now(), maxFiles = mostFiles() } = parts;
+    this.#keptFreeBytes = parts.keptFreeBytes ?? 0;
     this.#folder = folder;
     this.#files = files;
     this.#maxFiles = maxFiles;
@@ -191,15 +195,28 @@ export class Janitor {
     if (leastBytes > most) return 0;
     const bytes = orUpTo <= freeRoom / 4 ? Math.max(leastBytes, orUpTo) : leastBytes;
     line.reservedBytes += bytes; // at once, so that no other request gets the same room
-    while (this.usedBytes > this.#maxBytes) {
-      const missingBytes = this.usedBytes - this.#leavingBytes - this.#maxBytes;
-      if (missingBytes > 0) this.#index.shrinkTo(this.#index.heldBytes - missingBytes);
-      if (this.#leavingBytes === 0) break;
-      await this.#deleted();
-    }
-    if (this.usedBytes <= this.#maxBytes && this.#lines.has(line)) return bytes;
+    if ((await this.#makeRoom()) && this.#lines.has(line)) return bytes;
     line.reservedBytes -= bytes;
     return 0;
+  }
+
+  /** Deletes files until all that was granted has room. Returns false if that takes more than all files. */
+  async #makeRoom(): Promise<boolean> {
+    for (;;) {
+      const lackingBytes = this.#keptFreeBytes === 0 ? 0 : await this.#lackingBytes();
+      const excessBytes = Math.max(this.usedBytes - this.#maxBytes, lackingBytes);
+      if (excessBytes <= 0) return true;
+      if (excessBytes > this.#leavingBytes)
+        this.#index.shrinkTo(this.#index.heldBytes - excessBytes + this.#leavingBytes);
+      if (this.#leavingBytes === 0) return false;
+      await this.#deleted();
+    }
+  }
+
+  /** By how much the file system has too little room for what was granted, as if nothing of it were written yet. */
+  async #lackingBytes(): Promise<number> {
+    const free = await this.#files.freeBytes(this.#folder.path).catch(() => Number.POSITIVE_INFINITY); // writes will tell
+    return this.#keptFreeBytes + this.#reservedBytes - free;
   }
 
   get #reservedBytes(): number {
@@ -264,6 +281,7 @@ export class Janitor {
   }
 
   async #scanOnce(): Promise<void> {
+    CacheFolder.open(this.#folder.path); // it may have been impossible while the disk took no writes
     await this.#filter.begin();
     await this.#deleteDrafts();
     for (const old of this.#folder.oldFolders()) await this.#deleteFilesBelow(old);
@@ -285,6 +303,7 @@ export class Janitor {
     this.#isScanned = true;
     this.#unscannedBytes = 0;
     for (const file of [...this.#index.keys()]) if (this.#isOrphan(file)) this.#leave(file);
+    await this.#makeRoom(); // where earlier versions, or others, have left too little
     await this.#filter.complete();
   }
 

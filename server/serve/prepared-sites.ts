@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { hostToFind } from "../front/sites-by-host.ts";
 import { LogFolder } from "../log/log-folder.ts";
+import { refusesWrites } from "../log/storage-error.ts";
 import type { LoadedSite } from "../site/load-site.ts";
 import { expectWritableFolder } from "./places.ts";
 import { type PreparedSite, prepareSite, type SiteSurroundings } from "./prepared-site.ts";
@@ -73,7 +74,7 @@ function inOrder(sites: PreparedSites): PreparedSites {
 
 /** Throws if a log could not be kept there, which would keep the settings of all sites from being used. */
 function expectRoomForLog(folder: string): void {
-  expectWritableFolder(folder);
+  if (!refusesWrites(folder)) expectWritableFolder(folder); // until the disk takes writes, the site is served from memory
   LogFolder.expectShortPath(folder);
 }
 

@@ -10,6 +10,8 @@ import { janitorService } from "../disk/janitor-service.ts";
 import { type CertificateFiles, certificateWarnings, readCertificates } from "../front/certificates.ts";
 import type { TlsSettings } from "../front/tls-server.ts";
 import type { AccessLogFormat } from "../listener/access-log.ts";
+import { refusesWrites } from "../log/storage-error.ts";
+import { messageOf } from "../message-of.ts";
 import type { HeldSocket, ListenAddress } from "../processes/listening-sockets.ts";
 import { ONLY_SITE } from "../processes/site-logs.ts";
 import { handlesOf } from "../processes/socket-handles.ts";
@@ -18,6 +20,7 @@ import type { SupervisorEvent } from "../processes/supervisor-events.ts";
 import type { Predecessor } from "../processes/upgrade.ts";
 import { systemClock } from "../system-clock.ts";
 import { connectionLimit, mayOpenFiles } from "./connection-limit.ts";
+import { keptForLogs, whyLittleRoom } from "./disk-room.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
 import { addressWithTls, readListenAddress } from "./listen-addresses.ts";
 import { readParentSettings } from "./parent-settings.ts";
@@ -117,11 +120,20 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
   const handles = schemes.reduce((sum, scheme) => sum + handlesOf(scheme, workers), 0);
   const limit = connectionLimit(mayOpenFiles(), handles);
   const ofLimit = limit.warning === null ? [] : [limit.warning];
-  const warnings = [...problems, ...ofSites, ...tokenWarnings(sites), ...ofCertificates, ...ofTls, ...ofLimit];
+  const ofDisk = diskWarnings(options, sites);
+  const warnings = [
+    ...problems,
+    ...ofSites,
+    ...tokenWarnings(sites),
+    ...ofCertificates,
+    ...ofTls,
+    ...ofLimit,
+    ...ofDisk,
+  ];
   const settings: EdgeSettings = {
     sites: [...sites.values()].map((each) => each.settings),
     memoryBytes: Math.floor(options.memoryBytes / workers),
-    disk: options.diskBytes === 0 ? null : { folder: resolve(options.cache, "pages"), maxBytes: options.diskBytes },
+    disk: options.diskBytes === 0 ? null : { folder: pagesFolderOf(options), maxBytes: options.diskBytes },
     sharesFetches: options.diskBytes > 0 && workers > 1,
     maxConnections: limit.connections,
     maxOriginConnections: limit.toOrigins,
@@ -132,6 +144,25 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
     accessLog,
   };
   return { sites, config, settings, warnings };
+}
+
+function pagesFolderOf({ cache }: ServeOptions): string {
+  return resolve(cache, "pages");
+}
+
+/** The folders of all purge logs. */
+function logFoldersOf({ cache }: ServeOptions, sites: PreparedSites): string[] {
+  return [
+    resolve(cache, "log"),
+    ...[...sites.keys()].filter((name) => name !== ONLY_SITE).map((name) => logFolderOf(cache, name)),
+  ];
+}
+
+function diskWarnings(options: ServeOptions, sites: PreparedSites): string[] {
+  if (options.diskBytes === 0) return [];
+  const pages = pagesFolderOf(options);
+  const why = whyLittleRoom(pages, options.diskBytes, keptForLogs(pages, logFoldersOf(options, sites)));
+  return why === null ? [] : [why];
 }
 
 /**
@@ -170,8 +201,11 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
   let isFirst = true;
   let hasEnded = false;
   const { disk } = first.settings;
-  const folder = disk && CacheFolder.open(disk.folder); // while nothing has changed hands
-  const openDisk = () => folder && readDisk(folder, disk!.maxBytes);
+  const folder = disk && openFolder(disk.folder, options.report); // while nothing has changed hands
+  const openDisk = () => {
+    if (folder === null) return null;
+    return readDisk(folder, disk!.maxBytes, keptForLogs(disk!.folder, logFoldersOf(options, prepared.sites)));
+  };
   let janitor: Janitor | null = null;
   const started = Promise.withResolvers<void>();
   const watch = () => watchSites(options, prepared, () => void started.promise.then(() => supervisor.loadChanges()));
@@ -249,9 +283,20 @@ function addressesOf({ listen, sockets, predecessor }: ServeOptions): readonly L
   return predecessor === null ? [...listen, ...read] : read;
 }
 
+/** Opens the folder of the pages; a disk that takes no writes must not keep the server from starting. */
+function openFolder(path: string, report: (event: SupervisorEvent) => void): CacheFolder {
+  try {
+    return CacheFolder.open(path);
+  } catch (cause) {
+    if (!refusesWrites(path)) throw cause;
+    report({ kind: "warning", line: `${messageOf(cause)} Pages are kept in memory alone for now.` });
+    return CacheFolder.at(path);
+  }
+}
+
 /** The disk is read in the background: its pages can be used before that has ended. */
-function readDisk(folder: CacheFolder, maxBytes: number): Janitor {
-  const janitor = new Janitor(folder, maxBytes);
+function readDisk(folder: CacheFolder, maxBytes: number, keptFreeBytes: number): Janitor {
+  const janitor = new Janitor(folder, maxBytes, { keptFreeBytes });
   void janitor.scanUntilRead(); // a disk that cannot be read is reported by those who read pages
   return janitor;
 }

@@ -5,6 +5,7 @@ import { ONLY_SITE } from "../processes/site-logs.ts";
 import { localAuthority } from "./listen-addresses.ts";
 import type { PreparedSite } from "./prepared-site.ts";
 import type { Prepared, RunningServer } from "./serve.ts";
+import { sizeText } from "./size-text.ts";
 
 /** What the server serves and where, and commands to try first. */
 export function startedText(server: RunningServer): string {
@@ -99,14 +100,6 @@ function inRows(rows: readonly (readonly string[])[]): string {
 
 function diskText({ settings: { disk } }: Prepared): string {
   return disk === null ? "none" : `${disk.folder}  (at most ${sizeText(disk.maxBytes)})`;
-}
-
-/** A size as the option for it is written. */
-function sizeText(bytes: number): string {
-  const mebibytes = bytes / 1024 ** 2;
-  return mebibytes < 1024
-    ? `${Number(mebibytes.toPrecision(3))}MiB`
-    : `${Number((mebibytes / 1024).toPrecision(3))}GiB`;
 }
 
 function hostsText(hosts: readonly string[] | null): string {

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
 import type { DiskTier } from "../../../server/disk/disk-tier.ts";
@@ -648,6 +648,65 @@ describe("the bound of the disk", () => {
     await next.scan();
     await next.settled();
     expect([next.heldFiles, disk.paths().length]).toEqual([10, 10]);
+  });
+
+  describe("leaves room in the file system to others:", () => {
+    const KEPT = 2 * MIB;
+    let othersBytes: number;
+    let disk: DiskUnderTest;
+    let least: number;
+    const free = () => 10 * MIB - othersBytes - disk.bytesOnDisk();
+    const files: DiskFiles = {
+      ...diskFiles,
+      freeBytes: async () => free(),
+      write: async (...args) => {
+        const written = await diskFiles.write(...args);
+        least = Math.min(least, free());
+        return written;
+      },
+    };
+    const opened = () => new Janitor(disk.folder, 64 * MIB, { files, keptFreeBytes: KEPT });
+    const fill = async (janitor: Janitor, from: number) => {
+      const tier = disk.otherTier({ janitor: janitor.connect(), files });
+      for (let at = from; at < from + 250; at++) await tier.put(page(`/${at}`, noise(40_000, at)));
+      await tier.settled();
+      await janitor.settled();
+    };
+    beforeEach(async () => {
+      [othersBytes, least] = [0, Number.POSITIVE_INFINITY];
+      disk = await DiskUnderTest.open(temporaryFolder());
+    });
+
+    test("files leave before that is used, and when others need more", async () => {
+      const janitor = opened();
+      await janitor.scan();
+      await fill(janitor, 0);
+      expect(least).toBeGreaterThanOrEqual(KEPT);
+      expect(free()).toBeLessThan(KEPT + 5 * MIB); // the rest is used, but for what is granted and not written
+      othersBytes = 5 * MIB;
+      await fill(janitor, 250);
+      expect(free()).toBeGreaterThanOrEqual(KEPT);
+      expect(janitor.heldFiles).toBeGreaterThan(0);
+      await janitor.close();
+    });
+
+    test("the scan makes room where too little was left, and a disk without any takes no files", async () => {
+      const before = opened();
+      await before.scan();
+      await fill(before, 0);
+      await before.close();
+      othersBytes = 4 * MIB;
+      expect(free()).toBeLessThan(KEPT);
+      const after = opened();
+      await after.scan();
+      await after.settled();
+      expect(free()).toBeGreaterThanOrEqual(KEPT);
+      expect(after.heldFiles).toBeGreaterThan(0);
+      othersBytes = 9 * MIB;
+      expect(await after.connect().ask(MIB, MIB)).toBe(0);
+      expect(after.heldFiles).toBe(0);
+      await after.close();
+    });
   });
 
   test("is not passed by a body that is larger than all of it, which is refused before it is written", async () => {

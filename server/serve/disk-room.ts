@@ -1,0 +1,43 @@
+import { existsSync, statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { sizeText } from "./size-text.ts";
+
+/** What a log may grow by: a ledger of up to 80 MB, 4 MB beside the file, and 200,000 purges. */
+const LOG_BYTES = 128 * 1024 ** 2;
+/** At most this share of a file system is kept free. */
+const MOST_SHARE = 1 / 8;
+
+/**
+ * How much of the file system of `pages` is kept free of pages, so that they do not starve a purge log there: nothing if none
+ * of `logs` is in that file system.
+ */
+export function keptForLogs(pages: string, logs: readonly string[]): number {
+  const place = existing(pages);
+  const { dev } = statSync(place);
+  if (!logs.some((log) => statSync(existing(log)).dev === dev)) return 0;
+  const { blocks, bsize } = statfsSync(place);
+  return Math.min(LOG_BYTES, Math.floor(blocks * bsize * MOST_SHARE));
+}
+
+/**
+ * What the owner should know if the file system has less room than `--disk`; `null` if it has enough. Before there are any
+ * pages, that is what is free; later it is all of it, because nobody has counted the pages yet.
+ */
+export function whyLittleRoom(pages: string, maxBytes: number, keptBytes: number): string | null {
+  const place = existing(pages);
+  const { blocks, bavail, bsize } = statfsSync(place);
+  const isNew = place !== pages;
+  const has = (isNew ? bavail : blocks) * bsize;
+  if (maxBytes + keptBytes <= has) return null;
+  const kept = keptBytes === 0 ? "" : `, of which ${sizeText(keptBytes)} stay free for the purge log`;
+  return (
+    `--disk is ${sizeText(maxBytes)}, and the file system of ${place} has ${sizeText(has)}${isNew ? " free" : ""}${kept}. ` +
+    "Pages get what is there: name a smaller --disk, or a larger disk."
+  );
+}
+
+function existing(path: string): string {
+  let place = path;
+  while (!existsSync(place)) place = dirname(place);
+  return place;
+}
