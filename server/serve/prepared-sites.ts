@@ -74,7 +74,11 @@ function inOrder(sites: PreparedSites): PreparedSites {
 
 /** Throws if a log could not be kept there, which would keep the settings of all sites from being used. */
 function expectRoomForLog(folder: string): void {
-  if (!refusesWrites(folder)) expectWritableFolder(folder); // until the disk takes writes, the site is served from memory
+  try {
+    expectWritableFolder(folder);
+  } catch (cause) {
+    if (!refusesWrites(folder)) throw cause; // otherwise the site is served from memory until the disk takes writes
+  }
   LogFolder.expectShortPath(folder);
 }
 

@@ -51,16 +51,18 @@ const page = {
       reason: "an\u001b[2Jimport",
       settled: false,
     }),
+    record(10, { settled: false, waitsFor: ["web-2:/c"] }),
     record(9, { items: ["/long/".padEnd(70, "x"), "/b"], itemCount: 2, repeatOf: 8 }),
   ],
   next: 9,
 };
 
-const what = (words: string) => words.padEnd(`${page.purges[1]!.items[0]} and 1 more`.length);
+const what = (words: string) => words.padEnd(`${page.purges[2]!.items[0]} and 1 more`.length);
 
-const table = `SEQ  AT                        BY    MODE  SETTLED  ${what("WHAT")}  WHY
-12   2026-01-02T03:04:05.678Z  shop  soft  not yet  ${what("tag:song:42 prefix:/shop and 3 more")}  an\ufffd[2Jimport
-9    2026-01-02T03:04:05.678Z  shop  hard  yes      /long/${"x".repeat(64)} and 1 more  (repeats 8)
+const table = `SEQ  AT                        BY    MODE  SETTLED             ${what("WHAT")}  WHY
+12   2026-01-02T03:04:05.678Z  shop  soft  not yet             ${what("tag:song:42 prefix:/shop and 3 more")}  an\ufffd[2Jimport
+10   2026-01-02T03:04:05.678Z  shop  hard  waits for web-2:/c  /a
+9    2026-01-02T03:04:05.678Z  shop  hard  yes                 /long/${"x".repeat(64)} and 1 more  (repeats 8)
 `;
 
 interface Case {

@@ -100,6 +100,43 @@ describe("tidemark serve --log", { timeout: 60_000 }, () => {
       for (const server of servers) expect(await server.stop()).toBe(0);
     });
 
+    test("a dump that is restored brings back no purged page, and each server says that the log is another one", async () => {
+      const log = ["--log", postgres.url("postgres")];
+      const reply = (body: string) => origin.reply("/restored", { fields: { "cache-control": "max-age=3600" }, body });
+      const ask = async (address: URL) => {
+        const answer = await fetch(new URL("/restored", address));
+        return { xCache: answer.headers.get("x-cache"), body: await answer.text() };
+      };
+      const control = async (address: URL, path: string, body?: object) => {
+        const answer = await fetch(new URL(`/_tidemark/${path}`, address), {
+          method: body ? "POST" : "GET",
+          headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+          ...(body && { body: JSON.stringify(body) }),
+        });
+        return (await answer.json()) as { seq: number; settlesInMs: number };
+      };
+      const [first, second] = [start("first", log), start("second", log)];
+      const [purging, storing] = await Promise.all([first.address(), second.address()]);
+      reply("v1");
+      expect((await ask(storing)).body).toBe("v1");
+      expect(await second.stop()).toBe(0);
+      const restore = postgres.dump("postgres");
+      await settled(await control(purging, "purge", { urls: ["/restored"] }));
+      expect(await first.stop()).toBe(0);
+      restore("postgres", "--clean");
+      reply("v2");
+      const again = [start("second", log), start("first", log)];
+      const [address] = await Promise.all(again.map((server) => server.address()));
+      expect(await ask(address!)).toEqual({ xCache: "MISS", body: "v2" });
+      for (const { printed } of again) expect(printed.match(/the purge log counts as a new one/g)).toHaveLength(1);
+      const { seq, settlesInMs } = await control(address!, "purge", { urls: ["/restored"] });
+      expect(settlesInMs).toBeGreaterThan(3_600_000);
+      expect(await control(address!, `purges/${seq}`)).toMatchObject({
+        settled: false,
+        waitsFor: expect.arrayContaining(["machines of the log before this one"]),
+      });
+    });
+
     test("a folder keeps to one kind of log, because pages in it may have been purged in the other", async () => {
       const log = ["--log", postgres.url("postgres")];
       for (const [cache, first, second, words] of [
