@@ -1,9 +1,13 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { get, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
+import { until } from "../../suite/until.ts";
 import { ServerProcess } from "../serve/running-server.ts";
 import { settled } from "../serve/settled-purges.ts";
 
@@ -104,8 +108,12 @@ describe("tidemark serve --log", { timeout: 60_000 }, () => {
       const log = ["--log", postgres.url("postgres")];
       const reply = (body: string) => origin.reply("/restored", { fields: { "cache-control": "max-age=3600" }, body });
       const ask = async (address: URL) => {
-        const answer = await fetch(new URL("/restored", address));
-        return { xCache: answer.headers.get("x-cache"), body: await answer.text() };
+        // One host, whatever the port is, so that it is one page.
+        const [answer] = (await once(
+          get(new URL("/restored", address), { headers: { host: "www.test" } }),
+          "response",
+        )) as [IncomingMessage];
+        return { xCache: answer.headers["x-cache"], body: await text(answer) };
       };
       const control = async (address: URL, path: string, body?: object) => {
         const answer = await fetch(new URL(`/_tidemark/${path}`, address), {
@@ -118,20 +126,23 @@ describe("tidemark serve --log", { timeout: 60_000 }, () => {
       const [first, second] = [start("first", log), start("second", log)];
       const [purging, storing] = await Promise.all([first.address(), second.address()]);
       reply("v1");
-      expect((await ask(storing)).body).toBe("v1");
+      await until(async () => (await ask(storing)).xCache === "HIT");
       expect(await second.stop()).toBe(0);
       const restore = postgres.dump("postgres");
-      await settled(await control(purging, "purge", { urls: ["/restored"] }));
+      await settled(await control(purging, "purge", { urls: ["http://www.test/restored"] }));
       expect(await first.stop()).toBe(0);
       restore("postgres", "--clean");
       reply("v2");
-      const again = [start("second", log), start("first", log)];
-      const [address] = await Promise.all(again.map((server) => server.address()));
-      expect(await ask(address!)).toEqual({ xCache: "MISS", body: "v2" });
-      for (const { printed } of again) expect(printed.match(/the purge log counts as a new one/g)).toHaveLength(1);
-      const { seq, settlesInMs } = await control(address!, "purge", { urls: ["/restored"] });
+      const unaware = start("second", log);
+      const address = await unaware.address();
+      expect(await ask(address)).toEqual({ xCache: "MISS", body: "v2" });
+      const witness = start("first", log);
+      await witness.address();
+      for (const { printed } of [unaware, witness])
+        expect(printed.match(/the purge log counts as a new one/g)).toHaveLength(1);
+      const { seq, settlesInMs } = await control(address, "purge", { urls: ["/restored"] });
       expect(settlesInMs).toBeGreaterThan(3_600_000);
-      expect(await control(address!, `purges/${seq}`)).toMatchObject({
+      expect(await control(address, `purges/${seq}`)).toMatchObject({
         settled: false,
         waitsFor: expect.arrayContaining(["machines of the log before this one"]),
       });
