@@ -43,7 +43,7 @@ export const mutants: Mutants = {
       ],
     },
     "a log whose storage went back does not count with what it has granted since": {
-      in: "SqlPurgeLog.#noticeLostHistory",
+      in: "SqlPurgeLog.replace",
       drop: "this.#leases.noteEarlierLog",
       foundBy:
         "purges: a log whose storage went back, as a reader shows that is ahead, counts with the longest use that a site may ask for",

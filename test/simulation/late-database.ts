@@ -98,7 +98,7 @@ export class LateDatabase {
           this.#register(name);
           const result = log.append(purge);
           this.#notify("");
-          return result;
+          return result.kind === "appended" ? { ...result, maySettleSooner: this.#areAllKnown } : result;
         }),
       list: (before, limit) => call((log) => log.list(before, limit)),
       audited: (seq) =>
@@ -116,7 +116,7 @@ export class LateDatabase {
       unconfirmed: (position) =>
         call(() => {
           const others = [...this.#rows].filter(([other, row]) => other !== name && !hasReached(row, position));
-          return [...others.map(([other]) => other), ...(this.#areAllKnown ? [] : ["one that has no row"])];
+          return new Map(others.map(([other]) => [other, other]));
         }),
       settleUpTo: (position) => call((log) => log.settleUpTo(position)),
       confirm: (position) =>

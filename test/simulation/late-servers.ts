@@ -132,7 +132,13 @@ export class LateServers {
       return new LogKeeper({ ...options, ...disk, file: this.#file() });
     }
     const listened = database.listenedBy(machine);
-    const closed = { ...options, ledger: null as never, closeLedger: () => undefined, grant: GRANT };
+    const closed = {
+      ...options,
+      ledger: null as never,
+      closeLedger: () => undefined,
+      grant: GRANT,
+      onLateMachines: () => undefined,
+    };
     return SharedLogKeeper.open({ ...closed, log: database.calledBy(machine), database: listened });
   }
 
