@@ -1,12 +1,9 @@
-import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vitest/config";
+import { defineConfig, type Plugin } from "vitest/config";
 import { resolveInPackedProject } from "./test/packed/resolve.ts";
 import { depth } from "./test/suite/depth.ts";
-import { draw } from "./test/suite/draw.ts";
-import { LONG_IN_ONE, LONG_IN_PART } from "./test/suite/long-tests.ts";
 import { LongestFirst } from "./test/suite/longest-first.ts";
-import { seed } from "./test/suite/seed.ts";
+import { TimeByFolder } from "./test/suite/time-by-folder.ts";
 
 /** The tests of what is published: their `tidemark` is the packed package, installed. */
 const OF_THE_PACKAGE = [
@@ -70,19 +67,22 @@ const OF_THE_GATE = [
   "test/traffic/audit/leaks.test.ts",
 ];
 
-const TEST_NAMED = process.argv.some((argument) => /^(-t|--testNamePattern)/.test(argument)) ? "yes" : "no";
+/** A command that names files or folders runs what the gate runs of them; one that names tests, whatever it names. */
+const namesFiles = process.argv.slice(2).some((argument) => argument.startsWith("test/"));
+const namesTests = process.argv.some((argument) => /^(-t|--testNamePattern)/.test(argument));
+const leftOut = depth === "test" && !namesFiles ? OF_THE_GATE : [];
+const tagsLeftOut = { test: namesFiles ? ["deep"] : ["gate", "deep"], gate: ["deep"], all: [], explore: [] }[depth];
 
-const isNamed = (file: string) =>
-  process.argv.slice(2).some((argument) => file.startsWith(argument) || argument.startsWith(dirname(file)));
-const leftOut = { test: OF_THE_GATE, gate: notDrawn(), all: [] }[depth].filter((file) => !isNamed(file));
-
-/** The long tests that the gate leaves out this time. */
-function notDrawn(): readonly string[] {
-  const few = draw(LONG_IN_PART, LONG_IN_ONE, seed);
-  return LONG_IN_PART.filter((file) => !few.includes(file));
-}
+/** `tagsFilter` is an option of the command alone, which wins. */
+const byTags: Plugin = {
+  name: "tests-by-depth",
+  configureVitest({ project }) {
+    if (!namesTests) project.config.tagsFilter ??= tagsLeftOut.map((tag) => `!${tag}`);
+  },
+};
 
 export default defineConfig({
+  plugins: [byTags],
   test: {
     testTimeout: 60_000, // for nothing but what hangs: a test that starts processes takes ten times as long on a busy machine
     hookTimeout: 60_000, // some start several processes, each of which may have to wait for the disk
@@ -94,9 +94,13 @@ export default defineConfig({
     env: {
       // What tests start in processes of their own need not be compiled anew each time.
       NODE_COMPILE_CACHE: fileURLToPath(new URL("node_modules/.cache/node-compile", import.meta.url)),
-      TEST_SEED: String(seed),
-      TEST_NAMED,
     },
+    tags: [
+      { name: "gate", description: "too long for `npm test`, unless it names the file or folder" },
+      { name: "deep", description: "too long for the gate: only with `npm run check -- --all`" },
+    ],
+    setupFiles: "test/suite/cpu-time.ts",
+    reporters: ["default", new TimeByFolder()],
     sequence: { sequencer: LongestFirst },
     projects: [
       {

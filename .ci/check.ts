@@ -1,16 +1,24 @@
 /**
- * The one gate: everything that must hold before a change lands. Stops at the first step that fails. With `--all` the
- * tests also play every scenario under up to 20 orders of events.
+ * The one gate: everything that must hold before a change lands. Stops at the first step that fails, and fails if it takes
+ * more than its budget. With `--all` it also runs the tests that are tagged as deep.
  */
 import { type StdioOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { parseArgs, styleText } from "node:util";
-import { LONG_IN_ONE } from "../test/suite/long-tests.ts";
-import { seed } from "../test/suite/seed.ts";
+import { COUNTS_CHILDREN, cpuSeconds } from "../test/suite/cpu-seconds.ts";
 
 /** The Node that the toolchain needs comes with the dependencies; a direct call of a binary would miss it. */
 const LEAST_NODE = 24;
+
+/**
+ * The most that a run may take on two cores: a fifth more CPU time than it took when these were measured, and the minutes
+ * that nobody should wait. A run that takes more has tests that are too dear: make them cheaper, or tag them as deep.
+ */
+const BUDGETS = {
+  gate: { cpuSeconds: 700, minutes: 15 },
+  all: { cpuSeconds: 2400, minutes: 40 },
+} as const;
 
 type Step = readonly [name: string, command: string, ...args: string[]];
 
@@ -33,7 +41,8 @@ if (Number(process.versions.node.split(".")[0]) < LEAST_NODE) {
 }
 
 const { all } = parseArgs({ options: { all: { type: "boolean", default: false } } }).values;
-const env = { ...process.env, TEST_DEPTH: all ? "all" : "gate", TEST_SEED: String(seed) };
+const depth = all ? "all" : "gate";
+const env = { ...process.env, TEST_DEPTH: depth };
 
 /** Runs a step, and says how it went. `output`: where its words go; by default they come at its end, all together. */
 async function passes([name, command, ...args]: Step, output: "inherit" | "pipe" = "pipe"): Promise<boolean> {
@@ -54,6 +63,19 @@ async function passes([name, command, ...args]: Step, output: "inherit" | "pipe"
 }
 
 if ((await Promise.all(BEFORE_THE_TESTS.map((step) => passes(step)))).includes(false)) process.exit(1);
-const part = all ? "all" : `a part, with one in ${LONG_IN_ONE} of the longest files, drawn by TEST_SEED=${seed}`;
-console.log(styleText("bold", `▶ ${TESTS[0]}: ${part}`));
+console.log(styleText("bold", `▶ ${TESTS[0]}${all ? ", all" : ", without those tagged as deep"}`));
 if (!(await passes(TESTS, "inherit"))) process.exit(1);
+if (!isWithinBudget()) process.exit(1);
+
+/** Says how long this run took. CPU time tells more than minutes, which depend on what else the machine does. */
+function isWithinBudget(): boolean {
+  const budget = BUDGETS[depth];
+  const minutes = performance.now() / 60_000;
+  const cpu = COUNTS_CHILDREN ? Math.round(cpuSeconds()) : null;
+  const isWithin = minutes <= budget.minutes && (cpu ?? 0) <= budget.cpuSeconds;
+  const took = `${minutes.toFixed(1)} minutes of ${budget.minutes}`;
+  const words = `${took}, ${cpu === null ? "CPU time unknown" : `${cpu} CPU seconds`} of ${budget.cpuSeconds}`;
+  if (isWithin) console.log(styleText("green", `✓ budget: ${words}`));
+  else console.error(styleText("red", `✗ over budget: ${words}. The table above says which folder of tests is dear.`));
+  return isWithin;
+}

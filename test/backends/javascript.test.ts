@@ -67,13 +67,25 @@ async function tryOut(program: string, cwd: string, form: "json" | "urlencoded")
   expect(backend.output).not.toMatch(/error/i);
 }
 
-test.each([
+interface Example {
+  readonly heading: string;
+  readonly packages: readonly string[];
+  readonly form: "urlencoded" | "json";
+  readonly start: string;
+}
+
+const TITLE = "the example for $heading shows an edit to its editor at once, and then to all";
+
+test.each<Example>([
   {
     heading: "Express",
     packages: ["express"],
     form: "urlencoded",
     start: 'app.listen(Number(process.env.PORT), "127.0.0.1", () => console.log("listening"));',
   },
+])(TITLE, { timeout: 60_000 }, tryOutExample);
+
+test.each<Example>([
   {
     heading: "Fastify",
     packages: ["fastify"],
@@ -88,24 +100,24 @@ test.each([
       'const { serve } = await import("@hono/node-server");' +
       'serve({ fetch: app.fetch, port: Number(process.env.PORT), hostname: "127.0.0.1" }, () => console.log("listening"));',
   },
-] as const)(
-  "the example for $heading shows an edit to its editor at once, and then to all",
-  { timeout: 60_000 },
-  async (each) => {
-    const { heading, packages, form, start } = each;
-    const folder = await folderWith(inject("installed"), `backend-${heading}`, packages);
-    const program = join(folder, "app.mts");
-    await writeFile(program, `${snippetsBelow(heading)[0]!.code}\n${start}`);
-    await tryOut(program, folder, form);
-  },
-);
+])(TITLE, { tags: ["deep"], timeout: 60_000 }, tryOutExample);
+
+async function tryOutExample({ heading, packages, form, start }: Example): Promise<void> {
+  const folder = await folderWith(inject("installed"), `backend-${heading}`, packages);
+  const program = join(folder, "app.mts");
+  await writeFile(program, `${snippetsBelow(heading)[0]!.code}\n${start}`);
+  await tryOut(program, folder, form);
+}
 
 const project = await projectWith(SVELTEKIT, inject("installed"));
 const title = "missing" in project ? `SvelteKit is SKIPPED, because ${project.missing}` : "SvelteKit";
 if ("missing" in project) process.stdout.write(`${title}\n`);
 
 describe.skipIf("missing" in project)(title, () => {
-  test("the example shows an edit to its editor at once, and then to all", { timeout: 120_000 }, async () => {
+  test("the example shows an edit to its editor at once, and then to all", {
+    tags: ["deep"],
+    timeout: 120_000,
+  }, async () => {
     const { folder } = project as { folder: string };
     for (const each of ["src", "build"]) await rm(join(folder, each), { recursive: true, force: true });
     await cp("test/backends/sveltekit-site", folder, { recursive: true });

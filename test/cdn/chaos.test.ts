@@ -1,7 +1,6 @@
 import { type Cdn, type CdnAnswer, startCdn } from "tidemark/local";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import "tidemark/local/matchers";
-import { byDepth } from "../suite/depth.ts";
 import { page } from "./pages.ts";
 
 type Region = "fra" | "syd";
@@ -48,9 +47,6 @@ const FAULTS: readonly Fault[] = [
 
 const ALONE = FAULTS.map((fault) => [fault]);
 const ALL_PAIRS = FAULTS.flatMap((first, index) => FAULTS.slice(index + 1).map((second) => [first, second]));
-/** Unless all is tested, each fault is first in one pair, and second in one. */
-const RING = FAULTS.map((fault, index) => [fault, FAULTS[(index + 1) % FAULTS.length]!]);
-const PAIRS = byDepth({ test: RING, gate: RING, all: ALL_PAIRS });
 
 let cdn: Cdn<Region>;
 
@@ -92,11 +88,12 @@ async function purge(path: string, id: string): Promise<{ settlesInMs: number } 
 }
 
 describe.each([
-  ["each fault alone", ALONE],
-  ["pairs of faults", PAIRS],
-] as const)("%s", (_, cases) => {
+  ["each fault alone", ALONE, []],
+  ["pairs of faults", ALL_PAIRS, ["deep"]],
+] as const)("%s", (_, cases, tags) => {
   test.each(cases.map((faults) => ({ name: faults.map(({ name }) => name).join(", and "), faults })))(
     "$name",
+    { tags: [...tags] },
     async ({ name, faults }) => {
       const path = `/${name.replaceAll(/\W+/g, "-")}`;
       cdn.origin.reply(path, page("v1"));

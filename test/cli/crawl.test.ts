@@ -140,7 +140,7 @@ describe("through a real edge", () => {
     expect(pagesSeen().sort()).toEqual(["/", "/a", "/b", "/gone", "/private"]);
   });
 
-  test("warm takes the list of a report on standard input", async () => {
+  test("warm takes the list of a report on standard input", { tags: ["deep"] }, async () => {
     for (const path of ["/", "/a?q=1"]) site.reply(path, PAGE);
     const { exit, stdout } = await run("warm", ["--edge", address, "--json", "-"], "/\n\n/a?q=1\r\n/\nhttp://\n");
     expect(exit).toBe(0);
@@ -153,7 +153,7 @@ describe("through a real edge", () => {
     expect(pagesSeen().sort()).toEqual(["/", "/a?q=1"]);
   });
 
-  test("--from is refused, with the reason", async () => {
+  test("--from is refused, with the reason", { tags: ["deep"] }, async () => {
     const { exit, stderr } = await run("crawl", ["--edge", address, "--from", "nyc,syd", "/"]);
     expect(exit).toBe(2);
     expect(stderr).toContain(`--from is for regions that tidemark dev simulates, and ${address} is another edge`);

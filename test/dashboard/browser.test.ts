@@ -243,11 +243,13 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
   });
 
   describe.each([
-    ["in light mode", { colorScheme: "light" }],
-    ["in dark mode", { colorScheme: "dark" }],
-    ["on a phone", { ...PHONE, colorScheme: "light" }],
-  ] as const)("%s", (_, options) => {
-    test("axe finds nothing at the login and on any page, with 0, 1 and 50 PoPs, and all of them fit", async () => {
+    ["in light mode", { colorScheme: "light" }, "gate"],
+    ["in dark mode", { colorScheme: "dark" }, "deep"],
+    ["on a phone", { ...PHONE, colorScheme: "light" }, "deep"],
+  ] as const)("%s", (_, options, tag) => {
+    test("axe finds nothing at the login and on any page, with 0, 1 and 50 PoPs, and all of them fit", {
+      tags: tag,
+    }, async () => {
       const page = await stage.open(options);
       const expectSound = async (name: string) => {
         expect({ name, found: await axeFindings(page) }).toEqual({ name, found: [] });

@@ -192,6 +192,7 @@ describe.skipIf(!hasChromium)("the demo in a browser", () => {
 
   test.each(["/", "/plog/", "/songs", "/songs?q=lan", "/admin/login", "/nowhere"])(
     "%s and its commands fit on a phone",
+    { tags: ["deep"] },
     async (path) => {
       const phone = await newVisitor({ viewport: { width: 360, height: 740 } });
       await phone.open(path);

@@ -198,13 +198,13 @@ describe("tidemark dev", () => {
     await until(async () => (await ask(path!, { accept: "text/html" })).status === 404);
   });
 
-  test("prints no link where the dashboard is switched off", async () => {
+  test("prints no link where the dashboard is switched off", { tags: ["deep"] }, async () => {
     dev = new Dev(["--config", config(`{ origin: "${origin.url}", dashboard: false }`), "--port", String(port)]);
     await dev.says(/everything/);
     expect(dev.output).not.toContain("#code=");
   });
 
-  test("a flag outranks the environment, which outranks the file", async () => {
+  test("a flag outranks the environment, which outranks the file", { tags: ["deep"] }, async () => {
     const second = new ScriptedOrigin(() => Date.now());
     await second.comeUp();
     try {
@@ -227,7 +227,9 @@ describe("tidemark dev", () => {
     }
   });
 
-  test("fronts a site without rules if only --origin is given, so that the demo's rules do not apply", async () => {
+  test("fronts a site without rules if only --origin is given, so that the demo's rules do not apply", {
+    tags: ["deep"],
+  }, async () => {
     origin.reply("/images/a?w=1", { fields: { "cache-control": "max-age=60" }, body: "one" });
     origin.reply("/images/a?w=2", { fields: { "cache-control": "max-age=60" }, body: "two" });
     dev = new Dev(["--origin", origin.url, "--port", String(port)], {}, ["demo/dev.ts"]);
@@ -238,7 +240,9 @@ describe("tidemark dev", () => {
     expect(origin.seen.at(-1)?.fields).not.toHaveProperty("x-edge");
   });
 
-  test("--public is the address that is forwarded to the origin and under which pages are purged", async () => {
+  test("--public is the address that is forwarded to the origin and under which pages are purged", {
+    tags: ["deep"],
+  }, async () => {
     origin.reply("/a", { fields: { "cache-control": "max-age=60" }, body: "v1" });
     const file = config(`{ origin: "${origin.url}" }`);
     const flags = ["--config", file, "--port", String(port), "--public", "https://www.example.test"];
@@ -264,7 +268,7 @@ describe("tidemark dev", () => {
     expect((await ask("/a")).fields["x-cache"]).toBe("MISS");
   });
 
-  test("--quiet prints no line for a request, and ends with one line of what it saw", async () => {
+  test("--quiet prints no line for a request, and ends with one line of what it saw", { tags: ["deep"] }, async () => {
     origin.reply("/a", { fields: { "cache-control": "max-age=60" }, body: "v1" });
     const flags = ["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)];
     const token = "token-of-the-edge-0123456789abcdef";
@@ -288,7 +292,7 @@ describe("tidemark dev", () => {
     expect(dev.stdout).toBe("");
   });
 
-  test("takes rules from a folder that does not have the package", async () => {
+  test("takes rules from a folder that does not have the package", { tags: ["deep"] }, async () => {
     const elsewhere = mkdtempSync(join(tmpdir(), "tidemark-elsewhere-"));
     const file = join(elsewhere, "site.ts");
     const site = `{ origin: "${origin.url}", routes: [{ match: "/a", pass: true }] }`;
@@ -364,7 +368,7 @@ describe("tidemark dev", () => {
     );
   });
 
-  test("a taken port of the demo's search page is named, and nothing stays", async () => {
+  test("a taken port of the demo's search page is named, and nothing stays", { tags: ["deep"] }, async () => {
     const other = createServer();
     // If the port is taken already, that serves as well.
     await new Promise((done) => other.once("error", done).listen(8789, "127.0.0.1", () => done(null)));

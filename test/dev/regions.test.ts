@@ -251,7 +251,9 @@ describe("tidemark dev --regions", () => {
     expect(entries(running).at(-1)?.originMs).toBeGreaterThanOrEqual(200);
   });
 
-  test("with purge.push, a purge is pushed to every region, and the log says that all of them have confirmed it", async () => {
+  test("with purge.push, a purge is pushed to every region, and the log says that all of them have confirmed it", {
+    tags: ["deep"],
+  }, async () => {
     origin.reply("/a", { ...STORED, body: "v1" });
     // A receipt that settled by the clock would take longer than the test.
     const running = await startWith("purge: { push: true, leaseMs: 30_000 }");
@@ -261,7 +263,7 @@ describe("tidemark dev --regions", () => {
     for (const region of REGIONS) expect(await xCache(region, "/a")).toBe("MISS");
   });
 
-  test("--persist keeps cache and purges over a restart", async () => {
+  test("--persist keeps cache and purges over a restart", { tags: ["deep"] }, async () => {
     origin.reply("/kept", { ...STORED, body: "v1" });
     origin.reply("/purged", { ...STORED, body: "v1" });
     const before = await start("--persist");

@@ -6,7 +6,7 @@ import { keepLikelySeeds, likelySeeds } from "./likely-seeds.ts";
 
 const found = new Map<string, number>();
 
-describe("a wrong rule is found", () => {
+describe("a wrong rule is found", { tags: ["gate"] }, () => {
   test.each(hunted)("$name", { timeout: 300_000 }, async ({ name, mutant, by }) => {
     const seed = await hunt(mutant, finderNamed(by), likelySeeds[name]);
     expect(seed, `the mutant survived ${by}`).not.toBe("survived");

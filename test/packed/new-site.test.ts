@@ -74,16 +74,16 @@ describe("npm install and npx tidemark init in an empty folder", () => {
     expect(await runTool("tsc")).toEqual({ exit: 0, stdout: "", stderr: "" });
   }, 60_000);
 
-  test("makes a project that wrangler deploys, after the check", async () => {
+  test("makes a project that wrangler deploys, after the check", { tags: ["deep"], timeout: 120_000 }, async () => {
     const { exit, stdout, stderr } = await runTool("wrangler", "deploy", "--dry-run");
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: expect.any(String) });
     expect(stdout).toContain("wrangler.toml can be deployed");
     expect(stdout).toContain("env.PURGE_LOG");
     expect(stdout).toContain("--dry-run: exiting now");
-  }, 120_000);
+  });
 });
 
-describe("wrangler dev in that project", () => {
+describe("wrangler dev in that project", { tags: ["deep"] }, () => {
   const agent = new Agent({ keepAlive: false });
   const origin = new ScriptedOrigin(() => Date.now());
   let port: number;
@@ -127,7 +127,7 @@ describe("wrangler dev in that project", () => {
   }, 120_000);
 });
 
-describe("with a mistake in tidemark.config.ts", () => {
+describe("with a mistake in tidemark.config.ts", { tags: ["deep"] }, () => {
   beforeAll(async () => {
     const file = join(folder, "tidemark.config.ts");
     await writeFile(file, (await readFile(file, "utf8")).replace("routes:", "rutes:"));

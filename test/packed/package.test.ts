@@ -338,7 +338,9 @@ describe("the outboxes, installed", () => {
     },
   );
 
-  test("Their types take the clients of both databases, and give the receipts of the purger", async () => {
+  test("Their types take the clients of both databases, and give the receipts of the purger", {
+    tags: ["deep"],
+  }, async () => {
     const folder = await folderWith(installed, "owner-with-databases", [
       "pg",
       "@types/pg",
@@ -395,7 +397,7 @@ describe("the entries for frameworks, installed", () => {
     ]);
   });
 
-  test("their types are there without those of a framework, and know what is wrong", async () => {
+  test("their types are there without those of a framework, and know what is wrong", { tags: ["deep"] }, async () => {
     const { folder } = installed;
     const lines = `
 import { createPurger, type Receipt } from "tidemark";
@@ -467,7 +469,7 @@ describe("the command, installed", () => {
     expect(stdout).toBe(message("") + message(` wrangler@${wrangler}`));
   });
 
-  test("npx tidemark report and replay need nothing but the package and a log", async () => {
+  test("npx tidemark report and replay need nothing but the package and a log", { tags: ["deep"] }, async () => {
     const folder = await folderWith(installed, "only-logs", []);
     await writeFile(join(folder, "access.log"), generatedLog({ seed: 1, requests: 500, days: 1 }));
     const report = await run("npx", ["--no", "tidemark", "report", "access.log", "--json"], { cwd: folder });
@@ -480,7 +482,7 @@ describe("the command, installed", () => {
     expect(JSON.parse(replay.stdout)).toMatchObject({ edges: [{ requests: requests.all, failures: 0 }] });
   });
 
-  test("npx tidemark audit needs nothing but the package and a site", async () => {
+  test("npx tidemark audit needs nothing but the package and a site", { tags: ["deep"] }, async () => {
     const folder = await folderWith(installed, "only-an-audit", []);
     const site = new MembersSite();
     const cache = await toyCache(await site.start());
@@ -495,7 +497,9 @@ describe("the command, installed", () => {
     expect(JSON.parse(audit.stdout)).toMatchObject({ verdict: "findings", findings: [{ id: "shared:/me.json" }] });
   });
 
-  test("npx tidemark crawl and warm need nothing but the package, and for a .png a package that they name", async () => {
+  test("npx tidemark crawl and warm need nothing but the package, and for a .png a package that they name", {
+    tags: ["deep"],
+  }, async () => {
     const folder = await folderWith(installed, "only-a-site", []);
     const npx = (...parameters: readonly string[]) => run("npx", ["--no", "tidemark", ...parameters], { cwd: folder });
     const site = ["--edge", ownersOrigin.url, "/own"];
@@ -545,7 +549,7 @@ describe("the simulated CDN, installed", () => {
     expect(outputFiles[0]?.text).toContain("expect.extend(");
   });
 
-  test("Its types are there, those of the matchers too, and know what is wrong", async () => {
+  test("Its types are there, those of the matchers too, and know what is wrong", { tags: ["deep"] }, async () => {
     const folder = await folderWith(installed, "tests-with-types", ["vitest", "@types/node"]);
     await writeFile(
       join(folder, "types.mts"),
@@ -606,7 +610,7 @@ describe("the worker, installed", () => {
     }
   });
 
-  test("Its types are there, and know what is wrong", async () => {
+  test("Its types are there, and know what is wrong", { tags: ["deep"] }, async () => {
     const folder = await folderWith(installed, "owner-with-types", ["@cloudflare/workers-types"]);
     await writeFile(
       join(folder, "index.ts"),

@@ -126,7 +126,7 @@ describe("bodies", () => {
     expect({ status: incoming.statusCode, text: bytes.toString() }).toEqual({ status: 200, text: "chunks" });
   });
 
-  test("a body of 20 MB is stored in two steps, and comes back byte for byte", async () => {
+  test("a body of 20 MB is stored in two steps, and comes back byte for byte", { tags: ["deep"] }, async () => {
     const body = randomBytes(20 * 1024 * 1024);
     let asked = 0;
     await start((_, socket) => {

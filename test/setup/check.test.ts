@@ -41,7 +41,7 @@ describe("what init writes", () => {
   }, 60_000);
 });
 
-describe("a problem is found", () => {
+describe("a problem is found", { tags: ["deep"] }, () => {
   test.each([
     {
       name: "a misspelt key of the site",

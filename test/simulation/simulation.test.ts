@@ -4,11 +4,10 @@ import { expect, test } from "vitest";
 import { neverIn } from "../engine/tally.ts";
 import { mutatedEngine } from "../mutants/mutated-sources.ts";
 import { byDepth } from "../suite/depth.ts";
-import { drawn } from "../suite/drawn.ts";
 import { explore, type RunWorld, runWorld, seedsFrom, tell, WORLDS } from "./explore.ts";
 import { STEPS, World } from "./world.ts";
 
-const SEEDS = drawn("random worlds", seedsFrom(1, WORLDS), byDepth({ test: 40, gate: 20, all: 1 }));
+const SEEDS = seedsFrom(1, byDepth({ test: 50, gate: 100, all: WORLDS }));
 
 test(`the promises hold in ${SEEDS.length} random worlds`, { timeout: 300_000 }, async () => {
   const { found, occurred } = await explore(SEEDS);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { neverIn } from "../engine/tally.ts";
 import { byDepth } from "../suite/depth.ts";
+import { seed } from "../suite/seed.ts";
 import { noteInvalidations } from "./invalidations.ts";
 import { Round } from "./round.ts";
 import { Stage } from "./stage.ts";
@@ -9,13 +10,12 @@ import { hostOf, type Story } from "./story.ts";
 /** Enough rounds for everything to occur. */
 const ENOUGH_ROUNDS = 11;
 
-/** `ROUNDS=100 npx vitest run test/stories` runs more; `FIRST_ROUND` begins elsewhere. */
-const ROUNDS = Number(process.env.ROUNDS ?? byDepth({ test: 1, gate: 2, all: ENOUGH_ROUNDS }));
-const FIRST_ROUND = Number(process.env.FIRST_ROUND ?? 1);
+const ROUNDS = byDepth({ test: 1, gate: 1, all: ENOUGH_ROUNDS });
 const STORIES = 20;
 const STEPS = 12;
 
-const ROUND_NUMBERS = Array.from({ length: ROUNDS }, (_, index) => FIRST_ROUND + index);
+/** The seed is the number of the first round. */
+const ROUND_NUMBERS = Array.from({ length: ROUNDS }, (_, index) => seed + index);
 
 /** A story's seed contains the number of its round. */
 function seedsOf(round: number): number[] {
@@ -47,7 +47,7 @@ test(`the promises hold in ${ROUNDS * STORIES} random stories, in three PoPs wit
 function wordsOf(broken: readonly Story[]): string {
   const [story] = [...broken].sort((a, b) => a.lines.length - b.lines.length);
   if (!story) return "";
-  const replay = `FIRST_ROUND=${Math.floor(story.seed / STORIES)} ROUNDS=1 npx vitest run test/stories`;
+  const replay = `TEST_SEED=${Math.floor(story.seed / STORIES)} npx vitest run test/stories`;
   const told = [`story ${story.name} of ${broken.length} that broke; replay: ${replay}`, ...story.lines];
   return [...told, ...story.broken].join("\n");
 }

@@ -1,16 +1,17 @@
 /**
- * The depth of the tests. `test` is for a person who waits: `npm test`. `gate` draws more at random: `npm run check`.
- * `all` also plays every scenario under up to 20 orders of events: `npm run check -- --all`.
+ * The depth of the tests. `test` is for a person who waits: `npm test`. `gate` has every engine and starts servers, browsers
+ * and databases: `npm run check`. `all` leaves nothing out: `npm run check -- --all`. `explore` only counts higher, by
+ * default as high as `all`: `npm run explore`.
  */
-const DEPTHS = ["test", "gate", "all"] as const;
+const DEPTHS = ["test", "gate", "all", "explore"] as const;
 
 export type Depth = (typeof DEPTHS)[number];
 
 export const depth: Depth = depthNamed(process.env.TEST_DEPTH ?? "test");
 
 /** The value for the depth of this run. */
-export function byDepth<T>(values: Readonly<Record<Depth, T>>): T {
-  return values[depth];
+export function byDepth<T>(values: Readonly<Record<Exclude<Depth, "explore">, T>> & { readonly explore?: T }): T {
+  return { explore: values.all, ...values }[depth];
 }
 
 function depthNamed(name: string): Depth {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { mutatedEngine } from "../mutants/mutated-sources.ts";
-import { byDepth, depth } from "../suite/depth.ts";
-import { drawn } from "../suite/drawn.ts";
+import { byDepth } from "../suite/depth.ts";
+import { seed } from "../suite/seed.ts";
 import type { Case } from "./case.ts";
 import { encounter, meetBoth } from "./fuzz.ts";
 import { identity } from "./identity.ts";
@@ -13,11 +13,9 @@ import { RuntimeMeetings } from "./runtime-meeting.ts";
 import { ServerMeetings } from "./server-meeting.ts";
 import { unkeyedInput } from "./unkeyed-input.ts";
 
-/** One seed is enough, because every change of the code changes the encounters; `npm run fuzz` takes others. */
-const SEED = 7;
-const IN_MEMORY = byDepth({ test: 150, gate: 300, all: 2500 });
+const IN_MEMORY = byDepth({ test: 150, gate: 200, all: 1000, explore: 2500 });
 const IN_RUNTIME = byDepth({ test: 10, gate: 20, all: 150 });
-const ON_SERVER = byDepth({ test: 20, gate: 30, all: 2500 });
+const ON_SERVER = byDepth({ test: 20, gate: 30, all: 300, explore: 2500 });
 
 function holdsAt(meet: Meet) {
   return fc.asyncProperty(encounter, async (each) => {
@@ -28,7 +26,7 @@ function holdsAt(meet: Meet) {
 
 describe("whatever the first visitor sends, the second one gets what the origin would answer to him alone", () => {
   test(`${IN_MEMORY} encounters in memory`, { timeout: 120_000 }, async () => {
-    await fc.assert(holdsAt(meetSoundly), { seed: SEED, numRuns: IN_MEMORY });
+    await fc.assert(holdsAt(meetSoundly), { seed, numRuns: IN_MEMORY });
   });
 
   describe.each([
@@ -40,7 +38,7 @@ describe("whatever the first visitor sends, the second one gets what the origin 
     afterAll(() => meetings.stop());
 
     test(`${count} encounters over sockets`, { timeout: 300_000 }, async () => {
-      await fc.assert(holdsAt(meetings.meet), { seed: SEED, numRuns: count });
+      await fc.assert(holdsAt(meetings.meet), { seed, numRuns: count });
     });
   });
 });
@@ -54,21 +52,15 @@ describe("control: with one defence switched off, these encounters find it", () 
     named(identity, "answer to credentials"),
     named(identity, "a page for a session"),
     named(identity, "with Set-Cookie is not stored"),
-    named(oneVisitorsError, "another site's page"),
-    // It takes long until one of them has an answer of 429.
-    ...(depth === "test" ? [] : [named(oneVisitorsError, "429")]),
   ];
-  test.each(drawn("defences that are switched off", defended, byDepth({ test: 3, gate: 2, all: 1 })))(
-    "$name",
-    { timeout: 120_000 },
-    async ({ defence }) => {
-      const { startMemoryEngine } = await mutatedEngine(defence);
-      const { failed } = await fc.check(holdsAt(meetInMemory(startMemoryEngine)), {
-        seed: SEED,
-        numRuns: 3000,
-        endOnFailure: true,
-      });
-      expect(failed).toBe(true);
-    },
-  );
+  /** It takes many encounters until one of them needs these. */
+  const rarelyNeeded = [named(oneVisitorsError, "another site's page"), named(oneVisitorsError, "429")];
+  const isFound = async ({ defence }: Case) => {
+    const { startMemoryEngine } = await mutatedEngine(defence);
+    const meet = meetInMemory(startMemoryEngine);
+    const { failed } = await fc.check(holdsAt(meet), { seed, numRuns: 3000, endOnFailure: true });
+    expect(failed).toBe(true);
+  };
+  test.each(defended)("$name", { tags: ["gate"], timeout: 120_000 }, isFound);
+  test.each(rarelyNeeded)("$name", { tags: ["deep"], timeout: 120_000 }, isFound);
 });

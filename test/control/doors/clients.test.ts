@@ -264,7 +264,7 @@ describe.skipIf("missing" in ofPypi)("missing" in ofPypi ? `${WORDS} ${ofPypi.mi
     }
   });
 
-  test("keycdn purges, and fails as with KeyCDN", { timeout }, async () => {
+  test("keycdn purges, and fails as with KeyCDN", { tags: ["deep"], timeout }, async () => {
     const call = (token: string, zone: string, tag: string) =>
       inPython([
         "import keycdn",
@@ -282,6 +282,7 @@ describe.skipIf("missing" in ofPypi)("missing" in ofPypi ? `${WORDS} ${ofPypi.mi
   });
 
   test("wagtail's front-end cache purges through the subclass of docs/examples, and logs what the edge refuses", {
+    tags: ["deep"],
     timeout,
   }, async () => {
     const settings = blockWith("docs/purge-from.md", "WAGTAILFRONTENDCACHE");
@@ -306,6 +307,7 @@ describe.skipIf("missing" in ofPypi)("missing" in ofPypi ? `${WORDS} ${ofPypi.mi
   });
 
   test("wagtail's front-end cache for Varnish purges a page, with an opener that adds the token", {
+    tags: ["deep"],
     timeout,
   }, async () => {
     const call = (token: string) =>

@@ -132,7 +132,7 @@ describe.skipIf(platform() !== "linux")(
     test.each([
       { by: "a reload", replace: reload },
       { by: "an upgrade", replace: upgrade },
-    ])("is begun anew, once, if that worker dies after $by", async ({ replace }) => {
+    ])("is begun anew, once, if that worker dies after $by", { tags: ["deep"] }, async ({ replace }) => {
       const leading = ask("/page");
       await until(() => at("/page").length === 1);
       const lock = onlyLock();

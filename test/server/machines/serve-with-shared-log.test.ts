@@ -148,7 +148,9 @@ describe("tidemark serve --log", { timeout: 60_000 }, () => {
       });
     });
 
-    test("a folder keeps to one kind of log, because pages in it may have been purged in the other", async () => {
+    test("a folder keeps to one kind of log, because pages in it may have been purged in the other", {
+      tags: ["deep"],
+    }, async () => {
       const log = ["--log", postgres.url("postgres")];
       for (const [cache, first, second, words] of [
         ["shared-first", log, [], "shared its purge log with others"],

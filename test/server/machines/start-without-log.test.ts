@@ -100,7 +100,7 @@ describe("a server whose log is out of reach when it starts", { timeout: 60_000 
       expect(await server.stop()).toBe(0);
     });
 
-    test("does not wait for a database or a user that does not exist", async () => {
+    test("does not wait for a database or a user that does not exist", { tags: ["deep"] }, async () => {
       postgres = await startPostgres();
       const url = postgres.url("postgres");
       for (const [address, words] of [
@@ -113,7 +113,9 @@ describe("a server whose log is out of reach when it starts", { timeout: 60_000 
       expect(lines).toEqual([]);
     });
 
-    test("does not wait in an upgrade, because the workers of the old server would have to", async () => {
+    test("does not wait in an upgrade, because the workers of the old server would have to", {
+      tags: ["deep"],
+    }, async () => {
       postgres = await startPostgres({ port: await freePort() });
       const relay = await Relay.to(Number(new URL(postgres.url("postgres")).port));
       const log = `postgres://tidemark@127.0.0.1:${relay.port}/postgres`;

@@ -13,7 +13,7 @@ import { SupervisedProcess } from "../processes/supervised-process.ts";
 import { settled } from "../serve/settled-purges.ts";
 import { Relay } from "./relay.ts";
 
-const PURGES = byDepth({ test: 60, gate: 120, all: 10_000 });
+const PURGES = byDepth({ test: 60, gate: 60, all: 1_000, explore: 10_000 });
 /** How many purges are under way at a time. */
 const SENDERS = 4;
 /** How many purges come between two faults, on average. */
@@ -98,7 +98,9 @@ describe.skipIf(noPostgres)("three machines that share a log in PostgreSQL", { t
     for (const worker of everybody()) expect(await worker.check("#a", stamp)).toBe("purged");
   });
 
-  test("a purge waits for the lease of a machine that is cut off, and the machine catches up afterwards", async () => {
+  test("a purge waits for the lease of a machine that is cut off, and the machine catches up afterwards", {
+    tags: ["deep"],
+  }, async () => {
     const [near, cutOff] = machines as [Machine, Machine];
     const stamp = await cutOff.workers[0]!.stamp();
     cutOff.relay.cut();
@@ -115,7 +117,9 @@ describe.skipIf(noPostgres)("three machines that share a log in PostgreSQL", { t
     for (const worker of cutOff.workers) expect(await worker.check("#cut-off", stamp)).toBe("purged");
   });
 
-  test("a machine that stops is not waited for, and one that was killed is, by its lease", async () => {
+  test("a machine that stops is not waited for, and one that was killed is, by its lease", {
+    tags: ["deep"],
+  }, async () => {
     const [near, stopped, killed] = machines as [Machine, Machine, Machine];
     stopped.process.signal("SIGTERM");
     await stopped.process.allEnded;

@@ -136,7 +136,7 @@ describe.skipIf(noPostgres)("an upgrade in place of a machine that shares its lo
     await Promise.all([purger, work, ...both.flatMap((machine) => [visit(machine), visit(machine), visit(machine)])]);
   });
 
-  test("does not begin while the log is out of reach", async () => {
+  test("does not begin while the log is out of reach", { tags: ["deep"] }, async () => {
     const machine = await start("one");
     origin.reply("/page", { fields: { "cache-control": "max-age=600" }, body: "v1" });
     expect(await machine.version()).toBe(1);
@@ -152,7 +152,9 @@ describe.skipIf(noPostgres)("an upgrade in place of a machine that shares its lo
     }
   });
 
-  test("that fails when the log is out of reach takes the log back once it can be reached", async () => {
+  test("that fails when the log is out of reach takes the log back once it can be reached", {
+    tags: ["deep"],
+  }, async () => {
     const cutOff = await relay();
     const lines: string[] = [];
     const { promise: hasFailed, resolve: failed } = Promise.withResolvers<void>();

@@ -16,8 +16,8 @@ import { type Settling, settled } from "../serve/settled-purges.ts";
 import { PARENT_TOKEN, PARENT_TOKENS } from "./parent-tokens.ts";
 
 const TOKEN = "a-token-of-these-servers-000123456789";
-const CHILDREN = byDepth({ test: 3, gate: 5, all: 10 });
-const ROUNDS = byDepth({ test: 5, gate: 6, all: 300 });
+const CHILDREN = byDepth({ test: 3, gate: 3, all: 10 });
+const ROUNDS = byDepth({ test: 5, gate: 5, all: 20, explore: 300 });
 const PAGE = { "cache-control": "max-age=3600, stale-if-error=600", "cache-tag": "page" };
 
 if (noPostgres) process.stdout.write(`${noPostgres}\n`);
@@ -164,7 +164,9 @@ describe.skipIf(noPostgres)("a parent with children that share its log", { timeo
     expect(old).toEqual([]);
   });
 
-  test("is killed: what the children hold stands in, and after its return it gives nothing that was purged", async () => {
+  test("is killed: what the children hold stands in, and after its return it gives nothing that was purged", {
+    tags: ["deep"],
+  }, async () => {
     const { name, parent, at } = await family(2);
     origin.reply("/page", { fields: PAGE, body: "v1" });
     for (const address of at) expect(await get(address, "/page")).toMatchObject({ body: "v1" });
@@ -180,7 +182,7 @@ describe.skipIf(noPostgres)("a parent with children that share its log", { timeo
     for (const address of at) expect(await get(address, "/page")).toMatchObject({ body: "v2" });
   });
 
-  test("is killed: the origin is asked instead where it is named", async () => {
+  test("is killed: the origin is asked instead where it is named", { tags: ["deep"] }, async () => {
     const { parent, children, at } = await family(1, ["--origin", origin.url]);
     origin.reply("/page", { fields: PAGE, body: "v1" });
     origin.reply("/other", { fields: PAGE, body: "other" });
@@ -207,7 +209,7 @@ describe.skipIf(noPostgres)("a parent with children that share its log", { timeo
     await relay.close();
   });
 
-  test("refuses a child with a wrong token, which says so", async () => {
+  test("refuses a child with a wrong token, which says so", { tags: ["deep"] }, async () => {
     await family(0);
     const child = startChild([], { TIDEMARK_PARENT_TOKEN: "wrong-token-of-these-servers-000123456789" });
     expect(await get(await child.address(), "/page")).toMatchObject({ status: 502 });

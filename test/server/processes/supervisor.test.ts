@@ -120,7 +120,7 @@ describe("a supervisor", () => {
     expect(eventInWords(died)).toBe(`${name} died: SIGKILL; another one starts now`);
   });
 
-  test("waits longer and longer where workers die soon after their start", async () => {
+  test("waits longer and longer where workers die soon after their start", { tags: ["deep"] }, async () => {
     const supervisor = await start({ workers: 1 });
     for (let death = 1; death <= 3; death++) {
       await reported("worker-listening", death);
@@ -139,7 +139,7 @@ describe("a supervisor", () => {
     expect(events.filter(({ kind }) => kind === "worker-died")).not.toEqual([]);
   });
 
-  test("gives up, and says why, if no worker starts", async () => {
+  test("gives up, and says why, if no worker starts", { tags: ["deep"] }, async () => {
     settings = { ...settings, failsAtStart: true };
     const failed = start();
     await expect(failed).rejects.toThrow(
@@ -204,7 +204,7 @@ describe("a supervisor", () => {
     expect(events.at(-1)).toEqual({ kind: "worker-killed", name: "worker-1" });
   });
 
-  test("kills a worker that does not finish in time", async () => {
+  test("kills a worker that does not finish in time", { tags: ["deep"] }, async () => {
     const supervisor = await start({ workers: 1, stopWithinMs: 1 });
     const held = await hold(supervisor.addresses[0]!);
     await supervisor.stop();
@@ -252,7 +252,7 @@ describe("a supervisor", () => {
       expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v2" });
     });
 
-    test("settings that are still being loaded when it stops open nothing again", async () => {
+    test("settings that are still being loaded when it stops open nothing again", { tags: ["deep"] }, async () => {
       const supervisor = await start();
       const loading = Promise.withResolvers<void>();
       const read = load;
@@ -333,7 +333,9 @@ describe("a supervisor", () => {
       },
     );
 
-    test("that fails while the configuration is wrong: its workers have the settings in use, and are replaced", async () => {
+    test("that fails while the configuration is wrong: its workers have the settings in use, and are replaced", {
+      tags: ["deep"],
+    }, async () => {
       const supervisor = await start({ startSuccessor: () => startFailingSuccessor("with the log"), workers: 1 });
       load = () => Promise.reject(new Error("wrong"));
       expect(await supervisor.upgrade()).toBe(false);
@@ -344,7 +346,9 @@ describe("a supervisor", () => {
       expect(await worker([...supervisor.workers.values()][0]!).purge({ key: "#a" })).toMatchObject({ settlesInMs: 0 });
     });
 
-    test("that fails, and is told meanwhile to load the settings: it does so after that", async () => {
+    test("that fails, and is told meanwhile to load the settings: it does so after that", {
+      tags: ["deep"],
+    }, async () => {
       const supervisor = await start({ startSuccessor: () => startFailingSuccessor("with the log"), workers: 1 });
       const upgraded = supervisor.upgrade();
       settings = { ...settings, version: "v2" };
@@ -367,7 +371,9 @@ describe("a supervisor", () => {
       expect(await ended).toEqual([8, null]); // as it does at SIGHUP
     });
 
-    test("and is told after that to load the settings: the successor does so, which sees changes of files itself", async () => {
+    test("and is told after that to load the settings: the successor does so, which sees changes of files itself", {
+      tags: ["deep"],
+    }, async () => {
       let successor!: ChildProcess;
       const startSuccessor = () => {
         successor = startFailingSuccessor("never");
@@ -390,7 +396,9 @@ describe("a supervisor", () => {
       expect(await held.answer).toMatchObject({ pid });
     });
 
-    test("and told to stop after that, it gives its workers the usual time; told again, none", async () => {
+    test("and told to stop after that, it gives its workers the usual time; told again, none", {
+      tags: ["deep"],
+    }, async () => {
       const supervisor = await start({ startSuccessor: () => startFailingSuccessor("never"), workers: 1 });
       const [pid] = [...supervisor.workers.values()] as [number];
       const held = [await hold(supervisor.addresses[0]!), await hold(supervisor.addresses[0]!)] as const;
@@ -434,7 +442,7 @@ describe("a supervisor", () => {
       await supervisor.ended;
     });
 
-    test("that fails: it leaves the file of a Unix socket to the old server", async () => {
+    test("that fails: it leaves the file of a Unix socket to the old server", { tags: ["deep"] }, async () => {
       const path = join(folder, "edge.sock");
       const sockets = await openSockets([{ path }], systemClock, () => false);
       const predecessor = { takeOver: async () => ({ sockets, readers: [], lock: join(folder, "none") }) };
@@ -443,7 +451,7 @@ describe("a supervisor", () => {
       expect(lstatSync(path).isSocket()).toBe(true);
     });
 
-    test("and refuses if it cannot start one", async () => {
+    test("and refuses if it cannot start one", { tags: ["deep"] }, async () => {
       const supervisor = await start({
         startSuccessor: () => {
           throw new Error("not here");

@@ -14,7 +14,7 @@ import { makeCertificate } from "../front/make-certificate.ts";
 import { OwnPauses } from "./own-pauses.ts";
 import { ServerProcess } from "./running-server.ts";
 
-const ROUNDS = byDepth({ test: 1, gate: 2, all: 20 });
+const ROUNDS = byDepth({ test: 1, gate: 1, all: 4, explore: 20 });
 const PAGE = "page ".repeat(2000);
 
 /*

@@ -93,7 +93,7 @@ describe("tidemark serve picks up", { timeout: 60_000 }, () => {
     expect(found).toBeGreaterThan(seconds - 60);
   };
 
-  test("a link that leads to the next release, and then changes of what that imports", async () => {
+  test("a link that leads to the next release, and then changes of what that imports", { tags: ["deep"] }, async () => {
     release(join(folder, "releases/1"), "10m");
     release(join(folder, "releases/2"), "20m");
     symlinkSync("releases/1", join(folder, "current"));
@@ -127,7 +127,7 @@ describe("tidemark serve picks up", { timeout: 60_000 }, () => {
     await server.stop();
   });
 
-  test("a folder that takes the place of the config's", async () => {
+  test("a folder that takes the place of the config's", { tags: ["deep"] }, async () => {
     const site = join(folder, "site");
     release(site, "10m");
     release(join(folder, "site-next"), "20m");
@@ -143,7 +143,7 @@ describe("tidemark serve picks up", { timeout: 60_000 }, () => {
     await server.stop();
   });
 
-  test("a folder of the config that was gone when it had been read, and is back", async () => {
+  test("a folder of the config that was gone when it had been read, and is back", { tags: ["deep"] }, async () => {
     const parts = join(folder, "parts");
     const put = (ttl: string) => {
       mkdirSync(parts);
@@ -163,7 +163,9 @@ describe("tidemark serve picks up", { timeout: 60_000 }, () => {
     await server.stop();
   });
 
-  test("a config that there was none of at the start, and keeps its rules when it is gone again", async () => {
+  test("a config that there was none of at the start, and keeps its rules when it is gone again", {
+    tags: ["deep"],
+  }, async () => {
     const bare = join(folder, "bare");
     mkdirSync(bare);
     const server = new Changing(["--origin", origin.url], bare);

@@ -75,7 +75,10 @@ describe.skipIf(!canMount)(canMount ? "tidemark serve, where a disk is full:" : 
     expect(numbers()).toEqual(Array.from({ length: asked }, (_, index) => String(index + 1)));
   });
 
-  test("pages are kept in memory alone, and on the disk again once there is room", { timeout: 60_000 }, async () => {
+  test("pages are kept in memory alone, and on the disk again once there is room", {
+    tags: ["deep"],
+    timeout: 60_000,
+  }, async () => {
     const isFull =
       /The cache in \S+ cannot be used \(ENOSPC: the disk is full\)\. Pages are kept in memory alone for now/;
     for (let page = 0; !isFull.test(server.printed); page++) {

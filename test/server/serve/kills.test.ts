@@ -8,13 +8,13 @@ import { chances } from "../../engine/chances.ts";
 import { byDepth } from "../../suite/depth.ts";
 import { freePort } from "../../suite/free-ports.ts";
 import { listenLocally, localUrl } from "../../suite/local-url.ts";
+import { seed } from "../../suite/seed.ts";
 import { breath, until } from "../../suite/until.ts";
 import { isAlive } from "../processes/is-alive.ts";
 import { ServerProcess } from "./running-server.ts";
 import { settled } from "./settled-purges.ts";
 
-const ROUNDS = byDepth({ test: 2, gate: 4, all: 200 });
-const SEED = Number(process.env.KILLS_SEED ?? 1);
+const ROUNDS = byDepth({ test: 2, gate: 3, all: 20, explore: 100 });
 const TOKEN = "a-token-of-this-test-0123456789-0123456789";
 const VISITORS = 6;
 /** Some files are written by a thread, and larger ones piece by piece. */
@@ -32,7 +32,7 @@ interface Answer {
  * before a purge shows; connections of killed processes may break.
  */
 describe("SIGKILL of a worker or of the supervisor of tidemark serve", { timeout: 60_000 + ROUNDS * 20_000 }, () => {
-  const random = chances(SEED);
+  const random = chances(seed);
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
   let version = 0;
   const origin = createServer(({ url }, response) => {
@@ -95,7 +95,7 @@ describe("SIGKILL of a worker or of the supervisor of tidemark serve", { timeout
     }
   }
 
-  test(`loses nothing and serves nothing stale, ${ROUNDS} times (KILLS_SEED=${SEED})`, async () => {
+  test(`loses nothing and serves nothing stale, ${ROUNDS} times (TEST_SEED=${seed})`, async () => {
     let isOver = false;
     let answers = 0;
     let broken = 0;

@@ -119,7 +119,7 @@ describe("a large body before tidemark serve", { timeout: 120_000 }, () => {
     }
   }
 
-  test("is stored up to seven sixteenths of the disk, and not beyond", async () => {
+  test("is stored up to seven sixteenths of the disk, and not beyond", { tags: ["deep"] }, async () => {
     await start("64MiB");
     const bound = (64 * MIB * 7) / 16;
     await expectStored(bound - 128 * 1024); // the filter of names takes a bit of the disk
@@ -133,13 +133,13 @@ describe("a large body before tidemark serve", { timeout: 120_000 }, () => {
     await expectNotStored(9 * MIB, /detail=too-large$/);
   });
 
-  test("is stored up to largeBytes, if the config has it", async () => {
+  test("is stored up to largeBytes, if the config has it", { tags: ["deep"] }, async () => {
     await start("64MiB", { largeBytes: 10 * MIB });
     await expectStored(10 * MIB);
     await expectNotStored(10 * MIB + 1, /detail=too-large$/);
   });
 
-  test("is answered whole where the config allows more than the disk has room for", async () => {
+  test("is answered whole where the config allows more than the disk has room for", { tags: ["deep"] }, async () => {
     await start("64MiB", { largeBytes: "1GiB" });
     await expectStored(30 * MIB);
     await expectNotStored(33 * MIB, /; stored$/);

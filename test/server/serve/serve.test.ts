@@ -50,7 +50,7 @@ describe("tidemark serve", () => {
     expect({ code, printed }).toMatchObject({ code: 2, printed: expect.stringContaining("tidemark serve --origin") });
   });
 
-  test("touches no page of a server whose folder it is refused", async () => {
+  test("touches no page of a server whose folder it is refused", { tags: ["deep"] }, async () => {
     const args = ["--origin", origin.url, ...LISTEN, "--cache", "owned"];
     const first = start(args, { TIDEMARK_HOSTS: "*" });
     await first.address();
@@ -85,15 +85,19 @@ describe("tidemark serve", () => {
     await purge.text();
   });
 
-  test.skipIf(platform() !== "linux")("serves this machine on any address of loopback", async () => {
-    const where = `127.0.0.5:${await freePort()}`;
-    const server = start(["--origin", origin.url, "--listen", where, "--workers", "1", "--cache", "loopback"]);
-    const address = await server.address();
-    await server.prints(new RegExp(`curl -si http://${where}/ `));
-    expect((await ask(address, "/none")).status).toBe(404);
-  });
+  test.skipIf(platform() !== "linux")(
+    "serves this machine on any address of loopback",
+    { tags: ["deep"] },
+    async () => {
+      const where = `127.0.0.5:${await freePort()}`;
+      const server = start(["--origin", origin.url, "--listen", where, "--workers", "1", "--cache", "loopback"]);
+      const address = await server.address();
+      await server.prints(new RegExp(`curl -si http://${where}/ `));
+      expect((await ask(address, "/none")).status).toBe(404);
+    },
+  );
 
-  test("names the socket of an origin that is down as its owner does", async () => {
+  test("names the socket of an origin that is down as its owner does", { tags: ["deep"] }, async () => {
     const socket = join(folder, "nobody.sock");
     const listen = ["--listen", `127.0.0.1:${await freePort()}`, "--workers", "1"];
     const server = start(["--origin", `unix:${socket}`, ...listen]);
@@ -119,7 +123,7 @@ describe("tidemark serve", () => {
     expect({ code, printed }).toMatchObject({ code: 2, printed: expect.stringContaining(words) });
   });
 
-  test("refuses relays of the purge log, which are for Workers", async () => {
+  test("refuses relays of the purge log, which are for Workers", { tags: ["deep"] }, async () => {
     const site = { origin: origin.url, hosts: ["www.example.test"], purge: { push: true, relays: 2 } };
     writeFileSync(join(folder, "relays.config.ts"), `export default ${JSON.stringify(site)};\n`);
     const { code, printed } = await refusal(["--config", "relays.config.ts"]);
@@ -163,7 +167,7 @@ describe("tidemark serve", () => {
     expect(await server.stop()).toBe(0);
   }, 60_000); // each purge may have to settle by the clock
 
-  test("serves on when nobody reads any more what it prints", async () => {
+  test("serves on when nobody reads any more what it prints", { tags: ["deep"] }, async () => {
     const log = join(folder, "unread.log");
     const args = ["--origin", origin.url, ...LISTEN, "--cache", "unread", "--access-log", log];
     const server = start(args, { TIDEMARK_HOSTS: "*" });

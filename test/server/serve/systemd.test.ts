@@ -146,7 +146,7 @@ describe("sockets of systemd", { timeout: 60_000 }, () => {
     await stop(Number(pid));
   });
 
-  test("speak TLS by their name, as that of the example", async () => {
+  test("speak TLS by their name, as that of the example", { tags: ["deep"] }, async () => {
     [socket] = (await openSockets([{ host: "127.0.0.1", port: 0 }], systemClock, () => false)) as [HeldSocket];
     const { chain, key } = makeCertificate(["localhost"]);
     // As systemd hands over credentials: readable for their user alone, in a folder that nobody writes to.
@@ -174,7 +174,7 @@ describe("sockets of systemd", { timeout: 60_000 }, () => {
     await stop();
   });
 
-  test("that are for another process are not used, and that is said", async () => {
+  test("that are for another process are not used, and that is said", { tags: ["deep"] }, async () => {
     [socket] = (await openSockets([{ host: "127.0.0.1", port: 0 }], systemClock, () => false)) as [HeldSocket];
     start("1", {}, "--listen", "127.0.0.1:0");
     await prints(/systemd has passed sockets to process 1, and this is process \d+: start node itself, not npx/);

@@ -82,7 +82,7 @@ describe("tidemark serve with TLS", () => {
     expect(origin.seen.at(-1)!.fields["x-forwarded-proto"]).toBe("http");
   });
 
-  test("sends clients to https by setting", async () => {
+  test("sends clients to https by setting", { tags: ["deep"] }, async () => {
     const server = start([...A, "--listen", "127.0.0.1:0", "--redirect-to-https"], {
       TIDEMARK_HOSTS: "www.example.test",
     });
@@ -140,13 +140,17 @@ describe("tidemark serve with TLS", () => {
     }
   });
 
-  test.skipIf(platform() !== "linux")("accepts from several handles, also without TLS (read from /proc)", async () => {
-    const server = start([...A, "--listen", "127.0.0.1:0"]);
-    const [, pid] = await server.prints(/worker-1 \(process (\d+)\) accepts/);
-    const [, plain] = await server.prints(/http:\/\/127\.0\.0\.1:(\d+)/);
-    expect(listeningHandles(await portOf(server), Number(pid))).toBe(16);
-    expect(listeningHandles(Number(plain), Number(pid))).toBe(8); // two workers share them
-  });
+  test.skipIf(platform() !== "linux")(
+    "accepts from several handles, also without TLS (read from /proc)",
+    { tags: ["deep"] },
+    async () => {
+      const server = start([...A, "--listen", "127.0.0.1:0"]);
+      const [, pid] = await server.prints(/worker-1 \(process (\d+)\) accepts/);
+      const [, plain] = await server.prints(/http:\/\/127\.0\.0\.1:(\d+)/);
+      expect(listeningHandles(await portOf(server), Number(pid))).toBe(16);
+      expect(listeningHandles(Number(plain), Number(pid))).toBe(8); // two workers share them
+    },
+  );
 
   test.each([
     ["an address without certificates", ["--listen-tls", "127.0.0.1:0"], /--tls-cert fullchain\.pem/],

@@ -136,7 +136,7 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
     return { answer, finish: () => response.end("held") };
   }
 
-  test("reopens the log files of old workers that finish their answers, too", async () => {
+  test("reopens the log files of old workers that finish their answers, too", { tags: ["deep"] }, async () => {
     const { answer, finish } = await holdAnswer();
     const old = once(server.child, "exit");
     await server.upgrade();
@@ -167,7 +167,9 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
     expect(readFileSync(join(folder, "access.log.1"), "utf8")).not.toContain("/held");
   });
 
-  test("lets old workers finish their answers when the new server is stopped, and that one ends after them", async () => {
+  test("lets old workers finish their answers when the new server is stopped, and that one ends after them", {
+    tags: ["deep"],
+  }, async () => {
     const { answer, finish } = await holdAnswer();
     const old = once(server.child, "exit");
     await server.upgrade();

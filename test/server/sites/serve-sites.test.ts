@@ -185,7 +185,7 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     for (const site of ["shop", "blog", "third"]) await untilOneSettlesAtOnce(() => purge(port, site));
   });
 
-  test("hands over to a new server with all logs", async () => {
+  test("hands over to a new server with all logs", { tags: ["deep"] }, async () => {
     write("shop");
     write("blog");
     const port = await start();
@@ -203,7 +203,7 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     await expectPage(port, "blog", "v2");
   });
 
-  test("a log that is damaged begins anew, and no other does", async () => {
+  test("a log that is damaged begins anew, and no other does", { tags: ["deep"] }, async () => {
     write("shop");
     write("blog");
     const port = await start();
@@ -218,7 +218,7 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     expect(await purge(again, "blog")).toMatchObject({ seq: 2 });
   });
 
-  test("sends the clients of each site to its own address with TLS", async () => {
+  test("sends the clients of each site to its own address with TLS", { tags: ["deep"] }, async () => {
     write("shop", 'hosts: ["shop.test"], publicUrl: "https://www.shop.test", trustedProxies: ["192.0.2.1"]');
     write("blog", 'hosts: ["blog.test"], trustedProxies: ["192.0.2.1"]');
     const port = await start("--redirect-to-https");
@@ -233,7 +233,7 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     expect(await ask(port, "unknown.test")).toMatchObject({ status: 421 });
   });
 
-  test("checks all sites, and refuses to start with a faulty one", async () => {
+  test("checks all sites, and refuses to start with a faulty one", { tags: ["deep"] }, async () => {
     write("shop");
     write("blog");
     const check = ["--sites", "sites", "--check"];
@@ -292,7 +292,7 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     await wrong(["there is no site in empty"], ["--sites", "empty", "--check"]);
   });
 
-  test("has the folder of its cache for itself, also beside a server with one site", async () => {
+  test("has the folder of its cache for itself, also beside a server with one site", { tags: ["deep"] }, async () => {
     write("shop");
     await start();
     const other = await refusal(["--origin", origins.get("blog")!.url, "--listen", "127.0.0.1:0"], {

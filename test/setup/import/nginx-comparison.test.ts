@@ -11,7 +11,7 @@ const NOT_RUN = "the comparisons are SKIPPED, because this machine has no nginx"
 const hasNginx = nginxVersion() !== null;
 if (!hasNginx) process.stdout.write(`${NOT_RUN}\n`);
 
-const SEEDS = byDepth({ test: 1, gate: 1, all: 8 });
+const SEEDS = byDepth({ test: 1, gate: 1, all: 3, explore: 8 });
 
 describe.skipIf(!hasNginx)(hasNginx ? "nginx and the imported site" : NOT_RUN, () => {
   const shownByDesign = new Set<unknown>();

@@ -350,7 +350,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       expect(purges.map(({ purgeKeys }) => purgeKeys[0]).filter((key) => key === "#b")).toEqual([]);
     });
 
-    test("is lost: an answer that is held is given by the clock", async () => {
+    test("is lost: an answer that is held is given by the clock", { tags: ["deep"] }, async () => {
       const own = await ownServer();
       const [a, b] = [await start({}, own.url("postgres")), await start({}, own.url("postgres"))];
       await b.keeper.read(b.position, 1000, 5_000); // which leaves enough time to ask
@@ -369,7 +369,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       expect(await found).toMatchObject({ seq: 1, settled: true });
     });
 
-    test("commits a purge durably though its owner has turned that off", async () => {
+    test("commits a purge durably though its owner has turned that off", { tags: ["deep"] }, async () => {
       const own = await ownServer({ fsync: "on", synchronous_commit: "off", wal_writer_delay: "10s" });
       const a = await start({}, own.url("postgres"));
       const { seq, logId } = await appended(a, "#a");
@@ -394,7 +394,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       expect(await appended(b, "#b")).toMatchObject({ seq, logId: b.position.logId });
     });
 
-    test("fails over without any loss: another log begins all the same", async () => {
+    test("fails over without any loss: another log begins all the same", { tags: ["deep"] }, async () => {
       const own = await ownServer();
       const a = await start({}, own.url("postgres"));
       const { logId } = await appended(a, "#a");
@@ -406,7 +406,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       expect(b.position.logId).not.toBe(logId);
     });
 
-    test("is a standby: it grants nothing, and no machine starts with it", async () => {
+    test("is a standby: it grants nothing, and no machine starts with it", { tags: ["deep"] }, async () => {
       const own = await ownServer();
       await start({}, own.url("postgres"));
       const standby = await own.standby();
@@ -418,7 +418,9 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       expect(rows.rows).toEqual([{ id: null }]);
     });
 
-    test("is put back by a copy of its files, which has the same timeline: another log begins", async () => {
+    test("is put back by a copy of its files, which has the same timeline: another log begins", {
+      tags: ["deep"],
+    }, async () => {
       const own = await ownServer();
       const a = await start({}, own.url("postgres"));
       const { logId } = await appended(a, "#a");
@@ -435,7 +437,9 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       expect(a.check("#b", { ...stamp, seq: 1 })).toBe("unverifiable");
     });
 
-    test("is put back, and has as many purges again before anybody looks: their marks tell them apart", async () => {
+    test("is put back, and has as many purges again before anybody looks: their marks tell them apart", {
+      tags: ["deep"],
+    }, async () => {
       const own = await ownServer();
       const at = own.url("postgres");
       const a = await start({}, at);
@@ -456,7 +460,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       expect(back.position.logId).not.toBe(logId);
     });
 
-    test("is a copy, made with the same server: it has another log", async () => {
+    test("is a copy, made with the same server: it has another log", { tags: ["deep"] }, async () => {
       const first = await start();
       const { logId } = await appended(first, "#a");
       await first.keeper.close();
@@ -469,7 +473,9 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       expect(machine.position.logId).not.toBe(logId);
     });
 
-    test("is another one for a while: on its return another log begins, because of the purges in between", async () => {
+    test("is another one for a while: on its return another log begins, because of the purges in between", {
+      tags: ["deep"],
+    }, async () => {
       const first = await start();
       const { logId } = await appended(first, "#a");
       await first.keeper.close();
@@ -482,7 +488,9 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       expect(back.position.logId).not.toBe(logId);
     });
 
-    test("accepts no more connections: no machine starts, which says why, and one that runs does with what it has", async () => {
+    test("accepts no more connections: no machine starts, which says why, and one that runs does with what it has", {
+      tags: ["deep"],
+    }, async () => {
       const own = await ownServer({ max_connections: "8", superuser_reserved_connections: "0", max_wal_senders: "0" });
       const at = own.url("postgres");
       const a = await start({}, at);
