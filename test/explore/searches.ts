@@ -1,0 +1,21 @@
+/**
+ * What `npm run explore` runs: commands that fail if they find something, each with as much as a few minutes allow. `{seed}`
+ * stands for the seed of a run; a command without it repeats what a race may change.
+ */
+export const SEARCHES: readonly string[] = [
+  "npm run simulate -- --jobs 1 --worlds 2000 --from {seed}",
+  'TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/visitors/fuzz.test.ts -t "whatever the first visitor sends"',
+  'TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/visitors/platforms.test.ts -t "encounters"',
+  'TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/visitors/raw.test.ts -t "messages over sockets"',
+  "TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/server/listener/random-clients.test.ts",
+  "TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/stories/stories.test.ts",
+  "TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/server/serve/kills.test.ts",
+  'TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/server/processes/kills.test.ts -t "at random"',
+  "TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/server/day/day.test.ts",
+  "TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/insight/explain/agreement.test.ts",
+  "TEST_DEPTH=explore npx vitest run test/server/disk/crashes.test.ts",
+  'TEST_DEPTH=explore npx vitest run test/server/parent/serve-with-parent.test.ts -t "a page costs the origin one fetch"',
+  "TEST_DEPTH=explore npx vitest run test/server/http2/hostile-clients.test.ts",
+  "TEST_DEPTH=explore npx vitest run test/server/machines/three-machines.test.ts",
+  "TEST_DEPTH=explore npx vitest run test/server/serve/changes-under-load.test.ts",
+];
