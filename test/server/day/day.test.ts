@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { platform } from "node:process";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { chances } from "../../engine/chances.ts";
 import { byDepth } from "../../suite/depth.ts";
 import { seed } from "../../suite/seed.ts";
 import { TEMPORARY_ROOT } from "../../suite/temporary-root.ts";
@@ -9,7 +10,7 @@ import { Day } from "./day.ts";
 import { actsOfTheDay, certify, RULES, type Seen } from "./day-acts.ts";
 import { descriptorsOpen, heldTooMuch, look, type Sample } from "./day-bounds.ts";
 import { HOST, SHOP } from "./day-visitors.ts";
-import type { VirtualTimer } from "./timer-queue.ts";
+import { TimerQueue, type VirtualTimer } from "./timer-queue.ts";
 
 const REQUESTS = byDepth({ test: 1_500, gate: 3_000, all: 20_000 });
 const PURGES = byDepth({ test: 400, gate: 600, all: 2_000 });
@@ -139,3 +140,27 @@ describe.skipIf(platform !== "linux")(
     });
   },
 );
+
+test("the timers of a day ring in their order, those of one moment in that in which they were set, and cleared ones never", () => {
+  const random = chances(seed);
+  const queue = new TimerQueue();
+  const rung: number[] = [];
+  const set = Array.from({ length: 1_000 }, (_, number) => {
+    const ms = Math.floor(random() * 100);
+    return {
+      number,
+      ms,
+      timer: queue.add(
+        () => rung.push(number),
+        ms,
+        false,
+        () => 0,
+      ),
+    };
+  });
+  const cleared = set.filter(() => random() < 0.3);
+  for (const { timer } of cleared) queue.clear(timer);
+  for (let due = queue.next(1_000); due !== undefined; due = queue.next(1_000)) due.ring();
+  const left = set.filter((each) => !cleared.includes(each));
+  expect(rung).toEqual(left.toSorted((one, other) => one.ms - other.ms).map(({ number }) => number));
+});
