@@ -11,6 +11,12 @@ if (major < MIN_NODE[0] || (major === MIN_NODE[0] && minor < MIN_NODE[1])) {
   process.stderr.write(`${styleText("red", "tidemark:")} ${message}\n`);
   process.exitCode = EXIT.usage;
 } else {
+  for (const output of [process.stdout, process.stderr]) output.on("error", unlessClosed);
   const { runProgram } = await import("./program.ts");
-  await runProgram();
+  await runProgram(process.argv.slice(2));
+}
+
+/** A reader such as `head` may have read enough. What the command has begun, it finishes. */
+function unlessClosed(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE") throw error;
 }

@@ -43,19 +43,13 @@ export function createProgram(): Command {
   return program;
 }
 
-/** Runs the command line and sets the exit code of the process. */
-export async function runProgram(): Promise<void> {
-  for (const output of [process.stdout, process.stderr]) output.on("error", unlessClosed);
+/** Runs the command line with these arguments, and sets the exit code of the process. */
+export async function runProgram(args: readonly string[]): Promise<void> {
   try {
-    await createProgram().parseAsync();
+    await createProgram().parseAsync(args, { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     // commander has printed the error. Its own exit code for wrong usage is 1, which here means refused.
     process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
   }
-}
-
-/** A reader such as `head` may have read enough. What the command has begun, it finishes. */
-function unlessClosed(error: NodeJS.ErrnoException): void {
-  if (error.code !== "EPIPE") throw error;
 }

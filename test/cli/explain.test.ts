@@ -1,15 +1,11 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type { Explanation } from "../../wire/explanation.ts";
 import { PROBLEM_CODES, PROBLEM_MEDIA_TYPE, type ProblemCode } from "../../wire/problem.ts";
 import { listenLocally } from "../suite/local-url.ts";
+import { startTidemark, tidemark } from "./run-command.ts";
 
-const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
-const COMPILED = fileURLToPath(new URL("../../node_modules/.cache/tidemark-cli", import.meta.url));
 const TOKEN = "a-token-that-may-read";
 const CODINGS = { "accept-encoding": "gzip, deflate, br, zstd" };
 
@@ -172,14 +168,11 @@ describe.concurrent("tidemark explain", () => {
       response.writeHead(answer.status, { "content-type": answer.mediaType }).end(answer.body);
     });
     const endpoint = await listenLocally(server);
-    const child = spawn(process.execPath, [CLI, "explain", ...args], {
-      env: { NO_COLOR: "1", NODE_COMPILE_CACHE: COMPILED, TIDEMARK_ENDPOINT: endpoint, TIDEMARK_TOKEN: TOKEN },
-    });
-    const closed = once(child, "close");
-    const told = await Promise.all([text(child.stdout), text(child.stderr)]);
-    const [code] = (await closed) as [number | null];
+    const env = { TIDEMARK_ENDPOINT: endpoint, TIDEMARK_TOKEN: TOKEN };
+    const start = args === cases[0]!.args ? startTidemark : tidemark;
+    const ended = await start({ args: ["explain", ...args], env });
     server.close();
-    expect({ exit: code, stdout: told[0], stderr: told[1] }).toEqual({
+    expect(ended).toEqual({
       exit,
       stdout,
       stderr: expect.stringMatching(stderr) as string,

@@ -1,40 +1,9 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type { ReceiptBody } from "../../sdk/index.ts";
 import { type Act, accepts, deadEndpoint, receiptBody, refuses, startFakeEdge } from "../sdk/fake-edge.ts";
+import { type Call, startTidemark, tidemark } from "./run-command.ts";
 
-const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 const TOKEN = "a-token-of-the-edge";
-
-/** Node's compile cache, which halves the cost of fifty short processes. */
-const COMPILED = fileURLToPath(new URL("../../node_modules/.cache/tidemark-cli", import.meta.url));
-
-interface Call {
-  readonly args: readonly string[];
-  readonly stdin?: string;
-  readonly env?: Readonly<Record<string, string>>;
-}
-
-interface Ended {
-  readonly exit: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-async function tidemark({ args, stdin = "", env = {} }: Call): Promise<Ended> {
-  const child = spawn(process.execPath, [CLI, ...args], {
-    env: { NO_COLOR: "1", NODE_COMPILE_CACHE: COMPILED, ...env },
-  });
-  const closed = once(child, "close");
-  child.stdin.on("error", () => {}); // A command that does not read its input may be gone before it is written.
-  child.stdin.end(stdin);
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  const [exit] = (await closed) as [number | null];
-  return { exit, stdout, stderr };
-}
 
 function receipt(more: Partial<ReceiptBody>): Act {
   return { json: { ...receiptBody, ...more } };
@@ -343,10 +312,10 @@ describe.concurrent("tidemark purge", () => {
     expect(ended).toEqual({ exit: 3, stdout: "", stderr: expect.stringContaining(`No connection to ${endpoint}`) });
   });
 
-  test("The variables alone are enough", async ({ expect }) => {
+  test("In a process of its own, the variables alone are enough", async ({ expect }) => {
     await using edge = await startFakeEdge(accepts);
     const env = { TIDEMARK_ENDPOINT: edge.endpoint, TIDEMARK_TOKEN: TOKEN };
-    expect((await tidemark({ args: ["purge", "--tag", "x"], env })).exit).toBe(0);
+    expect((await startTidemark({ args: ["purge", "--tag", "x"], env })).exit).toBe(0);
     expect(edge.requests[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`);
   });
 

@@ -1,15 +1,10 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { createServer } from "node:http";
-import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { PROBLEM_CODES, PROBLEM_MEDIA_TYPE, type ProblemCode } from "../../wire/problem.ts";
 import type { PurgeRecordBody } from "../../wire/purge-record.ts";
 import { listenLocally } from "../suite/local-url.ts";
+import { tidemark } from "./run-command.ts";
 
-const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
-const COMPILED = fileURLToPath(new URL("../../node_modules/.cache/tidemark-cli", import.meta.url));
 const TOKEN = "a-token-that-may-read";
 
 interface Answer {
@@ -162,16 +157,12 @@ describe.concurrent("tidemark purges", () => {
       response.writeHead(answer.status, { "content-type": answer.mediaType }).end(answer.body);
     });
     const endpoint = await listenLocally(server);
-    const child = spawn(process.execPath, [CLI, "purges", ...args], {
-      env: { NO_COLOR: "1", NODE_COMPILE_CACHE: COMPILED, TIDEMARK_ENDPOINT: endpoint, TIDEMARK_TOKEN: TOKEN },
-    });
-    const closed = once(child, "close");
-    const told = await Promise.all([text(child.stdout), text(child.stderr)]);
-    const [code] = (await closed) as [number | null];
+    const env = { TIDEMARK_ENDPOINT: endpoint, TIDEMARK_TOKEN: TOKEN };
+    const ended = await tidemark({ args: ["purges", ...args], env });
     server.close();
 
     const words = typeof stderr === "string" ? stderr : expect.stringMatching(stderr);
-    expect({ exit: code, stdout: told[0], stderr: told[1] }).toEqual({ exit, stdout, stderr: words });
+    expect(ended).toEqual({ exit, stdout, stderr: words });
     expect(asked).toEqual(asks === null ? [] : [`Bearer ${TOKEN} ${asks}`]);
   });
 });

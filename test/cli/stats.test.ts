@@ -1,15 +1,10 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { createServer } from "node:http";
-import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SiteStats } from "../../wire/stats.ts";
 import { memoryLines, statsLines } from "../../wire/stats-text.ts";
 import { statsOfTenRequests } from "../insight/replay.ts";
 import { listenLocally, localUrl } from "../suite/local-url.ts";
-
-const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
+import { startTidemark, tidemark } from "./run-command.ts";
 
 let stats: SiteStats;
 let answer = { status: 200, body: "" };
@@ -26,13 +21,9 @@ beforeAll(async () => {
 
 afterAll(() => void edge.close());
 
-async function run(args: readonly string[], env: Record<string, string> = {}) {
+async function run(args: readonly string[], env: Record<string, string> = {}, start = tidemark) {
   const settings = { TIDEMARK_ENDPOINT: localUrl(edge), TIDEMARK_TOKEN: "a-token", ...env };
-  const child = spawn(process.execPath, [CLI, "stats", ...args], {
-    env: { ...process.env, NO_COLOR: "1", ...settings },
-  });
-  const [stdout, stderr, [exit]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
-  return { stdout, stderr, exit: exit as number };
+  return start({ args: ["stats", ...args], env: settings });
 }
 
 describe("in words", () => {
@@ -93,13 +84,13 @@ Heard of 1,200 isolates; 3 have fallen silent. The reports cover at least 99.9 %
   });
 });
 
-test("the numbers are those of the ledger", async () => {
+test("the numbers are those of the ledger, also in a process of its own", async () => {
   answer = { status: 200, body: JSON.stringify(stats) };
   const said = await run(["--last", "2h"]);
   expect(said).toMatchObject({ exit: 0, stderr: "" });
   expect(said.stdout).toContain("Last 2 h: 10 requests, 60 % from cache. The origin was asked 4 times instead of 10; ");
   expect(asked.at(-1)).toBe("/_tidemark/stats?last=2h Bearer a-token");
-  const json = await run(["--json", "--pop", "fra"]);
+  const json = await run(["--json", "--pop", "fra"], {}, startTidemark);
   expect(JSON.parse(json.stdout)).toEqual(stats);
   expect(asked.at(-1)).toBe("/_tidemark/stats?last=24h&pop=fra Bearer a-token");
 });

@@ -1,0 +1,67 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { vi } from "vitest";
+import { runProgram } from "../../cli/program.ts";
+
+const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
+
+export interface Call {
+  readonly args: readonly string[];
+  readonly stdin?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface Ended {
+  readonly exit: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Runs the command line in this process: to start one for each call would cost far more than the call. Calls wait for each
+ * other, because a command reads and writes what its process has one of.
+ */
+export function tidemark(call: Call): Promise<Ended> {
+  const ended = last.then(() => runHere(call));
+  last = ended.catch(() => undefined);
+  return ended;
+}
+
+async function runHere({ args, stdin = "", env = {} }: Call): Promise<Ended> {
+  const { env: environment, exitCode } = process;
+  const written = { stdout: "", stderr: "" };
+  const spies = (["stdout", "stderr"] as const).map((name) =>
+    vi.spyOn(process[name], "write").mockImplementation((words) => {
+      written[name] += String(words);
+      return true;
+    }),
+  );
+  const input = vi.spyOn(process, "stdin", "get").mockReturnValue(Readable.from([stdin]) as typeof process.stdin);
+  process.env = { NO_COLOR: "1", ...env };
+  process.exitCode = undefined;
+  try {
+    await runProgram(args);
+    return { exit: Number(process.exitCode ?? 0), ...written };
+  } finally {
+    for (const spy of [...spies, input]) spy.mockRestore();
+    process.env = environment;
+    process.exitCode = exitCode;
+  }
+}
+
+/** The same as its users do: in a process of its own. */
+export async function startTidemark({ args, stdin = "", env = {} }: Call): Promise<Ended> {
+  const { NODE_COMPILE_CACHE = "" } = process.env;
+  const child = spawn(process.execPath, [CLI, ...args], { env: { NO_COLOR: "1", NODE_COMPILE_CACHE, ...env } });
+  const closed = once(child, "close");
+  child.stdin.on("error", () => {}); // A command that does not read its input may be gone before it is written.
+  child.stdin.end(stdin);
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [exit] = (await closed) as [number | null];
+  return { exit, stdout, stderr };
+}
