@@ -23,9 +23,9 @@ test("it goes on after a finding, and keeps it with the command that repeats it"
     print: (line) => lines.push(line),
   });
   expect(found).toBe(2);
-  expect(readdirSync(findings)).toEqual(["finding-2006.txt", "finding-6006.txt"]);
-  expect(readFileSync(join(findings, "finding-2006.txt"), "utf8")).toBe(
-    "echo 'worse at 2006'; exit 1\n\nworse at 2006\n",
+  expect(readdirSync(findings)).toEqual(["finding-1506.txt", "finding-506.txt"]);
+  expect(readFileSync(join(findings, "finding-506.txt"), "utf8")).toBe(
+    "echo 'worse at 506'; exit 1\n\nworse at 506\n",
   );
   expect(lines[0]).toBe("nothing: echo sound 6");
 });

@@ -3,7 +3,7 @@
  * stands for the seed of a run; a command without it repeats what a race may change.
  */
 export const SEARCHES: readonly string[] = [
-  "npm run simulate -- --jobs 1 --worlds 2000 --from {seed}",
+  "npm run simulate -- --jobs 1 --worlds 500 --from {seed}",
   'TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/visitors/fuzz.test.ts -t "whatever the first visitor sends"',
   'TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/visitors/platforms.test.ts -t "encounters"',
   'TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/visitors/raw.test.ts -t "messages over sockets"',
