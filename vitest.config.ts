@@ -126,7 +126,13 @@ export default defineConfig({
       {
         extends: true,
         plugins: [resolveInPackedProject()],
-        test: { name: "packed", include: OF_THE_PACKAGE, exclude: leftOut, globalSetup: "test/packed/setup.ts" },
+        test: {
+          name: "packed",
+          include: OF_THE_PACKAGE,
+          exclude: leftOut,
+          isolate: false,
+          globalSetup: "test/packed/setup.ts",
+        },
       },
     ],
   },

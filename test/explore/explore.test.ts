@@ -24,9 +24,7 @@ test("it goes on after a finding, and keeps it with the command that repeats it"
   });
   expect(found).toBe(2);
   expect(readdirSync(findings)).toEqual(["finding-1506.txt", "finding-506.txt"]);
-  expect(readFileSync(join(findings, "finding-506.txt"), "utf8")).toBe(
-    "echo 'worse at 506'; exit 1\n\nworse at 506\n",
-  );
+  expect(readFileSync(join(findings, "finding-506.txt"), "utf8")).toBe("echo 'worse at 506'; exit 1\n\nworse at 506\n");
   expect(lines[0]).toBe("nothing: echo sound 6");
 });
 
