@@ -87,8 +87,8 @@ export default defineConfig({
     testTimeout: 60_000, // for nothing but what hangs: a test that starts processes takes ten times as long on a busy machine
     hookTimeout: 60_000, // some start several processes, each of which may have to wait for the disk
     expect: { poll: { timeout: 20_000 } }, // the default, a second, is less than a slow machine may stand still
-    // Half of what the gate runs waits for other processes, which leaves room for one more on two cores.
-    maxWorkers: depth === "test" ? 2 : 3,
+    // Half of what the gate runs waits for other processes, which leaves room for more than one a core.
+    maxWorkers: depth === "test" ? 2 : 4,
     // Engines come and go by the thousand: with more room for what is young, the collector has a third less to do.
     execArgv: ["--max-semi-space-size=64"],
     env: {

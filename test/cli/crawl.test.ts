@@ -161,7 +161,7 @@ describe("through a real edge", () => {
 });
 
 describe("through any other cache", () => {
-  test("warm asks again where the cache does not say what it has stored", async () => {
+  test("warm asks again where the cache does not say what it has stored", { tags: ["deep"] }, async () => {
     site.reply("/a", { fields: { "x-cache": "MISS" } }, { fields: { "x-cache": "HIT" } });
     site.reply("/b", { fields: { "cf-cache-status": "DYNAMIC" } });
     site.reply("/c", { fields: { "cache-status": "Proxy; fwd=uri-miss; stored" } });
@@ -215,7 +215,9 @@ describe("through any other cache", () => {
     ]);
   });
 
-  test("redirects are followed on the same host, where robots.txt allows it, and counted", async () => {
+  test("redirects are followed on the same host, where robots.txt allows it, and counted", {
+    tags: ["deep"],
+  }, async () => {
     const other = new ScriptedOrigin(() => Date.now());
     await other.comeUp();
     site.reply("/robots.txt", { body: "User-agent: tidemark\nDisallow: /login" });
@@ -237,7 +239,9 @@ describe("through any other cache", () => {
     expect(pagesSeen()).not.toContain("/login");
   });
 
-  test("a sitemap with more pages than the limit is asked for as far as that, and the rest is told", async () => {
+  test("a sitemap with more pages than the limit is asked for as far as that, and the rest is told", {
+    tags: ["deep"],
+  }, async () => {
     site.setDefaultReply({ status: 200, fields: { "x-cache": "HIT" } });
     writeFileSync(
       join(folder, "map.xml.gz"),
@@ -249,14 +253,16 @@ describe("through any other cache", () => {
     expect(new Set(pagesSeen()).size).toBe(20);
   });
 
-  test("the name of a sitemap that is no file here is that of the site's", async () => {
+  test("the name of a sitemap that is no file here is that of the site's", { tags: ["deep"] }, async () => {
     site.reply("/map.xml", { body: sitemap(`${site.url}/a`) });
     site.reply("/a", {});
     expect((await run("warm", ["--edge", site.url, "map.xml"])).exit).toBe(0);
     expect(pagesSeen()).toEqual(["/map.xml", "/a"]);
   });
 
-  test("an index that names itself is read once, and a path that is no sitemap after all is a page", async () => {
+  test("an index that names itself is read once, and a path that is no sitemap after all is a page", {
+    tags: ["deep"],
+  }, async () => {
     site.reply("/map.xml", {
       body: `<sitemapindex><sitemap><loc>${site.url}/map.xml</loc></sitemap><sitemap><loc>/more.xml</loc></sitemap></sitemapindex>`,
     });
@@ -267,14 +273,14 @@ describe("through any other cache", () => {
     expect(pagesSeen()).toEqual(["/map.xml", "/more.xml", "/feed.xml", "/a", "/b", "/feed.xml"]);
   });
 
-  test("--host is sent to the edge, and its URLs are pages of the site", async () => {
+  test("--host is sent to the edge, and its URLs are pages of the site", { tags: ["deep"] }, async () => {
     site.reply("/", {});
     const { exit } = await run("crawl", ["--edge", site.url, "--host", "www.example.com", "http://www.example.com/"]);
     expect(exit).toBe(0);
     expect(new Set(site.seen.map(({ fields }) => fields.host))).toEqual(new Set(["www.example.com"]));
   });
 
-  test("--ignore-robots asks for what robots.txt forbids", async () => {
+  test("--ignore-robots asks for what robots.txt forbids", { tags: ["deep"] }, async () => {
     site.reply("/robots.txt", { body: "User-agent: *\nDisallow: /" });
     site.reply("/", {});
     const refused = await run("crawl", ["--edge", site.url, "/"]);
@@ -287,7 +293,7 @@ describe("through any other cache", () => {
     expect(pagesSeen()).toEqual(["/", "/"]);
   });
 
-  test("a chart is one file, as .svg without scripts, or as .png", async () => {
+  test("a chart is one file, as .svg without scripts, or as .png", { tags: ["deep"] }, async () => {
     site.reply("/", { fields: { "x-cache": "HIT" } });
     const ended = await Promise.all(
       ["chart.svg", "chart.png"].map((file) => run("crawl", ["--edge", site.url, "/", "--chart", file])),
@@ -317,7 +323,7 @@ describe("through any other cache", () => {
     expect(pagesSeen()).toEqual(["/a", "/b", "/c"]);
   });
 
-  test("Ctrl-C ends a list on standard input that has not ended itself", async () => {
+  test("Ctrl-C ends a list on standard input that has not ended itself", { tags: ["deep"] }, async () => {
     const { child, ended } = start("warm", "--edge", site.url, "-");
     await site.waitUntilSeen("/robots.txt", 1);
     child.kill("SIGINT");
@@ -352,7 +358,7 @@ describe("through any other cache", () => {
     expect(ended.stderr).not.toContain("    at ");
   });
 
-  test("a robots.txt that is out of order forbids every page", async () => {
+  test("a robots.txt that is out of order forbids every page", { tags: ["deep"] }, async () => {
     site.reply("/robots.txt", { status: 500 });
     const { exit, stderr } = await run("crawl", ["--edge", site.url, "/"]);
     expect({ exit, pages: pagesSeen() }).toEqual({ exit: 1, pages: [] });

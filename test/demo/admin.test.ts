@@ -212,7 +212,7 @@ describe("a purge that fails", () => {
     expect(recorded.map(({ tags }) => tags)).toEqual(Array(3).fill([`plog:${slug}`]));
   });
 
-  test("is still listed after a restart", async () => {
+  test("is still listed after a restart", { tags: ["deep"] }, async () => {
     await origin.close();
     await start({ purger });
     expect((await editor.view("/admin/")).text).toContain(`Not purged yet: <code>plog:${slug}</code>`);
@@ -261,12 +261,12 @@ describe("bad input", () => {
     },
   );
 
-  test("a form that is too large gets a 413", async () => {
+  test("a form that is too large gets a 413", { tags: ["deep"] }, async () => {
     const response = await editor.send(`/admin/posts/${slug}`, { ...EDIT, body: "x".repeat(200_000) });
     expect(response.status).toBe(413);
   });
 
-  test("a body that is not a form gets a 415", async () => {
+  test("a body that is not a form gets a 415", { tags: ["deep"] }, async () => {
     const response = await fetch(`${origin.url}/admin/login`, { method: "POST", body: "{}" });
     expect(response.status).toBe(415);
   });
@@ -275,7 +275,7 @@ describe("bad input", () => {
     expect((await editor.send(path, EDIT)).status).toBe(404);
   });
 
-  test("an unknown purge leads back to the posts", async () => {
+  test("an unknown purge leads back to the posts", { tags: ["deep"] }, async () => {
     expect((await editor.send("/admin/purges/99")).headers.get("location")).toBe("/admin/");
     expect((await editor.send("/admin/purges/none")).headers.get("location")).toBe("/admin/");
   });

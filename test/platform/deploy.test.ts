@@ -140,7 +140,7 @@ describe("what wrangler would deploy", () => {
       expect(await purge({ tags: ["last"] })).toBe(first + tries + 2);
     });
 
-    test("without hosts it serves nothing, and says that they are missing", async () => {
+    test("without hosts it serves nothing, and says that they are missing", { tags: ["deep"] }, async () => {
       const variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_TOKEN: TOKEN };
       await edge.reload({ script, variables });
       expect(await ask("/about")).toMatchObject({ status: 503, body: expect.stringContaining("TIDEMARK_HOSTS") });
@@ -170,7 +170,9 @@ describe("what wrangler would deploy", () => {
       expect(answer).toMatchObject({ status: 403, body: expect.stringContaining("TIDEMARK_TOKENS cannot be read") });
     });
 
-    test("a weak TIDEMARK_TOKEN closes the control plane, which says so and how to make a better one", async () => {
+    test("a weak TIDEMARK_TOKEN closes the control plane, which says so and how to make a better one", {
+      tags: ["deep"],
+    }, async () => {
       const variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: HOST, TIDEMARK_TOKEN: "hunter2" };
       await edge.reload({ script, variables });
       expect(await ask("/about")).toMatchObject({ status: 200 });
@@ -180,7 +182,7 @@ describe("what wrangler would deploy", () => {
       expect(answer.body).not.toContain("hunter2");
     });
 
-    test("without a token the control plane is closed, and says how to open it", async () => {
+    test("without a token the control plane is closed, and says how to open it", { tags: ["deep"] }, async () => {
       await edge.reload({ script, variables: { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: HOST } });
       for (const token of ["", "undefined", "null", TOKEN]) {
         const answer = await ask("/about", { authorization: `Bearer ${token}` }, "PURGE");

@@ -10,14 +10,13 @@ export const mutants: Mutants = {
       foundBy:
         "purges: a lease that is shorter than the longest counts for a day of its own, also when the longest no longer does",
     },
-    "a lease counts for a day after it was written, and not for the hour more in which it may have been granted again":
-      {
-        in: "COUNTS_FOR_MS",
-        replace: "REMEMBERED_MS + WRITTEN_EVERY_MS",
-        by: "REMEMBERED_MS",
-        foundBy:
-          "purges: the longest lease counts for a day after it was last granted, although not each grant is written",
-      },
+    "a lease that is granted again is not written as long as it counts": {
+      in: "GrantedLeases.grant",
+      replace: "now + REMEMBERED_MS)",
+      by: "now)",
+      foundBy:
+        "purges: the longest lease counts for a day after it was last granted, although not each grant is written",
+    },
   },
   R9: {
     "a reply that the view refuses proves a token false": {

@@ -76,6 +76,9 @@ export const CHECKS: Readonly<Record<string, (classes: PurgeClasses) => void | P
     time.now = DAY_MS + 1;
     log.read(null, 1000);
     expect(log.append(purge(["#a"]))).toMatchObject({ settlesInMs: 5250 });
+    log.read(null, 5000);
+    time.now = 2 * DAY_MS;
+    expect(log.append(purge(["#b"]))).toMatchObject({ settlesInMs: 5250 });
   },
 
   "a log that is a day old counts with no earlier one, because nobody uses that for so long"(classes) {

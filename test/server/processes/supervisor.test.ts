@@ -100,7 +100,7 @@ describe("a supervisor", () => {
     expect(pids).not.toContain(process.pid);
   });
 
-  test("listens on Unix sockets and on IPv6, too", async () => {
+  test("listens on Unix sockets and on IPv6, too", { tags: ["deep"] }, async () => {
     const path = join(folder, "front.sock");
     const supervisor = await start({ listen: [{ path }, { host: "::1", port: 0 }], workers: 1 });
     for (const address of supervisor.addresses)
@@ -132,7 +132,7 @@ describe("a supervisor", () => {
     await reported("worker-listening", 4);
   });
 
-  test("takes a process that the system refuses for a worker that died", async () => {
+  test("takes a process that the system refuses for a worker that died", { tags: ["deep"] }, async () => {
     await expect(start({ workerMain: "refused\0" })).rejects.toThrow(
       /^No worker starts\. The last one: worker-\d+ ended: .*must be a string.* without null bytes/,
     );
@@ -154,7 +154,7 @@ describe("a supervisor", () => {
     await expect(start({ workers: 1 })).rejects.toThrow(`Another tidemark serve owns ${folder}.`);
   });
 
-  test("refuses an address on which another process listens", async () => {
+  test("refuses an address on which another process listens", { tags: ["deep"] }, async () => {
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
     const { port } = other.address() as { port: number };
@@ -170,7 +170,9 @@ describe("a supervisor", () => {
     onPath.close();
   });
 
-  test("replaces the socket file of a process that has died, and nothing that is no socket", async () => {
+  test("replaces the socket file of a process that has died, and nothing that is no socket", {
+    tags: ["deep"],
+  }, async () => {
     const path = join(folder, "front.sock");
     writeFileSync(path, "a page");
     await expect(start({ listen: [{ path }] })).rejects.toThrow("there is a file, and it is no socket");
@@ -195,7 +197,7 @@ describe("a supervisor", () => {
     expect(events.filter(({ kind }) => kind === "worker-killed")).toEqual([]);
   });
 
-  test("stops at once when it is told to a second time", async () => {
+  test("stops at once when it is told to a second time", { tags: ["deep"] }, async () => {
     const supervisor = await start({ workers: 1 });
     const held = await hold(supervisor.addresses[0]!);
     void supervisor.stop();
@@ -233,7 +235,7 @@ describe("a supervisor", () => {
       expect(await held.answer).toMatchObject({ version: "v1" });
     });
 
-    test("settings that change while they are loaded are loaded again", async () => {
+    test("settings that change while they are loaded are loaded again", { tags: ["deep"] }, async () => {
       const supervisor = await start();
       let loads = 0;
       const first = Promise.withResolvers<void>();
@@ -277,7 +279,9 @@ describe("a supervisor", () => {
       expect(eventInWords(events.at(-1)!)).toBe("the old settings stay in use: routes[0].path must begin with a slash");
     });
 
-    test("a configuration under which no worker starts keeps the old workers, and says why", async () => {
+    test("a configuration under which no worker starts keeps the old workers, and says why", {
+      tags: ["deep"],
+    }, async () => {
       const supervisor = await start();
       await reported("worker-listening", 2);
       const before = supervisor.workers;
@@ -288,7 +292,7 @@ describe("a supervisor", () => {
       expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v1" });
     });
 
-    test("a worker that dies afterwards is replaced by one with the new settings", async () => {
+    test("a worker that dies afterwards is replaced by one with the new settings", { tags: ["deep"] }, async () => {
       const supervisor = await start({ workers: 1 });
       settings = { ...settings, version: "v2" };
       await supervisor.reload();
@@ -357,7 +361,7 @@ describe("a supervisor", () => {
       expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v2" });
     });
 
-    test("and is told meanwhile to load the settings: the successor does so", async () => {
+    test("and is told meanwhile to load the settings: the successor does so", { tags: ["deep"] }, async () => {
       let successor!: ChildProcess;
       const startSuccessor = () => {
         successor = startFailingSuccessor("never");

@@ -185,7 +185,7 @@ describe("tidemark serve picks up", { timeout: 60_000 }, () => {
     await server.stop();
   });
 
-  test("a new site where a link leads", async () => {
+  test("a new site where a link leads", { tags: ["deep"] }, async () => {
     const writeSite = (path: string, name: string) => {
       mkdirSync(join(folder, path), { recursive: true });
       const site = `export default { origin: ${JSON.stringify(origin.url)}, hosts: ["${name}.test"] };\n`;

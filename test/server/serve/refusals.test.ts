@@ -224,13 +224,13 @@ describe("tidemark serve says of a config", () => {
     expect(await refusalOf(text)).toMatch(/^tidemark: refused\.config\.ts:3: /);
   });
 
-  test("in which line it throws", async () => {
+  test("in which line it throws", { tags: ["deep"] }, async () => {
     expect(await refusalOf('const name: string = "boom";\n\nthrow new Error(name);\n')).toBe(
       "tidemark: refused.config.ts:3: boom\n",
     );
   });
 
-  test("and no line if there is none", async () => {
+  test("and no line if there is none", { tags: ["deep"] }, async () => {
     expect(await refusalOf('throw "boom";\n')).toBe("tidemark: refused.config.ts: boom\n");
   });
 
@@ -240,11 +240,11 @@ describe("tidemark serve says of a config", () => {
     );
   });
 
-  test("that it has no site", async () => {
+  test("that it has no site", { tags: ["deep"] }, async () => {
     expect(await refusalOf("export const site = {};\n")).toContain("the file must end in export default defineSite(");
   });
 
-  test("that a file that it imports is wrong, and where", async () => {
+  test("that a file that it imports is wrong, and where", { tags: ["deep"] }, async () => {
     writeFileSync(join(folder, "broken.ts"), "export const a = 1;\nexport const = 2;\n");
     expect(await refusalOf('export { a as default } from "./broken.ts";\n')).toMatch(
       /^tidemark: refused\.config\.ts: .*broken\.ts:2: /,
@@ -268,7 +268,7 @@ describe("tidemark serve --check, of valid settings,", () => {
     ]);
   });
 
-  test("tells of a route that never matches, and of settings that do nothing", async () => {
+  test("tells of a route that never matches, and of settings that do nothing", { tags: ["deep"] }, async () => {
     const routes = '[{ match: "/*" }, { match: "/admin/*", pass: true, ttl: "1h", tags: ["admin"] }]';
     const lines = await check(`{ origin: "http://127.0.0.1:8000", routes: ${routes} }`);
     expect(lines).toContain(
@@ -279,7 +279,7 @@ describe("tidemark serve --check, of valid settings,", () => {
     );
   });
 
-  test("tells that a config cannot say how much memory pages have", async () => {
+  test("tells that a config cannot say how much memory pages have", { tags: ["deep"] }, async () => {
     const limited = (limits: string) => CONFIG.replace("{", `{ limits: ${limits},`);
     const warning = /^tidemark: limits\.memoryBytes has no effect here, .*: --memory says how much/;
     expect(await check(limited('{ memoryBytes: "64MiB" }'))).toContainEqual(expect.stringMatching(warning));
@@ -287,7 +287,7 @@ describe("tidemark serve --check, of valid settings,", () => {
     expect(await check(limited('{ storeBytes: "1MiB" }'))).not.toContainEqual(expect.stringContaining("--memory"));
   });
 
-  test("tells of HSTS without TLS, unless a proxy may say that there is TLS", async () => {
+  test("tells of HSTS without TLS, unless a proxy may say that there is TLS", { tags: ["deep"] }, async () => {
     const hsts = ["--hsts", "max-age=60"];
     expect(await check(CONFIG, ...hsts)).toContainEqual(
       expect.stringMatching(/^tidemark: --hsts has no effect: .*TLS/),
@@ -296,7 +296,9 @@ describe("tidemark serve --check, of valid settings,", () => {
     expect(await check(trusting, ...hsts)).not.toContainEqual(expect.stringContaining("--hsts"));
   });
 
-  test("tells of addresses on which it could not listen now, and takes none from others", async () => {
+  test("tells of addresses on which it could not listen now, and takes none from others", {
+    tags: ["deep"],
+  }, async () => {
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
     const { port } = other.address() as AddressInfo;
@@ -310,7 +312,7 @@ describe("tidemark serve --check, of valid settings,", () => {
     expect(readdirSync(folder)).not.toContainEqual(expect.stringContaining("unused"));
   });
 
-  test("tells that the origin's socket does not exist", async () => {
+  test("tells that the origin's socket does not exist", { tags: ["deep"] }, async () => {
     const lines = await check(CONFIG, "--origin", "unix:/nope.sock", "--listen", `127.0.0.1:${await freePort()}`);
     expect(lines).toEqual([
       "tidemark: the origin's socket /nope.sock does not exist yet.",
@@ -319,12 +321,12 @@ describe("tidemark serve --check, of valid settings,", () => {
   });
 });
 
-test("sizes may be written as nginx writes them", async () => {
+test("sizes may be written as nginx writes them", { tags: ["deep"] }, async () => {
   const { code } = await run([...ORIGIN, "--memory", "256m", "--disk", "10G", "--check"]);
   expect(code).toBe(0);
 });
 
-test("--check makes nothing", async () => {
+test("--check makes nothing", { tags: ["deep"] }, async () => {
   const before = readdirSync(folder);
   const { code } = await run([...ORIGIN, "--check", "--cache", "new/cache", "--access-log", "new.log"]);
   expect(code).toBe(0);

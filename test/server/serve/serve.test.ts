@@ -183,7 +183,10 @@ describe("tidemark serve", () => {
     expect(await server.stop()).toBe(0);
   });
 
-  test("takes over a changed config, and keeps the old one if the new one is wrong", async () => {
+  test("takes over a changed config, and keeps the old one if the new one is wrong", {
+    tags: ["deep"],
+    timeout: 60_000,
+  }, async () => { // it starts workers three times
     const config = join(folder, "edited.config.ts");
     const site = (ttl: string) =>
       `export default { origin: ${JSON.stringify(origin.url)}, hosts: ["*"], routes: [{ match: "/*", ttl: "${ttl}" }] };\n`;
@@ -211,5 +214,5 @@ describe("tidemark serve", () => {
     expect(await lifetimeOf("/other")).toMatch(/fwd=uri-miss.*stored/);
     expect(await lifetimeOf("/other")).toMatch(/hit; ttl=7[12]\d\d$/);
     await connection.close();
-  }, 60_000); // it starts workers three times
+  });
 });

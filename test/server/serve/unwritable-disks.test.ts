@@ -69,10 +69,7 @@ describe.skipIf(!canMount)(canMount ? "tidemark serve" : NOT_RUN, { timeout: 120
   };
   const isHit = (address: URL, path: string) => async () => (await ask(address, path)).xCache === "HIT";
 
-  test.each([
-    ["full", (disk: SmallDisk) => disk.fill(), (disk: SmallDisk) => disk.free()],
-    ["read-only", (disk: SmallDisk) => disk.remount("ro"), (disk: SmallDisk) => disk.remount("rw")],
-  ])("starts on a disk that is %s, serves from memory, and takes purges again with the disk", (_, harm, heal) =>
+  const startsOn = (harm: (disk: SmallDisk) => void, heal: (disk: SmallDisk) => void) =>
     onDisk("8m", async (disk, start) => {
       const small = ["--disk", "1MiB"]; // what the pages take would not be room enough for the log
       const [path, before] = [`/page/${disks}`, `/before/${disks}`];
@@ -104,7 +101,19 @@ describe.skipIf(!canMount)(canMount ? "tidemark serve" : NOT_RUN, { timeout: 120
       expect(await purge(address)).toMatchObject({ status: 200, body: { seq: 1 } });
       await until(async () => (await ask(address, path)).body === "page, later");
       expect(await ask(address, before)).toMatchObject({ status: 200, body: "v2" });
-    }),
+    });
+
+  test("starts on a disk that is full, serves from memory, and takes purges again with the disk", () =>
+    startsOn(
+      (disk) => disk.fill(),
+      (disk) => disk.free(),
+    ));
+
+  test("starts on a disk that is read-only, in the same way", { tags: ["deep"] }, () =>
+    startsOn(
+      (disk) => disk.remount("ro"),
+      (disk) => disk.remount("rw"),
+    ),
   );
 
   test("goes on to take purges, though pages would fill the disk, and says that --disk is too large", () =>

@@ -150,10 +150,7 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
     expect(readFileSync(join(folder, "access.log.1"), "utf8")).not.toContain("/held");
   });
 
-  test.each([
-    { sentTo: "new", pid: () => server.pid },
-    { sentTo: "old", pid: () => server.child.pid! },
-  ])("SIGHUP to the $sentTo server loads new settings, and old workers open their log files anew", async ({ pid }) => {
+  const reloads = async (pid: () => number) => {
     const { answer, finish } = await holdAnswer();
     const old = once(server.child, "exit");
     await server.upgrade();
@@ -165,7 +162,12 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
     await old;
     expect(readFileSync(join(folder, "access.log"), "utf8")).toContain("/held");
     expect(readFileSync(join(folder, "access.log.1"), "utf8")).not.toContain("/held");
-  });
+  };
+
+  test("SIGHUP to the old server loads new settings, and old workers open their log files anew", () =>
+    reloads(() => server.child.pid!));
+
+  test("SIGHUP to the new server does so, too", { tags: ["deep"] }, () => reloads(() => server.pid));
 
   test("lets old workers finish their answers when the new server is stopped, and that one ends after them", {
     tags: ["deep"],

@@ -144,7 +144,9 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     expect(existsSync(join(folder, "cache", "log", "purge-log.sqlite"))).toBe(false);
   });
 
-  test("adds, changes and removes sites while it runs, and a faulty one stays as it was, alone", async () => {
+  test("adds, changes and removes sites while it runs, and a faulty one stays as it was, alone", {
+    tags: ["deep"],
+  }, async () => {
     write("shop");
     write("blog");
     const port = await start();

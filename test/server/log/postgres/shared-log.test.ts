@@ -197,7 +197,9 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     machines = [a, watcher];
   });
 
-  test("a machine that comes back in its folder takes the place of the one that was killed there", async () => {
+  test("a machine that comes back in its folder takes the place of the one that was killed there", {
+    tags: ["deep"],
+  }, async () => {
     const [a, b] = [await start(), await start()];
     await b.die();
     machines.pop();
@@ -242,13 +244,13 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       expect(await found).toMatchObject({ seq: 1, settled: true });
     });
 
-    test("until its time is over", async () => {
+    test("until its time is over", { tags: ["deep"] }, async () => {
       const { other } = await unsettled();
       expect(await other.keeper.find(1, 100)).toMatchObject({ seq: 1, settled: false });
     });
   });
 
-  test("a machine that reads while its longest lease is being written keeps its row", async () => {
+  test("a machine that reads while its longest lease is being written keeps its row", { tags: ["deep"] }, async () => {
     const machine = await start();
     const { machine: name } = machine.log;
     await admin.query("BEGIN; SELECT FROM tidemark_log_machines FOR UPDATE");
@@ -311,7 +313,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     expect(await a.keeper.find(1)).toMatchObject({ settled: true });
   });
 
-  test("needs no privilege beyond its own tables", async () => {
+  test("needs no privilege beyond its own tables", { tags: ["deep"] }, async () => {
     const name = `owned_${databases}`;
     await admin.query(`CREATE ROLE ${name} LOGIN`);
     await admin.query(`CREATE DATABASE ${name} OWNER ${name}`);
@@ -327,7 +329,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     expect(await appended(a, "#a")).toMatchObject({ settlesInMs: 0 });
   });
 
-  test("a text that PostgreSQL cannot store is stored without its fault", async () => {
+  test("a text that PostgreSQL cannot store is stored without its fault", { tags: ["deep"] }, async () => {
     const a = await start();
     await appended(a, "#\0\ud800", { reason: "a\0b\ud800", by: "editor\0" });
     expect(await a.keeper.find(1)).toMatchObject({ reason: "a\ufffdb\ufffd", by: "editor\ufffd" });
@@ -513,7 +515,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       expect(await appended(a, "#after")).toMatchObject({ settlesInMs: 0 });
     });
 
-    test("was made by a later version: the server does not start", async () => {
+    test("was made by a later version: the server does not start", { tags: ["deep"] }, async () => {
       await (await start()).keeper.close();
       await admin.query("UPDATE tidemark_log_format SET format = 99");
       await expect(start()).rejects.toThrow("a later version of tidemark made it (format 99");
