@@ -193,6 +193,31 @@ this.#extendLease(now, delta.leaseMs);`,
       foundBy: "simulation",
     },
   },
+  R24: {
+    "a receipt does not wait for workers that are late": {
+      in: "LogReaders.#decide",
+      replace: "resolve(missing.length === 0 && !this.#hasStrangers());",
+      by: "resolve(true);",
+      foundBy: "simulation",
+    },
+    "a supervisor forgets the workers that it has taken over from another one": {
+      in: "LogReaders.adopt",
+      drop: "this.#readers.set",
+      foundBy: "simulation",
+    },
+    "a receipt does not wait for other machines": {
+      in: "SharedLogKeeper.append",
+      replace: "(await Promise.all([own, others])).every((each) => each)",
+      by: "await own",
+      foundBy: "simulation",
+    },
+    "a receipt counts a machine that is late as one that has confirmed": {
+      in: "MachineConfirmations.confirmed",
+      replace: "names.get(machine)!)); return false;",
+      by: "names.get(machine)!)); return true;",
+      foundBy: "simulation",
+    },
+  },
   R25: {
     "a reader that a push does not reach counts as having confirmed it": {
       in: "ConnectedLog.#pushTo",
