@@ -252,6 +252,20 @@ describe("the isolates of a PoP", () => {
     expect(isUsable(lease)).toBe(true);
   });
 
+  test("an isolate that waits for a copy reads no more if another read has renewed its lease meanwhile (R22)", async () => {
+    const lease = isolate();
+    await renew(lease);
+    await scheduler.advance(LEASE_MS / 2);
+    await scheduler.settle(notes.write("claim", new TextEncoder().encode(String(scheduler.now()))));
+    const renewal = lease.renew(behind, null);
+    log.purge("#t");
+    const bearer = lease.renew(behind, { logId: log.logId, seq: 1 });
+    await scheduler.advance(CLAIM_MS + ROUND_TRIP_MS);
+    await Promise.all([renewal, bearer]);
+    expect(log.reads).toBe(2);
+    expect(isUsable(lease, LEASE_MS / 2)).toBe(true);
+  });
+
   test.each([
     [240, true],
     [241, false],

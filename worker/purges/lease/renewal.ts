@@ -159,6 +159,8 @@ export class Renewal {
     if (this.#renewsWith(copy, hasEnded)) return true;
     if (expectedMs === 0) return false;
     await this.#clock.wait(expectedMs).over;
+    // A read for a token, which waits for nobody's copy, may have renewed the lease meanwhile.
+    if (this.#isUsable(this.#clock.now()) && this.#clock.now() < this.#timing.dueAt) return true;
     const later = await this.#pop.look();
     return this.#renewsWith(later.copy, hasEnded);
   }
