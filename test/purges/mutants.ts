@@ -5,8 +5,8 @@ export const mutants: Mutants = {
   R6: {
     "a lease that is shorter than the longest is not on record": {
       in: "GrantedLeases.grant",
-      replace: "else this.#try(write);",
-      by: "",
+      replace: "if (this.#counts(leaseMs, now + REMEMBERED_MS)) return;",
+      by: "if (this.#counts(leaseMs, now + REMEMBERED_MS) || leaseMs <= this.longestLivingMs(now)) return;",
       foundBy:
         "purges: a lease that is shorter than the longest counts for a day of its own, also when the longest no longer does",
     },

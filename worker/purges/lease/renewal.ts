@@ -154,22 +154,22 @@ export class Renewal {
 
   /** Takes the newest copy of the PoP. If another isolate is reading the log now, waits for its copy. */
   async #takeCopy(): Promise<boolean> {
+    const { dueAt } = this.#timing;
     const hasEnded = !this.#isUsable(this.#clock.now());
-    const { copy, expectedMs } = await this.#pop.look();
-    if (this.#renewsWith(copy, hasEnded)) return true;
-    if (expectedMs === 0) return false;
-    await this.#clock.wait(expectedMs).over;
-    // A read for a token, which waits for nobody's copy, may have renewed the lease meanwhile.
-    if (this.#isUsable(this.#clock.now()) && this.#clock.now() < this.#timing.dueAt) return true;
+    const first = await this.#pop.look();
+    if (this.#renewsWith(first.copy, hasEnded)) return true;
+    if (first.expectedMs === 0) return false;
+    await this.#clock.wait(first.expectedMs).over;
     const later = await this.#pop.look();
-    return this.#renewsWith(later.copy, hasEnded);
+    // A read for a token, which waits for nobody's copy, may have renewed the lease meanwhile.
+    return this.#renewsWith(later.copy, hasEnded || dueAt < this.#timing.dueAt);
   }
 
   /** Whether this copy renews the lease. A copy that is itself old does not renew a lease that is still alive. */
-  #renewsWith(copy: SharedCopy | null, hasEnded: boolean): boolean {
+  #renewsWith(copy: SharedCopy | null, isRenewed: boolean): boolean {
     const isTaken = copy !== null && this.#leased.takeCopy(copy);
     const now = this.#clock.now();
-    return this.#isUsable(now) && (hasEnded || (isTaken && !this.#timing.isCopyOld(now)));
+    return this.#isUsable(now) && (isRenewed || (isTaken && !this.#timing.isCopyOld(now)));
   }
 
   #mayBeJoined(reading: Reading | null, now: number): reading is Reading {

@@ -79,9 +79,7 @@ export class GrantedLeases {
 
   grant(leaseMs: number, now: number): void {
     if (this.#counts(leaseMs, now + REMEMBERED_MS)) return;
-    const write = () => this.#write(leaseMs, now + COUNTS_FOR_MS, now);
-    if (leaseMs > this.longestLivingMs(now)) write();
-    else this.#try(write);
+    this.#write(leaseMs, now + COUNTS_FOR_MS, now, leaseMs <= this.longestLivingMs(now));
   }
 
   /**
@@ -97,9 +95,7 @@ export class GrantedLeases {
   noteNameless(now: number): void {
     const leases = this.#leases(now);
     if (now - leases.namelessAt <= WRITTEN_EVERY_MS) return;
-    const write = () => this.#storage.write({ ...leases, namelessAt: now });
-    if (this.mayHaveNameless(now)) this.#try(write);
-    else write();
+    this.#store({ ...leases, namelessAt: now }, this.mayHaveNameless(now));
   }
 
   /**
@@ -140,16 +136,16 @@ export class GrantedLeases {
     return Object.fromEntries(Object.entries(this.#leases(now).until).filter(([, until]) => now <= until));
   }
 
-  #write(leaseMs: number, until: number, now: number): void {
-    this.#storage.write({ ...this.#leases(now), until: { ...this.#living(now), [leaseMs]: until } });
+  #write(leaseMs: number, until: number, now: number, mayFail = false): void {
+    this.#store({ ...this.#leases(now), until: { ...this.#living(now), [leaseMs]: until } }, mayFail);
   }
 
-  /** On a full disk the reads go on: what is stored counts for the rest of its day. */
-  #try(write: () => void): void {
+  /** `mayFail`: what is stored counts for the rest of its day, so that reads go on though the disk is full. */
+  #store(leases: LeasesOnRecord, mayFail: boolean): void {
     try {
-      write();
-    } catch {
-      // The next read tries again.
+      this.#storage.write(leases);
+    } catch (cause) {
+      if (!mayFail) throw cause;
     }
   }
 }
