@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { listenLocally, localUrl } from "../suite/local-url.ts";
 import { MembersSite } from "../traffic/audit/members-site.ts";
 import { type ToyCache, toyCache } from "../traffic/audit/toy-cache.ts";
+import { tidemark } from "./run-command.ts";
 
 const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 const COMPILED = fileURLToPath(new URL("../../node_modules/.cache/tidemark-cli", import.meta.url));
@@ -60,8 +61,9 @@ function start(parameters: readonly string[], input = "") {
 }
 
 const visitors = () => ["--as", "alice=@alice.txt", "--as", "bob=env:BOB", "--rate", "10000"];
-const audit = (parameters: readonly string[], input?: string) =>
-  start(["--edge", cache.url.origin, ...visitors(), ...parameters], input).ended;
+const run = (parameters: readonly string[]) =>
+  tidemark({ args: ["audit", ...parameters], cwd: folder, env: { BOB: bob } });
+const audit = (parameters: readonly string[]) => run(["--edge", cache.url.origin, ...visitors(), ...parameters]);
 
 describe("tidemark audit", () => {
   test("ends with 0 if all pages are sound, and prints nothing else into a pipe", async () => {
@@ -85,7 +87,8 @@ describe("tidemark audit", () => {
 
   test("reads pages from standard input, and prints JSON", async () => {
     const lines = `# the site's pages\n/style.css\nGET /me.json\n\n${cache.url.origin}/account#top\n`;
-    const { exit, stdout } = await audit(["--paths", "-", "--json", "--canary", "alice=alice@example.com"], lines);
+    const parameters = ["--edge", cache.url.origin, ...visitors(), "--paths", "-", "--json"];
+    const { exit, stdout } = await start([...parameters, "--canary", "alice=alice@example.com"], lines).ended;
     expect(exit).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({
       version: 1,
@@ -111,7 +114,7 @@ describe("tidemark audit", () => {
     const gone = createServer();
     const edge = await listenLocally(gone);
     await new Promise((resolve) => gone.close(resolve));
-    const { exit, stdout } = await start(["--edge", edge, ...visitors(), "/"]).ended;
+    const { exit, stdout } = await run(["--edge", edge, ...visitors(), "/"]);
     expect(exit).toBe(2);
     expect(stdout).toContain("/ has no answer: the connection was refused.");
   });
@@ -226,7 +229,7 @@ describe("what is wrong with a call is said before anything is sent", () => {
     },
   ])("$name", async ({ parameters, message }) => {
     const before = site.seen.length;
-    const { exit, stdout, stderr } = await start(parameters()).ended;
+    const { exit, stdout, stderr } = await run(parameters());
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: "" });
     expect(stderr).toMatch(message);
     expect(stderr).not.toContain("    at ");
@@ -246,7 +249,7 @@ test("credentials do not follow a redirect to another origin", async () => {
   });
   const asked = new Set<string>();
   const edge = await listenLocally(redirecting);
-  await start(["--edge", edge, ...visitors(), "/style.css", "/account"]).ended;
+  await run(["--edge", edge, ...visitors(), "/style.css", "/account"]);
   redirecting.closeAllConnections();
   await new Promise((resolve) => redirecting.close(resolve));
   expect([...asked].filter((url) => url.startsWith("/account")).length).toBeGreaterThan(5);

@@ -11,6 +11,7 @@ import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import type { CrawlReport } from "../../traffic/crawl/crawl.ts";
 import type { WarmReport } from "../../traffic/crawl/warm.ts";
 import { ServerProcess } from "../server/serve/running-server.ts";
+import { tidemark } from "./run-command.ts";
 
 const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 const PAGE = { fields: { "cache-control": "max-age=600" }, body: "a page" };
@@ -42,12 +43,8 @@ function start(command: "crawl" | "warm", ...parameters: readonly string[]) {
 }
 
 /** Runs a command with a list on its standard input. */
-async function run(command: "crawl" | "warm", parameters: readonly string[], input = "") {
-  const { child, ended } = start(command, ...parameters);
-  child.stdin.on("error", () => undefined); // a command that fails does not read it
-  child.stdin.end(input);
-  return ended;
-}
+const run = (command: "crawl" | "warm", parameters: readonly string[], stdin = "") =>
+  tidemark({ args: [command, "--rate", "1000", ...parameters], stdin, cwd: folder });
 
 /** What the site was asked for, without the file that says what may be asked for. */
 const pagesSeen = () => site.seen.map(({ target }) => target).filter((target) => target !== "/robots.txt");

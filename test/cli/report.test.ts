@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { generatedLog, ODD_LINES } from "../traffic/generated-log.ts";
+import { tidemark } from "./run-command.ts";
 
 const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 const COMPILED = fileURLToPath(new URL("../../node_modules/.cache/tidemark-cli", import.meta.url));
@@ -41,12 +42,7 @@ function start(...parameters: readonly string[]) {
 }
 
 /** Runs a command with something on its standard input. */
-async function run(parameters: readonly string[], input: string | Buffer = "") {
-  const { child, ended } = start(...parameters);
-  child.stdin.on("error", () => undefined); // a command that fails does not read it
-  child.stdin.end(input);
-  return ended;
-}
+const run = (args: readonly string[], stdin: string | Buffer = "") => tidemark({ args, stdin, cwd: folder });
 
 describe("tidemark report", () => {
   test("prints for a person, and nothing else into a pipe", async () => {

@@ -10,8 +10,10 @@ const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 
 export interface Call {
   readonly args: readonly string[];
-  readonly stdin?: string;
+  readonly stdin?: string | Buffer;
   readonly env?: Readonly<Record<string, string>>;
+  /** The folder in which it runs. Default: this process's. */
+  readonly cwd?: string;
 }
 
 export interface Ended {
@@ -32,8 +34,9 @@ export function tidemark(call: Call): Promise<Ended> {
   return ended;
 }
 
-async function runHere({ args, stdin = "", env = {} }: Call): Promise<Ended> {
+async function runHere({ args, stdin = "", env = {}, cwd = process.cwd() }: Call): Promise<Ended> {
   const { env: environment, exitCode } = process;
+  const folder = process.cwd();
   const written = { stdout: "", stderr: "" };
   const spies = (["stdout", "stderr"] as const).map((name) =>
     vi.spyOn(process[name], "write").mockImplementation((words) => {
@@ -41,23 +44,27 @@ async function runHere({ args, stdin = "", env = {} }: Call): Promise<Ended> {
       return true;
     }),
   );
-  const input = vi.spyOn(process, "stdin", "get").mockReturnValue(Readable.from([stdin]) as typeof process.stdin);
+  const input = vi
+    .spyOn(process, "stdin", "get")
+    .mockReturnValue(Readable.from([Buffer.from(stdin)]) as typeof process.stdin);
   process.env = { NO_COLOR: "1", ...env };
   process.exitCode = undefined;
+  process.chdir(cwd);
   try {
     await runProgram(args);
     return { exit: Number(process.exitCode ?? 0), ...written };
   } finally {
     for (const spy of [...spies, input]) spy.mockRestore();
+    process.chdir(folder);
     process.env = environment;
     process.exitCode = exitCode;
   }
 }
 
 /** The same as its users do: in a process of its own. */
-export async function startTidemark({ args, stdin = "", env = {} }: Call): Promise<Ended> {
+export async function startTidemark({ args, stdin = "", env = {}, cwd }: Call): Promise<Ended> {
   const { NODE_COMPILE_CACHE = "" } = process.env;
-  const child = spawn(process.execPath, [CLI, ...args], { env: { NO_COLOR: "1", NODE_COMPILE_CACHE, ...env } });
+  const child = spawn(process.execPath, [CLI, ...args], { cwd, env: { NO_COLOR: "1", NODE_COMPILE_CACHE, ...env } });
   const closed = once(child, "close");
   child.stdin.on("error", () => {}); // A command that does not read its input may be gone before it is written.
   child.stdin.end(stdin);
