@@ -10,6 +10,7 @@ import { PROBLEM_CODES, type Problem } from "../../wire/problem.ts";
 import type { SiteStats } from "../../wire/stats.ts";
 import { statsOfTenRequests } from "../insight/replay.ts";
 import { listenLocally, localUrl } from "../suite/local-url.ts";
+import { tidemark } from "./run-command.ts";
 
 const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 const ESCAPE = "\u001b";
@@ -63,11 +64,8 @@ const environment = () => ({
   TIDEMARK_TOKEN: "a-token",
 });
 
-async function run(...args: readonly string[]) {
-  const child = spawn(process.execPath, [CLI, "top", ...args], { env: environment() });
-  const [stdout, stderr, [exit]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
-  return { stdout, stderr, exit: exit as number };
-}
+const run = (...args: readonly string[]) =>
+  tidemark({ args: ["top", ...args], env: { TIDEMARK_ENDPOINT: localUrl(edge), TIDEMARK_TOKEN: "a-token" } });
 
 describe("in a pipe", () => {
   test.each([[[]], [["--once"]]])("it prints once, without a sign for a terminal, and ends: %j", async (args) => {
