@@ -186,7 +186,8 @@ describe("tidemark serve", () => {
   test("takes over a changed config, and keeps the old one if the new one is wrong", {
     tags: ["deep"],
     timeout: 60_000,
-  }, async () => { // it starts workers three times
+  }, async () => {
+    // it starts workers three times
     const config = join(folder, "edited.config.ts");
     const site = (ttl: string) =>
       `export default { origin: ${JSON.stringify(origin.url)}, hosts: ["*"], routes: [{ match: "/*", ttl: "${ttl}" }] };\n`;
