@@ -217,6 +217,22 @@ describe("a relay of the log (R27)", () => {
     expect(reads).toBeGreaterThan(before);
   });
 
+  test("confirms no purge of a log by the numbers of the next one (R13)", async () => {
+    await reader("one", () => new Promise(() => undefined));
+    await reader("two", async () => true);
+    append();
+    await scheduler.advance(RELAY_AGE_MS / 2);
+    const earlier = log;
+    makeLog("log-2");
+    append();
+    const opening = reader("three", async () => true, at(1, "log-2"));
+    await scheduler.advance(RELAY_AGE_MS / 4);
+    const { connection } = await opening;
+    await relay.renew(connection, at(1, "log-2"), LEASE_MS, NAMED_MS);
+    await scheduler.advance(RELAY_AGE_MS / 2); // it gives the push of the earlier log its answer
+    expect(earlier.find(1)).toMatchObject({ settled: false });
+  });
+
   test("tells a log whose storage went back in time of a number that its readers have not confirmed (R13)", async () => {
     await reader("one", async () => false);
     append();

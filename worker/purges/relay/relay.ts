@@ -156,7 +156,7 @@ export class Relay {
       delta = more;
     }
     for (const part of parts) this.#follow(part);
-    if (this.#follow(delta)) void this.#tellWhenConfirmed(delta.to);
+    if (this.#follow(delta)) void this.#tellWhenConfirmed(delta);
     [this.#readBy, this.#readAt, this.#named] = [number, startedAt, asked];
   }
 
@@ -181,7 +181,7 @@ export class Relay {
       return false;
     }
     this.#follow(delta);
-    return this.#isConfirmed(delta.to);
+    return this.#isConfirmed(delta);
   }
 
   #follow(delta: ViewDelta): boolean {
@@ -191,8 +191,8 @@ export class Relay {
   }
 
   /** Reads the log again once all readers have reached a purge, because its position tells that. */
-  async #tellWhenConfirmed(seq: number): Promise<void> {
-    if (await this.#isConfirmed(seq)) await this.#readForReaders();
+  async #tellWhenConfirmed(delta: ViewDelta): Promise<void> {
+    if (await this.#isConfirmed(delta)) await this.#readForReaders();
   }
 
   /** Reads the log unless no reader is left: nobody would then give up the lease, and close the connection. */
@@ -200,8 +200,10 @@ export class Relay {
     if (this.#isKept) await this.#read();
   }
 
-  async #isConfirmed(seq: number): Promise<boolean> {
-    return (await this.#connected.find(seq, RELAY_AGE_MS))?.settled ?? false;
+  /** False if another log has taken the place of the purge's own meanwhile, whose numbers say nothing of it (R13). */
+  async #isConfirmed({ logId, to }: ViewDelta): Promise<boolean> {
+    const found = await this.#connected.find(to, RELAY_AGE_MS);
+    return found?.settled === true && this.#followed.head.logId === logId;
   }
 
   /** Reads the log for as long as there are readers, and then gives up its name's lease. */
