@@ -50,11 +50,12 @@ export class WaitedPurges {
     try {
       for (;;) {
         const bound = this.#clock.wait(Math.max(1, found.settlesInMs));
-        const because = await Promise.race([waiter.promise, bound.over, isOver]).finally(() => bound.cancel());
-        if (because === "settled") return settled(found.record);
+        const isBound = bound.over.then(() => "bound" as const);
+        const because = await Promise.race([waiter.promise, isBound, isOver]).finally(() => bound.cancel());
         const now = await this.#log.audited(seq).catch(() => undefined);
-        if (now === undefined) return because === "over" ? found.record : settled(found.record);
-        if (now === null || now.record.settled || because === "over") return now?.record ?? null;
+        if (now === undefined) return because === "bound" ? settled(found.record) : found.record;
+        if (now?.record.at !== found.record.at) return null; // another log has given its number to another purge (R13)
+        if (now.record.settled || because === "over") return now.record;
         found = now;
       }
     } finally {

@@ -9,6 +9,8 @@ class FakeLog implements SettlingLog {
   readonly confirmed = new Set<number>();
   readonly asked: number[][] = [];
   isOutOfReach = false;
+  /** Another log has another purge under each number. */
+  at = 1;
   readonly #now: () => number;
 
   constructor(now: () => number) {
@@ -20,8 +22,9 @@ class FakeLog implements SettlingLog {
     const settlesAt = this.settlesAt.get(seq);
     if (settlesAt === undefined) return null;
     const settlesInMs = settlesAt - this.#now();
-    const record = { seq, settled: this.confirmed.has(seq) || settlesInMs <= 0 } as PurgeRecord;
-    return { record, settlesInMs };
+    const { at } = this;
+    const record: Partial<PurgeRecord> = { seq, at, settled: this.confirmed.has(seq) || settlesInMs <= 0 };
+    return { record: record as PurgeRecord, settlesInMs };
   }
 
   async settledOf(seqs: readonly number[]) {
@@ -76,6 +79,16 @@ async function asked(seq: number, waitMs: number): Promise<Outcome> {
 }
 
 describe("an answer about a purge is held until every machine has confirmed it", () => {
+  test("a purge is not settled by one of the next log that has its number (R13)", async () => {
+    const answer = waited.find(1, 10_000);
+    await scheduler.advance(100);
+    log.at = 2;
+    log.confirmed.add(1);
+    waited.noteConfirmed();
+    await scheduler.advance(10_000);
+    expect(await answer).toBeNull();
+  });
+
   test("and given at the notice of the last one", async () => {
     const [one, two] = [await asked(1, 25_000), await asked(2, 25_000)];
     await scheduler.advance(300);
