@@ -208,7 +208,9 @@ describe("tidemark dev --regions", () => {
   beforeEach(begin);
   afterEach(end);
 
-  test("--json writes entries, and nothing else, on stdout; with --latency, requests to the origin take as long", async () => {
+  test("--json writes entries, and nothing else, on stdout; with --latency, requests to the origin take as long", {
+    tags: ["deep"],
+  }, async () => {
     origin.reply("/a", { ...STORED, body: "v1" });
     const running = await start("--latency", "--json");
     expect(running.output).toMatch(/syd +Sydney +\S+ +205 ms to the origin, 205 ms to the purge log/);

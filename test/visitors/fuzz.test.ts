@@ -49,12 +49,15 @@ describe("control: with one defence switched off, these encounters find it", () 
     named(unkeyedInput, "hx-request"),
     named(unkeyedInput, "what only one origin's scripts"),
     named(unkeyedInput, "so in Vary"),
-    named(identity, "answer to credentials"),
     named(identity, "a page for a session"),
     named(identity, "with Set-Cookie is not stored"),
   ];
   /** It takes many encounters until one of them needs these. */
-  const rarelyNeeded = [named(oneVisitorsError, "another site's page"), named(oneVisitorsError, "429")];
+  const rarelyNeeded = [
+    named(identity, "answer to credentials"),
+    named(oneVisitorsError, "another site's page"),
+    named(oneVisitorsError, "429"),
+  ];
   const isFound = async ({ defence }: Case) => {
     const { startMemoryEngine } = await mutatedEngine(defence);
     const meet = meetInMemory(startMemoryEngine);

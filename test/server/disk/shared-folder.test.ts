@@ -9,7 +9,9 @@ import { bodyOf, DiskUnderTest, noise, page, readWhole, temporaryFolder } from "
 const WRITER = fileURLToPath(new URL("writer-process.ts", import.meta.url));
 const MIB = 1024 * 1024;
 
-test("two processes that write at once never take more than the bound, and the index knows every file", async () => {
+test("two processes that write at once never take more than the bound, and the index knows every file", {
+  tags: ["deep"],
+}, async () => {
   const maxBytes = 6 * MIB;
   const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes });
   let most = 0;

@@ -95,7 +95,7 @@ describe.skipIf(platform() !== "linux")(
       return [Promise.all(following)];
     }
 
-    test("is shared by the new workers after a reload", async () => {
+    test("is shared by the new workers after a reload", { tags: ["deep"] }, async () => {
       const leading = ask("/page");
       await until(() => at("/page").length === 1);
       const lock = onlyLock();

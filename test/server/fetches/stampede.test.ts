@@ -115,7 +115,7 @@ describe("a stampede on tidemark serve with several workers", { timeout: 60_000 
     expect(at("/b")).toHaveLength(2);
   });
 
-  test("of one worker needs no locks", async () => {
+  test("of one worker needs no locks", { tags: ["deep"] }, async () => {
     const cache = join(folder, "alone");
     const args = ["--origin", localUrl(origin), "--listen", "127.0.0.1:0", "--cache", cache];
     const alone = new ServerProcess(folder, [...args, "--workers", "1"], { TIDEMARK_HOSTS: "*" });

@@ -251,7 +251,7 @@ function expectBothKinds(before: ReturnType<typeof answered>): void {
   expect(plain.listener.fastHits + plain.listener.lateAnswers).toBe(0);
 }
 
-test("damaged requests and noise get the same bytes in both ways", async () => {
+test("damaged requests and noise get the same bytes in both ways", { tags: ["deep"], timeout: 300_000 }, async () => {
   const before = fast.listener.fastHits;
   await fc.assert(
     fc.asyncProperty(fc.array(rawMessage, { minLength: 1, maxLength: 2 }), async (messages) => {
@@ -260,7 +260,7 @@ test("damaged requests and noise get the same bytes in both ways", async () => {
     { numRuns: byDepth({ test: 200, gate: 2_000, all: 10_000 }) },
   );
   expect(fast.listener.fastHits).toBeGreaterThan(before);
-}, 300_000);
+});
 
 test("requests split at every byte get the same bytes in both ways", async () => {
   const bytes = [

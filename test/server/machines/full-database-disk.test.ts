@@ -81,7 +81,9 @@ describe.skipIf(!canRun)(canRun ? "where the disk of PostgreSQL is full:" : NOT_
     await untilOneSettlesAtOnce(async () => (await purge(`more-${++number}`)).body as unknown as Settling);
   });
 
-  test("without room for its WAL it ends, pages are served, and all goes on once it was started again", async () => {
+  test("without room for its WAL it ends, pages are served, and all goes on once it was started again", {
+    tags: ["deep"],
+  }, async () => {
     disk.fill();
     const client = new pg.Client({ connectionString: postgres.url("postgres") });
     client.on("error", () => undefined);

@@ -91,7 +91,7 @@ describe.skipIf(noPostgres)("three machines that share a log in PostgreSQL", { t
 
   const everybody = () => machines.flatMap(({ workers }) => workers);
 
-  test("a purge on one settles on all, at once", async () => {
+  test("a purge on one settles on all, at once", { tags: ["deep"] }, async () => {
     const stamp = await machines[0]!.workers[0]!.stamp();
     for (const worker of everybody()) expect(await worker.stamp()).toEqual(stamp);
     await settlesAtOnce(machines[1]!, "#a");

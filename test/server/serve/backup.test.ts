@@ -78,7 +78,7 @@ describe("tidemark backup and tidemark restore", { timeout: 60_000 }, () => {
     await restored.server.stop();
   });
 
-  test("a log is not restored under a running server", async () => {
+  test("a log is not restored under a running server", { tags: ["deep"] }, async () => {
     const { server } = await start();
     await expect(run("restore", "--cache", "cache", "copy.sqlite")).rejects.toMatchObject({
       code: 2,

@@ -35,7 +35,7 @@ test("--memory is divided among the workers, and --disk is one for all", async (
   expect(disk).toBe(`${join(folder, "cache", "pages")}  (at most 1.5GiB)`);
 });
 
-test("without them, there are 256 MiB of memory and 10 GiB of disk", async () => {
+test("without them, there are 256 MiB of memory and 10 GiB of disk", { tags: ["deep"] }, async () => {
   const { memoryBytes, disk } = await boundsOf([]);
   expect(memoryBytes).toBe(128 * MIB);
   expect(disk).toBe(`${join(folder, "cache", "pages")}  (at most 10GiB)`);

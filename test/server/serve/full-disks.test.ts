@@ -128,7 +128,10 @@ describe.skipIf(!canMount)(canMount ? "tidemark serve, where a disk is full:" : 
     ]);
   });
 
-  test("a worker that dies is replaced all the same, also if nothing can be written", { timeout: 60_000 }, async () => {
+  test("a worker that dies is replaced all the same, also if nothing can be written", {
+    tags: ["deep"],
+    timeout: 60_000,
+  }, async () => {
     while (!disks.pages.remount("ro")); // as long as a page is being written
     const log = join(folder, "logs/access.log");
     rmSync(log);

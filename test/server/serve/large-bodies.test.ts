@@ -126,7 +126,7 @@ describe("a large body before tidemark serve", { timeout: 120_000 }, () => {
     await expectNotStored(bound + 1, /detail=too-large$/);
   });
 
-  test("is stored with its head up to storeBytes, however small the disk is", async () => {
+  test("is stored with its head up to storeBytes, however small the disk is", { tags: ["deep"] }, async () => {
     await start("12MiB");
     const { cacheStatus } = await ask(7 * MIB);
     expect(cacheStatus).toMatch(/; stored$/);

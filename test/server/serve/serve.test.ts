@@ -61,7 +61,9 @@ describe("tidemark serve", () => {
     expect(existsSync(draft)).toBe(true);
   });
 
-  test("serves the dashboard, whose session every worker knows, and which may read and no more", async () => {
+  test("serves the dashboard, whose session every worker knows, and which may read and no more", {
+    tags: ["deep"],
+  }, async () => {
     const token = "a-token-of-this-server-000123456789";
     const listen = ["--listen", `127.0.0.1:${await freePort()}`, "--workers", "2"];
     const server = start([...listen, "--origin", origin.url], { TIDEMARK_TOKEN: token });

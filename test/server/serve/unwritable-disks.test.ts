@@ -116,25 +116,29 @@ describe.skipIf(!canMount)(canMount ? "tidemark serve" : NOT_RUN, { timeout: 120
     ),
   );
 
-  test("goes on to take purges, though pages would fill the disk, and says that --disk is too large", () =>
-    onDisk("64m", async (disk, start) => {
-      const server = start("--disk", "1GiB", "--memory", "4MiB");
-      const address = await server.address();
-      expect(server.printed).toContain(
-        `--disk is 1GiB, and the file system of ${disk.path} has 64MiB free, of which 8MiB stay free for the purge log`,
-      );
-      let least = disk.freeBytes;
-      for (let page = 0; page < 300; page++) {
-        publish(`/large/${page}`, `${page} `.padEnd(400_000, "x"));
-        expect((await ask(address, `/large/${page}`)).status).toBe(200);
-        least = Math.min(least, disk.freeBytes);
-      }
-      const used = () => 64 * MIB - disk.freeBytes;
-      expect(used()).toBeGreaterThan(40 * MIB); // the pages have filled what they may
-      expect(least).toBeGreaterThan(7 * MIB); // the log takes some of what is kept for it
-      expect(await purge(address)).toMatchObject({ status: 200, body: { seq: 1 } });
-      expect(server.printed).not.toContain("ENOSPC");
-    }));
+  test(
+    "goes on to take purges, though pages would fill the disk, and says that --disk is too large",
+    { tags: ["deep"] },
+    () =>
+      onDisk("64m", async (disk, start) => {
+        const server = start("--disk", "1GiB", "--memory", "4MiB");
+        const address = await server.address();
+        expect(server.printed).toContain(
+          `--disk is 1GiB, and the file system of ${disk.path} has 64MiB free, of which 8MiB stay free for the purge log`,
+        );
+        let least = disk.freeBytes;
+        for (let page = 0; page < 300; page++) {
+          publish(`/large/${page}`, `${page} `.padEnd(400_000, "x"));
+          expect((await ask(address, `/large/${page}`)).status).toBe(200);
+          least = Math.min(least, disk.freeBytes);
+        }
+        const used = () => 64 * MIB - disk.freeBytes;
+        expect(used()).toBeGreaterThan(40 * MIB); // the pages have filled what they may
+        expect(least).toBeGreaterThan(7 * MIB); // the log takes some of what is kept for it
+        expect(await purge(address)).toMatchObject({ status: 200, body: { seq: 1 } });
+        expect(server.printed).not.toContain("ENOSPC");
+      }),
+  );
 
   test("--check says that --disk is more than the file system has", () =>
     onDisk("64m", async (disk, start) => {

@@ -240,7 +240,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that was put back (R13)", { tim
       expect(witness.position.logId).not.toBe(purged.last.logId);
     });
 
-    test("is another log for everybody once its owner has said so", async () => {
+    test("is another log for everybody once its owner has said so", { tags: ["deep"] }, async () => {
       const client = new pg.Client({ connectionString: own.url("postgres") });
       await client.connect();
       await client.query("SELECT tidemark_log_replace()");
