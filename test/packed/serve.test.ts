@@ -1,5 +1,7 @@
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
@@ -7,12 +9,16 @@ import { ServerProcess } from "../server/serve/running-server.ts";
 import { type Settling, settled } from "../server/serve/settled-purges.ts";
 import { freePort } from "../suite/free-ports.ts";
 
-const { folder } = inject("installed");
-const MAIN = join(folder, "node_modules/tidemark/dist/package/cli.mjs");
+const MAIN = join(inject("installed").folder, "node_modules/tidemark/dist/package/cli.mjs");
 
 const origin = new ScriptedOrigin(() => Date.now());
+/** Not the folder of the package, which other tests copy meanwhile: a socket cannot be copied. */
+const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
 beforeAll(() => origin.comeUp());
-afterAll(() => origin.goDown());
+afterAll(async () => {
+  await origin.goDown();
+  rmSync(folder, { recursive: true });
+});
 
 test("tidemark serve needs an origin and nothing else: it serves, stores, purges, is warm after a restart, and stops", {
   timeout: 60_000,

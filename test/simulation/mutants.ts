@@ -300,7 +300,7 @@ this.#extendLease(now, delta.leaseMs);`,
   R27: {
     "a relay's answer to a push confirms it, however its readers have answered": {
       in: "Relay.#learn",
-      replace: "return this.#isConfirmed(delta.to);",
+      replace: "return this.#isConfirmed(delta);",
       by: "return true;",
       foundBy: "simulation",
     },
