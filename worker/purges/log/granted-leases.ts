@@ -28,14 +28,6 @@ export interface LeaseStorage {
   write(leases: LeasesOnRecord): void;
 }
 
-/** The longest lease, as earlier versions stored it. */
-export interface LongestLease extends Omit<LeasesOnRecord, "granted" | "namelessAt"> {
-  readonly leaseMs: number;
-  /** Epoch milliseconds. */
-  readonly grantedAt: number;
-  readonly namelessAt?: number;
-}
-
 /** The interval at which a repeatedly granted lease is written to storage, so that not every read costs a write. */
 const WRITTEN_EVERY_MS = 3600 * 1000;
 

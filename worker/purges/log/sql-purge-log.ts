@@ -2,7 +2,7 @@ import type { PurgeMode, PurgeRecord, PurgeRecordPage } from "../../ports.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
 import { hashKeys, hashWordFor } from "../view/key-hash.ts";
 import { type AuditedPurge, AuditTrail, writePurgeKeys } from "./audit-trail.ts";
-import { GrantedLeases, type LeasesOnRecord } from "./granted-leases.ts";
+import { GrantedLeases, type LeaseStorage } from "./granted-leases.ts";
 import { type Confirmed, LeaseBook } from "./lease-book.ts";
 import {
   type AppendRequest,
@@ -66,7 +66,9 @@ export class SqlPurgeLog {
     this.#newId = newId;
     this.#leases = new GrantedLeases({
       read: () =>
-        JSON.parse(sql.exec("SELECT longest_lease FROM state")[0]!.longest_lease as string) as LeasesOnRecord | null,
+        JSON.parse(sql.exec("SELECT longest_lease FROM state")[0]!.longest_lease as string) as ReturnType<
+          LeaseStorage["read"]
+        >,
       write: (longest) => sql.exec("UPDATE state SET longest_lease = ?", JSON.stringify(longest)),
     });
     [this.#keys, this.#audit] = sql.transaction(() => this.#open());
