@@ -13,6 +13,11 @@ export interface Finder {
 /** A case of a suite. It rejects if the modules are wrong. */
 export type Check = (modules: Modules) => Promise<void>;
 
+/** Everything that these modules export, together. */
+export function exportsOf(modules: Modules, entries: readonly string[]): object {
+  return Object.assign({}, ...entries.map(modules));
+}
+
 /** The cases of a suite as finders, by their names. */
 export function findersOf(
   entries: readonly string[],

@@ -1,6 +1,7 @@
 import type { startMemoryEngine } from "../engine/memory-engine.ts";
 import type { World } from "../simulation/world.ts";
 import { ENTRIES } from "./entries.ts";
+import { exportsOf } from "./finder.ts";
 import { ModuleGraph, type Modules } from "./module-graph.ts";
 import type { Change } from "./mutant.ts";
 import { Sources } from "./sources.ts";
@@ -45,7 +46,7 @@ export async function mutatedEngine(change: Change): Promise<Engines> {
 }
 
 export function enginesOf(modules: Modules): Engines {
-  return Object.assign({}, ...ENTRIES.engine.map(modules)) as Engines;
+  return exportsOf(modules, ENTRIES.engine) as Engines;
 }
 
 async function load(): Promise<readonly [ModuleGraph, Sources]> {

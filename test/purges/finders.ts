@@ -1,5 +1,5 @@
 import { ENTRIES } from "../mutants/entries.ts";
-import { findersOf } from "../mutants/finder.ts";
+import { exportsOf, findersOf } from "../mutants/finder.ts";
 import { CHECKS, type PurgeClasses } from "./purge-checks.ts";
 
 /** What no world and no scenario shows of the log and its readers. */
@@ -7,6 +7,6 @@ export const purgeFinders = findersOf(
   ENTRIES.purges,
   Object.entries(CHECKS).map(([name, check]) => [
     name,
-    async (modules) => check(Object.assign({}, ...ENTRIES.purges.map(modules)) as PurgeClasses),
+    async (modules) => check(exportsOf(modules, ENTRIES.purges) as PurgeClasses),
   ]),
 );

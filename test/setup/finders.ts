@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { ENTRIES } from "../mutants/entries.ts";
-import { findersOf } from "../mutants/finder.ts";
+import { exportsOf, findersOf } from "../mutants/finder.ts";
 import { type CheckRules, differenceOf, findingCases } from "./findings.ts";
 
 /** What the rules of `tidemark check` must find, by the cases' names. */
@@ -9,7 +9,7 @@ export const checkFinders = findersOf(
   findingCases.map((each) => [
     each.name,
     async (modules) => {
-      const rules = Object.assign({}, ...ENTRIES.check.map(modules)) as CheckRules;
+      const rules = exportsOf(modules, ENTRIES.check) as CheckRules;
       expect(differenceOf(rules, each)).toBeNull();
     },
   ]),

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { ENTRIES } from "../../mutants/entries.ts";
-import { findersOf } from "../../mutants/finder.ts";
+import { exportsOf, findersOf } from "../../mutants/finder.ts";
 import { findingsIn, type Judges } from "./recorded.ts";
 import { recordedCases } from "./recorded-cases.ts";
 
@@ -10,7 +10,7 @@ export const auditFinders = findersOf(
   recordedCases.map((each) => [
     each.name,
     async (modules) => {
-      const judges = Object.assign({}, ...ENTRIES.audit.map(modules)) as Judges;
+      const judges = exportsOf(modules, ENTRIES.audit) as Judges;
       expect(findingsIn(judges, each)).toEqual(each.finds.map((wanted) => expect.stringMatching(wanted)));
     },
   ]),
