@@ -91,8 +91,7 @@ export class Backend {
       fate.history.refreshed.push({ purge: purged, target, upTo });
       fate.count("pages refreshed by their purge");
     }
-    const neverFails = () => undefined;
-    if (repeatAfterMs !== null) void fate.begin(this.#expectRepeat(purged, repeatAfterMs), neverFails);
+    if (repeatAfterMs !== null) void fate.begin(this.#expectRepeat(purged, repeatAfterMs));
     return purged;
   }
 

@@ -19,6 +19,8 @@ export class Fate {
   readonly scheduler: Scheduler;
   readonly history: History;
   readonly story: string[] = [];
+  /** The exceptions that the code threw. */
+  readonly bugs: string[] = [];
   readonly storages = new Storages();
   readonly occurred: Occurrences = noOccurrences();
   /** Whether everything in this world is quick and usual, but for its faults. */
@@ -40,6 +42,10 @@ export class Fate {
     this.missesAtOnce = seed % 10 === 5;
     this.#chances = chances(seed);
   }
+
+  readonly noteBug = (bug: unknown): void => {
+    this.bugs.push(String((bug as Error).stack ?? bug));
+  };
 
   /** Epoch milliseconds. */
   now(): number {
@@ -82,9 +88,9 @@ export class Fate {
   }
 
   /** Begins a step of a visitor or of the backend, before whose end the world does not end. */
-  async begin(work: Promise<unknown>, onBug: (bug: unknown) => void): Promise<void> {
+  async begin(work: Promise<unknown>): Promise<void> {
     this.#underWay++;
-    await work.catch(onBug);
+    await work.catch(this.noteBug);
     this.#underWay--;
   }
 

@@ -77,7 +77,6 @@ export interface LateLogOptions {
   /** Default: `none`. */
   readonly pushing?: Pushing;
   readonly maxConnections?: number | undefined;
-  onBug(bug: unknown): void;
 }
 
 /**
@@ -100,7 +99,7 @@ export class LateLog {
   /** `null` in a world without servers. */
   readonly #servers: LateServers | null;
 
-  constructor(fate: Fate, { settings, pushing = "none", maxConnections, onBug }: LateLogOptions) {
+  constructor(fate: Fate, { settings, pushing = "none", maxConnections }: LateLogOptions) {
     this.#maxConnections = maxConnections ?? Number.POSITIVE_INFINITY;
     this.#fate = fate;
     this.#purges = new NumberedPurges(fate);
@@ -114,7 +113,6 @@ export class LateLog {
       log: () => this.#log,
       learns: this.learns.bind(this),
       longestUseMs: settings.longestUseMs ?? 0,
-      onBug,
     };
     const hasServers = pushing === "to-workers" || pushing === "to-machines";
     this.#servers = hasServers ? new LateServers(fate, kept, pushing === "to-machines" ? 2 : 1) : null;

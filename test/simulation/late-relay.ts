@@ -186,8 +186,6 @@ export class LateRelay {
   }
 
   #fail(name: "lost messages to a relay" | "lost replies of a relay", probability: number): void {
-    const isLost = this.#fate.chance(probability);
-    this.#fate.count(name, isLost);
-    if (isLost) throw new Error("lost");
+    if (this.#fate.happens(name, probability)) throw new Error("lost");
   }
 }

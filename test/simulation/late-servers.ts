@@ -20,7 +20,6 @@ export interface KeptLog {
   /** Gives a push to a worker, and records what it knows then. */
   learns(learner: Learner, pushed: ViewDelta): Promise<boolean>;
   readonly longestUseMs: number;
-  onBug(bug: unknown): void;
 }
 
 /** The supervisors of one's own servers: one with a log of its own, or one for each PoP with a log that they share. */
@@ -50,9 +49,9 @@ export class LateServers {
       name: `machine ${index + 1}`,
       cutOffUntil: Number.NEGATIVE_INFINITY,
     }));
-    const { learns, onBug } = kept;
+    const { learns } = kept;
     this.#supervisors = this.#machines.map(
-      (machine) => new LateSupervisor(fate, { name: machine.name, open: () => this.#open(machine), learns, onBug }),
+      (machine) => new LateSupervisor(fate, { open: () => this.#open(machine), learns }),
     );
   }
 
@@ -82,14 +81,14 @@ export class LateServers {
   /** The log's storage fails; or a supervisor hangs, or a machine does not reach the database. */
   fallSilent(ms: number): void {
     const fate = this.#fate;
-    const machine = fate.pick(this.#machines);
+    const supervisor = fate.pick(this.#supervisors);
     const until = fate.faultFor(ms);
     const fault = fate.pick(["storage", "supervisor", "machine"] as const);
     fate.count("faults of a server's log", fault === "storage");
     fate.count("supervisors that hung", fault === "supervisor");
     if (fault === "storage") this.#failsUntil = until;
-    else if (fault === "supervisor") this.#supervisorNamed(machine.name).fallSilent(ms);
-    else machine.cutOffUntil = until;
+    else if (fault === "supervisor") supervisor.fallSilent(ms);
+    else this.#machines[this.#supervisors.indexOf(supervisor)]!.cutOffUntil = until;
   }
 
   /** Another supervisor takes the place of one, or the database restarts. */
@@ -117,10 +116,6 @@ export class LateServers {
 
   #supervisorOf({ pop }: Reader): LateSupervisor {
     return this.#supervisors[pop % this.#supervisors.length]!;
-  }
-
-  #supervisorNamed(name: string): LateSupervisor {
-    return this.#supervisors.find((each) => each.name === name)!;
   }
 
   async #open(machine: Machine): Promise<ServedLog> {

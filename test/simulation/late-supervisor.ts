@@ -19,12 +19,10 @@ interface Worker {
 
 /** What a supervisor needs of its world. */
 export interface SupervisorOptions {
-  readonly name: string;
   /** Opens the log as it keeps it. May reject, and is then tried again. */
   open(): Promise<ServedLog>;
   /** Gives a push to a worker, and records what it knows then. */
   learns(learner: Learner, pushed: ViewDelta): Promise<boolean>;
-  onBug(bug: unknown): void;
 }
 
 /**
@@ -46,17 +44,13 @@ export class LateSupervisor {
     this.#open();
   }
 
-  get name(): string {
-    return this.#options.name;
-  }
-
   /** Starts a worker. Resolves when it may answer visitors, or has ended before. */
   async start(learner: Learner): Promise<void> {
     const { name } = learner.reader;
     const worker: Worker = { learner, confirmed: null, isAdmitted: false };
     this.#workers.set(name, worker);
     this.#log?.readers.expect(name);
-    void this.#connect(worker).catch(this.#options.onBug);
+    void this.#connect(worker).catch(this.#fate.noteBug);
     while (!worker.isAdmitted && this.#workers.has(name)) {
       await this.#opened;
       // It rejects if another supervisor has taken the place of this one.
@@ -144,7 +138,7 @@ export class LateSupervisor {
   }
 }
 
-type SocketEnds = Pick<SupervisorOptions, "learns" | "onBug"> & { confirm(position: Stamp): void };
+type SocketEnds = Pick<SupervisorOptions, "learns"> & { confirm(position: Stamp): void };
 
 /** A worker's connection to its supervisor: what is sent comes late and in order, until the connection breaks. */
 class LateSocket implements PushChannel {
@@ -178,7 +172,7 @@ class LateSocket implements PushChannel {
 
   async #deliver(delta: ViewDelta): Promise<void> {
     if (!(await this.#arrives("lost pushes"))) return;
-    void this.#take(delta).catch(this.#ends.onBug);
+    void this.#take(delta).catch(this.#fate.noteBug);
   }
 
   async #take(delta: ViewDelta): Promise<void> {

@@ -100,7 +100,6 @@ export class World {
   readonly #seed: number;
   readonly #options: WorldOptions;
   readonly #history = new History();
-  readonly #bugs: string[] = [];
   readonly #fate: Fate;
   readonly #log: LateLog;
   readonly #origin: RandomOrigin;
@@ -150,8 +149,7 @@ export class World {
       ...(isNumberedLow && { maxSeq: MAX_LOW_SEQ }),
     };
     const maxConnections = isCrowded ? 4 : undefined;
-    const onBug = (bug: unknown) => this.#onBug(bug);
-    this.#log = new LateLog(fate, { settings, pushing: this.#pushing, maxConnections, onBug });
+    this.#log = new LateLog(fate, { settings, pushing: this.#pushing, maxConnections });
     this.#relays = hasRelays ? RELAYS.map((name) => new LateRelay(fate, this.#log, settings, name)) : [];
     this.#origin = new RandomOrigin(fate);
     this.#visitors = new Visitors(fate);
@@ -181,7 +179,7 @@ export class World {
 
   /** Runs its steps, and then waits until nothing more can happen. */
   async run(): Promise<WorldOutcome> {
-    const { scheduler, occurred, story } = this.#fate;
+    const { scheduler, occurred, story, bugs } = this.#fate;
     const { only } = this.#options;
     for (let number = 0; number < (this.#calm ? CALM_STEPS : STEPS); number++) {
       const waitMs = this.#fate.ofStep(number, () => this.#begin(!only || only.has(number)));
@@ -193,7 +191,7 @@ export class World {
     this.#noteForgotten();
     const broken = brokenPromises(this.#history, this.#bounds);
     this.#fate.storages.giveBack();
-    return { seed: this.#seed, broken, bugs: this.#bugs, story, occurred };
+    return { seed: this.#seed, broken, bugs, story, occurred };
   }
 
   /** Whether a visitor or the backend waits for something, or the log has not been told of a change. */
@@ -203,8 +201,8 @@ export class World {
 
   /** Begins a step, or leaves it out. Returns the time until the next one. */
   #begin(isRun: boolean): number {
-    if (this.#calm) return calmStep(this.#calm, isRun, (bug) => this.#onBug(bug));
-    if (isRun) void this.#fate.begin(this.#step(), (bug) => this.#onBug(bug));
+    if (this.#calm) return calmStep(this.#calm, isRun);
+    if (isRun) void this.#fate.begin(this.#step());
     return Math.floor(this.#fate.random() * STEP_MS);
   }
 
@@ -420,13 +418,7 @@ export class World {
         },
       }),
     });
-    const isolate = new SimulatedIsolate(
-      reader,
-      running,
-      () => fate.now(),
-      clock,
-      (bug) => this.#onBug(bug),
-    );
+    const isolate = new SimulatedIsolate(reader, running, () => fate.now(), clock, fate.noteBug);
     this.#isolates[pop]![index] = isolate;
     isolate.admission = this.#log.admit(isolate);
     return isolate;
@@ -434,7 +426,7 @@ export class World {
 
   #notice(event: EdgeEvent, isolate: string): void {
     const fate = this.#fate;
-    if (event.kind === "failed") this.#onBug(event.cause);
+    if (event.kind === "failed") fate.noteBug(event.cause);
     if (event.kind === "invalidation-dropped") this.#history.gaveUp.add(isolate);
     fate.count("fills crossed by a purge", event.kind === "fill-discarded" && event.because === "purged");
     fate.count("collapsed requests", event.kind === "collapsed");
@@ -448,10 +440,6 @@ export class World {
     const { purges, forgotten } = this.#history;
     const acknowledged = purges.filter(({ kind, settledAt }) => kind === "purge" && settledAt < Infinity);
     forgotten.push(...acknowledged.filter((purge) => this.#log.hasForgotten(purge)).map(({ name }) => name));
-  }
-
-  #onBug(bug: unknown): void {
-    this.#bugs.push(String((bug as Error).stack ?? bug));
   }
 
   #anyIsolate(): SimulatedIsolate {

@@ -21,11 +21,11 @@ const FAULTS = [
 const A_DAY_LONG: readonly unknown[] = [newcomer, noRoom, newLog, longSleep];
 
 /** Begins a step of a calm world, or leaves it out. Returns the time until the next one. */
-export function calmStep(around: Around, isRun: boolean, onBug: (bug: unknown) => void): number {
+export function calmStep(around: Around, isRun: boolean): number {
   const { fate } = around;
   const fault = fate.pick(FAULTS);
   const waitMs = STEP_MS.least + Math.floor(fate.random() * (STEP_MS.most - STEP_MS.least));
-  if (isRun) void fate.begin(fault(around), onBug);
+  if (isRun) void fate.begin(fault(around));
   if (!A_DAY_LONG.includes(fault)) return waitMs;
   fate.count("days without a request");
   return DAY_MS + waitMs;
