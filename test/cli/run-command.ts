@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { type EventEmitter, once } from "node:events";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
@@ -47,6 +47,7 @@ async function runHere({ args, stdin = "", env = {}, cwd = process.cwd() }: Call
   const input = vi
     .spyOn(process, "stdin", "get")
     .mockReturnValue(Readable.from([Buffer.from(stdin)]) as typeof process.stdin);
+  const forgetListeners = [process, process.stdout, process.stderr].map(listenersSince);
   process.env = { NO_COLOR: "1", ...env };
   process.exitCode = undefined;
   process.chdir(cwd);
@@ -55,10 +56,23 @@ async function runHere({ args, stdin = "", env = {}, cwd = process.cwd() }: Call
     return { exit: Number(process.exitCode ?? 0), ...written };
   } finally {
     for (const spy of [...spies, input]) spy.mockRestore();
+    for (const forget of forgetListeners) forget();
     process.chdir(folder);
     process.env = environment;
     process.exitCode = exitCode;
   }
+}
+
+/** The returned function removes the listeners that were added since: a command leaves them to the end of its process. */
+function listenersSince(emitter: EventEmitter): () => void {
+  const before = new Map(emitter.eventNames().map((name) => [name, new Set(emitter.listeners(name))]));
+  return () => {
+    for (const name of emitter.eventNames()) {
+      for (const listener of emitter.listeners(name)) {
+        if (!before.get(name)?.has(listener)) emitter.off(name, listener as () => void);
+      }
+    }
+  };
 }
 
 /** The same as its users do: in a process of its own. */

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkProject } from "../../setup/check/check-project.ts";
 import type { CheckReport } from "../../setup/check/check-report.ts";
 import { initProject } from "../../setup/init/init-project.ts";
-import { run } from "../packed/installed-package.ts";
+import { startTidemark, tidemark } from "../cli/run-command.ts";
 
 let folder: string;
 
@@ -166,10 +166,10 @@ describe("a warning is given", () => {
 });
 
 describe("the command", () => {
-  const check = (...args: string[]) => run(process.execPath, ["cli/main.ts", "check", ...args], { cwd: "." });
+  const check = (...args: string[]) => tidemark({ args: ["check", ...args], env: { PATH: process.env.PATH! } });
 
   test("ends with 0 and the size of the bundle where all is well", async () => {
-    const { exit, stdout } = await check("--config", join(folder, "wrangler.toml"));
+    const { exit, stdout } = await startTidemark({ args: ["check", "--config", join(folder, "wrangler.toml")] });
     expect({ exit, stdout }).toEqual({
       exit: 0,
       stdout: expect.stringMatching(/bundle .* KiB gzipped\n.*can be deployed/),

@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { tidemark } from "../../cli/run-command.ts";
 import { freePort } from "../../suite/free-ports.ts";
 import { makeCertificate } from "../front/make-certificate.ts";
 import { ServerProcess } from "./running-server.ts";
@@ -20,10 +21,19 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function run(
-  args: readonly string[],
-  environment: Readonly<Record<string, string>> = {},
-): Promise<{ code: number | null; printed: string }> {
+interface Run {
+  readonly code: number | null;
+  readonly printed: string;
+}
+
+/** Runs `tidemark serve`: in this process if it only checks, which starts nothing. */
+async function run(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Run> {
+  if (!args.includes("--check")) return runAlone(args, environment);
+  const { exit, stdout, stderr } = await tidemark({ args: ["serve", ...args], env: environment, cwd: folder });
+  return { code: exit, printed: stderr + stdout };
+}
+
+async function runAlone(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Run> {
   const server = new ServerProcess(folder, args, environment);
   const code = await server.ended();
   return { code, printed: server.printed };
@@ -337,7 +347,7 @@ test("--check that is interrupted does not end as one that has found nothing wro
   const config =
     'process.kill(process.pid, "SIGTERM");\nawait new Promise((resolve) => setTimeout(resolve, 60_000));\n';
   writeFileSync(join(folder, "interrupted.config.mjs"), config);
-  const { code } = await run(["--check", "--config", "interrupted.config.mjs"]);
+  const { code } = await runAlone(["--check", "--config", "interrupted.config.mjs"]);
   expect(code).toBeNull();
 });
 
