@@ -15,14 +15,14 @@ const FRAMEWORKS = Object.fromEntries(
 );
 
 /** The simulated CDN. For Node alone, and so as ES modules alone. */
-const LOCAL = { local: "cdn/index.ts", "local-matchers": "cdn/matchers/vitest.ts" };
+const LOCAL = { local: "local/index.ts", "local-matchers": "local/matchers/vitest.ts" };
 
 /** What `tidemark serve` starts in processes and threads of their own. */
 const SERVER = {
-  "edge-program": "server/serve/edge-program.ts",
+  "edge-program": "server/program/edge-program.ts",
   "file-writer-thread": "server/disk/file-writer-thread.ts",
-  "site-thread": "server/site/site-thread.ts",
-  "worker-main": "server/processes/worker-main.ts",
+  "site-thread": "server/program/site-thread.ts",
+  "worker-main": "server/supervisor/worker-main.ts",
 };
 
 /** The published package. A folder of its own in dist, so that nothing else that is built there gets packed. */
@@ -89,9 +89,9 @@ export default defineConfig([
     name: "workers of the simulated cdn",
     // What startCdn bundles, around the package's worker or an owner's. Nobody imports them: no types, no exports.
     entry: {
-      "simulation.worker": "cdn/runtime/simulation.worker.ts",
-      "virtual-time.worker": "cdn/runtime/virtual-time.worker.ts",
-      "dev-edge.worker": "dev/dev-edge.worker.ts",
+      "simulation.worker": "local/runtime/simulation.worker.ts",
+      "virtual-time.worker": "local/runtime/virtual-time.worker.ts",
+      "dev-edge.worker": "local/dev/dev-edge.worker.ts",
     },
     format: "esm",
     target: "es2024",

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { defineConfig, type Rolldown, type UserConfig } from "tsdown";
-import { importSite } from "./server/site/import-site.ts";
+import { importSite } from "./server/program/import-site.ts";
 import { type CheckedSite, checkSite } from "./worker/site/check-site.ts";
 import { refuseCompression } from "./worker/site/refuse-compression.ts";
 import { compileChecked } from "./worker/site/site.ts";
@@ -45,7 +45,7 @@ function forSite(file: string): Rolldown.Plugin {
   };
   const parts: Readonly<Record<string, (site: CheckedSite) => string | null>> = {
     "virtual:checked-site": (checked) => `export default ${JSON.stringify(checked)};`,
-    [resolve(import.meta.dirname, "worker/control/dashboard-page.ts")]: ({ rules }) =>
+    [resolve(import.meta.dirname, "worker/control/dashboard/dashboard-page.ts")]: ({ rules }) =>
       rules.dashboard ? null : 'export const PAGE = "", PAGE_POLICY = "";',
     // An isolate of an earlier version that asks for a relay reads the log itself then (R27).
     [resolve(import.meta.dirname, "worker/purges/relay/relay.ts")]: ({ rules }) =>
@@ -57,7 +57,7 @@ function forSite(file: string): Rolldown.Plugin {
     [resolve(import.meta.dirname, "worker/flow/collapsing/known-elsewhere.ts")]: () =>
       "export const MAY_KNOW_ELSEWHERE = false;",
     [resolve(import.meta.dirname, "worker/flow/storing/whole-bodies.ts")]: () => "export const MAY_COME_WHOLE = false;",
-    [resolve(import.meta.dirname, "worker/control/doors/vendors.ts")]: ({ rules }) => {
+    [resolve(import.meta.dirname, "worker/control/vendor-apis/vendors.ts")]: ({ rules }) => {
       const open = Object.entries(rules.doors).flatMap(([name, door]) => (door ? [name] : []));
       return [
         ...open.map((name) => `import { ${name} } from "./${name}.ts";`),

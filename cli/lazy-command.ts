@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { missingPeersMessage, type OptionalPeer } from "../cdn/optional-peers.ts";
-import { DESCRIPTIONS } from "./descriptions.ts";
+import { missingPeersMessage, type OptionalPeer } from "../package/optional-peers.ts";
 import { EXIT } from "./exit-code.ts";
+import { DESCRIPTIONS } from "./text/descriptions.ts";
 
 export interface LazyCommand {
   readonly name: keyof typeof DESCRIPTIONS;

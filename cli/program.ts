@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import { ownPackage } from "../cdn/own-package.ts";
+import { ownPackage } from "../package/own-package.ts";
 import { EXIT } from "./exit-code.ts";
 import { addLazyCommand, type LazyCommand } from "./lazy-command.ts";
 

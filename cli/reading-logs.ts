@@ -1,9 +1,9 @@
-import { OwnerError } from "../cdn/owner-error.ts";
-import type { ReadCounts } from "../traffic/logs/log-file.ts";
+import { OwnerError } from "../package/owner-error.ts";
+import type { ReadCounts } from "../tools/logs/log-file.ts";
 import { EXIT } from "./exit-code.ts";
 import { interruption } from "./interruption.ts";
-import { printError } from "./print-error.ts";
-import { ProgressLine, readingText } from "./progress-line.ts";
+import { printError } from "./text/print-error.ts";
+import { ProgressLine, readingText } from "./text/progress-line.ts";
 
 /** How a command is asked to read logs: until the signal, telling how far it is. */
 export interface LogReading {

@@ -2,7 +2,7 @@
  * How the SDK checks what it is given: `schema.safeParse(value, WITH_VALUES)`. What is wrong is said in English.
  */
 
-import { IN_ENGLISH } from "../wire/english.ts";
+import { IN_ENGLISH } from "../wire/text/english.ts";
 
 /** For checks whose messages must repeat no value, because it may be a token, or could not be shown. */
 export const WITHOUT_VALUES: typeof IN_ENGLISH = IN_ENGLISH;

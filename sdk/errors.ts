@@ -4,7 +4,7 @@
  */
 
 import type * as z from "zod/mini";
-import { faultsOf } from "../wire/unknown-key.ts";
+import { faultsOf } from "../wire/text/unknown-key.ts";
 
 /** Every reason for which a purge can fail. The first ten are the edge's own and equal the `code` of its answers. */
 export type PurgeErrorCode =

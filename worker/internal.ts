@@ -3,7 +3,7 @@
  * It is not documented for owners, and any release may change it.
  */
 
+export { createEdgeWithHooks, type EdgeHooks } from "./create-edge.ts";
 export type { Platform } from "./isolate.ts";
-export { createEdgeWithHooks, type EdgeHooks } from "./platform/create-edge.ts";
 export { reviewSite } from "./site/review-site.ts";
 export { overridesOf } from "./site/site-overrides.ts";

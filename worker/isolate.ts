@@ -1,8 +1,9 @@
 import { CONTROL_PREFIX } from "../wire/fields.ts";
 import type { IsolateStats } from "../wire/stats.ts";
+import { throttleWrongTokens } from "./control/access/wrong-token-throttle.ts";
 import { controlPlane } from "./control/app.ts";
-import { recordBody } from "./control/audit.ts";
-import { throttleWrongTokens } from "./control/wrong-token-throttle.ts";
+import { recordBody } from "./control/purging/audit.ts";
+import { explain } from "./explain/explain.ts";
 import { edgeAnswer } from "./flow/answering/answers.ts";
 import { CacheKeyMemo } from "./flow/cache-key-memo.ts";
 import { CollapsedFetches } from "./flow/collapsing/collapsed-fetches.ts";
@@ -10,14 +11,13 @@ import { handle, handleWithoutCache } from "./flow/corridor.ts";
 import { CodingChoices } from "./flow/origin/coding-choices.ts";
 import { HeadOnlyPages } from "./flow/origin/head-only-pages.ts";
 import type { IncomingRequest, Isolate } from "./flow/request-context.ts";
+import { IdleFields } from "./flow/second-look/idle-fields.ts";
+import { SecondLooks } from "./flow/second-look/second-looks.ts";
 import { FillBudget } from "./flow/storing/fill.ts";
-import { IdleFields } from "./flow/storing/idle-fields.ts";
 import { LargeFills } from "./flow/storing/large-fills.ts";
-import { SecondLooks } from "./flow/storing/second-looks.ts";
-import { Counters } from "./insight/counters.ts";
-import { explain } from "./insight/explain/explain.ts";
-import { type LedgerAccess, Reports } from "./insight/reports.ts";
-import { ReuseSample } from "./insight/reuse-sample.ts";
+import { Counters } from "./metrics/counters.ts";
+import { type LedgerAccess, Reports } from "./metrics/reports.ts";
+import { ReuseSample } from "./metrics/reuse-sample.ts";
 import type {
   Answer,
   BackgroundWork,

@@ -1,5 +1,5 @@
 /** `tidemark/worker`: the exports for an owner's own worker. */
-export { createEdge, type EdgeEnv } from "./platform/create-edge.ts";
+export { createEdge, type EdgeEnv } from "./create-edge.ts";
 export { PurgeLog } from "./purges/log/purge-log.ts";
 export { defineSite } from "./site/site.ts";
 export { SiteError } from "./site/site-error.ts";

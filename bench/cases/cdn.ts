@@ -1,9 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
-import { startCdn } from "../../cdn/index.ts";
-import { bundleWorker } from "../../cdn/runtime/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
-import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
+import { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
+import { startCdn } from "../../local/index.ts";
+import { bundleWorker } from "../../local/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import type { LoadSettings } from "../load/load.ts";
 import { chooseLoadGenerator, type LoadGenerator } from "../load/load-generator.ts";
 import { requestUntilHit } from "../load/raw-request.ts";
@@ -15,7 +15,7 @@ import { writeResults } from "../report/results.ts";
 import { printTable } from "../report/table.ts";
 import { bundleBenchWorker } from "../workers/bundle.ts";
 
-const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../../cdn/runtime/virtual-time.worker.ts", import.meta.url));
+const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../../local/runtime/virtual-time.worker.ts", import.meta.url));
 const PAGE = "/page";
 const REGIONS = ["nyc", "fra", "syd"] as const;
 /** The most that a CDN of one region may take to start, at the median. */

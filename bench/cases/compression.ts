@@ -22,7 +22,7 @@ import { StaticOrigin } from "../server/static-origin.ts";
 const PROJECT = resolve(fileURLToPath(new URL("../..", import.meta.url)));
 /** Pages as sites have them: a script with its page, data, prose. */
 const PAGES = {
-  dashboard: "worker/control/dashboard-page.ts",
+  dashboard: "worker/control/dashboard/dashboard-page.ts",
   data: "docs/grafana.json",
   prose: "docs/design.md",
 } as const;

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import { startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import { BenchFailure } from "../report/bench-failure.ts";
 import { median } from "../report/median.ts";
 import { writeResults } from "../report/results.ts";

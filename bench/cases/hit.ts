@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
+import { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
 import { storeFiles } from "../hit/files.ts";
 import { type HitRows, pagesFetched, type Row, startHitRows } from "../hit/hit-rows.ts";
 import { assertNeverStale } from "../hit/never-stale.ts";

@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { Counters } from "../../worker/insight/counters.ts";
-import { ReuseSample } from "../../worker/insight/reuse-sample.ts";
+import { Counters } from "../../worker/metrics/counters.ts";
+import { ReuseSample } from "../../worker/metrics/reuse-sample.ts";
 import type { AnsweredEvent, Timer } from "../../worker/ports.ts";
 import { positive } from "../options.ts";
 import { BenchFailure } from "../report/bench-failure.ts";

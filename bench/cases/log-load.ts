@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { startCdn } from "../../cdn/index.ts";
 import { seededRandom } from "../../demo/data/seeded-random.ts";
+import { startCdn } from "../../local/index.ts";
 import type { PurgeLogClient } from "../../worker/purges/log/log-contract.ts";
 import { LOG_SETTINGS } from "../../worker/purges/log/log-settings.ts";
 import { BenchFailure } from "../report/bench-failure.ts";

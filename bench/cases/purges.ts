@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { ROUND_TRIPS } from "../../cdn/index.ts";
+import { ROUND_TRIPS } from "../../local/index.ts";
 import { installMissing } from "../debian-programs.ts";
 import { NGINX, nginxVersion } from "../nginx/nginx-cache.ts";
 import { positive } from "../options.ts";
@@ -69,7 +69,7 @@ async function measurePurges({ json, install, ...settings }: PurgesOptions): Pro
   console.log(`
 Purges while reads run: PoPs ${REGIONS.join(", ")}, two isolates each, purged in ${PURGED_IN}. Without latency, calls take as long as
 this machine takes. With latency, there are ${clientMs} ms between the backend and ${PURGED_IN}, ${logMs} ms between ${PURGED_IN} and the log,
-and for the others the round trips in cdn/latency.ts. A purge has settled when the receipt's settled() resolved: none of
+and for the others the round trips in local/cdn/latency.ts. A purge has settled when the receipt's settled() resolved: none of
 the ${sum("readsAfterSettled")} reads after that was old, and ${sum("oldBeforeSettled")} reads before it were. Virtual time was up to ${lagMs} ms behind, and the
 reads after settling waited for it.`);
   if (nginx === null)

@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { ROUND_TRIPS } from "../../cdn/latency.ts";
 import { seededRandom } from "../../demo/data/seeded-random.ts";
+import { ROUND_TRIPS } from "../../local/cdn/latency.ts";
 import { median } from "../report/median.ts";
 import { writeResults } from "../report/results.ts";
 import { printTable } from "../report/table.ts";

@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { ROUND_TRIPS } from "../../cdn/latency.ts";
 import { seededRandom } from "../../demo/data/seeded-random.ts";
+import { ROUND_TRIPS } from "../../local/cdn/latency.ts";
 import type { PopNotes } from "../../worker/ports.ts";
 import { PopSharing } from "../../worker/purges/lease/pop-sharing.ts";
 import { ReadYourWritesLog } from "../../worker/purges/lease/read-your-writes-log.ts";

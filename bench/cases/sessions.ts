@@ -1,9 +1,9 @@
 import { Agent } from "node:http";
 import { Command } from "commander";
-import { exchange } from "../../cdn/exchange.ts";
-import { startCdn } from "../../cdn/index.ts";
+import { exchange } from "../../local/cdn/exchange.ts";
+import { startCdn } from "../../local/index.ts";
 import { HOST } from "../../test/engine/scenario.ts";
-import type { Meeting } from "../../test/visitors/meet.ts";
+import type { Meeting } from "../../test/visitors/meetings/meet.ts";
 import { Witness } from "../../test/visitors/witness.ts";
 import { positive } from "../options.ts";
 import { nginx, type Peer, varnish } from "../peers/peer.ts";

@@ -1,5 +1,5 @@
-import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
-import type { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
+import type { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
 import { rawRequest, requestUntilHit } from "../load/raw-request.ts";
 import { BenchFailure } from "../report/bench-failure.ts";

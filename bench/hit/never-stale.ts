@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
+import type { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
 import { fieldOf, rawRequest, requestUntilHit } from "../load/raw-request.ts";
 import { BenchFailure } from "../report/bench-failure.ts";
 

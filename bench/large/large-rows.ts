@@ -1,4 +1,4 @@
-import { startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import { startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import type { LimitsInput } from "../../worker/site/site-input.ts";
 import { requestUntilHit } from "../load/raw-request.ts";
 import { BenchFailure } from "../report/bench-failure.ts";

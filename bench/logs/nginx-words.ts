@@ -7,8 +7,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { type GeneratedRequest, generatedRequests } from "../../test/traffic/generated-log.ts";
-import { analyseLogs } from "../../traffic/report/analyse-logs.ts";
+import { type GeneratedRequest, generatedRequests } from "../../test/tools/generated-log.ts";
+import { analyseLogs } from "../../tools/report/analyse-logs.ts";
 import { nginxConfig } from "../nginx/nginx-config.ts";
 import { BenchFailure } from "../report/bench-failure.ts";
 

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import { combinedLine, generatedRequests } from "../../test/traffic/generated-log.ts";
+import { combinedLine, generatedRequests } from "../../test/tools/generated-log.ts";
 import { residentMemory } from "../large/process-memory.ts";
 import { atExit } from "../processes/at-exit.ts";
 import { killTree } from "../processes/process-tree.ts";

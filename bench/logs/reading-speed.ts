@@ -3,9 +3,9 @@ import { createWriteStream } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { combinedLine, generatedRequests } from "../../test/traffic/generated-log.ts";
-import { readLogs } from "../../traffic/logs/read-logs.ts";
-import { analyseLogs } from "../../traffic/report/analyse-logs.ts";
+import { combinedLine, generatedRequests } from "../../test/tools/generated-log.ts";
+import { readLogs } from "../../tools/logs/read-logs.ts";
+import { analyseLogs } from "../../tools/report/analyse-logs.ts";
 
 /** Each line is far more than a page of its own now and then: the tables are full, as with a hundred million lines. */
 const PAGES_PER_LINE = 0.2;

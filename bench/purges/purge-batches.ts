@@ -1,4 +1,4 @@
-import { startCdn } from "../../cdn/index.ts";
+import { startCdn } from "../../local/index.ts";
 import type { Purger } from "../../sdk/index.ts";
 import { LatencyHistogram } from "../report/latency-histogram.ts";
 import { median } from "../report/median.ts";

@@ -1,4 +1,4 @@
-import { type Cdn, startCdn } from "../../cdn/index.ts";
+import { type Cdn, startCdn } from "../../local/index.ts";
 import { NginxCache } from "../nginx/nginx-cache.ts";
 import { BenchFailure } from "../report/bench-failure.ts";
 import { LatencyHistogram } from "../report/latency-histogram.ts";

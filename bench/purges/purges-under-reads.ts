@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { type Cdn, startCdn } from "../../cdn/index.ts";
 import { seededRandom } from "../../demo/data/seeded-random.ts";
+import { type Cdn, startCdn } from "../../local/index.ts";
 import type { Purger, Receipt } from "../../sdk/index.ts";
 import { atPace } from "../load/at-pace.ts";
 import { BenchFailure } from "../report/bench-failure.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { Cdn } from "../../cdn/index.ts";
+import type { Cdn } from "../../local/index.ts";
 
 const STEP_MS = 50;
 

@@ -1,6 +1,6 @@
 import type { ClientAnswer } from "../../test/engine/engine.ts";
 import type { ClientRequest } from "../../test/engine/scenario.ts";
-import type { Meeting } from "../../test/visitors/meet.ts";
+import type { Meeting } from "../../test/visitors/meetings/meet.ts";
 import { KINDS, type SessionKind } from "./kinds.ts";
 import { answerOf } from "./site.ts";
 import { Visit } from "./visit.ts";

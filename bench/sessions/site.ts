@@ -1,4 +1,4 @@
-import type { Reply, SeenRequest } from "../../cdn/scripted-origin.ts";
+import type { Reply, SeenRequest } from "../../local/cdn/scripted-origin.ts";
 
 /** How many pages of each sort the site has. */
 export const PAGES = 40;

@@ -1,7 +1,7 @@
 import { seededRandom } from "../../demo/data/seeded-random.ts";
-import { memoryBodies } from "../../test/engine/memory-bodies.ts";
-import { Counters } from "../../worker/insight/counters.ts";
+import { memoryBodies } from "../../test/engine/memory/memory-bodies.ts";
 import { startIsolate } from "../../worker/isolate.ts";
+import { Counters } from "../../worker/metrics/counters.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import type { Stored } from "../../worker/rules/storing/stored-response.ts";
 import { compileSite } from "../../worker/site/site.ts";

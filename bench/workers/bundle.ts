@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { bundleWorker } from "../../cdn/runtime/bundle.ts";
+import { bundleWorker } from "../../local/runtime/bundle.ts";
 
 /** The workers in this folder. */
 export type BenchWorker =

@@ -1,5 +1,5 @@
 /** Readers of a purge log that do nothing but confirm: as many connections as one asks for, held by one request. */
-import { OldPurgeLog } from "../../test/platform/old-purge-log.worker.ts";
+import { OldPurgeLog } from "../../test/runtime/old-purge-log.worker.ts";
 import { PurgeLogStub } from "../../worker/purges/log/purge-log-stub.ts";
 
 /** Longer than a measurement, so that no lease has to be renewed. */

@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
-import { OwnerError } from "../../cdn/owner-error.ts";
-import { size, whole } from "../../wire/stats-text.ts";
-import { DESCRIPTIONS } from "../descriptions.ts";
+import { OwnerError } from "../../package/owner-error.ts";
+import { size, whole } from "../../wire/text/stats-text.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
-import { printError } from "../print-error.ts";
 import { DEFAULT_CACHE, logFolderIn } from "../server-folder.ts";
+import { DESCRIPTIONS } from "../text/descriptions.ts";
+import { printError } from "../text/print-error.ts";
 
 interface Flags {
   readonly cache: string;

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { Command } from "commander";
-import { checkText } from "../../setup/check/check-report.ts";
-import { WRANGLER_FILES, WranglerConfigError } from "../../setup/check/wrangler-settings.ts";
-import { DESCRIPTIONS } from "../descriptions.ts";
+import { checkText } from "../check/check-report.ts";
+import { WRANGLER_FILES, WranglerConfigError } from "../check/wrangler-settings.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
-import { printError } from "../print-error.ts";
+import { DESCRIPTIONS } from "../text/descriptions.ts";
+import { printError } from "../text/print-error.ts";
 
 interface CheckFlags {
   readonly config?: string;
@@ -35,7 +35,7 @@ export function checkCommand(): Command {
     .action(async ({ config, env, json }: CheckFlags) => {
       const file = config ?? WRANGLER_FILES.find((each) => existsSync(each)) ?? "wrangler.toml";
       // Loaded here, because it needs packages that the help text does not.
-      const { checkProject } = await import("../../setup/check/check-project.ts");
+      const { checkProject } = await import("../check/check-project.ts");
       try {
         const report = await checkProject({ config: file, environment: env ?? null });
         const isSound = report.findings.every(({ level }) => level !== "problem");

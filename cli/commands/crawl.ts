@@ -1,16 +1,16 @@
 import { open, writeFile } from "node:fs/promises";
 import { Command, InvalidArgumentError } from "commander";
-import { missingPeersMessage } from "../../cdn/optional-peers.ts";
-import { pngOf } from "../../traffic/charts/png.ts";
-import { crawl } from "../../traffic/crawl/crawl.ts";
-import { crawlChart } from "../../traffic/crawl/crawl-chart.ts";
-import { crawlText } from "../../traffic/crawl/crawl-text.ts";
-import { percentOf } from "../../traffic/words/words.ts";
+import { missingPeersMessage } from "../../package/optional-peers.ts";
+import { pngOf } from "../../tools/charts/png.ts";
+import { crawl } from "../../tools/crawl/crawl.ts";
+import { crawlChart } from "../../tools/crawl/crawl-chart.ts";
+import { crawlText } from "../../tools/crawl/crawl-text.ts";
+import { percentOf } from "../../tools/words/words.ts";
 import { addPageFlags, askingPages, type PageFlags, siteUrl, walkExit, wholeNumber } from "../asking-pages.ts";
-import { DESCRIPTIONS } from "../descriptions.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
-import { printError } from "../print-error.ts";
+import { DESCRIPTIONS } from "../text/descriptions.ts";
+import { printError } from "../text/print-error.ts";
 
 interface CrawlFlags extends PageFlags {
   readonly origin?: string;

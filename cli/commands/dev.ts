@@ -1,19 +1,19 @@
 import { styleText } from "node:util";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { DEFAULT_CONFIG } from "../../cdn/config/config-file-error.ts";
-import { OwnerError } from "../../cdn/owner-error.ts";
-import type { DemoSite } from "../../dev/demo-site.ts";
-import { DevError } from "../../dev/dev-error.ts";
-import { MAX_PORT } from "../../dev/ports.ts";
-import { parseRegions, REGION_NAMES } from "../../dev/regions.ts";
-import { jsonLine, textLine } from "../../dev/request-log.ts";
-import type { LogEntry } from "../../dev/request-log-entry.ts";
-import { Traffic } from "../../dev/traffic.ts";
-import { welcomeText } from "../../dev/welcome.ts";
-import { DESCRIPTIONS } from "../descriptions.ts";
+import type { DemoSite } from "../../local/dev/demo-site.ts";
+import { DevError } from "../../local/dev/dev-error.ts";
+import { MAX_PORT } from "../../local/dev/ports.ts";
+import { parseRegions, REGION_NAMES } from "../../local/dev/regions.ts";
+import { jsonLine, textLine } from "../../local/dev/request-log.ts";
+import type { LogEntry } from "../../local/dev/request-log-entry.ts";
+import { Traffic } from "../../local/dev/traffic.ts";
+import { welcomeText } from "../../local/dev/welcome.ts";
+import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
+import { OwnerError } from "../../package/owner-error.ts";
 import { EXIT } from "../exit-code.ts";
 import { interruption } from "../interruption.ts";
-import { printError } from "../print-error.ts";
+import { DESCRIPTIONS } from "../text/descriptions.ts";
+import { printError } from "../text/print-error.ts";
 
 interface DevFlags {
   readonly origin?: string;
@@ -61,7 +61,7 @@ async function dev(flags: DevFlags, demoSite: DemoSite | null): Promise<void> {
   const show = flags.quiet ? () => undefined : flags.json ? printJson : printText;
   const traffic = new Traffic();
   // Loaded here, because it needs packages that the help text does not.
-  const { startDevSession } = await import("../../dev/dev-session.ts");
+  const { startDevSession } = await import("../../local/dev/dev-session.ts");
   const session = await startDevSession(
     {
       origin: flags.origin ?? (process.env.TIDEMARK_ORIGIN || undefined),

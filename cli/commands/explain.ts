@@ -1,12 +1,12 @@
 import { Command, InvalidArgumentError } from "commander";
 import { askExplanation } from "../../sdk/http/ask-explanation.ts";
 import { PurgeError } from "../../sdk/index.ts";
-import { DESCRIPTIONS } from "../descriptions.ts";
 import { EXIT } from "../exit-code.ts";
-import { explanationReport } from "../explanation-report.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { namedEdge } from "../named-edge.ts";
-import { printPurgeError } from "../print-error.ts";
+import { DESCRIPTIONS } from "../text/descriptions.ts";
+import { explanationReport } from "../text/explanation-report.ts";
+import { printPurgeError } from "../text/print-error.ts";
 
 interface ExplainFlags {
   readonly header: Readonly<Record<string, string>>;

@@ -1,18 +1,18 @@
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { Command } from "commander";
-import { DEFAULT_CONFIG } from "../../cdn/config/config-file-error.ts";
-import { configText } from "../../setup/import/config-text.ts";
-import { importFile } from "../../setup/import/import-file.ts";
-import { differenceLines } from "../../setup/import/import-report.ts";
-import { ImportError, type ImportedSite, readSocket } from "../../setup/import/imported-site.ts";
-import { initProject, type WrittenFile } from "../../setup/init/init-project.ts";
-import { nextSteps } from "../../setup/init/next-steps.ts";
-import { AnswerError, hostOf, originOf, passedOf, type SiteAnswers } from "../../setup/init/site-answers.ts";
-import { DESCRIPTIONS } from "../descriptions.ts";
+import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
+import { configText } from "../../tools/import/config-text.ts";
+import { importFile } from "../../tools/import/import-file.ts";
+import { differenceLines } from "../../tools/import/import-report.ts";
+import { ImportError, type ImportedSite, readSocket } from "../../tools/import/imported-site.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
-import { printError } from "../print-error.ts";
+import { initProject, type WrittenFile } from "../init/init-project.ts";
+import { nextSteps } from "../init/next-steps.ts";
+import { AnswerError, hostOf, originOf, passedOf, type SiteAnswers } from "../init/site-answers.ts";
+import { DESCRIPTIONS } from "../text/descriptions.ts";
+import { printError } from "../text/print-error.ts";
 
 interface InitFlags {
   readonly origin?: string;

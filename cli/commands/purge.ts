@@ -5,13 +5,13 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { textWithoutCall } from "../../sdk/errors.ts";
 import { PurgeError, PurgeIncomplete, type PurgeOptions, type Purger, type Receipt } from "../../sdk/index.ts";
 import { MAX_PURGE_BYTES, MAX_PURGE_ITEMS, MAX_REFRESH_URLS } from "../../wire/purge-request.ts";
-import { DESCRIPTIONS } from "../descriptions.ts";
 import { EXIT } from "../exit-code.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { openPurger } from "../named-edge.ts";
-import { printError, printPurgeError } from "../print-error.ts";
 import { type PurgeItems, PurgeItemsError, readPurgeItems } from "../purge-items.ts";
-import { purgeReport, seconds } from "../purge-report.ts";
+import { DESCRIPTIONS } from "../text/descriptions.ts";
+import { printError, printPurgeError } from "../text/print-error.ts";
+import { purgeReport, seconds } from "../text/purge-report.ts";
 
 interface PurgeFlags {
   readonly url?: readonly string[];

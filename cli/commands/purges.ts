@@ -1,13 +1,13 @@
 import { Command, InvalidArgumentError } from "commander";
 import { PurgeError, type PurgeRecordPage, type Purger } from "../../sdk/index.ts";
-import { DESCRIPTIONS } from "../descriptions.ts";
 import { EXIT } from "../exit-code.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { followPurges } from "../follow-purges.ts";
 import { interruption } from "../interruption.ts";
 import { openPurger } from "../named-edge.ts";
-import { printError, printPurgeError } from "../print-error.ts";
-import { GrowingTable, purgesTable } from "../purges-table.ts";
+import { DESCRIPTIONS } from "../text/descriptions.ts";
+import { printError, printPurgeError } from "../text/print-error.ts";
+import { GrowingTable, purgesTable } from "../text/purges-table.ts";
 
 interface PurgesFlags {
   readonly follow?: true;

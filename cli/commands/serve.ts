@@ -1,17 +1,17 @@
 import { availableParallelism } from "node:os";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { DEFAULT_CONFIG } from "../../cdn/config/config-file-error.ts";
-import { OwnerError } from "../../cdn/owner-error.ts";
-import type { ListenAddress } from "../../server/processes/listening-sockets.ts";
-import { eventInWords } from "../../server/processes/supervisor-events.ts";
-import { readListenAddress } from "../../server/serve/listen-addresses.ts";
-import { readSize } from "../../server/serve/read-size.ts";
-import type { ServeOptions } from "../../server/serve/serve.ts";
-import { checkedText, startedText } from "../../server/serve/started-text.ts";
-import { DESCRIPTIONS } from "../descriptions.ts";
+import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
+import { OwnerError } from "../../package/owner-error.ts";
+import { readListenAddress } from "../../server/startup/listen-addresses.ts";
+import { readSize } from "../../server/startup/read-size.ts";
+import type { ServeOptions } from "../../server/startup/serve.ts";
+import { checkedText, startedText } from "../../server/startup/started-text.ts";
+import type { ListenAddress } from "../../server/supervisor/listening-sockets.ts";
+import { eventInWords } from "../../server/supervisor/supervisor-events.ts";
 import { EXIT } from "../exit-code.ts";
-import { printError } from "../print-error.ts";
 import { DEFAULT_CACHE } from "../server-folder.ts";
+import { DESCRIPTIONS } from "../text/descriptions.ts";
+import { printError } from "../text/print-error.ts";
 
 interface ServeFlags {
   readonly origin?: string;
@@ -116,16 +116,16 @@ export function serveCommand(): Command {
 /** A flag outranks the environment, and the environment outranks the config. */
 async function run(flags: ServeFlags): Promise<void> {
   // Loaded here, because an older Node does not have what it imports.
-  const { endAtSignals, holdSignals, obeySignals, TO_STOP } = await import("../../server/processes/signals.ts");
+  const { endAtSignals, holdSignals, obeySignals, TO_STOP } = await import("../../server/supervisor/signals.ts");
   const sendHeldOn = holdSignals();
   // Whoever read them may have ended. A server is not ended by that, and cannot say it to anybody.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
-  const { serve, prepare } = await import("../../server/serve/serve.ts");
-  const { whyNotOpened } = await import("../../server/processes/listening-sockets.ts");
-  const { expectWritableFolder } = await import("../../server/serve/places.ts");
-  const { activatedSockets } = await import("../../server/processes/activated-sockets.ts");
-  const { Predecessor } = await import("../../server/processes/upgrade.ts");
-  const { READY, STOPPING, tellServiceManager } = await import("../../server/serve/service-manager.ts");
+  const { serve, prepare } = await import("../../server/startup/serve.ts");
+  const { whyNotOpened } = await import("../../server/supervisor/listening-sockets.ts");
+  const { expectWritableFolder } = await import("../../server/startup/places.ts");
+  const { activatedSockets } = await import("../../server/supervisor/activated-sockets.ts");
+  const { Predecessor } = await import("../../server/supervisor/upgrade.ts");
+  const { READY, STOPPING, tellServiceManager } = await import("../../server/startup/service-manager.ts");
   const environment = process.env;
   try {
     const predecessor = Predecessor.find();

@@ -1,12 +1,12 @@
 import { Command, InvalidArgumentError } from "commander";
-import { printable } from "../../wire/printable.ts";
 import type { SiteStats } from "../../wire/stats.ts";
-import { statsLines } from "../../wire/stats-text.ts";
+import { printable } from "../../wire/text/printable.ts";
+import { statsLines } from "../../wire/text/stats-text.ts";
 import { verdictsOf, verdictText } from "../../wire/verdicts/verdicts.ts";
-import { DESCRIPTIONS } from "../descriptions.ts";
 import { EXIT } from "../exit-code.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
-import { printError } from "../print-error.ts";
+import { DESCRIPTIONS } from "../text/descriptions.ts";
+import { printError } from "../text/print-error.ts";
 
 interface StatsFlags {
   readonly last: string;

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Command, InvalidArgumentError } from "commander";
 import { PurgeError, type Purger } from "../../sdk/index.ts";
-import { DESCRIPTIONS } from "../descriptions.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { openPurger } from "../named-edge.ts";
-import { printPurgeError } from "../print-error.ts";
-import { lastMinuteOf, type TopView, topFrame } from "../top-frame.ts";
+import { DESCRIPTIONS } from "../text/descriptions.ts";
+import { printPurgeError } from "../text/print-error.ts";
+import { lastMinuteOf, type TopView, topFrame } from "../text/top-frame.ts";
 
 interface TopFlags {
   readonly every: number;

@@ -2,10 +2,10 @@ import type { Stored } from "../../worker/rules/storing/stored-response.ts";
 import { writeHead } from "../../worker/store/envelope.ts";
 import type { Backlog } from "./backlog.ts";
 import type { DiskHealth } from "./disk-health.ts";
+import type { Room } from "./eviction/room.ts";
 import { fileBytes, isSmallFile } from "./file-format.ts";
 import type { FailedFiles, FileWriter } from "./file-writer.ts";
 import type { LikelyCached } from "./likely-cached.ts";
-import type { Room } from "./room.ts";
 
 export interface BatchedPutsParts {
   readonly writer: FileWriter;

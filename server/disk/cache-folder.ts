@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { OwnerError } from "../../cdn/owner-error.ts";
+import { OwnerError } from "../../package/owner-error.ts";
 import { CODINGS } from "../../worker/rules/variants/accept-encoding.ts";
 import { makeFolders } from "../make-folders.ts";
 import { messageOf } from "../message-of.ts";

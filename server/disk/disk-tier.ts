@@ -14,15 +14,15 @@ import type { CacheFolder } from "./cache-folder.ts";
 import { type DiskFiles, diskFiles } from "./disk-files.ts";
 import { DiskHealth } from "./disk-health.ts";
 import { DiskWrites } from "./disk-writes.ts";
+import type { JanitorLine } from "./eviction/janitor.ts";
+import { Room } from "./eviction/room.ts";
 import { FileBody } from "./file-body.ts";
 import { type FileKind, fileBytes, PREFIX_BYTES, readHead, readPrefix, readWholeBody } from "./file-format.ts";
 import type { FileWriter } from "./file-writer.ts";
-import type { JanitorLine } from "./janitor.ts";
 import { LikelyCached } from "./likely-cached.ts";
 import { NameFilter } from "./name-filter.ts";
 import { OpenedFile } from "./opened-file.ts";
 import { RecentMisses } from "./recent-misses.ts";
-import { Room } from "./room.ts";
 
 /** A larger file is streamed. Up to this size it costs less to read it at once. */
 const MAX_SMALL_FILE_BYTES = 320 * 1024;

@@ -5,6 +5,7 @@ import type { CacheFolder } from "./cache-folder.ts";
 import { roomOf } from "./disk-blocks.ts";
 import { type DiskFiles, writeAll } from "./disk-files.ts";
 import type { DiskHealth } from "./disk-health.ts";
+import type { Room } from "./eviction/room.ts";
 import {
   BlockSums,
   type FileKind,
@@ -16,7 +17,6 @@ import {
 } from "./file-format.ts";
 import type { FileWriter } from "./file-writer.ts";
 import { mark } from "./name-filter.ts";
-import type { Room } from "./room.ts";
 
 /** A body of unknown length asks for room in pieces of this size. */
 const BODY_ROOM_BYTES = 8 * 1024 * 1024;

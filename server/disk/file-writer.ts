@@ -1,6 +1,6 @@
 import { unlink } from "node:fs";
 import { Worker } from "node:worker_threads";
-import { moduleBeside } from "../../cdn/own-package.ts";
+import { moduleBeside } from "../../package/own-package.ts";
 import type { CacheFolder } from "./cache-folder.ts";
 import { FileBatch } from "./file-batch.ts";
 import type { FileKind } from "./file-format.ts";

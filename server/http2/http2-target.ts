@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http2";
-import { ClientFields } from "../listener/client-fields.ts";
-import { isHost, type RequestTarget, refused } from "../listener/request-target.ts";
+import { ClientFields } from "../http1/client-fields.ts";
+import { isHost, type RequestTarget, refused } from "../http1/request-target.ts";
 
 /** What RFC 9113 §6.5.2 adds for each field of a list. */
 const FIELD_OVERHEAD_BYTES = 32;

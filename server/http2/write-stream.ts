@@ -1,8 +1,8 @@
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Answer, Bodies, BodyReader } from "../../worker/ports.ts";
-import type { AnswerHead } from "../listener/answer-head.ts";
-import type { MadeAnswer } from "../listener/made-answers.ts";
-import type { Written } from "../listener/write-answer.ts";
+import type { AnswerHead } from "../http1/answer-head.ts";
+import type { MadeAnswer } from "../http1/made-answers.ts";
+import type { Written } from "../http1/write-answer.ts";
 
 /** Fields of a connection, and of HTTP/1.1 alone. RFC 9113 §8.2.2. */
 const NOT_IN_HTTP2: ReadonlySet<string> = new Set([

@@ -1,10 +1,10 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { OwnerError } from "../../cdn/owner-error.ts";
+import { OwnerError } from "../../package/owner-error.ts";
+import { MachineNote } from "../postgres/machine-note.ts";
 import { LOG_FILE, LOG_SUFFIXES } from "./log-file.ts";
 import { LogFolder } from "./log-folder.ts";
-import { MachineNote } from "./postgres/machine-note.ts";
 import { storageFault } from "./storage-error.ts";
 
 /** The log cannot be copied. The message is for the owner. */

@@ -1,7 +1,7 @@
 import { accessSync, closeSync, constants, existsSync, openSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { OwnerError } from "../../cdn/owner-error.ts";
+import { OwnerError } from "../../package/owner-error.ts";
 import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
 import { SqlLedger } from "../../worker/purges/log/sql-ledger.ts";
 import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";

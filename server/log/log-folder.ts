@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { OwnerError } from "../../cdn/owner-error.ts";
+import { OwnerError } from "../../package/owner-error.ts";
 import { makeFolders } from "../make-folders.ts";
 import { FileLock } from "./file-lock.ts";
 import { refusesWrites, StorageError, storageFault } from "./storage-error.ts";

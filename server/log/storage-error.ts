@@ -1,6 +1,6 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { OwnerError } from "../../cdn/owner-error.ts";
+import { OwnerError } from "../../package/owner-error.ts";
 
 /** Why the log's file cannot be used. */
 export type StorageFault = "full" | "read-only" | "in-use" | "damaged" | "failed";

@@ -4,7 +4,7 @@ import type { OriginAnswer } from "../../worker/ports.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import { announcedBytes, isFramed, mayHaveBody } from "../../worker/rules/storing/framing.ts";
 import { type BodySource, PushedBody } from "../bodies/pushed-body.ts";
-import type { SwitchedConnection } from "../listener/tunnel.ts";
+import type { SwitchedConnection } from "../http1/tunnel.ts";
 import { LastValues } from "./last-values.ts";
 import { becauseOf } from "./origin-failure.ts";
 

@@ -2,145 +2,124 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 
-/** The rooms of the house, by the paths that belong to them; the first that fits counts. */
-const ROOMS: readonly (readonly [room: string, path: RegExp])[] = [
-  ["rules", /^worker\/rules\//],
-  ["store", /^worker\/store\//],
-  ["insight", /^worker\/insight\//],
-  ["purges", /^worker\/purges\//],
-  ["control", /^worker\/control\//],
-  ["ports", /^worker\/(ports|within)\.ts$/],
-  ["site-input", /^worker\/site\/site-input\.ts$/],
-  ["site", /^worker\/site\//],
-  ["flow", /^worker\/flow\//],
-  ["wiring", /^worker\/((isolate|package|internal|index|checked-site\.d)|platform\/create-edge)\.ts$/],
-  ["platform", /^worker\/platform\//],
-  ["wire", /^wire\//],
-  ["outbox", /^sdk\/outbox\//],
-  ["sdk", /^sdk\//],
-  ["own-package", /^cdn\/(own-package|owner-error|config\/config-file-error)\.ts$/],
-  ["cdn", /^cdn\//],
-  ["dev", /^dev\//],
-  ["setup", /^setup\//],
-  ["server", /^server\//],
-  ["traffic", /^traffic\//],
-  ["cli", /^cli\//],
-  ["demo", /^demo\//],
-  ["dashboard", /^dashboard\//],
-  ["config", /^tidemark\.config\.ts$/],
-  ["bench", /^bench\//],
-  ["test", /^test\//],
-];
-
 /**
- * The rooms that a room may import from, beside itself. `tidemark/worker` is the package's public entry, and
- * `tidemark/worker/internal` the entry that makes the same edge with parts of its platform replaced.
+ * The rooms: folders, and a few files that others may import without the rest of their folder. What each may import from,
+ * beside itself. `tidemark/worker` is the package's public entry, and `tidemark/worker/internal` the entry that makes the
+ * same edge with parts of its platform replaced.
  */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
-  rules: [],
-  ports: ["rules"],
-  "site-input": [],
-  site: ["rules", "site-input", "wire"],
-  flow: ["rules", "ports", "site"],
-  store: ["rules", "ports"],
-  insight: ["rules", "ports", "flow", "wire"],
-  platform: ["rules", "ports", "store", "insight"],
+  "worker/rules": [],
+  "worker/ports.ts": ["worker/rules"],
+  "worker/within.ts": ["worker/ports.ts"],
+  "worker/site/site-input.ts": [],
+  "worker/site": ["worker/rules", "worker/site/site-input.ts", "wire"],
+  "worker/flow": ["worker/rules", "worker/ports.ts", "worker/within.ts", "worker/site"],
+  "worker/store": ["worker/rules", "worker/ports.ts"],
+  "worker/metrics": ["worker/rules", "worker/ports.ts", "wire"],
+  "worker/explain": ["worker/rules", "worker/ports.ts", "worker/flow", "wire"],
   // The log's object keeps the ledger, and an isolate's reports go with its reads.
-  purges: ["rules", "ports", "insight"],
-  control: ["rules", "ports", "wire", "insight"],
-  wiring: [
-    "rules",
-    "ports",
-    "site",
-    "site-input",
-    "flow",
-    "store",
-    "insight",
-    "platform",
-    "purges",
-    "control",
+  "worker/purges": ["worker/rules", "worker/ports.ts", "worker/within.ts", "worker/metrics"],
+  "worker/control": ["worker/rules", "worker/ports.ts", "worker/within.ts", "worker/metrics", "wire"],
+  // The page is built into a module of its folder, and calls the edge as any client does.
+  "worker/control/dashboard/page": ["wire"],
+  "worker/runtime": ["worker/rules", "worker/ports.ts", "worker/store", "worker/metrics"],
+  // The wiring.
+  worker: [
+    "worker/rules",
+    "worker/ports.ts",
+    "worker/within.ts",
+    "worker/site",
+    "worker/site/site-input.ts",
+    "worker/flow",
+    "worker/store",
+    "worker/metrics",
+    "worker/explain",
+    "worker/purges",
+    "worker/control",
+    "worker/runtime",
     "wire",
-    "config",
+    "tidemark.config.ts",
     "tidemark/worker",
   ],
-  config: ["tidemark/worker"],
-  // What this package is and where its files are, and the errors that are for the owner.
-  "own-package": [],
+  "tidemark.config.ts": ["tidemark/worker"],
   wire: [],
   sdk: ["wire"],
   // The purges in a backend's own database. It gets its purger from its caller.
-  outbox: ["sdk"],
+  "sdk/outbox": ["sdk"],
+  // What this package is and where its files are, and the errors that are for the owner.
+  package: [],
   // The counters that a CDN returns have the type of the wire contract.
-  cdn: ["own-package", "sdk", "wire", "site-input", "tidemark/worker", "tidemark/worker/internal"],
-  dev: ["own-package", "cdn", "sdk", "wire", "tidemark/worker", "tidemark/worker/internal"],
-  // `check` runs the owner's worker as the simulated CDN does, and says the same of the purge log as the worker's own log.
-  // `import` returns a site as an owner writes it. The texts that `init` writes and `check` runs count as imports, too.
-  setup: ["own-package", "cdn", "wire", "site-input", "tidemark/worker", "tidemark/worker/internal"],
+  local: ["package", "sdk", "wire", "worker/site/site-input.ts", "tidemark/worker", "tidemark/worker/internal"],
+  "local/dev": ["package", "local", "sdk", "wire", "tidemark/worker", "tidemark/worker/internal"],
   // The platform on Node: it implements the ports and starts isolates, as the Workers runtime does.
   server: [
-    "own-package",
-    "rules",
-    "ports",
-    "site",
-    "site-input",
-    "store",
-    "insight",
-    "purges",
-    "control",
-    "wiring",
+    "package",
+    "worker/rules",
+    "worker/ports.ts",
+    "worker/within.ts",
+    "worker/site",
+    "worker/site/site-input.ts",
+    "worker/store",
+    "worker/metrics",
+    "worker/purges",
+    "worker/control",
+    "worker",
     "wire",
   ],
   // Reports on access logs by the edge's own rules for keys, and replays them through an isolate. The config that a
   // report writes counts as an import. A crawl reads the regions of a simulated edge, and Retry-After as the SDK does.
-  traffic: [
-    "own-package",
-    "rules",
-    "ports",
-    "site",
-    "store",
-    "insight",
-    "purges",
-    "wiring",
+  tools: [
+    "package",
+    "worker/rules",
+    "worker/ports.ts",
+    "worker/site",
+    "worker/store",
+    "worker/metrics",
+    "worker/purges",
+    "worker",
     "wire",
     "sdk",
     "server",
     "tidemark/worker",
   ],
-  cli: ["own-package", "cdn", "dev", "sdk", "server", "setup", "traffic", "wire"],
-  // The page is built into a module of `control`, and calls the edge as any client does.
-  dashboard: ["wire"],
+  // It returns a site as an owner writes it.
+  "tools/import": ["package", "tools", "worker/site/site-input.ts", "tidemark/worker"],
+  cli: ["package", "local", "local/dev", "sdk", "server", "tools", "tools/import", "cli/check", "cli/init", "wire"],
+  // It runs the owner's worker as the simulated CDN does, and says the same of the purge log as the worker's own log. The
+  // texts that these two write count as imports, too.
+  "cli/check": ["package", "local", "wire", "tidemark/worker", "tidemark/worker/internal"],
+  "cli/init": ["package", "wire", "tidemark/worker"],
   // `npm run dev` is the dev command with the demo as its site.
-  demo: ["sdk", "outbox", "dev", "cli"],
+  demo: ["sdk", "sdk/outbox", "local/dev", "cli"],
 };
 
 /** The packages that a room may import. Node's own modules are for the Node side. */
 const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
-  rules: [/^structured-headers$/],
-  ports: [],
-  site: [/^zod\/mini$/],
-  flow: [],
-  store: [],
-  insight: [],
-  platform: [],
-  purges: [/^cloudflare:workers$/],
-  control: [/^zod\/mini$/],
+  "worker/rules": [/^structured-headers$/],
+  "worker/site": [/^zod\/mini$/],
+  "worker/purges": [/^cloudflare:workers$/],
+  "worker/control": [/^zod\/mini$/],
+  "worker/control/dashboard/page": [/^node:/, /^esbuild$/, /^tsdown$/],
   // The site, which the build puts in.
-  wiring: [/^virtual:checked-site$/],
-  config: [],
+  worker: [/^virtual:checked-site$/],
   wire: [/^zod\/mini$/, /^leven$/],
   // The middleware follows a request through asynchronous calls.
   sdk: [/^undici$/, /^zod\/mini$/, /^node:async_hooks$/],
-  outbox: [/^node:/, /^zod\/mini$/],
-  cdn: [/^node:/, /^zod$/, /^miniflare$/, /^esbuild$/, /^wrangler$/, /^leven$/, /^vitest$/],
-  dev: [/^node:/, /^leven$/],
-  setup: [/^node:/, /^esbuild$/, /^wrangler$/, /^vitest$/, /^nginx-conf\//, /^tidemark\/(local|recorded-sites)(\/|$)/],
-  "own-package": [/^node:/],
+  "sdk/outbox": [/^node:/, /^zod\/mini$/],
+  package: [/^node:/],
+  local: [/^node:/, /^zod$/, /^miniflare$/, /^esbuild$/, /^wrangler$/, /^leven$/, /^vitest$/],
+  "local/dev": [/^node:/, /^leven$/],
   server: [/^node:/, /^undici$/, /^pg$/],
-  traffic: [/^node:/, /^undici$/, /^structured-headers$/, /^robots-parser$/, /^sharp$/],
+  tools: [/^node:/, /^undici$/, /^structured-headers$/, /^robots-parser$/, /^sharp$/],
+  "tools/import": [/^node:/, /^nginx-conf\//],
   cli: [/^node:/, /^commander$/],
-  dashboard: [/^node:/, /^esbuild$/, /^tsdown$/],
+  "cli/check": [/^node:/, /^esbuild$/, /^wrangler$/, /^tidemark\/recorded-sites$/],
+  "cli/init": [/^node:/, /^vitest$/, /^tidemark\/local(\/|$)/],
   demo: [/^node:/, /^commander$/, /^zod$/, /^hono(\/|$)/, /^@hono\/node-server$/],
 };
+
+/** Longer names first: a file belongs to the innermost room. */
+const ROOMS = [...Object.keys(ALLOWED), "bench", "test"].sort((one, other) => other.length - one.length);
 
 interface Arrow {
   readonly file: string;
@@ -154,7 +133,7 @@ function importsOf(text: string): string[] {
 }
 
 function roomOf(path: string): string {
-  return ROOMS.find(([, pattern]) => pattern.test(path))?.[0] ?? "nowhere";
+  return ROOMS.find((room) => path === room || path.startsWith(`${room}/`)) ?? "nowhere";
 }
 
 function wrongArrow({ file, imports }: Arrow): string | undefined {
@@ -177,19 +156,7 @@ function sources(folder: string): string[] {
     .map((entry) => relative(".", join(entry.parentPath, entry.name)));
 }
 
-const arrows: Arrow[] = [
-  "worker",
-  "wire",
-  "sdk",
-  "cdn",
-  "dev",
-  "setup",
-  "server",
-  "traffic",
-  "cli",
-  "dashboard",
-  "demo",
-]
+const arrows: Arrow[] = ["worker", "wire", "sdk", "package", "local", "server", "tools", "cli", "demo"]
   .flatMap(sources)
   .concat("tidemark.config.ts")
   .flatMap((file) => importsOf(readFileSync(file, "utf8")).map((imports) => ({ file, imports })));
@@ -255,11 +222,11 @@ describe("imports go one way", () => {
     { file: "sdk/index.ts", imports: "./outbox/sqlite.ts" },
     { file: "sdk/outbox/pg.ts", imports: "pg" },
     { file: "wire/problem.ts", imports: "../sdk/index.ts" },
-    { file: "cdn/runtime/miniflare.ts", imports: "../../worker/platform/create-edge.ts" },
-    { file: "cdn/cdn.ts", imports: "../dev/dev-edge.ts" },
-    { file: "dev/dev-edge.ts", imports: "../cli/exit-code.ts" },
-    { file: "setup/check/run-worker.ts", imports: "../../worker/site/review-site.ts" },
-    { file: "cdn/cdn.ts", imports: "../setup/init/init-project.ts" },
+    { file: "local/runtime/miniflare.ts", imports: "../../worker/create-edge.ts" },
+    { file: "local/cdn/cdn.ts", imports: "../dev/dev-edge.ts" },
+    { file: "local/dev/dev-edge.ts", imports: "../../cli/exit-code.ts" },
+    { file: "cli/check/run-worker.ts", imports: "../../worker/site/review-site.ts" },
+    { file: "local/cdn/cdn.ts", imports: "../../cli/init/init-project.ts" },
     { file: "cli/program.ts", imports: "tidemark/worker/internal" },
     { file: "server/log/log-file.ts", imports: "../../worker/flow/corridor.ts" },
     { file: "worker/isolate.ts", imports: "../server/system-clock.ts" },

@@ -16,7 +16,7 @@ test("every folder at the top has a row, but for the docs and those of services"
   expect(folders.filter((name) => !rows.some((row) => row.split("|")[1]!.includes(`\`${name}/`)))).toEqual([]);
 });
 
-test.for(["worker/purges", "wire", "sdk", "server", "cdn", "setup", "traffic"])(
+test.for(["worker/purges", "worker/control", "wire", "sdk", "server", "local", "cli", "tools"])(
   "the row of %s names all its folders",
   (folder) => {
     const row = rows.find((each) => each.startsWith(`| \`${folder}/\` |`));
@@ -24,3 +24,14 @@ test.for(["worker/purges", "wire", "sdk", "server", "cdn", "setup", "traffic"])(
     expect(foldersIn(folder).filter((name) => !row!.includes(`\`${name}/\``))).toEqual([]);
   },
 );
+
+test("no folder holds more than 20 files", () => {
+  const folders = FOLDERS.flatMap((top) =>
+    readdirSync(top, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && /\.(ts|mjs|py|json|css|html)$/.test(entry.name))
+      .map(({ parentPath }) => parentPath),
+  );
+  const crowded = [...Map.groupBy(folders, (folder) => folder)].filter(([, files]) => files.length > 20);
+  expect(folders.length).toBeGreaterThan(1000);
+  expect(crowded.map(([folder]) => folder)).toEqual([]);
+});

@@ -11,7 +11,7 @@ import { pythonWithPackages } from "./python-environment.ts";
 import "tidemark/local/matchers";
 
 const SITE = resolve("test/backends/django-site");
-const PYTHONPATH = [resolve("python"), SITE].join(delimiter);
+const PYTHONPATH = [resolve("sdk/python"), SITE].join(delimiter);
 
 const environment = await pythonWithPackages();
 const python = "python" in environment ? environment.python : null;

@@ -8,8 +8,8 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { listenLocally, localUrl } from "../suite/local-url.ts";
-import { MembersSite } from "../traffic/audit/members-site.ts";
-import { type ToyCache, toyCache } from "../traffic/audit/toy-cache.ts";
+import { MembersSite } from "../tools/audit/members-site.ts";
+import { type ToyCache, toyCache } from "../tools/audit/toy-cache.ts";
 import { tidemark } from "./run-command.ts";
 
 const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));

@@ -7,9 +7,9 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
-import type { CrawlReport } from "../../traffic/crawl/crawl.ts";
-import type { WarmReport } from "../../traffic/crawl/warm.ts";
+import { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
+import type { CrawlReport } from "../../tools/crawl/crawl.ts";
+import type { WarmReport } from "../../tools/crawl/warm.ts";
 import { ServerProcess } from "../server/serve/running-server.ts";
 import { tidemark } from "./run-command.ts";
 

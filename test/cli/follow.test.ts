@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PurgeRecord } from "../../sdk/index.ts";
-import { Dev } from "../dev/dev-process.ts";
+import { Dev } from "../local/dev/dev-process.ts";
 import { type Act, refuses, startFakeEdge } from "../sdk/fake-edge.ts";
 
 function record(seq: number, reason = `purge ${seq}`): PurgeRecord {

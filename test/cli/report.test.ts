@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { generatedLog, ODD_LINES } from "../traffic/generated-log.ts";
+import { generatedLog, ODD_LINES } from "../tools/generated-log.ts";
 import { tidemark } from "./run-command.ts";
 
 const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));

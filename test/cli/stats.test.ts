@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SiteStats } from "../../wire/stats.ts";
-import { memoryLines, statsLines } from "../../wire/stats-text.ts";
-import { statsOfTenRequests } from "../insight/replay.ts";
+import { memoryLines, statsLines } from "../../wire/text/stats-text.ts";
+import { statsOfTenRequests } from "../metrics/replay.ts";
 import { listenLocally, localUrl } from "../suite/local-url.ts";
 import { startTidemark, tidemark } from "./run-command.ts";
 

@@ -4,11 +4,11 @@ import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { lastMinuteOf, topFrame } from "../../cli/top-frame.ts";
+import { lastMinuteOf, topFrame } from "../../cli/text/top-frame.ts";
 import type { PurgeRecord } from "../../sdk/index.ts";
 import { PROBLEM_CODES, type Problem } from "../../wire/problem.ts";
 import type { SiteStats } from "../../wire/stats.ts";
-import { statsOfTenRequests } from "../insight/replay.ts";
+import { statsOfTenRequests } from "../metrics/replay.ts";
 import { listenLocally, localUrl } from "../suite/local-url.ts";
 import { tidemark } from "./run-command.ts";
 

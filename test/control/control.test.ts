@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
 import { Agent } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bundleWorker } from "../../cdn/runtime/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
-import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
+import { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
+import { bundleWorker } from "../../local/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import type { Problem } from "../../wire/problem.ts";
 import { problemSchema } from "../../wire/problem-schema.ts";
 import { purgeReceiptSchema } from "../../wire/purge-receipt.ts";
 import { purgeRecordPageSchema, purgeRecordSchema } from "../../wire/purge-record.ts";
 import { statsSchema } from "../../wire/stats-schema.ts";
 import type { ClientAnswer } from "../engine/engine.ts";
-import { exchange } from "../engine/runtime-engine.ts";
+import { exchange } from "../engine/runtime/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
 
 const READ_TOKEN = "a-token-that-may-only-read-00000000";
@@ -36,7 +36,7 @@ beforeAll(async () => {
     ]),
   };
   edge = await startEdgeRuntime(
-    { script: await bundleWorker("cdn/runtime/virtual-time.worker.ts"), variables },
+    { script: await bundleWorker("local/runtime/virtual-time.worker.ts"), variables },
     { port: 0 },
   );
   await call({ body: { tags: ["of-the-mode"], id: "of-the-mode" } });
@@ -405,7 +405,7 @@ describe("the control plane answers", () => {
     const held = new ScriptedOrigin(() => 0);
     await held.comeUp();
     const variables = { SITE: { origin: held.url, hosts: [HOST] }, TIDEMARK_TOKEN: ODD_TOKEN };
-    const script = await bundleWorker("cdn/runtime/virtual-time.worker.ts");
+    const script = await bundleWorker("local/runtime/virtual-time.worker.ts");
     const other = await startEdgeRuntime({ script, variables }, { port: 0 });
     held.reply("/a", { body: "v1" });
     const purgeFrom = async (host: string) => {

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { Agent } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bundleWorker } from "../../cdn/runtime/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
-import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
+import { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
+import { bundleWorker } from "../../local/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import type { OpenedSession } from "../../wire/session.ts";
 import type { ClientAnswer } from "../engine/engine.ts";
-import { exchange } from "../engine/runtime-engine.ts";
+import { exchange } from "../engine/runtime/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
 
 const READ_TOKEN = "a-token-that-may-only-read-00000000";
@@ -23,7 +23,7 @@ let without: EdgeRuntime;
 
 beforeAll(async () => {
   await origin.comeUp();
-  script = await bundleWorker("cdn/runtime/virtual-time.worker.ts");
+  script = await bundleWorker("local/runtime/virtual-time.worker.ts");
   edge = await start({});
   without = await start({ dashboard: false });
 });

@@ -4,11 +4,11 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bundleWorker } from "../../cdn/runtime/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import { bundleWorker } from "../../local/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import { openApiDocument } from "../../worker/control/openapi.ts";
 import type { ClientAnswer } from "../engine/engine.ts";
-import { exchange } from "../engine/runtime-engine.ts";
+import { exchange } from "../engine/runtime/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
 
 /** How many generated requests each property sends. */
@@ -33,7 +33,7 @@ let ajv: Ajv2020;
 beforeAll(async () => {
   const variables = { SITE: { origin: "http://127.0.0.1:1", hosts: [HOST] }, TIDEMARK_TOKEN: TOKEN };
   edge = await startEdgeRuntime(
-    { script: await bundleWorker("cdn/runtime/virtual-time.worker.ts"), variables },
+    { script: await bundleWorker("local/runtime/virtual-time.worker.ts"), variables },
     { port: 0 },
   );
   document = JSON.parse((await exchange(edge.url, agent, { path: "/_tidemark/openapi.json" })).body) as Document;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { planPurge } from "../../worker/control/purge-plan.ts";
+import { planPurge } from "../../worker/control/purging/purge-plan.ts";
 import { resolveUrl } from "../../worker/rules/key/cache-key.ts";
 import { urlPurgeKeys } from "../../worker/rules/key/purge-key.ts";
 import { compileSite } from "../../worker/site/site.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { urlWarnings } from "../../worker/control/purge-warnings.ts";
+import { urlWarnings } from "../../worker/control/purging/purge-warnings.ts";
 import { type ResolvedUrl, resolveUrl } from "../../worker/rules/key/cache-key.ts";
 import { compileSite } from "../../worker/site/site.ts";
 

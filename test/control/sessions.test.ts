@@ -1,6 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { configuredTokens, type TokenSettings } from "../../worker/control/tokens.ts";
+import { configuredTokens, type TokenSettings } from "../../worker/control/access/tokens.ts";
 import type { Tokens } from "../../worker/ports.ts";
 
 const SECRET = "Zt7q1mVx9Kp3Rw5Yc2Bn8Hd4Lf6Gs0Ja";

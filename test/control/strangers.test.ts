@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { Agent } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { bundleWorker } from "../../cdn/runtime/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
-import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
+import { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
+import { bundleWorker } from "../../local/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import type { ClientAnswer } from "../engine/engine.ts";
-import { exchange } from "../engine/runtime-engine.ts";
+import { exchange } from "../engine/runtime/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
 
 const READ_TOKEN = "a-token-that-may-only-read-00000000";
@@ -30,7 +30,7 @@ beforeAll(async () => {
     TIDEMARK_TOKEN: TOKEN,
     TIDEMARK_TOKENS: JSON.stringify([{ name: "dashboard", scopes: ["read"], sha256 }]),
   };
-  const script = await bundleWorker("cdn/runtime/virtual-time.worker.ts");
+  const script = await bundleWorker("local/runtime/virtual-time.worker.ts");
   edge = await startEdgeRuntime({ script, variables }, { port: 0, onLine: (line) => lines.push(line) });
 });
 
@@ -108,7 +108,7 @@ describe("answers of the control plane are not stored or shared", () => {
     { name: "there is no token", variables: { TIDEMARK_TOKEN: "" }, path: "stats", status: 403 },
     { name: "the settings are not valid", variables: { TIDEMARK_ORIGIN: "no URL" }, path: "health", status: 503 },
   ])("so it is where $name", async ({ variables, isLogReachable = true, path, status }) => {
-    const script = await bundleWorker("cdn/runtime/virtual-time.worker.ts");
+    const script = await bundleWorker("local/runtime/virtual-time.worker.ts");
     const usual = { SITE: { origin: origin.url, hosts: [HOST] }, TIDEMARK_TOKEN: TOKEN };
     const other = await startEdgeRuntime({ script, variables: { ...usual, ...variables } }, { port: 0 });
     const clockAndNetwork = { now: 0, clientMs: 0, originMs: 0, logMs: 0, isLogReachable, originNow: null };

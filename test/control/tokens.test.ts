@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { bearerToken, configuredTokens, tokenWeakness } from "../../worker/control/tokens.ts";
+import { bearerToken, configuredTokens, tokenWeakness } from "../../worker/control/access/tokens.ts";
 
 const OLD = "Zt7q1mVx9Kp3Rw5Yc2Bn8Hd4Lf6Gs0Ja";
 const NEW = "aJ0sG6fL4dH8nB2cY5wR3pK9xVm1q7tZ";

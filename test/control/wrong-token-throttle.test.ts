@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { throttleWrongTokens } from "../../worker/control/wrong-token-throttle.ts";
+import { throttleWrongTokens } from "../../worker/control/access/wrong-token-throttle.ts";
 import type { Tokens, TokenVerdict } from "../../worker/ports.ts";
 import { Scheduler } from "../engine/scheduler.ts";
 

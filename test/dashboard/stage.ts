@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { bundleWorker } from "../../cdn/runtime/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
-import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
+import { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
+import { bundleWorker } from "../../local/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import { TOKEN } from "../engine/scenario.ts";
 import { type MadeUp, madeUpStats } from "./made-up-stats.ts";
 
@@ -57,7 +57,7 @@ export class Stage {
       TIDEMARK_HOSTS: "*",
       TIDEMARK_TOKEN: TOKEN,
     };
-    const script = await bundleWorker("cdn/runtime/virtual-time.worker.ts");
+    const script = await bundleWorker("local/runtime/virtual-time.worker.ts");
     const edge = await startEdgeRuntime({ script, variables }, { port: 0 });
     const browser = await chromium.launch({
       executablePath: CHROMIUM,

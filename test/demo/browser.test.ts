@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bundleWorker, edgeEntry } from "../../cdn/runtime/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
 import { type DemoOrigin, startDemoOrigin } from "../../demo/origin.ts";
 import { startSearchPage } from "../../demo/search-page/server.ts";
 import { DEMO_PASSWORD, DEMO_USER } from "../../demo/site/admin/login.ts";
+import { bundleWorker, edgeEntry } from "../../local/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import { createPurger, type Purger } from "../../sdk/index.ts";
 import { TOKEN } from "../engine/scenario.ts";
 

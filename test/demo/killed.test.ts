@@ -5,15 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { bundleWorker } from "../../cdn/runtime/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import { bundleWorker } from "../../local/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import { createPurger, type Purger } from "../../sdk/index.ts";
 import { BEGINNING, TOKEN } from "../engine/scenario.ts";
 import { freePort } from "../suite/free-ports.ts";
 import { logIn } from "./editor.ts";
 import type { DemoMessage, DemoSettings, Moment } from "./killed-demo.ts";
 
-const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../../cdn/runtime/virtual-time.worker.ts", import.meta.url));
+const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../../local/runtime/virtual-time.worker.ts", import.meta.url));
 const DEMO = fileURLToPath(new URL("./killed-demo.ts", import.meta.url));
 
 /** Longer than a lease of the outbox, and than a purge takes to settle. */

@@ -3,14 +3,14 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bundleWorker } from "../../cdn/runtime/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
-import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
+import { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
+import { bundleWorker } from "../../local/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import { BEGINNING, TOKEN } from "../engine/scenario.ts";
 
 const EXAMPLE = fileURLToPath(new URL("../../docs/examples/purge_cdn_urls.py", import.meta.url));
 const PAGE = fileURLToPath(new URL("../../docs/purge-from.md", import.meta.url));
-const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../../cdn/runtime/virtual-time.worker.ts", import.meta.url));
+const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../../local/runtime/virtual-time.worker.ts", import.meta.url));
 
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 const NOT_RUN = "the Python example is SKIPPED, because this machine has no python3";

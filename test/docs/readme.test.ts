@@ -106,7 +106,7 @@ describe("the pages' references", () => {
   test("files and folders that the pages name in code exist", () => {
     const files = pages.flatMap(({ path, text }) => pathsIn(text).map((file) => ({ path, file })));
     const folders = new Set(files.map(({ file }) => file.split("/")[0]));
-    expect([...folders]).toEqual(expect.arrayContaining(["server", "cli", "setup", "worker", "test"]));
+    expect([...folders]).toEqual(expect.arrayContaining(["server", "cli", "local", "worker", "test"]));
     expect(files.filter(({ file }) => !existsSync(join(ROOT, file)))).toEqual([]);
   });
 });

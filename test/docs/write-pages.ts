@@ -4,9 +4,9 @@ import { openApiDocument } from "../../worker/control/openapi.ts";
 import { raised, readCounts, writeCounts } from "../mutants/counts.ts";
 import { mutants } from "../mutants/index.ts";
 import { conformancePage } from "./conformance-page.ts";
-import { writeCrawlPage } from "./crawl-runs.ts";
 import { referencePages } from "./reference-pages.ts";
-import { REPORT_PAGE, withRuns } from "./report-runs.ts";
+import { writeCrawlPage } from "./tools/crawl-runs.ts";
+import { REPORT_PAGE, withRuns } from "./tools/report-runs.ts";
 
 writeFileSync("docs/conformance.md", conformancePage());
 writeCounts(raised(readCounts(), mutants));

@@ -1,6 +1,6 @@
 import type { Agent } from "node:http";
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
-import { exchangeBytes } from "../../cdn/exchange.ts";
+import { exchangeBytes } from "../../local/cdn/exchange.ts";
 import type { ClientAnswer } from "./engine.ts";
 import { type ClientRequest, HOST } from "./scenario.ts";
 

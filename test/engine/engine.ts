@@ -1,4 +1,4 @@
-import type { Reply, SeenRequest } from "../../cdn/scripted-origin.ts";
+import type { Reply, SeenRequest } from "../../local/cdn/scripted-origin.ts";
 import type { Held } from "./holds.ts";
 import type { ClientRequest, LogChange, SiteChange } from "./scenario.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { startMemoryEngine } from "./memory-engine.ts";
+import { startMemoryEngine } from "./memory/memory-engine.ts";
 import { ORDERS, playInOrders } from "./orders.ts";
 import type { Scenario } from "./scenario.ts";
 

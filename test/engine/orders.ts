@@ -1,4 +1,4 @@
-import { startMemoryEngine } from "./memory-engine.ts";
+import { startMemoryEngine } from "./memory/memory-engine.ts";
 import { play } from "./play.ts";
 import type { Scenario } from "./scenario.ts";
 

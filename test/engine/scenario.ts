@@ -1,4 +1,4 @@
-import type { Reply } from "../../cdn/scripted-origin.ts";
+import type { Reply } from "../../local/cdn/scripted-origin.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
 import type { Held } from "./holds.ts";
 import type { BodyPart } from "./multipart.ts";

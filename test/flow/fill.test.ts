@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Fill, FillBudget, PIECE_OVERHEAD_BYTES, startFill } from "../../worker/flow/storing/fill.ts";
-import { streamOf } from "../../worker/platform/web-bodies.ts";
-import { memoryBodies } from "../engine/memory-bodies.ts";
+import { streamOf } from "../../worker/runtime/web-bodies.ts";
+import { memoryBodies } from "../engine/memory/memory-bodies.ts";
 
 function bodyOf(...chunks: string[]): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { EdgeAnswer } from "../../worker/isolate.ts";
-import { toWebResponse } from "../../worker/platform/web-answer.ts";
-import { MemoryOrigin } from "../engine/memory-origin.ts";
+import { toWebResponse } from "../../worker/runtime/web-answer.ts";
+import { MemoryOrigin } from "../engine/memory/memory-origin.ts";
 import { PopUnderTest } from "./pop-under-test.ts";
 
 describe("a memory hit within the lease", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { IdleFields } from "../../worker/flow/storing/idle-fields.ts";
+import { IdleFields } from "../../worker/flow/second-look/idle-fields.ts";
 
 const place = { route: "/*", folder: "/api/" };
 const learnt = (fields: readonly string[], looks = 3): IdleFields => {

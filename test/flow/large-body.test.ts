@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { Counters } from "../../worker/insight/counters.ts";
-import { fromWebResponse } from "../../worker/platform/web-answer.ts";
-import { streamOf } from "../../worker/platform/web-bodies.ts";
+import { Counters } from "../../worker/metrics/counters.ts";
 import type { Origin } from "../../worker/ports.ts";
+import { fromWebResponse } from "../../worker/runtime/web-answer.ts";
+import { streamOf } from "../../worker/runtime/web-bodies.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
 import { DigitsInPieces } from "./digits-in-pieces.ts";
 import { PopUnderTest } from "./pop-under-test.ts";

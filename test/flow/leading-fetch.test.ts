@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { fromWebResponse } from "../../worker/platform/web-answer.ts";
 import type { Origin, OriginAnswer } from "../../worker/ports.ts";
+import { fromWebResponse } from "../../worker/runtime/web-answer.ts";
 import { PopUnderTest } from "./pop-under-test.ts";
 
 const page = (text: string): OriginAnswer => ({

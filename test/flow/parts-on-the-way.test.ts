@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { MemoryOrigin } from "../engine/memory-origin.ts";
+import { MemoryOrigin } from "../engine/memory/memory-origin.ts";
 import { DigitsInPieces } from "./digits-in-pieces.ts";
 import { type Ask, PopUnderTest } from "./pop-under-test.ts";
 

@@ -1,14 +1,14 @@
-import { Counters } from "../../worker/insight/counters.ts";
 import { type EdgeAnswer, type Platform, startIsolate } from "../../worker/isolate.ts";
-import { toWebResponse } from "../../worker/platform/web-answer.ts";
+import { Counters } from "../../worker/metrics/counters.ts";
 import type { Origin } from "../../worker/ports.ts";
+import { toWebResponse } from "../../worker/runtime/web-answer.ts";
 import { compileSite } from "../../worker/site/site.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
-import { memoryBodies } from "../engine/memory-bodies.ts";
-import { MemoryLog } from "../engine/memory-log.ts";
-import { MemoryNotes } from "../engine/memory-notes.ts";
-import { MemorySharedTier } from "../engine/memory-shared-tier.ts";
+import { memoryBodies } from "../engine/memory/memory-bodies.ts";
+import { MemoryLog } from "../engine/memory/memory-log.ts";
+import { MemoryNotes } from "../engine/memory/memory-notes.ts";
+import { MemorySharedTier } from "../engine/memory/memory-shared-tier.ts";
 import { BEGINNING, HOST } from "../engine/scenario.ts";
 import { Scheduler } from "../engine/scheduler.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { requestBody } from "../../worker/flow/origin/request-body.ts";
-import { streamOf } from "../../worker/platform/web-bodies.ts";
-import { memoryBodies } from "../engine/memory-bodies.ts";
+import { streamOf } from "../../worker/runtime/web-bodies.ts";
+import { memoryBodies } from "../engine/memory/memory-bodies.ts";
 
 const background = { run: () => undefined };
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { placeOf, SecondLooks } from "../../worker/flow/storing/second-looks.ts";
+import { placeOf, SecondLooks } from "../../worker/flow/second-look/second-looks.ts";
 import type { Route } from "../../worker/rules/key/route.ts";
 
 const place = (route: string, folder = "/") => ({ route, folder });

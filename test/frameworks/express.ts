@@ -1,4 +1,4 @@
-import type { Reply } from "../../cdn/scripted-origin.ts";
+import type { Reply } from "../../local/cdn/scripted-origin.ts";
 import { BROWSER, type FrameworkTrial, SETTLED_MS, withoutBypassCookie, withoutRoute } from "./framework-trial.ts";
 
 const FIELDS = { "x-powered-by": "Express", "content-type": "text/html; charset=utf-8", "cache-tag": "song:42" };

@@ -5,7 +5,7 @@ import { runsOn, type Scenario, TOKEN } from "../engine/scenario.ts";
 import { WORLDS } from "../simulation/explore.ts";
 import { ENTRIES } from "./entries.ts";
 import { Crash, type Finder } from "./finder.ts";
-import { enginesOf } from "./mutated-sources.ts";
+import { enginesOf } from "./sources/mutated-sources.ts";
 
 /** The isolates that scenarios can name. The first is that of requests without a name. */
 const ISOLATES = ["a", "b", "c"] as const;

@@ -1,4 +1,4 @@
-import type { Modules } from "./module-graph.ts";
+import type { Modules } from "./sources/module-graph.ts";
 
 /** A test that mutants must fail. */
 export interface Finder {

@@ -1,12 +1,12 @@
-import { doorFinders } from "../control/doors/finders.ts";
+import { checkFinders } from "../cli/setup/finders.ts";
+import { doorFinders } from "../control/vendor-apis/finders.ts";
 import { heldIn } from "../engine/held-in.ts";
 import { purgeFinders } from "../purges/finders.ts";
 import { scenarios } from "../scenarios/index.ts";
 import { outboxFinders } from "../sdk/outbox/finders.ts";
-import { tierFinders } from "../server/parent/finders.ts";
 import { isolationFinders } from "../server/sites/finders.ts";
-import { checkFinders } from "../setup/finders.ts";
-import { auditFinders } from "../traffic/audit/finders.ts";
+import { tierFinders } from "../server/tiers/finders.ts";
+import { auditFinders } from "../tools/audit/finders.ts";
 import { scenarioFinder, worldFinder } from "./engine-finders.ts";
 import type { Finder } from "./finder.ts";
 

@@ -1,7 +1,7 @@
 import { heldIn } from "../engine/held-in.ts";
 import type { Finder } from "./finder.ts";
 import type { Change } from "./mutant.ts";
-import { mutated, soundModules } from "./mutated-sources.ts";
+import { mutated, soundModules } from "./sources/mutated-sources.ts";
 
 /** The failures of the correct code by seed, for controls: they are the same for all mutants. */
 const onSoundCode = new WeakMap<Finder, Map<number, Promise<unknown>>>();

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { scenarios } from "../scenarios/index.ts";
-import { parse } from "./declarations.ts";
 import { finderNamed } from "./finders.ts";
 import { hunted, mutants } from "./index.ts";
 import { likelySeeds } from "./likely-seeds.ts";
-import { allSources } from "./mutated-sources.ts";
 import { rulesIn } from "./rules.ts";
+import { parse } from "./sources/declarations.ts";
+import { allSources } from "./sources/mutated-sources.ts";
 
 describe("every mutant", () => {
   test("can be made: its declaration has what it changes, and is code without it", async () => {

@@ -6,19 +6,19 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { bundleWorker } from "../../cdn/runtime/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
-import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
+import { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
+import { bundleWorker } from "../../local/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import type { ReceiptBody } from "../../sdk/index.ts";
 import { BEGINNING, TOKEN } from "../engine/scenario.ts";
 import { SDK_NAMES } from "../sdk/sdk-names.ts";
 import { freePort } from "../suite/free-ports.ts";
-import { MembersSite } from "../traffic/audit/members-site.ts";
-import { toyCache } from "../traffic/audit/toy-cache.ts";
-import { generatedLog } from "../traffic/generated-log.ts";
+import { MembersSite } from "../tools/audit/members-site.ts";
+import { toyCache } from "../tools/audit/toy-cache.ts";
+import { generatedLog } from "../tools/generated-log.ts";
 import { folderWith, type InstalledPackage, run, tool } from "./installed-package.ts";
 
-const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../../cdn/runtime/virtual-time.worker.ts", import.meta.url));
+const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../../local/runtime/virtual-time.worker.ts", import.meta.url));
 
 const installed = inject("installed");
 /** The site behind the edge on virtual time, and the one behind those on the machine's. */

@@ -4,7 +4,7 @@ import { get, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
+import { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
 import { ServerProcess } from "../server/serve/running-server.ts";
 import { type Settling, settled } from "../server/serve/settled-purges.ts";
 import { freePort } from "../suite/free-ports.ts";

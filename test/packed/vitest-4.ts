@@ -1,6 +1,6 @@
 /**
  * `npm run smoke:vitest4`: the matchers and the CDN beside the vitest before ours. It installs the packed package in a
- * project of its own, with vitest 4.1 from the registry and what the CDN needs, and runs `test/cdn/example.test.ts`
+ * project of its own, with vitest 4.1 from the registry and what the CDN needs, and runs `test/local/cdn/example.test.ts`
  * there as it is, after the type checker has read it. Not part of the gate.
  */
 import { cp, readFile, rm, writeFile } from "node:fs/promises";
@@ -18,7 +18,7 @@ try {
   const others = (["miniflare", "esbuild", "@types/node"] as const).map((name) => `${name}@${ours[name]}`);
   const at: RunOptions = { cwd: folder };
   await step("npm", ["install", "--save-dev", "--no-audit", "--no-fund", `vitest@${VITEST}`, ...others], at);
-  await cp("test/cdn/example.test.ts", join(folder, "example.test.mts"));
+  await cp("test/local/cdn/example.test.ts", join(folder, "example.test.mts"));
 
   const compilerOptions = { module: "nodenext", target: "es2024", lib: ["es2024", "esnext.disposable"] };
   const strict = { strict: true, noEmit: true, skipLibCheck: true, types: ["node"] };

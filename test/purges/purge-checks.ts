@@ -8,7 +8,7 @@ import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
 import type { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import type { FollowedLog } from "../../worker/purges/relay/followed-log.ts";
 import { PurgeView } from "../../worker/purges/view/purge-view.ts";
-import { MemoryNotes } from "../engine/memory-notes.ts";
+import { MemoryNotes } from "../engine/memory/memory-notes.ts";
 import { Scheduler } from "../engine/scheduler.ts";
 import { HeldLog, LEASE_MS } from "./lease/held-log.ts";
 import { purge } from "./log/a-purge.ts";

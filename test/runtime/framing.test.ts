@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { bundleWorker } from "../../cdn/runtime/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import { bundleWorker } from "../../local/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
 import { sendBytes } from "./raw-connection.ts";
 import { SocketOrigin } from "./socket-origin.ts";
@@ -19,7 +19,7 @@ const origin = new SocketOrigin((text, socket) => {
 });
 
 beforeAll(async () => {
-  const script = await bundleWorker("cdn/runtime/virtual-time.worker.ts");
+  const script = await bundleWorker("local/runtime/virtual-time.worker.ts");
   // Without second looks, so that every request to the origin belongs to an answer.
   const site = { origin: await origin.start(), secondLook: false };
   const variables = { SITE: site, TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: TOKEN };

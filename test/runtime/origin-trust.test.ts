@@ -3,15 +3,15 @@ import { Agent } from "node:http";
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { bundleWorker } from "../../cdn/runtime/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import { bundleWorker } from "../../local/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
-import { exchange } from "../engine/runtime-engine.ts";
+import { exchange } from "../engine/runtime/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
 import { SocketOrigin } from "./socket-origin.ts";
 
 /** Origins that do what no server should. The edge answers with a clear error, stores nothing, and keeps running. */
-const script = bundleWorker("cdn/runtime/virtual-time.worker.ts");
+const script = bundleWorker("local/runtime/virtual-time.worker.ts");
 const agent = new Agent({ keepAlive: false });
 let edge: EdgeRuntime;
 let origin: SocketOrigin;

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import { startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 
 const worker = (text: string) => ({
   script: `export default { fetch: () => new Response("${text}") };`,

@@ -2,16 +2,16 @@ import { createHash, randomBytes } from "node:crypto";
 import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
-import { bundleWorker } from "../../cdn/runtime/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import { bundleWorker } from "../../local/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import type { IsolateStats } from "../../wire/stats.ts";
-import { exchange } from "../engine/runtime-engine.ts";
+import { exchange } from "../engine/runtime/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
 import { sendBytes } from "./raw-connection.ts";
 import { SocketOrigin } from "./socket-origin.ts";
 
 /** Behaviour that only real sockets show. The clock stands at zero, so nothing here depends on time. */
-const script = bundleWorker("cdn/runtime/virtual-time.worker.ts");
+const script = bundleWorker("local/runtime/virtual-time.worker.ts");
 const agent = new Agent({ keepAlive: false });
 let edge: EdgeRuntime;
 let origin: SocketOrigin;

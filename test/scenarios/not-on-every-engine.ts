@@ -20,7 +20,7 @@ export const PUSHES: NotOnEveryEngine = {
 
 export const CONNECTIONS: NotOnEveryEngine = {
   on: ["memory"],
-  because: "a connection is kept in time that passes by itself; test/platform has it in the runtime",
+  because: "a connection is kept in time that passes by itself; test/runtime has it in the runtime",
 };
 
 export const LOST_LOG: NotOnEveryEngine = {

@@ -1,4 +1,4 @@
-import type { Reply } from "../../cdn/scripted-origin.ts";
+import type { Reply } from "../../local/cdn/scripted-origin.ts";
 
 /** A page of the origin, with which most scenarios begin. */
 export function page(cacheControl: string, body = "v1", otherFields: Readonly<Record<string, string>> = {}) {

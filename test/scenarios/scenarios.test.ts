@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { playInOrders, SEEDS } from "../engine/orders.ts";
 import { play } from "../engine/play.ts";
-import { ScenarioRuntime } from "../engine/runtime-engine.ts";
+import { ScenarioRuntime } from "../engine/runtime/runtime-engine.ts";
 import { type EngineName, runsOn, type Scenario } from "../engine/scenario.ts";
-import { startServerEngine } from "../engine/server-engine.ts";
+import { startServerEngine } from "../engine/server/server-engine.ts";
 import { byDepth, depth } from "../suite/depth.ts";
 import { scenarios } from "./index.ts";
 

@@ -1,7 +1,7 @@
 import { HOST, TOKEN } from "../engine/scenario.ts";
 import type { Fate } from "./fate.ts";
 import type { Matches, Page, Purged } from "./history.ts";
-import type { LateLog } from "./late-log.ts";
+import type { LateLog } from "./log/late-log.ts";
 import { TAGS } from "./random-origin.ts";
 import type { SimulatedIsolate } from "./simulated-isolate.ts";
 

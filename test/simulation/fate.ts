@@ -3,9 +3,9 @@ import { Context } from "../engine/context.ts";
 import { BEGINNING } from "../engine/scenario.ts";
 import { Scheduler } from "../engine/scheduler.ts";
 import type { History } from "./history.ts";
+import { Storages } from "./log/storages.ts";
 import type { Occurrence, Occurrences } from "./occurrences.ts";
 import { noOccurrences } from "./occurrences.ts";
-import { Storages } from "./storages.ts";
 
 /** Separates the chances of one step from those of its neighbours. */
 const APART = 0x9e3779b1;

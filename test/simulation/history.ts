@@ -1,4 +1,4 @@
-import type { Lease, Told } from "./told.ts";
+import type { Lease, Told } from "./log/told.ts";
 
 /** The properties by which purges find a page. */
 export interface Page {

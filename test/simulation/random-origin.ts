@@ -1,10 +1,10 @@
 import type { Origin, OriginAnswer, OriginRequest, StreamedBody } from "../../worker/ports.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
-import { FETCH_FIELD, VALIDATION_FIELD } from "./answer-numbers.ts";
 import { DIRECTIVES, LONG_LIVED, languageOf } from "./directives.ts";
 import type { Fate } from "./fate.ts";
 import type { Fetched } from "./history.ts";
 import { identityOf } from "./identity.ts";
+import { FETCH_FIELD, VALIDATION_FIELD } from "./log/answer-numbers.ts";
 import { originBody } from "./origin-body.ts";
 import { isCrossedBy } from "./promises.ts";
 

@@ -1,14 +1,14 @@
-import { answerForChild } from "../../server/parent/answer-for-child.ts";
-import { readPosition } from "../../server/parent/parent-fields.ts";
+import { answerForChild } from "../../server/tiers/answer-for-child.ts";
+import { readPosition } from "../../server/tiers/parent-fields.ts";
 import type { LearningIsolate } from "../../worker/isolate.ts";
-import { toWebResponse } from "../../worker/platform/web-answer.ts";
 import type { Answer, ClientRequest, OriginRequest, OriginResponse, StreamedBody } from "../../worker/ports.ts";
 import type { ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
+import { toWebResponse } from "../../worker/runtime/web-answer.ts";
 import { HOST } from "../engine/scenario.ts";
-import type { Reader } from "./late-log.ts";
+import type { Reader } from "./log/late-log.ts";
+import type { Told } from "./log/told.ts";
 import { wholeBody } from "./origin-body.ts";
-import type { Told } from "./told.ts";
 
 /** One isolate of the worker, with its knowledge of the logs. */
 export class SimulatedIsolate {

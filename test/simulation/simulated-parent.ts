@@ -1,8 +1,8 @@
-import { ParentOrigin } from "../../server/parent/parent-origin.ts";
+import { ParentOrigin } from "../../server/tiers/parent-origin.ts";
 import type { Origin } from "../../worker/ports.ts";
 import type { Fields } from "../../worker/rules/fields/fields.ts";
-import { FETCH_FIELD, VALIDATION_FIELD } from "./answer-numbers.ts";
 import type { Fate } from "./fate.ts";
+import { FETCH_FIELD, VALIDATION_FIELD } from "./log/answer-numbers.ts";
 import type { SimulatedIsolate } from "./simulated-isolate.ts";
 
 /** How long a message between a child and its parent takes at most, in milliseconds. */

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { queryObjects } from "node:v8";
 import { expect, test } from "vitest";
 import { neverIn } from "../engine/tally.ts";
-import { mutatedEngine } from "../mutants/mutated-sources.ts";
+import { mutatedEngine } from "../mutants/sources/mutated-sources.ts";
 import { byDepth } from "../suite/depth.ts";
 import { explore, type RunWorld, runWorld, seedsFrom, tell, WORLDS } from "./explore.ts";
 import { STEPS, World } from "./world.ts";

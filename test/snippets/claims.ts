@@ -16,7 +16,7 @@ const CLIENT = /^docs\/purge-client\.md$/;
 const README = /^README\.md$/;
 const DESIGN = /^docs\/design\.md$/;
 const IMPORT = /^docs\/import\.md$/;
-const IMPORT_PAGE = "test/docs/import-page.test.ts";
+const IMPORT_PAGE = "test/docs/tools/import-page.test.ts";
 const REPORT = /^docs\/report\.md$/;
 const AUDIT = /^docs\/audit\.md$/;
 const CRAWL = /^docs\/crawl\.md$/;
@@ -56,15 +56,15 @@ export const CLAIMS: readonly Claim[] = [
   },
   { page: IMPORT, language: "nginx", fits: () => true, runIn: IMPORT_PAGE },
   { page: IMPORT, language: "console", fits: () => true, runIn: IMPORT_PAGE },
-  { page: REPORT, language: "text", fits: () => true, runIn: "test/docs/report-page.test.ts" },
+  { page: REPORT, language: "text", fits: () => true, runIn: "test/docs/tools/report-page.test.ts" },
   {
     page: REPORT,
     language: "sh",
     text: "npx tidemark report",
     notRun: "it reads logs of a site; test/docs/commands.test.ts checks its flags, and the runs below it are made anew",
   },
-  { page: AUDIT, language: "console", fits: () => true, runIn: "test/docs/audit-page.test.ts" },
-  { page: CRAWL, language: "text", fits: () => true, runIn: "test/docs/crawl-page.test.ts" },
+  { page: AUDIT, language: "console", fits: () => true, runIn: "test/docs/tools/audit-page.test.ts" },
+  { page: CRAWL, language: "text", fits: () => true, runIn: "test/docs/tools/crawl-page.test.ts" },
   {
     page: CRAWL,
     language: "sh",
@@ -101,12 +101,12 @@ export const CLAIMS: readonly Claim[] = [
     runIn: "test/backends/django-site/songs/tests.py",
   },
   { page: FROM, language: "ruby", text: "after_commit", runIn: "test/snippets/ruby.test.ts" },
-  { page: FROM, language: "ts", text: "instance.plugins", runIn: "test/control/doors/clients.test.ts" },
+  { page: FROM, language: "ts", text: "instance.plugins", runIn: "test/control/vendor-apis/clients.test.ts" },
   {
     page: FROM,
     language: "python",
     fits: ({ heading }) => heading === "Wagtail",
-    runIn: "test/control/doors/clients.test.ts",
+    runIn: "test/control/vendor-apis/clients.test.ts",
   },
   { page: FROM, language: "sh", fits: () => true, runIn: SHELL },
 
@@ -120,7 +120,7 @@ export const CLAIMS: readonly Claim[] = [
     page: /^docs\/server\.md$/,
     language: "sh",
     text: "npm install tidemark",
-    notRun: `${FROM_A_REGISTRY}; test/server/serve/upgrade.test.ts sends the signal`,
+    notRun: `${FROM_A_REGISTRY}; test/server/serve/operation/upgrade.test.ts sends the signal`,
   },
   {
     page: /^docs\/server\.md$/,

@@ -5,7 +5,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { makeCertificate } from "../server/front/make-certificate.ts";
+import { makeCertificate } from "../server/connections/make-certificate.ts";
 import { blocksOf, blockWith } from "./blocks.ts";
 import { SnippetEdge } from "./snippet-edge.ts";
 

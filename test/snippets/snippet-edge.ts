@@ -1,6 +1,6 @@
-import { bundleWorker } from "../../cdn/runtime/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
-import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
+import { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
+import { bundleWorker } from "../../local/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import { BEGINNING, TOKEN } from "../engine/scenario.ts";
 
 /** An edge on this machine that the programs of the pages purge, in front of a scripted origin. */
@@ -19,7 +19,7 @@ export class SnippetEdge implements AsyncDisposable {
     // The shortest lease, because a command that waits for a purge does so in real time.
     const SITE = { origin: origin.url, purge: { leaseMs: 100 } };
     const variables = { SITE, TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: TOKEN };
-    const script = await bundleWorker("cdn/runtime/virtual-time.worker.ts");
+    const script = await bundleWorker("local/runtime/virtual-time.worker.ts");
     const edge = new SnippetEdge(origin, await startEdgeRuntime({ script, variables }, { port: 0 }));
     await fetch(`${edge.endpoint}/_virtual-time?now=${BEGINNING}`);
     return edge;

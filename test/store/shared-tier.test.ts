@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bundleWorker } from "../../cdn/runtime/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import { bundleWorker } from "../../local/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import { DiskTier } from "../../server/disk/disk-tier.ts";
-import { streamOf } from "../../worker/platform/web-bodies.ts";
 import type { Found, StreamedBody } from "../../worker/ports.ts";
 import { variantKey } from "../../worker/rules/key/cache-key.ts";
 import {
@@ -13,9 +12,10 @@ import {
   type StoredResponse,
   type VariantMarker,
 } from "../../worker/rules/storing/stored-response.ts";
+import { streamOf } from "../../worker/runtime/web-bodies.ts";
 import { isNewer, MemoryTier } from "../../worker/store/memory-tier.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
-import { MemorySharedTier } from "../engine/memory-shared-tier.ts";
+import { MemorySharedTier } from "../engine/memory/memory-shared-tier.ts";
 import { Scheduler } from "../engine/scheduler.ts";
 import { openDisk, bodyOf as piecesOf, readWhole, temporaryFolder } from "../server/disk/disk-under-test.ts";
 

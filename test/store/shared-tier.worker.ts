@@ -1,9 +1,9 @@
 /** The Cache API tier behind HTTP, for the contract suite: `POST /put` and `GET /get?key=…`, entries as JSON with hex bodies. */
 
-import { CacheApiTier } from "../../worker/platform/cache-api-tier.ts";
-import { streamOf } from "../../worker/platform/web-bodies.ts";
 import type { StreamedBody } from "../../worker/ports.ts";
 import { changedHead, isMarker, type Stored, type StoredHead } from "../../worker/rules/storing/stored-response.ts";
+import { CacheApiTier } from "../../worker/runtime/cache-api-tier.ts";
+import { streamOf } from "../../worker/runtime/web-bodies.ts";
 
 function bytesOf(hex: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));

@@ -1,4 +1,4 @@
-import type { CdnAnswer, CdnRequest } from "../../cdn/index.ts";
+import type { CdnAnswer, CdnRequest } from "../../local/index.ts";
 import { visitorFields } from "../simulation/identity.ts";
 import type { Dice } from "./dice.ts";
 import type { Region } from "./places.ts";

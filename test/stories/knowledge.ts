@@ -1,4 +1,4 @@
-import type { IsolateStats } from "../../cdn/index.ts";
+import type { IsolateStats } from "../../local/index.ts";
 import { nameOf, type Place, type Region } from "./places.ts";
 
 /** The name of an isolate while its calls of the log may fail. */

@@ -1,7 +1,7 @@
-import { VALIDATION_FIELD } from "../simulation/answer-numbers.ts";
 import { type Directives, languageOf, DIRECTIVES as OF_WORLDS } from "../simulation/directives.ts";
 import type { Fetched, History } from "../simulation/history.ts";
 import { identityOf } from "../simulation/identity.ts";
+import { VALIDATION_FIELD } from "../simulation/log/answer-numbers.ts";
 import { isCrossedBy } from "../simulation/promises.ts";
 import { Dice } from "./dice.ts";
 import type { OriginAsk, OriginReply } from "./http-origin.ts";

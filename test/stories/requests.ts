@@ -1,8 +1,8 @@
-import type { CdnAnswer } from "../../cdn/index.ts";
-import { VALIDATION_FIELD } from "../simulation/answer-numbers.ts";
+import type { CdnAnswer } from "../../local/index.ts";
 import { languageOf } from "../simulation/directives.ts";
 import { type Answered, FROM_STORE, type History } from "../simulation/history.ts";
-import { Told } from "../simulation/told.ts";
+import { VALIDATION_FIELD } from "../simulation/log/answer-numbers.ts";
+import { Told } from "../simulation/log/told.ts";
 import { anyVisitor, fetchIn, type Request } from "./client.ts";
 import { countAnswer } from "./count-answer.ts";
 import type { Dice } from "./dice.ts";

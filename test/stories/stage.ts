@@ -1,5 +1,5 @@
-import type { Cdn } from "../../cdn/cdn.ts";
-import { startCdn } from "../../cdn/index.ts";
+import type { Cdn } from "../../local/cdn/cdn.ts";
+import { startCdn } from "../../local/index.ts";
 import type { Bounds } from "../simulation/promises.ts";
 import { HttpOrigin } from "./http-origin.ts";
 import { inTrouble, Knowledge } from "./knowledge.ts";

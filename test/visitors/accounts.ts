@@ -1,8 +1,8 @@
-import type { SeenRequest } from "../../cdn/scripted-origin.ts";
+import type { SeenRequest } from "../../local/cdn/scripted-origin.ts";
 import type { ClientAnswer } from "../engine/engine.ts";
 import type { ClientRequest } from "../engine/scenario.ts";
 import { answering, type Encounter } from "./fuzz.ts";
-import type { Meet } from "./meet.ts";
+import type { Meet } from "./meetings/meet.ts";
 
 /** Everything that an encounter shows on one platform: what both visitors got, and what the origin received. */
 export interface Account {

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from "node:net";
 import { sendBytes } from "../runtime/raw-connection.ts";
 import { listenLocally, localUrl } from "../suite/local-url.ts";
-import type { StartRawEdge } from "./raw-meetings.ts";
+import type { StartRawEdge } from "./raw/raw-meetings.ts";
 
 /** Sends bytes to the origin and gives its answer. */
 export type Ask = (bytes: string) => Promise<string>;

@@ -1,4 +1,4 @@
-import type { Reply, SeenRequest } from "../../cdn/scripted-origin.ts";
+import type { Reply, SeenRequest } from "../../local/cdn/scripted-origin.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
 import type { ClientRequest } from "../engine/scenario.ts";
 import type { Change } from "../mutants/mutant.ts";

@@ -1,4 +1,4 @@
-import type { Reply } from "../../cdn/scripted-origin.ts";
+import type { Reply } from "../../local/cdn/scripted-origin.ts";
 import { type Case, isFirst, ONE_BROWSER, OTHER_BROWSER, page } from "./case.ts";
 
 /** A page that is made for each visitor, without any statement about storing. */

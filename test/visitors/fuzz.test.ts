@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { mutatedEngine } from "../mutants/mutated-sources.ts";
+import { mutatedEngine } from "../mutants/sources/mutated-sources.ts";
 import { byDepth } from "../suite/depth.ts";
 import { seed } from "../suite/seed.ts";
 import type { Case } from "./case.ts";
 import { encounter, meetBoth } from "./fuzz.ts";
 import { identity } from "./identity.ts";
-import type { Meet } from "./meet.ts";
-import { meetInMemory, meetSoundly } from "./memory-meeting.ts";
+import type { Meet } from "./meetings/meet.ts";
+import { meetInMemory, meetSoundly } from "./meetings/memory-meeting.ts";
+import { RuntimeMeetings } from "./meetings/runtime-meeting.ts";
+import { ServerMeetings } from "./meetings/server-meeting.ts";
 import { oneVisitorsError } from "./one-visitors-error.ts";
-import { RuntimeMeetings } from "./runtime-meeting.ts";
-import { ServerMeetings } from "./server-meeting.ts";
 import { unkeyedInput } from "./unkeyed-input.ts";
 
 const IN_MEMORY = byDepth({ test: 150, gate: 150, all: 1000, explore: 2500 });

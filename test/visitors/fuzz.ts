@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import type { Reply, SeenRequest } from "../../cdn/scripted-origin.ts";
+import type { Reply, SeenRequest } from "../../local/cdn/scripted-origin.ts";
 import type { ClientRequest } from "../engine/scenario.ts";
 import type { Case } from "./case.ts";
-import { type Meet, sightOf } from "./meet.ts";
+import { type Meet, sightOf } from "./meetings/meet.ts";
 
 /**
  * A random origin and two visitors. The origin's answer may depend on any field that it does not name, with the
@@ -223,7 +223,7 @@ export const encounter: fc.Arbitrary<Encounter> = fuzzedOrigin.chain((origin) =>
 );
 
 /**
- * Without fields that determine the end of the message or the connection; test/visitors/raw.test.ts covers those with
+ * Without fields that determine the end of the message or the connection; test/visitors/raw/raw.test.ts covers those with
  * raw bytes.
  */
 function withoutDoubt(sent: Record<string, string>): Record<string, string> {

@@ -3,7 +3,7 @@ import { dynamicPages } from "./dynamic-pages.ts";
 import { identity } from "./identity.ts";
 import { oneVisitorsError } from "./one-visitors-error.ts";
 import { originTrust } from "./origin-trust.ts";
-import { skipping } from "./skipping.ts";
+import { skipping } from "./raw/skipping.ts";
 import { unkeyedInput } from "./unkeyed-input.ts";
 
 /** Every case, by the bullet of docs/security.md that it belongs to. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { startMemoryEngine } from "../engine/memory-engine.ts";
+import { startMemoryEngine } from "../engine/memory/memory-engine.ts";
 import type { ClientRequest } from "../engine/scenario.ts";
 import { Scheduler } from "../engine/scheduler.ts";
 import { page } from "./case.ts";

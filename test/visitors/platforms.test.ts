@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { byDepth } from "../suite/depth.ts";
 import { seed } from "../suite/seed.ts";
 import { accountOf } from "./accounts.ts";
-import { FreshRuntimeMeetings } from "./fresh-runtime-meeting.ts";
 import { type Encounter, encounter } from "./fuzz.ts";
-import type { Meet } from "./meet.ts";
-import { meetSoundly } from "./memory-meeting.ts";
-import { type PlatformDifference, platformDifferences } from "./platform-differences.ts";
-import { ServerMeetings } from "./server-meeting.ts";
+import { FreshRuntimeMeetings } from "./meetings/fresh-runtime-meeting.ts";
+import type { Meet } from "./meetings/meet.ts";
+import { meetSoundly } from "./meetings/memory-meeting.ts";
+import { type PlatformDifference, platformDifferences } from "./meetings/platform-differences.ts";
+import { ServerMeetings } from "./meetings/server-meeting.ts";
 
 interface Place {
   readonly name: string;

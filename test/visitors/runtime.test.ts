@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cases } from "./index.ts";
-import { testimony, truth, xCacheWithoutTrick } from "./meet.ts";
-import { RuntimeMeetings } from "./runtime-meeting.ts";
+import { testimony, truth, xCacheWithoutTrick } from "./meetings/meet.ts";
+import { RuntimeMeetings } from "./meetings/runtime-meeting.ts";
 
 const meetings = new RuntimeMeetings();
 

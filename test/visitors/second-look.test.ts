@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { mutatedEngine } from "../mutants/mutated-sources.ts";
+import { mutatedEngine } from "../mutants/sources/mutated-sources.ts";
 import { page } from "./case.ts";
-import type { Meet } from "./meet.ts";
-import { meetInMemory, meetSoundly } from "./memory-meeting.ts";
+import type { Meet } from "./meetings/meet.ts";
+import { meetInMemory, meetSoundly } from "./meetings/memory-meeting.ts";
 
 /** What visitors see who invent a field each, of a page that differs on every render. */
 async function rendersSeen(meet: Meet): Promise<{ renders: string[]; asked: number }> {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Case } from "./case.ts";
 import { cases } from "./index.ts";
-import { testimony, truth, xCacheWithoutTrick } from "./meet.ts";
-import { platformDifferences } from "./platform-differences.ts";
-import { ServerMeetings, type ServerWay } from "./server-meeting.ts";
+import { testimony, truth, xCacheWithoutTrick } from "./meetings/meet.ts";
+import { platformDifferences } from "./meetings/platform-differences.ts";
+import { ServerMeetings, type ServerWay } from "./meetings/server-meeting.ts";
 
 /** Where the server refuses the first visitor, the case is about the second one alone. */
 function asOnServer(each: Case, way: ServerWay): Case {

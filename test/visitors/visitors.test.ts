@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Change } from "../mutants/mutant.ts";
-import { type Engines, mutatedEngine } from "../mutants/mutated-sources.ts";
+import { type Engines, mutatedEngine } from "../mutants/sources/mutated-sources.ts";
 import { areas } from "./index.ts";
-import { testimony, truth, xCacheWithoutTrick } from "./meet.ts";
-import { meetInMemory, meetSoundly } from "./memory-meeting.ts";
+import { testimony, truth, xCacheWithoutTrick } from "./meetings/meet.ts";
+import { meetInMemory, meetSoundly } from "./meetings/memory-meeting.ts";
 
 const mutated = new Map<string, Promise<Engines>>();
 

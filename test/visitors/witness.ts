@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { Socket } from "node:net";
-import type { Reply, SeenRequest } from "../../cdn/scripted-origin.ts";
+import type { Reply, SeenRequest } from "../../local/cdn/scripted-origin.ts";
 import { listenLocally } from "../suite/local-url.ts";
 import type { Answering } from "./case.ts";
 

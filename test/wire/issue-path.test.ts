@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { issuePath } from "../../wire/issue-path.ts";
+import { issuePath } from "../../wire/text/issue-path.ts";
 
 test.for([
   { name: "the value as a whole is empty", path: [], expect: "" },

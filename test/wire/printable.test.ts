@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { printable } from "../../wire/printable.ts";
+import { printable } from "../../wire/text/printable.ts";
 
 test.for([
   { name: "escape sequences", text: "a\u001b[2Jb", expect: "a\ufffd[2Jb" },

@@ -1,24 +1,24 @@
 import { CONTROL_PREFIX, IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
 import { MAX_PURGE_BYTES } from "../../wire/purge-request.ts";
 import type { IsolateStats } from "../../wire/stats.ts";
-import type { CountTree } from "../insight/count-tree.ts";
-import type { LedgerReading } from "../insight/ledger-reading.ts";
-import type { LedgerClient } from "../insight/reports.ts";
+import type { CountTree } from "../metrics/count-tree.ts";
+import type { LedgerReading } from "../metrics/ledger-reading.ts";
+import type { LedgerClient } from "../metrics/reports.ts";
 import type { Bodies, PurgeAudit } from "../ports.ts";
 import { EDGE_ANSWER_FIELDS } from "../rules/forwarding/edge-answer-fields.ts";
 import { resolveUrl } from "../rules/key/cache-key.ts";
-import { type AccessPorts, authorize } from "./access.ts";
-import { type AuditVerdict, findPurge, listPurges } from "./audit.ts";
-import { addDashboard } from "./dashboard.ts";
-import { answerAtDoor, type DoorPorts } from "./doors/doors.ts";
-import { metricsMediaType, metricsText, takesOpenMetrics } from "./metrics.ts";
+import { type AccessPorts, authorize } from "./access/access.ts";
+import { addDashboard } from "./dashboard/dashboard.ts";
 import openApiDocument from "./openapi.json" with { type: "json" };
 import { type ExplainPage, readPretended } from "./pretended-request.ts";
 import { nothingAt, problemResponse } from "./problem-response.ts";
-import { type PurgeVerdict, purge } from "./purge.ts";
+import { type AuditVerdict, findPurge, listPurges } from "./purging/audit.ts";
+import { type PurgeVerdict, purge } from "./purging/purge.ts";
+import { type FetchPage, refreshFields, refreshUrls } from "./purging/refresh.ts";
 import { readJson } from "./read-json.ts";
-import { type FetchPage, refreshFields, refreshUrls } from "./refresh.ts";
-import { findStats } from "./site-stats.ts";
+import { metricsMediaType, metricsText, takesOpenMetrics } from "./stats/metrics.ts";
+import { findStats } from "./stats/site-stats.ts";
+import { answerAtDoor, type DoorPorts } from "./vendor-apis/doors.ts";
 
 /** The ports that the control plane calls. */
 export interface ControlPorts extends DoorPorts, AccessPorts {

@@ -1,6 +1,6 @@
 import type * as z from "zod/mini";
-import { issuePath } from "../../wire/issue-path.ts";
 import type { Problem } from "../../wire/problem.ts";
+import { issuePath } from "../../wire/text/issue-path.ts";
 
 /**
  * The issues of a check, each with its place: `tags[3]: a tag cannot be empty`. If a field is unknown, issues of the

@@ -1,6 +1,6 @@
-import { IN_ENGLISH } from "../../wire/english.ts";
 import type { Explanation } from "../../wire/explanation.ts";
 import { MAX_PRETENDED_BYTES, pretendedRequestSchema } from "../../wire/pretended-request.ts";
+import { IN_ENGLISH } from "../../wire/text/english.ts";
 import { Fields } from "../rules/fields/fields.ts";
 import { errorsOf } from "./errors-of.ts";
 import { problemResponse } from "./problem-response.ts";

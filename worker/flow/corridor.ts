@@ -16,8 +16,8 @@ import { forward } from "./origin/forward.ts";
 import { headByGet } from "./origin/head-by-get.ts";
 import { forwardHead } from "./origin/head-request.ts";
 import { type IncomingRequest, type Isolate, openContext, type RequestContext } from "./request-context.ts";
+import { withoutIdleFields } from "./second-look/ask-without-idle-fields.ts";
 import { selectInMemory } from "./selection.ts";
-import { withoutIdleFields } from "./storing/ask-without-idle-fields.ts";
 import { refreshInBackground } from "./storing/background-refresh.ts";
 import { fetchAndStore } from "./storing/fetch-and-store.ts";
 

@@ -1,7 +1,7 @@
 import { notStoredDetail } from "../rules/storing/not-stored.ts";
 import type { Miss } from "./miss.ts";
 import type { RequestContext } from "./request-context.ts";
-import { placeOf } from "./storing/second-looks.ts";
+import { placeOf } from "./second-look/second-looks.ts";
 
 /** The corridor's first decision about a request. Making it changes nothing. */
 export type Entry =

@@ -6,10 +6,10 @@ import type { Site } from "../site/site.ts";
 import type { CollapsedFetches } from "./collapsing/collapsed-fetches.ts";
 import type { CodingChoices } from "./origin/coding-choices.ts";
 import type { HeadOnlyPages } from "./origin/head-only-pages.ts";
+import type { IdleFields } from "./second-look/idle-fields.ts";
+import type { SecondLooks } from "./second-look/second-looks.ts";
 import type { FillBudget } from "./storing/fill.ts";
-import type { IdleFields } from "./storing/idle-fields.ts";
 import type { LargeFills } from "./storing/large-fills.ts";
-import type { SecondLooks } from "./storing/second-looks.ts";
 
 /** The state and the ports of one isolate. */
 export interface Isolate {

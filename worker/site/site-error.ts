@@ -1,7 +1,7 @@
 import type * as z from "zod/mini";
-import { IN_ENGLISH } from "../../wire/english.ts";
-import { issuePath } from "../../wire/issue-path.ts";
-import { keysAt, unknownKey } from "../../wire/unknown-key.ts";
+import { IN_ENGLISH } from "../../wire/text/english.ts";
+import { issuePath } from "../../wire/text/issue-path.ts";
+import { keysAt, unknownKey } from "../../wire/text/unknown-key.ts";
 
 /** All mistakes in a site's rules. Each line gives the place, the value and the correction. */
 export class SiteError extends Error {

@@ -13,7 +13,7 @@ import {
   type ViewDelta,
 } from "../../../worker/purges/log/log-contract.ts";
 import { PurgeView } from "../../../worker/purges/view/purge-view.ts";
-import { MemoryNotes } from "../../engine/memory-notes.ts";
+import { MemoryNotes } from "../../engine/memory/memory-notes.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
 import { deltaOf } from "../view/delta.ts";
 

@@ -5,7 +5,7 @@ import { readCopy, type SharedCopy, writeCopy } from "../../../worker/purges/lea
 import { ViewLease } from "../../../worker/purges/lease/view-lease.ts";
 import type { PurgeLogClient, ReaderPosition, ViewDelta } from "../../../worker/purges/log/log-contract.ts";
 import { PurgeView } from "../../../worker/purges/view/purge-view.ts";
-import { MemoryNotes } from "../../engine/memory-notes.ts";
+import { MemoryNotes } from "../../engine/memory/memory-notes.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
 import { storedHead } from "../../rules/storing/stored-head.ts";
 import { deltaOf, type PurgedText } from "../view/delta.ts";

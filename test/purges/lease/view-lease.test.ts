@@ -4,7 +4,7 @@ import { PopSharing } from "../../../worker/purges/lease/pop-sharing.ts";
 import { ViewLease } from "../../../worker/purges/lease/view-lease.ts";
 import type { ViewDelta } from "../../../worker/purges/log/log-contract.ts";
 import { PurgeView } from "../../../worker/purges/view/purge-view.ts";
-import { MemoryNotes } from "../../engine/memory-notes.ts";
+import { MemoryNotes } from "../../engine/memory/memory-notes.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
 import { storedHead } from "../../rules/storing/stored-head.ts";
 import { deltaOf } from "../view/delta.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LeaseBook } from "../../../worker/purges/log/lease-book.ts";
+import { LeaseBook } from "../../../worker/purges/settlement/lease-book.ts";
 
 const LONGEST_MS = 1000;
 const SKEW_MS = 250;

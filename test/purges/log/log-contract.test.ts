@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { bundleWorker } from "../../../cdn/runtime/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../../cdn/runtime/miniflare.ts";
+import { bundleWorker } from "../../../local/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../../local/runtime/miniflare.ts";
 import { LogFile } from "../../../server/log/log-file.ts";
-import { Database } from "../../../server/log/postgres/database.ts";
-import { MachineNote } from "../../../server/log/postgres/machine-note.ts";
-import { PgPurgeLog } from "../../../server/log/postgres/pg-purge-log.ts";
+import { Database } from "../../../server/postgres/database.ts";
+import { MachineNote } from "../../../server/postgres/machine-note.ts";
+import { PgPurgeLog } from "../../../server/postgres/pg-purge-log.ts";
 import { systemClock } from "../../../server/system-clock.ts";
 import type { PurgeAudit } from "../../../worker/ports.ts";
 import type {

@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { sqlOver } from "../../../server/log/node-sql.ts";
-import type { CountTree } from "../../../worker/insight/count-tree.ts";
-import { REPORT_FORM, type Report } from "../../../worker/insight/reports.ts";
+import type { CountTree } from "../../../worker/metrics/count-tree.ts";
+import { REPORT_FORM, type Report } from "../../../worker/metrics/reports.ts";
 import { SqlLedger } from "../../../worker/purges/log/sql-ledger.ts";
 
 const NOON = Date.UTC(2026, 0, 1, 12);

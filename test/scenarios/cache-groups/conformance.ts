@@ -51,7 +51,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "groups",
     section: "3",
     requirement: "`Cache-Group-Invalidation`: MAY be obeyed in answers to unsafe methods, MUST be ignored in others",
-    does: "Yes, unless the answer is an error, in every PoP: `test/cdn/invalidation.test.ts`.",
+    does: "Yes, unless the answer is an error, in every PoP: `test/local/cdn/invalidation.test.ts`.",
     scenarios: [
       "cache-groups/longest-group-name",
       "cache-groups/named-groups-only",

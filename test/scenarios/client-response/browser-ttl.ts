@@ -1,4 +1,4 @@
-import type { Reply } from "../../../cdn/scripted-origin.ts";
+import type { Reply } from "../../../local/cdn/scripted-origin.ts";
 import type { Scenario } from "../../engine/scenario.ts";
 
 const tenMinutes = { routes: [{ match: "/a*", browserTtl: "10m" }] };

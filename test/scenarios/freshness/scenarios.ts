@@ -1,4 +1,4 @@
-import type { Reply } from "../../../cdn/scripted-origin.ts";
+import type { Reply } from "../../../local/cdn/scripted-origin.ts";
 import { BEGINNING, type Scenario, type Step } from "../../engine/scenario.ts";
 import { page } from "../page.ts";
 import { each, neverStored } from "../storing/openings.ts";

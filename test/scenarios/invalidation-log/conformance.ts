@@ -6,7 +6,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.4",
     requirement: "*invalidate*: remove, or validate before reuse",
-    does: "Fetched in full; an earlier fetch is neither stored nor waited for. Other PoPs: `test/cdn/invalidation.test.ts`.",
+    does: "Fetched in full; an earlier fetch is neither stored nor waited for. Other PoPs: `test/local/cdn/invalidation.test.ts`.",
     scenarios: [
       "invalidation-log/follower-before-log-knows",
       "invalidation-log/post-during-fill",

@@ -1,4 +1,4 @@
-import type { Reply } from "../../../cdn/scripted-origin.ts";
+import type { Reply } from "../../../local/cdn/scripted-origin.ts";
 import type { Scenario, Step } from "../../engine/scenario.ts";
 
 /** Expects the same of each path. */

@@ -1,4 +1,4 @@
-import type { Reply } from "../../../cdn/scripted-origin.ts";
+import type { Reply } from "../../../local/cdn/scripted-origin.ts";
 import type { Scenario, Step } from "../../engine/scenario.ts";
 import { WAITING_REQUESTS } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";

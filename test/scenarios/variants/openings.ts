@@ -1,4 +1,4 @@
-import type { Reply } from "../../../cdn/scripted-origin.ts";
+import type { Reply } from "../../../local/cdn/scripted-origin.ts";
 import type { Step } from "../../engine/scenario.ts";
 import { page } from "../page.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
 import { DiskTier, type DiskTierParts } from "../../../server/disk/disk-tier.ts";
-import { Janitor } from "../../../server/disk/janitor.ts";
+import { Janitor } from "../../../server/disk/eviction/janitor.ts";
 import { LikelyCached } from "../../../server/disk/likely-cached.ts";
 import { HOST } from "../../engine/scenario.ts";
 import { openDisk, temporaryFolder } from "../disk/disk-under-test.ts";

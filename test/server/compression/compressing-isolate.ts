@@ -4,9 +4,9 @@ import { nodeBody } from "../../../server/bodies/node-body.ts";
 import { type Encode, encode } from "../../../server/compression/encode.ts";
 import { NodeCompression } from "../../../server/compression/node-compression.ts";
 import type { DiskTier } from "../../../server/disk/disk-tier.ts";
-import { fromWebResponse } from "../../../server/listener/web-answer.ts";
-import { memoryAlone } from "../../../server/serve/memory-alone.ts";
-import { startNodeIsolate } from "../../../server/serve/node-isolate.ts";
+import { fromWebResponse } from "../../../server/http1/web-answer.ts";
+import { startNodeIsolate } from "../../../server/program/node-isolate.ts";
+import { memoryAlone } from "../../../server/startup/memory-alone.ts";
 import type { IsolateStats, SiteStats } from "../../../wire/stats.ts";
 import type { IncomingRequest } from "../../../worker/flow/request-context.ts";
 import type { EdgeAnswer } from "../../../worker/isolate.ts";
@@ -16,10 +16,10 @@ import { compressionSettings } from "../../../worker/site/compression-settings.t
 import { compileSite } from "../../../worker/site/site.ts";
 import type { CompressionInput } from "../../../worker/site/site-input.ts";
 import { decoded } from "../../engine/decoded-body.ts";
-import { ManualClock } from "../../engine/manual-clock.ts";
+import { ManualClock } from "../../engine/memory/manual-clock.ts";
 import { BEGINNING, HOST, TOKEN } from "../../engine/scenario.ts";
-import { ServerLog } from "../../engine/server-log.ts";
-import { streamed } from "../listener/running-listener.ts";
+import { ServerLog } from "../../engine/server/server-log.ts";
+import { streamed } from "../http1/running-listener.ts";
 
 /** What the origin answers to a path. */
 export interface OriginPage {

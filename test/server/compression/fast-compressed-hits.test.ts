@@ -1,9 +1,9 @@
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import type { AnsweredExchange } from "../../../server/listener/access-log.ts";
+import type { AnsweredExchange } from "../../../server/connections/access-log.ts";
 import { decodedText } from "../../engine/decoded-body.ts";
 import { HOST } from "../../engine/scenario.ts";
-import { startTestListener } from "../listener/running-listener.ts";
+import { startTestListener } from "../http1/running-listener.ts";
 import { CompressingIsolate } from "./compressing-isolate.ts";
 
 /** Sends a request on a connection of its own, and returns the head of the answer and its body. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type MockInstance, vi } from "vitest";
 import { diskFiles } from "../../../server/disk/disk-files.ts";
 import { WriterThread } from "../../../server/disk/file-writer.ts";
-import { makeCertificate } from "../front/make-certificate.ts";
+import { makeCertificate } from "../connections/make-certificate.ts";
 import { type Act, type Day, HOUR_MS, type Rules } from "./day.ts";
 import type { OriginFault } from "./day-origin.ts";
 import { HOST, SHOP, type Visit } from "./day-visitors.ts";

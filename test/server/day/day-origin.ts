@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { FETCH_FIELD, VALIDATION_FIELD } from "../../simulation/answer-numbers.ts";
+import { FETCH_FIELD, VALIDATION_FIELD } from "../../simulation/log/answer-numbers.ts";
 import { kindOf, type PageKind, tagsOf } from "./day-pages.ts";
 import type { DayRecord } from "./day-record.ts";
 import type { VirtualTime } from "./virtual-time.ts";

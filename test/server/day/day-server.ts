@@ -1,9 +1,9 @@
 import { join, resolve } from "node:path";
 import { CacheFolder } from "../../../server/disk/cache-folder.ts";
-import { Janitor } from "../../../server/disk/janitor.ts";
-import { ONLY_SITE, SiteLogs } from "../../../server/processes/site-logs.ts";
-import { eventInWords } from "../../../server/processes/supervisor-events.ts";
-import { type Prepared, prepare, type ServeOptions } from "../../../server/serve/serve.ts";
+import { Janitor } from "../../../server/disk/eviction/janitor.ts";
+import { type Prepared, prepare, type ServeOptions } from "../../../server/startup/serve.ts";
+import { ONLY_SITE, SiteLogs } from "../../../server/supervisor/site-logs.ts";
+import { eventInWords } from "../../../server/supervisor/supervisor-events.ts";
 import { systemClock } from "../../../server/system-clock.ts";
 import type { LogSettings } from "../../../worker/purges/log/log-settings.ts";
 import { DayWorker } from "./day-worker.ts";

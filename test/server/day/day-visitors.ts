@@ -1,6 +1,6 @@
 import { Pool } from "undici";
-import { FETCH_FIELD, VALIDATION_FIELD } from "../../simulation/answer-numbers.ts";
 import type { Purged } from "../../simulation/history.ts";
+import { FETCH_FIELD, VALIDATION_FIELD } from "../../simulation/log/answer-numbers.ts";
 import { bodyOf } from "./day-origin.ts";
 import { kindOf } from "./day-pages.ts";
 import type { DayRecord } from "./day-record.ts";

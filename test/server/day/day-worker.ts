@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import type { Janitor } from "../../../server/disk/janitor.ts";
-import { janitorService } from "../../../server/disk/janitor-service.ts";
+import type { Janitor } from "../../../server/disk/eviction/janitor.ts";
+import { janitorService } from "../../../server/disk/eviction/janitor-service.ts";
 import { FileLock } from "../../../server/log/file-lock.ts";
 import { SupervisedLog } from "../../../server/log/log-client.ts";
-import { ONLY_SITE } from "../../../server/processes/site-logs.ts";
-import type { RunningWorker } from "../../../server/processes/worker-program.ts";
-import { startWorker } from "../../../server/serve/edge-program.ts";
-import type { EdgeSettings } from "../../../server/serve/edge-settings.ts";
+import { startWorker } from "../../../server/program/edge-program.ts";
+import type { RunningWorker } from "../../../server/program/worker-program.ts";
+import type { EdgeSettings } from "../../../server/startup/edge-settings.ts";
+import { ONLY_SITE } from "../../../server/supervisor/site-logs.ts";
 import { systemClock } from "../../../server/system-clock.ts";
 import { LogWire } from "./log-wire.ts";
 

@@ -14,11 +14,11 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
 import type { DiskTier } from "../../../server/disk/disk-tier.ts";
+import { Janitor, largestBodyBytes } from "../../../server/disk/eviction/janitor.ts";
+import { janitorBehind, janitorService } from "../../../server/disk/eviction/janitor-service.ts";
 import { FileBody } from "../../../server/disk/file-body.ts";
 import { BLOCK_BYTES } from "../../../server/disk/file-format.ts";
 import type { FailedFiles } from "../../../server/disk/file-writer.ts";
-import { Janitor, largestBodyBytes } from "../../../server/disk/janitor.ts";
-import { janitorBehind, janitorService } from "../../../server/disk/janitor-service.ts";
 import { LikelyCached } from "../../../server/disk/likely-cached.ts";
 import { isMarker, type StoredResponse } from "../../../worker/rules/storing/stored-response.ts";
 import {

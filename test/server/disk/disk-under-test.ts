@@ -7,8 +7,8 @@ import { CacheFolder } from "../../../server/disk/cache-folder.ts";
 import { roomOf } from "../../../server/disk/disk-blocks.ts";
 import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
 import { DiskTier, type DiskTierParts } from "../../../server/disk/disk-tier.ts";
+import { Janitor } from "../../../server/disk/eviction/janitor.ts";
 import type { FileWriter } from "../../../server/disk/file-writer.ts";
-import { Janitor } from "../../../server/disk/janitor.ts";
 import { LikelyCached } from "../../../server/disk/likely-cached.ts";
 import type { StreamedBody } from "../../../worker/ports.ts";
 import {

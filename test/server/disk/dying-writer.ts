@@ -9,8 +9,8 @@ import { makePipe } from "../../../server/bodies/pipe.ts";
 import { CacheFolder } from "../../../server/disk/cache-folder.ts";
 import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
 import { DiskTier } from "../../../server/disk/disk-tier.ts";
+import { Janitor } from "../../../server/disk/eviction/janitor.ts";
 import { WriterThread } from "../../../server/disk/file-writer.ts";
-import { Janitor } from "../../../server/disk/janitor.ts";
 import { storedHead } from "../../rules/storing/stored-head.ts";
 import { bodyText, entryKey, pageText } from "./dying-writer-texts.ts";
 

@@ -4,8 +4,8 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import type { CacheFolder } from "../../../server/disk/cache-folder.ts";
 import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
 import type { DiskTier } from "../../../server/disk/disk-tier.ts";
+import { type DiskNote, Janitor, type JanitorLine } from "../../../server/disk/eviction/janitor.ts";
 import { WriterThread } from "../../../server/disk/file-writer.ts";
-import { type DiskNote, Janitor, type JanitorLine } from "../../../server/disk/janitor.ts";
 import { isMarker } from "../../../worker/rules/storing/stored-response.ts";
 import {
   countedFiles,

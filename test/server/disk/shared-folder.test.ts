@@ -1,8 +1,8 @@
 import { execFileSync, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { janitorService } from "../../../server/disk/janitor-service.ts";
-import type { ServiceMessage } from "../../../server/processes/process-line.ts";
+import { janitorService } from "../../../server/disk/eviction/janitor-service.ts";
+import type { ServiceMessage } from "../../../server/supervisor/process-line.ts";
 import { byDepth } from "../../suite/depth.ts";
 import { bodyOf, DiskUnderTest, noise, page, readWhole, temporaryFolder } from "./disk-under-test.ts";
 

@@ -5,8 +5,8 @@
 import { makePipe } from "../../../server/bodies/pipe.ts";
 import { CacheFolder } from "../../../server/disk/cache-folder.ts";
 import { DiskTier } from "../../../server/disk/disk-tier.ts";
-import { janitorBehind } from "../../../server/disk/janitor-service.ts";
-import { LineToSupervisor, type ServiceAnswer } from "../../../server/processes/process-line.ts";
+import { janitorBehind } from "../../../server/disk/eviction/janitor-service.ts";
+import { LineToSupervisor, type ServiceAnswer } from "../../../server/supervisor/process-line.ts";
 import { storedHead } from "../../rules/storing/stored-head.ts";
 
 const [path, writer, pages] = process.argv.slice(2);

@@ -9,9 +9,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../server/system-clock.ts";
 import { byDepth, depth } from "../../suite/depth.ts";
 import { listenLocally, localUrl } from "../../suite/local-url.ts";
-import { makeCertificate } from "../front/make-certificate.ts";
-import { startTlsListener, stopAll, type Where } from "../front/tls-listener.ts";
-import { answer } from "../listener/running-listener.ts";
+import { makeCertificate } from "../connections/make-certificate.ts";
+import { startTlsListener, stopAll, type Where } from "../connections/tls-listener.ts";
+import { answer } from "../http1/running-listener.ts";
 import { ServerProcess } from "../serve/running-server.ts";
 import { FLOODS, hostileClient, KIND_NAMES } from "./hostile-client.ts";
 
@@ -21,7 +21,7 @@ const AT_A_TIME = 8;
 const MAX_GROWTH_BYTES = 24 * 1024 * 1024;
 const QUIET_AFTER_LOOKS = 200;
 const PAGE = "page ".repeat(200);
-const PROBE = new URL("../serve/live-memory.mjs", import.meta.url).href;
+const PROBE = new URL("../serve/load/live-memory.mjs", import.meta.url).href;
 
 /** Lets a client send all that it has, or what it can before its connection ends. Resolves when that has ended. */
 async function meet(where: Where, seed: number, kind?: string): Promise<void> {

@@ -9,12 +9,12 @@ import {
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
-import type { AnsweredExchange } from "../../../server/listener/access-log.ts";
-import type { ListenerParts } from "../../../server/listener/listener.ts";
+import type { AnsweredExchange } from "../../../server/connections/access-log.ts";
+import type { ListenerParts } from "../../../server/http1/listener.ts";
 import type { EdgeAnswer } from "../../../worker/isolate.ts";
 import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
-import { connected, startTlsListener, stopAll, stops, talk, type Where } from "../front/tls-listener.ts";
-import { type Answering, answer, streamed } from "../listener/running-listener.ts";
+import { connected, startTlsListener, stopAll, stops, talk, type Where } from "../connections/tls-listener.ts";
+import { type Answering, answer, streamed } from "../http1/running-listener.ts";
 import { FLAGS, frame, get, getHead, inPieces, literal, PREFACE, settings, TYPES } from "./frames.ts";
 
 afterEach(stopAll);

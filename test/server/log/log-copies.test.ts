@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { backUpLog, restoreLog } from "../../../server/log/log-copies.ts";
 import { LogFile } from "../../../server/log/log-file.ts";
 import { LogFolder } from "../../../server/log/log-folder.ts";
-import { MachineNote } from "../../../server/log/postgres/machine-note.ts";
+import { MachineNote } from "../../../server/postgres/machine-note.ts";
 import { purge } from "../../purges/log/a-purge.ts";
 import { toldOf } from "../../purges/view/delta.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
+import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
 import { SmallDisk } from "../../suite/small-disk.ts";
 import { breath } from "../../suite/until.ts";

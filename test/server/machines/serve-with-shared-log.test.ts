@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
+import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
 import { until } from "../../suite/until.ts";
 import { ServerProcess } from "../serve/running-server.ts";

@@ -8,9 +8,9 @@ import { chances } from "../../engine/chances.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
 import { byDepth } from "../../suite/depth.ts";
 import { freePort } from "../../suite/free-ports.ts";
-import { PageClient } from "../processes/pages.ts";
-import { SupervisedProcess } from "../processes/supervised-process.ts";
 import { settled } from "../serve/settled-purges.ts";
+import { PageClient } from "../supervisor/pages.ts";
+import { SupervisedProcess } from "../supervisor/supervised-process.ts";
 import { Relay } from "./relay.ts";
 
 const PURGES = byDepth({ test: 60, gate: 60, all: 1_000, explore: 10_000 });

@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
-import { ONLY_SITE } from "../../../server/processes/site-logs.ts";
-import { Supervisor } from "../../../server/processes/supervisor.ts";
+import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
+import { ONLY_SITE } from "../../../server/supervisor/site-logs.ts";
+import { Supervisor } from "../../../server/supervisor/supervisor.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
 import { freePort } from "../../suite/free-ports.ts";
 import { breath, until } from "../../suite/until.ts";
-import { PageClient, PROGRAM, startFailingSuccessor } from "../processes/pages.ts";
 import { ServerProcess } from "../serve/running-server.ts";
+import { PageClient, PROGRAM, startFailingSuccessor } from "../supervisor/pages.ts";
 import { Relay } from "./relay.ts";
 
 const TOKEN = "a-token-of-these-servers-000123456789";

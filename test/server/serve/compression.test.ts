@@ -3,7 +3,7 @@ import { Agent } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
+import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
 import { decodingExchange } from "../../engine/decoded-body.ts";
 import { breath } from "../../suite/until.ts";
 import { ServerProcess } from "./running-server.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { addressWithTls, localHosts, readListenAddress } from "../../../server/serve/listen-addresses.ts";
+import { addressWithTls, localHosts, readListenAddress } from "../../../server/startup/listen-addresses.ts";
 
 const LOOPBACK = ["localhost:8080", "127.0.0.1:8080", "[::1]:8080"];
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { tidemark } from "../../cli/run-command.ts";
 import { freePort } from "../../suite/free-ports.ts";
-import { makeCertificate } from "../front/make-certificate.ts";
+import { makeCertificate } from "../connections/make-certificate.ts";
 import { ServerProcess } from "./running-server.ts";
 
 const ORIGIN = ["--origin", "http://127.0.0.1:8000"];

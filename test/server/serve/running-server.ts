@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { inject } from "vitest";
 import { until } from "../../suite/until.ts";
-import { isAlive } from "../processes/is-alive.ts";
+import { isAlive } from "../supervisor/is-alive.ts";
 
 /** The module of the command: as `build-command.ts` has built it, and the sources in a project without it. */
 export const MAIN = inject("builtCommand") ?? fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));

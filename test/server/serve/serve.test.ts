@@ -3,11 +3,11 @@ import { platform, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent, fetch as undiciFetch } from "undici";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
 import { DEFAULT_CACHE } from "../../../cli/server-folder.ts";
+import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
 import { freePort } from "../../suite/free-ports.ts";
 import { until } from "../../suite/until.ts";
-import { untilOnDisk } from "./pages-on-disk.ts";
+import { untilOnDisk } from "./disks/pages-on-disk.ts";
 import { ServerProcess } from "./running-server.ts";
 import { type Settling, settled } from "./settled-purges.ts";
 

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { connect } from "node:tls";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { listeningHandles } from "../../../bench/processes/listening-process.ts";
-import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
-import { makeCertificate } from "../front/make-certificate.ts";
+import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
+import { makeCertificate } from "../connections/make-certificate.ts";
 import { ServerProcess } from "./running-server.ts";
 
 describe("tidemark serve with TLS", () => {

@@ -1,4 +1,4 @@
-import type { WorkerProgram } from "../../../server/processes/worker-program.ts";
+import type { WorkerProgram } from "../../../server/program/worker-program.ts";
 import { ENTRIES } from "../../mutants/entries.ts";
 import { findersOf } from "../../mutants/finder.ts";
 import { CHECKS } from "./isolation-checks.ts";

@@ -2,12 +2,12 @@ import { once } from "node:events";
 import { Agent } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
 import { expect } from "vitest";
-import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
-import type { WorkerProgram } from "../../../server/processes/worker-program.ts";
-import type { EdgeSettings } from "../../../server/serve/edge-settings.ts";
+import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
+import type { WorkerProgram } from "../../../server/program/worker-program.ts";
+import type { EdgeSettings } from "../../../server/startup/edge-settings.ts";
 import type { SiteInput } from "../../../worker/site/site-input.ts";
 import type { ClientAnswer } from "../../engine/engine.ts";
-import { exchange } from "../../engine/runtime-engine.ts";
+import { exchange } from "../../engine/runtime/runtime-engine.ts";
 import { RawClient } from "../raw-client.ts";
 import { startSites, type WorkerUnderTest } from "./worker-under-test.ts";
 

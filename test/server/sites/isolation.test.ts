@@ -1,5 +1,5 @@
 import { describe, test } from "vitest";
-import * as edgeProgram from "../../../server/serve/edge-program.ts";
+import * as edgeProgram from "../../../server/program/edge-program.ts";
 import { CHECKS } from "./isolation-checks.ts";
 
 describe("several sites on one listener", { timeout: 60_000 }, () => {

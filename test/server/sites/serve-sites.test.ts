@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
+import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
 import type { ClientAnswer } from "../../engine/engine.ts";
-import { exchange } from "../../engine/runtime-engine.ts";
+import { exchange } from "../../engine/runtime/runtime-engine.ts";
 import { breath, until } from "../../suite/until.ts";
-import { untilOnDisk } from "../serve/pages-on-disk.ts";
+import { untilOnDisk } from "../serve/disks/pages-on-disk.ts";
 import { ServerProcess } from "../serve/running-server.ts";
 import { type Settling, settled, untilOneSettlesAtOnce } from "../serve/settled-purges.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { SharedMemory } from "../../../server/site/shared-memory.ts";
+import { SharedMemory } from "../../../server/program/shared-memory.ts";
 import { MemoryTier } from "../../../worker/store/memory-tier.ts";
 import { storedHead } from "../../rules/storing/stored-head.ts";
 

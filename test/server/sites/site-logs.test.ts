@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SupervisedLog } from "../../../server/log/log-client.ts";
-import { type SiteGrants, SiteLogs } from "../../../server/processes/site-logs.ts";
+import { type SiteGrants, SiteLogs } from "../../../server/supervisor/site-logs.ts";
 import { systemClock } from "../../../server/system-clock.ts";
 
 /** Nothing else here waits for as long. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type ServedSite, SitesByHost } from "../../../server/front/sites-by-host.ts";
+import { type ServedSite, SitesByHost } from "../../../server/connections/sites-by-host.ts";
 
 const isolate = { fetch: () => new Response() };
 const site = (name: string, hosts: readonly string[] | null): ServedSite => ({

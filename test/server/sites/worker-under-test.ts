@@ -2,19 +2,19 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readCertificates } from "../../../server/connections/certificates.ts";
 import { CacheFolder } from "../../../server/disk/cache-folder.ts";
-import { Janitor } from "../../../server/disk/janitor.ts";
-import { janitorService } from "../../../server/disk/janitor-service.ts";
-import { readCertificates } from "../../../server/front/certificates.ts";
+import { Janitor } from "../../../server/disk/eviction/janitor.ts";
+import { janitorService } from "../../../server/disk/eviction/janitor-service.ts";
 import { LogFile } from "../../../server/log/log-file.ts";
 import { LogKeeper } from "../../../server/log/log-keeper.ts";
-import type { RunningWorker, WorkerProgram } from "../../../server/processes/worker-program.ts";
-import type { EdgeSettings, SiteSettings } from "../../../server/serve/edge-settings.ts";
+import type { RunningWorker, WorkerProgram } from "../../../server/program/worker-program.ts";
+import type { EdgeSettings, SiteSettings } from "../../../server/startup/edge-settings.ts";
 import { systemClock } from "../../../server/system-clock.ts";
 import type { ViewDelta } from "../../../worker/purges/log/log-contract.ts";
 import type { SiteInput } from "../../../worker/site/site-input.ts";
 import { freePort } from "../../suite/free-ports.ts";
-import { makeCertificate } from "../front/make-certificate.ts";
+import { makeCertificate } from "../connections/make-certificate.ts";
 
 /** One of the sites of a worker under test. */
 export interface GivenSite {

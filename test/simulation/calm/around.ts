@@ -1,6 +1,6 @@
 import type { Backend } from "../backend.ts";
 import type { Fate } from "../fate.ts";
-import type { LateLog } from "../late-log.ts";
+import type { LateLog } from "../log/late-log.ts";
 import type { SimulatedIsolate } from "../simulated-isolate.ts";
 import type { Visitors } from "../visitors.ts";
 

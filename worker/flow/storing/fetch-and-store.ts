@@ -16,13 +16,13 @@ import { askOrigin, type FetchedResponse, hasFailed, type ReceivedAnswer } from 
 import { cancelBody } from "../origin/cancel-body.ts";
 import { forward } from "../origin/forward.ts";
 import type { RequestContext } from "../request-context.ts";
-import { toAskAgainAsSent } from "./ask-without-idle-fields.ts";
-import { compareBehind } from "./compare-behind.ts";
+import { toAskAgainAsSent } from "../second-look/ask-without-idle-fields.ts";
+import { compareBehind } from "../second-look/compare-behind.ts";
+import { lookAgainAfterConfirmation, lookAgainBehind } from "../second-look/second-look.ts";
 import type { ReadBody } from "./fill.ts";
 import { startFillFor, startFillOf } from "./fill-for-request.ts";
 import { forgetOutdated, forgetWithdrawn, freshen } from "./freshening.ts";
 import { copyLargeBody } from "./large-body.ts";
-import { lookAgainAfterConfirmation, lookAgainBehind } from "./second-look.ts";
 import { decideStorage, type HeadToStore, type StorageDecision, withBody } from "./storage-decision.ts";
 import { storeUnlessPurged, type TellFollowers, tellNobody } from "./store-unless-purged.ts";
 import { MAY_COME_WHOLE } from "./whole-bodies.ts";

@@ -1,4 +1,4 @@
-import type { LedgerClient } from "../../insight/reports.ts";
+import type { LedgerClient } from "../../metrics/reports.ts";
 import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../ports.ts";
 import type { PlacedRelay } from "../relay/relay-places.ts";
 import type {

@@ -1,8 +1,8 @@
-import { addCounts, type CountTree, emptyTree, OTHERS, treeAt } from "../../insight/count-tree.ts";
-import type { TopLists } from "../../insight/counters.ts";
-import type { LedgerIsolates, LedgerReading } from "../../insight/ledger-reading.ts";
-import { REPORT_EVERY_MS, REPORT_FORM, type Report } from "../../insight/reports.ts";
-import { mergeTopUrls } from "../../insight/top-urls.ts";
+import { addCounts, type CountTree, emptyTree, OTHERS, treeAt } from "../../metrics/count-tree.ts";
+import type { TopLists } from "../../metrics/counters.ts";
+import type { LedgerIsolates, LedgerReading } from "../../metrics/ledger-reading.ts";
+import { REPORT_EVERY_MS, REPORT_FORM, type Report } from "../../metrics/reports.ts";
+import { mergeTopUrls } from "../../metrics/top-urls.ts";
 import type { Sql } from "./sql.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,9 +1,9 @@
 import type { PurgeMode, PurgeRecord, PurgeRecordPage } from "../../ports.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
+import { GrantedLeases, type LeaseStorage } from "../settlement/granted-leases.ts";
+import { type Confirmed, LeaseBook } from "../settlement/lease-book.ts";
 import { hashKeys, hashWordFor } from "../view/key-hash.ts";
 import { type AuditedPurge, AuditTrail, writePurgeKeys } from "./audit-trail.ts";
-import { GrantedLeases, type LeaseStorage } from "./granted-leases.ts";
-import { type Confirmed, LeaseBook } from "./lease-book.ts";
 import {
   type AppendRequest,
   type AppendResult,

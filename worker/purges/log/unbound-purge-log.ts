@@ -1,4 +1,4 @@
-import type { LedgerClient } from "../../insight/reports.ts";
+import type { LedgerClient } from "../../metrics/reports.ts";
 import type { PurgeAudit } from "../../ports.ts";
 import type { PurgeLogClient } from "./log-contract.ts";
 

@@ -1,9 +1,9 @@
 import type { PurgeRecord } from "../../ports.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
 import type { BookedLog } from "../log/connected-log.ts";
-import { type Confirmed, LeaseBook } from "../log/lease-book.ts";
 import { REMEMBERED_BY_NAME_MS, type ReaderPosition, type ViewDelta } from "../log/log-contract.ts";
 import type { SqlPurgeLog } from "../log/sql-purge-log.ts";
+import { type Confirmed, LeaseBook } from "../settlement/lease-book.ts";
 
 /**
  * A relay's copy of the log (R27), with a book of the leases that the relay has granted. The book begins empty with each

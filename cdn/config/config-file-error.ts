@@ -1,9 +1,0 @@
-import { OwnerError } from "../owner-error.ts";
-
-/** The file with a site's rules, where no other is named. */
-export const DEFAULT_CONFIG = "tidemark.config.ts";
-
-/** A config file is missing, does not compile, or has rules that are not valid. The message names the file and the place. */
-export class ConfigFileError extends OwnerError {
-  override readonly name = "ConfigFileError";
-}

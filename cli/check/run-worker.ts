@@ -1,0 +1,143 @@
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type BuildOptions, build, type Message, type Plugin } from "esbuild";
+import { EDGE_ENTRY, ownWorker, WORKER_OPTIONS } from "../../local/runtime/bundle.ts";
+import { startEdgeRuntime } from "../../local/runtime/miniflare.ts";
+import type { SiteReview } from "../../wire/site-review.ts";
+import type { WranglerSettings } from "./wrangler-settings.ts";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+
+/** What a worker turned out to be once its modules had run. */
+export type RanWorker =
+  | {
+      readonly kind: "ran";
+      readonly exported: readonly string[];
+      /** For each call of `createEdge`, the review of its site in each environment. */
+      readonly reviews: readonly (readonly SiteReview[])[];
+    }
+  /** It cannot be bundled, or it throws while its modules run. */
+  | { readonly kind: "failed"; readonly file: string | null; readonly message: string };
+
+/** A worker's bundle, as wrangler would make it. Throws esbuild's error. */
+export async function bundledBytes(settings: WranglerSettings): Promise<Uint8Array> {
+  const options = optionsOf(settings);
+  const { outputFiles } = await build({ ...options, entryPoints: [settings.main!], plugins: [ownWorker] });
+  return outputFiles[0]!.contents;
+}
+
+/**
+ * Runs a worker's modules in the Workers runtime, and reviews the site that it hands to `createEdge`. The rules are
+ * looked at there and not in Node, because older Nodes have no URLPattern.
+ */
+export async function runWorker(
+  settings: WranglerSettings,
+  variables: readonly WranglerSettings["vars"][],
+): Promise<RanWorker> {
+  let script: string;
+  let configFile: string | null;
+  try {
+    const { outputFiles, metafile } = await build({
+      ...optionsOf(settings),
+      minify: false,
+      metafile: true,
+      stdin: { contents: entryCode(settings.main!), resolveDir: HERE, sourcefile: EDGE_ENTRY, loader: "ts" },
+      plugins: [recordSites],
+    });
+    script = outputFiles[0]!.text;
+    configFile = Object.keys(metafile.inputs).find((file) => /(^|\/)tidemark\.config\.[cm]?[jt]s$/.test(file)) ?? null;
+  } catch (error) {
+    return { kind: "failed", file: null, message: buildMessage(error) };
+  }
+  const lines: string[] = [];
+  try {
+    const runtime = await startEdgeRuntime(
+      { script, variables: {}, purgeLog: false },
+      { port: 0, compatibilityFlags: settings.compatibilityFlags, onLine: (line) => lines.push(line) },
+    );
+    try {
+      const answer = await fetch(runtime.url, { method: "POST", body: JSON.stringify(variables) });
+      const ran = (await answer.json()) as RanWorker;
+      return ran.kind === "failed" ? { ...ran, file: configFile } : ran;
+    } finally {
+      await runtime.stop();
+    }
+  } catch (error) {
+    return { kind: "failed", file: null, message: [(error as Error).message, ...lines].join("\n") };
+  }
+}
+
+/** esbuild's messages with their places, or the message of an error that is not esbuild's. */
+export function buildMessage(error: unknown): string {
+  const { errors, message } = error as { errors?: unknown; message: string };
+  if (!Array.isArray(errors)) return message;
+  return (errors as readonly Message[])
+    .map(({ text, location }) =>
+      location === null || location.file === EDGE_ENTRY
+        ? text
+        : `${location.file}:${location.line}:${location.column + 1}: ${text}`,
+    )
+    .join("\n");
+}
+
+function optionsOf({ minify, keepNames, define, alias }: WranglerSettings) {
+  return {
+    ...WORKER_OPTIONS,
+    minify,
+    keepNames,
+    define,
+    alias,
+    // What wrangler takes for text and data.
+    loader: { ".txt": "text", ".html": "text", ".sql": "text", ".bin": "binary", ".wasm": "binary" },
+  } as const satisfies BuildOptions;
+}
+
+/** The modules run on a request, so that what they throw can be told. */
+function entryCode(main: string): string {
+  return `
+    import { sites } from "tidemark/recorded-sites";
+    import { overridesOf, reviewSite } from "tidemark/worker/internal";
+
+    async function run(environments) {
+      const worker = await import(${JSON.stringify(main)});
+      const reviews = sites.map((site) => environments.map((env) => reviewSite(site, overridesOf(env))));
+      return { kind: "ran", exported: Object.keys(worker), reviews };
+    }
+
+    export default {
+      async fetch(request) {
+        const failed = (error) => ({ kind: "failed", file: null, message: error?.message ?? String(error) });
+        return Response.json(await run(await request.json()).catch(failed));
+      },
+    };`;
+}
+
+/** The package's worker, with a `createEdge` that keeps the site. */
+const RECORDING = `
+  import { createEdge as create } from "tidemark/worker";
+  import { sites } from "tidemark/recorded-sites";
+  export * from "tidemark/worker";
+  export function createEdge(site) {
+    sites.push(site);
+    return create(site);
+  }`;
+
+/** Gives the owner's modules a `tidemark/worker` that keeps the sites which they hand to `createEdge`. */
+const recordSites: Plugin = {
+  name: "record-sites",
+  setup(build) {
+    build.onResolve({ filter: /^tidemark\/recorded-sites$/ }, ({ path }) => ({ path, namespace: "recorded" }));
+    build.onLoad({ filter: /.*/, namespace: "recorded" }, () => ({ contents: "export const sites = [];" }));
+    build.onResolve({ filter: /^tidemark\/worker(\/internal)?$/ }, ({ path, kind, namespace, pluginData }) => {
+      if (pluginData === IS_REAL) return undefined;
+      const isOwners = path === "tidemark/worker" && namespace !== "recording";
+      return isOwners
+        ? { path, namespace: "recording" }
+        : build.resolve(path, { kind, resolveDir: HERE, pluginData: IS_REAL });
+    });
+    build.onLoad({ filter: /.*/, namespace: "recording" }, () => ({ contents: RECORDING, resolveDir: HERE }));
+  },
+};
+
+/** Marks the recording module's own import. */
+const IS_REAL = "real";

@@ -1,0 +1,157 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { ownPackage } from "../../package/own-package.ts";
+import { PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
+import { completedManifest, type Manifest } from "./manifest.ts";
+import { configFile, devVariables, TSCONFIG_FILE, testFile, WORKER_FILE, wranglerFile } from "./project-files.ts";
+import { AnswerError, checkAnswers, type SiteAnswers } from "./site-answers.ts";
+
+export interface InitOptions {
+  readonly folder: string;
+  readonly answers: SiteAnswers;
+  /** The text of tidemark.config.ts, where another tool's rules are imported. Default: one from the answers. */
+  readonly config?: string;
+  /** Whether files that are there are replaced, but for those to which lines are only added. */
+  readonly force: boolean;
+}
+
+/** The outcome for one file. */
+export interface WrittenFile {
+  readonly file: string;
+  readonly outcome: "written" | "completed" | "replaced" | "kept";
+  /** The additions, or a note for the owner. */
+  readonly note?: string;
+}
+
+/** The entries that version control ignores. */
+const IGNORED = ["node_modules/", ".wrangler/", ".tidemark/", ".dev.vars"];
+
+/** Writes the project's files into a folder, and tells what became of each. Throws `AnswerError` before it writes any. */
+export async function initProject({
+  folder,
+  answers,
+  config = configFile(answers),
+  force,
+}: InitOptions): Promise<readonly WrittenFile[]> {
+  checkAnswers(answers);
+  const manifestText = await read(join(folder, "package.json"));
+  const existing = manifestText === null ? null : parseManifest(manifestText);
+  const name = workerName(existing?.name ?? basename(resolve(folder)), answers.host);
+  const put = async (file: string, text: string, note?: string): Promise<WrittenFile> => {
+    const path = join(folder, file);
+    const found = await read(path);
+    if (found === text) return { file, outcome: "kept" };
+    if (found !== null && !force) return { file, outcome: "kept", ...(note !== undefined && { note }) };
+    await write(path, text);
+    return { file, outcome: found === null ? "written" : "replaced" };
+  };
+
+  return [
+    await completeManifest(folder, manifestText, existing, name),
+    await put("tidemark.config.ts", config, notIn(await read(join(folder, "tidemark.config.ts")), answers)),
+    await put("worker.ts", WORKER_FILE),
+    await putWranglerFile(folder, wranglerFile(answers, name), put),
+    await keepSecret(folder),
+    await completeIgnored(folder),
+    await put("tsconfig.json", TSCONFIG_FILE, 'its types need "@cloudflare/workers-types" and "node"'),
+    await put("test/edge.test.ts", testFile(answers)),
+  ];
+}
+
+/** What the answers say and a config that is kept does not. */
+function notIn(config: string | null, { origin, host }: SiteAnswers): string | undefined {
+  const missing = [origin, host].filter((each) => !config?.includes(each));
+  if (missing.length === 0) return undefined;
+  return `it does not have ${missing.join(" and ")}; change it there, or replace it with --force`;
+}
+
+type Put = (file: string, text: string, note?: string) => Promise<WrittenFile>;
+
+/** A wrangler config of another form outranks a wrangler.toml, or is outranked by it; the project needs one. */
+async function putWranglerFile(folder: string, text: string, put: Put): Promise<WrittenFile> {
+  for (const other of ["wrangler.json", "wrangler.jsonc"]) {
+    if (existsSync(join(folder, other))) {
+      const note =
+        'it needs main = "worker.ts", the Durable Object PURGE_LOG with its migration, and the build command';
+      return { file: other, outcome: "kept", note };
+    }
+  }
+  const found = await read(join(folder, "wrangler.toml"));
+  const hasLog = found?.includes("PURGE_LOG") ?? true;
+  return put("wrangler.toml", text, hasLog ? undefined : `it needs these lines:\n\n${PURGE_LOG_TOML}`);
+}
+
+async function completeManifest(
+  folder: string,
+  text: string | null,
+  existing: Manifest | null,
+  name: string,
+): Promise<WrittenFile> {
+  const { version, devDependencies: tested } = ownPackage;
+  const { manifest, changed, kept } = completedManifest(existing, name, { version, tested });
+  const left = kept.length > 0 ? `${kept.join(", ")} stayed as found` : "";
+  if (existing !== null && changed.length === 0) {
+    return { file: "package.json", outcome: "kept", ...(left !== "" && { note: left }) };
+  }
+  // The file keeps the indentation that it has.
+  const indentation = /^[{[]\s*?\n([ \t]+)/.exec(text ?? "")?.[1] ?? "  ";
+  await write(join(folder, "package.json"), `${JSON.stringify(manifest, null, indentation)}\n`);
+  if (existing === null) return { file: "package.json", outcome: "written" };
+  const note = [`added ${changed.join(", ")}`, left].filter((part) => part !== "").join("; ");
+  return { file: "package.json", outcome: "completed", note };
+}
+
+/** A secret that is there is never replaced. */
+async function keepSecret(folder: string): Promise<WrittenFile> {
+  const file = ".dev.vars";
+  if (existsSync(join(folder, file))) return { file, outcome: "kept" };
+  await write(join(folder, file), devVariables(randomBytes(24).toString("base64url")));
+  return { file, outcome: "written" };
+}
+
+async function completeIgnored(folder: string): Promise<WrittenFile> {
+  const file = ".gitignore";
+  const found = await read(join(folder, file));
+  const lines = (found ?? "").split(/\r?\n/).map((line) => line.trim().replace(/^\//, ""));
+  const missing = IGNORED.filter((each) => !lines.includes(each) && !lines.includes(each.replace(/\/$/, "")));
+  if (missing.length === 0) return { file, outcome: "kept" };
+  const before = found === null || found === "" || found.endsWith("\n") ? (found ?? "") : `${found}\n`;
+  await write(join(folder, file), `${before}${missing.join("\n")}\n`);
+  return found === null
+    ? { file, outcome: "written" }
+    : { file, outcome: "completed", note: `added ${missing.join(", ")}` };
+}
+
+function parseManifest(text: string): Manifest {
+  try {
+    const manifest: unknown = JSON.parse(text);
+    if (typeof manifest === "object" && manifest !== null && !Array.isArray(manifest)) return manifest as Manifest;
+  } catch {
+    // It is told below, as for JSON that is no object.
+  }
+  throw new AnswerError("package.json is not a JSON object. Mend it, then run tidemark init again");
+}
+
+/** A name that a worker may have: that of the package or, where it has no usable one, that of the host. */
+function workerName(name: string, host: string): string {
+  const usable = (text: string) =>
+    text
+      .toLowerCase()
+      .replace(/^@[^/]*\//, "")
+      .replaceAll(/[^a-z0-9]+/g, "-")
+      .replaceAll(/^-+|-+$/g, "")
+      .slice(0, 54);
+  return usable(name) || usable(host);
+}
+
+/** The text of a file; `null` if there is none. */
+async function read(path: string): Promise<string | null> {
+  return existsSync(path) ? readFile(path, "utf8") : null;
+}
+
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+}

@@ -1,0 +1,58 @@
+import type { Accepted, Planned, Receipt, Refreshed } from "../../sdk/index.ts";
+
+/**
+ * A receipt for a person: the purge's number, what was accepted, when it has taken effect everywhere, what was refetched.
+ * `receipts` are those of its purges, if it stands for several.
+ */
+export function purgeReport(receipt: Receipt, receipts: readonly Receipt[] = [receipt]): string {
+  const { seq, accepted, replayed, settlesInMs, dryRun, planned = [], refreshed = [] } = receipt;
+  if (dryRun) {
+    const first = `Nothing was purged. It would have been ${inWords(accepted)}.`;
+    return `${[first, ...planned.map(plannedLine)].join("\n")}\n`;
+  }
+  const accepting = replayed ? " had been accepted before under this id" : " is accepted";
+  const settles =
+    settlesInMs === 0
+      ? "It has settled: no PoP serves what was purged."
+      : `It settles in ${seconds(settlesInMs)}: from then on no PoP serves what was purged.`;
+  const purges =
+    receipts.length === 1
+      ? `Purge ${seq}${accepting}`
+      : `${receipts.length} purges, the last of them ${seq}, ${severalAccepted(receipts)}`;
+  const lines = [`${purges}: ${inWords(accepted)}. ${settles}`, ...refreshed.map(refreshedLine)];
+  return `${lines.join("\n")}\n`;
+}
+
+function severalAccepted(receipts: readonly Receipt[]): string {
+  const before = receipts.filter(({ replayed }) => replayed).length;
+  return before === 0 ? "are accepted" : `are accepted, ${before} of them before under this id`;
+}
+
+/** Milliseconds as seconds, to the hundredth. */
+export function seconds(ms: number): string {
+  return `${Number((ms / 1000).toFixed(2))} s`;
+}
+
+function inWords({ everything, urls, tags, prefixes, hosts }: Accepted): string {
+  if (everything) return "the whole site";
+  return [counted(urls, "URL"), counted(tags, "tag"), counted(prefixes, "prefix"), counted(hosts, "host")]
+    .filter((part) => part !== "")
+    .join(" and ");
+}
+
+function counted(count: number, name: string): string {
+  if (count === 0) return "";
+  const plural = name.endsWith("x") ? `${name}es` : `${name}s`;
+  return `${count} ${count === 1 ? name : plural}`;
+}
+
+/** `/a?utm_source=x  is stored as /a, on the route /a` */
+function plannedLine({ item, key, route }: Planned): string {
+  const where = route === undefined ? "" : route === null ? ", on no route" : `, on the route ${route}`;
+  return `${item}  is purged as ${key}${where}`;
+}
+
+/** `BYPASS  200  https://www.example.com/about`, with a dash if the edge had to answer itself. */
+function refreshedLine({ url, status, xCache = "-", error }: Refreshed): string {
+  return [xCache.padEnd("BYPASS".length), status, url, ...(error === undefined ? [] : [error])].join("  ");
+}

@@ -1,0 +1,147 @@
+import { styleText } from "node:util";
+import type { PurgeRecord } from "../../sdk/index.ts";
+import type { SiteStats, SpanStats, TopUrlStats } from "../../wire/stats.ts";
+import { printable } from "../../wire/text/printable.ts";
+import { ms, ownAnswers, percent, size, whole } from "../../wire/text/stats-text.ts";
+
+/** What `tidemark top` shows at one moment. */
+export interface TopView {
+  readonly endpoint: string;
+  readonly stats: SiteStats;
+  /** The newest first. */
+  readonly purges: readonly PurgeRecord[];
+  /** Why the edge could not be asked this time, so that the rest is of an earlier moment; `null` if it could. */
+  readonly trouble: string | null;
+}
+
+export interface FrameSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** The newest minute that has been reported by all isolates, as rates. */
+export interface LastMinute {
+  readonly at: string;
+  readonly requestsPerSecond: number;
+  readonly originPerSecond: number;
+  readonly fromCacheShare: number;
+}
+
+const BARS = [..."▁▂▃▄▅▆▇█"];
+const MINUTE_MS = 60_000;
+/** Isolates report once a minute, so a minute is complete when another one has passed. */
+const COMPLETE_AFTER_MS = 2 * MINUTE_MS;
+
+/** `null` if no complete minute had requests. */
+export function lastMinuteOf({ spans, spanMs, to }: SiteStats): LastMinute | null {
+  const now = Date.parse(to);
+  const span = spans.findLast(({ at }) => Date.parse(at) + COMPLETE_AFTER_MS <= now) ?? spans.at(-1);
+  if (spanMs !== MINUTE_MS || span === undefined || span.requests === 0) return null;
+  return {
+    at: span.at,
+    requestsPerSecond: span.requests / 60,
+    originPerSecond: span.origin.asked / 60,
+    fromCacheShare: span.fromCache / span.requests,
+  };
+}
+
+/** The lines of a screen, at most as many as it has rows, and none wider than it. */
+export function topFrame(view: TopView, { columns, rows }: FrameSize): string[] {
+  const { endpoint, stats, purges, trouble } = view;
+  const minute = lastMinuteOf(stats);
+  const lines = [
+    { text: `Tidemark  ${printable(endpoint)}  ${timeOf(stats.to)}`, style: "bold" as const },
+    ...(trouble === null ? [] : [{ text: printable(trouble), style: "red" as const }]),
+    ...["", ...totals(stats, minute), ...history(stats, columns)].map(plain),
+    ...urls("Slowest at the origin", stats.top?.slowest, (top) => `${ms(top.weight / Math.max(top.times, 1))} each`),
+    ...urls("Not found in the cache", stats.top?.missed, ({ weight }) => whole(weight)),
+    ...purgeLines(purges),
+  ];
+  return lines.slice(0, rows).map(({ text, style }) => {
+    const cut = text.length > columns ? `${text.slice(0, Math.max(0, columns - 1))}…` : text;
+    return style === undefined ? cut : styleText(style, cut, { stream: process.stdout });
+  });
+}
+
+interface Line {
+  readonly text: string;
+  readonly style?: "bold" | "red" | "dim";
+}
+
+const plain = (text: string): Line => ({ text });
+
+function totals(stats: SiteStats, minute: LastMinute | null): string[] {
+  const { requests, fromCache, origin, answers, bytes, waits, isolates } = stats;
+  if (requests === 0) return ["No requests were reported in the last 15 minutes. Isolates report once a minute."];
+  const shares = Object.entries(answers)
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([name, count]) => `${printable(name)} ${percent(count / requests)}`);
+  const own = ownAnswers(stats);
+  if (own !== null) shares.push(`own answers ${own}`);
+  const row = (name: string, text: string) => `${name.padEnd(10)} ${text}`;
+  const now =
+    minute === null
+      ? []
+      : [
+          row(
+            timeOf(minute.at),
+            `${rate(minute.requestsPerSecond)} requests/s, ${percent(minute.fromCacheShare)} from cache, ` +
+              `${rate(minute.originPerSecond)} to the origin`,
+          ),
+        ];
+  const waited = waits
+    ? `; waited ${ms(waits.p50Ms)} in the median, 95 %: ${ms(waits.p95Ms)}, 99 %: ${ms(waits.p99Ms)}`
+    : "";
+  return [
+    ...now,
+    row("15 min", `${whole(requests)} requests, ${percent(fromCache / requests)} from cache${waited}`),
+    row(
+      "",
+      `origin asked ${whole(origin.asked)}, failed ${whole(origin.failed)}; ${size(bytes.fromCache)} saved, ${size(bytes.fromOrigin)} sent by it`,
+    ),
+    row("", shares.join("  ")),
+    row(
+      "",
+      `${whole(isolates.alive)} isolates, memory ${size(isolates.memoryBytes)} of ${size(isolates.memoryMaxBytes)}`,
+    ),
+  ];
+}
+
+/** A bar for each minute, the newest at the right. */
+function history({ spans, spanMs, to }: SiteStats, columns: number): string[] {
+  if (spans.length === 0) return [];
+  const count = Math.min(15, Math.max(1, columns - 12));
+  const end = Math.floor(Date.parse(to) / spanMs) * spanMs;
+  const at = new Map<number, SpanStats>(spans.map((span) => [Date.parse(span.at), span]));
+  const minutes = Array.from(
+    { length: count },
+    (_, index) => at.get(end - (count - 1 - index) * spanMs)?.requests ?? 0,
+  );
+  const most = Math.max(...minutes, 1);
+  const bars = minutes.map((requests) => (requests === 0 ? " " : BARS[Math.ceil((requests / most) * BARS.length) - 1]));
+  return [`${"a minute".padEnd(10)} ${bars.join("")}`];
+}
+
+function urls(title: string, top: readonly TopUrlStats[] | undefined, weight: (top: TopUrlStats) => string): Line[] {
+  if (!top || top.length === 0) return [];
+  const rows = top.slice(0, 5).map((each) => plain(`  ${weight(each).padStart(14)}  ${printable(each.url)}`));
+  return [plain(""), { text: title, style: "bold" }, ...rows];
+}
+
+function purgeLines(purges: readonly PurgeRecord[]): Line[] {
+  const rows = purges.map(({ seq, at, items, itemCount, by, settled }) => {
+    const more = itemCount > 1 ? ` and ${whole(itemCount - 1)} more` : "";
+    const text = `  ${timeOf(at)}  ${seq}  ${items[0] ?? "everything"}${more}, by ${by}${settled ? "" : ", not settled yet"}`;
+    return plain(printable(text));
+  });
+  return [plain(""), { text: "Purges", style: "bold" }, ...(rows.length > 0 ? rows : [plain("  none yet")])];
+}
+
+function rate(perSecond: number): string {
+  return perSecond >= 100 ? whole(Math.round(perSecond)) : String(Number(perSecond.toPrecision(2)));
+}
+
+/** The time of day on this machine. */
+function timeOf(at: string): string {
+  return new Date(at).toTimeString().slice(0, 8);
+}

@@ -1,0 +1,106 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ConfigFileError } from "../../package/config-file-error.ts";
+import { LOG_WORKER, PurgeLogRuntime } from "../runtime/purge-log-runtime.ts";
+import { simulatedWorker } from "../runtime/simulated-worker.ts";
+import { Cdn } from "./cdn.ts";
+import type { CdnOptions, OriginScript } from "./cdn-options.ts";
+import { roundTripsOf } from "./latency.ts";
+import { Pop } from "./pop.ts";
+import { ScriptedOrigin, type ServerReply } from "./scripted-origin.ts";
+
+/** The time at which a CDN with a scripted origin starts: epoch milliseconds. */
+const SIMULATED_START = Date.UTC(2026, 0, 1, 12);
+
+/** The work of `startCdn`, once all the packages that it needs are known to be installed. */
+export async function assembleCdn<Region extends string>(options: CdnOptions<Region>): Promise<Cdn<Region>> {
+  const { regions = ["local" as Region], isolates = 1, latency = false, publicUrl } = options;
+  const token = options.token ?? randomBytes(24).toString("base64url");
+  const roundTrips = regions.map((region) => roundTripsOf(region, latency));
+  const url = originUrl(options.origin);
+  const clock = { now: url === null ? SIMULATED_START : Date.now() };
+  const origin = url === null ? scriptedOrigin(options.origin as OriginScript | undefined, clock) : null;
+
+  const started: { stop(): Promise<void> }[] = [];
+  const home = await mkdtemp(join(tmpdir(), "tidemark-cdn-"));
+  const removeHome = () => rm(home, { recursive: true, force: true, maxRetries: 5 });
+  try {
+    await origin?.comeUp();
+    const reachedAt = url ?? origin!.url;
+    const worker = await simulatedWorker(options, reachedAt);
+    const variables = {
+      ...worker.variables,
+      TIDEMARK_ORIGIN: reachedAt,
+      TIDEMARK_TOKEN: token,
+      ...(publicUrl === undefined ? {} : { TIDEMARK_PUBLIC_URL: publicUrl }),
+    };
+    const runtime = {
+      ...worker,
+      variables,
+      registry: join(home, "registry"),
+      temporary: home,
+      log: { className: worker.logClass },
+    };
+    const logRuntime = new PurgeLogRuntime({ ...runtime, persist: join(home, "log") }, clock.now);
+    started.push(logRuntime);
+    const popRuntime = { ...runtime, log: { ...runtime.log, of: LOG_WORKER } };
+    const starting = regions.map(async (name, index) => {
+      const pop = await Pop.start({
+        name,
+        isolates,
+        runtime: popRuntime,
+        now: clock.now,
+        roundTrips: roundTrips[index]!,
+        isOriginOnRealTime: origin === null,
+      });
+      started.push(pop);
+      return pop;
+    });
+    const [log, ...outcomes] = await Promise.allSettled([logRuntime.start(), ...starting]);
+    if (log.status === "rejected") throw startError(options, log.reason);
+    const pops = outcomes.map((outcome) => {
+      if (outcome.status === "rejected") throw outcome.reason;
+      return outcome.value;
+    });
+    const site = await pops[0]!.isolate().site();
+    if (site === null) {
+      throw new Error(
+        "The worker did not make its edge with createEdge of tidemark/worker, so it cannot be put on simulated time.",
+      );
+    }
+    await Promise.all(pops.map((pop) => pop.waitForLog()));
+    return new Cdn<Region>({ pops, logRuntime, origin, clock, ...site, token, cleanUp: removeHome });
+  } catch (error) {
+    await Promise.all(started.map((each) => each.stop()));
+    await origin?.goDown();
+    await removeHome();
+    throw error;
+  }
+}
+
+/**
+ * The runtime says that it failed to start, and in the midst of that what a module of the owner's worker has thrown: a
+ * mistake in the site's rules, mostly.
+ */
+function startError({ config }: { readonly config?: string | undefined }, error: unknown): unknown {
+  const message = error instanceof Error ? error.message : "";
+  const thrown = /Uncaught (?:Error: )?(?:SiteError: )?(.+?)(?:\n +at |$)/s.exec(message)?.[1]?.trim();
+  if (config === undefined || thrown === undefined) return error;
+  return new ConfigFileError(`${config}: its worker does not start: ${thrown}`, { cause: error });
+}
+
+/** `null` for a script. */
+function originUrl(origin: string | URL | OriginScript | undefined): string | null {
+  if (typeof origin === "string" || origin instanceof URL) return new URL(origin).origin;
+  return null;
+}
+
+function scriptedOrigin(script: OriginScript = {}, clock: { readonly now: number }): ScriptedOrigin {
+  const origin = new ScriptedOrigin(() => clock.now);
+  for (const [target, replies] of Object.entries(script)) {
+    origin.reply(target, ...(Array.isArray(replies) ? (replies as readonly ServerReply[]) : [replies as ServerReply]));
+  }
+  return origin;
+}

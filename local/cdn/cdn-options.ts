@@ -1,0 +1,41 @@
+import type { SiteInput } from "../../worker/site/site-input.ts";
+import type { Latency } from "./latency.ts";
+import type { ServerReply } from "./scripted-origin.ts";
+
+/** A site as plain data. Its `origin` may be left out: a simulated CDN has one. */
+export type SimulatedSiteInput = Omit<SiteInput, "origin"> & { readonly origin?: string };
+
+/** The replies of a scripted origin by path: one for every request, or several in turn, the last of them from then on. */
+export type OriginScript = Readonly<Record<string, ServerReply | readonly ServerReply[]>>;
+
+export type CdnOptions<Region extends string = string> = CommonOptions<Region> &
+  (
+    | {
+        /** The site's rules as plain data, run by the package's own worker. */
+        readonly site: SimulatedSiteInput;
+        readonly config?: never;
+      }
+    | {
+        /** A file: a `wrangler.toml`, whose `main` is run, or a `tidemark.config.ts`. */
+        readonly config: string;
+        readonly site?: never;
+      }
+  );
+
+interface CommonOptions<Region extends string> {
+  /** The URL of a running site, without a path, or the script of an origin that the CDN starts. Default: an empty script. */
+  readonly origin?: string | URL | OriginScript;
+  /** The names of the PoPs. Default: one, `local`. */
+  readonly regions?: readonly Region[];
+  /** The number of isolates in each PoP. They share its cache. Default 1. */
+  readonly isolates?: number;
+  /**
+   * Round trips to visitors, origin and purge log, in real time: `true` for those of the table `ROUND_TRIPS`, or your
+   * own by region. Default `false`: none.
+   */
+  readonly latency?: Latency;
+  /** The public address for cache keys and for the origin, like `https://www.example.com`. Default: the site's. */
+  readonly publicUrl?: string;
+  /** The token of the control plane. Default: a random one. */
+  readonly token?: string;
+}

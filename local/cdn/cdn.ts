@@ -1,0 +1,234 @@
+import { Agent } from "node:http";
+import { createPurger, type Purger, type PurgerOptions, type Receipt } from "../../sdk/index.ts";
+import type { IsolateStats } from "../../wire/stats.ts";
+import type { PurgeLogRuntime } from "../runtime/purge-log-runtime.ts";
+import { answerFrom, type CdnAnswer } from "./answer.ts";
+import { checkReceipt, checkRequest } from "./check-options.ts";
+import { durationMs, type SimulatedDuration } from "./duration.ts";
+import { exchange } from "./exchange.ts";
+import type { Pop } from "./pop.ts";
+import type { ScriptedOrigin } from "./scripted-origin.ts";
+import { SimulatedLog } from "./simulated-log.ts";
+
+/** A request by a visitor. */
+export interface CdnRequest<Region extends string = string> {
+  /** The region that it arrives in. Default: the first region. */
+  readonly from?: Region;
+  /** The number of the isolate in the PoP that takes it, from 0. Default 0. */
+  readonly isolate?: number;
+  /** Default `GET`. */
+  readonly method?: string;
+  /** The public host. Default: that of `cdn.publicUrl`. */
+  readonly host?: string;
+  readonly fields?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Where the platform sees the visitor: ISO 3166-1 in capitals, like `DE`. Default: it does not know. */
+  readonly country?: string;
+  /** The visitor's address, or that of the proxy in between. Default `192.0.2.7`. */
+  readonly address?: string;
+  /** A token for `Authorization: Bearer`. Default: none. */
+  readonly token?: string;
+  /** A receipt, or its token: the answer shows nothing that the purge removed. Default: none. */
+  readonly after?: Receipt | string;
+}
+
+/** The parts of a CDN; `startCdn` puts them together. */
+export interface CdnParts {
+  readonly pops: readonly Pop[];
+  readonly logRuntime: PurgeLogRuntime;
+  /** `null` if the origin is a URL. */
+  readonly origin: ScriptedOrigin | null;
+  readonly clock: { now: number };
+  readonly publicUrl: string;
+  readonly token: string;
+  /** Whether its isolates keep connections to the log, over which it pushes purges. */
+  readonly isPushedTo: boolean;
+  /** Removes the remaining files once all parts have stopped. */
+  readonly cleanUp: () => Promise<void>;
+}
+
+/** A whole CDN on this machine: PoPs, their purge log, an origin, and a time that moves only when it is told to. */
+export class Cdn<Region extends string = string> implements AsyncDisposable {
+  /** Where visitors find the site: scheme and host, as in cache keys. */
+  readonly publicUrl: string;
+  /** The token for the control plane of every PoP. */
+  readonly token: string;
+  /** The purge log, with the faults that it can have. */
+  readonly log: SimulatedLog;
+  readonly #parts: CdnParts;
+  readonly #pops: ReadonlyMap<string, Pop>;
+  readonly #agent = new Agent({ keepAlive: false });
+  readonly #purgers: Purger[] = [];
+  #purger: Purger | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: CdnParts) {
+    this.#parts = parts;
+    this.publicUrl = parts.publicUrl;
+    this.token = parts.token;
+    this.#pops = new Map(parts.pops.map((pop) => [pop.name, pop]));
+    this.log = new SimulatedLog(parts.logRuntime, parts.pops);
+  }
+
+  get regions(): readonly Region[] {
+    return this.#parts.pops.map(({ name }) => name as Region);
+  }
+
+  /** The CDN's time: epoch milliseconds. A PoP's own clock may be skewed. */
+  get now(): number {
+    return this.#parts.clock.now;
+  }
+
+  /** The scripted origin: its replies, and the record of its requests. Throws if the origin is a URL. */
+  get origin(): ScriptedOrigin {
+    if (this.#parts.origin) return this.#parts.origin;
+    throw new Error(
+      "The origin of this CDN is a URL, so it has no script and no record of requests. Start the CDN with a script instead.",
+    );
+  }
+
+  /** The scripted origin, if there is one. */
+  get scriptedOrigin(): ScriptedOrigin | null {
+    return this.#parts.origin;
+  }
+
+  /** A PoP, with the faults that it can have. Default: the first region's. Throws a `RangeError` for an unknown region. */
+  pop(region?: Region): Pop {
+    const pop = this.#pops.get(region ?? this.regions[0]!);
+    if (!pop) throw new RangeError(`this CDN has no region ${region}: it has ${this.regions.join(", ")}`);
+    return pop;
+  }
+
+  /** The address of a region's PoP, without a trailing slash: for a browser, `fetch`, a backend's `TIDEMARK_ENDPOINT`. */
+  url(region?: Region, isolate = 0): string {
+    return this.pop(region).url(isolate).origin;
+  }
+
+  /** Gets a page. Rejects only if the PoP refuses the connection or closes it before its answer. */
+  get(path: string, request: CdnRequest<Region> = {}): Promise<CdnAnswer> {
+    return this.request(path, request);
+  }
+
+  /** Sends any request. The path is sent exactly as it is given. */
+  async request(path: string, request: CdnRequest<Region> = {}): Promise<CdnAnswer> {
+    checkRequest(path, request);
+    const { from, isolate = 0, method = "GET", host = new URL(this.publicUrl).host, body, country, address } = request;
+    const pop = this.pop(from);
+    const edge = pop.url(isolate);
+    if (pop.isolates > 1) await pop.finishWrites();
+    if (this.#parts.isPushedTo && pop.isBesideLog) await this.#parts.logRuntime.finishPushes();
+    const sent = { method, path, host, fields: fieldsOf(request), ...(body === undefined ? {} : { body }) };
+    const place = JSON.stringify({ colo: pop.colo, country });
+    const fromPlatform = { "mf-cf-blob": place, "cf-connecting-ip": address ?? VISITOR_ADDRESS };
+    const received = await exchange(edge, this.#agent, { ...sent, fields: { ...fromPlatform, ...sent.fields } });
+    const visitor = { ...(country !== undefined && { country }), ...(address !== undefined && { address }) };
+    const answer = answerFrom(received, { region: pop.name, isolate, request: { ...sent, ...visitor } });
+    cdnOfAnswer.set(answer, this);
+    return answer;
+  }
+
+  /** The SDK's client, purging through the first region. */
+  get purger(): Purger {
+    this.#purger ??= this.purgerIn(this.regions[0]!);
+    return this.#purger;
+  }
+
+  /** The SDK's client, purging through one region. It is closed together with the CDN. */
+  purgerIn(region: Region, options: PurgerOptions = {}): Purger {
+    const purger = createPurger({ endpoint: this.url(region), token: this.token, ...options });
+    this.#purgers.push(purger);
+    return purger;
+  }
+
+  /** Moves the time of all PoPs and the log, by `"90s"` or `"1h"` for instance. However long that is, it is done at once. */
+  async advance(by: SimulatedDuration): Promise<void> {
+    const ms = durationMs(by);
+    if (ms < 0) {
+      throw new RangeError(
+        `advance(${JSON.stringify(by)}): time does not go back. cdn.skew can put one PoP's clock behind.`,
+      );
+    }
+    await this.#moveTime(ms);
+  }
+
+  /** Moves the time until a purge has settled: by `settlesInMs`, or less if the isolates confirm it before. */
+  async settle(
+    receipt: Pick<Receipt, "settlesInMs"> & Partial<Pick<Receipt, "seq" | "maySettleSooner">>,
+  ): Promise<void> {
+    checkReceipt(receipt);
+    const { settlesInMs, seq, maySettleSooner } = receipt;
+    const { logRuntime } = this.#parts;
+    let leftMs = settlesInMs;
+    if (maySettleSooner && seq !== undefined) {
+      await logRuntime.finishPushes();
+      for (let stepMs = FIRST_STEP_MS; stepMs < leftMs; stepMs *= 2) {
+        await this.#moveTime(stepMs);
+        leftMs -= stepMs;
+        if (await logRuntime.hasSettled(seq)) return;
+      }
+    }
+    await this.#moveTime(leftMs);
+  }
+
+  /** Puts one PoP's clock ahead of the CDN's time, or behind it: `"2s"`, `"-1h"`. `"0s"` puts it right. */
+  async skew(region: Region, by: SimulatedDuration): Promise<void> {
+    await this.pop(region).skew(by);
+  }
+
+  /** The counters of one isolate since it started: `GET /_tidemark/stats?scope=isolate`. */
+  async stats(region?: Region, isolate = 0): Promise<IsolateStats> {
+    const from = region === undefined ? {} : { from: region };
+    const answer = await this.request("/_tidemark/stats?scope=isolate", { ...from, isolate, token: this.token });
+    if (answer.status !== 200) {
+      throw new Error(`GET /_tidemark/stats?scope=isolate was answered with ${answer.status}, not 200: ${answer.body}`);
+    }
+    return JSON.parse(answer.body) as IsolateStats;
+  }
+
+  /** Stops everything. No process, port, file or handle is left. */
+  close(): Promise<void> {
+    this.#closing ??= this.#stopAll();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #moveTime(ms: number): Promise<void> {
+    this.#parts.clock.now += ms;
+    const { pops, logRuntime } = this.#parts;
+    await logRuntime.setTime(this.now); // before the isolates renew what it grants
+    await Promise.all(pops.map((pop) => pop.setTime(this.now)));
+  }
+
+  async #stopAll(): Promise<void> {
+    const { pops, logRuntime, origin, cleanUp } = this.#parts;
+    this.#agent.destroy();
+    const purgers = this.#purgers.map((purger) => purger.close());
+    await Promise.all([...pops.map((pop) => pop.stop()), logRuntime.stop(), origin?.goDown()]);
+    await Promise.all(purgers);
+    await cleanUp();
+  }
+}
+
+/** The time until a purge has settled is found in steps: this one, and each twice as long as the one before. Milliseconds. */
+const FIRST_STEP_MS = 100;
+
+/** A visitor's address, from the range for examples (RFC 5737). */
+const VISITOR_ADDRESS = "192.0.2.7";
+
+const cdnOfAnswer = new WeakMap<CdnAnswer, Cdn>();
+
+/** The CDN that gave an answer; `undefined` for an answer from elsewhere. */
+export function cdnOf(answer: CdnAnswer): Cdn | undefined {
+  return cdnOfAnswer.get(answer);
+}
+
+function fieldsOf({ fields = {}, token, after }: CdnRequest): Record<string, string> {
+  return {
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(after === undefined ? {} : { "tidemark-after": typeof after === "string" ? after : after.token }),
+    ...fields,
+  };
+}

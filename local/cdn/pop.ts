@@ -1,0 +1,203 @@
+import type { AnswersToLose, ClockAndNetwork, LogConnections } from "../runtime/harness-protocol.ts";
+import { startWorkerGroup, type WorkerGroup, type WorkerGroupOptions } from "../runtime/miniflare.ts";
+import { SimulatedIsolate } from "../runtime/simulated-isolate.ts";
+import { durationMs, type SimulatedDuration } from "./duration.ts";
+import type { RoundTrips } from "./latency.ts";
+
+export interface PopOptions {
+  readonly name: string;
+  /** How many isolates share its cache. */
+  readonly isolates: number;
+  readonly runtime: Omit<WorkerGroupOptions, "workers">;
+  /** The CDN's time: epoch milliseconds. */
+  readonly now: number;
+  readonly roundTrips: RoundTrips;
+  readonly isOriginOnRealTime: boolean;
+}
+
+/** A point of presence: a runtime with a cache that its isolates share, and the faults that it can have. */
+export class Pop {
+  /** The region's name. */
+  readonly name: string;
+  /** Its name as Cloudflare writes it: in upper case. */
+  readonly colo: string;
+  readonly #group: WorkerGroup;
+  readonly #isolates: readonly SimulatedIsolate[];
+  readonly #isOriginOnRealTime: boolean;
+  #network: Omit<ClockAndNetwork, "now" | "originNow">;
+  #cdnNow: number;
+  #skewMs = 0;
+
+  private constructor(
+    { name, now, roundTrips, isOriginOnRealTime }: PopOptions,
+    group: WorkerGroup,
+    isolates: readonly SimulatedIsolate[],
+  ) {
+    this.name = name;
+    this.colo = name.toUpperCase();
+    this.#group = group;
+    this.#isolates = isolates;
+    this.#isOriginOnRealTime = isOriginOnRealTime;
+    this.#network = { ...roundTrips, isLogReachable: true };
+    this.#cdnNow = now;
+  }
+
+  static async start(options: PopOptions): Promise<Pop> {
+    const { name, runtime } = options;
+    const workers = Array.from({ length: options.isolates }, (_, index) => `${name}-${index}`);
+    const group = await startWorkerGroup({ ...runtime, workers });
+    const isolates = await Promise.all(workers.map((each) => SimulatedIsolate.of(group, each)));
+    const pop = new Pop(options, group, isolates);
+    try {
+      await pop.#applyClockAndNetwork();
+      await pop.heal();
+      return pop;
+    } catch (error) {
+      await pop.stop();
+      throw error;
+    }
+  }
+
+  /** The number of its isolates. */
+  get isolates(): number {
+    return this.#isolates.length;
+  }
+
+  /** The time of this PoP's clock: epoch milliseconds. */
+  get now(): number {
+    return this.#cdnNow + this.#skewMs;
+  }
+
+  /** One of its isolates. Default: the first. Throws a `RangeError` for a number that it does not have. */
+  isolate(number = 0): SimulatedIsolate {
+    const isolate = this.#isolates[number];
+    if (!isolate)
+      throw new RangeError(`${this.name} has no isolate ${number}: it has ${this.isolates}, numbered from 0`);
+    return isolate;
+  }
+
+  /** The address at which visitors reach one of its isolates. */
+  url(isolate = 0): URL {
+    return this.isolate(isolate).proxy.url;
+  }
+
+  /** Sets the CDN's time. This PoP's clock differs from it by its skew. */
+  async setTime(now: number): Promise<void> {
+    this.#cdnNow = now;
+    await this.#applyClockAndNetwork();
+  }
+
+  /** Puts this PoP's clock ahead of the CDN's time, or behind it: `"2s"`, `"-1h"`. `"0s"` puts it right. */
+  async skew(by: SimulatedDuration): Promise<void> {
+    this.#skewMs = durationMs(by);
+    await this.#applyClockAndNetwork();
+  }
+
+  /** Refuses all connections of visitors. It keeps its cache and memory, and still reaches the origin and the log. */
+  async partition(): Promise<void> {
+    await Promise.all(this.#isolates.map(({ proxy }) => proxy.close()));
+  }
+
+  /** Accepts the connections of visitors again, on the same ports. */
+  async heal(): Promise<void> {
+    await Promise.all(this.#isolates.map(({ proxy }) => proxy.open()));
+  }
+
+  /** From now on every call of this PoP to the purge log fails. */
+  async cutFromLog(): Promise<void> {
+    this.#network = { ...this.#network, isLogReachable: false };
+    await this.#applyClockAndNetwork();
+  }
+
+  /** Calls of this PoP reach the purge log again. */
+  async reconnectToLog(): Promise<void> {
+    this.#network = { ...this.#network, isLogReachable: true };
+    await this.#applyClockAndNetwork();
+  }
+
+  /**
+   * Each isolate loses this many of the next answers of the origin or the log. The request has been carried out, but
+   * the isolate does not learn of it. `loseAnswers({})` loses no more.
+   */
+  async loseAnswers({ origin = 0, log = 0 }: Partial<AnswersToLose>): Promise<void> {
+    await Promise.all(this.#isolates.map((isolate) => isolate.loseAnswers({ origin, log })));
+  }
+
+  /** The isolate loses its memory: stored responses, view, lease, fetches under way, counters. The PoP's cache stays. */
+  async killIsolate(number = 0): Promise<void> {
+    await this.finishWrites();
+    await this.isolate(number).kill();
+  }
+
+  /** Empties the cache that the isolates share. The isolates keep their memory. */
+  async emptyCache(): Promise<void> {
+    await this.finishWrites();
+    await this.#group.emptyCache();
+  }
+
+  /** Ends the whole runtime and starts it again. The memory of all isolates is lost; the cache stays. */
+  async restart(): Promise<void> {
+    await this.finishWrites();
+    const reachedLog = await this.isolate().reachesLog();
+    await this.#group.restart();
+    await Promise.all(this.#isolates.map((isolate) => isolate.reconnect(this.#group)));
+    await this.#applyClockAndNetwork();
+    if (reachedLog) await this.waitForLog();
+  }
+
+  /** Resolves once every fetched response that is stored is in the cache, where the other isolates find it. */
+  async finishWrites(): Promise<void> {
+    await Promise.all(this.#isolates.map((isolate) => isolate.finishWrites()));
+  }
+
+  /** Resolves once all background work has ended: refreshes of stale pages, and writes to the cache. */
+  async finishWork(): Promise<void> {
+    await Promise.all(this.#isolates.map((isolate) => isolate.finishWork()));
+  }
+
+  /**
+   * The connections of one isolate to the purge log, which it has where the site sets `purge.push`: how many are open, how
+   * many were opened and lost since the isolate started, and how many pushes have reached it.
+   */
+  logConnections(isolate = 0): Promise<LogConnections> {
+    return this.isolate(isolate).logConnections();
+  }
+
+  /** Every isolate loses its connections to the purge log. The log is told nothing, and later requests open others. */
+  async loseLogConnections(): Promise<void> {
+    await Promise.all(this.#isolates.map((isolate) => isolate.loseLogConnections()));
+  }
+
+  /** Whether a message between it and the purge log takes no time. */
+  get isBesideLog(): boolean {
+    return this.#network.logMs === 0;
+  }
+
+  /** Resolves once its isolates reach the purge log, which a runtime finds a little after it has started. */
+  async waitForLog(): Promise<void> {
+    await Promise.all(this.#isolates.map(waitForLog));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#isolates.map(({ proxy }) => proxy.close()));
+    await this.#group.stop();
+  }
+
+  async #applyClockAndNetwork(): Promise<void> {
+    const originNow = this.#isOriginOnRealTime ? this.#cdnNow : null;
+    const clockAndNetwork = { ...this.#network, now: this.now, originNow };
+    await Promise.all(this.#isolates.map((isolate) => isolate.setClockAndNetwork(clockAndNetwork)));
+  }
+}
+
+/** The longest that a runtime may take to find the purge log, in real milliseconds. */
+const FIND_LOG_MS = 10_000;
+
+async function waitForLog(isolate: SimulatedIsolate): Promise<void> {
+  const startedAt = performance.now();
+  while (!(await isolate.reachesLog())) {
+    if (performance.now() - startedAt > FIND_LOG_MS) {
+      throw new Error(`the isolate ${isolate.name} did not reach the purge log within ${FIND_LOG_MS / 1000} s`);
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { build, type Plugin } from "esbuild";
+import { ConfigFileError } from "../../package/config-file-error.ts";
+import { formatMessage, ownWorker } from "../runtime/bundle.ts";
+
+/** The part of a site that the harness reads; the worker reads the rest itself. */
+export interface ConfiguredSite {
+  readonly origin: string;
+  readonly dashboard: boolean;
+}
+
+/** Stands in for the runtime's own modules, which the worker's code imports and Node does not have. None of it is run. */
+const withoutRuntime: Plugin = {
+  name: "without-runtime",
+  setup(build) {
+    build.onResolve({ filter: /^cloudflare:/ }, ({ path }) => ({ path, namespace: "runtime" }));
+    build.onLoad({ filter: /.*/, namespace: "runtime" }, () => ({
+      contents: "export class DurableObject {} export class RpcTarget {}",
+    }));
+  },
+};
+
+/**
+ * Node has URLPattern since version 24. On an older one the patterns of routes are not checked here, but by the worker
+ * when it starts.
+ */
+const OWN_URL_PATTERN = "const URLPattern = globalThis.URLPattern ?? class {};";
+
+/** Reads and checks the site's rules. Throws `ConfigFileError`. */
+export async function loadSite(file: string): Promise<ConfiguredSite> {
+  if (!existsSync(file)) {
+    throw new ConfigFileError(
+      `there is no ${file}. Name another file with --config, or write one as the README shows.`,
+    );
+  }
+  let module: { default?: unknown };
+  try {
+    const options = { bundle: true, write: false, format: "esm", platform: "neutral", logLevel: "silent" } as const;
+    const result = await build({
+      ...options,
+      banner: { js: OWN_URL_PATTERN },
+      entryPoints: [resolve(file)],
+      plugins: [ownWorker, withoutRuntime],
+    });
+    const code = Buffer.from(result.outputFiles[0]!.text).toString("base64");
+    module = (await import(`data:text/javascript;base64,${code}`)) as { default?: unknown };
+  } catch (error) {
+    throw new ConfigFileError(`${file}: ${reasonOf(error)}`, { cause: withoutData(error) });
+  }
+  const site = module.default as Partial<ConfiguredSite> | undefined;
+  if (typeof site?.origin !== "string") {
+    throw new ConfigFileError(`${file}: the file must end in export default defineSite({ origin: …, … })`);
+  }
+  return { origin: site.origin, dashboard: site.dashboard !== false };
+}
+
+/** Each frame of the stack in the imported code is a `data:` URL with all of that code, and says nothing to a reader. */
+function withoutData(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const lines = error.stack?.split("\n") ?? [];
+  error.stack = lines.filter((line) => !line.includes("data:text/javascript;base64,")).join("\n");
+  return error;
+}
+
+function reasonOf(error: unknown): string {
+  const { errors, message } = error as { errors?: unknown; message: string };
+  const isBuildFailure = Array.isArray(errors) && errors.every((each) => typeof each === "object" && "text" in each);
+  return isBuildFailure ? `\n${errors.map(formatMessage).join("\n")}` : message;
+}

@@ -1,0 +1,217 @@
+import { rmSync } from "node:fs";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { SimulatedRegion } from "../../wire/simulated-regions.ts";
+import { roundTripsOf } from "../cdn/latency.ts";
+import { loadSite } from "../config/config-file.ts";
+import { watchWorker } from "../runtime/bundle.ts";
+import { type EdgeRuntime, type EdgeWorker, startEdgeRuntime, startWorkerGroup } from "../runtime/miniflare.ts";
+import { LOG_WORKER } from "../runtime/purge-log-runtime.ts";
+import { DEV_COMPATIBILITY_FLAGS, devEntry, devEntryWithoutRules } from "./entry.ts";
+import { freeHosts } from "./ports.ts";
+import { cityOf } from "./regions.ts";
+import { readEntry } from "./request-log.ts";
+import { type DevSettings, LOGIN_CODE_USED, type LogEntry } from "./request-log-entry.ts";
+
+/** One edge: its port, and the region that it stands for, which is `null` if it is the only edge. */
+export interface DevPop {
+  readonly region: string | null;
+  readonly port: number;
+}
+
+export interface DevEdgeOptions {
+  /** The file with the site's rules; `null` for none. */
+  readonly configFile: string | null;
+  readonly origin: string;
+  readonly token: string;
+  /** One edge without a region, or one for each region. Those with a region share a purge log. */
+  readonly pops: readonly DevPop[];
+  /** The public scheme and host; `null` for the site's own or, if it names none, those of the first edge. */
+  readonly publicUrl: string | null;
+  /** The code of a link that logs in at the dashboard of the first edge, once; `null` for none. */
+  readonly loginCode: string | null;
+  /** Whether calls take as long as over public networks. Only for regions of the table `ROUND_TRIPS`. */
+  readonly latency: boolean;
+  /** A folder for cache and purges; `null` to keep neither. */
+  readonly persist: string | null;
+  /** Receives each request and purge. */
+  readonly onEntry: (entry: LogEntry, region: string | null) => void;
+  /** Receives a line for the person at the terminal. */
+  readonly printLine: (line: string) => void;
+}
+
+export interface DevEdge {
+  stop(): Promise<void>;
+}
+
+/** Starts the edges, and reloads them whenever the config, or a file that it imports, changes. */
+export async function startDevEdge(options: DevEdgeOptions): Promise<DevEdge> {
+  const { configFile, origin, printLine } = options;
+  const hosts = await Promise.all(options.pops.map(({ port }) => freeHosts(port)));
+  const home = await mkdtemp(join(tmpdir(), "tidemark-dev-"));
+  const cleanUp = () => rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  process.once("exit", cleanUp); // In case a signal ends the process before `stop`.
+  let group: EdgeGroup | undefined;
+  const started = Promise.withResolvers<void>();
+  // Each build waits for the one before it, so that no reload overtakes another.
+  let work: Promise<void> = Promise.resolve();
+  const runScript = async (script: string) => {
+    if (group) {
+      if (configFile !== null) await loadSite(configFile);
+      await group.reload(script);
+      printLine(`${configFile} has changed: its rules are in force. Stored responses keep their lifetimes and tags.`);
+    } else {
+      group = await EdgeGroup.start(script, hosts, home, options);
+      started.resolve();
+    }
+  };
+  const watching = await watchWorker(
+    configFile === null ? devEntryWithoutRules(origin) : devEntry(configFile),
+    (script) => {
+      work = work
+        .then(() => runScript(script))
+        .catch((error: Error) => {
+          started.reject(error);
+          if (group) printLine(`${error.message}\nThe earlier rules stay in force.`);
+        });
+    },
+    (errors) => {
+      started.reject(new Error(errors));
+      if (group) printLine(`${configFile}: ${errors}\nThe earlier rules stay in force.`);
+    },
+  );
+  const stop = async () => {
+    await watching.stop();
+    await work;
+    await group?.stop();
+    await rm(home, { recursive: true, force: true, maxRetries: 5 });
+    process.off("exit", cleanUp);
+  };
+  try {
+    await started.promise;
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { stop };
+}
+
+/** All edges of the command, with the purge log that they share if there are several. */
+class EdgeGroup {
+  readonly #stops: (() => Promise<void>)[] = [];
+  readonly #edges: { readonly runtime: EdgeRuntime; readonly pop: DevPop }[] = [];
+  readonly #options: DevEdgeOptions;
+  #isCodeUsed = false;
+
+  private constructor(options: DevEdgeOptions) {
+    this.#options = options;
+  }
+
+  static async start(
+    script: string,
+    hosts: readonly (readonly string[])[],
+    home: string,
+    options: DevEdgeOptions,
+  ): Promise<EdgeGroup> {
+    const group = new EdgeGroup(options);
+    try {
+      await group.#start(script, hosts, home);
+      return group;
+    } catch (error) {
+      await group.stop();
+      throw error;
+    }
+  }
+
+  async #start(script: string, hosts: readonly (readonly string[])[], home: string): Promise<void> {
+    const { pops, persist, onEntry, printLine } = this.#options;
+    const isShared = pops[0]!.region !== null;
+    const registry = join(home, "registry");
+    if (isShared) await this.#startLog(script, registry, home);
+    const starting = pops.map(async (pop, index) => {
+      const { region, port } = pop;
+      const runtime = await startEdgeRuntime(this.#worker(script, pop), {
+        port,
+        hosts: hosts[index]!,
+        temporary: home,
+        compatibilityFlags: DEV_COMPATIBILITY_FLAGS,
+        name: region === null ? "edge" : `edge-${region}`,
+        ...(isShared && { log: { of: LOG_WORKER, registry } }),
+        ...(persist !== null && { persist: await folder(persist, region ?? "edge") }),
+        onLine: (line) => {
+          if (line === LOGIN_CODE_USED) {
+            this.#isCodeUsed = true; // the next reload starts the worker anew, which would not know it
+            return printLine("Logged in at the dashboard; the link is used up.");
+          }
+          const entry = readEntry(line);
+          if (entry) onEntry(entry, region);
+          else printLine(region === null ? line : `${region}  ${line}`);
+        },
+      });
+      this.#stops.push(() => runtime.stop());
+      this.#edges.push({ runtime, pop });
+    });
+    for (const outcome of await Promise.allSettled(starting)) {
+      if (outcome.status === "rejected") throw outcome.reason;
+    }
+  }
+
+  async reload(script: string): Promise<void> {
+    await Promise.all(this.#edges.map(({ runtime, pop }) => runtime.reload(this.#worker(script, pop))));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#stops.map((stop) => stop()));
+  }
+
+  /** The log does not depend on the rules, so it keeps running when they change. */
+  async #startLog(script: string, registry: string, home: string): Promise<void> {
+    const { persist, pops } = this.#options;
+    const log = await startWorkerGroup({
+      ...this.#worker(script, pops[0]!),
+      workers: [LOG_WORKER],
+      registry,
+      temporary: home,
+      log: { className: "PurgeLog" },
+      bindings: { compatibilityFlags: [...DEV_COMPATIBILITY_FLAGS] },
+      ...(persist !== null && { persist: await folder(persist, LOG_WORKER) }),
+    });
+    this.#stops.push(() => log.stop());
+  }
+
+  #worker(script: string, { region, port }: DevPop): EdgeWorker {
+    const { origin, token, publicUrl, latency, pops, loginCode } = this.#options;
+    const { originMs, logMs } = roundTripsOf(region ?? "", region !== null && latency);
+    const settings: DevSettings = {
+      originMs,
+      logMs,
+      isLogElsewhere: region !== null,
+      publicUrl: region === null ? null : `http://localhost:${pops[0]!.port}`,
+      loginCode: this.#isCodeUsed || port !== pops[0]!.port ? null : loginCode,
+      regions: pops.flatMap((pop) => (pop.region === null ? [] : [simulatedRegion(pop.region, pop.port, latency)])),
+    };
+    return {
+      script,
+      variables: {
+        TIDEMARK_ORIGIN: origin,
+        TIDEMARK_TOKEN: token,
+        TIDEMARK_HOSTS: "*",
+        TIDEMARK_CLIENT_ADDRESS: "127.0.0.1",
+        ...(publicUrl !== null && { TIDEMARK_PUBLIC_URL: publicUrl }),
+        DEV: settings,
+      },
+    };
+  }
+}
+
+function simulatedRegion(region: string, port: number, latency: boolean): SimulatedRegion {
+  const { clientMs, originMs } = roundTripsOf(region, latency);
+  return { region, city: cityOf(region), port, clientMs, originMs };
+}
+
+async function folder(parent: string, name: string): Promise<string> {
+  const path = join(parent, name);
+  await mkdir(path, { recursive: true });
+  return path;
+}

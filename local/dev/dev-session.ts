@@ -1,0 +1,113 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
+import { loadSite } from "../config/config-file.ts";
+import type { DemoSite } from "./demo-site.ts";
+import { type DevEdge, type DevEdgeOptions, type DevPop, startDevEdge } from "./dev-edge.ts";
+import { DevError } from "./dev-error.ts";
+import { MAX_PORT, PortTaken } from "./ports.ts";
+import { addressOf, type Welcome } from "./welcome.ts";
+
+/** The settings of the dev command. */
+export interface DevSessionOptions extends Pick<DevEdgeOptions, "publicUrl" | "latency" | "onEntry" | "printLine"> {
+  /** Default: the origin of the config. */
+  readonly origin: string | undefined;
+  /** The port of the first region; the others follow it. */
+  readonly firstPort: number;
+  /** Default: `tidemark.config.ts`. */
+  readonly config: string | undefined;
+  /** Default: one edge without a region. */
+  readonly regions: readonly string[] | undefined;
+  /** Whether cache and purges are kept over a restart. */
+  readonly persists: boolean;
+  /** Default: a random one. */
+  readonly token: string | undefined;
+}
+
+/** A running edge, and the demo site behind it if it fronts that. */
+export interface DevSession {
+  readonly welcome: Welcome;
+  stop(): Promise<void>;
+}
+
+/** Starts the edge, and the demo if it is the origin. Throws `DevError` or `ConfigFileError`, and leaves nothing then. */
+export async function startDevSession(options: DevSessionOptions, demoSite: DemoSite | null): Promise<DevSession> {
+  const { publicUrl, latency, onEntry, printLine } = options;
+  const pops = popsOf(options.regions, options.firstPort);
+  const { configFile, origin: chosenOrigin, hasDashboard } = await chooseSite(options, demoSite);
+  const token = options.token ?? randomBytes(24).toString("base64url");
+  const loginCode = hasDashboard ? randomBytes(16).toString("base64url") : null;
+  const persist = options.persists ? join(dirname(configFile ?? "."), ".tidemark", "dev") : null;
+
+  const demoEdge = {
+    endpoint: addressOf(pops[0]!),
+    token,
+    ports: pops.map(({ port }) => port),
+    publicHost: publicUrl && new URL(publicUrl).hostname,
+  };
+  const demo = chosenOrigin === demoSite?.origin ? await demoSite.start(demoEdge, printLine) : null;
+  const origin = demo?.origin ?? chosenOrigin;
+  let edge: DevEdge;
+  try {
+    const where = { configFile, origin, token, loginCode, pops, publicUrl, latency, persist };
+    edge = await startDevEdge({ ...where, onEntry, printLine });
+  } catch (error) {
+    await demo?.stop();
+    throw error instanceof PortTaken ? new DevError(portTakenMessage(error, pops)) : error;
+  }
+  const isTokenGiven = options.token !== undefined;
+  return {
+    welcome: { pops, latency, origin, configFile, publicUrl, persist, token, isTokenGiven, loginCode, demo },
+    stop: async () => {
+      await edge.stop();
+      await demo?.stop();
+    },
+  };
+}
+
+/** The first region listens on the port that was asked for, and the others on the ports after it. */
+function popsOf(regions: readonly string[] | undefined, firstPort: number): readonly DevPop[] {
+  const pops = (regions ?? [null]).map((region, index) => ({ region, port: firstPort + index }));
+  if (pops.at(-1)!.port > MAX_PORT) {
+    throw new DevError(
+      `${pops.length} regions need as many ports, and there are not that many from ${firstPort} on: choose a lower --port.`,
+    );
+  }
+  return pops;
+}
+
+function portTakenMessage({ port }: PortTaken, pops: readonly DevPop[]): string {
+  const region = pops.find((pop) => pop.port === port)?.region ?? null;
+  const purpose = region === null ? "" : `, where ${region} would listen`;
+  return `port ${port} is taken${purpose}. Stop what listens there, or choose another port with --port.`;
+}
+
+interface ChosenSite {
+  /** `null` if there are no rules, so that the origin's fields decide alone. */
+  readonly configFile: string | null;
+  readonly origin: string;
+  readonly hasDashboard: boolean;
+}
+
+/** Finds rules and origin. The rules of the demo apply to the demo alone: any other origin is fronted without them. */
+async function chooseSite({ config, origin }: DevSessionOptions, demoSite: DemoSite | null): Promise<ChosenSite> {
+  const configFile = config ?? DEFAULT_CONFIG;
+  const isMissing = config === undefined && !existsSync(configFile);
+  if (origin !== undefined && isMissing) return { configFile: null, origin, hasDashboard: true };
+  if (isMissing) {
+    throw new DevError(
+      `there is no ${DEFAULT_CONFIG} here, and no --origin. Name the site to front, like --origin http://localhost:8000, ` +
+        "or a file with its rules, with --config FILE. npx tidemark init writes one.",
+    );
+  }
+  const site = await loadSite(configFile);
+  const chosenOrigin = origin ?? site.origin;
+  const isForTheDemo = config === undefined && site.origin === demoSite?.origin;
+  const isWithoutRules = isForTheDemo && chosenOrigin !== site.origin;
+  return {
+    configFile: isWithoutRules ? null : configFile,
+    origin: chosenOrigin,
+    hasDashboard: isWithoutRules || site.dashboard,
+  };
+}

@@ -1,0 +1,68 @@
+import type { SimulatedRegion } from "../../wire/simulated-regions.ts";
+
+/** One request to an edge of the dev command. It has no field values, so nothing in it is secret. */
+export interface RequestEntry {
+  readonly kind: "request";
+  readonly method: string;
+  /** Path and query of the request. */
+  readonly path: string;
+  readonly status: number;
+  /** `null` if the edge made the answer itself; `detail` then says why. */
+  readonly xCache: string | null;
+  readonly detail: string | null;
+  readonly ageS: number | null;
+  /** How long a hit stays fresh; negative once it is stale. `null` if the answer does not say. */
+  readonly ttlS: number | null;
+  /** Whether the origin's answer was stored. */
+  readonly stored: boolean;
+  /** Milliseconds to the head of the answer. */
+  readonly ms: number;
+  /** The part of them spent on the origin; `null` if the origin was not asked. */
+  readonly originMs: number | null;
+}
+
+/** One purge at an edge of the dev command. */
+export interface PurgeEntry {
+  readonly kind: "purge";
+  readonly method: string;
+  readonly status: number;
+  /** The purged items: `/path`, `tag:a`, `prefix:/shop`, `host:m.example.com`, `everything`. Empty if it was refused. */
+  readonly purged: readonly string[];
+  /** `null` if the purge was refused. */
+  readonly seq: number | null;
+  readonly settlesInMs: number | null;
+  readonly ms: number;
+}
+
+/** The end of a purge, where the site has `purge.push`. */
+export interface SettledEntry {
+  readonly kind: "settled";
+  readonly seq: number;
+  /** Milliseconds since the purge was sent. */
+  readonly afterMs: number;
+  /** `confirmations`: all isolates with a lease have confirmed it. `clock`: their leases have run out. */
+  readonly by: "confirmations" | "clock";
+}
+
+export type LogEntry = RequestEntry | PurgeEntry | SettledEntry;
+
+/** The beginning of a line of the worker that is an entry; JSON follows it. */
+export const ENTRY_PREFIX = "tidemark-request-log ";
+
+/** The variable `DEV` of the dev command's worker. */
+export interface DevSettings {
+  /** Round trips in milliseconds; 0 adds none. */
+  readonly originMs: number;
+  readonly logMs: number;
+  /** True if the purge log runs in another runtime, which this one finds a little after its start. */
+  readonly isLogElsewhere: boolean;
+  /** The public address of a site that names none; `null` for the address that each request came to. */
+  readonly publicUrl: string | null;
+  /** The code that logs in at the dashboard, once; `null` for none. */
+  readonly loginCode: string | null;
+  /** All regions of the command; none if it runs one edge without a region. */
+  readonly regions: readonly SimulatedRegion[];
+}
+
+/** The line of the worker that says that the code has been used. */
+export const LOGIN_CODE_USED = "tidemark-login-code-used";

@@ -1,0 +1,82 @@
+import leven from "leven";
+import type { CdnAnswer } from "../cdn/answer.ts";
+import { type Cdn, cdnOf } from "../cdn/cdn.ts";
+import { originRecord } from "./origin-record.ts";
+
+/** How an answer came about, for the message of a failing test: the facts in which somebody looks for the cause. */
+export async function explanation(answer: CdnAnswer): Promise<string> {
+  const { request, region, isolate, status, xCache, cacheStatus } = answer;
+  const from = isolate === 0 ? region : `${region}, isolate ${isolate}`;
+  const lines: [name: string, value: string][] = [
+    ["request", `${request.method} ${request.path} from ${from}`],
+    ["answer", `${status}, X-Cache ${xCache ?? "none"}, ${JSON.stringify(shortened(answer.body))}`],
+    ["Cache-Status", cacheStatus ?? "none"],
+  ];
+  const cdn = cdnOf(answer);
+  if (cdn) lines.push(...(await keyLines(cdn, answer)), ["the origin saw", originRecord(cdn, request.path)]);
+  return linesOf(lines);
+}
+
+/** The facts of a response that `fetch` got. */
+export interface ResponseFacts {
+  readonly status: number;
+  readonly url: string;
+  readonly xCache: string | null;
+  readonly cacheStatus: string | null;
+  readonly ageSeconds: number | null;
+}
+
+/** The same for a response that `fetch` got, of which less is known. */
+export function explanationOfResponse({ status, url, xCache, cacheStatus, ageSeconds }: ResponseFacts): string {
+  return linesOf([
+    ["response", url === "" ? `${status}` : `${status} from ${url}`],
+    ["X-Cache", xCache ?? "none"],
+    ["Cache-Status", cacheStatus ?? "none"],
+    ["Age", ageSeconds === null ? "none" : `${ageSeconds} s`],
+  ]);
+}
+
+function linesOf(lines: readonly [name: string, value: string][]): string {
+  return lines.map(([name, value]) => `  ${name.padEnd("nearest known key".length)}  ${value}`).join("\n");
+}
+
+async function keyLines(cdn: Cdn, { request, region, isolate }: CdnAnswer): Promise<[name: string, value: string][]> {
+  if (request.method !== "GET" && request.method !== "HEAD") {
+    return [["key", `none: a ${request.method} is not looked up`]];
+  }
+  const scheme = new URL(cdn.publicUrl).protocol;
+  const { key } = await cdn
+    .pop(region)
+    .isolate(isolate)
+    .keys(`${scheme}//${request.host}${request.path}`, request.fields ?? {});
+  if (key === null) return [["key", "none: not looked up"]];
+  const known = await knownKeys(cdn);
+  const regions = known.get(key);
+  known.delete(key);
+  const [nearest] = [...known.keys()].sort((a, b) => leven(a, key) - leven(b, key));
+  return [
+    ["key", regions ? `${key}, now stored in ${regions.join(", ")}` : key],
+    ["nearest known key", nearest === undefined ? "none" : `${nearest}, stored in ${known.get(nearest)!.join(", ")}`],
+  ];
+}
+
+/** Each key that is stored somewhere, with its regions. */
+async function knownKeys(cdn: Cdn): Promise<Map<string, string[]>> {
+  const known = new Map<string, string[]>();
+  for (const region of cdn.regions) {
+    for (const stored of await storedIn(cdn, region)) known.set(stored, [...(known.get(stored) ?? []), region]);
+  }
+  return known;
+}
+
+async function storedIn(cdn: Cdn, region: string): Promise<Set<string>> {
+  const pop = cdn.pop(region);
+  await pop.finishWrites();
+  const numbers = Array.from({ length: pop.isolates }, (_, number) => number);
+  const keys = await Promise.all(numbers.map((number) => pop.isolate(number).keys(cdn.publicUrl, {})));
+  return new Set(keys.flatMap(({ stored }) => stored));
+}
+
+function shortened(body: string): string {
+  return body.length > 60 ? `${body.slice(0, 59)}…` : body;
+}

@@ -1,0 +1,121 @@
+import { existsSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { type BuildOptions, build, type Plugin } from "esbuild";
+import { ConfigFileError } from "../../package/config-file-error.ts";
+import { moduleBeside } from "../../package/own-package.ts";
+import type { SimulatedSiteInput } from "../cdn/cdn-options.ts";
+import { rerunOnChange } from "../cdn/vitest-watch.ts";
+import { loadSite } from "../config/config-file.ts";
+import { isWranglerConfig, readWranglerConfig } from "../config/wrangler-config.ts";
+import { type EntryCode, formatMessage, WORKER_OPTIONS } from "./bundle.ts";
+import type { EdgeWorker } from "./miniflare.ts";
+
+/** The worker of every isolate and of the purge log in a simulated CDN. */
+export interface SimulatedWorker extends EdgeWorker {
+  readonly logClass: string;
+  /** The other bindings of an owner's worker, in Miniflare's words. */
+  readonly bindings?: object;
+}
+
+/** The package's worker for a site as plain data, or an owner's own worker or site from a config file. */
+export async function simulatedWorker(
+  given: { readonly site: SimulatedSiteInput } | { readonly config: string },
+  origin: string,
+): Promise<SimulatedWorker> {
+  if ("site" in given) {
+    const script = await bundledOnce(VIRTUAL_TIME, { entryPoints: [VIRTUAL_TIME] });
+    return { script, variables: { SITE: { ...given.site, origin } }, logClass: "PurgeLog" };
+  }
+  const file = resolve(given.config);
+  rerunOnChange([file]); // Also if it cannot be read: an edit may put it right.
+  if (!existsSync(file)) throw new ConfigFileError(`there is no ${file}; the option config names the file to run.`);
+  return isWranglerConfig(file) ? workerOfWranglerConfig(file) : workerOfSiteFile(file);
+}
+
+async function workerOfSiteFile(file: string): Promise<SimulatedWorker> {
+  await loadSite(file);
+  const stdin: EntryCode = {
+    contents: `
+      import site from ${JSON.stringify(file)};
+      import { createEdge, withHarness } from ${JSON.stringify(SIMULATION)};
+      export { PurgeLog } from ${JSON.stringify(SIMULATION)};
+      const edge = createEdge(site);
+      export default withHarness(() => edge);`,
+    resolveDir: dirname(file),
+    loader: "ts",
+  };
+  return { script: await bundledOnce(file, { stdin }), variables: {}, logClass: "PurgeLog" };
+}
+
+async function workerOfWranglerConfig(file: string): Promise<SimulatedWorker> {
+  const { main, logClass, variables, define, bindings } = await readWranglerConfig(file);
+  const stdin: EntryCode = {
+    contents: `
+      import worker from ${JSON.stringify(main)};
+      import { withHarness } from ${JSON.stringify(SIMULATION)};
+      export * from ${JSON.stringify(main)};
+      export default withHarness(() => worker);`,
+    resolveDir: dirname(main),
+    loader: "ts",
+  };
+  return { script: await bundledOnce(file, { define, stdin }), variables, logClass, bindings };
+}
+
+const SIMULATION = moduleBeside(import.meta.url, "simulation.worker");
+const VIRTUAL_TIME = moduleBeside(import.meta.url, "virtual-time.worker");
+
+/** Resolves an owner's `tidemark/worker` to the simulated one, and that one's own to the real one. */
+const simulatedForOwners: Plugin = {
+  name: "simulated-for-owners",
+  setup(build) {
+    build.onResolve({ filter: /^tidemark\/worker$/ }, ({ resolveDir }) =>
+      resolveDir === dirname(SIMULATION) ? undefined : { path: SIMULATION },
+    );
+  },
+};
+
+interface Bundled {
+  readonly script: string;
+  /** The owner's files in it, with the time at which each was last changed. */
+  readonly inputs: ReadonlyMap<string, number>;
+}
+
+/** Each file is bundled once in a process, and again when it has changed, because tests start many CDNs of one site. */
+const bundles = new Map<string, Promise<Bundled>>();
+
+async function bundledOnce(file: string, entry: BuildOptions): Promise<string> {
+  let bundled = await bundles.get(file);
+  if (!bundled || haveChanged(bundled.inputs)) {
+    const bundling = bundle(file, entry);
+    bundles.set(file, bundling);
+    bundling.catch(() => bundles.delete(file));
+    bundled = await bundling;
+  }
+  rerunOnChange([...bundled.inputs.keys()]);
+  return bundled.script;
+}
+
+async function bundle(file: string, entry: BuildOptions): Promise<Bundled> {
+  const options = { ...WORKER_OPTIONS, metafile: true, loader: TEXT_LOADERS, plugins: [simulatedForOwners], ...entry };
+  try {
+    const { outputFiles, metafile } = await build(options);
+    const paths = Object.keys(metafile!.inputs).map((path) => resolve(path));
+    const owners = paths.filter((path) => !path.includes("node_modules") && existsSync(path));
+    return { script: outputFiles![0]!.text, inputs: new Map(owners.map((path) => [path, changedAt(path)])) };
+  } catch (error) {
+    const { errors, message } = error as Error & { errors?: Parameters<typeof formatMessage>[0][] };
+    throw new ConfigFileError(`${file}: ${errors?.map(formatMessage).join("\n") ?? message}`, { cause: error });
+  }
+}
+
+function haveChanged(inputs: ReadonlyMap<string, number>): boolean {
+  return [...inputs].some(([path, at]) => changedAt(path) !== at);
+}
+
+/** Epoch milliseconds; 0 for a file that is gone. */
+function changedAt(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+/** The files that wrangler, too, imports as text. */
+const TEXT_LOADERS = { ".txt": "text", ".html": "text", ".sql": "text" } as const;

@@ -1,0 +1,330 @@
+import { closeSync, fstatSync, openSync, readSync, statSync, write } from "node:fs";
+import type { Answer } from "../../worker/ports.ts";
+import type { ClientFields } from "../http1/client-fields.ts";
+import { messageOf } from "../message-of.ts";
+
+/** One request, as the access log tells of it. */
+export interface AnsweredExchange {
+  /** `null` on a unix socket. */
+  readonly clientAddress: string | null;
+  /** The name of the site on a server with several. Default: there is one, or the host is none of theirs. */
+  readonly site?: string | undefined;
+  readonly method: string;
+  readonly target: string;
+  readonly version: string;
+  readonly fields: ClientFields;
+  readonly answer: Pick<Answer, "status" | "fields">;
+  readonly bodyBytes: number;
+  /** From the head of the request to the last byte that was written: milliseconds. */
+  readonly tookMs: number;
+  /** False if the client or the origin hung up before the end. */
+  readonly isWhole: boolean;
+}
+
+/** What the listener needs of a log. */
+export interface ExchangeLog {
+  record(exchange: AnsweredExchange): void;
+}
+
+export type AccessLogFormat = "combined" | "json";
+
+const FLUSH_BYTES = 64 * 1024;
+const FLUSH_MS = 100;
+/** What waits for a disk that does not keep up, or is full. Then lines are dropped and counted. */
+const MAX_WAITING_CHARACTERS = 8 * 1024 * 1024;
+/** While the file cannot be written, it is tried again after this time. Milliseconds. */
+const TRY_AGAIN_MS = 1000;
+/** A process writes its lines in less. Milliseconds. */
+const LOOK_AGAIN_MS = 10;
+
+/** Standard output is written as it is: it may be a socket of the service manager, which no process can open again. */
+const STANDARD_OUTPUT = "/dev/stdout";
+const STANDARD_OUTPUT_FILE = 1;
+const LINE_FEED = 10;
+
+/** The call that writes, so that a test can stand in for a disk that is full. */
+export type WriteCall = (
+  file: number,
+  bytes: Uint8Array,
+  from: number,
+  length: number,
+  position: null,
+  done: (error: NodeJS.ErrnoException | null, written: number) => void,
+) => void;
+
+/**
+ * The access log: nginx's combined format with `X-Cache` and the time in seconds appended, or one JSON object a line.
+ * Lines are collected and written every 100 ms or 64 KiB, and never hold up an answer. Several processes append to one
+ * file, whole lines each time. While the file cannot be written, lines wait in memory, up to a bound.
+ */
+export class AccessLog implements ExchangeLog {
+  readonly #path: string;
+  readonly #format: AccessLogFormat;
+  readonly #warn: (line: string) => void;
+  readonly #namesSites: boolean;
+  readonly #writeCall: WriteCall;
+  /** `null` while it cannot be opened. */
+  #file: OpenFile | null;
+  #waiting = "";
+  /** The bytes before them that are being written, or could not be. */
+  #unwritten: Buffer | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> | undefined;
+  #isFailing = false;
+  #dropped = 0;
+  /** Those of them that the owner has been told of. */
+  #droppedAndTold = 0;
+
+  /** `path` may be `/dev/stdout`. `namesSites`: there are several. */
+  constructor(
+    path: string,
+    format: AccessLogFormat,
+    warn: (line: string) => void,
+    writeCall: WriteCall = write,
+    namesSites = false,
+  ) {
+    this.#path = path;
+    this.#namesSites = namesSites;
+    this.#format = format;
+    this.#warn = warn;
+    this.#writeCall = writeCall;
+    this.#file = this.#tryToOpen();
+  }
+
+  /** How many lines were dropped because the disk did not keep up, or was full for too long. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  record(exchange: AnsweredExchange): void {
+    if (this.#waiting.length + (this.#unwritten?.byteLength ?? 0) > MAX_WAITING_CHARACTERS) {
+      this.#dropped++;
+      return;
+    }
+    if (this.#format === "json") this.#waiting += jsonLine(exchange, this.#namesSites);
+    // In front, as Apache's vhost_combined has its hosts.
+    else this.#waiting += (this.#namesSites ? `${exchange.site ?? "-"} ` : "") + combinedLine(exchange);
+    if (this.#waiting.length >= FLUSH_BYTES && this.#unwritten === null) void this.flush();
+    else this.#flushAfter(FLUSH_MS);
+  }
+
+  /** Tries to write what waits. Resolves once that is written, or has failed and will be tried again. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    while (this.#writing) await this.#writing;
+    this.#writing = this.#writeAll();
+    await this.#writing;
+    this.#writing = undefined;
+  }
+
+  /**
+   * Opens the file anew, after it was moved away: what waits goes to the new one. If that fails, the owner is told, and
+   * the old file is written further.
+   */
+  async reopen(): Promise<void> {
+    while (this.#writing) await this.#writing;
+    try {
+      const file = openFile(this.#path);
+      if (this.#file) closeFile(this.#file);
+      this.#file = file;
+    } catch (cause) {
+      this.#warn(`The access log ${this.#path} cannot be opened anew, so the old file is written: ${messageOf(cause)}`);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.flush();
+    clearTimeout(this.#timer);
+    this.#dropped += linesIn((this.#unwritten?.toString("latin1") ?? "") + this.#waiting);
+    this.#unwritten = null;
+    this.#waiting = "";
+    this.#tellOfDropped();
+    if (this.#file) closeFile(this.#file);
+  }
+
+  #flushAfter(ms: number): void {
+    this.#timer ??= setTimeout(() => void this.flush(), ms).unref();
+  }
+
+  /** First what could not be written before, and then the lines that have come since. */
+  async #writeAll(): Promise<void> {
+    if (this.#unwritten) await this.#write(this.#unwritten);
+    if (this.#unwritten || this.#waiting === "") return;
+    this.#unwritten = Buffer.from(this.#waiting, "latin1");
+    this.#waiting = "";
+    await this.#write(this.#unwritten);
+  }
+
+  /** Leaves in `#unwritten` what could not be written. */
+  async #write(lines: Buffer): Promise<void> {
+    this.#file ??= this.#tryToOpen();
+    const file = this.#file;
+    if (file === null) return;
+    const bytes = (await isTorn(file)) ? Buffer.concat([Buffer.of(LINE_FEED), lines]) : lines;
+    await new Promise<void>((resolve) => {
+      const rest = (from: number) => {
+        this.#writeCall(file.descriptor, bytes, from, bytes.byteLength - from, null, (error, written) => {
+          const end = from + (error ? 0 : written);
+          if (!error && end < bytes.byteLength) return rest(end);
+          if (error) {
+            // In a file, the line that was cut is written again as a whole.
+            const isCut = file.hasEnd && end > 0;
+            this.#unwritten = bytes.subarray(isCut ? bytes.lastIndexOf(LINE_FEED, end - 1) + 1 : end);
+            this.#failed(error);
+          } else {
+            this.#unwritten = null;
+            this.#worked();
+          }
+          resolve();
+        });
+      };
+      rest(0);
+    });
+  }
+
+  #tryToOpen(): OpenFile | null {
+    try {
+      return openFile(this.#path);
+    } catch (cause) {
+      this.#failed(cause as NodeJS.ErrnoException);
+      return null;
+    }
+  }
+
+  #failed({ code, message }: NodeJS.ErrnoException): void {
+    // A pipe whose reader is slow is no fault of the log. It has room again soon.
+    const isSlow = code === "EAGAIN";
+    this.#flushAfter(isSlow ? FLUSH_MS : TRY_AGAIN_MS);
+    if (this.#isFailing || isSlow) return;
+    this.#isFailing = true;
+    this.#warn(`The access log ${this.#path} cannot be written: ${message}. Its lines wait in memory.`);
+  }
+
+  #worked(): void {
+    this.#tellOfDropped();
+    if (!this.#isFailing) return;
+    this.#isFailing = false;
+    this.#warn(`The access log ${this.#path} is written again.`);
+  }
+
+  #tellOfDropped(): void {
+    const lines = this.#dropped - this.#droppedAndTold;
+    if (lines === 0) return;
+    this.#droppedAndTold = this.#dropped;
+    this.#warn(
+      `The access log ${this.#path} lacks ${lines} ${lines === 1 ? "line" : "lines"} for which there was no room.`,
+    );
+  }
+}
+
+interface OpenFile {
+  readonly descriptor: number;
+  /** A file on a disk, of which the end can be read. */
+  readonly hasEnd: boolean;
+}
+
+function openFile(path: string): OpenFile {
+  if (path === STANDARD_OUTPUT) return { descriptor: STANDARD_OUTPUT_FILE, hasEnd: false };
+  // To read from a pipe or a device as well would change what it does.
+  const hasEnd = statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
+  return { descriptor: openSync(path, hasEnd ? "a+" : "a"), hasEnd };
+}
+
+function closeFile({ descriptor }: OpenFile): void {
+  if (descriptor !== STANDARD_OUTPUT_FILE) closeSync(descriptor);
+}
+
+/**
+ * Whether the disk has become full within a line, of this process or another: that line ends there. Of what another one
+ * is just writing, a part can be read, so that it is looked at again.
+ */
+async function isTorn(file: OpenFile): Promise<boolean> {
+  const end = endWithinLine(file);
+  if (end === null) return false;
+  await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+  return endWithinLine(file) === end;
+}
+
+/** Where the file ends, if it does so within a line; `null` if not. */
+function endWithinLine({ descriptor, hasEnd }: OpenFile): number | null {
+  if (!hasEnd) return null;
+  try {
+    const { size } = fstatSync(descriptor);
+    const last = Buffer.alloc(1);
+    return size > 0 && readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] !== LINE_FEED ? size : null;
+  } catch {
+    return null; // whether the file can be written shows next
+  }
+}
+
+function linesIn(text: string): number {
+  return text.split("\n").length - 1;
+}
+
+/** `$remote_addr - - [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`, and more. */
+function combinedLine({ clientAddress, method, target, version, fields, answer, bodyBytes, tookMs }: AnsweredExchange) {
+  const request = `${method} ${target} HTTP/${version}`;
+  const referer = quoted(fields.get("referer"));
+  const agent = quoted(fields.get("user-agent"));
+  const head = `${clientAddress ?? "unix:"} - - [${logTime()}] "${escaped(request)}" ${answer.status} ${bodyBytes}`;
+  return `${head} ${referer} ${agent} ${answer.fields.get("x-cache") ?? "-"} ${(tookMs / 1000).toFixed(3)}\n`;
+}
+
+function jsonLine(
+  { clientAddress, site, method, target, version, fields, answer, bodyBytes, tookMs, isWhole }: AnsweredExchange,
+  namesSite: boolean,
+) {
+  const line = {
+    time: new Date().toISOString(),
+    ...(namesSite && { site: site ?? null }),
+    client: clientAddress,
+    method,
+    target,
+    protocol: `HTTP/${version}`,
+    host: fields.get("host"),
+    status: answer.status,
+    bytes: bodyBytes,
+    referer: fields.get("referer"),
+    userAgent: fields.get("user-agent"),
+    xCache: answer.fields.get("x-cache"),
+    ms: Math.round(tookMs * 1000) / 1000,
+    whole: isWhole,
+  };
+  // The file is written in latin1.
+  return `${JSON.stringify(line).replace(/[^\x20-\x7e]/g, unicodeEscape)}\n`;
+}
+
+function unicodeEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+function quoted(text: string | null): string {
+  return text === null ? '"-"' : `"${escaped(text)}"`;
+}
+
+/** As nginx escapes: nobody can end a field or a line by what is sent. */
+function escaped(text: string): string {
+  return text.replace(/["\\]|[^\x20-\x7e]/g, (character) => {
+    return `\\x${(character.charCodeAt(0) & 0xff).toString(16).toUpperCase().padStart(2, "0")}`;
+  });
+}
+
+let second = 0;
+let timeText = "";
+
+/** The local time as nginx writes it, made once a second. */
+function logTime(): string {
+  const now = new Date();
+  const current = Math.floor(now.getTime() / 1000);
+  if (current === second) return timeText;
+  second = current;
+  const two = (number: number) => String(number).padStart(2, "0");
+  const offset = -now.getTimezoneOffset();
+  const zone = `${offset < 0 ? "-" : "+"}${two(Math.floor(Math.abs(offset) / 60))}${two(Math.abs(offset) % 60)}`;
+  const day = `${two(now.getDate())}/${MONTHS[now.getMonth()]}/${now.getFullYear()}`;
+  timeText = `${day}:${two(now.getHours())}:${two(now.getMinutes())}:${two(now.getSeconds())} ${zone}`;
+  return timeText;
+}
+
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];

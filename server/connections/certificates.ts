@@ -1,0 +1,151 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { createSecureContext } from "node:tls";
+import { messageOf } from "../message-of.ts";
+import { ServerError } from "../startup/server-error.ts";
+
+/** A certificate with its key: plain data, because it is copied between processes. */
+export interface Certificate {
+  /** The names that it is for, in lower case; a wildcard is like `*.example.com`. */
+  readonly names: readonly string[];
+  /** The certificate and those between it and its root, as PEM. */
+  readonly chain: string;
+  readonly key: string;
+  /** The kind of its key, like `ec`. */
+  readonly kind: string;
+  /** Milliseconds since the epoch. */
+  readonly validFrom: number;
+  readonly validUntil: number;
+  /** The file that it was read from. */
+  readonly file: string;
+}
+
+/** Where the certificates of a server lie. */
+export interface CertificateFiles {
+  readonly pairs: readonly { readonly certificate: string; readonly key: string }[];
+  /** A folder with several of them; `null` for none. */
+  readonly folder: string | null;
+}
+
+/** Reads and checks all certificates. Throws a `ServerError` that names the file if one of them cannot be used. */
+export function readCertificates({ pairs, folder }: CertificateFiles): Certificate[] {
+  const all = [...pairs, ...(folder === null ? [] : pairsIn(folder))];
+  return all.map(({ certificate, key }) => readCertificate(certificate, key));
+}
+
+const SOON_DAYS = 14;
+const DAY_MS = 86_400_000;
+
+/** What the owner should know of certificates that can be used: a line each. `now` is in epoch milliseconds. */
+export function certificateWarnings(certificates: readonly Certificate[], now: number): string[] {
+  return certificates.flatMap(({ file, names, validFrom, validUntil }) => {
+    const of = `the certificate ${file} (${names.join(", ") || "no names"})`;
+    const warnings: string[] = [];
+    const days = Math.floor((validUntil - now) / DAY_MS);
+    if (names.length === 0) warnings.push(`${of} names no host in its subjectAltName, so browsers refuse it.`);
+    if (validFrom > now) warnings.push(`${of} is not valid before ${new Date(validFrom).toISOString()}.`);
+    if (validUntil <= now) warnings.push(`${of} expired at ${new Date(validUntil).toISOString()}.`);
+    else if (days < SOON_DAYS)
+      warnings.push(`${of} expires in ${days} days: is it renewed, and SIGHUP sent after that?`);
+    return warnings;
+  });
+}
+
+/** The files of certificates and keys that tools leave in a folder. */
+function pairsIn(folder: string): { certificate: string; key: string }[] {
+  const refuse = (because: string): never => {
+    throw new ServerError(`no certificates can be read from ${folder}: ${because}.`);
+  };
+  const names = tryTo(
+    () => readdirSync(folder).sort(),
+    (cause) => refuse(wordsOf(cause)),
+  );
+  // Not `existsSync`: a file that this user may not look at is there, and its site must not go without it in silence.
+  const found = (path: string) =>
+    tryTo(
+      () => statSync(path, { throwIfNoEntry: false }),
+      (cause) => refuse(`${path}: ${wordsOf(cause)}`),
+    );
+  const pairs = names.flatMap((name) => {
+    const path = join(folder, name);
+    // As certbot keeps them, in /etc/letsencrypt/live.
+    const byCertbot = { certificate: join(path, "fullchain.pem"), key: join(path, "privkey.pem") };
+    if (found(path)?.isDirectory()) return found(byCertbot.certificate) ? [byCertbot] : [];
+    const [, stem] = /^(.+)\.(?:crt|pem)$/.exec(name) ?? [];
+    const key = join(folder, `${stem}.key`);
+    return stem !== undefined && found(key) ? [{ certificate: path, key }] : [];
+  });
+  if (pairs.length === 0) {
+    refuse("it has neither NAME.crt or NAME.pem with NAME.key, nor folders with fullchain.pem and privkey.pem");
+  }
+  return pairs;
+}
+
+function readCertificate(file: string, keyFile: string): Certificate {
+  const refuse = (which: string, because: string): never => {
+    throw new ServerError(`the ${which} cannot be used: ${because}.`);
+  };
+  const read = (which: string, path: string) =>
+    tryTo(
+      () => readFileSync(path, "utf8"),
+      (cause) => refuse(`${which} ${path}`, wordsOf(cause)),
+    );
+  const chain = read("certificate", file);
+  const key = read("key", keyFile);
+  const certificate = tryTo(
+    () => new X509Certificate(chain),
+    () => refuse(`certificate ${file}`, "it is not a certificate in PEM"),
+  );
+  if (/ENCRYPTED/.test(key)) refuse(`key ${keyFile}`, "it is encrypted; store it without a passphrase");
+  const privateKey: KeyObject = tryTo(
+    () => createPrivateKey(key),
+    () => refuse(`key ${keyFile}`, "it is not a private key in PEM"),
+  );
+  if (!certificate.checkPrivateKey(privateKey)) {
+    const isChain = chain.split("BEGIN CERTIFICATE").length > 2;
+    const order = isChain ? " or the first certificate in the file is not the site's own" : "";
+    refuse(`certificate ${file}`, `the key ${keyFile} is that of another one${order}`);
+  }
+  tryTo(
+    () => createSecureContext({ cert: chain, key, minVersion: "TLSv1.2" }),
+    (cause) => refuse(`certificate ${file}`, messageOf(cause)),
+  );
+  return {
+    names: namesIn(certificate),
+    chain,
+    key,
+    kind: privateKey.asymmetricKeyType!,
+    validFrom: Date.parse(certificate.validFrom),
+    validUntil: Date.parse(certificate.validTo),
+    file,
+  };
+}
+
+/** RFC 6125 §6.4. Node writes a name with odd characters in quotes; such a name is no host. */
+function namesIn({ subjectAltName }: X509Certificate): string[] {
+  const entries = subjectAltName?.split(", ") ?? [];
+  return entries.flatMap((entry) => /^DNS:([^"]+)$/.exec(entry)?.[1]?.toLowerCase() ?? []);
+}
+
+function tryTo<Result>(action: () => Result, failed: (cause: unknown) => never): Result {
+  try {
+    return action();
+  } catch (cause) {
+    return failed(cause);
+  }
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  ENOENT: "it does not exist",
+  EACCES:
+    "this user may not read it; give it, or its group, the right to read the file and to enter the folders above it",
+  ELOOP: "it is a link that leads to itself",
+  EISDIR: "it is a folder",
+  ENOTDIR: "it is not a folder",
+};
+
+function wordsOf(cause: unknown): string {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  return WORDS[code ?? ""] ?? message;
+}

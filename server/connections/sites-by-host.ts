@@ -1,0 +1,79 @@
+import type { RunningIsolate } from "../../worker/isolate.ts";
+import type { Answer } from "../../worker/ports.ts";
+import type { Network } from "../../worker/rules/forwarding/trusted-proxies.ts";
+import { otherPort } from "../../worker/rules/key/unknown-host.ts";
+import { ownAnswer } from "../http1/own-answer.ts";
+import type { HttpsRedirect } from "./https-redirect.ts";
+
+/** One of several sites, as the listener serves it. */
+export interface ServedSite {
+  readonly name: string;
+  /** Public hosts, as keys have them; `null` for any that is no other site's. */
+  readonly hosts: readonly string[] | null;
+  readonly isolate: RunningIsolate;
+  /** The proxies whose forwarding fields count for this site. */
+  readonly trustedProxies: readonly Network[];
+  /** Default: nobody is sent to https. */
+  readonly toHttps?: HttpsRedirect | undefined;
+}
+
+/** The last spellings of hosts that were found. Clients use few. */
+const MAX_REMEMBERED = 1000;
+/** A longer one than this is none that a client uses: a name of 253 characters, and a port. */
+const MAX_REMEMBERED_LENGTH = 260;
+
+/** A port that is the default of one of the schemes. A proxy may name it where the scheme is not known yet. */
+const DEFAULT_PORT = /:(?:80|443)$/;
+
+/** A host without a default port: two sites whose hosts differ in that alone could not be told apart. */
+export function hostToFind(host: string): string {
+  return host.replace(DEFAULT_PORT, "");
+}
+
+/**
+ * The sites of one server. Each request has the site whose host it names, whichever other hosts its connection has served:
+ * clients use a connection for all hosts of its certificate (RFC 9113 §9.1.1).
+ */
+export class SitesByHost {
+  readonly #byHost = new Map<string, ServedSite>();
+  readonly #byAuthority = new Map<string, ServedSite>();
+  readonly #anyHost: ServedSite | null;
+  /** Of all sites, as their configs have them. */
+  readonly hosts: readonly string[];
+
+  /** No host is in two of them, and at most one takes any host. */
+  constructor(sites: readonly ServedSite[]) {
+    for (const site of sites) for (const host of site.hosts ?? []) this.#byHost.set(hostToFind(host), site);
+    this.hosts = sites.flatMap(({ hosts }) => hosts ?? []);
+    this.#anyHost = sites.find(({ hosts }) => hosts === null) ?? null;
+  }
+
+  /** The site of a host as a client has written it; `null` if there is none. */
+  find(authority: string): ServedSite | null {
+    return this.#byAuthority.get(authority) ?? this.#findAnew(authority);
+  }
+
+  #findAnew(authority: string): ServedSite | null {
+    const host = URL.parse(`http://${authority}/`)?.host;
+    const named = host === undefined ? undefined : this.#byHost.get(hostToFind(host));
+    if (named === undefined) return this.#anyHost;
+    if (authority.length > MAX_REMEMBERED_LENGTH) return named;
+    if (this.#byAuthority.size >= MAX_REMEMBERED) this.#byAuthority.clear();
+    this.#byAuthority.set(authority, named);
+    return named;
+  }
+}
+
+const HEALTH = /^https?:\/\/[^/]*\/_tidemark\/health$/;
+
+/** The answer to a request for a host of no site. A health check asks by the server's address, whatever the sites are. */
+export function answerOfNoSite(method: string, url: string, hosts: readonly string[]): Answer {
+  if (!HEALTH.test(url) || (method !== "GET" && method !== "HEAD")) {
+    const host = URL.parse(url)?.host ?? "this";
+    const words = `${host} is not a host of a site of this server${otherPort(host, hosts)}`;
+    return ownAnswer(421, "host-unknown", words);
+  }
+  const healthy = ownAnswer(200, "health", "");
+  healthy.fields.set("content-type", "application/json");
+  return { ...healthy, body: method === "HEAD" ? null : Buffer.from('{"status":"ok"}') };
+}

@@ -1,0 +1,352 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { getHeapStatistics } from "node:v8";
+import { EvictingMap } from "../../../worker/store/evicting-map.ts";
+import { FrequencySketch } from "../../../worker/store/frequency-sketch.ts";
+import { CacheFolder } from "../cache-folder.ts";
+import { roomOf } from "../disk-blocks.ts";
+import { type DiskFiles, diskFiles } from "../disk-files.ts";
+import { slotsFor } from "../name-filter.ts";
+import { NameFilterKeeper } from "../name-filter-keeper.ts";
+
+/** What a process has done to the files of the cache. Plain data, for the supervisor's socket. */
+export type DiskNote =
+  /** Wrote a file, into room that it had asked for. */
+  | { readonly kind: "put"; readonly file: string; readonly bytes: number }
+  | { readonly kind: "hit"; readonly file: string }
+  /** Deleted a file. */
+  | { readonly kind: "gone"; readonly file: string }
+  /** Gives back room that it had asked for. */
+  | { readonly kind: "unused"; readonly bytes: number };
+
+export interface JanitorParts {
+  readonly files?: DiskFiles;
+  /** Milliseconds of a clock that is never set back. Default: that of the process. */
+  readonly monotonicNow?: () => number;
+  /** As many as the index may have. Default: those for which the heap of this process has room. */
+  readonly maxFiles?: number;
+  /** What stays free in the file system of the folder, for others: files leave before it would not. Default: nothing. */
+  readonly keptFreeBytes?: number;
+}
+
+/** The janitor, as a process that reads and writes files sees it. */
+export interface JanitorLine {
+  /**
+   * Asks for room to write `bytes`, and for more if there is plenty. Resolves to the granted bytes, 0 for none, when all
+   * that was told before has been heard. Never rejects.
+   */
+  ask(bytes: number, orUpTo: number): Promise<number>;
+  tell(notes: readonly DiskNote[]): void;
+}
+
+/** Room for files that are being written, which is kept free of others, as a share of the disk's bound. */
+const ROOM_SHARE = 1 / 16;
+/** At most this share may be reserved at a time. */
+const MAX_RESERVED_SHARE = 1 / 2;
+/** A file in the index takes about 200 bytes of the heap, and twice as many for a moment when a table grows. */
+const HEAP_BYTES_PER_FILE = 512;
+/** A `Map` has no room for more than 2^24. */
+const MOST_FILES = 2 ** 24 - 1;
+/** The counters of the sketch: enough for some million files. */
+const SKETCH_SLOTS = 1 << 22;
+/** A folder that could not be read is tried again after this time. Milliseconds. */
+const SCAN_AGAIN_MS = 60 * 1000;
+/** A file that has been written for this long belongs to a process that has died. Milliseconds. */
+const DRAFT_LIVES_MS = 60 * 60 * 1000;
+
+/**
+ * The largest body for which a disk with this bound can have room, once its folder has been read: what may be reserved at a
+ * time, less the room that processes keep at hand for small files.
+ */
+export function largestBodyBytes(maxBytes: number): number {
+  return Math.floor((maxBytes - slotsFor(maxBytes)) * (MAX_RESERVED_SHARE - ROOM_SHARE));
+}
+
+/** The files for which the heap of this process has room: 8 million with 4 GiB. */
+function mostFiles(): number {
+  return Math.min(Math.floor(getHeapStatistics().heap_size_limit / HEAP_BYTES_PER_FILE), MOST_FILES);
+}
+
+/**
+ * Keeps the index of all files in the cache's folder, and deletes those that have to leave, so that they never take more
+ * than `maxBytes`. One process of a machine runs it. It knows hits and new files from what the others tell; what it is
+ * not told, such as the files of a process that was killed, it learns from the next scan. From the scan on, there is a
+ * filter of the names of entries.
+ */
+export class Janitor {
+  readonly #folder: CacheFolder;
+  readonly #maxBytes: number;
+  readonly #files: DiskFiles;
+  readonly #maxFiles: number;
+  readonly #keptFreeBytes: number;
+  readonly #index: EvictingMap<number>;
+  readonly #filter: NameFilterKeeper;
+  readonly #lines = new Set<Line>();
+  /** The bytes of files that have left the index and are being deleted. */
+  #leavingBytes = 0;
+  #deleting: Promise<unknown> = Promise.resolve();
+  #scan: Promise<void> | null = null;
+  #isScanned = false;
+  /** The bytes that were put before the folder was read. */
+  #unscannedBytes = 0;
+  #isClosed = false;
+
+  constructor(folder: CacheFolder, maxBytes: number, parts: JanitorParts = {}) {
+    const { files = diskFiles, monotonicNow = () => performance.now(), maxFiles = mostFiles() } = parts;
+    this.#keptFreeBytes = parts.keptFreeBytes ?? 0;
+    this.#folder = folder;
+    this.#files = files;
+    this.#maxFiles = maxFiles;
+    this.#filter = new NameFilterKeeper(folder, maxBytes, files, monotonicNow);
+    this.#maxBytes = maxBytes - this.#filter.bytes;
+    const indexBytes = this.#maxBytes * (1 - ROOM_SHARE);
+    const evicted = (file: string, bytes: number) => this.#delete(file, bytes);
+    this.#index = new EvictingMap<number>(indexBytes, evicted, new FrequencySketch(SKETCH_SLOTS));
+  }
+
+  get heldBytes(): number {
+    return this.#index.heldBytes;
+  }
+
+  get heldFiles(): number {
+    return this.#index.size;
+  }
+
+  /** The files, those being written and those being deleted. */
+  get usedBytes(): number {
+    let reservedBytes = 0;
+    for (const line of this.#lines) reservedBytes += line.reservedBytes;
+    return this.#index.heldBytes + reservedBytes + this.#leavingBytes;
+  }
+
+  /**
+   * A line for one process. `close`: it has ended. All room that it had asked for is free then, once the drafts are deleted
+   * that it has left.
+   */
+  connect(): JanitorLine & { close(): void } {
+    const line: Line = { reservedBytes: 0 };
+    this.#lines.add(line);
+    return {
+      ask: (bytes, orUpTo) => this.#ask(line, bytes, orUpTo),
+      tell: (notes) => {
+        for (const note of notes) this.#hear(line, note);
+      },
+      close: () => this.#onGone(line),
+    };
+  }
+
+  /**
+   * Reads the folder: the files of an earlier run are in the index then, and what processes that have died left behind is
+   * deleted. Files can be read and written while it runs. Files that are not the cache's are left alone. Rejects if the
+   * folder cannot be read.
+   */
+  scan(): Promise<void> {
+    this.#scan ??= this.#scanOnce().finally(() => {
+      this.#scan = null;
+    });
+    return this.#scan;
+  }
+
+  /**
+   * Scans until the folder has been read, or the janitor is closed: until then most of the disk is not used. Never rejects.
+   */
+  async scanUntilRead(wait: (ms: number) => Promise<unknown> = inBackground): Promise<void> {
+    while (!this.#isScanned && !this.#isClosed) await this.scan().catch(() => wait(SCAN_AGAIN_MS));
+  }
+
+  /** Resolves when nothing is being deleted or scanned any more. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#filter.close();
+    await this.#scan?.catch(() => undefined);
+    await this.settled();
+  }
+
+  /** Resolves when all files that had to leave until now are deleted, and the filter says so. */
+  async settled(): Promise<void> {
+    await this.#deleted();
+    await this.#filter.settled();
+  }
+
+  async #deleted(): Promise<void> {
+    for (let last: unknown; last !== this.#deleting; ) {
+      last = this.#deleting;
+      await last;
+    }
+  }
+
+  #onGone(line: Line): void {
+    if (!this.#lines.delete(line)) return;
+    const { reservedBytes } = line;
+    this.#leavingBytes += reservedBytes;
+    const deleted = this.#deleteDrafts()
+      .catch(() => undefined) // The disk fails: then nothing can be written either.
+      .then(() => {
+        this.#leavingBytes -= reservedBytes;
+      });
+    this.#deleting = Promise.all([this.#deleting, deleted]);
+  }
+
+  async #ask(line: Line, leastBytes: number, orUpTo: number): Promise<number> {
+    if (this.#isClosed || !(leastBytes > 0)) return 0;
+    const freeRoom = this.#maxBytes * ROOM_SHARE - this.#reservedBytes - this.#unscannedBytes;
+    // Until the folder has been read, it may be full but for the room that is always kept free.
+    const most = this.#isScanned ? this.#maxBytes * MAX_RESERVED_SHARE - this.#reservedBytes : freeRoom;
+    if (leastBytes > most) return 0;
+    const bytes = orUpTo <= freeRoom / 4 ? Math.max(leastBytes, orUpTo) : leastBytes;
+    line.reservedBytes += bytes; // at once, so that no other request gets the same room
+    if ((await this.#makeRoom()) && this.#lines.has(line)) return bytes;
+    line.reservedBytes -= bytes;
+    return 0;
+  }
+
+  /** Deletes files until all that was granted has room. Returns false if that takes more than all files. */
+  async #makeRoom(): Promise<boolean> {
+    for (;;) {
+      const lackingBytes = this.#keptFreeBytes === 0 ? 0 : await this.#lackingBytes();
+      const excessBytes = Math.max(this.usedBytes - this.#maxBytes, lackingBytes);
+      if (excessBytes <= 0) return true;
+      if (excessBytes > this.#leavingBytes)
+        this.#index.shrinkTo(this.#index.heldBytes - excessBytes + this.#leavingBytes);
+      if (this.#leavingBytes === 0) return false;
+      await this.#deleted();
+    }
+  }
+
+  /** By how much the file system has too little room for what was granted, as if nothing of it were written yet. */
+  async #lackingBytes(): Promise<number> {
+    const free = await this.#files.freeBytes(this.#folder.path).catch(() => Number.POSITIVE_INFINITY); // writes will tell
+    return this.#keptFreeBytes + this.#reservedBytes - free;
+  }
+
+  get #reservedBytes(): number {
+    return this.usedBytes - this.#index.heldBytes - this.#leavingBytes;
+  }
+
+  #hear(line: Line, note: DiskNote): void {
+    if (note.kind === "hit") this.#index.get(note.file);
+    else if (note.kind === "gone") {
+      if (this.#index.peek(note.file) !== undefined) this.#filter.removed(note.file);
+      this.#index.delete(note.file);
+      for (const coded of this.#folder.codedOf(note.file)) this.#leave(coded);
+    } else if (note.kind === "unused") line.reservedBytes = Math.max(0, line.reservedBytes - note.bytes);
+    else if (!this.#folder.isFileName(note.file)) return;
+    else if (this.#isClosed) {
+      // Another janitor has begun, and would not count it. An entry is smaller, and may be a newer one by now.
+      if (!this.#folder.isEntryName(note.file)) this.#delete(note.file, 0);
+    } else {
+      const bytes = roomOf(note.bytes);
+      line.reservedBytes = Math.max(0, line.reservedBytes - bytes);
+      if (!this.#isScanned) this.#unscannedBytes += bytes;
+      if (this.#index.peek(note.file) === undefined) {
+        this.#makePlace();
+        this.#filter.added(note.file);
+      }
+      this.#index.set(note.file, bytes, bytes);
+      this.#filter.written(note.file);
+      if (this.#isScanned && this.#isOrphan(note.file)) this.#leave(note.file);
+    }
+  }
+
+  /** For one more file in the index. */
+  #makePlace(): void {
+    if (this.#index.size >= this.#maxFiles) this.#index.shrinkTo(this.#index.heldBytes - 1);
+  }
+
+  /** Whether a coded form has lost its entry. */
+  #isOrphan(file: string): boolean {
+    const entry = this.#folder.entryOf(file);
+    return entry !== null && this.#index.peek(entry) === undefined;
+  }
+
+  #leave(file: string): void {
+    const bytes = this.#index.peek(file);
+    if (bytes === undefined) return;
+    this.#index.delete(file);
+    this.#delete(file, bytes);
+  }
+
+  #delete(file: string, bytes: number): void {
+    this.#leavingBytes += bytes;
+    const deleted = this.#files
+      .unlink(this.#folder.pathOf(file))
+      .catch(() => undefined) // It is gone, or the disk fails: then nothing can be written either.
+      .then(() => {
+        this.#leavingBytes -= bytes;
+        this.#filter.removed(file);
+        // The coded forms of an entry leave with it.
+        for (const coded of this.#folder.codedOf(file)) this.#leave(coded);
+      });
+    this.#deleting = Promise.all([this.#deleting, deleted]);
+  }
+
+  async #scanOnce(): Promise<void> {
+    CacheFolder.open(this.#folder.path); // it may have been impossible while the disk took no writes
+    await this.#filter.begin();
+    await this.#deleteDrafts();
+    for (const old of this.#folder.oldFolders()) await this.#deleteFilesBelow(old);
+    for (const folder of this.#folder.folders) {
+      for (const name of await this.#files.list(folder)) {
+        if (this.#isClosed) return;
+        if (!this.#folder.isFileName(name) || this.#index.peek(name) !== undefined) continue;
+        const bytes = await this.#files.sizeOf(join(folder, name)).catch(() => null);
+        // A process may have told of it in the meantime.
+        if (bytes === null || this.#index.peek(name) !== undefined) continue;
+        const room = roomOf(bytes);
+        this.#makePlace();
+        this.#filter.added(name);
+        // It has been stored before, so it does not wait among the new ones.
+        if (this.#index.admits(name, room)) this.#index.set(name, room, room, true);
+        else this.#delete(name, room);
+      }
+    }
+    this.#isScanned = true;
+    this.#unscannedBytes = 0;
+    for (const file of [...this.#index.keys()]) if (this.#isOrphan(file)) this.#leave(file);
+    await this.#makeRoom(); // where earlier versions, or others, have left too little
+    await this.#filter.complete();
+  }
+
+  /** Deletes drafts of processes that have died. */
+  async #deleteDrafts(): Promise<void> {
+    const drafts = this.#folder.draftsFolder;
+    for (const name of await this.#files.list(drafts)) {
+      if (!(await this.#isAbandoned(join(drafts, name), name))) continue;
+      await this.#files.unlink(join(drafts, name)).catch(() => undefined);
+    }
+  }
+
+  async #isAbandoned(path: string, name: string): Promise<boolean> {
+    const process = /^(\d+)-[0-9a-f]{8}-\d+$/.exec(name);
+    if (!process) return false;
+    if (!isRunning(Number(process[1]))) return true;
+    const changedAt = await this.#files.changedAt(path).catch(() => Number.POSITIVE_INFINITY);
+    return Date.now() - changedAt > DRAFT_LIVES_MS;
+  }
+
+  async #deleteFilesBelow(folder: string): Promise<void> {
+    for (const name of await this.#files.list(folder).catch(() => [])) {
+      const path = join(folder, name);
+      if (/^[0-9a-f]{1,2}$/.test(name)) await this.#deleteFilesBelow(path);
+      else if (this.#folder.isFileName(name)) await this.#files.unlink(path).catch(() => undefined);
+    }
+  }
+}
+
+/** Keeps no process from ending. */
+function inBackground(ms: number): Promise<void> {
+  return sleep(ms, undefined, { ref: false });
+}
+
+interface Line {
+  reservedBytes: number;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (cause) {
+    return (cause as { code?: unknown }).code === "EPERM";
+  }
+}

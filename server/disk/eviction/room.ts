@@ -1,0 +1,103 @@
+import { roomOf } from "../disk-blocks.ts";
+import type { DiskNote, JanitorLine } from "./janitor.ts";
+
+/** Room is asked for in pieces of this size, so that small files need no call each. */
+const PIECE_BYTES = 4 * 1024 * 1024;
+/** Notes go together, but not later than after this many. */
+const MAX_NOTES = 256;
+
+/** One process's side of the line to the janitor: it collects notes, and keeps some room for small files. */
+export class Room {
+  readonly #line: JanitorLine;
+  readonly #schedule: (flush: () => void) => void;
+  #notes: DiskNote[] = [];
+  #isScheduled = false;
+  /** Room that was granted and is not used yet. */
+  #spareBytes = 0;
+  #asking: Promise<boolean> | null = null;
+
+  /** `schedule` calls back soon, once for many notes. */
+  constructor(line: JanitorLine, schedule: (flush: () => void) => void = later) {
+    this.#line = line;
+    this.#schedule = schedule;
+  }
+
+  /** Whether a file of this size may be written. If so, `used` or `unused` has to follow. */
+  async take(bytes: number): Promise<boolean> {
+    const room = roomOf(bytes);
+    if (room > PIECE_BYTES / 4) return (await this.#line.ask(room, room)) > 0;
+    while (!this.takeNow(bytes)) {
+      this.#asking ??= this.#refill(room);
+      if (!(await this.#asking)) return false;
+    }
+    return true;
+  }
+
+  /** Like `take`, if room for the file is at hand. False says nothing of the disk. */
+  takeNow(bytes: number): boolean {
+    const room = roomOf(bytes);
+    if (this.#spareBytes < room) return false;
+    this.#spareBytes -= room;
+    return true;
+  }
+
+  /** The file is written, with this many bytes; `takenBytes` were taken for it. */
+  used(file: string, bytes: number, takenBytes: number): void {
+    this.#note({ kind: "put", file, bytes });
+    this.#giveBack(roomOf(takenBytes) - roomOf(bytes));
+  }
+
+  /** The file is not written after all. */
+  unused(takenBytes: number): void {
+    this.#giveBack(roomOf(takenBytes));
+  }
+
+  hit(file: string): void {
+    this.#note({ kind: "hit", file });
+  }
+
+  gone(file: string): void {
+    this.#note({ kind: "gone", file });
+  }
+
+  /** Sends the notes that were collected. */
+  flush(): void {
+    this.#isScheduled = false;
+    if (this.#notes.length === 0) return;
+    const notes = this.#notes;
+    this.#notes = [];
+    this.#line.tell(notes);
+  }
+
+  /** Resolves when the janitor has taken all notes. A process that ends at once would take along those on their way. */
+  async settled(): Promise<void> {
+    this.flush();
+    await this.#line.ask(0, 0);
+  }
+
+  async #refill(room: number): Promise<boolean> {
+    this.flush(); // The janitor has to know which room is used before it grants more.
+    const granted = await this.#line.ask(room, PIECE_BYTES);
+    this.#spareBytes += granted;
+    this.#asking = null;
+    return granted > 0;
+  }
+
+  #giveBack(bytes: number): void {
+    if (bytes <= 0) return;
+    if (this.#spareBytes + bytes <= PIECE_BYTES) this.#spareBytes += bytes;
+    else this.#note({ kind: "unused", bytes });
+  }
+
+  #note(note: DiskNote): void {
+    this.#notes.push(note);
+    if (this.#notes.length >= MAX_NOTES) this.flush();
+    if (this.#isScheduled || this.#notes.length === 0) return;
+    this.#isScheduled = true;
+    this.#schedule(() => this.flush());
+  }
+}
+
+function later(flush: () => void): void {
+  setImmediate(flush);
+}

@@ -1,0 +1,227 @@
+import type { IncomingMessage } from "node:http";
+import type { EdgeAnswer } from "../../worker/isolate.ts";
+import type { Answer, Bodies, StreamedBody } from "../../worker/ports.ts";
+import type { ExchangeLog } from "../connections/access-log.ts";
+import { refusalAnswer, TOO_MANY_CONNECTIONS } from "../connections/refusal.ts";
+import { type AnswerHead, answerHead, headText } from "./answer-head.ts";
+import { answeredExchange } from "./answered-exchange.ts";
+import { beginsBan, readBanHead } from "./ban-head.ts";
+import { ClientFields } from "./client-fields.ts";
+import type { Connection } from "./connection.ts";
+import { NodeRequest } from "./node-request.ts";
+import { type RefusedRequest, type RequestLine, refused, requestTarget } from "./request-target.ts";
+import { join, type SwitchedConnection, switchingHead } from "./tunnel.ts";
+import { fromWebResponse } from "./web-answer.ts";
+import { cutSocket, unsent, type Written } from "./write-answer.ts";
+
+/** What of a listener its bare connections need. */
+export interface BareConnectionsParts {
+  /** Never throws. */
+  ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer>;
+  failed(cause: unknown): Answer;
+  /** Counts a tunnel's connection to the origin. Returns what ends that; `null` if there are too many connections. */
+  countTunnel(): (() => void) | null;
+  readonly bodies: Bodies;
+  readonly log: ExchangeLog | null;
+  readonly maxHeadBytes: number;
+  readonly defaultHost: string | null;
+  readonly strictTransportSecurity: string | undefined;
+}
+
+/**
+ * Connections that Node's HTTP has given up on: for another protocol, for a method that its parser does not know, or
+ * because they carry no HTTP. Each gets one answer at most, or becomes a tunnel.
+ */
+export class BareConnections {
+  readonly #parts: BareConnectionsParts;
+
+  constructor(parts: BareConnectionsParts) {
+    this.#parts = parts;
+  }
+
+  /** Answers a request for a WebSocket on the bare connection. */
+  async upgrade(connection: Connection, message: IncomingMessage, head: Buffer): Promise<void> {
+    takeOver(connection);
+    if (head.byteLength > 0) connection.socket.unshift(head);
+    const line = {
+      method: message.method!,
+      target: message.url!,
+      versionMajor: message.httpVersionMajor,
+      versionMinor: message.httpVersionMinor,
+    };
+    await this.#answer(connection, line, message.rawHeaders, this.#parts.countTunnel());
+  }
+
+  /** Answers bytes that are no request. RFC 9112 §2.2. */
+  misread(connection: Connection, error: NodeJS.ErrnoException): void {
+    const { socket, isLast } = connection;
+    const { code, rawPacket } = error as typeof error & { readonly rawPacket?: Buffer };
+    // At a client's end, TLS gives the rest of the bytes to a parser that Node has paused, which reads none of them.
+    if (code === "HPE_PAUSED" && rawPacket) {
+      connection.readInSlices(rawPacket);
+      return;
+    }
+    // The last answer ends the connection, and closing it earlier could reset it. RFC 9112 §9.6.
+    if (isLast && code?.startsWith("HPE_")) return;
+    if (code === "ECONNRESET" || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
+      this.refuseSlowHead(connection);
+      return;
+    }
+    // Bytes after a request with `Connection: close` are no request, and its answer is still to come.
+    if (code === "HPE_CLOSED_CONNECTION") return;
+    if (code === "HPE_INVALID_METHOD" && connection.isQuiet && this.#readBan(connection, rawPacket)) return;
+    connection.refuseRest(farewell(MISREAD[code ?? ""] ?? NO_REQUEST));
+  }
+
+  /**
+   * Browsers open connections that they may never use, and would take a 408 for an answer to their first request. So a
+   * connection on which nothing has come ends without a word.
+   */
+  refuseSlowHead(connection: Connection): void {
+    if (connection.isUnused) connection.socket.destroy();
+    else connection.refuseRest(farewell(SLOW_HEAD));
+  }
+
+  /** RFC 9110 §9.1, §9.3.6. */
+  refuseTunnel(connection: Connection): void {
+    takeOver(connection);
+    connection.carryOn();
+    connection.refuseRest(farewell(NO_PROXY));
+  }
+
+  /** Takes bytes that Node's parser does not know as a BAN. Returns false if they are none. */
+  #readBan(connection: Connection, bytes: Buffer | undefined): boolean {
+    const read = connection.banHead + (bytes?.toString("latin1") ?? "");
+    if (!beginsBan(read) || read.length > this.#parts.maxHeadBytes) return false;
+    connection.banHead = read;
+    const head = readBanHead(read);
+    if (head) void this.#answer(connection, head.line, head.raw);
+    return head !== null;
+  }
+
+  /**
+   * Answers a request without a body, and ends the connection or makes a tunnel of it: Node's parser has given up on it.
+   * `uncount` is called when there is no tunnel, or none any more; `null` if there is no room for one.
+   */
+  async #answer(
+    connection: Connection,
+    line: RequestLine,
+    raw: readonly string[],
+    uncount: (() => void) | null = () => undefined,
+  ): Promise<void> {
+    const startedAt = performance.now();
+    connection.outstanding++;
+    connection.isLast = true;
+    const { method, target, versionMajor, versionMinor } = line;
+    const fields = new ClientFields(raw);
+    const request = new NodeRequest(method, fields, null, connection.arrivals.of(fields, target));
+    const answer = uncount === null ? refusalAnswer(TOO_MANY_CONNECTIONS) : await this.#askOnce(line, request);
+    const message = { method, url: target, httpVersion: `${versionMajor}.${versionMinor}` };
+    const record = (written: Written) =>
+      this.#parts.log?.record(answeredExchange(message, request, answer, written, startedAt));
+    if (answer.switchedTo !== undefined) {
+      const switched = answer.switchedTo as SwitchedConnection;
+      if (switched.socket.closed) uncount?.();
+      else switched.socket.once("close", () => uncount?.());
+      beginTunnel(connection, switched, record);
+      return;
+    }
+    uncount?.();
+    const written = await this.#writeAndEnd(connection, request, answer);
+    connection.outstanding--;
+    record(written);
+  }
+
+  /** Asks the edge for a request without a body, on a bare connection. Never rejects. */
+  async #askOnce(line: RequestLine, request: NodeRequest): Promise<Answer> {
+    const target = requestTarget(line, request.headers, this.#parts.defaultHost, request.arrival.scheme);
+    const asked = target.kind === "refused" ? refusalAnswer(target) : this.#parts.ask(request, target.url);
+    const answered = await Promise.resolve(asked).catch((cause: unknown) => this.#parts.failed(cause));
+    return answered instanceof Response ? fromWebResponse(answered) : answered;
+  }
+
+  /** Writes an answer on a connection that Node's HTTP no longer minds, and ends it. */
+  async #writeAndEnd(connection: Connection, { arrival }: NodeRequest, answer: Answer): Promise<Written> {
+    const { socket } = connection;
+    const { strictTransportSecurity } = this.#parts;
+    const request = { isHead: false, knowsChunks: false, keepsAlive: false };
+    const head = answerHead(answer, request, arrival.scheme === "https" ? strictTransportSecurity : undefined);
+    const { body } = answer;
+    const isStream = body !== null && !(body instanceof Uint8Array);
+    if (socket.destroyed) return unsent(answer);
+    socket.write(headText(head), "latin1");
+    if (isStream) return this.#writeStream(connection, body, head);
+    if (body !== null) socket.write(body);
+    connection.linger();
+    return { bodyBytes: body?.byteLength ?? 0, isWhole: true };
+  }
+
+  async #writeStream(connection: Connection, body: StreamedBody, { framing }: AnswerHead): Promise<Written> {
+    const { socket } = connection;
+    const reader = this.#parts.bodies.readThrough(body);
+    let bodyBytes = 0;
+    let wake: (() => void) | undefined;
+    socket.on("drain", () => wake?.());
+    socket.once("close", () => {
+      wake?.();
+      void reader.cancel().catch(() => undefined);
+    });
+    try {
+      for (let piece = await reader.next(); piece !== null && !socket.destroyed; piece = await reader.next()) {
+        bodyBytes += piece.byteLength;
+        if (socket.write(piece)) continue;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          if (socket.destroyed) resolve();
+        });
+      }
+    } catch {
+      cutSocket(socket, framing);
+      return { bodyBytes, isWhole: false };
+    }
+    if (socket.destroyed) return { bodyBytes, isWhole: false };
+    connection.linger();
+    return { bodyBytes, isWhole: true };
+  }
+}
+
+/** Takes a connection from which Node's HTTP has taken its own listeners off. */
+function takeOver(connection: Connection): void {
+  const { socket } = connection;
+  connection.leaveHttp();
+  socket.on("error", () => undefined); // "close" follows
+  socket.on("timeout", () => connection.stalled());
+}
+
+/** Joins a connection to one of the origin that speaks another protocol. `onEnd` gets what the client was sent. */
+function beginTunnel(connection: Connection, switched: SwitchedConnection, onEnd: (written: Written) => void): void {
+  const { socket } = connection;
+  if (socket.destroyed) {
+    switched.socket.destroy();
+    return;
+  }
+  connection.isTunnel = true;
+  socket.write(switchingHead(switched), "latin1");
+  join(socket, switched.socket, () => connection.halfEnded());
+  socket.once("close", () => onEnd({ bodyBytes: socket.bytesWritten, isWhole: true }));
+}
+
+/** What to say of the errors of Node's parser. */
+const MISREAD: Readonly<Record<string, RefusedRequest>> = {
+  HPE_HEADER_OVERFLOW: refused(431, "the request has too many bytes of fields"),
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: refused(413, "the chunks of the request have too many extensions"),
+};
+/** RFC 9110 §15.5.9. */
+const SLOW_HEAD = refused(408, "the head of the request took too long");
+const NO_REQUEST = refused(400, "this is not a request in HTTP/1.1");
+const NO_PROXY = refused(501, "this is no proxy for CONNECT", "connect");
+
+function farewell(refusal: RefusedRequest): string {
+  const answer = refusalAnswer(refusal);
+  const head = answerHead(answer, { isHead: false, knowsChunks: true, keepsAlive: false });
+  return headText(head) + Buffer.from(answer.body as Uint8Array).toString("latin1");
+}

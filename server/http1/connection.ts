@@ -1,0 +1,405 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { EdgeAnswer } from "../../worker/isolate.ts";
+import type { PushedBody } from "../bodies/pushed-body.ts";
+import type { RequestArrivals } from "../connections/arrival.ts";
+import { unreadBelow } from "../connections/carriers.ts";
+import { isInRequest } from "./node-parser.ts";
+import type { NodeRequest } from "./node-request.ts";
+
+/** After this many unanswered requests on one connection, no more are read from it until some are answered. */
+const MAX_OUTSTANDING = 32;
+/**
+ * How many bytes the parser gets at a time on a connection with requests that wait. Node's objects for one request take
+ * about 6 KiB, and a request may have as few as 18 bytes.
+ */
+const SLICE_BYTES = 1024;
+/** More requests than this wait only for a client that sends them at once, with bodies, and waits for no answer. */
+const MAX_WAITING = 256;
+/** How long a client may still send after the last bytes for it were written. */
+const LINGER_MS = 2_000;
+
+/** A request that Node's parser has read, with the object that takes its answer. */
+export interface Exchange {
+  readonly message: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** A request that has gone to the isolate before Node's own objects for it were made. */
+export interface AskedEarly {
+  readonly request: NodeRequest;
+  readonly answer: EdgeAnswer | Promise<EdgeAnswer>;
+  readonly startedAt: number;
+}
+
+/** A request for which Node's own objects are made only if it cannot be answered without them. */
+export interface HeldRequest extends AskedEarly {
+  /** Has Node make its objects for it after all. */
+  readonly head: { giveToNode(): void };
+}
+
+/** A request with a body on its way. */
+export interface Upload {
+  readonly message: IncomingMessage;
+  readonly body: PushedBody;
+}
+
+/** One connection of a client, with the requests on it that wait for their answers. */
+export class Connection {
+  readonly socket: Socket;
+  /** Its place among the open connections, which `OpenConnections` keeps. */
+  place = 0;
+  /** How each of its requests has arrived. */
+  readonly arrivals: RequestArrivals;
+  /** There were already as many connections as allowed when it came. */
+  readonly isOverLimit: boolean;
+  /** Requests that were read and not yet answered in full. */
+  outstanding = 0;
+  /** Requests that it has carried. */
+  requests = 0;
+  /** Heads of requests that have come whole. Counted in the fast way alone. */
+  heads = 0;
+  /** The last request that was read. Only its answer may end the connection, unless it cannot be helped. */
+  newest: Exchange | undefined;
+  /** The last answer was written, or is being written: it says `Connection: close`. Nothing after it is answered. */
+  isLast = false;
+  /** Requests that came behind the last answer. */
+  #unanswerable = 0;
+  /** The answer to a request that the listener refuses. Nothing after it is read as a request. */
+  refused: ServerResponse | undefined;
+  isTunnel = false;
+  /** Set for the one request that the fast way gives to Node. */
+  askedEarly: AskedEarly | undefined;
+  /** What has come of the head of a BAN. */
+  banHead = "";
+  /** The last request with a body. No other one can be incomplete. */
+  upload: Upload | undefined;
+  #held: HeldRequest | undefined;
+  readonly #answer: (exchange: Exchange, connection: Connection) => void;
+  readonly #waiting: Exchange[] = [];
+  /** What takes the answers to requests that were read, and are not yet answered in full. */
+  readonly #due = new Set<ServerResponse>();
+  readonly #stallMs: number;
+  #isStallArmed = false;
+  /** What waited for the client below TLS when the watch began. */
+  #unread: number | null = null;
+  #isPaused = false;
+  /** Node's listener for the bytes that come, once the parser gets them in slices. */
+  #parse: ((piece: Buffer) => void) | undefined;
+  readonly #onData = (piece: Buffer): void => this.#parseSlice(piece);
+  #awaitsDrain = false;
+  #farewell: string | undefined;
+  #endsOnceIdle = false;
+  readonly #bytesBefore: number;
+  #seenBytes = 0;
+  #idleSince: number;
+  /** The head that the client is sending, by its number, and since when. Its first one begins with the connection. */
+  #awaitedHead: { readonly number: number; readonly since: number } | null;
+
+  constructor(
+    socket: Socket,
+    arrivals: RequestArrivals,
+    isOverLimit: boolean,
+    stallMs: number,
+    answer: (exchange: Exchange, connection: Connection) => void,
+  ) {
+    this.socket = socket;
+    this.arrivals = arrivals;
+    this.isOverLimit = isOverLimit;
+    this.#stallMs = stallMs;
+    this.#answer = answer;
+    this.#bytesBefore = socket.bytesRead - socket.readableLength;
+    this.#idleSince = performance.now();
+    this.#awaitedHead = { number: 0, since: this.#idleSince };
+  }
+
+  /** Nothing has come on it, but for a PROXY header. */
+  get isUnused(): boolean {
+    return this.socket.bytesRead === this.#bytesBefore;
+  }
+
+  /** Whether the next request may be answered at once: nothing is due before it, and nothing keeps it from an answer. */
+  get isQuiet(): boolean {
+    return this.outstanding === 0 && !this.isLast && !this.isOverLimit && this.#farewell === undefined;
+  }
+
+  /** The request that waits for its answer without Node's objects. Nothing else is due then. */
+  get held(): HeldRequest | undefined {
+    return this.#held;
+  }
+
+  hold(request: HeldRequest): void {
+    this.#held = request;
+    this.outstanding++;
+  }
+
+  /** The held request is being answered without Node's objects. */
+  release(): void {
+    this.#held = undefined;
+    this.outstanding--;
+  }
+
+  /** Gives a held request to Node, as if its head had come now. */
+  giveToNode(): void {
+    const held = this.#held;
+    if (held === undefined) return;
+    this.release();
+    this.askedEarly = held;
+    held.head.giveToNode();
+  }
+
+  /** Takes a request in its turn: at once, or when those before it leave room. */
+  take(exchange: Exchange): void {
+    if (this.#takesNoMore) {
+      this.#unanswerable++;
+      if (this.#unanswerable > MAX_WAITING) this.socket.destroy();
+      else this.#readOn();
+      return;
+    }
+    this.outstanding++;
+    this.requests++;
+    this.newest = exchange;
+    this.#due.add(exchange.response);
+    exchange.response.once("close", () => {
+      this.#due.delete(exchange.response);
+      this.#finished();
+    });
+    this.#waiting.push(exchange);
+    this.#answerWaiting();
+    if (this.#waiting.length > MAX_WAITING) this.socket.destroy();
+    if (this.#isPaused || this.#waiting.length === 0) return;
+    this.#isPaused = true;
+    // The parser goes on with the bytes that it has, and Node resumes the socket after each message of them.
+    process.nextTick(() => {
+      if (this.#isPaused) this.socket.pause();
+    });
+  }
+
+  /** No further request is answered. */
+  get #takesNoMore(): boolean {
+    return this.isLast || this.#farewell !== undefined;
+  }
+
+  /** Whether the parser had better stop, because it would only add to the requests that wait, or are not answered. */
+  get hasEnough(): boolean {
+    return (this.#waiting.length > 0 || this.#takesNoMore) && this.#parse === undefined;
+  }
+
+  /**
+   * From now on the parser gets few bytes at a time, none while requests wait, and none behind the last request. `unread` are bytes that it has left.
+   * Does nothing if Node's server does not listen for bytes as expected.
+   */
+  readInSlices(unread: Buffer | null): void {
+    const { socket } = this;
+    const [parse, ...others] = socket.listeners("data") as ((piece: Buffer) => void)[];
+    if (parse === undefined || others.length > 0 || this.#parse !== undefined) return;
+    this.#parse = parse;
+    socket.off("data", parse);
+    socket.on("data", this.#onData);
+    socket.push(""); // Node may have stopped reading below the stream, which would go on waiting for bytes from there.
+    if (unread === null || unread.length === 0 || socket.destroyed) return;
+    socket.pause();
+    socket.unshift(unread);
+    this.#pauseOrResume();
+  }
+
+  /** Node's HTTP no longer minds the connection. */
+  leaveHttp(): void {
+    this.#parse = undefined;
+    this.socket.off("data", this.#onData);
+  }
+
+  /**
+   * Lets the answers that are due go on after Node's HTTP has left the connection. It would tell none of them that the client
+   * has read, and only the first one of the client's end.
+   */
+  carryOn(): void {
+    const { socket } = this;
+    socket.on("drain", () => {
+      const [current] = this.#due;
+      current?.emit("drain");
+    });
+    socket.once("close", () => {
+      for (const response of this.#due) {
+        response.destroy();
+        response.emit("close"); // which not every version of Node does where it has no connection yet
+      }
+    });
+    socket.resume(); // to see the client's end; what comes is dropped
+  }
+
+  #parseSlice(piece: Buffer): void {
+    const { socket } = this;
+    if (this.#takesNoMore && this.newest?.message.complete !== false) return;
+    const mayParse = this.#waiting.length === 0 && !isPausedByNode(socket);
+    if (mayParse && piece.length <= SLICE_BYTES) {
+      this.#parse!(piece);
+    } else {
+      // Paused, because a stream that flows would give the bytes back at once.
+      socket.pause();
+      socket.unshift(mayParse ? piece.subarray(SLICE_BYTES) : piece);
+      if (mayParse) {
+        socket.resume(); // First, so that Node can pause it again.
+        this.#parse!(piece.subarray(0, SLICE_BYTES));
+      }
+    }
+    if (this.#parse !== undefined && this.#waiting.length > 0) this.#pauseOrResume();
+  }
+
+  #pauseOrResume(): void {
+    this.#isPaused = this.#waiting.length > 0;
+    if (this.#isPaused) this.socket.pause();
+    else if (!isPausedByNode(this.socket)) this.socket.resume();
+  }
+
+  /** Nothing more can be read from it. */
+  get isBroken(): boolean {
+    return this.#farewell !== undefined;
+  }
+
+  /** Ends the connection with these bytes, once every request before them is answered. */
+  refuseRest(farewell: string): void {
+    if (this.#takesNoMore) return;
+    this.giveToNode();
+    this.#farewell = farewell;
+    if (this.upload && !this.upload.message.complete) this.upload.body.fail(new Error("the body was cut off"));
+    if (this.outstanding === 0) this.#end();
+  }
+
+  /** Begins to watch a client that does not read, which ends the connection after a while without progress. */
+  watchStall(): void {
+    if (this.#isStallArmed) return;
+    this.#isStallArmed = true;
+    this.#unread = unreadBelow(this.socket);
+    this.socket.setTimeout(this.#stallMs);
+  }
+
+  /** Called when nothing was read or written for the time that `watchStall` allows. */
+  stalled(): void {
+    if (this.isTunnel) {
+      this.socket.destroy();
+      return;
+    }
+    this.#isStallArmed = false;
+    this.socket.setTimeout(0);
+    const upload = this.upload?.body.isRead && !this.upload.message.complete ? this.upload : undefined;
+    const hasRead = unreadBelow(this.socket) !== this.#unread;
+    if (hasRead) this.watchStall();
+    else if (this.socket.writableLength > 0 || (upload && !upload.message.isPaused())) this.socket.destroy();
+    else if (upload) this.watchStall();
+  }
+
+  /** One side of its tunnel sends no more. The other one may, until nothing has gone through for a while. */
+  halfEnded(): void {
+    this.socket.setTimeout(this.#stallMs);
+  }
+
+  /** Ends the connection as soon as nothing is due on it. */
+  endOnceIdle(): void {
+    this.#endsOnceIdle = true;
+    if (this.outstanding === 0 && !this.isTunnel) this.#endIdle();
+  }
+
+  /** A request that has not come yet is not answered, since no answer can follow the end. Its client may send it again. */
+  #endIdle(): void {
+    this.isLast = true;
+    this.linger();
+  }
+
+  /**
+   * Ends a connection whose client may still be sending. Closing it at once would reset it, and the client would lose the
+   * answer; so once all has been written, the rest is read and dropped for a while. RFC 9112 §9.6.
+   */
+  linger(): void {
+    const { socket } = this;
+    socket.end();
+    socket.resume();
+    const dropRest = () => {
+      this.#readOn();
+      const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+      socket.once("close", () => clearTimeout(timer));
+    };
+    if (socket.writableLength === 0) dropRest();
+    else socket.once("finish", dropRest);
+  }
+
+  /** Node may wait for a drain before it reads on, of which a socket that has ended does not tell. */
+  #readOn(): void {
+    (this.socket as NodeServerSocket)._paused = false;
+    this.socket.resume();
+  }
+
+  /** Whether the connection has carried nothing for this long: milliseconds. */
+  isIdleFor(ms: number, now: number): boolean {
+    const { bytesRead } = this.socket;
+    if (bytesRead !== this.#seenBytes || this.outstanding > 0 || this.isTunnel || this.socket.writableLength > 0) {
+      this.#seenBytes = bytesRead;
+      this.#idleSince = now;
+    }
+    return now - this.#idleSince >= ms;
+  }
+
+  /**
+   * Whether the client has been sending one head for this long: milliseconds. The time counts from the first call that
+   * finds the head unfinished.
+   */
+  isSlowHead(ms: number, now: number): boolean {
+    if (!this.#isSendingHead()) this.#awaitedHead = null;
+    else if (this.#awaitedHead?.number !== this.heads) this.#awaitedHead = { number: this.heads, since: now };
+    return this.#awaitedHead !== null && now - this.#awaitedHead.since >= ms;
+  }
+
+  #isSendingHead(): boolean {
+    const isReading = !this.#isPaused && !isPausedByNode(this.socket) && this.newest?.message.complete !== false;
+    if (!isReading || this.#takesNoMore || this.isTunnel) return false;
+    return this.heads === 0 || this.banHead !== "" || isInRequest(this.socket);
+  }
+
+  /** A client that has stopped reading gets no more answers, so that they do not collect in memory. */
+  #isBackedUp(): boolean {
+    return this.socket.writableLength > this.socket.writableHighWaterMark;
+  }
+
+  #finished(): void {
+    this.outstanding--;
+    this.#answerWaiting();
+    if (this.outstanding > 0 || this.isLast) return;
+    if (this.#farewell !== undefined) this.#end();
+    else if (this.#endsOnceIdle) this.#endIdle();
+  }
+
+  #answerWaiting(): void {
+    if (this.socket.destroyed) this.#waiting.length = 0;
+    while (this.#waiting.length > 0 && this.outstanding - this.#waiting.length < MAX_OUTSTANDING) {
+      if (this.#isBackedUp()) {
+        this.#awaitDrain();
+        return;
+      }
+      this.#answer(this.#waiting.shift()!, this);
+    }
+    if (this.#isPaused && this.#waiting.length === 0) this.#pauseOrResume();
+  }
+
+  #awaitDrain(): void {
+    if (this.#awaitsDrain) return;
+    this.#awaitsDrain = true;
+    this.watchStall();
+    this.socket.once("drain", () => {
+      this.#awaitsDrain = false;
+      this.#answerWaiting();
+    });
+  }
+
+  #end(): void {
+    this.isLast = true;
+    if (this.socket.writable) this.socket.end(this.#farewell ?? "", "latin1");
+    this.linger();
+  }
+}
+
+/** `_paused`: Node's server has paused the connection until answers are written. It resumes it by itself. */
+type NodeServerSocket = Socket & { _paused?: boolean };
+
+function isPausedByNode(socket: NodeServerSocket): boolean {
+  return socket._paused === true;
+}

@@ -1,0 +1,578 @@
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import { type AddressInfo, createServer as createNetServer, type Server as NetServer, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { TLSSocket } from "node:tls";
+import type { EdgeAnswer, RunningIsolate } from "../../worker/isolate.ts";
+import type { Answer, Bodies } from "../../worker/ports.ts";
+import type { Network } from "../../worker/rules/forwarding/trusted-proxies.ts";
+import { PushedBody } from "../bodies/pushed-body.ts";
+import type { ExchangeLog } from "../connections/access-log.ts";
+import { Arrivals, ArrivalsAtSites, type Peer, type RequestArrivals, type Scheme } from "../connections/arrival.ts";
+import { CountedWork } from "../connections/background.ts";
+import { Carriers } from "../connections/carriers.ts";
+import { type HttpsRedirect, redirectToHttps } from "../connections/https-redirect.ts";
+import { OpenConnections } from "../connections/open-connections.ts";
+import { addressOf, ProxiedConnections } from "../connections/proxied-connections.ts";
+import { admittedTarget, refusalAnswer } from "../connections/refusal.ts";
+import { answerOfNoSite, type SitesByHost } from "../connections/sites-by-host.ts";
+import { makeTlsServer, type TlsSettings } from "../connections/tls-server.ts";
+import { Http2Sessions } from "../http2/http2-sessions.ts";
+import type { Children } from "../tiers/children.ts";
+import { answeredExchange } from "./answered-exchange.ts";
+import { BareConnections } from "./bare-connections.ts";
+import { ClientFields } from "./client-fields.ts";
+import { Connection, type Exchange } from "./connection.ts";
+import { FastAnswers } from "./fast-answers.ts";
+import { MadeAnswers } from "./made-answers.ts";
+import { NodeRequest } from "./node-request.ts";
+import { ownAnswer } from "./own-answer.ts";
+import { refused, requestTarget } from "./request-target.ts";
+import { fromWebResponse } from "./web-answer.ts";
+import { wholeAnswer } from "./whole-answer.ts";
+import { cutOff, unsent, type Written, writeAnswer } from "./write-answer.ts";
+
+/**
+ * Where to listen. `scheme`: `https` for TLS. Default: `http`. The host `::` takes IPv4 as well, and port 0 is any free
+ * one.
+ */
+export type ListenTarget = { readonly scheme?: Scheme } & (
+  | { readonly host: string; readonly port: number }
+  /** A unix socket. Its file must not exist. */
+  | { readonly path: string }
+  /** A socket that another process holds: its file descriptor, or the server that came with a message. */
+  | { readonly fd: number }
+  /** A socket with one handle or several, each of which accepts a connection in a turn of the event loop. */
+  | { readonly handles: readonly object[] }
+);
+
+export interface ListenerSettings {
+  /** How long a client may take for the head of a request. Default: 60 s. */
+  readonly headersTimeoutMs?: number;
+  /** How long a connection may be idle between requests. Default: 75 s, like nginx's `keepalive_timeout`. */
+  readonly keepAliveMs?: number;
+  /** How long a client may go without reading or sending what is waited for. Default: 60 s, like nginx's `send_timeout`. */
+  readonly stallMs?: number;
+  /** Requests that one connection carries. Its last answer says `Connection: close`. Default: without a limit. */
+  readonly maxRequestsPerConnection?: number;
+  /**
+   * Connections at a time, where a tunnel counts as two. One above them gets a 503; far above them, connections are closed
+   * at once. Default: 20,000.
+   */
+  readonly maxConnections?: number;
+  /** The bytes of a request line and its fields; more get 431. Default: 64 KiB. */
+  readonly maxHeadBytes?: number;
+  /** The host of a request in HTTP/1.0 that names none; without one it is refused. */
+  readonly defaultHost?: string | null;
+  /** Waiting connections that the kernel holds. Default: 4096, of which its own limit may leave less. */
+  readonly backlog?: number;
+}
+
+export interface ListenerParts {
+  /** Answers everything, unless there are several sites. */
+  readonly isolate: RunningIsolate;
+  /** Several sites, each with its own isolate, trusted proxies and way to https. Default: there is one. */
+  readonly sites?: SitesByHost | undefined;
+  readonly bodies: Bodies;
+  /** Default: nothing is logged. */
+  readonly accessLog?: ExchangeLog | undefined;
+  /** Told of mistakes that nobody else sees: one line each. */
+  readonly warn: (line: string) => void;
+  /** Answer plain requests without Node's own objects. `startListener` tries first whether that works. */
+  readonly usesFastAnswers: boolean;
+  readonly settings?: ListenerSettings | undefined;
+  /** For addresses with TLS. */
+  readonly tls?: TlsSettings | undefined;
+  /** Answers other caches that ask this one in place of the origin. Default: they are visitors like all others. */
+  readonly children?: Pick<Children, "answer"> | undefined;
+  /** The proxies whose forwarding fields count. Default: none. */
+  readonly trustedProxies?: readonly Network[] | undefined;
+  /** Connections begin with a header of the PROXY protocol, of a trusted proxy, and others are refused. Default: false. */
+  readonly usesProxyProtocol?: boolean | undefined;
+  /** Default: nobody is sent to https. Requests on unix sockets never are. */
+  readonly toHttps?: HttpsRedirect | undefined;
+  /** The field of this name on all answers over TLS, in place of the origin's. RFC 6797 §6.1. Default: the origin's. */
+  readonly strictTransportSecurity?: string | undefined;
+}
+
+/** A graceful stop: what it found at its end. */
+export interface Stopped {
+  /** Connections that were cut off because they took too long. */
+  readonly cutOff: number;
+}
+
+const MAX_HANDSHAKE_MS = 10_000;
+
+/** How long an idle connection is kept while the listener stops: a request may be on its way to it. */
+const IDLE_GRACE_MS = 1_000;
+
+/** A server for HTTP/1.0 and HTTP/1.1 over `node:http`, and for HTTP/2 over TLS, which answers by an isolate. */
+export class Listener {
+  readonly work: CountedWork;
+  readonly #parts: ListenerParts;
+  readonly #settings: Required<ListenerSettings>;
+  readonly #servers: NetServer[] = [];
+  readonly #connections = new OpenConnections();
+  #tunnels = 0;
+  readonly #proxied: ProxiedConnections;
+  readonly #carriers = new Carriers(() => this.#left());
+  readonly #sweeper: NodeJS.Timeout;
+  readonly #made: Readonly<Record<Scheme, MadeAnswers>>;
+  readonly #fast: FastAnswers | null;
+  readonly #bare: BareConnections;
+  readonly #http2: Http2Sessions;
+  #isClosing = false;
+  #whenEmpty: (() => void)[] = [];
+
+  constructor(parts: ListenerParts) {
+    this.#parts = parts;
+    this.#settings = {
+      headersTimeoutMs: 60_000,
+      keepAliveMs: 75_000,
+      stallMs: 60_000,
+      maxRequestsPerConnection: Number.POSITIVE_INFINITY,
+      maxConnections: 20_000,
+      maxHeadBytes: 64 * 1024,
+      defaultHost: null,
+      backlog: 4096,
+      ...parts.settings,
+    };
+    this.work = new CountedWork((cause) => parts.warn(`Work in the background failed: ${String(cause)}`));
+    const { accessLog, strictTransportSecurity } = parts;
+    this.#made = { http: new MadeAnswers(), https: new MadeAnswers(strictTransportSecurity) };
+    this.#proxied = new ProxiedConnections({
+      trustedProxies: parts.trustedProxies ?? [],
+      timeoutMs: this.#handshakeTimeoutMs,
+      warn: parts.warn,
+      left: () => this.#left(),
+    });
+    const { stallMs, keepAliveMs, maxHeadBytes, maxRequestsPerConnection, defaultHost } = this.#settings;
+    const ask = (request: NodeRequest, url: string) => this.#ask(request, url);
+    const failed = (cause: unknown) => this.#failure(cause);
+    const log = accessLog ?? null;
+    this.#fast = parts.usesFastAnswers
+      ? new FastAnswers({
+          ...{ ask, failed, log },
+          bodies: parts.bodies,
+          made: this.#made,
+          isLast: (connection) => this.#isLast(connection),
+        })
+      : null;
+    this.#bare = new BareConnections({
+      ...{ ask, failed, log, maxHeadBytes, defaultHost, strictTransportSecurity },
+      countTunnel: () => this.#countTunnel(),
+      bodies: parts.bodies,
+    });
+    this.#http2 = new Http2Sessions(
+      {
+        ...{ ask, failed, log },
+        bodies: parts.bodies,
+        made: this.#made,
+        warn: parts.warn,
+        ...{ stallMs, keepAliveMs, maxHeadBytes, maxRequestsPerConnection },
+      },
+      () => this.#left(),
+    );
+    this.#sweeper = setInterval(() => this.sweep(performance.now()), this.#sweepMs).unref();
+  }
+
+  /** The open connections, with those in their TLS handshakes, and those that wait for a PROXY header. */
+  get connections(): number {
+    return this.#connections.size + this.#http2.size + this.#carriers.handshaking + this.#proxied.waiting;
+  }
+
+  /** How many connections in HTTP/2 were ended because they flooded the server. */
+  get floods(): number {
+    return this.#http2.floods;
+  }
+
+  /** How many hits were answered inside Node's parser. */
+  get fastHits(): number {
+    return this.#fast?.hits ?? 0;
+  }
+
+  /** How many other answers were given without Node's own objects. */
+  get lateAnswers(): number {
+    return this.#fast?.late ?? 0;
+  }
+
+  /** Calls back once there is no connection; at once if there is none. */
+  onceEmpty(tell: () => void): void {
+    if (this.connections === 0) tell();
+    else this.#whenEmpty.push(tell);
+  }
+
+  /** Begins to listen. Resolves to the address as Node tells it; rejects if it cannot be had. */
+  async listen(address: ListenTarget): Promise<AddressInfo | string | null> {
+    const http = this.#makeServer();
+    const inner = address.scheme === "https" ? this.#encrypt(http) : http;
+    const server = this.#parts.usesProxyProtocol ? this.#proxied.before(inner) : inner;
+    if (server !== http) http.emit("listening"); // begins Node's own watch for heads that take too long
+    const [first, ...more] = "handles" in address ? address.handles : [address];
+    await this.#listenWith(server, first!);
+    for (const handle of more) {
+      const { allowHalfOpen } = server as NetServer & { readonly allowHalfOpen: boolean };
+      const further = createNetServer({ allowHalfOpen, noDelay: true });
+      further.on("connection", (socket) => server.emit("connection", socket));
+      await this.#listenWith(further, handle);
+    }
+    return server.address();
+  }
+
+  async #listenWith(server: NetServer, target: object): Promise<void> {
+    this.#bound(server);
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(target, this.#settings.backlog, () => {
+        server.off("error", reject);
+        resolve();
+      });
+    });
+    server.on("error", (error) => this.#parts.warn(`The listener failed: ${error.message}`));
+    this.#servers.push(server);
+  }
+
+  /**
+   * Stops gracefully: takes no more connections, answers what has been asked and says `Connection: close`, and cuts
+   * off the rest after the limit.
+   */
+  async close(limitMs = 30_000): Promise<Stopped> {
+    this.#isClosing = true;
+    for (const server of this.#servers) server.close();
+    this.#http2.close();
+    const limit = Promise.withResolvers<void>();
+    const timers = [
+      // On a busy machine the time may be over before the requests that came in it have been read.
+      setTimeout(() => setImmediate(() => this.#endIdle()), Math.min(IDLE_GRACE_MS, limitMs)),
+      setTimeout(limit.resolve, limitMs),
+    ];
+    const empty = new Promise<void>((resolve) => this.onceEmpty(resolve));
+    await Promise.race([empty.then(() => this.work.idle()), limit.promise]);
+    for (const timer of timers) clearTimeout(timer);
+    clearInterval(this.#sweeper);
+    const cut = this.connections;
+    this.#http2.destroyAll();
+    for (const { socket } of this.#connections.all()) socket.destroy();
+    this.#carriers.destroyAll();
+    this.#proxied.destroyAll();
+    return { cutOff: cut };
+  }
+
+  /** Ends connections that are idle or slow at this time, by `performance.now`. The listener does so every few seconds. */
+  sweep(now: number): void {
+    const { keepAliveMs, headersTimeoutMs } = this.#settings;
+    this.#http2.sweep(now);
+    for (const connection of this.#connections.all()) {
+      const isSlow = this.#fast !== null && connection.isSlowHead(headersTimeoutMs, now);
+      if (isSlow) this.#bare.refuseSlowHead(connection);
+      else if (connection.isIdleFor(keepAliveMs, now)) connection.socket.destroy();
+      else if (connection.socket.writableLength > 0 && !connection.isTunnel) connection.watchStall();
+    }
+  }
+
+  /** Connections far above the limit are closed at once. Node itself would count those of each handle apart. */
+  #bound(server: NetServer): void {
+    const most = Math.ceil(this.#settings.maxConnections * 1.1) + 10;
+    const get = () => (this.connections + this.#tunnels < most ? Number.POSITIVE_INFINITY : 0);
+    Object.defineProperty(server, "maxConnections", { get });
+  }
+
+  #makeServer(): Server {
+    const { headersTimeoutMs, maxHeadBytes } = this.#settings;
+    const server = createServer({
+      insecureHTTPParser: false,
+      requireHostHeader: false, // Checked with everything else about hosts.
+      maxHeaderSize: maxHeadBytes,
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: 0, // A large body may take long; `stallMs` watches it.
+      keepAliveTimeout: 0, // The sweep ends idle connections.
+      connectionsCheckingInterval: Math.min(5_000, headersTimeoutMs),
+      noDelay: true,
+      optimizeEmptyRequests: true,
+      shouldUpgradeCallback: (message: IncomingMessage) => this.#mayUpgrade(message),
+    });
+    // Node finds heads that take too long by a sorted list of connections, which it changes several times for each request:
+    // a seventh of a hit's CPU time. In the fast way the sweep finds them.
+    if (this.#fast !== null) server.removeAllListeners("listening");
+    // A client that has ended its half still gets the answers that it has asked for.
+    Object.assign(server, { httpAllowHalfOpen: true });
+    // Node's default drops fields beyond a number, one of which could frame the request.
+    server.maxHeadersCount = 0;
+    // Closing would end connections whose answers are still on their way.
+    server.closeIdleConnections = () => undefined;
+    server.on("connection", (socket) => this.#connected(socket));
+    server.on("request", (message, response) => this.#requested({ message, response }));
+    server.on("checkContinue", (message, response) => this.#requested({ message, response }));
+    server.on("checkExpectation", (message, response) => this.#requested({ message, response }));
+    const bare = this.#bare;
+    server.on("upgrade", (message, socket, head) => {
+      this.#give(socket, (connection) => void bare.upgrade(connection, message, head));
+    });
+    server.on("connect", (_message, socket) => this.#give(socket, (connection) => bare.refuseTunnel(connection)));
+    server.on("clientError", (error, socket) => this.#give(socket, (connection) => bare.misread(connection, error)));
+    server.on("timeout", (socket) => this.#connections.on(socket)?.stalled());
+    return server;
+  }
+
+  /** Puts TLS before a server, which then gets connections from there alone. */
+  #encrypt(http: Server): NetServer {
+    const { tls } = this.#parts;
+    if (!tls) throw new Error("an address with TLS needs certificates");
+    const server = makeTlsServer({
+      tls,
+      protocols: ["h2", "http/1.1"],
+      handshakeTimeoutMs: this.#handshakeTimeoutMs,
+      carriers: this.#carriers,
+      serve: (socket) => {
+        if (socket.alpnProtocol === "h2") {
+          this.#http2.serve(socket, this.#arrivalsOn(socket), this.#isOverLimit());
+        } else {
+          // As without TLS. Before, a client that ends its half leaves in its handshake.
+          socket.allowHalfOpen = true;
+          http.emit("connection", socket);
+        }
+      },
+    });
+    server.once("close", () => http.close());
+    return server;
+  }
+
+  #connected(socket: Socket): void {
+    const { stallMs } = this.#settings;
+    const connection = new Connection(socket, this.#arrivalsOn(socket), this.#isOverLimit(), stallMs, (exchange, on) =>
+      this.#answer(exchange, on),
+    );
+    this.#connections.add(connection);
+    const isFast = this.#fast?.serve(connection) ?? false;
+    // Node's parser cannot leave the rest of bytes that came before it, behind a PROXY header.
+    if (!isFast || socket.readableLength > 0) connection.readInSlices(null);
+    socket.once("close", () => {
+      this.#connections.remove(connection);
+      this.#left();
+    });
+  }
+
+  #arrivalsOn(socket: Socket): RequestArrivals {
+    const scheme = (socket as Partial<TLSSocket>).encrypted ? "https" : "http";
+    const peer: Peer = { scheme, address: addressOf(socket) };
+    const { sites, trustedProxies = [] } = this.#parts;
+    return sites ? new ArrivalsAtSites(peer, sites) : new Arrivals(peer, trustedProxies);
+  }
+
+  get #sweepMs(): number {
+    return Math.min(5_000, this.#settings.keepAliveMs / 4, this.#settings.headersTimeoutMs);
+  }
+
+  get #handshakeTimeoutMs(): number {
+    return Math.min(this.#settings.headersTimeoutMs, MAX_HANDSHAKE_MS);
+  }
+
+  #isOverLimit(): boolean {
+    return this.#connections.size + this.#http2.size + this.#tunnels >= this.#settings.maxConnections;
+  }
+
+  /** A tunnel takes the place of a client for its connection to the origin, which the origin's pool does not count. */
+  #countTunnel(): (() => void) | null {
+    if (this.#isOverLimit()) return null;
+    this.#tunnels++;
+    return () => this.#tunnels--;
+  }
+
+  /** A connection has ended. */
+  #left(): void {
+    if (this.connections > 0) return;
+    for (const tell of this.#whenEmpty.splice(0)) tell();
+  }
+
+  /** Node's HTTP has given up on a connection. */
+  #give(socket: Duplex, take: (connection: Connection) => void): void {
+    const connection = this.#connections.on(socket);
+    if (connection) take(connection);
+    else socket.destroy();
+  }
+
+  #requested(exchange: Exchange): void {
+    this.#connections.on(exchange.message.socket)?.take(exchange);
+  }
+
+  #answer({ message, response }: Exchange, connection: Connection): void {
+    if (connection.isLast) return;
+    const startedAt = performance.now();
+    const early = connection.askedEarly;
+    connection.askedEarly = undefined;
+    if (early) {
+      this.#respond({ message, response }, connection, early.request, early.answer, early.startedAt);
+      return;
+    }
+    const fields = fieldsOf(message);
+    const expectation = message.httpVersionMinor === 0 ? null : fields.get("expect");
+    const line = {
+      method: message.method!,
+      target: message.url!,
+      versionMajor: message.httpVersionMajor,
+      versionMinor: message.httpVersionMinor,
+    };
+    const request = this.#read({ message, response }, fields, connection);
+    const asked = requestTarget(line, fields, this.#settings.defaultHost, request.arrival.scheme);
+    const admitted = admittedTarget(asked, connection.isOverLimit, expectation);
+    const target = admitted.kind === "url" && isWebSocket(fields) ? LATE_WEB_SOCKET : admitted;
+    if (target.kind === "refused") {
+      connection.isLast = true;
+      connection.refused = response;
+      this.#respond({ message, response }, connection, request, refusalAnswer(target), startedAt);
+    } else {
+      const answer = this.#ask(request, target.url);
+      this.#respond({ message, response }, connection, request, answer, startedAt);
+    }
+  }
+
+  /** Never throws, as the isolate never does. */
+  #ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer> {
+    const { scheme, clientAddress, peerAddress, site } = request.arrival;
+    if (site === null) return answerOfNoSite(request.method, url, this.#parts.sites?.hosts ?? []);
+    const { isolate, toHttps } = site ?? this.#parts;
+    const { children } = this.#parts;
+    try {
+      const forChild = children?.answer(request, url, this.work);
+      if (forChild) return forChild;
+      const elsewhere = toHttps && scheme === "http" && peerAddress !== null ? redirectToHttps(url, toHttps) : null;
+      if (elsewhere) return elsewhere;
+      return isolate.fetch({ request, url, background: this.work, clientAddress, peerAddress, country: null });
+    } catch (cause) {
+      return this.#failure(cause);
+    }
+  }
+
+  #failure(cause: unknown): Answer {
+    this.#parts.warn(`A request failed inside the edge: ${String(cause)}`);
+    return ownAnswer(502, "failed", "the edge failed on this request");
+  }
+
+  #respond(
+    exchange: Exchange,
+    connection: Connection,
+    request: NodeRequest,
+    asked: EdgeAnswer | Promise<EdgeAnswer>,
+    startedAt: number,
+  ): void {
+    if (asked instanceof Promise) {
+      void asked
+        .catch((cause: unknown) => this.#failure(cause))
+        .then((answer) => this.#write(exchange, connection, request, answer, startedAt));
+    } else {
+      this.#write(exchange, connection, request, asked, startedAt);
+    }
+  }
+
+  #write(
+    { message, response }: Exchange,
+    connection: Connection,
+    request: NodeRequest,
+    answered: EdgeAnswer,
+    startedAt: number,
+  ): void {
+    let answer = answered instanceof Response ? fromWebResponse(answered) : answered;
+    if (response.destroyed) {
+      const written = unsent(answer);
+      this.#parts.accessLog?.record(answeredExchange(message, request, answer, written, startedAt));
+      return;
+    }
+    answer = wholeAnswer(answer, this.#parts.bodies) ?? answer;
+    const isHead = message.method === "HEAD";
+    const sendsOn = !message.complete && (request.awaitsContinue || connection.isBroken || !isSmall(request));
+    const isLast = connection.newest?.response === response && this.#isLast(connection);
+    const isRefused = connection.refused === response;
+    const made = this.#made[request.arrival.scheme].make(answer, {
+      isHead,
+      knowsChunks: message.httpVersionMinor === 1,
+      keepsAlive: response.shouldKeepAlive && !sendsOn && !isRefused && !isLast,
+    });
+    if (!made.head.keepsAlive) {
+      connection.isLast = true;
+      // A client that has not said that this is its last request may have sent more.
+      if (!message.complete || response.shouldKeepAlive) connection.socket.destroySoon = () => connection.linger();
+    }
+    let written: Written | Promise<Written>;
+    try {
+      written = writeAnswer(response, made, answer, this.#parts.bodies, () => connection.watchStall());
+    } catch (cause) {
+      this.#parts.warn(`An answer could not be written: ${String(cause)}`);
+      cutOff(response, made.head.framing);
+      written = { bodyBytes: 0, isWhole: false };
+    }
+    const { accessLog } = this.#parts;
+    if (!accessLog) return;
+    const log = (result: Written) => accessLog.record(answeredExchange(message, request, answer, result, startedAt));
+    if (written instanceof Promise) void written.then(log);
+    else log(written);
+  }
+
+  #isLast(connection: Connection): boolean {
+    return this.#isClosing || connection.requests >= this.#settings.maxRequestsPerConnection;
+  }
+
+  /** A request whose body begins to be read, and to be asked for by a 100, when somebody reads it. */
+  #read({ message, response }: Exchange, fields: ClientFields, connection: Connection): NodeRequest {
+    const length = fields.get("content-length");
+    const isChunked = fields.get("transfer-encoding") !== null;
+    const arrival = connection.arrivals.of(fields, message.url!);
+    const hasBody = isChunked || (length !== null && Number(length) !== 0);
+    if (!hasBody) return new NodeRequest(message.method!, fields, null, arrival);
+    const body: PushedBody = new PushedBody(isChunked ? null : Number(length), {
+      begin: () => {
+        if (message.destroyed) body.fail(new Error("the client has gone"));
+        message.on("data", (piece: Buffer) => body.push(piece));
+        message.on("end", () => body.end());
+        message.on("error", (cause) => body.fail(cause));
+        message.on("close", () => body.fail(new Error("the client hung up in the middle of its request")));
+        if (request.awaitsContinue) response.writeContinue();
+        request.awaitsContinue = false;
+        connection.watchStall();
+      },
+      pause: () => message.pause(),
+      resume: () => message.resume(),
+      cancel: () => message.resume(),
+    });
+    const request = new NodeRequest(message.method!, fields, body, arrival);
+    request.awaitsContinue = message.httpVersionMinor === 1 && fields.get("expect") !== null;
+    connection.upload = { message, body };
+    if (connection.isBroken && !message.complete) body.fail(new Error("the body was cut off"));
+    return request;
+  }
+
+  #mayUpgrade(message: IncomingMessage): boolean {
+    const connection = this.#connections.on(message.socket);
+    const fields = fieldsOf(message);
+    const hasBody = fields.get("transfer-encoding") !== null || Number(fields.get("content-length") ?? 0) !== 0;
+    return connection?.isQuiet === true && !hasBody && isWebSocket(fields);
+  }
+
+  #endIdle(): void {
+    for (const connection of this.#connections.all()) connection.endOnceIdle();
+  }
+}
+
+/** The fields of a request. Nobody switches protocols in HTTP/1.0, where `Upgrade` is ignored. RFC 9110 §7.8. */
+function fieldsOf({ rawHeaders, httpVersionMinor }: IncomingMessage): ClientFields {
+  const fields = new ClientFields(rawHeaders);
+  if (httpVersionMinor !== 0 || fields.get("upgrade") === null) return fields;
+  const isKept = (_: string, at: number) => rawHeaders[at - (at % 2)]!.toLowerCase() !== "upgrade";
+  return new ClientFields(rawHeaders.filter(isKept));
+}
+
+const LATE_WEB_SOCKET = refused(
+  400,
+  "a WebSocket cannot begin while other answers are due, nor with a body",
+  "upgrade",
+);
+
+/** RFC 6455 §4.1. */
+function isWebSocket(fields: ClientFields): boolean {
+  return fields.get("upgrade")?.toLowerCase() === "websocket";
+}
+
+/** What is left of a request's body at most, for the connection to be kept: the rest is read and dropped. */
+const MAX_DROPPED_BYTES = 64 * 1024;
+
+function isSmall({ body }: NodeRequest): boolean {
+  return body === null || (body.lengthBytes !== null && body.lengthBytes <= MAX_DROPPED_BYTES);
+}

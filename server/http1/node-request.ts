@@ -1,0 +1,52 @@
+import type { ClientRequest } from "../../worker/ports.ts";
+import { nodeBody } from "../bodies/node-body.ts";
+import type { PushedBody } from "../bodies/pushed-body.ts";
+import type { Arrival } from "../connections/arrival.ts";
+import type { ClientFields } from "./client-fields.ts";
+
+/** A request as it came over the wire. */
+export class NodeRequest implements ClientRequest {
+  readonly method: string;
+  readonly headers: ClientFields;
+  readonly body: PushedBody | null;
+  readonly arrival: Arrival;
+  /** The client sends the body only after a 100, which it has not got. RFC 9110 §10.1.1. */
+  awaitsContinue = false;
+
+  constructor(method: string, headers: ClientFields, body: PushedBody | null, arrival: Arrival) {
+    this.method = method;
+    this.headers = headers;
+    this.body = body;
+    this.arrival = arrival;
+  }
+
+  get bodyUsed(): boolean {
+    return this.body?.isRead ?? false;
+  }
+}
+
+/** Fetch's "forbidden methods", for the sake of scripts in browsers. In HTTP/2 a client may send any of them. */
+const REFUSED_BY_CLASS = /^(?:CONNECT|TRACE|TRACK)$/i;
+
+/** A request as the web's class, for the control plane. Its body becomes a stream that reads only what is asked for. */
+export function toWebRequest({ request, url }: { readonly request: ClientRequest; readonly url: string }): Request {
+  const { method, headers, body } = request;
+  const fields = [...headers].map(([name, value]): [string, string] => [name, value]);
+  if (REFUSED_BY_CLASS.test(method))
+    return Object.defineProperty(new Request(url, { headers: fields }), "method", { value: method });
+  if (body === null || method === "GET" || method === "HEAD") return new Request(url, { method, headers: fields });
+  const { next, cancel } = nodeBody(body).read();
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        const piece = await next();
+        if (piece === null) controller.close();
+        else controller.enqueue(piece);
+      },
+      cancel,
+    },
+    { highWaterMark: 0 },
+  );
+  const init: RequestInit & { duplex: "half" } = { method, headers: fields, body: stream, duplex: "half" };
+  return new Request(url, init);
+}

@@ -1,0 +1,84 @@
+import type { Scheme } from "../connections/arrival.ts";
+import type { ClientFields } from "./client-fields.ts";
+
+/** The URL that a request asks for, or why it is refused. */
+export type RequestTarget = { readonly kind: "url"; readonly url: string } | RefusedRequest;
+
+export interface RefusedRequest {
+  readonly kind: "refused";
+  readonly status: number;
+  /** For a program, in `Cache-Status`. */
+  readonly detail: string;
+  /** For a person. */
+  readonly because: string;
+}
+
+/** A request line and the fields that frame the request. */
+export interface RequestLine {
+  readonly method: string;
+  readonly target: string;
+  readonly versionMajor: number;
+  readonly versionMinor: number;
+}
+
+/** A name or an IPv4 address, or an IPv6 address in brackets; with or without a port. RFC 9110 §7.2. */
+const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?$/;
+
+/** The last hosts that were found valid. A site has few, and a hit then needs no regular expression. */
+const validHosts = new Set<string>();
+const MAX_VALID_HOSTS = 100;
+
+export function isHost(text: string): boolean {
+  if (validHosts.has(text)) return true;
+  if (!HOST.test(text) || !URL.canParse(`http://${text}/`)) return false;
+  if (validHosts.size < MAX_VALID_HOSTS && text.length < 300) validHosts.add(text);
+  return true;
+}
+
+/**
+ * Resolves the target of a request. Node's parser accepts more than one reading of some requests; those are refused
+ * here: several `Host` fields, `Transfer-Encoding` in HTTP/1.0 or with a coding beside `chunked`, and other versions.
+ * RFC 9112 §3.2, §6.1; RFC 9110 §7.2. `defaultHost` is for HTTP/1.0 without `Host`; `null` for none.
+ * `scheme` is that of the connection.
+ */
+export function requestTarget(
+  line: RequestLine,
+  fields: ClientFields,
+  defaultHost: string | null,
+  scheme: Scheme,
+): RequestTarget {
+  const { method, target, versionMajor, versionMinor } = line;
+  if (versionMajor !== 1) return refused(505, "only HTTP/1.0 and HTTP/1.1 are spoken here");
+  const coding = fields.get("transfer-encoding");
+  if (coding !== null) {
+    if (versionMinor === 0) return refused(400, "HTTP/1.0 has no Transfer-Encoding");
+    if (coding.toLowerCase() !== "chunked") return refused(501, "the only transfer coding is chunked, once");
+    if (fields.get("content-length") !== null) return refused(400, "Content-Length and Transfer-Encoding contradict");
+  }
+  const length = fields.get("content-length");
+  if (length !== null && !/^[0-9]+$/.test(length)) return refused(400, "Content-Length is not one number");
+  const hosts = fields.count("host");
+  if (hosts > 1) return refused(400, "more than one Host field");
+  if (hosts === 0 && versionMinor === 1) return refused(400, "no Host field");
+  const host = hosts === 0 ? defaultHost : fields.get("host")!;
+  if (hosts === 1 && !isHost(host!)) return refused(400, "the Host field is not a host");
+  if (target.startsWith("/")) {
+    if (host === null) return refused(400, "no Host field");
+    return { kind: "url", url: `${scheme}://${host}${target}` };
+  }
+  if (method === "CONNECT") return refused(501, "this is no proxy for CONNECT");
+  // The absolute form, whose host replaces that of the field. RFC 9112 §3.2.2.
+  const origin = /^(https?):\/\/([^/?#]*)/i.exec(target);
+  if (!origin) return refused(400, "the target is neither a path nor a URL");
+  // The scheme of a URL must be that of the connection. RFC 9110 §7.4.
+  if (origin[1]!.toLowerCase() !== scheme) {
+    return refused(421, scheme === "http" ? "this connection is not encrypted" : "this connection is encrypted");
+  }
+  if (!isHost(origin[2]!)) return refused(400, "the host of the target is not one");
+  const rest = target.slice(origin[0].length);
+  return { kind: "url", url: `${scheme}://${origin[2]}${rest.startsWith("/") ? rest : `/${rest}`}` };
+}
+
+export function refused(status: number, because: string, detail = "bad-request"): RefusedRequest {
+  return { kind: "refused", status, detail, because };
+}

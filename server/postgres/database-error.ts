@@ -1,0 +1,49 @@
+import { OwnerError } from "../../package/owner-error.ts";
+
+/** The purge log in PostgreSQL cannot be used. The message says why, and names no password. */
+export class SharedLogError extends OwnerError {
+  override readonly name = "SharedLogError";
+  /** True if no connection could be made or kept, so that trying again may help. */
+  readonly isOutOfReach: boolean;
+
+  constructor(where: string, words: string, isOutOfReach: boolean, cause?: unknown) {
+    super(`The purge log in PostgreSQL at ${where}: ${words}.`, { cause });
+    this.isOutOfReach = isOutOfReach;
+  }
+}
+
+/** PostgreSQL's codes, https://www.postgresql.org/docs/current/errcodes-appendix.html, of which the owner can do something. */
+const WORDS: Readonly<Record<string, string>> = {
+  "53300": "it accepts no more connections (max_connections); a machine needs five",
+  "57P03": "it is starting, or is a standby that accepts no connections",
+  "57P01": "it has ended the connection, because it stops",
+  "57014": "it took too long to answer",
+  "55P03": "another machine holds the log for too long",
+  "25006": "it is a standby, or read-only; the log needs the primary",
+  "28P01": "the password is wrong",
+  "28000": "this user may not connect",
+  "3D000": "the database does not exist; make it with: createdb",
+  "42501": "this user may not make or use the log's tables",
+  "53100": "its disk is full",
+};
+
+/** Codes after which no connection is left, or none was made. */
+const OUT_OF_REACH = /^(08|53300|57P0)/;
+
+/** What `pg` says, without a code, if it cannot agree with the server on a password or on TLS. */
+const DISAGREE = /^SASL|does not support SSL/;
+
+const WANTS_PASSWORD = /client password must be/;
+
+export function sharedLogError(where: string, cause: unknown): SharedLogError {
+  if (cause instanceof SharedLogError) return cause;
+  const { code, message = String(cause) } = cause as { code?: unknown; message?: string };
+  const known = typeof code === "string" ? code : "";
+  const isOfServer = /^[0-9A-Z]{5}$/.test(known) && !known.startsWith("E");
+  if (WANTS_PASSWORD.test(message)) {
+    return new SharedLogError(where, "it wants a password; set PGPASSWORD, or write it into ~/.pgpass", false, cause);
+  }
+  const words = WORDS[known] ?? (isOfServer ? message : `it cannot be reached (${message || known})`);
+  const isOutOfReach = isOfServer ? OUT_OF_REACH.test(known) : !DISAGREE.test(message);
+  return new SharedLogError(where, words, isOutOfReach, cause);
+}

@@ -1,0 +1,252 @@
+import { userInfo } from "node:os";
+import type pg from "pg";
+import { ownPackage } from "../../package/own-package.ts";
+import type { Clock } from "../../worker/ports.ts";
+import { SharedLogError, sharedLogError } from "./database-error.ts";
+import { CHANNEL } from "./schema.ts";
+
+/** The most connections of one machine, beside the one that listens. */
+const MAX_CONNECTIONS = 4;
+
+/** Bounds in milliseconds. The database ends what a machine that is cut off has begun, so that it holds no lock. */
+const CONNECT_WITHIN_MS = 2000;
+const STATEMENT_WITHIN_MS = 4000;
+const LOCK_WITHIN_MS = 3000;
+const ANSWER_WITHIN_MS = 5000;
+/** A listening connection on which nothing comes looks the same as a lost one, so it is asked this often. */
+const PING_EVERY_MS = 2000;
+
+/** After a connection has failed, the next attempt waits this long at first and at most, less a random part. */
+const FIRST_PAUSE_MS = 100;
+const LAST_PAUSE_MS = 2000;
+
+export interface DatabaseOptions {
+  readonly url: string;
+  readonly clock: Clock & { elapsed(): number };
+  readonly random: () => number;
+}
+
+export interface Notices {
+  /** Notices arrive from now on. Some may have been missed before. */
+  onListening(): void;
+  onNotice(payload: string): void;
+  onLost(cause: SharedLogError): void;
+}
+
+/** How long a machine makes do with the connections that it has, after it was refused another one. Milliseconds. */
+const CONTENT_FOR_MS = 10_000;
+
+/** PostgreSQL's code for too many connections. */
+const TOO_MANY_CONNECTIONS = "53300";
+
+/** PostgreSQL's code for a write on a standby. */
+const IS_STANDBY = "25006";
+
+/** Numbers of 64 bits that are counts and instants, which stay far below 2 to the power of 53. */
+const INT8 = 20;
+
+/** Connections to PostgreSQL that are renewed by themselves, with pauses that grow while none can be made. */
+export class Database {
+  /** The server and its database, for messages. */
+  readonly where: string;
+  readonly #options: DatabaseOptions;
+  readonly #driver: typeof pg;
+  readonly #settings: pg.ClientConfig;
+  #pool: pg.Pool;
+  /** The connections of the pool that have been made. */
+  #open = 0;
+  #failures = 0;
+  #contentUntil = Number.NEGATIVE_INFINITY;
+  #tryAt = Number.NEGATIVE_INFINITY;
+  #lastFailure: SharedLogError | null = null;
+  #listening: pg.Client | null = null;
+  #isClosed = false;
+  #wait: { cancel(): void } | null = null;
+
+  private constructor(driver: typeof pg, options: DatabaseOptions) {
+    this.#driver = driver;
+    this.#options = options;
+    this.where = withoutPassword(options.url);
+    this.#settings = {
+      connectionString: options.url,
+      application_name: "tidemark serve",
+      connectionTimeoutMillis: CONNECT_WITHIN_MS,
+      statement_timeout: STATEMENT_WITHIN_MS,
+      lock_timeout: LOCK_WITHIN_MS,
+      idle_in_transaction_session_timeout: LOCK_WITHIN_MS,
+      query_timeout: ANSWER_WITHIN_MS,
+      keepAlive: true,
+      types: {
+        getTypeParser: ((oid: number, format?: "text") =>
+          oid === INT8 ? Number : driver.types.getTypeParser(oid, format)) as never,
+      },
+    };
+    this.#pool = this.#newPool();
+  }
+
+  /** Rejects, with the command that installs it, if the package `pg` is missing. */
+  static async over(options: DatabaseOptions): Promise<Database> {
+    return new Database(await driver(withoutPassword(options.url)), options);
+  }
+
+  /** Rejects with a `SharedLogError`: at once if a connection has just failed, so that callers do not queue up. */
+  query<T>(text: string, values: readonly unknown[] = []): Promise<T[]> {
+    return this.#tryQuery(text, values, MAX_CONNECTIONS);
+  }
+
+  /** Makes new connections from now on, because those that are open lead to a server that is not the primary. */
+  forgetConnections(): void {
+    if (this.#isClosed) return;
+    const old = this.#pool;
+    this.#open = 0;
+    this.#pool = this.#newPool();
+    void old.end().catch(() => undefined);
+  }
+
+  /** Runs several statements in one transaction. */
+  async transaction(
+    work: (query: (text: string) => Promise<Record<string, unknown>[]>) => Promise<void>,
+  ): Promise<void> {
+    const client = await this.#pool.connect().catch((cause: unknown) => {
+      throw sharedLogError(this.where, cause);
+    });
+    client.on("error", () => undefined); // the statement that is under way fails as well
+    try {
+      await client.query("BEGIN");
+      await work(async (text) => (await client.query(text)).rows ?? []);
+      await client.query("COMMIT");
+      client.release();
+    } catch (cause) {
+      client.release(true); // the database rolls back what its connection leaves behind
+      throw sharedLogError(this.where, cause);
+    }
+  }
+
+  /** Listens until `close`. A lost connection is renewed. */
+  async listen(notices: Notices): Promise<void> {
+    const { clock, random } = this.#options;
+    for (let failures = 0; !this.#isClosed; ) {
+      try {
+        await this.#listenOnce(notices, () => {
+          failures = 0;
+        });
+      } catch (cause) {
+        if (!this.#isClosed) notices.onLost(sharedLogError(this.where, cause));
+      }
+      if (!this.#isClosed) await this.#pause(clock.wait(pauseMs(failures++, random())));
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#wait?.cancel();
+    const listening = this.#listening;
+    await Promise.all([this.#pool.end(), listening?.end()]).catch(() => undefined);
+  }
+
+  #newPool(): pg.Pool {
+    const pool = new this.#driver.Pool({ ...this.#settings, max: MAX_CONNECTIONS });
+    pool.on("connect", () => {
+      if (pool === this.#pool) this.#open++;
+    });
+    pool.on("remove", () => {
+      if (pool === this.#pool) this.#open = Math.max(0, this.#open - 1);
+    });
+    pool.on("error", () => undefined); // an idle connection was lost, and the next query makes another one
+    return pool;
+  }
+
+  async #tryQuery<T>(text: string, values: readonly unknown[], tries: number): Promise<T[]> {
+    const { clock, random } = this.#options;
+    if (this.#lastFailure && clock.elapsed() < this.#tryAt) throw this.#lastFailure;
+    if (clock.elapsed() >= this.#contentUntil) this.#pool.options.max = MAX_CONNECTIONS;
+    try {
+      const { rows } = await this.#pool.query(text, [...values]);
+      this.#failures = 0;
+      this.#lastFailure = null;
+      return rows as T[];
+    } catch (cause) {
+      const { code } = cause as { code?: unknown };
+      if (code === TOO_MANY_CONNECTIONS && this.#open > 0 && tries > 1) {
+        // The connections that are open work on, so the query waits for one of them.
+        this.#pool.options.max = this.#open;
+        this.#contentUntil = clock.elapsed() + CONTENT_FOR_MS;
+        return this.#tryQuery(text, values, tries - 1);
+      }
+      if (code === IS_STANDBY) this.forgetConnections();
+      const error = sharedLogError(this.where, cause);
+      if (error.isOutOfReach) {
+        this.#lastFailure = error;
+        this.#tryAt = clock.elapsed() + pauseMs(this.#failures++, random());
+      }
+      throw error;
+    }
+  }
+
+  async #listenOnce({ onListening, onNotice }: Notices, onConnected: () => void): Promise<void> {
+    const client = new this.#driver.Client(this.#settings);
+    const lost = Promise.withResolvers<never>();
+    lost.promise.catch(() => undefined); // it may come before anybody waits for it
+    client.on("error", lost.reject);
+    client.on("end", () => lost.reject(new Error("the connection has ended")));
+    client.on("notification", ({ payload = "" }) => onNotice(payload));
+    this.#listening = client;
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${CHANNEL}`);
+      onConnected();
+      onListening();
+      while (!this.#isClosed) {
+        const wait = this.#options.clock.wait(PING_EVERY_MS);
+        await Promise.race([this.#pause(wait), lost.promise]).finally(() => wait.cancel());
+        if (!this.#isClosed) await Promise.race([client.query("SELECT 1"), lost.promise]);
+      }
+    } finally {
+      this.#listening = null;
+      void client.end().catch(() => undefined);
+    }
+  }
+
+  /** Waits, but not beyond `close`. */
+  async #pause(wait: { readonly over: Promise<void>; cancel(): void }): Promise<void> {
+    const closed = Promise.withResolvers<void>();
+    this.#wait = {
+      cancel: () => {
+        wait.cancel();
+        closed.resolve();
+      },
+    };
+    await Promise.race([wait.over, closed.promise]);
+  }
+}
+
+/** Doubles from the first pause to the last. Machines that have lost the database together do not come back together. */
+export function pauseMs(failures: number, random: number): number {
+  return Math.min(FIRST_PAUSE_MS * 2 ** failures, LAST_PAUSE_MS) * (0.5 + random / 2);
+}
+
+async function driver(where: string): Promise<typeof pg> {
+  try {
+    return (await import("pg")).default;
+  } catch (cause) {
+    const install = `npm install pg@${ownPackage.devDependencies.pg}`;
+    throw new SharedLogError(
+      where,
+      `it needs a package that is not installed here. Install it: ${install}`,
+      false,
+      cause,
+    );
+  }
+}
+
+/** `host:port/database`, as far as the URL names them. */
+function withoutPassword(url: string): string {
+  try {
+    const { hostname, port, pathname, searchParams } = new URL(url);
+    const host = decodeURIComponent(hostname) || searchParams.get("host") || process.env.PGHOST || "localhost";
+    const database = decodeURIComponent(pathname.slice(1)) || process.env.PGDATABASE || userInfo().username;
+    return `${host}${port && `:${port}`}/${database}`;
+  } catch {
+    return "an address that is no URL";
+  }
+}

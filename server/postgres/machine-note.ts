@@ -1,0 +1,125 @@
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { OwnerError } from "../../package/owner-error.ts";
+import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
+
+const NOTE_FILE = "shared-log.json";
+
+/** The most logs that a machine remembers having left. */
+const MAX_LEFT = 100;
+
+/** The note is for the owner alone. */
+const OWNERS_ALONE = 0o600;
+
+/** A purge that this machine has read of. The mark tells it from a purge of the same number in another history. */
+export interface NotedPosition extends Stamp {
+  readonly mark: string;
+}
+
+/** The folder belongs to a server with another kind of log. */
+export class LogChangedError extends OwnerError {
+  override readonly name = "LogChangedError";
+
+  constructor(folder: string, before: string) {
+    super(
+      `${folder} is of a server that ${before}. Pages beside it may have been purged there, so give this server another ` +
+        "folder (--cache), or delete that one with its pages.",
+    );
+  }
+}
+
+interface Note {
+  readonly machine: string;
+  readonly position: NotedPosition | null;
+  readonly left: readonly string[];
+}
+
+/**
+ * The note in a machine's folder: the name under which it reads the shared log, the newest purge that it has read of, and
+ * the logs that it has left. It outlives the process, so that a log whose storage went back in time is noticed although no
+ * process remembers (R13). Without a path it is kept in memory.
+ */
+export class MachineNote {
+  readonly #path: string | null;
+  #note: Note;
+
+  constructor(folder: string | null, newId: () => string) {
+    this.#path = folder === null ? null : join(folder, NOTE_FILE);
+    this.#note = this.#read() ?? { machine: newId(), position: null, left: [] };
+    this.#write(true);
+  }
+
+  /**
+   * Throws a `LogChangedError` if the folder is one of a machine with a shared log: pages on its disk may have been purged
+   * in that log, and a log of the folder's own would not know of it.
+   */
+  static expectNoneIn(folder: string): void {
+    if (MachineNote.isIn(folder)) throw new LogChangedError(folder, "shared its purge log with others (--log)");
+  }
+
+  /** Whether the folder is one of a machine with a shared log. */
+  static isIn(folder: string): boolean {
+    return existsSync(join(folder, NOTE_FILE));
+  }
+
+  get machine(): string {
+    return this.#note.machine;
+  }
+
+  get position(): NotedPosition | null {
+    return this.#note.position;
+  }
+
+  /** Whether the machine has read another log since it read this one. */
+  hasLeft(logId: string): boolean {
+    return this.#note.left.includes(logId);
+  }
+
+  renameMachine(machine: string): void {
+    this.#note = { ...this.#note, machine };
+    this.#write(true);
+  }
+
+  /** Notes a purge. Returns whether it is of another log than the last one, which the machine has left then. */
+  notePosition(position: NotedPosition): boolean {
+    const before = this.#note.position;
+    const isOfAnotherLog = before !== null && before.logId !== position.logId;
+    if (before !== null && !isOfAnotherLog && before.seq >= position.seq) return false;
+    const left = isOfAnotherLog ? [...this.#note.left, before.logId].slice(-MAX_LEFT) : this.#note.left;
+    this.#note = { ...this.#note, position, left };
+    this.#write(isOfAnotherLog);
+    return isOfAnotherLog;
+  }
+
+  #read(): Note | null {
+    if (this.#path === null || !existsSync(this.#path)) return null;
+    try {
+      const { machine, position, left } = JSON.parse(readFileSync(this.#path, "utf8")) as Partial<Note>;
+      if (typeof machine !== "string" || !Array.isArray(left)) return null;
+      return { machine, position: position ?? null, left };
+    } catch {
+      return null; // a torn note: the machine gets another name, and its last one is forgotten after a day
+    }
+  }
+
+  /**
+   * A position that is lost with the power is behind the log, which means nothing. A log that was left must not be lost. If
+   * the disk fails, memory has the note for as long as the process lives.
+   */
+  #write(isDurable: boolean): void {
+    if (this.#path === null) return;
+    try {
+      const next = `${this.#path}.next`;
+      const file = openSync(next, "w", OWNERS_ALONE);
+      try {
+        writeSync(file, JSON.stringify(this.#note));
+        if (isDurable) fsyncSync(file);
+      } finally {
+        closeSync(file);
+      }
+      renameSync(next, this.#path);
+    } catch {
+      // As above.
+    }
+  }
+}

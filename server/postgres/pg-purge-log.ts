@@ -1,0 +1,527 @@
+import type { PurgeMode, PurgeRecord, PurgeRecordPage } from "../../worker/ports.ts";
+import { type AuditRow, MAX_LISTED, MIN_ID_MS, recordOf, writePurgeKeys } from "../../worker/purges/log/audit-trail.ts";
+import {
+  type AppendRequest,
+  type AppendResult,
+  ITEM_WORDS,
+  REMEMBERED_MS,
+  type ReaderPosition,
+  type ViewDelta,
+} from "../../worker/purges/log/log-contract.ts";
+import { LOG_SETTINGS, type LogSettings } from "../../worker/purges/log/log-settings.ts";
+import { writeHashes } from "../../worker/purges/log/purged-keys.ts";
+import { GrantedLeases, type LeasesOnRecord } from "../../worker/purges/settlement/granted-leases.ts";
+import { hashKeys, hashWordFor } from "../../worker/purges/view/key-hash.ts";
+import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
+import type { Database } from "./database.ts";
+import { SharedLogError } from "./database-error.ts";
+import type { MachineNote, NotedPosition } from "./machine-note.ts";
+import { CREATE_SQL, READ_SQL, SCHEMA_FORMAT, SCHEMA_LOCK, SETTLE_SQL, UPGRADE_SQL } from "./schema.ts";
+import type { AuditedPurge, SettlingLog } from "./waited-purges.ts";
+
+/** A key in a reply: two words of its hash, and a number of 64 bits. */
+const KEY_BYTES = 16;
+
+/** How often a call begins anew because the log has just been replaced, or the machine's row is gone. */
+const MAX_TRIES = 6;
+
+/** How many heads have their marks remembered, so that any of them can be confirmed. */
+const MAX_MARKS = 1000;
+
+/**
+ * A machine that has not been heard of for a day, by the database's clock, is no reader any more, like a lease (R6). That
+ * clock may have been set, so the machine has to be silent for this long by the clock of the one that looks, too: a machine
+ * that lives shows it every ten seconds. Milliseconds.
+ */
+const WATCHED_FOR_MS = 10 * 60 * 1000;
+
+/** What a purge waits for beside machines, in a log that has taken the place of another one (R13). */
+const READERS_BEFORE = "machines of the log before this one";
+
+export interface PgPurgeLogOptions {
+  readonly database: Database;
+  readonly note: MachineNote;
+  /** The name by which the owner knows the machine among the others. */
+  readonly name: string;
+  /** The machine reads another log than before. */
+  readonly onReplaced: () => void;
+  readonly newId: () => string;
+  /** Milliseconds since any fixed moment, on a clock that nobody can set. */
+  readonly elapsed: () => number;
+  /** The log's clock, for tests: epoch milliseconds. Default: the database's. */
+  readonly now?: () => number;
+  readonly settings?: Partial<LogSettings>;
+}
+
+/** A row of `READ_SQL`. */
+interface ReadRow {
+  readonly log_id: string | null;
+  readonly comes_from_another: boolean;
+  readonly is_met: boolean;
+  readonly head: number;
+  readonly floor: number;
+  readonly hard: number;
+  readonly soft: number;
+  readonly invalidate: number;
+  readonly since: number;
+  readonly mark: string | null;
+  readonly known_mark: string | null;
+  readonly is_registered: boolean;
+  readonly keys: Buffer | null;
+}
+
+interface ReadAuditRow extends AuditRow {
+  readonly now: number;
+  readonly waits_for: readonly string[] | null;
+}
+
+/** Another machine, as it was when it was last looked at. */
+interface SeenMachine {
+  readonly incarnation: string;
+  readonly beat: number;
+  /** Since when it is like that, by this machine's own clock. */
+  readonly since: number;
+}
+
+/**
+ * The purge log in PostgreSQL, as one machine reads and writes it. It keeps the rules of `SqlPurgeLog`; in addition, every
+ * reply requires the machine's row among the readers, so that a purge waits for it.
+ */
+export class PgPurgeLog implements SettlingLog {
+  readonly #database: Database;
+  readonly #options: PgPurgeLogOptions;
+  readonly #note: MachineNote;
+  readonly #bounds: string;
+  readonly #settings: LogSettings;
+  readonly #leases: GrantedLeases;
+  readonly #incarnation: string;
+  readonly #marks = new Map<number, string>();
+  readonly #seen = new Map<string, SeenMachine>();
+  /** What the machine's row says. */
+  #leaseMs = 0;
+  #hasRow = false;
+  #granting: Promise<void> = Promise.resolve();
+  #registering: Promise<void> | null = null;
+  #confirmed: Stamp | null = null;
+  #settled: Stamp | null = null;
+
+  private constructor(options: PgPurgeLogOptions) {
+    this.#options = options;
+    this.#database = options.database;
+    this.#note = options.note;
+    this.#settings = { ...LOG_SETTINGS, ...options.settings };
+    this.#bounds = JSON.stringify({ ...this.#settings, minIdMs: MIN_ID_MS, rememberedMs: REMEMBERED_MS });
+    this.#incarnation = options.newId();
+    let longest: LeasesOnRecord | null = null;
+    this.#leases = new GrantedLeases({
+      read: () => longest,
+      write: (next) => {
+        longest = next;
+      },
+    });
+  }
+
+  /** Makes the tables unless they exist. Rejects with a `SharedLogError` if the log cannot be used. */
+  static async open(options: PgPurgeLogOptions): Promise<PgPurgeLog> {
+    const log = new PgPurgeLog(options);
+    await log.#makeTables();
+    return log;
+  }
+
+  get machine(): string {
+    return this.#note.machine;
+  }
+
+  /** The purges above the reader's position, and the lease that it asks for (R6). */
+  async read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs = leaseMs): Promise<ViewDelta> {
+    await this.#grant(Math.max(leaseMs, longestViewAgeMs));
+    return this.#replyTo(since, leaseMs);
+  }
+
+  /** The purges above a position, for a push (R24). It grants no lease. */
+  async changesSince(position: Stamp | null): Promise<ViewDelta> {
+    return this.#replyTo(position, 0);
+  }
+
+  /** Accepts a purge, or answers a repeated one with its first receipt. Either all of it happens or nothing. */
+  async append(purge: AppendRequest): Promise<AppendResult> {
+    await this.#grant(Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0));
+    const since = purge.since && { logId: purge.since.logId, seq: purge.since.seq };
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const known = [since, this.#noted].filter((each) => each !== null);
+      const { machine } = this;
+      const [row] = await this.#database.query<{ result: Appended | { kind: "conflict" } | null }>(
+        "SELECT tidemark_log_append($1, $2, $3, $4, $5) AS result",
+        [written(purge), JSON.stringify(known), this.#reader, this.#bounds, this.#now],
+      );
+      const result = row!.result;
+      if (result === null) {
+        await this.#registerInsteadOf(machine);
+        continue;
+      }
+      if (result.kind === "conflict") return result;
+      const delta = await this.#replyTo(since, purge.leaseMs);
+      // If the log was replaced meanwhile, the purge may not be in the new one.
+      if (delta.logId === result.logId) return { ...result, delta };
+    }
+    throw this.#endless();
+  }
+
+  /** The audit trail below `before`, the newest first. */
+  async list(before: number | null, limit: number): Promise<PurgeRecordPage> {
+    const max = Math.min(Math.max(1, Math.trunc(limit) || 1), MAX_LISTED);
+    const rows = await this.#rows("WHERE seq < $2 ORDER BY seq DESC LIMIT $3", [
+      before ?? Number.MAX_SAFE_INTEGER,
+      max + 1,
+    ]);
+    const purges = rows.slice(0, max).map(recordOfRow);
+    return { purges, next: rows.length > max ? purges.at(-1)!.seq : null };
+  }
+
+  async find(seq: number): Promise<PurgeRecord | null> {
+    return (await this.audited(seq))?.record ?? null;
+  }
+
+  async audited(seq: number): Promise<AuditedPurge | null> {
+    const [row] = await this.#rows("WHERE seq = $2", [seq]);
+    return row ? { record: recordOfRow(row), settlesInMs: row.settles_at - row.now } : null;
+  }
+
+  /** In how many milliseconds the next repetition is due; `null` if there is none. */
+  async nextDueInMs(): Promise<number | null> {
+    const [row] = await this.#database.query<{ ms: number | null }>(
+      "SELECT min(due_at) - tidemark_log_now($1) AS ms FROM tidemark_log_repeats",
+      [this.#now],
+    );
+    return row!.ms;
+  }
+
+  /** Carries out the repetitions that are due (R20): each once, whichever machine is the first to try. */
+  async runDue(): Promise<void> {
+    await this.#database.query("SELECT tidemark_log_run_due($1, $2)", [this.#bounds, this.#now]);
+  }
+
+  /**
+   * Tells that every process of this machine that may answer visitors has confirmed the purges up to this one (R24).
+   * Returns false if the log does not count it, because it does not know the machine or has another history.
+   */
+  async confirm({ logId, seq }: Stamp): Promise<boolean> {
+    // Only positions at which a reply ended are told, because their marks are known.
+    const known = [...this.#marks.keys()].filter((each) => each <= seq);
+    const highest = Math.max(0, ...known);
+    if (highest === 0) return true; // nothing was purged yet
+    const position = { logId, seq: highest, mark: this.#marks.get(highest) };
+    this.#confirmed = { logId, seq };
+    const [row] = await this.#database.query<{ counts: boolean }>("SELECT tidemark_log_confirm($1, $2) AS counts", [
+      this.#reader,
+      JSON.stringify(position),
+    ]);
+    return row!.counts;
+  }
+
+  /** The other machines that have not confirmed the purges up to this one, with their names. */
+  async unconfirmed({ logId, seq }: Stamp): Promise<Map<string, string>> {
+    const rows = await this.#database.query<{ machine: string; name: string }>(
+      `SELECT machine, name FROM tidemark_log_machines
+        WHERE machine <> $1 AND NOT (coalesce(log_id = $2, false) AND coalesce(confirmed, 0) >= $3)`,
+      [this.machine, logId, seq],
+    );
+    return new Map(rows.map(({ machine, name }) => [machine, name]));
+  }
+
+  /** Records that the purges up to this one have settled, because every machine has confirmed them. */
+  async settleUpTo({ logId, seq }: Stamp): Promise<void> {
+    const before = this.#settled;
+    const from = before?.logId === logId && before.seq <= seq ? before.seq : 0;
+    await this.#database.query(
+      `UPDATE tidemark_log_audit SET settles_at = tidemark_log_now($1)
+        WHERE seq > $2 AND seq <= $3 AND settles_at > tidemark_log_now($1)
+          AND $4 = (SELECT tidemark_log_id(id) FROM tidemark_log WHERE (longest_until >= tidemark_log_now($1)) IS NOT TRUE)`,
+      [this.#now, from, seq, logId],
+    );
+    this.#settled = { logId, seq };
+  }
+
+  /**
+   * Which of these purges have settled. Those that every machine has confirmed by now are recorded as such: whoever told
+   * of a purge waits for confirmations for a short time only.
+   */
+  async settledOf(seqs: readonly number[]): Promise<number[]> {
+    const rows = await this.#database.query<{ seq: number }>(SETTLE_SQL, [this.#now, seqs]);
+    return rows.map(({ seq }) => seq);
+  }
+
+  /** Shows that this machine lives, and forgets machines that have shown no life for a day. */
+  async beat(): Promise<void> {
+    const rows = await this.#database.query<{
+      machine: string;
+      incarnation: string;
+      beat: number;
+      is_overdue: boolean;
+    }>(
+      `WITH own AS (
+         UPDATE tidemark_log_machines SET beat = beat + 1, heard_at = clock_timestamp()
+         WHERE machine = $1 AND incarnation = $2
+       )
+       SELECT machine, incarnation, beat,
+         clock_timestamp() NOT BETWEEN heard_at - interval '1 day' AND heard_at + interval '1 day' AS is_overdue
+       FROM tidemark_log_machines WHERE machine <> $1`,
+      [this.machine, this.#incarnation],
+    );
+    const elapsed = this.#options.elapsed();
+    for (const { machine, incarnation, beat, is_overdue: isOverdue } of rows) {
+      const seen = this.#seen.get(machine);
+      const isSilent = seen?.incarnation === incarnation && seen.beat === beat;
+      if (!isSilent) this.#seen.set(machine, { incarnation, beat, since: elapsed });
+      else if (isOverdue && elapsed - seen.since >= WATCHED_FOR_MS) await this.#forget(machine, incarnation, beat);
+    }
+    const living = new Set(rows.map(({ machine }) => machine));
+    for (const machine of this.#seen.keys()) if (!living.has(machine)) this.#seen.delete(machine);
+  }
+
+  /** Leaves the readers: no process of this machine can hold a lease any more. */
+  async leave(): Promise<void> {
+    await this.#database.query("DELETE FROM tidemark_log_machines WHERE machine = $1 AND incarnation = $2", [
+      this.machine,
+      this.#incarnation,
+    ]);
+    this.#hasRow = false;
+  }
+
+  get #now(): number | null {
+    return this.#options.now?.() ?? null;
+  }
+
+  get #reader(): string {
+    return JSON.stringify({ machine: this.machine, incarnation: this.#incarnation, leaseMs: this.#leaseMs });
+  }
+
+  /** The newest position that this machine knows, by which it notices a log whose storage went back in time (R13). */
+  get #noted() {
+    return this.#note.position;
+  }
+
+  async #makeTables(): Promise<void> {
+    await this.#database.transaction(async (query) => {
+      const [server] = await query("SELECT pg_is_in_recovery() AS is_standby");
+      if (server!.is_standby) throw standbyError(this.#database);
+      await query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
+      const [found] = await query("SELECT to_regclass('tidemark_log_format') IS NOT NULL AS exists");
+      const [row] = found!.exists ? await query("SELECT format FROM tidemark_log_format") : [];
+      const format = (row?.format as number | undefined) ?? 0;
+      if (format > SCHEMA_FORMAT) {
+        const words = `a later version of tidemark made it (format ${format}, and this one knows ${SCHEMA_FORMAT})`;
+        throw new SharedLogError(this.#database.where, words, false);
+      }
+      if (format < SCHEMA_FORMAT) await query(format === 0 ? CREATE_SQL : UPGRADE_SQL);
+    });
+  }
+
+  /** Sees to it that the machine's row tells the longest lease that any of its processes may use (R6). */
+  #grant(useMs: number): Promise<void> {
+    // One after another, so that no call counts on a lease that is still being written.
+    this.#granting = this.#granting.catch(() => undefined).then(() => this.#writeGrant(useMs));
+    return this.#granting;
+  }
+
+  async #writeGrant(useMs: number): Promise<void> {
+    if (!this.#hasRow) await this.#registerInsteadOf(this.machine);
+    const elapsed = this.#options.elapsed();
+    this.#leases.grant(useMs, elapsed);
+    const longestMs = this.#leases.longestLivingMs(elapsed);
+    if (longestMs === this.#leaseMs) return;
+    await this.#database.query(
+      "UPDATE tidemark_log_machines SET lease_ms = $3 WHERE machine = $1 AND incarnation = $2",
+      [this.machine, this.#incarnation, longestMs],
+    );
+    this.#leaseMs = longestMs; // not before: a read that is under way would miss the lease in the row
+  }
+
+  /** Registers the machine because its row under this name is missing, unless that has happened meanwhile. */
+  #registerInsteadOf(machine: string): Promise<void> {
+    if (this.machine !== machine) return Promise.resolve();
+    this.#registering ??= this.#register().finally(() => {
+      this.#registering = null;
+    });
+    return this.#registering;
+  }
+
+  /**
+   * Makes the machine a reader. A row that is there is of an earlier supervisor of this folder, some of whose processes may
+   * be alive, so its lease counts on. A row that has gone, or that another supervisor has taken, is left alone: this machine
+   * then goes on under a new name. Its own row goes in the same statement in which the new one comes, because a purge in
+   * between would not wait for its leases.
+   */
+  async #register(): Promise<void> {
+    const before = this.machine;
+    if (this.#hasRow) this.#note.renameMachine(this.#options.newId());
+    const [row] = await this.#database.query<{ lease_ms: number }>(
+      `WITH own AS (DELETE FROM tidemark_log_machines WHERE machine = $5 AND machine <> $1 AND incarnation = $3)
+        INSERT INTO tidemark_log_machines AS known (machine, name, incarnation, lease_ms) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (machine) DO UPDATE SET name = excluded.name, incarnation = excluded.incarnation,
+          lease_ms = greatest(known.lease_ms, excluded.lease_ms), log_id = NULL, confirmed = NULL,
+          beat = known.beat + 1, heard_at = clock_timestamp()
+        RETURNING lease_ms`,
+      [this.machine, this.#options.name, this.#incarnation, this.#leaseMs, before],
+    );
+    this.#hasRow = true;
+    this.#leaseMs = row!.lease_ms;
+    if (this.#leaseMs > 0) this.#leases.grant(this.#leaseMs, this.#options.elapsed());
+    if (this.#confirmed !== null) await this.confirm(this.#confirmed);
+  }
+
+  async #forget(machine: string, incarnation: string, beat: number): Promise<void> {
+    await this.#database.query(
+      "DELETE FROM tidemark_log_machines WHERE machine = $1 AND incarnation = $2 AND beat = $3",
+      [machine, incarnation, beat],
+    );
+  }
+
+  async #replyTo(since: ReaderPosition | null, leaseMs: number): Promise<ViewDelta> {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      if (!this.#hasRow) await this.#registerInsteadOf(this.machine);
+      const { machine } = this;
+      const noted = this.#noted; // another reply may note a later one meanwhile
+      const row = await this.#readRow(since, noted);
+      const logId = row.log_id!;
+      if (this.#note.hasLeft(logId)) await this.#replace(logId);
+      else if (isLostHistory(row, since, noted)) await this.#noticeLostHistory(since, noted);
+      else if (!row.is_met) await this.#meet(row);
+      else if (!row.is_registered) await this.#registerInsteadOf(machine);
+      else return this.#delta(since, row, leaseMs);
+    }
+    throw this.#endless();
+  }
+
+  async #readRow(since: ReaderPosition | null, noted: NotedPosition | null): Promise<ReadRow> {
+    const unread = since?.unread ?? { from: 0, to: 0 };
+    const position = [since?.logId ?? "", since?.seq ?? 0, unread.from, unread.to, noted?.seq ?? 0];
+    const reader = [this.machine, this.#incarnation, this.#leaseMs];
+    const room = this.#settings.maxReplyKeys + 1;
+    const rest = [room, noted?.logId ?? "", REMEMBERED_MS, this.#now];
+    const [row] = await this.#database.query<ReadRow>(READ_SQL, [...position, ...reader, ...rest]);
+    if (row?.log_id) return row;
+    this.#database.forgetConnections(); // the address may lead to another server by now
+    throw new SharedLogError(this.#database.where, "it is a standby, or is being restored", true);
+  }
+
+  async #meet({ comes_from_another: comesFromAnother }: ReadRow): Promise<void> {
+    await this.#database.query("SELECT tidemark_log_meet($1, $2, $3)", [comesFromAnother, this.#bounds, this.#now]);
+  }
+
+  async #noticeLostHistory(since: Stamp | null, noted: NotedPosition | null): Promise<void> {
+    const known = [since && { logId: since.logId, seq: since.seq }, noted].filter((each) => each !== null);
+    await this.#database.query("SELECT tidemark_log_notice($1)", [JSON.stringify(known)]);
+  }
+
+  /** Begins another log in place of one that this machine has left: what it purged meanwhile is not in there (R13). */
+  async #replace(logId: string): Promise<void> {
+    await this.#database.query("SELECT tidemark_log_replace($1)", [logId]);
+  }
+
+  #delta(since: ReaderPosition | null, row: ReadRow, leaseMs: number): ViewDelta {
+    const { log_id: id, since: from, head: to, floor, hard, soft, invalidate } = row;
+    const logId = id!;
+    this.#noteHead(logId, row);
+    const unread = (since?.logId === logId && since.unread) || null;
+    const keys = row.keys ?? Buffer.alloc(0);
+    const beyond = this.#settings.maxReplyKeys * KEY_BYTES;
+    const truncatedAt = keys.length > beyond ? seqAt(keys, beyond) : 0;
+    const items = itemsOf(keys, truncatedAt);
+    const heads: Record<PurgeMode, number> = { hard, soft, invalidate };
+    return { logId, from, to, unread, truncatedAt, floor, heads, items, leaseMs };
+  }
+
+  #noteHead(logId: string, { head, mark }: ReadRow): void {
+    if (this.#noted?.logId !== logId) this.#marks.clear();
+    if (head > 0 && mark === null) return;
+    if (this.#note.notePosition({ logId, seq: head, mark: mark ?? "" })) this.#options.onReplaced();
+    if (mark === null) return;
+    this.#marks.set(head, mark);
+    if (this.#marks.size > MAX_MARKS) this.#marks.delete(this.#marks.keys().next().value!);
+  }
+
+  #rows(where: string, parameters: readonly number[]): Promise<ReadAuditRow[]> {
+    const text = `SELECT *, tidemark_log_now($1) AS now,
+        CASE WHEN settles_at > tidemark_log_now($1) THEN (
+          SELECT array_agg(name ORDER BY name) FROM (
+            SELECT name FROM tidemark_log_machines AS machine
+            WHERE NOT (coalesce(machine.log_id = (SELECT tidemark_log_id(id) FROM tidemark_log), false)
+              AND coalesce(machine.confirmed, 0) >= seq)
+            UNION ALL SELECT '${READERS_BEFORE}' FROM tidemark_log WHERE longest_until >= tidemark_log_now($1)
+          ) AS waiting
+        ) END AS waits_for
+      FROM tidemark_log_audit ${where}`;
+    return this.#database.query(text, [this.#now, ...parameters]);
+  }
+
+  #endless(): SharedLogError {
+    return new SharedLogError(this.#database.where, "it changes faster than it can be read", true);
+  }
+}
+
+/** Rejects with a `SharedLogError` if the database cannot be reached, or is a standby. */
+export async function expectPrimary(database: Database): Promise<void> {
+  const [server] = await database.query<{ is_standby: boolean }>("SELECT pg_is_in_recovery() AS is_standby");
+  if (server!.is_standby) throw standbyError(database);
+}
+
+function standbyError({ where }: Database): SharedLogError {
+  return new SharedLogError(where, "it is a standby, and the log needs the primary", true);
+}
+
+type Appended = Omit<Extract<AppendResult, { kind: "appended" }>, "delta">;
+
+function recordOfRow(row: ReadAuditRow): PurgeRecord {
+  return { ...recordOf(row, row.now), ...(row.waits_for && { waitsFor: row.waits_for }) };
+}
+
+/** Whether a position that was read before is not in the log, or is that of another purge (R13). */
+function isLostHistory(row: ReadRow, since: Stamp | null, noted: NotedPosition | null): boolean {
+  const { log_id: logId, head, known_mark: mark } = row;
+  if (since?.logId === logId && since.seq > head) return true;
+  if (noted?.logId !== logId) return false;
+  return noted.seq > head || (mark !== null && mark !== noted.mark);
+}
+
+/** A purge as the functions of the database take it. */
+function written(purge: AppendRequest): string {
+  const { id, content, accepted, reason, by, skewMs, repeatAfterMs, mode = "hard" } = purge;
+  const keys = [...new Set(purge.purgeKeys)];
+  const hashes: unknown = JSON.parse(writeHashes(hashKeys(keys).map((word) => hashWordFor(mode, word))));
+  return JSON.stringify({
+    id: id && textForDatabase(id),
+    content,
+    accepted: JSON.stringify(accepted),
+    reason: reason && textForDatabase(reason),
+    by: textForDatabase(by),
+    mode,
+    skewMs,
+    repeatAfterMs,
+    purgeKeys: writePurgeKeys(keys),
+    purgeKeyCount: keys.length,
+    hashes,
+  });
+}
+
+/** PostgreSQL stores no NUL and no half of a pair. */
+function textForDatabase(text: string): string {
+  return text.toWellFormed().replaceAll("\0", "\ufffd");
+}
+
+function seqAt(keys: Buffer, at: number): number {
+  return Number(keys.readBigInt64BE(at + 8));
+}
+
+/** The items of a reply: the keys that fit into it. No purge is sent in part. */
+function itemsOf(keys: Buffer, truncatedAt: number): Uint32Array {
+  const items = new Uint32Array((keys.length / KEY_BYTES) * ITEM_WORDS);
+  let count = 0;
+  for (let at = 0; at < keys.length; at += KEY_BYTES) {
+    const seq = seqAt(keys, at);
+    if (seq <= truncatedAt) break;
+    items.set([keys.readInt32BE(at), keys.readInt32BE(at + 4), seq], count);
+    count += ITEM_WORDS;
+  }
+  return items.slice(0, count);
+}

@@ -1,0 +1,89 @@
+import { existsSync, realpathSync } from "node:fs";
+import { registerHooks } from "node:module";
+import { relative, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { ConfigFileError } from "../../package/config-file-error.ts";
+import { withValue } from "../../worker/site/site-error.ts";
+import type { SiteInput } from "../../worker/site/site-input.ts";
+import { messageOf } from "../message-of.ts";
+
+/*
+ * A config file is a module that Node itself imports: it reads TypeScript by leaving the types out, and needs no bundler.
+ * The file imports `tidemark/worker`, of which only `defineSite` is run here. Two hooks make that work: the package need
+ * not be installed in the file's folder, and the runtime's own modules, which Node does not have, are empty.
+ */
+const OWN_WORKER = new URL(import.meta.url).pathname.endsWith(".ts")
+  ? new URL("../../worker/package.ts", import.meta.url).href
+  : import.meta.resolve("tidemark/worker");
+const RUNTIME_MODULE = "data:text/javascript,export class DurableObject {} export class RpcTarget {}";
+
+let hasHooks = false;
+const ownersFiles = new Set<string>();
+
+/** The files of the owner that have been imported: the config, and what it imports outside of packages. */
+export function importedFiles(): string[] {
+  return [...ownersFiles];
+}
+
+function addHooks(): void {
+  if (hasHooks) return;
+  hasHooks = true;
+  registerHooks({
+    resolve: (specifier, context, next) => {
+      if (specifier === "tidemark/worker") return { url: OWN_WORKER, shortCircuit: true };
+      if (specifier.startsWith("cloudflare:")) return { url: RUNTIME_MODULE, shortCircuit: true };
+      const resolved = next(specifier, context);
+      const { protocol, pathname } = new URL(resolved.url);
+      if (protocol !== "file:" || pathname.includes("/node_modules/")) return resolved;
+      const path = fileURLToPath(`file://${pathname}`);
+      if (isOwners(context.parentURL)) ownersFiles.add(path);
+      // `npm init` makes packages of CommonJS, which Node would take a .ts file for.
+      return ownersFiles.has(path) && path.endsWith(".ts") ? { ...resolved, format: "module-typescript" } : resolved;
+    },
+  });
+}
+
+/** Whether a file was imported by the config, or by a file that it imports. */
+function isOwners(parent: string | undefined): boolean {
+  return parent?.startsWith("file:") === true && ownersFiles.has(fileURLToPath(parent.replace(/\?.*$/, "")));
+}
+
+/** The rules in a config file, not yet checked. `origin` stands in for one that it lacks. Throws `ConfigFileError`. */
+export async function importSite(file: string, origin?: string): Promise<SiteInput> {
+  if (!existsSync(file)) {
+    throw new ConfigFileError(
+      `there is no ${file}. Name another file with --config, or write one as the README shows.`,
+    );
+  }
+  addHooks();
+  ownersFiles.add(resolve(file));
+  ownersFiles.add(realpathSync(file)); // what it imports names this one as its importer
+  let module: { default?: unknown };
+  try {
+    module = (await import(pathToFileURL(resolve(file)).href)) as { default?: unknown };
+  } catch (error) {
+    throw new ConfigFileError(`${placeIn(file, error)}: ${messageOf(error)}`, { cause: error });
+  }
+  const site = module.default as Partial<SiteInput> | null | undefined;
+  if (typeof site !== "object" || site === null) {
+    throw new ConfigFileError(`${file}: the file must end in export default defineSite({ origin: …, … })`);
+  }
+  if (typeof (site.origin ?? origin) !== "string") {
+    const found = withValue("name it here, or by --origin or TIDEMARK_ORIGIN", site.origin);
+    throw new ConfigFileError(`${file}: origin is required: ${found}`);
+  }
+  return { ...site, origin: site.origin ?? origin! };
+}
+
+/** The config, with the line of it, or of a file that it imports, where an error began, if the error tells. */
+function placeIn(file: string, error: unknown): string {
+  const stack = (error instanceof Error && error.stack) || "";
+  for (const line of stack.split("\n")) {
+    const [, where, number] = /((?:file:\/\/)?\/.*?):(\d+)(?::\d+)?\)?$/.exec(line) ?? [];
+    if (where === undefined) continue;
+    const path = where.startsWith("file:") ? fileURLToPath(where) : where;
+    if (path === resolve(file) || path === realpathSync(file)) return `${file}:${number}`;
+    if (ownersFiles.has(path)) return `${file}: ${relative("", path)}:${number}`;
+  }
+  return file;
+}

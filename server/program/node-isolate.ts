@@ -1,0 +1,55 @@
+import { fingerprint } from "../../worker/control/access/fingerprint.ts";
+import { type LearningIsolate, startIsolate } from "../../worker/isolate.ts";
+import { Counters } from "../../worker/metrics/counters.ts";
+import type { Clock, Compression, FetchesElsewhere, Origin, PopNotes, Timer, Tokens } from "../../worker/ports.ts";
+import type { Site } from "../../worker/site/site.ts";
+import type { SharedTier } from "../../worker/store/tiered-store.ts";
+import { nodeBodies } from "../bodies/node-bodies.ts";
+import { toWebRequest } from "../http1/node-request.ts";
+import type { LogCalls } from "../log/log-messages.ts";
+
+/** The parts of a worker that differ between production and tests. */
+export interface NodeParts {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly sharedTier: SharedTier;
+  readonly origin: Origin;
+  readonly log: LogCalls;
+  readonly tokens: Tokens;
+  /** Default: the clock. */
+  readonly timer?: Timer;
+  /** Default: bodies are sent as the origin has sent them. */
+  readonly compression?: Compression | undefined;
+  /** Default: those of other workers cannot be known. */
+  readonly fetchesElsewhere?: FetchesElsewhere | undefined;
+  /** A name for this worker that no other has, also after a restart, and the name of the machine. */
+  readonly isolate: string;
+  readonly pop?: string;
+  /** The origin as the owner's log names it. Default: its URL. */
+  readonly originName?: string | undefined;
+  /** Gets a line for the owner's log when something fails, and when it is over. */
+  readonly write: (line: string) => void;
+}
+
+/** Every worker reads the log itself, and has purges pushed to it, so that there is nothing to tell the others. */
+const noNotes: PopNotes = { read: async () => null, write: async () => undefined };
+
+/** The edge in a process of Node. */
+export function startNodeIsolate(
+  site: Site,
+  { log, write, isolate, pop, compression, fetchesElsewhere, originName, ...parts }: NodeParts,
+): LearningIsolate {
+  return startIsolate(site, {
+    ...parts,
+    ...(compression && { compression }),
+    ...(fetchesElsewhere && { fetchesElsewhere }),
+    log,
+    audit: log,
+    ledger: { client: log, isolate, ...(pop !== undefined && { pop }) },
+    notes: noNotes,
+    bodies: nodeBodies,
+    webRequest: toWebRequest,
+    fingerprint,
+    reporter: new Counters(originName ?? site.originUrl, write),
+  });
+}

@@ -1,6 +1,0 @@
-import { OwnerError } from "../../cdn/owner-error.ts";
-
-/** The server cannot start with these settings. The message says what to change. */
-export class ServerError extends OwnerError {
-  override readonly name = "ServerError";
-}

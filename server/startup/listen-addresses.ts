@@ -1,0 +1,59 @@
+import { isIP } from "node:net";
+import type { OriginAddress } from "../origin/origin-address.ts";
+import type { HostAddress, ListenAddress } from "../supervisor/listening-sockets.ts";
+
+const MAX_PORT = 65_535;
+
+/** As they stand in URLs. */
+const LOOPBACK: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
+
+/**
+ * Reads where to listen: a port (on loopback), `127.0.0.1:8080`, `[::]:80`, `*:80` for every address, or
+ * `unix:/run/tidemark.sock`. `null` if it is none of these.
+ */
+export function readListenAddress(text: string): ListenAddress | null {
+  const path = /^unix:(?:\/\/)?(\/.+)$/.exec(text)?.[1];
+  if (path !== undefined) return { path };
+  const [, host = "localhost", digits] = /^(?:(.*):)?(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (digits === undefined || port > MAX_PORT) return null;
+  if (host === "*" || host === "") return { host: "::", port };
+  const bare = host.replace(/^\[(.*)\]$/, "$1");
+  if (bare.includes(":") && (isIP(bare) !== 6 || bare === host)) return null;
+  return /^[A-Za-z0-9.:_-]+$/.test(bare) ? { host: bare, port } : null;
+}
+
+/** The host and the port for a URL by which this machine reaches an address, as `127.0.0.1:8080`. */
+export function localAuthority(address: string): string {
+  const [, host = "", port] = /^(.*):(\d+)$/.exec(address) ?? [];
+  return [...LOOPBACK, "0.0.0.0", "[::]"].includes(host) ? `localhost:${port}` : address;
+}
+
+/** The first address with TLS, which is not spoken on unix sockets. */
+export function addressWithTls(listen: readonly ListenAddress[]): HostAddress | undefined {
+  return listen.find((address): address is HostAddress => "port" in address && address.scheme === "https");
+}
+
+/** Whether only this machine reaches the address. A unix socket is reached by those whom its folder lets in. */
+export function isLocal(address: ListenAddress): boolean {
+  if ("path" in address) return true;
+  return address.host === "localhost" || address.host === "::1" || /^127\./.test(address.host);
+}
+
+/** The names under which this machine reaches a port of its own, as `hosts` of a site has them. */
+export function localHosts(address: ListenAddress): string[] {
+  if ("path" in address) return ["localhost"];
+  const isDefault = address.port === (address.scheme === "https" ? 443 : 80);
+  const own = isIP(address.host) === 6 ? `[${address.host}]` : address.host;
+  const hosts = [...new Set([...LOOPBACK, own])];
+  return hosts.map((host) => (isDefault ? host : `${host}:${address.port}`));
+}
+
+/** Whether a server that listens there would ask itself at an origin's address. */
+export function leadsBack(address: ListenAddress, { url, socketPath }: OriginAddress): boolean {
+  if ("path" in address) return address.path === socketPath;
+  const { protocol, host } = new URL(url);
+  if (socketPath !== null || protocol !== `${address.scheme ?? "http"}:`) return false;
+  const isOnLoopback = isLocal(address) || address.host === "::" || address.host === "0.0.0.0";
+  return isOnLoopback && localHosts(address).includes(host);
+}

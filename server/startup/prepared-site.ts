@@ -1,0 +1,176 @@
+import { randomBytes } from "node:crypto";
+import { configuredTokens, type TokenSettings } from "../../worker/control/access/tokens.ts";
+import { compileSite, type Site, type SiteOverrides } from "../../worker/site/site.ts";
+import { overridesOf, type SiteVariables } from "../../worker/site/site-overrides.ts";
+import type { HttpsRedirect } from "../connections/https-redirect.ts";
+import { addressText, type OriginAddress, readOriginAddress } from "../origin/origin-address.ts";
+import { type LoadedSite, loadSite } from "../program/load-site.ts";
+import type { ListenAddress } from "../supervisor/listening-sockets.ts";
+import type { SiteSettings } from "./edge-settings.ts";
+import { addressWithTls, isLocal, leadsBack, localHosts } from "./listen-addresses.ts";
+import { isReadableOnTheWay, NODE, type ParentSettings } from "./parent-settings.ts";
+import { ServerError } from "./server-error.ts";
+import { siteWarnings } from "./site-warnings.ts";
+
+/** Where a site's rules are, and what outranks them. */
+export interface SiteSources {
+  /** `ONLY_SITE`, or its name among several. */
+  readonly name: string;
+  /** The config; `null` for none. */
+  readonly config: string | null;
+  /** The variables that outrank the config, and the tokens. */
+  readonly environment: SiteVariables & TokenSettings;
+  /** The origin as its owner names it, which may be a unix socket; `null` for the config's. */
+  readonly origin: string | null;
+  /** The server that is asked in place of the origin. Default: none. */
+  readonly parent?: ParentSettings | null;
+}
+
+/** What a site has to know of its server. */
+export interface SiteSurroundings {
+  /** Where the server is reached. */
+  readonly listen: readonly ListenAddress[];
+  readonly usesProxyProtocol: boolean;
+  /** The status by which clients are sent to https; `null` if they are not. */
+  readonly redirectsToHttps: 301 | 308 | null;
+}
+
+/** Everything that is known of a site before a port is opened. */
+export interface PreparedSite {
+  readonly loaded: LoadedSite;
+  readonly settings: SiteSettings;
+  readonly site: Site;
+  /** True if no host is named, so that only this machine is served. */
+  readonly isLocal: boolean;
+  /** The token that was made for this machine, because none is set; otherwise `null`. */
+  readonly madeToken: string | null;
+  /** What the owner should know, a line each. */
+  readonly warnings: readonly string[];
+}
+
+/** Reads and checks the settings of a site. Throws `ConfigFileError` or `ServerError`. */
+export async function prepareSite(sources: SiteSources, around: SiteSurroundings): Promise<PreparedSite> {
+  const { name, config, environment, parent = null } = sources;
+  const { listen } = around;
+  const named = sources.origin === null ? null : originOf(sources.origin);
+  // With a parent, the origin of the config is the parent's to ask.
+  const asked = named ?? parent?.address;
+  const overrides: SiteOverrides = {
+    ...overridesOf(environment),
+    origin: asked?.url,
+    originIsElsewhere: typeof asked?.socketPath === "string",
+  };
+  if (config === null && named === null && parent === null) {
+    throw new ServerError("there is no site to serve. Name it: tidemark serve --origin http://127.0.0.1:8000");
+  }
+  const loaded = await loadSite(config, overrides);
+  const { namesHosts, originUrl } = loaded.review;
+  if (!namesHosts && listen.some((address) => !isLocal(address))) {
+    throw new ServerError(
+      "other machines can reach this server, so it has to know its public hosts. Name them in the config, " +
+        'hosts: ["www.example.com"], or in the environment, TIDEMARK_HOSTS=www.example.com.',
+    );
+  }
+  if (!namesHosts && listen.some((address) => "port" in address && address.port === 0)) {
+    throw new ServerError("with port 0 the address is not known before, so name hosts, or choose a port.");
+  }
+  const starred = loaded.review.hosts?.find((host) => host.includes("*"));
+  if (starred !== undefined) {
+    throw new ServerError(
+      `the host ${JSON.stringify(starred)} is not a name. Name each host, or serve any: TIDEMARK_HOSTS='*'.`,
+    );
+  }
+  const origin = named ?? (parent === null ? originOf(originUrl) : null);
+  const warnings = siteWarnings(loaded, origin);
+  if (parent !== null && isReadableOnTheWay(parent.address)) {
+    warnings.push(`the token for the parent ${parent.address.url} can be read on the way: name it by https`);
+  }
+  const { TIDEMARK_TOKEN, TIDEMARK_TOKENS } = environment;
+  const given = { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
+  const madeToken = namesHosts || TIDEMARK_TOKEN || TIDEMARK_TOKENS ? null : tokenOfThisMachine();
+  const tokens: TokenSettings =
+    madeToken === null ? { ...given, acceptsWeakTokens: !namesHosts } : { TIDEMARK_TOKEN: madeToken };
+  configuredTokens(tokens, (line) => warnings.push(line));
+  if (!tokens.TIDEMARK_TOKEN && !tokens.TIDEMARK_TOKENS) {
+    warnings.push("TIDEMARK_TOKEN is not set, so nobody can purge. Make one with: openssl rand -base64 32");
+  }
+  if (origin !== null) expectElsewhere("origin", origin, listen);
+  if (parent !== null) expectElsewhere("parent", parent.address, listen);
+  // Without hosts only this machine is served, whose names are the origin's, too.
+  const siteOverrides: SiteOverrides = namesHosts
+    ? overrides
+    : { ...overrides, hosts: listen.flatMap(localHosts), originIsElsewhere: true };
+  const site = compileSite(loaded.site, siteOverrides);
+  if (site.purge.relays > 0) {
+    throw new ServerError("purge.relays is for the Workers platform: here each worker is told of purges anyway.");
+  }
+  if (around.usesProxyProtocol) expectProxies(listen, site);
+  const settings: SiteSettings = {
+    name,
+    site: loaded.site,
+    overrides: siteOverrides,
+    origin,
+    parent,
+    node: NODE,
+    tokens,
+    toHttps: redirectOf(around, site),
+  };
+  return { loaded, settings, site, isLocal: !namesHosts, madeToken, warnings };
+}
+
+/** Throws a `ServerError` if each request that is sent there would come back to this server. */
+function expectElsewhere(setting: string, address: OriginAddress, listen: readonly ListenAddress[]): void {
+  if (!listen.some((own) => leadsBack(own, address))) return;
+  const found = JSON.stringify(addressText(address));
+  throw new ServerError(
+    `the settings are not valid: ${setting} ${found} is where this server listens: name the server behind it`,
+  );
+}
+
+let madeOnce: string | undefined;
+
+/** A machine that serves itself alone gets a token if none is set. It protects nothing there, so a weak one will do, too. */
+function tokenOfThisMachine(): string {
+  madeOnce ??= randomBytes(24).toString("base64url");
+  return madeOnce;
+}
+
+/** Throws a `ServerError` if no connection could begin with a header of the PROXY protocol that counts. */
+function expectProxies(listen: readonly ListenAddress[], { trustedProxies }: Site): void {
+  if (trustedProxies.length === 0) {
+    throw new ServerError(
+      '--proxy-protocol needs trustedProxies in the config, such as trustedProxies: ["10.0.0.0/8"]: others could claim any address.',
+    );
+  }
+  if (listen.some((address) => "path" in address)) {
+    throw new ServerError("--proxy-protocol is not taken on unix sockets, whose other end has no address to trust.");
+  }
+}
+
+/** How clients are sent to https. Throws a `ServerError` if nothing there would answer them. */
+function redirectOf({ listen, redirectsToHttps: status }: SiteSurroundings, site: Site): HttpsRedirect | null {
+  if (status === null) return null;
+  const withTls = addressWithTls(listen);
+  if (withTls === undefined && site.trustedProxies.length === 0) {
+    throw new ServerError(
+      "--redirect-to-https would send clients in circles: this server has no address with TLS (--listen-tls), and the " +
+        "config names no trustedProxies whose X-Forwarded-Proto could say that a request came over https.",
+    );
+  }
+  const port = withTls?.port || 443;
+  const { hosts, publicUrl } = site;
+  return { status, port, hosts, publicHost: publicUrl?.scheme === "https" ? publicUrl.host : null };
+}
+
+function originOf(text: string): OriginAddress {
+  const address = readOriginAddress(text);
+  if (address === null) {
+    if (text.startsWith("unix:")) {
+      throw new ServerError(`the origin ${JSON.stringify(text)} needs an absolute path, like unix:/run/app.sock`);
+    }
+    throw new ServerError(
+      `the origin ${JSON.stringify(text)} is neither like http://127.0.0.1:8000 nor unix:/run/app.sock`,
+    );
+  }
+  return address;
+}

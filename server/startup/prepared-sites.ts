@@ -1,0 +1,142 @@
+import { resolve } from "node:path";
+import { hostToFind } from "../connections/sites-by-host.ts";
+import { LogFolder } from "../log/log-folder.ts";
+import { refusesWrites } from "../log/storage-error.ts";
+import type { LoadedSite } from "../program/load-site.ts";
+import { expectWritableFolder } from "./places.ts";
+import { type PreparedSite, prepareSite, type SiteSurroundings } from "./prepared-site.ts";
+import { ServerError } from "./server-error.ts";
+import { type SiteFiles, sitesIn, variablesOf } from "./sites-folder.ts";
+
+/** The sites by their names, as they are to be served. */
+export type PreparedSites = ReadonlyMap<string, PreparedSite>;
+
+export interface ReadSites {
+  readonly sites: PreparedSites;
+  /** What keeps a site as it was, or from being served; a line each. */
+  readonly problems: readonly string[];
+}
+
+/** Each is read in a thread of its own, which loads the compiler of the rules. */
+const READ_AT_A_TIME = 8;
+
+/** The folder of the log of one of several sites, in the folder of the cache. */
+export function logFolderOf(cache: string, name: string): string {
+  return resolve(cache, "sites", name, "log");
+}
+
+/**
+ * Reads the sites of a folder. A faulty one stays as it was in `before`, or is left out if it was not there, and does not
+ * touch the others. Throws a `ServerError` if no site is left, or if the folder cannot be read.
+ */
+export async function readSites(
+  folder: string,
+  cache: string,
+  around: SiteSurroundings,
+  before: PreparedSites,
+): Promise<ReadSites> {
+  const found = sitesIn(folder);
+  const problems = [...found.problems];
+  const read = new Map<string, PreparedSite>();
+  const refuse = (name: string, because: string) => {
+    const old = before.get(name);
+    const rest = old === undefined ? "it is not served" : "its old settings stay in use";
+    problems.push(`site ${name}: ${rest}: ${because}`);
+    if (old === undefined) read.delete(name);
+    else read.set(name, old);
+  };
+  const prepareOrRefuse = async (files: SiteFiles) => {
+    try {
+      if (!before.has(files.name)) expectRoomForLog(logFolderOf(cache, files.name));
+      read.set(files.name, await prepareOne(files, around));
+    } catch (error) {
+      refuse(files.name, (error as Error).message);
+    }
+  };
+  for (let at = 0; at < found.sites.length; at += READ_AT_A_TIME) {
+    await Promise.all(found.sites.slice(at, at + READ_AT_A_TIME).map(prepareOrRefuse));
+  }
+  const nextClash = () => {
+    const sites = inOrder(read);
+    return clashOfHosts(sites) ?? (around.usesProxyProtocol ? clashOfProxies(sites) : null);
+  };
+  for (let clash = nextClash(); clash !== null; clash = nextClash()) {
+    // Those that are served as before never clash with each other.
+    for (const name of clash.between) if (read.get(name) !== before.get(name)) refuse(name, clash.because);
+  }
+  if (read.size === 0) throw new ServerError(problems.join("\n"));
+  return { sites: inOrder(read), problems };
+}
+
+function inOrder(sites: PreparedSites): PreparedSites {
+  return new Map([...sites].sort(([first], [second]) => (first < second ? -1 : 1)));
+}
+
+/** Throws if a log could not be kept there, which would keep the settings of all sites from being used. */
+function expectRoomForLog(folder: string): void {
+  try {
+    expectWritableFolder(folder);
+  } catch (cause) {
+    if (!refusesWrites(folder)) throw cause; // otherwise the site is served from memory until the disk takes writes
+  }
+  LogFolder.expectShortPath(folder);
+}
+
+function prepareOne(files: SiteFiles, around: SiteSurroundings): Promise<PreparedSite> {
+  const environment = variablesOf(files);
+  const { name, config } = files;
+  return prepareSite({ name, config, environment, origin: environment.TIDEMARK_ORIGIN || null }, around);
+}
+
+/** What the owner should know of sites that one token opens. */
+export function tokenWarnings(sites: PreparedSites): string[] {
+  const named = [...sites].map(([name, { settings }]) => ({ name, token: settings.tokens.TIDEMARK_TOKEN }));
+  const groups = Map.groupBy(named, ({ token }) => token || null);
+  groups.delete(null);
+  return [...groups.values()]
+    .filter(({ length }) => length > 1)
+    .map(
+      (group) => `one TIDEMARK_TOKEN opens the sites ${group.map(({ name }) => name).join(", ")}: give each its own.`,
+    );
+}
+
+/** Two sites that cannot stand side by side. */
+interface Clash {
+  readonly between: readonly [string, string];
+  readonly because: string;
+}
+
+/** No host is called so. */
+const ANY_OTHER = "*";
+
+function clashOfHosts(sites: PreparedSites): Clash | null {
+  const owners = new Map<string, string>();
+  for (const [name, { site, isLocal }] of sites) {
+    const named = [...(site.hosts === null || isLocal ? [ANY_OTHER] : []), ...(site.hosts ?? []).map(hostToFind)];
+    for (const host of new Set(named)) {
+      const other = owners.get(host);
+      if (other !== undefined) return { between: [other, name], because: clashText(other, name, host) };
+      owners.set(host, name);
+    }
+  }
+  return null;
+}
+
+function clashText(first: string, second: string, host: string): string {
+  return host === ANY_OTHER
+    ? `${first} and ${second} are both for hosts that no site names, and only one may be: name the hosts of the other.`
+    : `the host ${host} is in both ${first} and ${second}.`;
+}
+
+/** A header of the PROXY protocol comes before the request, and so before its site is known. */
+function clashOfProxies(sites: PreparedSites): Clash | null {
+  const [first, ...others] = [...sites].map(([name, { loaded }]) => ({ name, proxies: proxiesOf(loaded) }));
+  const other = others.find(({ proxies }) => proxies !== first!.proxies);
+  if (other === undefined) return null;
+  const because = `with --proxy-protocol all sites have the same trustedProxies; ${first!.name} and ${other.name} differ.`;
+  return { between: [first!.name, other.name], because };
+}
+
+function proxiesOf({ site }: LoadedSite): string {
+  return [...(site.trustedProxies ?? [])].sort().join(" ");
+}

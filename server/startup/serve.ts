@@ -1,0 +1,342 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { TokenSettings } from "../../worker/control/access/tokens.ts";
+import type { SiteVariables } from "../../worker/site/site-overrides.ts";
+import type { AccessLogFormat } from "../connections/access-log.ts";
+import { type CertificateFiles, certificateWarnings, readCertificates } from "../connections/certificates.ts";
+import type { TlsSettings } from "../connections/tls-server.ts";
+import { CacheFolder } from "../disk/cache-folder.ts";
+import { Janitor } from "../disk/eviction/janitor.ts";
+import { janitorService } from "../disk/eviction/janitor-service.ts";
+import { refusesWrites } from "../log/storage-error.ts";
+import { messageOf } from "../message-of.ts";
+import { EDGE_PROGRAM } from "../program/worker-program.ts";
+import type { HeldSocket, ListenAddress } from "../supervisor/listening-sockets.ts";
+import { ONLY_SITE } from "../supervisor/site-logs.ts";
+import { handlesOf } from "../supervisor/socket-handles.ts";
+import { startSuccessor } from "../supervisor/start-successor.ts";
+import { Supervisor } from "../supervisor/supervisor.ts";
+import type { SupervisorEvent } from "../supervisor/supervisor-events.ts";
+import type { Predecessor } from "../supervisor/upgrade.ts";
+import { systemClock } from "../system-clock.ts";
+import { connectionLimit, mayOpenFiles } from "./connection-limit.ts";
+import { keptForLogs, whyLittleRoom } from "./disk-room.ts";
+import type { EdgeSettings } from "./edge-settings.ts";
+import { addressWithTls, readListenAddress } from "./listen-addresses.ts";
+import { readParentSettings } from "./parent-settings.ts";
+import { expectWritableLog } from "./places.ts";
+import { prepareSite, type SiteSurroundings } from "./prepared-site.ts";
+import { logFolderOf, type PreparedSites, readSites, tokenWarnings } from "./prepared-sites.ts";
+import { ServerError } from "./server-error.ts";
+import { expectNoSharedVariables, isOfSite } from "./sites-folder.ts";
+import { type Watching, watchFiles } from "./watched-files.ts";
+
+export interface ServeOptions {
+  /** The config of the only site; `null` if none is named. */
+  readonly config: string | null;
+  /** The config that counts if none is named, from when it is there; `null` for none. */
+  readonly defaultConfig: string | null;
+  /** The folder with the configs of several sites; `null` for one site. */
+  readonly sites: string | null;
+  /** The variables that outrank the config, and the tokens. */
+  readonly environment: SiteVariables & TokenSettings;
+  /** The origin as its owner names it, which may be a unix socket; `null` for the config's. */
+  readonly origin: string | null;
+  /** The server that is asked in place of the origin; `null` for none. */
+  readonly parent: string | null;
+  /** The parent's token with the scope `parent`; `null` if none is set. */
+  readonly parentToken: string | null;
+  readonly listen: readonly ListenAddress[];
+  /** Sockets that are open already, beside those. */
+  readonly sockets: readonly HeldSocket[];
+  /** The server that hands over to this one, with its sockets instead of all others. */
+  readonly predecessor: Predecessor | null;
+  readonly certificates: CertificateFiles;
+  /** Whether connections begin with a header of the PROXY protocol. */
+  readonly usesProxyProtocol: boolean;
+  /** The status by which clients are sent to https; `null` if they are not. */
+  readonly redirectsToHttps: 301 | 308 | null;
+  /** The value of `Strict-Transport-Security`; `null` for the origin's. */
+  readonly strictTransportSecurity: string | null;
+  /** The folder of the purge log and of the disk tier. */
+  readonly cache: string;
+  /** The address of the PostgreSQL database with the log that several machines share; `null` for a log of its own. */
+  readonly log: string | null;
+  /** For all workers together. */
+  readonly memoryBytes: number;
+  readonly diskBytes: number;
+  readonly workers: number;
+  readonly usesFastAnswers: boolean;
+  readonly accessLog: { readonly path: string; readonly format: AccessLogFormat } | null;
+  readonly report: (event: SupervisorEvent) => void;
+}
+
+export interface RunningServer {
+  readonly addresses: readonly string[];
+  readonly prepared: Prepared;
+  /** Resolves when the server has stopped; rejects if it gave up. */
+  readonly ended: Promise<void>;
+  reload(): Promise<boolean>;
+  reopen(): Promise<void>;
+  upgrade(): Promise<boolean>;
+  stop(): Promise<void>;
+}
+
+/** Everything that is known before a port is opened. */
+export interface Prepared {
+  /** `ONLY_SITE` alone, or several by their names. */
+  readonly sites: PreparedSites;
+  /** The config of the only site; `null` for none, or for several sites. */
+  readonly config: string | null;
+  readonly settings: EdgeSettings;
+  /** What the owner should know, a line each. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Reads and checks all settings. Throws `ConfigFileError` or `ServerError`. `before`: what is in use, so that one of several
+ * sites whose settings are wrong keeps them; without it, that is refused.
+ */
+export async function prepare(options: ServeOptions, before?: Prepared): Promise<Prepared> {
+  const { accessLog, usesFastAnswers, workers } = options;
+  const listen = addressesOf(options);
+  const { usesProxyProtocol, redirectsToHttps } = options;
+  const config = configOf(options, before);
+  const around = { listen, usesProxyProtocol, redirectsToHttps };
+  const { sites, problems } = await sitesOf({ ...options, config }, around, before);
+  if (accessLog !== null) expectWritableLog(accessLog.path);
+  const tls = tlsOf(options.certificates, listen);
+  // The address may hold a password, so the message does not repeat it.
+  if (options.log !== null && !(/^postgres(ql)?:\/\//.test(options.log) && URL.canParse(options.log))) {
+    throw new ServerError("--log, or TIDEMARK_LOG, must be like postgres://user@host/database.");
+  }
+  const ofSites = [...sites.values()].flatMap(({ settings: { name }, warnings }) =>
+    warnings.map((line) => (name === ONLY_SITE ? line : `site ${name}: ${line}`)),
+  );
+  const ofCertificates = certificateWarnings(tls?.certificates ?? [], systemClock.now());
+  const ofTls = hstsWarnings(options, listen, sites);
+  const schemes = listen.map((address) => ("port" in address && address.scheme) || "http");
+  const handles = schemes.reduce((sum, scheme) => sum + handlesOf(scheme, workers), 0);
+  const limit = connectionLimit(mayOpenFiles(), handles);
+  const ofLimit = limit.warning === null ? [] : [limit.warning];
+  const ofDisk = diskWarnings(options, sites);
+  const warnings = [
+    ...problems,
+    ...ofSites,
+    ...tokenWarnings(sites),
+    ...ofCertificates,
+    ...ofTls,
+    ...ofLimit,
+    ...ofDisk,
+  ];
+  const settings: EdgeSettings = {
+    sites: [...sites.values()].map((each) => each.settings),
+    memoryBytes: Math.floor(options.memoryBytes / workers),
+    disk: options.diskBytes === 0 ? null : { folder: pagesFolderOf(options), maxBytes: options.diskBytes },
+    sharesFetches: options.diskBytes > 0 && workers > 1,
+    maxConnections: limit.connections,
+    maxOriginConnections: limit.toOrigins,
+    usesFastAnswers,
+    tls,
+    usesProxyProtocol,
+    strictTransportSecurity: options.strictTransportSecurity,
+    accessLog,
+  };
+  return { sites, config, settings, warnings };
+}
+
+function pagesFolderOf({ cache }: ServeOptions): string {
+  return resolve(cache, "pages");
+}
+
+/** The folders of all purge logs. */
+function logFoldersOf({ cache }: ServeOptions, sites: PreparedSites): string[] {
+  return [
+    resolve(cache, "log"),
+    ...[...sites.keys()].filter((name) => name !== ONLY_SITE).map((name) => logFolderOf(cache, name)),
+  ];
+}
+
+function diskWarnings(options: ServeOptions, sites: PreparedSites): string[] {
+  if (options.diskBytes === 0) return [];
+  const pages = pagesFolderOf(options);
+  const why = whyLittleRoom(pages, options.diskBytes, keptForLogs(pages, logFoldersOf(options, sites)));
+  return why === null ? [] : [why];
+}
+
+/**
+ * A config that was in use is not given up when its file is gone, which is an error then: an editor or a checkout may be about
+ * to write it again.
+ */
+function configOf({ sites, config, defaultConfig }: ServeOptions, before: Prepared | undefined): string | null {
+  if (sites !== null) return null;
+  const isThere = defaultConfig !== null && existsSync(defaultConfig);
+  return config ?? before?.config ?? (isThere ? defaultConfig : null);
+}
+
+async function sitesOf(
+  options: ServeOptions,
+  around: SiteSurroundings,
+  before: Prepared | undefined,
+): Promise<{ readonly sites: PreparedSites; readonly problems: readonly string[] }> {
+  const { sites: folder, config, environment, origin } = options;
+  const parent = readParentSettings({ ...options, hasSeveralSites: folder !== null });
+  if (folder === null) {
+    const only = await prepareSite({ name: ONLY_SITE, config, environment, origin, parent }, around);
+    return { sites: new Map([[ONLY_SITE, only]]), problems: [] };
+  }
+  expectNoSharedVariables(environment);
+  if (options.log !== null) {
+    throw new ServerError("--log is for one site: several sites cannot share their logs with other machines yet.");
+  }
+  const read = await readSites(folder, options.cache, around, before?.sites ?? new Map());
+  if (before === undefined && read.problems.length > 0) throw new ServerError(read.problems.join("\n"));
+  return read;
+}
+
+/** Starts the server. Rejects, and leaves nothing behind, if it cannot start. */
+export async function serve(options: ServeOptions, first: Prepared): Promise<RunningServer> {
+  let prepared = first;
+  let isFirst = true;
+  let hasEnded = false;
+  const { disk } = first.settings;
+  const folder = disk && openFolder(disk.folder, options.report); // while nothing has changed hands
+  const openDisk = () => {
+    if (folder === null) return null;
+    return readDisk(folder, disk!.maxBytes, keptForLogs(disk!.folder, logFoldersOf(options, prepared.sites)));
+  };
+  let janitor: Janitor | null = null;
+  const started = Promise.withResolvers<void>();
+  const watch = () => watchSites(options, prepared, () => void started.promise.then(() => supervisor.loadChanges()));
+  let watching: Watching = watch(); // before the start, which may wait for the log
+  const load = async () => {
+    // Not before: until now another server may own the folder, and delete and count its files.
+    if (isFirst) janitor = openDisk();
+    else {
+      prepared = await prepare(options, prepared);
+      watching.stop();
+      if (hasEnded) throw new ServerError("the server stops.");
+      watching = watch();
+      for (const line of prepared.warnings) options.report({ kind: "warning", line });
+    }
+    isFirst = false;
+    const sites = new Map([...prepared.sites].map(([name, { site }]) => [name, site.purge]));
+    return { settings: prepared.settings, sites };
+  };
+  const supervisor: Supervisor = await Supervisor.start({
+    folder: resolve(options.cache, "log"),
+    folderOf: (site) => logFolderOf(options.cache, site),
+    listen: options.listen,
+    sockets: options.sockets,
+    predecessor: options.predecessor,
+    startSuccessor: () => startSuccessor(supervisor.addresses),
+    // From here on the successor's janitor alone gives out room on the disk.
+    onHandOver: () => void janitor?.close(),
+    onTakenBack: () => {
+      janitor = openDisk();
+    },
+    program: EDGE_PROGRAM,
+    load,
+    workers: options.workers,
+    report: options.report,
+    ...(options.log !== null && { sharedLog: options.log }),
+    ...(disk && { service: { connect: () => janitorService(janitor!).connect() } }),
+  }).catch(async (cause: unknown) => {
+    watching.stop();
+    await janitor?.close();
+    throw cause;
+  });
+  started.resolve();
+  const end = () => {
+    hasEnded = true;
+    watching.stop();
+    void janitor?.close();
+  };
+  supervisor.ended.then(end, end);
+  return {
+    addresses: supervisor.addresses,
+    get prepared() {
+      return prepared;
+    },
+    ended: supervisor.ended,
+    reload: () => supervisor.reload(),
+    reopen: () => supervisor.reopen(),
+    upgrade: () => supervisor.upgrade(),
+    stop: () => supervisor.stop(),
+  };
+}
+
+/** Where the server is reached. */
+function addressesOf({ listen, sockets, predecessor }: ServeOptions): readonly ListenAddress[] {
+  const open = predecessor?.addresses ?? sockets.map(({ address, scheme }) => `${scheme}://${address}`);
+  const read = open.map((text): ListenAddress => {
+    const [, scheme, bare] = /^(?:(https?):\/\/)?(.*)$/.exec(text)!;
+    const address = readListenAddress(bare!) ?? { path: bare! };
+    if (scheme !== "https") return address;
+    if ("port" in address) return { ...address, scheme };
+    throw new ServerError(
+      `TLS is not spoken on unix sockets, and systemd names its socket ${bare} "https". Give it a port ` +
+        "(ListenStream=), or another name (FileDescriptorName=).",
+    );
+  });
+  return predecessor === null ? [...listen, ...read] : read;
+}
+
+/** Opens the folder of the pages; a disk that takes no writes must not keep the server from starting. */
+function openFolder(path: string, report: (event: SupervisorEvent) => void): CacheFolder {
+  try {
+    return CacheFolder.open(path);
+  } catch (cause) {
+    if (!refusesWrites(path)) throw cause;
+    report({ kind: "warning", line: `${messageOf(cause)} Pages are kept in memory alone for now.` });
+    return CacheFolder.at(path);
+  }
+}
+
+/** The disk is read in the background: its pages can be used before that has ended. */
+function readDisk(folder: CacheFolder, maxBytes: number, keptFreeBytes: number): Janitor {
+  const janitor = new Janitor(folder, maxBytes, { keptFreeBytes });
+  void janitor.scanUntilRead(); // a disk that cannot be read is reported by those who read pages
+  return janitor;
+}
+
+/** The certificates, if any address needs them. Throws a `ServerError` if they cannot be used. */
+function tlsOf(files: CertificateFiles, listen: readonly ListenAddress[]): TlsSettings | null {
+  const hasFiles = files.pairs.length > 0 || files.folder !== null;
+  const isNeeded = addressWithTls(listen) !== undefined;
+  if (isNeeded && !hasFiles) {
+    throw new ServerError(
+      "TLS needs a certificate and its key. Name them: --tls-cert fullchain.pem --tls-key privkey.pem, " +
+        "or a folder of them: --tls-folder /etc/letsencrypt/live",
+    );
+  }
+  if (hasFiles && !isNeeded) {
+    throw new ServerError(
+      "certificates are named, but no address with TLS. Name it, for example: --listen-tls '*:443'",
+    );
+  }
+  return isNeeded ? { certificates: readCertificates(files), ticketSecret: randomBytes(48).toString("base64") } : null;
+}
+
+/** Answers are over TLS where this server speaks it, or where a trusted proxy says so. */
+function hstsWarnings(
+  { strictTransportSecurity }: ServeOptions,
+  listen: readonly ListenAddress[],
+  sites: PreparedSites,
+): string[] {
+  const speaksTls = addressWithTls(listen) !== undefined;
+  const trustsProxies = [...sites.values()].some(({ site }) => site.trustedProxies.length > 0);
+  if (strictTransportSecurity === null || speaksTls || trustsProxies) return [];
+  return ["--hsts has no effect: it is for answers over TLS, and this server has no address with TLS (--listen-tls)."];
+}
+
+/** Calls `onChange` shortly after the files of any site have changed, or one of several was added or removed. */
+function watchSites(options: ServeOptions, prepared: Prepared, onChange: () => void): Watching {
+  const { sites, defaultConfig } = options;
+  const folder = sites === null ? null : resolve(sites);
+  const files = new Set([...prepared.sites.values()].flatMap(({ loaded }) => loaded.files));
+  if (folder === null && prepared.config === null && defaultConfig !== null) files.add(resolve(defaultConfig));
+  if (folder !== null) for (const name of prepared.sites.keys()) files.add(resolve(folder, `${name}.env`));
+  return watchFiles({ files: [...files], folder, isOfFolder: isOfSite }, onChange);
+}

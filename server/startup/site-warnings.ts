@@ -1,0 +1,51 @@
+import { existsSync } from "node:fs";
+import { neverMatches } from "../../wire/site-review.ts";
+import type { SiteInput } from "../../worker/site/site-input.ts";
+import type { OriginAddress } from "../origin/origin-address.ts";
+import type { LoadedSite } from "../program/load-site.ts";
+
+type RouteInput = NonNullable<SiteInput["routes"]>[number];
+
+/** The settings of a route that are about stored pages alone. */
+const OF_STORED_PAGES = [
+  "ttl",
+  "defaultTtl",
+  "browserTtl",
+  "stale",
+  "store",
+  "tags",
+] as const satisfies readonly (keyof RouteInput)[];
+
+/** What the owner of a valid site may not have meant, a line each. */
+export function siteWarnings({ site, review }: LoadedSite, origin: OriginAddress | null): string[] {
+  const routes = site.routes ?? [];
+  return [
+    ...review.weakened,
+    ...review.shadowed.map((route) => `routes[${route.index}]: ${neverMatches(route)}`),
+    ...routes.flatMap((route, index) => idleBesidePass(route, index)),
+    ...memoryOfWorkers(site),
+    ...missingSocket(origin),
+  ];
+}
+
+/** A route that passes stores nothing, so what it says of stored pages is of no page. */
+function idleBesidePass(route: RouteInput, index: number): string[] {
+  if (!route.pass) return [];
+  const idle = OF_STORED_PAGES.filter((name) => route[name] !== undefined);
+  if (idle.length === 0) return [];
+  return [
+    `routes[${index}]: ${route.match} has pass: true and stores nothing, so this has no effect: ${idle.join(", ")}.`,
+  ];
+}
+
+function memoryOfWorkers({ limits }: SiteInput): string[] {
+  if (limits?.memoryBytes === undefined) return [];
+  return [
+    "limits.memoryBytes has no effect here, because it is for Workers: --memory says how much memory pages have, for all workers together.",
+  ];
+}
+
+function missingSocket(origin: OriginAddress | null): string[] {
+  const path = origin?.socketPath ?? null;
+  return path === null || existsSync(path) ? [] : [`the origin's socket ${path} does not exist yet.`];
+}

@@ -1,0 +1,112 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseEnv } from "node:util";
+import type { TokenSettings } from "../../worker/control/access/tokens.ts";
+import type { SiteVariables } from "../../worker/site/site-overrides.ts";
+import { messageOf } from "../message-of.ts";
+import { ServerError } from "./server-error.ts";
+
+/** The variables of one site. */
+export type OwnVariables = SiteVariables & Pick<TokenSettings, "TIDEMARK_TOKEN" | "TIDEMARK_TOKENS">;
+
+/** What of one site lies in the folder of several. */
+export interface SiteFiles {
+  readonly name: string;
+  readonly config: string;
+  /** `NAME.env`, which need not be there. */
+  readonly environment: string;
+}
+
+// Files whose names begin with a point are an editor's.
+const CONFIG = /^([^.].*)\.config\.(?:ts|mts|js|mjs)$/;
+const VARIABLES = /^([^.].*)\.env$/;
+/** It names a folder, and it stands in the log before a space. */
+const NAME = /^[a-z0-9](?:[a-z0-9._-]{0,61}[a-z0-9])?$/;
+
+/** Each has a log, an isolate in each worker, and tables. */
+const MAX_SITES = 200;
+
+const KNOWN = [
+  "TIDEMARK_HOSTS",
+  "TIDEMARK_ORIGIN",
+  "TIDEMARK_PUBLIC_URL",
+  "TIDEMARK_TOKEN",
+  "TIDEMARK_TOKENS",
+] as const satisfies readonly (keyof OwnVariables)[];
+
+/** Whether a change of this file in the folder changes a site, or adds or removes one. */
+export function isOfSite(file: string): boolean {
+  return CONFIG.test(file) || VARIABLES.test(file);
+}
+
+/** The sites in a folder, in the order of their names, and what is wrong with files of others. */
+export interface FoundSites {
+  readonly sites: readonly SiteFiles[];
+  readonly problems: readonly string[];
+}
+
+const WHY_NOT_READ: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such folder",
+  ENOTDIR: "it is a file, not a folder",
+  EACCES: "this user may not read it",
+};
+
+/** Looks for `NAME.config.ts` in a folder. Throws a `ServerError` if it cannot be read, or holds too many or none. */
+export function sitesIn(folder: string): FoundSites {
+  let files: string[];
+  try {
+    files = readdirSync(folder).sort();
+  } catch (cause) {
+    const { code = "" } = cause as NodeJS.ErrnoException;
+    throw new ServerError(`the sites cannot be read from ${folder}: ${WHY_NOT_READ[code] ?? messageOf(cause)}.`);
+  }
+  const sites = new Map<string, SiteFiles>();
+  const problems: string[] = [];
+  for (const file of files) {
+    const name = CONFIG.exec(file)?.[1];
+    if (name === undefined) continue;
+    const config = join(folder, file);
+    const other = sites.get(name);
+    if (!NAME.test(name)) {
+      problems.push(`${config}: the name of a site has lower-case letters, digits, and - . _ within; 63 at most.`);
+    } else if (other) problems.push(`the site ${name} has two configs, ${other.config} and ${config}.`);
+    else sites.set(name, { name, config, environment: join(folder, `${name}.env`) });
+  }
+  for (const file of files) {
+    const name = VARIABLES.exec(file)?.[1];
+    if (name === undefined || sites.has(name)) continue;
+    problems.push(`${join(folder, file)} belongs to no site: there is no ${name}.config.ts.`);
+  }
+  if (sites.size === 0 && problems.length === 0) {
+    throw new ServerError(`there is no site in ${folder}: each one is a file NAME.config.ts, such as shop.config.ts.`);
+  }
+  if (sites.size > MAX_SITES) {
+    throw new ServerError(`there are ${sites.size} sites in ${folder}, and one server takes ${MAX_SITES}.`);
+  }
+  return { sites: [...sites.values()], problems };
+}
+
+/** The variables of a site, from its file. Throws a `ServerError`. */
+export function variablesOf({ environment }: SiteFiles): OwnVariables {
+  if (!existsSync(environment)) return {};
+  let given: NodeJS.Dict<string>;
+  try {
+    given = parseEnv(readFileSync(environment, "utf8"));
+  } catch (cause) {
+    throw new ServerError(`${environment} cannot be read: ${messageOf(cause)}.`);
+  }
+  const unknown = Object.keys(given).find((name) => !KNOWN.some((each) => each === name));
+  if (unknown !== undefined) {
+    throw new ServerError(`${environment}: ${unknown} is no variable of a site. They are ${KNOWN.join(", ")}.`);
+  }
+  return given;
+}
+
+/** Throws a `ServerError` if the server's own environment has a variable that would be every site's. */
+export function expectNoSharedVariables(environment: OwnVariables): void {
+  const shared = KNOWN.find((name) => environment[name]);
+  if (shared === undefined) return;
+  throw new ServerError(
+    `${shared} in the environment would be that of every site. With --sites, write it into the file of its site: NAME.env.`,
+  );
+}

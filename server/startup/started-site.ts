@@ -1,0 +1,133 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { configuredTokens } from "../../worker/control/access/tokens.ts";
+import type { FillBudget, LearningIsolate } from "../../worker/isolate.ts";
+import type { Origin } from "../../worker/ports.ts";
+import { compressionSettings } from "../../worker/site/compression-settings.ts";
+import { compileSite, type Site } from "../../worker/site/site.ts";
+import type { LimitsInput } from "../../worker/site/site-input.ts";
+import type { MemoryEntries } from "../../worker/store/memory-tier.ts";
+import { nodeBodies } from "../bodies/node-bodies.ts";
+import type { MachineFetches } from "../cache-lock/machine-fetches.ts";
+import type { MakingQueue } from "../compression/making-queue.ts";
+import { NodeCompression } from "../compression/node-compression.ts";
+import type { DiskTier } from "../disk/disk-tier.ts";
+import type { LogCalls } from "../log/log-messages.ts";
+import { addressText } from "../origin/origin-address.ts";
+import { UndiciOrigin } from "../origin/undici-origin.ts";
+import { startNodeIsolate } from "../program/node-isolate.ts";
+import { systemClock } from "../system-clock.ts";
+import { connectToParent, ParentOrigin } from "../tiers/parent-origin.ts";
+import { withRoomForTiers } from "../tiers/room-for-tiers.ts";
+import { rulesFingerprint } from "../tiers/rules-fingerprint.ts";
+import type { SiteSettings } from "./edge-settings.ts";
+import { memoryAlone } from "./memory-alone.ts";
+
+/** A site in a worker's process: its rules, its isolate and its connections to the origin. */
+export interface StartedSite {
+  readonly settings: SiteSettings;
+  readonly site: Site;
+  /** The fingerprint of its rules. */
+  readonly rules: string;
+  readonly isolate: LearningIsolate;
+  /** Reports to the ledger for the last time, and ends. */
+  end(): Promise<void>;
+}
+
+/** What a site gets from its process. */
+export interface SiteParts {
+  readonly log: LogCalls;
+  /** For pages, all sites of this process together. */
+  readonly memoryBytes: number;
+  /** The site's part of what several sites share. Default: it is alone. */
+  readonly memory?: MemoryEntries;
+  readonly fills?: FillBudget;
+  /** The turns in which all sites of this process compress. */
+  readonly compressing: MakingQueue;
+  /** `null` for none. */
+  readonly tier: DiskTier | null;
+  /** The largest body for which the disk has room; `null` without a disk. */
+  readonly largestBodyBytes: number | null;
+  /** Those of all workers of this machine. Default: each worker fetches for itself. */
+  readonly fetches?: MachineFetches | undefined;
+  /** Connections to its origin at a time, and to its parent; `null` without a limit. */
+  readonly maxOriginConnections: number | null;
+  readonly write: (line: string) => void;
+}
+
+export function startSite(
+  settings: SiteSettings,
+  { memoryBytes, largestBodyBytes, tier, fetches, compressing, maxOriginConnections, ...parts }: SiteParts,
+): StartedSite {
+  const compiled = compileSite(settings.site, settings.overrides);
+  const rules = rulesFingerprint(compiled); // Memory and disk are each machine's own.
+  const site = withLimitsOfServer(compiled, settings.site.limits, { memoryBytes, largestBodyBytes });
+  const { origin, close } = originOf(settings, site, rules, maxOriginConnections, parts.write);
+  const compresses = compressionSettings(settings.site);
+  const isolate = startNodeIsolate(settings.parent === null ? site : withRoomForTiers(site), {
+    ...parts,
+    compression: compresses
+      ? new NodeCompression({ settings: compresses, memoryBytes, files: tier, queue: compressing })
+      : undefined,
+    clock: systemClock,
+    random: Math.random,
+    sharedTier: tier ?? memoryAlone,
+    fetchesElsewhere: tier ? fetches?.ofSite(settings.name, (key) => tier.hasEntry(key)) : undefined,
+    origin,
+    originName: settings.origin ? addressText(settings.origin) : undefined,
+    timer: { now: () => performance.now(), runsInMemory: true },
+    isolate: randomUUID(),
+    pop: hostname(),
+    tokens: configuredTokens(settings.tokens, () => undefined), // the supervisor has said what is wrong with them
+  });
+  return {
+    settings,
+    site,
+    rules,
+    isolate,
+    end: async () => {
+      await isolate.reportLast();
+      await tier?.settled();
+      await close();
+    },
+  };
+}
+
+/** The origin, or a parent in its place, and what ends their connections. */
+function originOf(
+  { origin: address, parent, node }: SiteSettings,
+  site: Site,
+  rules: string,
+  maxConnections: number | null,
+  say: (line: string) => void,
+): { readonly origin: Origin; close(): Promise<unknown> } {
+  const common = { timeoutMs: site.limits.originTimeoutMs, bodies: nodeBodies, maxConnections };
+  const itself = address && new UndiciOrigin({ address, ...common });
+  if (parent === null) return { origin: itself!, close: () => itself!.close() };
+  const connection = connectToParent({ address: parent.address, ...common });
+  const origin = new ParentOrigin({
+    parent: connection,
+    origin: itself,
+    token: parent.token,
+    node,
+    rules,
+    originFields: site.originFields.map(([name]) => name.toLowerCase()),
+    waitsMs: connection.timeoutMs,
+    now: () => systemClock.now(),
+    say,
+  });
+  return { origin, close: () => Promise.all([connection.close(), itself?.close()]) };
+}
+
+/** The limits that follow from the server's memory and disk. The owner's word on `largeBytes` counts more. */
+function withLimitsOfServer(
+  site: Site,
+  given: LimitsInput | undefined,
+  { memoryBytes, largestBodyBytes }: Pick<SiteParts, "memoryBytes" | "largestBodyBytes">,
+): Site {
+  const { limits } = site;
+  const followsDisk = largestBodyBytes !== null && given?.largeBytes === undefined;
+  // A body that is stored with its head may have its place in memory alone.
+  const largeBytes = followsDisk ? Math.max(largestBodyBytes, limits.storeBytes) : limits.largeBytes;
+  return { ...site, limits: { ...limits, memoryBytes, largeBytes } };
+}

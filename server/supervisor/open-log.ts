@@ -1,0 +1,68 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../../worker/ports.ts";
+import type { AppendRequest } from "../../worker/purges/log/log-contract.ts";
+import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
+import { CountedWarning } from "../counted-warning.ts";
+import type { Clocks } from "../log/clock-steps.ts";
+import { type GrantAtStart, LogFile } from "../log/log-file.ts";
+import type { LogFolder } from "../log/log-folder.ts";
+import { LogKeeper, type PurgeStep, type ServedLog } from "../log/log-keeper.ts";
+import { MachineNote } from "../postgres/machine-note.ts";
+import { expectSharedLog, openSharedLog } from "../postgres/open-shared-log.ts";
+import type { SupervisorEvent } from "./supervisor-events.ts";
+
+export interface LogOptions {
+  readonly clock: Clock & Clocks;
+  readonly report: (event: SupervisorEvent) => void;
+  readonly logSettings?: Partial<LogSettings>;
+  /** The address of the PostgreSQL database whose log several machines share. Default: a log of its own in the folder. */
+  readonly sharedLog?: string;
+  /** How long a receipt waits for the workers' confirmations: milliseconds. Default: 250. */
+  readonly confirmWithinMs?: number;
+  /** Called at the steps of each purge, for tests that interrupt it. */
+  readonly onPurgeStep?: (step: PurgeStep, purge: AppendRequest) => void;
+}
+
+/** Rejects, with a message for the owner, if the log is one of several machines and cannot be used now. */
+export async function expectLog({ sharedLog, clock }: Pick<LogOptions, "sharedLog" | "clock">): Promise<void> {
+  if (sharedLog !== undefined) await expectSharedLog({ url: sharedLog, clock, random: Math.random });
+}
+
+/** Opens the log in a folder. */
+export async function openLog(
+  owned: LogFolder,
+  grant: GrantAtStart,
+  { clock, report, logSettings, onPurgeStep, sharedLog, confirmWithinMs }: LogOptions,
+): Promise<ServedLog> {
+  const folder = owned.path;
+  const kept = {
+    clock,
+    hasStrangers: () => owned.hasOrphans(),
+    confirmWithinMs,
+    onFailure: (cause: unknown) => report({ kind: "log-failed", cause }),
+    onStep: onPurgeStep,
+  };
+  const settings = logSettings && { settings: logSettings };
+  if (sharedLog !== undefined) {
+    const late = new CountedWarning((line) => report({ kind: "warning", line }));
+    const machines = {
+      onReplaced: (where: string) =>
+        report({ kind: "log-replaced", why: `the one in PostgreSQL at ${where} is another one than before` }),
+      onLateMachines: (names: readonly string[]) =>
+        late.add(`a purge settles by the lease, because ${names.join(", ")} did not confirm it in time`),
+    };
+    return openSharedLog({ url: sharedLog, folder, grant, ...kept, ...settings, ...machines, random: Math.random });
+  }
+  MachineNote.expectNoneIn(folder);
+  const file = new LogFile({
+    folder,
+    clocks: clock,
+    newId: randomUUID,
+    grant,
+    ...settings,
+    claimFolder: () => owned.claim(),
+    onReplaced: (why) => report({ kind: "log-replaced", why }),
+  });
+  const onUnwritable = (cause: unknown) => report({ kind: "log-unwritable", cause });
+  return new LogKeeper({ file, ...kept, onUnwritable, onWritable: () => report({ kind: "log-writable" }) });
+}

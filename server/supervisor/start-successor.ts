@@ -1,0 +1,45 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { ServerError } from "../startup/server-error.ts";
+import { SUCCEEDS } from "./upgrade.ts";
+
+/** What decides whether everything ends together with this process. */
+export interface Surroundings {
+  readonly pid: number;
+  readonly ppid: number;
+  /** The name of process 1; `null` if it cannot be told. */
+  readonly init: string | null;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+/** Programs that are process 1 of a container, and end when the one program that they have started does. */
+const CONTAINER_INITS: ReadonlySet<string | null> = new Set(["tini", "docker-init", "dumb-init", "catatonit"]);
+
+/** Why a successor would be ended together with this process; `null` if it would not. */
+export function endsWithUs({ pid, ppid, init, environment }: Surroundings): string | null {
+  if (pid === 1 || (ppid === 1 && CONTAINER_INITS.has(init))) {
+    return "a container ends with its first process: start another container instead.";
+  }
+  // systemd sets the first variable to the id of the process that it has started for a unit: systemd.exec(5).
+  if (environment.SYSTEMD_EXEC_PID === String(pid) && !environment.NOTIFY_SOCKET) {
+    return "systemd ends a unit with its main process, unless it has Type=notify and NotifyAccess=all.";
+  }
+  return null;
+}
+
+/** Starts the same command again, which finds the version that is installed now. Throws a `ServerError`. */
+export function startSuccessor(addresses: readonly string[]): ChildProcess {
+  const { pid, ppid, env: environment } = process;
+  const because = endsWithUs({ pid, ppid, init: nameOfInit(), environment });
+  if (because !== null) throw new ServerError(because);
+  const env = { ...environment, [SUCCEEDS]: JSON.stringify(addresses) };
+  return fork(process.argv[1]!, process.argv.slice(2), { env, serialization: "advanced" });
+}
+
+function nameOfInit(): string | null {
+  try {
+    return readFileSync("/proc/1/comm", "utf8").trim();
+  } catch {
+    return null; // not Linux, or hidden: then it is no container of these
+  }
+}

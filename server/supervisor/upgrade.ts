@@ -1,0 +1,216 @@
+import type { ChildProcess } from "node:child_process";
+import { OwnerError } from "../../package/owner-error.ts";
+import type { Scheme } from "../connections/arrival.ts";
+import type { Handle, HeldSocket } from "./listening-sockets.ts";
+import { inheritedSocket } from "./listening-sockets.ts";
+
+/*
+ * An upgrade in place: the supervisor starts the new version of itself, its successor, and hands over its sockets and its
+ * log. They speak over the channel that Node opens between a process and its child. In order:
+ *
+ * 1. The successor has read its settings, and says so. Until here nothing has happened to the old server.
+ * 2. It gets the sockets. The old workers hold back their calls of the log, the log is closed, and the successor opens it.
+ * 3. The old workers go on with the successor's log: it knows them as readers, so that purges wait for them as well.
+ * 4. Its workers accept connections. The old ones finish their answers and end, and the old supervisor with them. Until
+ *    then the successor tells it what it is told itself: to open log files anew, and to stop.
+ */
+
+/** A new server did not get what it needs. The message is for the owner. */
+export class UpgradeError extends OwnerError {
+  override readonly name = "UpgradeError";
+}
+
+/** The variable that tells a process that it is a successor, and where its predecessor listens: JSON. */
+export const SUCCEEDS = "TIDEMARK_SUCCEEDS";
+
+type ToSuccessor =
+  | { readonly kind: "socket"; readonly address: string; readonly scheme: Scheme; readonly isOurs: boolean }
+  | { readonly kind: "log"; readonly readers: readonly string[]; readonly lock: string; readonly sockets: number }
+  | { readonly kind: "reader-ended"; readonly reader: string }
+  /** The log files were moved away while the successor was starting. */
+  | { readonly kind: "reopen" }
+  | { readonly kind: "reopened" }
+  /** The settings may have changed while the successor was starting. */
+  | { readonly kind: "reload" };
+
+type Step = "prepared" | "log-open" | "listening";
+
+type FromSuccessor =
+  | { readonly kind: Step }
+  | { readonly kind: "reopen" }
+  | { readonly kind: "stop"; readonly withinMs: number };
+
+/** What a successor may ask of the old server while that finishes its answers. */
+export interface OldWorkers {
+  /** Resolves when they write to log files that they have opened anew. */
+  reopen(): Promise<void>;
+  /** They have no more time than this for their answers. */
+  finishWithin(ms: number): void;
+}
+
+/** The new server, as the old supervisor sees it. */
+export class Successor {
+  /** Each resolves when the successor says so, and rejects if it ends before. */
+  readonly prepared = Promise.withResolvers<void>();
+  readonly logOpen = Promise.withResolvers<void>();
+  readonly listening = Promise.withResolvers<void>();
+  /** Never rejects. */
+  readonly ended: Promise<void>;
+  readonly #child: ChildProcess;
+
+  constructor(child: ChildProcess, workers: OldWorkers) {
+    this.#child = child;
+    const steps = { prepared: this.prepared, "log-open": this.logOpen, listening: this.listening };
+    for (const { promise } of Object.values(steps)) promise.catch(() => undefined);
+    child.on("message", (message: FromSuccessor) => {
+      if (message.kind === "reopen") void workers.reopen().then(() => this.#tell({ kind: "reopened" }));
+      else if (message.kind === "stop") workers.finishWithin(message.withinMs);
+      else steps[message.kind].resolve();
+    });
+    const ended = Promise.withResolvers<void>();
+    this.ended = ended.promise;
+    const end = (because: string) => {
+      for (const { reject } of Object.values(steps)) reject(new Error(`the new server ended: ${because}`));
+      ended.resolve();
+    };
+    child.on("exit", (code, signal) => end(signal ?? `exit code ${code}`));
+    child.on("error", (error) => {
+      if (child.pid === undefined) end(error.message);
+    });
+  }
+
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
+  /** The log is closed. `lock`: what the workers hold that are its readers. */
+  give(sockets: readonly HeldSocket[], readers: readonly string[], lock: string): void {
+    for (const { handle, address, scheme, isOurs } of sockets) {
+      this.#tell({ kind: "socket", address, scheme, isOurs }, handle);
+    }
+    this.#tell({ kind: "log", readers, lock, sockets: sockets.length });
+  }
+
+  tellEnded(reader: string): void {
+    this.#tell({ kind: "reader-ended", reader });
+  }
+
+  /** Its workers may have opened the files before they were moved away. */
+  reopen(): void {
+    this.#tell({ kind: "reopen" });
+  }
+
+  /** It may have read its settings before they changed. Only after it listens: an older version does not know this. */
+  reload(): void {
+    this.#tell({ kind: "reload" });
+  }
+
+  kill(): void {
+    this.#child.kill("SIGKILL");
+  }
+
+  /** Lets this process end before the successor. */
+  leave(): void {
+    if (this.#child.connected) this.#child.disconnect();
+    this.#child.unref();
+  }
+
+  #tell(message: ToSuccessor, handle?: object): void {
+    if (this.#child.connected) this.#child.send(message, handle as never, {}, () => undefined); // "exit" tells
+  }
+}
+
+/** What a successor gets. */
+export interface HandOver {
+  readonly sockets: readonly HeldSocket[];
+  /** The readers of the log that are alive. */
+  readonly readers: readonly string[];
+  /** The file that they lock. */
+  readonly lock: string;
+}
+
+/** The old supervisor, as its successor sees it. */
+export class Predecessor {
+  /** Where it listens. */
+  readonly addresses: readonly string[];
+  readonly #sockets: HeldSocket[] = [];
+  readonly #handOver = Promise.withResolvers<HandOver>();
+  /** Readers that ended before anybody followed. */
+  readonly #ended: string[] = [];
+  #onReaderEnded: (reader: string) => void = (reader) => void this.#ended.push(reader);
+  #onGone: () => void = () => undefined;
+  /** Told in turn, an answer for each time that it was asked. */
+  #reopened: (() => void)[] = [];
+
+  /** `null` for a process that nobody started as a successor. */
+  static find(): Predecessor | null {
+    const addresses = process.env[SUCCEEDS];
+    delete process.env[SUCCEEDS];
+    if (addresses === undefined || process.send === undefined) return null;
+    return new Predecessor(JSON.parse(addresses) as string[]);
+  }
+
+  private constructor(addresses: readonly string[]) {
+    this.addresses = addresses;
+    this.#handOver.promise.catch(() => undefined);
+    process.on("message", (message: ToSuccessor, handle: unknown) => this.#take(message, handle as Handle));
+    process.on("disconnect", () => {
+      this.#handOver.reject(new UpgradeError("The old server ended before it had handed over."));
+      for (const resolve of this.#reopened.splice(0)) resolve();
+      this.#onGone();
+    });
+    process.channel?.unref();
+  }
+
+  /** Takes the sockets and the log. The old server serves on from here, but without a log. */
+  takeOver(): Promise<HandOver> {
+    process.channel?.ref();
+    this.#tell({ kind: "prepared" });
+    return this.#handOver.promise.finally(() => process.channel?.unref());
+  }
+
+  /** `onGone`: the old server has ended, whatever became of its readers. */
+  follow(onReaderEnded: (reader: string) => void, onGone: () => void): void {
+    this.#onReaderEnded = onReaderEnded;
+    for (const reader of this.#ended.splice(0)) onReaderEnded(reader);
+    this.#onGone = onGone;
+    if (!process.connected) onGone();
+  }
+
+  tellLogIsOpen(): void {
+    this.#tell({ kind: "log-open" });
+  }
+
+  tellIsListening(): void {
+    this.#tell({ kind: "listening" });
+  }
+
+  /** Lets the old workers open their log files anew. Resolves when they write to those, or have ended. */
+  reopen(): Promise<void> {
+    if (!process.connected) return Promise.resolve();
+    const reopened = new Promise<void>((resolve) => this.#reopened.push(resolve));
+    this.#tell({ kind: "reopen" });
+    return reopened;
+  }
+
+  /** Gives the old workers this time for the answers that are under way, of which `follow` tells the end. */
+  stop(withinMs: number): void {
+    process.channel?.ref(); // this process has to wait for it
+    this.#tell({ kind: "stop", withinMs });
+  }
+
+  #take(message: ToSuccessor, handle: Handle): void {
+    if (message.kind === "socket") {
+      this.#sockets.push(inheritedSocket(message.address, handle, message.isOurs, message.scheme));
+    } else if (message.kind === "reader-ended") this.#onReaderEnded(message.reader);
+    else if (message.kind === "reopened") this.#reopened.shift()?.();
+    else if (message.kind === "reopen") process.emit("SIGUSR1", "SIGUSR1");
+    else if (message.kind === "reload") process.emit("SIGHUP", "SIGHUP");
+    else if (this.#sockets.length === message.sockets) this.#handOver.resolve({ ...message, sockets: this.#sockets });
+    else this.#handOver.reject(new UpgradeError("The old server could not hand over its sockets."));
+  }
+
+  #tell(message: FromSuccessor): void {
+    if (process.connected) process.send!(message, undefined, undefined, () => undefined); // "disconnect" tells
+  }
+}

@@ -1,0 +1,128 @@
+import { pathToFileURL } from "node:url";
+import { setFlagsFromString } from "node:v8";
+import { FileLock } from "../log/file-lock.ts";
+import { SupervisedLog } from "../log/log-client.ts";
+import type { ListeningSocket, RunningWorker, WorkerProgram } from "../program/worker-program.ts";
+import { systemClock } from "../system-clock.ts";
+import { LineToSupervisor } from "./process-line.ts";
+import type { ToSupervisor, ToWorker } from "./process-messages.ts";
+
+/*
+ * The main module of a worker's process. It starts the program, and ends it when the supervisor says so or has died.
+ */
+
+type Start = Extract<ToWorker, { kind: "start" }>;
+type Socket = Extract<ToWorker, { kind: "socket" }>;
+
+/*
+ * V8 would make some objects of each connection old at once, because others from the same line of code have lived long. They
+ * would keep the rest of their connection until the old generation is collected: with one request on each connection, its
+ * pauses were 8 ms instead of 0.5. A version of V8 without this flag says so and goes on.
+ */
+setFlagsFromString("--no-allocation-site-pretenuring");
+
+/** Held until the process ends, so that later supervisors can tell that it lives. */
+const locks: FileLock[] = [];
+const line = new LineToSupervisor(tell);
+const logs = new Map<string, SupervisedLog>();
+let running: RunningWorker | null = null;
+let starting: Promise<void> | undefined;
+let listening: Promise<void> | undefined;
+let isDraining = false;
+let drainMs = 0;
+/** By scheme and address. */
+const sockets = new Map<string, ListeningSocket & { readonly handles: object[] }>();
+let handlesTaken = 0;
+let notAdmitted: readonly string[] = [];
+
+// A terminal, or a service manager, signals every process of the group. The supervisor decides what follows.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"] as const)
+  process.on(signal, () => undefined);
+
+process.on("message", (message: ToWorker, handle: unknown) => {
+  if (message.kind === "start") starting = orFail(start(message));
+  else if (message.kind === "socket") takeSocket(message, handle as object);
+  else if (message.kind === "not-admitted") notAdmitted = message.sites;
+  else if (message.kind === "admitted") running?.admit?.(message.site);
+  else if (message.kind === "answer") line.take(message);
+  else if (message.kind === "reopen") void reopen();
+  else if (message.kind === "hold") void holdLogs();
+  else if (message.kind === "resume") for (const log of logs.values()) log.resume();
+  else void drain(message.withinMs);
+});
+
+process.on("disconnect", () => {
+  line.end();
+  for (const log of logs.values()) void log.close();
+  void systemClock.wait(drainMs).over.then(() => process.exit(1));
+  void drain(drainMs);
+});
+
+async function start({ name, program, settings, reader, ...rest }: Start): Promise<void> {
+  drainMs = rest.drainMs;
+  for (const path of new Set([rest.lock, ...rest.logs.map(({ lock }) => lock)])) {
+    const lock = FileLock.take(path, "shared");
+    if (lock === null) throw new Error("another supervisor has taken over");
+    locks.push(lock);
+  }
+  for (const { site, socket } of rest.logs) {
+    logs.set(site, new SupervisedLog({ socketPath: socket, name: reader, clock: systemClock }));
+  }
+  const { startWorker } = (await import(pathToFileURL(program).href)) as WorkerProgram;
+  running = await startWorker({ name, settings, logs, line });
+  for (const [site, log] of logs) log.learnBy((delta) => running!.learn(delta, site));
+  tell({ kind: "started" });
+}
+
+async function holdLogs(): Promise<void> {
+  await Promise.all([...logs.values()].map((log) => log.hold()));
+  tell({ kind: "held" });
+}
+
+function takeSocket({ address, scheme, count }: Socket, handle: object): void {
+  const name = `${scheme} ${address}`;
+  const known = sockets.get(name);
+  if (known) known.handles.push(handle);
+  else sockets.set(name, { address, scheme, handles: [handle] });
+  if (++handlesTaken === count && !isDraining) listening = orFail(listen());
+}
+
+async function listen(): Promise<void> {
+  await running!.listen([...sockets.values()], notAdmitted);
+  tell({ kind: "listening" });
+}
+
+async function reopen(): Promise<void> {
+  await starting; // the program may just have opened them, before they were moved
+  await running?.reopen?.();
+  tell({ kind: "reopened" });
+}
+
+async function drain(withinMs: number): Promise<void> {
+  if (isDraining) {
+    running?.hurry?.(withinMs);
+    return;
+  }
+  isDraining = true;
+  await listening; // the program cannot close what it is about to open
+  await running?.drain(withinMs).catch((cause: unknown) => console.error(cause));
+  // The process itself ends, whatever the program has left behind.
+  process.exit();
+}
+
+async function orFail(work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (cause) {
+    tell({ kind: "failed", because: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause) });
+    process.exitCode = 1;
+    if (process.connected) process.disconnect();
+  }
+}
+
+/** Returns false if the supervisor has died. */
+function tell(message: ToSupervisor): boolean {
+  // The supervisor may have died just now, of which "disconnect" tells.
+  if (process.connected) process.send!(message, undefined, undefined, () => undefined);
+  return process.connected;
+}

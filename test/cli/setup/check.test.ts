@@ -1,0 +1,202 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { checkProject } from "../../../cli/check/check-project.ts";
+import type { CheckReport } from "../../../cli/check/check-report.ts";
+import { initProject } from "../../../cli/init/init-project.ts";
+import { startTidemark, tidemark } from "../run-command.ts";
+
+let folder: string;
+
+beforeEach(async () => {
+  await mkdir(".tidemark", { recursive: true });
+  folder = await mkdtemp(join(".tidemark", "check-"));
+  const answers = { origin: "https://origin.example.com", host: "www.example.com", passed: ["/admin"] };
+  await initProject({ folder, answers, force: false });
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+/** Changes a file of a project that is sound, and checks the project. */
+async function checkWith(file: string, from: string, to: string): Promise<CheckReport> {
+  const path = join(folder, file);
+  const text = await readFile(path, "utf8");
+  expect(text.split(from)).toHaveLength(2);
+  await writeFile(
+    path,
+    text.replace(from, () => to),
+  );
+  return checkProject({ config: join(folder, "wrangler.toml"), environment: null });
+}
+
+const LOG_BINDING = '[[durable_objects.bindings]]\nname = "PURGE_LOG"\nclass_name = "PurgeLog"\n';
+const MIGRATION = 'tag = "v1"\nnew_sqlite_classes = ["PurgeLog"]\n';
+
+describe("what init writes", () => {
+  test("has no finding", async () => {
+    const report = await checkProject({ config: join(folder, "wrangler.toml"), environment: null });
+    const serves = { environment: null, origin: "https://origin.example.com", hosts: ["www.example.com"] };
+    expect(report).toMatchObject({ findings: [], deployments: [serves] });
+    expect(report.bundle?.gzippedBytes).toBeLessThan(113 * 1024);
+  }, 60_000);
+});
+
+describe("a problem is found", { tags: ["deep"] }, () => {
+  test.each([
+    {
+      name: "a misspelt key of the site",
+      change: ["tidemark.config.ts", "hosts:", "hots:"],
+      says: /tidemark\.config\.ts: .*hots: unknown key; did you mean hosts\?/s,
+    },
+    {
+      name: "a value that is not valid",
+      change: ["tidemark.config.ts", "pass: true }", 'pass: true, ttl: "soon" }'],
+      says: /routes\[0\]\.ttl: .*found "soon"/s,
+    },
+    {
+      name: "compression, which Workers do by themselves",
+      change: ["tidemark.config.ts", "hosts:", "compression: {}, hosts:"],
+      says: /compression: is for tidemark serve alone: Workers compress by themselves, so leave it out here/s,
+    },
+    {
+      name: "a config that does not compile",
+      change: ["tidemark.config.ts", "defineSite({", "defineSite(({"],
+      says: /tidemark\.config\.ts:\d+:\d+: /,
+    },
+    {
+      name: "an import that is not there",
+      change: ["worker.ts", "./tidemark.config.ts", "./site.ts"],
+      says: /worker\.ts:\d+:\d+: Could not resolve "\.\/site\.ts"/,
+    },
+    {
+      name: "a worker without createEdge",
+      change: ["worker.ts", "createEdge(site)", "{ fetch: () => new Response(String([createEdge, site])) }"],
+      says: /worker\.ts: it does not call createEdge.*Add: export default createEdge\(site\)/s,
+    },
+    {
+      name: "a route behind one that matches everything",
+      change: ["tidemark.config.ts", '{ match: "/admin', '{ match: "/*" },\n    { match: "/admin'],
+      says: /routes\[1\]: \/admin\{\/\*\}\? never matches, because routes\[0\], \/\*, comes first.*Move it/s,
+    },
+    {
+      name: "a site without hosts",
+      change: ["tidemark.config.ts", 'hosts: ["www.example.com"],', ""],
+      says: /no public host is named.*TIDEMARK_HOSTS/s,
+    },
+    {
+      name: "a route of wrangler for a host that the site does not name",
+      change: ["tidemark.config.ts", 'hosts: ["www.example.com"]', 'hosts: ["shop.example.com"]'],
+      says: /routes sends www\.example\.com here, but hosts is shop\.example\.com.*421/s,
+    },
+    {
+      name: "an origin with the public name, in vars",
+      change: ["wrangler.toml", "[build]", '[vars]\nTIDEMARK_ORIGIN = "https://www.example.com"\n\n[build]'],
+      says: /wrangler\.toml, vars: origin: "https:\/\/www\.example\.com" is an address of the site itself/,
+    },
+    {
+      name: "a token in vars",
+      change: ["wrangler.toml", "[build]", '[vars]\nTIDEMARK_TOKEN = "secret"\n\n[build]'],
+      says: /vars has TIDEMARK_TOKEN.*wrangler secret put TIDEMARK_TOKEN/s,
+    },
+    {
+      name: "a missing purge log",
+      change: ["wrangler.toml", LOG_BINDING, ""],
+      says: /there is no binding PURGE_LOG.*class_name = "PurgeLog".*new_sqlite_classes/s,
+    },
+    {
+      name: "a missing migration",
+      change: ["wrangler.toml", `[[migrations]]\n${MIGRATION}`, ""],
+      says: /no migration makes the class PurgeLog.*tag = "v1"/s,
+    },
+    {
+      name: "a migration without SQLite",
+      change: ["wrangler.toml", "new_sqlite_classes", "new_classes"],
+      says: /new_classes makes PurgeLog without SQLite.*new_sqlite_classes = \["PurgeLog"\]/s,
+    },
+    {
+      name: "a class that the worker does not export",
+      change: ["worker.ts", "export { PurgeLog }", "import { PurgeLog as _ }"],
+      says: /names the class PurgeLog, which worker\.ts does not export/,
+    },
+    {
+      name: "an environment that does not repeat the binding",
+      change: [
+        "wrangler.toml",
+        "[[durable",
+        '[env.staging.vars]\nTIDEMARK_ORIGIN = "https://staging.example.com"\n\n[[durable',
+      ],
+      says: /env\.staging: there is no binding PURGE_LOG.*do not inherit.*\[\[env\.staging\.durable_objects\.bindings\]\]/s,
+    },
+    { name: "a missing main", change: ["wrangler.toml", 'main = "worker.ts"', ""], says: /there is no main/ },
+  ] as const)(
+    "$name",
+    async ({ change: [file, from, to], says }) => {
+      const { findings } = await checkWith(file, from, to);
+      expect(findings.map(({ level }) => level)).toEqual(["problem"]);
+      expect(`${findings[0]?.where}: ${findings[0]?.message}`).toMatch(says);
+    },
+    60_000,
+  );
+});
+
+describe("a warning is given", () => {
+  test.each([
+    {
+      name: "without a domain",
+      change: [
+        "wrangler.toml",
+        'routes = [{ pattern = "www.example.com", custom_domain = true }]\nworkers_dev = false',
+        "",
+      ],
+      says: /workers\.dev, where the Cache API stores nothing/,
+    },
+    {
+      name: "for any host",
+      change: ["wrangler.toml", "[build]", '[vars]\nTIDEMARK_HOSTS = "*"\n\n[build]'],
+      says: /the edge answers for every name/,
+    },
+  ] as const)(
+    "$name",
+    async ({ change: [file, from, to], says }) => {
+      const { findings } = await checkWith(file, from, to);
+      expect(findings).toEqual([{ level: "warning", where: expect.any(String), message: expect.stringMatching(says) }]);
+    },
+    60_000,
+  );
+});
+
+describe("the command", () => {
+  const check = (...args: string[]) => tidemark({ args: ["check", ...args], env: { PATH: process.env.PATH! } });
+
+  test("ends with 0 and the size of the bundle where all is well", async () => {
+    const { exit, stdout } = await startTidemark({ args: ["check", "--config", join(folder, "wrangler.toml")] });
+    expect({ exit, stdout }).toEqual({
+      exit: 0,
+      stdout: expect.stringMatching(/bundle .* KiB gzipped\n.*can be deployed/),
+    });
+  }, 60_000);
+
+  test("ends with 1 and the findings as JSON where something is wrong", async () => {
+    await checkWith("tidemark.config.ts", "pass: true", "pas: true");
+    const { exit, stdout } = await check("--json", "--config", join(folder, "wrangler.toml"));
+    expect(exit).toBe(1);
+    const message = expect.stringContaining("did you mean pass?");
+    expect(JSON.parse(stdout)).toMatchObject({ ok: false, findings: [{ level: "problem", message }] });
+  }, 60_000);
+
+  test.each([
+    { args: ["--config", "none.toml"], words: "there is no none.toml. npx tidemark init writes one" },
+    {
+      args: ["--config", "wrangler.toml", "--env", "nope"],
+      words: "wrangler.toml: there is no [env.nope]. Known: none",
+    },
+    { args: ["--confg", "a"], words: "unknown option" },
+  ])(
+    "ends with 2 for $args",
+    async ({ args, words }) => {
+      const { exit, stderr } = await check(...args);
+      expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining(words) });
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,147 @@
+import type { bundleFindings } from "../../../cli/check/bundle-findings.ts";
+import type { Finding } from "../../../cli/check/check-report.ts";
+import type { siteFindings } from "../../../cli/check/site-findings.ts";
+import type { WranglerSettings, wranglerFindings } from "../../../cli/check/wrangler-settings.ts";
+import type { SiteReview } from "../../../wire/site-review.ts";
+
+/** The rules of `tidemark check`, from these sources or from mutated ones. */
+export interface CheckRules {
+  readonly wranglerFindings: typeof wranglerFindings;
+  readonly siteFindings: typeof siteFindings;
+  readonly bundleFindings: typeof bundleFindings;
+}
+
+/** What the rules must find in a project that is sound but for this. */
+export interface FindingCase {
+  readonly name: string;
+  readonly settings?: Partial<WranglerSettings>;
+  readonly review?: Partial<SiteReview>;
+  readonly exported?: readonly string[];
+  readonly gzippedBytes?: number;
+  /** Each finding as `level  where: message`, in order. */
+  readonly finds: readonly RegExp[];
+}
+
+const SETTINGS: WranglerSettings = {
+  environment: null,
+  main: "/site/worker.ts",
+  minify: true,
+  keepNames: false,
+  compatibilityFlags: [],
+  define: {},
+  alias: {},
+  vars: {},
+  routedHosts: ["www.example.com"],
+  isOnWorkersDev: false,
+  purgeLog: { class_name: "PurgeLog" },
+  migrations: [{ new_sqlite_classes: ["PurgeLog"] }],
+};
+
+const REVIEW: SiteReview = {
+  errors: [],
+  originUrl: "https://origin.example.com",
+  namesHosts: true,
+  hosts: ["www.example.com"],
+  shadowed: [],
+  weakened: [],
+};
+
+const MEBIBYTE = 1024 ** 2;
+
+export const findingCases: readonly FindingCase[] = [
+  { name: "a sound project", finds: [] },
+  {
+    name: "no binding",
+    settings: { purgeLog: null },
+    finds: [/^problem {2}wrangler\.toml: there is no binding PURGE_LOG, .*\. Add:\n\n\[\[durable_objects/],
+  },
+  {
+    name: "no binding in an environment",
+    settings: { purgeLog: null, environment: "staging" },
+    finds: [/^problem {2}wrangler\.toml, env\.staging: .* do not inherit .*\[\[env\.staging\.durable_objects/s],
+  },
+  {
+    name: "a class that the worker does not export",
+    exported: ["default"],
+    finds: [/^problem .*names the class PurgeLog, which worker\.ts does not export/],
+  },
+  { name: "a class of another worker", settings: { purgeLog: { class_name: "Log", script_name: "edge" } }, finds: [] },
+  { name: "no migration", settings: { migrations: [] }, finds: [/^problem .*no migration makes .*tag = "v1"/s] },
+  {
+    name: "a migration of another class",
+    settings: { migrations: [{ new_sqlite_classes: ["Other"] }] },
+    finds: [/^problem .*no migration makes .*tag = "v2"/s],
+  },
+  {
+    name: "a class that was renamed",
+    settings: { migrations: [{ new_sqlite_classes: ["Log"] }, { renamed_classes: [{ from: "Log", to: "PurgeLog" }] }] },
+    finds: [],
+  },
+  {
+    name: "a migration without SQLite",
+    settings: { migrations: [{ new_classes: ["PurgeLog"] }] },
+    finds: [/^problem .*makes PurgeLog without SQLite/],
+  },
+  {
+    name: "a token that everybody can read",
+    settings: { vars: { TIDEMARK_TOKEN: "secret" } },
+    finds: [/^problem .*vars has TIDEMARK_TOKEN/],
+  },
+  {
+    name: "no domain",
+    settings: { routedHosts: null, isOnWorkersDev: true },
+    finds: [/^warning .*workers\.dev, where the Cache API stores nothing/],
+  },
+  { name: "no domain, and not on workers.dev", settings: { routedHosts: null }, finds: [] },
+  { name: "a domain beside workers.dev", settings: { isOnWorkersDev: true }, finds: [] },
+  {
+    name: "an error that a variable makes",
+    review: { errors: [{ path: "origin", message: "is wrong" }], namesHosts: false },
+    finds: [/^problem {2}wrangler\.toml, vars: origin: is wrong$/],
+  },
+  {
+    name: "a route that never matches",
+    review: { shadowed: [{ match: "/a", index: 3, by: { match: "/*", index: 1 } }] },
+    finds: [/^problem {2}worker\.ts, routes\[3\]: \/a never matches, because routes\[1\], \/\*, comes first/],
+  },
+  ...["http://localhost:8000", "https://127.0.0.1", "http://[::1]:80", "http://shop.localhost"].map((originUrl) => ({
+    name: `the origin ${originUrl}`,
+    review: { originUrl },
+    finds: [/^warning {2}wrangler\.toml: the origin is .*, which a deployed edge cannot reach/],
+  })),
+  { name: "an origin with localhost in its name", review: { originUrl: "https://localhost.example.com" }, finds: [] },
+  { name: "no host", review: { namesHosts: false, hosts: null }, finds: [/^problem .*no public host is named/] },
+  { name: "any host", review: { hosts: null }, finds: [/^warning .*TIDEMARK_HOSTS is "\*"/] },
+  {
+    name: "a route to a host that the site does not have",
+    settings: { routedHosts: ["www.example.com", "shop.example.com", "*.example.com"] },
+    finds: [/^problem .*routes sends shop\.example\.com here, but hosts is www\.example\.com, .*421/],
+  },
+  { name: "no route", settings: { routedHosts: null }, finds: [] },
+  { name: "a bundle that the free plan takes", gzippedBytes: 3 * MEBIBYTE, finds: [] },
+  {
+    name: "a bundle that the paid plan takes",
+    gzippedBytes: 3 * MEBIBYTE + 1,
+    finds: [/^warning .*3072\.0 KiB gzipped, and the free plan takes 3072\.0 KiB/],
+  },
+  { name: "the largest bundle", gzippedBytes: 10 * MEBIBYTE, finds: [/^warning .*the free plan takes/] },
+  {
+    name: "a bundle that no plan takes",
+    gzippedBytes: 10 * MEBIBYTE + 1,
+    finds: [/^problem .*Cloudflare takes 10240\.0 KiB\. Import less/],
+  },
+];
+
+/** What rules find in a case that they should not, or do not find; `null` if they are right. */
+export function differenceOf(rules: CheckRules, each: FindingCase): string | null {
+  const settings = { ...SETTINGS, ...each.settings };
+  const found: readonly Finding[] = [
+    ...rules.wranglerFindings("wrangler.toml", settings, each.exported ?? ["default", "PurgeLog"]),
+    ...rules.siteFindings("wrangler.toml", "worker.ts", settings, { ...REVIEW, ...each.review }),
+    ...rules.bundleFindings("wrangler.toml", each.gzippedBytes ?? 100_000),
+  ];
+  const lines = found.map(({ level, where, message }) => `${level}  ${where}: ${message}`);
+  const isRight =
+    lines.length === each.finds.length && each.finds.every((pattern, index) => pattern.test(lines[index]!));
+  return isRight ? null : lines.join("\n") || "nothing was found";
+}

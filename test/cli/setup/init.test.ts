@@ -1,0 +1,226 @@
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { initProject } from "../../../cli/init/init-project.ts";
+import { hostOf, originOf, passedOf } from "../../../cli/init/site-answers.ts";
+import { run } from "../../packed/installed-package.ts";
+
+const CLI = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
+const ANSWERS = { origin: "https://origin.example.com", host: "www.example.com", passed: ["/admin"] };
+const FLAGS = ["init", "--origin", ANSWERS.origin, "--host", ANSWERS.host];
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tidemark-init-"));
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+const put = (file: string, content: string) => writeFile(join(folder, file), content);
+const get = (file: string) => readFile(join(folder, file), "utf8");
+const manifest = async () => JSON.parse(await get("package.json")) as Record<string, Record<string, string>>;
+const init = (args: readonly string[]) => run(process.execPath, [CLI, ...args], { cwd: folder });
+
+async function outcomes(force = false): Promise<Record<string, string>> {
+  const written = await initProject({ folder, answers: ANSWERS, force });
+  return Object.fromEntries(written.map(({ file, outcome }) => [file, outcome]));
+}
+
+describe("tidemark init", () => {
+  test("fills an empty folder, and prints what it wrote and three steps", async () => {
+    const { exit, stdout } = await init([...FLAGS, "--pass", "/admin"]);
+    expect(exit).toBe(0);
+    const files = [
+      ".dev.vars",
+      ".gitignore",
+      "package.json",
+      "test",
+      "tidemark.config.ts",
+      "tsconfig.json",
+      "worker.ts",
+    ];
+    expect((await readdir(folder)).sort()).toEqual([...files, "wrangler.toml"]);
+    for (const file of [...files, "wrangler.toml"]) expect(stdout).toContain(`written    ${file}`);
+    expect(stdout.match(/^ {2}\d\. /gm)).toHaveLength(3);
+    expect(stdout).toMatch(/1\. npm install && npm test .*\n {2}2\. npm run dev .*\n {2}3\. npm run deploy /);
+    expect(await get("tidemark.config.ts")).toContain('{ match: "/admin{/*}?", pass: true }');
+    expect((await get(".gitignore")).split("\n")).toContain(".dev.vars");
+  });
+
+  test("run again, it changes nothing", async () => {
+    await outcomes();
+    const before = await Promise.all((await readdir(folder)).filter((each) => each !== "test").map(get));
+    expect(new Set(Object.values(await outcomes()))).toEqual(new Set(["kept"]));
+    expect(await Promise.all((await readdir(folder)).filter((each) => each !== "test").map(get))).toEqual(before);
+  });
+
+  test("says of a config that is kept that it does not have the answers of this time", async () => {
+    await outcomes();
+    const said = async (...flags: string[]) =>
+      (await init(["init", ...flags])).stdout.match(/^kept .*config\.ts.*$/m)?.[0];
+    const { origin, host } = ANSWERS;
+    expect(await said("--origin", origin, "--host", host)).toBe("kept       tidemark.config.ts");
+    const kept = "kept       tidemark.config.ts: ";
+    expect(await said("--origin", "https://new.example.com", "--host", host)).toBe(
+      `${kept}it does not have https://new.example.com; change it there, or replace it with --force`,
+    );
+    expect(await said("--origin", "https://new.example.com", "--host", "new.example.org")).toBe(
+      `${kept}it does not have https://new.example.com and new.example.org; change it there, or replace it with --force`,
+    );
+  });
+
+  test("keeps what is there, and says so", async () => {
+    await put("worker.ts", "// mine");
+    await put("wrangler.toml", 'name = "mine"\n');
+    await put(".dev.vars", "SECRET=1\n");
+    await put(".gitignore", "dist");
+    await put(
+      "package.json",
+      '{\n\t"name": "shop",\n\t"scripts": { "test": "mocha", "dev": "vite" },\n\t"dependencies": { "vitest": "4.1.0" }\n}',
+    );
+    const { exit, stdout } = await init(FLAGS);
+    expect(exit).toBe(0);
+    expect(await get("worker.ts")).toBe("// mine");
+    expect(await get("wrangler.toml")).toBe('name = "mine"\n');
+    expect(await get(".dev.vars")).toBe("SECRET=1\n");
+    expect(await get(".gitignore")).toMatch(/^dist\n/);
+    expect(stdout).toContain("kept       worker.ts");
+    expect(stdout).toMatch(/kept {7}wrangler\.toml: it needs these lines:\s+\[\[durable_objects\.bindings\]\]/);
+    expect(stdout).toContain("scripts.dev stayed as found");
+    // What the owner's own scripts do is not what the steps say.
+    expect(stdout).toMatch(
+      /1\. npm install && npm run test:edge .*\n {2}2\. npx tidemark dev .*\n {2}3\. npm run deploy /,
+    );
+    const { name, scripts, dependencies, devDependencies } = await manifest();
+    expect(name).toBe("shop");
+    expect(scripts).toMatchObject({ test: "mocha", dev: "vite", "test:edge": expect.stringContaining("vitest") });
+    expect(dependencies).toMatchObject({ vitest: "4.1.0", tidemark: expect.any(String) });
+    expect(devDependencies).not.toHaveProperty("vitest");
+    expect(await get("package.json")).toMatch(/^\{\n\t"name"/);
+  });
+
+  test("decides for each of its tools' install scripts that it does not run, unless the owner has", async () => {
+    const lock = JSON.parse(await readFile("package-lock.json", "utf8")) as {
+      packages: Record<string, { hasInstallScript?: boolean }>;
+    };
+    const withScripts = Object.entries(lock.packages).filter(([, { hasInstallScript }]) => hasInstallScript);
+    // The package `node` is for contributors alone.
+    const names = withScripts.map(([path]) => path.replace(/^.*node_modules\//, "")).filter((name) => name !== "node");
+    await outcomes();
+    expect((await manifest()).allowScripts).toEqual(Object.fromEntries(names.map((name) => [name, false])));
+
+    await put("package.json", JSON.stringify({ allowScripts: { "esbuild@0.28.1": true, sharp: true } }));
+    await outcomes();
+    expect((await manifest()).allowScripts).toEqual({ "esbuild@0.28.1": true, sharp: true, workerd: false });
+  });
+
+  test("takes the place of npm's script that has no test", async () => {
+    await put("package.json", JSON.stringify({ scripts: { test: 'echo "Error: no test specified" && exit 1' } }));
+    await outcomes();
+    expect((await manifest()).scripts).toMatchObject({ test: expect.stringContaining("vitest run") });
+  });
+
+  test("--force replaces its files, but never a secret or a package.json", async () => {
+    await put("worker.ts", "// mine");
+    await put(".dev.vars", "SECRET=1\n");
+    await put("package.json", '{"name":"shop"}');
+    expect(await outcomes(true)).toMatchObject({
+      "worker.ts": "replaced",
+      ".dev.vars": "kept",
+      "package.json": "completed",
+    });
+    expect(await get("worker.ts")).toContain("createEdge(site)");
+    expect(await get(".dev.vars")).toBe("SECRET=1\n");
+    expect((await manifest()).name).toBe("shop");
+  });
+
+  test("leaves a wrangler.jsonc alone, and writes no second config", async () => {
+    await put("wrangler.jsonc", "{}");
+    expect(await outcomes()).toMatchObject({ "wrangler.jsonc": "kept" });
+    expect(await readdir(folder)).not.toContain("wrangler.toml");
+  });
+
+  test.each([
+    { args: ["init"], words: "--origin https://origin.example.com --host www.example.com" },
+    { args: ["init", "--host", "www.example.com"], words: "nobody can be asked here" },
+    { args: [...FLAGS.slice(0, 4), "https://a b"], words: "is not a host name like www.example.com" },
+    {
+      args: ["init", "--origin", "http://x/path", "--host", "y"],
+      words: "is not an address like https://origin.example.com",
+    },
+    {
+      args: ["init", "--origin", "https://www.example.com", "--host", "www.example.com"],
+      words: "https://origin.example.com",
+    },
+    { args: [...FLAGS, "--pass", "admin"], words: "is not a path like /admin" },
+    { args: [...FLAGS, "--yes"], words: "unknown option" },
+  ])("without a terminal, $args asks nothing, writes nothing and says $words", async ({ args, words }) => {
+    const { exit, stderr } = await init(args);
+    expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining(words) });
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test("says that package.json is not JSON, and writes nothing", async () => {
+    await put("package.json", "{ name: ");
+    const { exit, stderr } = await init(FLAGS);
+    expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining("package.json is not a JSON object") });
+    expect(await readdir(folder)).toEqual(["package.json"]);
+  });
+});
+
+describe("answers", () => {
+  test.each([
+    ["origin.example.com", "https://origin.example.com"],
+    ["http://localhost:8000/", "http://localhost:8000"],
+  ])("%s is the origin %s", (given, origin) => expect(originOf(given)).toBe(origin));
+
+  test.each([
+    ["https://WWW.Example.com/", "www.example.com"],
+    [" bücher.example ", "xn--bcher-kva.example"],
+  ])("%s is the host %s", (given, host) => expect(hostOf(given)).toBe(host));
+
+  test.each([
+    ["", []],
+    ["/admin, /cart/*,/admin/", ["/admin", "/cart"]],
+  ])("%j never stores %j", (given, passed) => expect(passedOf(given)).toEqual(passed));
+});
+
+const hasPython = spawnSync("python3", ["-c", "import pty"]).status === 0;
+const NOT_RUN = "the questions are SKIPPED, because this machine has no python3 to make a terminal with";
+if (!hasPython) process.stdout.write(`${NOT_RUN}\n`);
+
+describe.skipIf(!hasPython)(hasPython ? "at a terminal" : NOT_RUN, () => {
+  /** Types lines at a terminal in which the command runs; returns all that is on the screen then. */
+  async function type(args: readonly string[], lines: readonly string[]): Promise<string> {
+    const terminal = ["-c", "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)"];
+    const child = spawn("python3", [...terminal, process.execPath, CLI, ...args], {
+      cwd: folder,
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    child.stdin.write(lines.map((line) => `${line}\n`).join(""));
+    const screen = await text(child.stdout);
+    child.stdin.end();
+    return screen;
+  }
+
+  test("it asks three things, and a wrong answer again", async () => {
+    const screen = await type(["init"], ["http://a/b", "www.example.com", "origin.example.com", "/admin"]);
+    expect(screen).toContain("is not a host name like www.example.com");
+    expect(screen).toContain("written    wrangler.toml");
+    const config = await get("tidemark.config.ts");
+    for (const part of ['"https://origin.example.com"', '"www.example.com"', '"/admin{/*}?"']) {
+      expect(config).toContain(part);
+    }
+  });
+
+  test("it asks nothing where flags say all that is needed", async () => {
+    const screen = await type(FLAGS, []);
+    expect(screen).not.toContain("?");
+    expect(screen).toContain("written    wrangler.toml");
+  });
+});

@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { replayLogs } from "../../../tools/replay/replay-logs.ts";
+import { replayText } from "../../../tools/replay/replay-text.ts";
+import { analyseLogs } from "../../../tools/report/analyse-logs.ts";
+import { reportText } from "../../../tools/report/report-text.ts";
+import { generatedLog } from "../../tools/generated-log.ts";
+
+/** The page that shows the runs, between comments that name them. */
+export const REPORT_PAGE = "docs/report.md";
+
+/** The text of the page with its runs made anew. */
+export async function withRuns(page: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "tidemark-docs-"));
+  try {
+    const log = join(folder, "access.log");
+    writeFileSync(log, generatedLog({ seed: 1, requests: 4_000, days: 1 }));
+    const report = await analyseLogs({ files: [log] });
+    const configs = { hour: join(folder, "an-hour.config.ts"), day: join(folder, "a-day.config.ts") };
+    writeFileSync(configs.hour, report.config);
+    writeFileSync(configs.day, report.config.replaceAll('"1h"', '"1d"'));
+    const replay = await replayLogs({
+      files: [log],
+      configs: [configs.hour, configs.day],
+      cacheControl: null,
+      memoryBytes: null,
+    });
+    const runs: Readonly<Record<string, string>> = {
+      report: shown("tidemark report access.log", reportText(report)),
+      replay: shown(
+        "tidemark replay access.log --config an-hour.config.ts --config a-day.config.ts",
+        replayText({
+          ...replay,
+          edges: replay.edges.map((edge) => ({ ...edge, config: edge.config!.slice(folder.length + 1) })),
+        }),
+      ),
+    };
+    return page.replace(
+      /(<!-- run: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g,
+      (_run, begin: string, name: string, end: string) => `${begin}${runs[name]!}${end}`,
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function shown(command: string, output: string): string {
+  return `\`\`\`text\n$ ${command}\n${stripVTControlCharacters(output).trimEnd()}\n\`\`\`\n`;
+}

@@ -1,0 +1,53 @@
+import { randomUUID } from "node:crypto";
+import { DatabaseSync } from "node:sqlite";
+import type { LogCalls } from "../../../server/log/log-messages.ts";
+import { sqlOver } from "../../../server/log/node-sql.ts";
+import { SqlLedger } from "../../../worker/purges/log/sql-ledger.ts";
+import { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
+
+/** The log and the ledger of a machine, over SQLite. Its workers can be cut off from it, and it can lose its storage. */
+export class ServerLog {
+  isReachable = true;
+  readonly #now: () => number;
+  #log!: SqlPurgeLog;
+  #ledger!: SqlLedger;
+
+  constructor(now: () => number) {
+    this.#now = now;
+    this.makeAnew();
+  }
+
+  /** Its storage is lost, and it begins with an empty one. */
+  makeAnew(): void {
+    const sql = sqlOver(new DatabaseSync(":memory:"));
+    this.#log = new SqlPurgeLog(sql, {}, this.#now, randomUUID);
+    this.#ledger = new SqlLedger(sql, this.#now);
+  }
+
+  /** When the next repeat of a purge is due: epoch milliseconds. */
+  nextDueAt(): number | null {
+    return this.#log.nextDueAt();
+  }
+
+  runDue(): void {
+    this.#log.runDue();
+  }
+
+  /** As a worker calls it. */
+  readonly calls: LogCalls = {
+    read: async (since, leaseMs, longestViewAgeMs, report) => {
+      if (report !== undefined) this.#reached.ledger.take(report);
+      return this.#reached.log.read(since, leaseMs, longestViewAgeMs);
+    },
+    append: async (purge) => this.#reached.log.append(purge),
+    list: async (before, limit) => this.#reached.log.list(before, limit),
+    find: async (seq) => this.#reached.log.find(seq),
+    report: async (report) => this.#reached.ledger.take(report),
+    readLedger: async (...asked) => JSON.stringify(this.#reached.ledger.read(...asked)),
+  };
+
+  get #reached(): { readonly log: SqlPurgeLog; readonly ledger: SqlLedger } {
+    if (!this.isReachable) throw new Error("the log does not answer");
+    return { log: this.#log, ledger: this.#ledger };
+  }
+}

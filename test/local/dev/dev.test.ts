@@ -1,0 +1,403 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { Agent } from "node:http";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
+import type { ClientAnswer } from "../../engine/engine.ts";
+import { exchange } from "../../engine/runtime/runtime-engine.ts";
+import { purgerUnderTest } from "../../sdk/purger-under-test.ts";
+import { freePort } from "../../suite/free-ports.ts";
+import { until } from "../../suite/until.ts";
+import { Dev } from "./dev-process.ts";
+
+const agent = new Agent({ keepAlive: false });
+const origin = new ScriptedOrigin(() => Date.now());
+/** Of the runs that do not make one of their own. */
+const TOKEN = "a-token-for-a-test-of-early-purges";
+
+let folder: string;
+let port: number;
+let dev: Dev | undefined;
+
+async function begin(): Promise<void> {
+  mkdirSync(".tidemark", { recursive: true });
+  folder = mkdtempSync(join(".tidemark", "dev-test-"));
+  port = await freePort();
+  await origin.comeUp();
+}
+
+async function end(): Promise<void> {
+  dev?.interrupt();
+  await dev?.exited;
+  dev = undefined;
+  await origin.goDown();
+  rmSync(folder, { recursive: true });
+}
+
+function config(text: string): string {
+  const file = join(folder, "site.ts");
+  writeFileSync(file, `import { defineSite } from "tidemark/worker";\nexport default defineSite(${text});\n`);
+  return file;
+}
+
+function ask(path: string, fields: Record<string, string> = {}, method = "GET"): Promise<ClientAnswer> {
+  return exchange(new URL(`http://127.0.0.1:${port}`), agent, { method, path, fields, host: `localhost:${port}` });
+}
+
+describe("tidemark dev, in one run", () => {
+  let running: Dev;
+
+  beforeAll(async () => {
+    await begin();
+    const flags = ["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)];
+    dev = running = new Dev(flags, { TIDEMARK_TOKEN: TOKEN });
+    await running.says(/everything/);
+  });
+  afterAll(end);
+
+  test("listens on both addresses that localhost may mean", async () => {
+    for (const host of ["127.0.0.1", "[::1]"]) {
+      const answer = await exchange(new URL(`http://${host}:${port}`), agent, {
+        path: "/_tidemark/health",
+      });
+      expect(answer.status).toBe(200);
+    }
+  });
+
+  test("prints a line for each request", async () => {
+    origin.reply("/line", { body: "v1" });
+    await ask("/line");
+    await running.says(/^\d\d:\d\d:\d\d {2}GET {4}\/line +200 {2}MISS /m);
+    origin.reply("/odd", { fields: { "cache-control": "max-age=60" }, body: "v1" });
+    await ask("/odd", { "x-odd": "1" });
+    await running.says(/ {2}GET {4}\/odd +200 {2}MISS .* {2}unkeyed-field:x-odd$/m);
+  });
+
+  test("warns of a page that comes back unchanged right after its purge, at the terminal and in the backend", async () => {
+    const fields = { "cache-control": "max-age=60", "cache-tag": "early" };
+    origin.reply(
+      "/early",
+      { fields, body: "v1" },
+      { fields, body: "v1" },
+      { fields, body: "v2" },
+      { fields, body: "v2" },
+    );
+    const later: (() => void)[] = [];
+    const { promise: warned, resolve: warn } = Promise.withResolvers<string>();
+    await using cdn = purgerUnderTest(
+      { endpoint: `http://localhost:${port}`, token: TOKEN },
+      { later: (_, work) => later.push(work), warn },
+    );
+
+    await ask("/early");
+    await cdn.purgeTags("early");
+    expect(await ask("/early")).toMatchObject({ body: "v1", fields: { "x-cache": "MISS" } });
+    await running.says(/\/early was fetched again \d+ ms after purge 1, and is the same as before\./);
+    await cdn.purgeTags("early");
+    expect(await ask("/early")).toMatchObject({ body: "v2", fields: { "x-cache": "MISS" } });
+    await cdn.purgeUrls("/early", { refresh: true });
+    await running.says(/\/early was fetched again \d+ ms after purge 3, and is the same as before\./);
+
+    expect(later).toHaveLength(3);
+    later[0]!();
+    expect(await warned).toMatch(
+      /^Purge 1 may have come before the commit: \/early \(\d+ ms later\) was fetched again/,
+    );
+    expect(running.output).not.toContain("after purge 2");
+  });
+
+  test("says once that the origin is down, answers 502, and says when it is back", async () => {
+    origin.reply("/down", { body: "v1" });
+    await origin.goDown();
+    for (let index = 0; index < 3; index++) expect(await ask("/down")).toMatchObject({ status: 502 });
+    await running.says(/cannot be reached/);
+    await origin.comeUp();
+    expect(await ask("/down")).toMatchObject({ status: 200, body: "v1" });
+    await running.says(/answers again/);
+    expect(running.output.match(/cannot be reached/g)).toHaveLength(1);
+    expect(running.output).toContain("get 502 until it answers");
+  });
+
+  test("picks up an edit of the rules; after an invalid edit it prints the mistake and keeps the earlier rules", async () => {
+    const page = { fields: { "cache-control": "max-age=60" }, body: "v1" };
+    origin.reply("/edited", page);
+    expect((await ask("/edited")).fields["x-cache"]).toBe("MISS");
+
+    config(`{ origin: "${origin.url}", routes: [{ match: "/edited", pass: true }] }`);
+    await running.says(/its rules are in force/);
+    expect((await ask("/edited")).fields["x-cache"]).toBe("BYPASS");
+
+    config(`{ origin: "${origin.url}", routes: [{ match: "/edited", pas: true }] }`);
+    await running.says(/did you mean pass\?[\s\S]*earlier rules stay in force/);
+    expect((await ask("/edited")).fields["x-cache"]).toBe("BYPASS");
+  });
+});
+
+describe("tidemark dev", () => {
+  beforeEach(begin);
+  afterEach(end);
+
+  test("prints its addresses and curl lines that work, and stops cleanly at Ctrl-C", async () => {
+    origin.reply(
+      "/",
+      { fields: { "cache-control": "max-age=60" }, body: "v1" },
+      { fields: { "cache-control": "max-age=60" }, body: "v2" },
+    );
+    dev = new Dev(["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)]);
+    await dev.says(/everything/);
+    expect(dev.output).toContain(`edge     http://localhost:${port}`);
+    expect(dev.output).toContain(`origin   ${origin.url}`);
+    const token = /token {4}(\S{32}) /.exec(dev.output)![1]!;
+    const curls = dev.output.split("\n").filter((line) => line.startsWith("  curl "));
+    expect(curls).toHaveLength(3);
+
+    expect(await sh(curls[0]!)).toMatch(/^x-cache: MISS$/im);
+    expect(await sh(curls[0]!)).toMatch(/^x-cache: HIT$/im);
+    expect(curls[1]).toContain(token);
+    expect(JSON.parse(await sh(curls[1]!))).toMatchObject({ seq: 1, accepted: { urls: 1 } });
+    expect(await sh(curls[0]!)).toMatch(/^x-cache: MISS$/im);
+    expect(JSON.parse(await sh(curls[2]!))).toMatchObject({ seq: 2, accepted: { everything: true } });
+
+    dev.interrupt();
+    expect(await dev.exited).toBe(0);
+    await expect(ask("/")).rejects.toThrow("ECONNREFUSED");
+  });
+
+  test("prints a link that logs in at the dashboard: once, also when the rules change, and at localhost alone", async () => {
+    const file = config(`{ origin: "${origin.url}" }`);
+    dev = new Dev(["--config", file, "--port", String(port)]);
+    await dev.says(/everything/);
+    const [, path, code] = new RegExp(`http://localhost:${port}(/_tidemark/)#code=([\\w-]{22}) `).exec(dev.output)!;
+    expect(await ask(path!, { accept: "text/html" })).toMatchObject({
+      status: 200,
+      body: expect.stringContaining("<title>"),
+    });
+    const logIn = (host: string) =>
+      exchange(new URL(`http://127.0.0.1:${port}`), agent, {
+        method: "POST",
+        path: "/_tidemark/dev/login",
+        host,
+        body: code!,
+      });
+    expect((await logIn(`evil.example:${port}`)).status).toBe(403);
+    const { status, body } = await logIn(`localhost:${port}`);
+    expect(status).toBe(200);
+    const { token } = JSON.parse(body) as { token: string };
+    expect((await ask("/_tidemark/session", { authorization: `Bearer ${token}` }, "POST")).status).toBe(200);
+    await dev.says(/the link is used up/);
+    expect((await logIn(`localhost:${port}`)).status).toBe(403);
+    config(`{ origin: "${origin.url}", purge: { leaseMs: 2000 } }`);
+    await dev.says(/its rules are in force/);
+    expect((await logIn(`localhost:${port}`)).status).toBe(403);
+    config(`{ origin: "${origin.url}", dashboard: false }`);
+    await dev.says(/its rules are in force.*its rules are in force/s);
+    // An edit that the disk interrupts may be taken up, and told, twice.
+    await until(async () => (await ask(path!, { accept: "text/html" })).status === 404);
+  });
+
+  test("prints no link where the dashboard is switched off", { tags: ["deep"] }, async () => {
+    dev = new Dev(["--config", config(`{ origin: "${origin.url}", dashboard: false }`), "--port", String(port)]);
+    await dev.says(/everything/);
+    expect(dev.output).not.toContain("#code=");
+  });
+
+  test("a flag outranks the environment, which outranks the file", { tags: ["deep"] }, async () => {
+    const second = new ScriptedOrigin(() => Date.now());
+    await second.comeUp();
+    try {
+      second.reply("/a", { body: "second" });
+      const file = config(`{ origin: "http://127.0.0.1:1" }`);
+      const environment = {
+        TIDEMARK_ORIGIN: "http://127.0.0.1:2",
+        TIDEMARK_PORT: "3",
+        TIDEMARK_CONFIG: "none.ts",
+        TIDEMARK_TOKEN: "from-the-environment-0123456789ab",
+      };
+      dev = new Dev(["--config", file, "--port", String(port), "--origin", second.url], environment);
+      await dev.says(/everything/);
+      expect(await ask("/a")).toMatchObject({ body: "second" });
+      expect(await ask("/a", { authorization: "Bearer from-the-environment-0123456789ab" }, "PURGE")).toMatchObject({
+        status: 200,
+      });
+    } finally {
+      await second.goDown();
+    }
+  });
+
+  test("fronts a site without rules if only --origin is given, so that the demo's rules do not apply", {
+    tags: ["deep"],
+  }, async () => {
+    origin.reply("/images/a?w=1", { fields: { "cache-control": "max-age=60" }, body: "one" });
+    origin.reply("/images/a?w=2", { fields: { "cache-control": "max-age=60" }, body: "two" });
+    dev = new Dev(["--origin", origin.url, "--port", String(port)], {}, ["demo/dev.ts"]);
+    await dev.says(/everything/);
+    expect(dev.output).toContain("rules    none");
+    expect(await ask("/images/a?w=1")).toMatchObject({ body: "one" });
+    expect(await ask("/images/a?w=2")).toMatchObject({ body: "two" });
+    expect(origin.seen.at(-1)?.fields).not.toHaveProperty("x-edge");
+  });
+
+  test("--public is the address that is forwarded to the origin and under which pages are purged", {
+    tags: ["deep"],
+  }, async () => {
+    origin.reply("/a", { fields: { "cache-control": "max-age=60" }, body: "v1" });
+    const file = config(`{ origin: "${origin.url}" }`);
+    const flags = ["--config", file, "--port", String(port), "--public", "https://www.example.test"];
+    dev = new Dev(flags, { TIDEMARK_TOKEN: "token-of-the-edge-0123456789abcdef" });
+    await dev.says(/everything/);
+    expect(dev.output).toContain("public   https://www.example.test");
+    expect((await ask("/a")).fields["x-cache"]).toBe("MISS");
+    expect(origin.seen.at(-1)?.fields).toMatchObject({
+      "x-forwarded-host": "www.example.test",
+      "x-forwarded-proto": "https",
+    });
+    const receipt = await exchange(new URL(`http://127.0.0.1:${port}`), agent, {
+      method: "POST",
+      path: "/_tidemark/purge",
+      host: `localhost:${port}`,
+      fields: {
+        authorization: "Bearer token-of-the-edge-0123456789abcdef",
+        "content-type": "application/json",
+      },
+      body: JSON.stringify({ urls: ["https://www.example.test/a"] }),
+    });
+    expect(receipt.status).toBe(200);
+    expect((await ask("/a")).fields["x-cache"]).toBe("MISS");
+  });
+
+  test("--quiet prints no line for a request, and ends with one line of what it saw", { tags: ["deep"] }, async () => {
+    origin.reply("/a", { fields: { "cache-control": "max-age=60" }, body: "v1" });
+    const flags = ["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)];
+    const token = "token-of-the-edge-0123456789abcdef";
+    dev = new Dev([...flags, "--quiet"], { TIDEMARK_TOKEN: token });
+    await dev.says(/everything/);
+    for (const path of ["/a", "/a", "/a", "/_tidemark/health", "/_tidemark/purges", "/b"]) await ask(path);
+    await ask("/a", { authorization: `Bearer ${token}` }, "PURGE");
+    await origin.goDown();
+    await ask("/c");
+    await dev.says(/cannot be reached/); // without a line for a request before it
+    expect(dev.output).not.toMatch(/GET/);
+    dev.interrupt();
+    expect(await dev.exited).toBe(0);
+    expect(dev.output).toMatch(/Stopping …\n5 requests: 2 hits \(40 %\), 3 waited for the origin\. 1 purge\.\n$/);
+
+    dev = new Dev([...flags, "--json"]);
+    await dev.says(/everything/);
+    dev.interrupt();
+    expect(await dev.exited).toBe(0);
+    expect(dev.output).toMatch(/\nNo requests\.\n$/);
+    expect(dev.stdout).toBe("");
+  });
+
+  test("takes rules from a folder that does not have the package", { tags: ["deep"] }, async () => {
+    const elsewhere = mkdtempSync(join(tmpdir(), "tidemark-elsewhere-"));
+    const file = join(elsewhere, "site.ts");
+    const site = `{ origin: "${origin.url}", routes: [{ match: "/a", pass: true }] }`;
+    writeFileSync(file, `import { defineSite } from "tidemark/worker";\nexport default defineSite(${site});\n`);
+    origin.reply("/a", { body: "v1" });
+    dev = new Dev(["--config", file, "--port", String(port)]);
+    await dev.says(/everything/);
+    expect((await ask("/a")).fields["x-cache"]).toBe("BYPASS");
+    rmSync(elsewhere, { recursive: true });
+  });
+
+  test.each<[string, (file: string) => string[], number, RegExp]>([
+    [
+      "a config that does not exist",
+      () => ["--config", "nowhere.ts"],
+      2,
+      /there is no nowhere\.ts\. Name another file with --config/,
+    ],
+    ["an origin with a path", () => ["--origin", "http://localhost:8000/app"], 2, /without a path/],
+    ["a port that is not a number", () => ["--port", "http"], 2, /1 to 65535/],
+    ["an unknown flag", () => ["--prot", "1"], 2, /--port/],
+    ["a misspelt flag", () => ["--latncy"], 2, /Did you mean --latency\?/],
+    [
+      "an unknown region",
+      () => ["--regions", "nyc,fro"],
+      2,
+      /no region fro\. Did you mean fra\? The regions are sfo, /,
+    ],
+    ["a region that is listed twice", () => ["--regions", "nyc,fra,nyc"], 2, /nyc is listed twice/],
+    ["a public address with a path", () => ["--public", "https://www.example.test/app"], 2, /without a path/],
+    ["latency without regions", () => ["--latency"], 2, /--latency is for --regions/],
+    ["regions beyond the last port", () => ["--regions", "nyc,fra", "--port", "65535"], 2, /choose a lower --port/],
+    ["--json together with --quiet", () => ["--json", "--quiet"], 2, /'--quiet' cannot be used with option '--json'/],
+  ])("explains %s", async (_, args, code, expected) => {
+    dev = new Dev(args(folder));
+    expect(await dev.exited).toBe(code);
+    expect(dev.output).toMatch(expected);
+  });
+
+  test.each([
+    [
+      "rules that are not valid",
+      `{ origin: "http://127.0.0.1:1", rotes: [] }`,
+      /rotes: unknown key; did you mean routes\?/,
+    ],
+    ["a file that is not TypeScript", `{{{`, /site\.ts:2:\d+: /],
+  ])("names the place of %s", async (_, text, expected) => {
+    dev = new Dev(["--config", config(text), "--port", String(port)]);
+    expect(await dev.exited).toBe(2);
+    expect(dev.output).toMatch(expected);
+    expect(dev.output).not.toMatch(/^\s+at /m);
+  });
+
+  test("--help has a line for every flag", async () => {
+    dev = new Dev(["--help"]);
+    expect(await dev.exited).toBe(0);
+    for (const flag of ["origin", "port", "config", "public", "regions", "latency", "persist", "json", "quiet"]) {
+      expect(dev.output).toMatch(new RegExp(`^  --${flag} .*\\w`, "m"));
+    }
+  });
+
+  test("an invalid setting of the environment is named", async () => {
+    dev = new Dev([], { TIDEMARK_PUBLIC_URL: "www.example.test" });
+    expect(await dev.exited).toBe(2);
+    expect(dev.output).toMatch(/TIDEMARK_PUBLIC_URL is "www\.example\.test"\. It must be like/);
+  });
+
+  test("without a config and an origin it suggests --origin", async () => {
+    dev = new Dev([], {}, [resolve("cli/main.ts"), "dev"], folder);
+    expect(await dev.exited).toBe(2);
+    expect(dev.output).toMatch(
+      /there is no tidemark\.config\.ts here, and no --origin\. Name the site to front, like --origin /,
+    );
+  });
+
+  test("a taken port of the demo's search page is named, and nothing stays", { tags: ["deep"] }, async () => {
+    const other = createServer();
+    // If the port is taken already, that serves as well.
+    await new Promise((done) => other.once("error", done).listen(8789, "127.0.0.1", () => done(null)));
+    try {
+      dev = new Dev(["--port", String(port)], { TMPDIR: resolve(folder) }, ["demo/dev.ts"]);
+      expect(await dev.exited).toBe(2);
+      expect(dev.output).toMatch(
+        /port 8789 is taken, where the search page of the demo would listen\. Stop what listens/,
+      );
+      expect(readdirSync(folder)).toEqual([]);
+    } finally {
+      other.close();
+    }
+  });
+
+  test("a port that is taken is named, with what to do", async () => {
+    dev = new Dev(["--config", config(`{ origin: "${origin.url}" }`), "--port", new URL(origin.url).port]);
+    expect(await dev.exited).toBe(2);
+    expect(dev.output).toMatch(/port \d+ is taken\. Stop what listens there, or choose another port with --port/);
+  });
+});
+
+function sh(line: string): Promise<string> {
+  return new Promise((resolve) => {
+    const child = spawn("sh", ["-c", line], { stdio: ["ignore", "pipe", "inherit"] });
+    let text = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    child.on("close", () => resolve(text));
+  });
+}

@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { EarlyPurges, earlyPurgeLine } from "../../../local/dev/early-purges.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+test("A body is the same as before if the one stored before it under its key was", async () => {
+  const early = new EarlyPurges();
+
+  const seen = [];
+  for (const [key, body] of [
+    ["/a", "v1"],
+    ["/b", "v1"],
+    ["/a", "v1"],
+    ["/a", "v2"],
+    ["/a", "v1"],
+  ] as const) {
+    seen.push(await early.isSameAsBefore(key, bytes(body)));
+  }
+
+  expect(seen).toEqual([false, false, true, false, false]);
+});
+
+test("A purge counts for two seconds, and a later one takes its place", () => {
+  const early = new EarlyPurges();
+  expect(early.purgeBefore(1_000)).toBeNull();
+
+  early.accepted({ seq: 7, at: 1_000 });
+  expect([early.purgeBefore(3_000)?.seq, early.purgeBefore(3_001)]).toEqual([7, null]);
+  early.accepted({ seq: 8, at: 2_900 });
+  expect(early.purgeBefore(3_001)?.seq).toBe(8);
+});
+
+test("Findings are told for their purge, each page once, and in words", () => {
+  const early = new EarlyPurges();
+  const finding = { seq: 7, path: "/a", afterMs: 120 };
+  early.found({ ...finding, afterMs: 3 });
+  early.found(finding);
+  early.found({ seq: 8, path: "/b", afterMs: 5 });
+
+  expect(early.after(7)).toEqual([finding]);
+  expect(early.after(9)).toEqual([]);
+  expect(earlyPurgeLine(finding)).toBe(
+    "/a was fetched again 120 ms after purge 7, and is the same as before. If it should have changed, the purge came before " +
+      "the commit: purge after it.",
+  );
+});
+
+test("Only the latest thousand pages are remembered", async () => {
+  const early = new EarlyPurges();
+  for (let page = 0; page < 1_001; page++) await early.isSameAsBefore(`/${page}`, bytes("v1"));
+
+  expect(await early.isSameAsBefore("/1", bytes("v1"))).toBe(true);
+  expect(await early.isSameAsBefore("/0", bytes("v1"))).toBe(false);
+});

@@ -1,0 +1,57 @@
+import { Agent } from "node:http";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
+import { bundleWorker } from "../../local/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
+import type { SiteStats } from "../../wire/stats.ts";
+import { exchange } from "../engine/runtime/runtime-engine.ts";
+import { HOST, TOKEN } from "../engine/scenario.ts";
+
+const origin = new ScriptedOrigin(() => Date.now());
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+let script: string;
+let edge: EdgeRuntime | undefined;
+
+beforeAll(async () => {
+  await origin.comeUp();
+  script = await bundleWorker(fileURLToPath(new URL("./analytics.worker.ts", import.meta.url)));
+});
+
+afterAll(async () => {
+  await edge?.stop();
+  await origin.goDown();
+});
+
+/** Asks for a page, and lets the isolate report what it has counted. Returns the points that were written by then. */
+async function pointsAfterReport(hasDataset: boolean): Promise<unknown[]> {
+  await edge?.stop();
+  const variables = {
+    TIDEMARK_ORIGIN: origin.url,
+    TIDEMARK_HOSTS: HOST,
+    TIDEMARK_TOKEN: TOKEN,
+    HAS_DATASET: hasDataset,
+  };
+  edge = await startEdgeRuntime({ script, variables }, { port: 0 });
+  origin.reply("/page", { fields: { "cache-control": "max-age=60" }, body: "page" });
+  const get = (path: string) =>
+    exchange(edge!.url, agent, { path, fields: { host: HOST, authorization: `Bearer ${TOKEN}` } });
+  expect(await get("/page")).toMatchObject({ status: 200 });
+  // An isolate reports for the first time with its first read of the log or behind its first answer.
+  let stats: Partial<SiteStats>;
+  do stats = JSON.parse((await get("/_tidemark/stats")).body) as SiteStats;
+  while (stats.isolates?.reported === 0);
+  return JSON.parse((await get("/points")).body) as unknown[];
+}
+
+test("each report to the ledger is a data point where the dataset is bound", async () => {
+  const points = await pointsAfterReport(true);
+  expect(points.length).toBeGreaterThan(0);
+  for (const point of points) {
+    expect(point).toEqual({ indexes: [""], blobs: [""], doubles: Array(6).fill(expect.any(Number)) });
+  }
+});
+
+test("nothing is written where it is not, and the isolate reports all the same", async () => {
+  expect(await pointsAfterReport(false)).toEqual([]);
+});

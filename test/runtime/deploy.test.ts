@@ -1,0 +1,195 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { Agent } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
+import { bundleWorker, edgeEntry } from "../../local/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
+import { EVERY_DOOR } from "../control/vendor-apis/door-edges.ts";
+import type { ClientAnswer } from "../engine/engine.ts";
+import { exchange } from "../engine/runtime/runtime-engine.ts";
+import { HOST, TOKEN } from "../engine/scenario.ts";
+import { buildEdge } from "./built-edge.ts";
+
+/** The most that the deployable worker may weigh, gzipped. It is not to rise further. */
+const MAX_BYTES = 100 * 1024;
+
+/** The same for a site that opens every door. */
+const MAX_BYTES_WITH_DOORS = 102 * 1024;
+
+const folder = mkdtempSync(join(tmpdir(), "tidemark-deploy-"));
+let script = "";
+/** That of a site with other parts. */
+let other = "";
+
+beforeAll(() => {
+  const environment = { ...process.env, WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false" };
+  execFileSync("npx", ["wrangler", "deploy", "--dry-run", "--outdir", folder], { env: environment, stdio: "pipe" });
+  script = readFileSync(join(folder, "index.js"), "utf8");
+  other = buildEdge({
+    dashboard: false,
+    purge: { push: true, relays: 1 },
+    doors: { fastly: EVERY_DOOR.fastly },
+  });
+}, 60_000);
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe("what wrangler would deploy", () => {
+  test("weighs less than 100 KiB gzipped", () => {
+    const bytes = gzipSync(script).byteLength;
+    process.stdout.write(`deployable worker: ${(bytes / 1024).toFixed(1)} KiB gzipped, of ${MAX_BYTES / 1024}\n`);
+    expect(bytes).toBeLessThan(MAX_BYTES);
+  });
+
+  test("has the settings of its site, and not what checks them, which the bundle of its config does have", async () => {
+    const words = "is not a duration";
+    expect(script).toContain("/plog/:slug");
+    expect(script).not.toContain(words);
+    expect(await bundleWorker(edgeEntry("tidemark.config.ts"))).toContain(words);
+  });
+
+  test("has the dashboard unless the site switches it off", () => {
+    const page = "<!doctype html>";
+    expect(script).toContain(page);
+    expect(other).not.toContain(page);
+  });
+
+  test("has relays of the purge log if the site wants some", () => {
+    const words = "the relay does not reach the log";
+    expect(script).not.toContain(words);
+    expect(other).toContain(words);
+  });
+
+  test("has the doors that the site opens, and weighs less than 102 KiB with all of them", () => {
+    const words = {
+      cloudflare: "Could not route to ",
+      fastly: "Cannot find service",
+      keycdn: "The requested item does not exist",
+    };
+    for (const each of Object.values(words)) expect(script).not.toContain(each);
+    expect(other).toContain(words.fastly);
+    expect(other).not.toContain(words.cloudflare);
+    const withAll = buildEdge({ doors: EVERY_DOOR });
+    for (const each of Object.values(words)) expect(withAll).toContain(each);
+    expect(gzipSync(withAll).byteLength).toBeLessThan(MAX_BYTES_WITH_DOORS);
+  }, 60_000);
+
+  test("is not built of a site with a mistake", () => {
+    expect(() => buildEdge({ routes: [{ match: "/a", ttl: 5 }] })).toThrow('routes[0].ttl: has no unit: write "5s"');
+    expect(() => buildEdge({ compression: {} })).toThrow("compression: is for tidemark serve alone");
+  }, 60_000);
+
+  test("has no path that sets its clock, which the bundle for tests does have", async () => {
+    expect(script).not.toContain("_virtual-time");
+    expect(await bundleWorker("local/runtime/virtual-time.worker.ts")).toContain("_virtual-time");
+  });
+
+  describe("started in the Workers runtime", () => {
+    const origin = new ScriptedOrigin(() => Date.now());
+    const agent = new Agent({ keepAlive: false });
+    let edge: EdgeRuntime;
+    const ask = (path: string, fields: Record<string, string> = {}, method = "GET"): Promise<ClientAnswer> =>
+      exchange(edge.url, agent, { method, path, fields });
+
+    beforeAll(async () => {
+      await origin.comeUp();
+      const variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: HOST, TIDEMARK_TOKEN: TOKEN };
+      edge = await startEdgeRuntime({ script, variables }, { port: 0 });
+    });
+
+    afterAll(async () => {
+      await edge.stop();
+      await origin.goDown();
+    });
+
+    test("passes the user's proof: MISS, stop the origin, HIT, a refresh that fails, start, purge, MISS, HIT", async () => {
+      const fields = { "cache-control": "max-age=3600" };
+      origin.reply("/about", { fields, body: "v1" }, { fields, body: "v2" });
+      expect(await ask("/about")).toMatchObject({ status: 200, body: "v1", fields: { "x-cache": "MISS" } });
+      await origin.goDown();
+      expect(await ask("/about")).toMatchObject({ status: 200, body: "v1", fields: { "x-cache": "HIT" } });
+      expect(await ask("/about", { "tidemark-refresh": TOKEN })).toMatchObject({ status: 502 });
+      expect(await ask("/about")).toMatchObject({ status: 200, body: "v1", fields: { "x-cache": "HIT" } });
+      await origin.comeUp();
+      expect(await ask("/about", { authorization: `Bearer ${TOKEN}` }, "PURGE")).toMatchObject({ status: 200 });
+      expect(await ask("/about")).toMatchObject({ status: 200, body: "v2", fields: { "x-cache": "MISS" } });
+      expect(await ask("/about")).toMatchObject({ status: 200, body: "v2", fields: { "x-cache": "HIT" } });
+      expect(origin.countOf("/about")).toBe(2);
+    });
+
+    test("a request that tries to set the time changes nothing: it is a page of the site like any other", async () => {
+      origin.reply("/_virtual-time?now=9999999999999", { body: "a page" });
+      expect(await ask("/_virtual-time?now=9999999999999")).toMatchObject({ body: "a page" });
+      expect(await ask("/about")).toMatchObject({ fields: { "x-cache": "HIT" } });
+    });
+
+    test("a repeated purge is carried out by the log's own alarm", async () => {
+      const purge = async (body: object): Promise<number> => {
+        const fields = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+        const request = { method: "POST", path: "/_tidemark/purge", fields, body: JSON.stringify(body) };
+        return (JSON.parse((await exchange(edge.url, agent, request)).body) as { seq: number }).seq;
+      };
+      const first = await purge({ tags: ["alarm"], repeatAfterMs: 1 });
+      // Each try takes a number itself: one more than that is the alarm's.
+      let tries = 1;
+      while ((await purge({ tags: ["try"] })) === first + tries) expect(tries++).toBeLessThan(2000);
+      expect(await purge({ tags: ["last"] })).toBe(first + tries + 2);
+    });
+
+    test("without hosts it serves nothing, and says that they are missing", { tags: ["deep"] }, async () => {
+      const variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_TOKEN: TOKEN };
+      await edge.reload({ script, variables });
+      expect(await ask("/about")).toMatchObject({ status: 503, body: expect.stringContaining("TIDEMARK_HOSTS") });
+    });
+
+    test.each([
+      ["TIDEMARK_ORIGIN", "not a URL"],
+      ["TIDEMARK_PUBLIC_URL", "www.example.test"],
+    ])("with a %s that is not valid it says that its log tells why", async (name, value) => {
+      const told = Promise.withResolvers<string>();
+      const variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: HOST, [name]: value };
+      const broken = await startEdgeRuntime(
+        { script, variables },
+        { port: 0, onLine: (line) => line.includes(value) && told.resolve(line) },
+      );
+      const answer = await exchange(broken.url, agent, { path: "/about" });
+      expect(answer).toMatchObject({ status: 503, fields: { "cache-status": "tidemark; detail=misconfigured" } });
+      expect(await told.promise).toContain(value);
+      await broken.stop();
+    });
+
+    test("a TIDEMARK_TOKENS that cannot be read closes the control plane only", async () => {
+      const variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: HOST, TIDEMARK_TOKEN: TOKEN };
+      await edge.reload({ script, variables: { ...variables, TIDEMARK_TOKENS: "[{" } });
+      expect(await ask("/about")).toMatchObject({ status: 200 });
+      const answer = await ask("/about", { authorization: `Bearer ${TOKEN}` }, "PURGE");
+      expect(answer).toMatchObject({ status: 403, body: expect.stringContaining("TIDEMARK_TOKENS cannot be read") });
+    });
+
+    test("a weak TIDEMARK_TOKEN closes the control plane, which says so and how to make a better one", {
+      tags: ["deep"],
+    }, async () => {
+      const variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: HOST, TIDEMARK_TOKEN: "hunter2" };
+      await edge.reload({ script, variables });
+      expect(await ask("/about")).toMatchObject({ status: 200 });
+      const answer = await ask("/about", { authorization: "Bearer hunter2" }, "PURGE");
+      const words = "TIDEMARK_TOKEN is weak: it has fewer than 32 characters: make one with: openssl rand -base64 32.";
+      expect(answer).toMatchObject({ status: 403, body: expect.stringContaining(words) });
+      expect(answer.body).not.toContain("hunter2");
+    });
+
+    test("without a token the control plane is closed, and says how to open it", { tags: ["deep"] }, async () => {
+      await edge.reload({ script, variables: { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: HOST } });
+      for (const token of ["", "undefined", "null", TOKEN]) {
+        const answer = await ask("/about", { authorization: `Bearer ${token}` }, "PURGE");
+        expect(answer).toMatchObject({ status: 403, body: expect.stringContaining("TIDEMARK_TOKEN") });
+        expect(await ask("/about", { "tidemark-refresh": token || "x" })).toMatchObject({ status: 403 });
+      }
+      expect(await ask("/_tidemark/health")).toMatchObject({ status: 200 });
+    });
+  });
+});

@@ -1,0 +1,277 @@
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, write } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { AccessLog, type AccessLogFormat, type WriteCall } from "../../../server/connections/access-log.ts";
+import { type Answering, answer, startTestListener, streamed } from "../http1/running-listener.ts";
+import { exchange } from "../raw-client.ts";
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "access-log-"));
+  path = join(folder, "access.log");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const site: Answering = ({ request, url }) => {
+  if (url.endsWith("/cut")) return answer(streamed(["ab"], 4, true), { "x-cache": "MISS" });
+  if (url.endsWith("/stream")) return answer(streamed(["ab", "cd"]), { "x-cache": "MISS" });
+  return answer(request.method === "HEAD" ? null : "page", { "x-cache": "HIT" });
+};
+
+async function logged(format: AccessLogFormat, usesFastAnswers: boolean, ...requests: string[]): Promise<string[]> {
+  const accessLog = new AccessLog(path, format, () => undefined);
+  const running = await startTestListener(site, { accessLog, usesFastAnswers });
+  for (const request of requests) await exchange(running.where, request);
+  await running.stop();
+  await accessLog.close();
+  return readFileSync(path, "latin1").split("\n").slice(0, -1);
+}
+
+const get = (target: string, ...fields: string[]) =>
+  [`GET ${target} HTTP/1.1`, "Host: localhost", ...fields, "", ""].join("\r\n");
+
+const TIME = String.raw`\[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\]`;
+
+test.each([true, false])("nginx's combined format, with X-Cache and the time (fast way: %s)", async (fast) => {
+  const lines = await logged(
+    "combined",
+    fast,
+    get("/a?b=1", "Referer: http://x/", "User-Agent: agent 1"),
+    get("/stream"),
+    get("/a").replace("GET", "HEAD"),
+  );
+  expect(lines).toEqual([
+    expect.stringMatching(
+      new RegExp(
+        String.raw`^127\.0\.0\.1 - - ${TIME} "GET /a\?b=1 HTTP/1\.1" 200 4 "http://x/" "agent 1" HIT \d+\.\d{3}$`,
+      ),
+    ),
+    expect.stringMatching(/"GET \/stream HTTP\/1\.1" 200 4 "-" "-" MISS \d+\.\d{3}$/),
+    expect.stringMatching(/"HEAD \/a HTTP\/1\.1" 200 0 "-" "-" HIT \d+\.\d{3}$/),
+  ]);
+});
+
+test("nobody can write a line or end a field by what is sent", async () => {
+  const [line] = await logged("combined", true, get("/a", 'User-Agent: a" 200 \\ caf\xe9\t'));
+  expect(line).toContain(String.raw`"a\x22 200 \x5C caf\xE9"`);
+});
+
+test("one object a line in JSON", async () => {
+  const lines = await logged("json", true, get("/a", "User-Agent: caf\xe9"), get("/cut"));
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    {
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      client: "127.0.0.1",
+      method: "GET",
+      target: "/a",
+      protocol: "HTTP/1.1",
+      host: "localhost",
+      status: 200,
+      bytes: 4,
+      referer: null,
+      userAgent: "caf\xe9",
+      xCache: "HIT",
+      ms: expect.any(Number),
+      whole: true,
+    },
+    expect.objectContaining({ target: "/cut", bytes: 2, whole: false, xCache: "MISS" }),
+  ]);
+});
+
+test("what the listener refuses by itself is logged, too", async () => {
+  const lines = await logged("combined", true, "GET /a HTTP/1.1\r\n\r\n");
+  expect(lines).toEqual([expect.stringMatching(/"GET \/a HTTP\/1\.1" 400 \d+ "-" "-" - /)]);
+});
+
+test("a log that is opened anew goes on in the new file", async () => {
+  const log = new AccessLog(path, "json", () => undefined);
+  const running = await startTestListener(site, { accessLog: log });
+  await exchange(running.where, get("/before"));
+  await log.flush();
+  renameSync(path, `${path}.1`);
+  await log.reopen();
+  await exchange(running.where, get("/after"));
+  await running.stop();
+  await log.close();
+  expect(readFileSync(`${path}.1`, "latin1")).toContain("/before");
+  expect(readFileSync(path, "latin1")).toContain("/after");
+});
+
+test("a disk that does not keep up costs lines, not memory, and they are counted", () => {
+  const log = new AccessLog(path, "json", () => undefined);
+  const fields = { get: () => null } as never;
+  const line = { clientAddress: null, method: "GET", version: "1.1", fields, bodyBytes: 0, tookMs: 0, isWhole: true };
+  // Nothing is written before this test gives way.
+  for (let at = 0; at < 20_000; at++) log.record({ ...line, target: `/${"a".repeat(1_000)}`, answer: answer(null) });
+  expect(log.dropped).toBeGreaterThan(0);
+});
+
+describe("a pipe whose reader is slow", () => {
+  const full = Object.assign(new Error("EAGAIN: resource temporarily unavailable, write"), { code: "EAGAIN" });
+  const fields = { get: () => null } as never;
+  const line = { clientAddress: null, method: "GET", version: "1.1", fields, bodyBytes: 0, tookMs: 0, isWhole: true };
+  let room: number;
+  let tries: number;
+  let written: string;
+  const writeWithinRoom: WriteCall = (_file, bytes, from, length, _position, done) => {
+    tries++;
+    const fits = Math.min(room, length);
+    room -= fits;
+    written += Buffer.from(bytes).toString("latin1", from, from + fits);
+    setImmediate(() => (fits === 0 ? done(full, 0) : done(null, fits)));
+  };
+  const record = async (log: AccessLog, count: number) => {
+    for (let at = 0; at < count; at++) {
+      log.record({ ...line, target: `/${recorded++}/${"a".repeat(1_000)}`, answer: answer(null) });
+      if (at % 10 === 0) await new Promise(setImmediate);
+    }
+  };
+  const pass = async (ms: number) => {
+    await vi.advanceTimersByTimeAsync(ms);
+    for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+  };
+  let recorded = 0;
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    room = 0;
+    tries = 0;
+    written = "";
+    recorded = 0;
+  });
+  afterEach(() => void vi.useRealTimers());
+
+  test("is not tried for each line, and gets all lines in their order", async () => {
+    const said: string[] = [];
+    const log = new AccessLog("/dev/stdout", "combined", (text) => said.push(text), writeWithinRoom);
+    await record(log, 1_000);
+    expect(tries).toBe(1);
+    room = 100_000;
+    await pass(100);
+    expect([tries, written.length]).toEqual([4, 100_000]);
+    await record(log, 1_000);
+    await pass(99);
+    expect(tries).toBe(4);
+    room = Number.POSITIVE_INFINITY;
+    await pass(1);
+    expect(written.match(/(?<=GET \/)\d+/g)).toEqual(Array.from({ length: 2_000 }, (_, at) => String(at)));
+    expect(said).toEqual([]);
+    await log.close();
+  });
+
+  test("has what is lost at the end counted", async () => {
+    const log = new AccessLog("/dev/stdout", "combined", () => undefined, writeWithinRoom);
+    await record(log, 200);
+    await log.close();
+    expect(log.dropped).toBe(200);
+  });
+});
+
+describe("on a disk that is full", () => {
+  const full = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+  let room: number;
+  let said: string[];
+  /** Writes as long as there is room, and a part of what is too much, as a disk does. */
+  const writeWithinRoom: WriteCall = (file, bytes, from, length, position, done) => {
+    const fits = Math.min(room, length);
+    room -= fits;
+    if (fits === 0) done(full, 0);
+    else write(file, bytes, from, fits, position, done);
+  };
+  const open = () => new AccessLog(path, "combined", (line) => said.push(line), writeWithinRoom);
+  const line = { clientAddress: null, method: "GET", version: "1.1", bodyBytes: 0, tookMs: 0, isWhole: true } as const;
+  const fields = { get: () => null } as never;
+  const record = (log: AccessLog, target: string) => log.record({ ...line, fields, target, answer: answer(null) });
+  const targets = () =>
+    readFileSync(path, "latin1").match(/(?<=^unix: - - \[[^\]]+\] "GET )\S+(?= .* 0\.000$)/gm) ?? [];
+
+  beforeEach(() => {
+    room = Number.POSITIVE_INFINITY;
+    said = [];
+  });
+
+  test("lines wait in memory and are written later, once each and whole, and it is said once", async () => {
+    const log = open();
+    record(log, "/a");
+    await log.flush();
+    room = 120; // a line and a part of the next one
+    for (const target of ["/b", "/c", "/d"]) record(log, target);
+    await log.flush();
+    await log.flush();
+    record(log, "/e");
+    room = Number.POSITIVE_INFINITY;
+    await log.flush();
+    await log.close();
+    expect(targets()).toEqual(["/a", "/b", "/c", "/d", "/e"]);
+    expect(said).toEqual([
+      `The access log ${path} cannot be written: ENOSPC: no space left on device, write. Its lines wait in memory.`,
+      `The access log ${path} is written again.`,
+    ]);
+  });
+
+  test("a process does not go on in a line that another one could not end", async () => {
+    const log = open();
+    appendFileSync(path, 'unix: - - [01/Jan/2026:00:00:00 +0000] "GET /torn');
+    record(log, "/whole");
+    await log.close();
+    expect(targets()).toEqual(["/whole"]);
+  });
+
+  test("a line that another process is just writing, of which a part can be read, is not taken for a torn one", async () => {
+    const log = open();
+    appendFileSync(path, 'unix: - - [01/Jan/2026:00:00:00 +0000] "GET /anothers');
+    record(log, "/own");
+    const flushed = log.flush();
+    appendFileSync(path, ' HTTP/1.1" 200 4\n');
+    await flushed;
+    await log.close();
+    const lines = readFileSync(path, "latin1").split("\n");
+    expect(lines).toEqual([expect.stringMatching(/anothers .* 4$/), expect.stringContaining("/own"), ""]);
+  });
+
+  test("lines beyond the bound, or left at the end of the process, are counted and told", async () => {
+    const log = open();
+    room = 0;
+    record(log, "/first");
+    await log.flush();
+    for (let at = 0; at < 10_000; at++) record(log, `/${"a".repeat(1_000)}`);
+    expect(log.dropped).toBeGreaterThan(1_000);
+    await log.close();
+    expect(log.dropped).toBe(10_001);
+    expect(said.at(-1)).toBe(`The access log ${path} lacks 10001 lines for which there was no room.`);
+  });
+});
+
+test("a log whose file cannot be opened yet keeps its lines until it can", async () => {
+  const said: string[] = [];
+  rmSync(folder, { recursive: true });
+  const log = new AccessLog(path, "json", (line) => said.push(line));
+  const fields = { get: () => null } as never;
+  const line = { clientAddress: null, method: "GET", version: "1.1", fields, bodyBytes: 0, tookMs: 0, isWhole: true };
+  log.record({ ...line, target: "/before", answer: answer(null) });
+  await log.flush();
+  mkdirSync(folder);
+  log.record({ ...line, target: "/after", answer: answer(null) });
+  await log.close();
+  expect(readFileSync(path, "latin1")).toMatch(/^.*\/before.*\n.*\/after.*\n$/);
+  expect(said).toEqual([
+    expect.stringMatching(/^The access log \S+ cannot be written: ENOENT.* Its lines wait in memory\.$/),
+    `The access log ${path} is written again.`,
+  ]);
+});
+
+test("a log whose folder is gone goes on in the old file, and says so", async () => {
+  const said: string[] = [];
+  const log = new AccessLog(path, "json", (line) => said.push(line));
+  const running = await startTestListener(site, { accessLog: log });
+  renameSync(folder, `${folder}.old`);
+  await log.reopen();
+  await exchange(running.where, get("/after"));
+  await running.stop();
+  await log.close();
+  renameSync(`${folder}.old`, folder);
+  expect(readFileSync(path, "latin1")).toContain("/after");
+  expect(said).toEqual([expect.stringMatching(/cannot be opened anew, so the old file is written: ENOENT/)]);
+});

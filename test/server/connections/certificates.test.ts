@@ -1,0 +1,143 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Certificate, certificateWarnings, readCertificates } from "../../../server/connections/certificates.ts";
+import { ServerError } from "../../../server/startup/server-error.ts";
+import { makeCertificate } from "./make-certificate.ts";
+
+let folder: string;
+const file = (name: string, text: string) => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+const pair = (certificate: string, key: string) => ({ pairs: [{ certificate, key }], folder: null });
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test("a certificate is read with its names, its kind of key and its time", () => {
+  const made = makeCertificate(["www.example.test", "*.Example.test"], {
+    validUntil: new Date("2031-02-03T04:05:06Z"),
+  });
+  const [read] = readCertificates(pair(file("a.crt", made.chain), file("a.key", made.key)));
+  expect(read).toMatchObject({ names: ["www.example.test", "*.example.test"], kind: "ec", key: made.key });
+  expect(new Date(read!.validUntil).toISOString()).toBe("2031-02-03T04:05:06.000Z");
+});
+
+test("a folder has those of certbot and of other tools", () => {
+  const site = join(folder, "live");
+  mkdirSync(join(site, "one.test"), { recursive: true });
+  mkdirSync(join(site, "empty"));
+  const [one, two, three] = ["one.test", "two.test", "three.test"].map((name) => makeCertificate([name]));
+  writeFileSync(join(site, "README"), "This directory contains your keys and certificates.");
+  writeFileSync(join(site, "one.test", "fullchain.pem"), one!.chain);
+  writeFileSync(join(site, "one.test", "privkey.pem"), one!.key);
+  writeFileSync(join(site, "two.test.crt"), two!.chain);
+  writeFileSync(join(site, "two.test.key"), two!.key);
+  writeFileSync(join(site, "three.test.pem"), three!.chain);
+  writeFileSync(join(site, "three.test.key"), three!.key);
+  const names = readCertificates({ pairs: [], folder: site }).flatMap((each) => each.names);
+  expect(names.sort()).toEqual(["one.test", "three.test", "two.test"]);
+});
+
+describe("refuses, and names the file,", () => {
+  const refusal = (of: () => unknown) => {
+    try {
+      of();
+    } catch (error) {
+      expect(error).toBeInstanceOf(ServerError);
+      return (error as Error).message;
+    }
+    return "nothing was refused";
+  };
+  const good = makeCertificate(["www.example.test"]);
+  const other = makeCertificate(["www.example.test"]);
+
+  test.each([
+    ["a file that is not there", () => [join(folder, "none.crt"), file("b.key", good.key)], /none\.crt .*not exist/],
+    ["a file that is no certificate", () => [file("b.crt", "no"), file("b.key", good.key)], /b\.crt .*no.* in PEM/],
+    ["a file cut short", () => [file("b.crt", good.chain.slice(0, 200)), file("b.key", good.key)], /b\.crt .*PEM/],
+    ["a key that is none", () => [file("b.crt", good.chain), file("b.key", "no")], /b\.key .*private key in PEM/],
+    ["the key of another one", () => [file("b.crt", good.chain), file("b.key", other.key)], /b\.crt .*b\.key is that/],
+    [
+      "a chain in the wrong order",
+      () => [file("b.crt", other.chain + good.chain), file("b.key", good.key)],
+      /b\.crt .*first certificate in the file/,
+    ],
+    [
+      "a key with a passphrase",
+      () => [file("b.crt", good.chain), file("b.key", "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA")],
+      /b\.key .*encrypted/,
+    ],
+    ["a folder", () => [folder, file("b.key", good.key)], /it is a folder/],
+  ])("%s", (_, files, words) => {
+    const [certificate, key] = files() as [string, string];
+    expect(refusal(() => readCertificates(pair(certificate, key)))).toMatch(words);
+  });
+
+  const live = (name: string) => {
+    const site = join(folder, name, "live", "www.example.test");
+    const archive = join(folder, name, "archive");
+    mkdirSync(site, { recursive: true });
+    mkdirSync(archive);
+    writeFileSync(join(archive, "fullchain1.pem"), good.chain);
+    symlinkSync(join(archive, "fullchain1.pem"), join(site, "fullchain.pem"));
+    return { folder: join(folder, name, "live"), archive };
+  };
+
+  test("a folder whose certificates lie where this user may not look", () => {
+    const { folder: letsencrypt, archive } = live("letsencrypt");
+    chmodSync(folder, 0o755);
+    chmodSync(archive, 0);
+    if (process.getuid!() === 0) process.seteuid!(65_534); // root may look everywhere
+    try {
+      const words = refusal(() => readCertificates({ pairs: [], folder: letsencrypt }));
+      expect(words).toMatch(/live\/www\.example\.test\/fullchain\.pem: this user may not read it; give it/);
+    } finally {
+      if (process.getuid!() === 0) process.seteuid!(0);
+      chmodSync(archive, 0o700);
+    }
+  });
+
+  test("a folder with a link that leads to itself", () => {
+    const { folder: letsencrypt } = live("looped");
+    symlinkSync(join(letsencrypt, "loop"), join(letsencrypt, "loop"));
+    expect(refusal(() => readCertificates({ pairs: [], folder: letsencrypt }))).toMatch(/live\/loop: it is a link/);
+  });
+
+  test("a folder without certificates", () => {
+    const empty = join(folder, "nothing");
+    mkdirSync(empty);
+    expect(refusal(() => readCertificates({ pairs: [], folder: empty }))).toMatch(/nothing: .*NAME\.crt/);
+  });
+});
+
+describe("what the owner should know of a certificate", () => {
+  const day = 86_400_000;
+  const until = Date.parse("2030-01-31");
+  const certificate: Certificate = {
+    names: ["www.example.test"],
+    chain: "",
+    key: "",
+    kind: "ec",
+    validFrom: Date.parse("2030-01-01"),
+    validUntil: until,
+    file: "a.crt",
+  };
+  test.each([
+    { name: "nothing while it is good", now: until - 14 * day, words: [] },
+    { name: "that it expires soon", now: until - 14 * day + 1, words: [/a\.crt .*expires in 13 days/] },
+    { name: "that it has expired", now: until, words: [/a\.crt .*expired at 2030-01-31/] },
+    { name: "that it is for later", now: Date.parse("2029-12-31"), words: [/not valid before 2030-01-01/] },
+  ])("$name", ({ now, words }) => {
+    expect(certificateWarnings([certificate], now)).toEqual(words.map((each) => expect.stringMatching(each)));
+  });
+  test("that no browser accepts it for a host", () => {
+    const warnings = certificateWarnings([{ ...certificate, names: [] }], until - 20 * day);
+    expect(warnings).toEqual([expect.stringContaining("subjectAltName")]);
+  });
+});

@@ -1,0 +1,49 @@
+import { afterEach, expect, test } from "vitest";
+import { chances } from "../../engine/chances.ts";
+import { answer, startTestListener } from "../http1/running-listener.ts";
+import { RawClient, statuses } from "../raw-client.ts";
+
+const GET = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+const KEEP_ALIVE_MS = 75_000;
+
+const ends: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+async function start(clients: number) {
+  const running = await startTestListener(() => answer("page"), { settings: { keepAliveMs: KEEP_ALIVE_MS } });
+  ends.push(() => running.stop());
+  const connected: RawClient[] = [];
+  for (let count = 0; count < clients; count++) {
+    const client = new RawClient(running.where);
+    ends.push(() => client.destroy());
+    await client.send(GET);
+    expect(statuses(await client.until((text) => statuses(text).length === 1))).toEqual([200]);
+    connected.push(client);
+  }
+  return { listener: running.listener, connected };
+}
+
+test.each([1, 2, 3, 4])("clients leave in any order, and the listener knows who is left (seed %i)", async (seed) => {
+  const { listener, connected } = await start(20);
+  const random = chances(seed);
+  const left = [...connected];
+  for (let count = 0; count < 13; count++) {
+    const [client] = left.splice(Math.floor(random() * left.length), 1);
+    client!.destroy();
+    while (listener.connections > left.length) await new Promise(setImmediate);
+  }
+  expect(listener.connections).toBe(7);
+  for (const client of left) {
+    await client.send(GET);
+    expect(statuses(await client.until((text) => statuses(text).length === 2))).toEqual([200, 200]);
+  }
+  const now = performance.now();
+  // The first sweep finds bytes that it has not seen, so that a connection counts as idle from then on.
+  listener.sweep(now);
+  listener.sweep(now + KEEP_ALIVE_MS + 1); // A sum of fractions may lose its last digits.
+  await Promise.all(left.map(({ closed }) => closed));
+  while (listener.connections > 0) await new Promise(setImmediate);
+});

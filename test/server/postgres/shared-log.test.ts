@@ -1,0 +1,525 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { pauseMs } from "../../../server/postgres/database.ts";
+import { systemClock } from "../../../server/system-clock.ts";
+import type { AppendResult } from "../../../worker/purges/log/log-contract.ts";
+import { readReceiptToken, writeReceiptToken } from "../../../worker/rules/request/receipt-token.ts";
+import { purge } from "../../purges/log/a-purge.ts";
+import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
+import { type MachineOptions, MachineUnderTest } from "./machine-under-test.ts";
+
+const HOUR_MS = 3_600_000;
+/** So long that a purge which waits for it has not settled by the clock when a test looks, however slow the machine is. */
+const LONG_LEASE_MS = 60_000;
+
+if (noPostgres) process.stdout.write(`${noPostgres}\n`);
+
+describe("the pause before the next connection", () => {
+  test.each([
+    [0, 0, 50],
+    [0, 1, 100],
+    [1, 0, 100],
+    [4, 1, 1600],
+    [5, 1, 2000],
+    [50, 0, 1000],
+  ])("after %d failures, with the random number %d, is %d ms", (failures, random, ms) => {
+    expect(pauseMs(failures, random)).toBe(ms);
+  });
+});
+
+describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout: 60_000 }, () => {
+  let server: PostgresServer;
+  let servers: PostgresServer[];
+  let machines: MachineUnderTest[];
+  let admin: pg.Client;
+  let databases = 0;
+  let url: string;
+
+  beforeAll(async () => {
+    server = await startPostgres();
+  }, 60_000);
+  afterAll(() => server?.stop(), 60_000);
+
+  beforeEach(async () => {
+    machines = [];
+    servers = [];
+    const name = `shared_${++databases}`;
+    admin = await connected(server.url("postgres"));
+    await admin.query(`CREATE DATABASE ${name}`);
+    await admin.end();
+    url = server.url(name);
+    admin = await connected(url);
+  });
+  afterEach(async () => {
+    for (const machine of machines) await machine.stop();
+    await admin.end().catch(() => undefined);
+    for (const each of servers) {
+      await each.crash(); // it may have connections that nobody ends
+      await each.stop();
+    }
+  }, 60_000);
+
+  async function connected(to: string): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: to });
+    client.on("error", () => undefined);
+    await client.connect();
+    return client;
+  }
+
+  async function start(options: MachineOptions = {}, at = url): Promise<MachineUnderTest> {
+    const machine = await MachineUnderTest.start(at, options);
+    machines.push(machine);
+    return machine;
+  }
+
+  /** A machine with a worker that has a long lease. */
+  async function startWithLongLease(): Promise<MachineUnderTest> {
+    const machine = await start();
+    await machine.keeper.read(machine.position, 1000, LONG_LEASE_MS);
+    return machine;
+  }
+
+  /** A server of its own for a test that stops it, or takes it back in time. */
+  async function ownServer(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
+    const own = await startPostgres({ settings });
+    servers.push(own);
+    return own;
+  }
+
+  async function appended(machine: MachineUnderTest, key: string, rest: Parameters<typeof purge>[1] = {}) {
+    const result: AppendResult = await machine.keeper.append(purge([key], rest));
+    if (result.kind === "conflict") throw new Error("no conflict here");
+    return result;
+  }
+
+  /** When a purge settles that not everybody confirms, in milliseconds. */
+  async function boundOf(machine: MachineUnderTest, key: string, rest?: Parameters<typeof purge>[1]): Promise<number> {
+    machine.isPatient = false;
+    const { settlesInMs } = await appended(machine, key, rest);
+    machine.isPatient = true;
+    return settlesInMs;
+  }
+
+  const eventually = async (isSo: () => unknown) => {
+    for (;;) {
+      try {
+        if (await isSo()) return;
+      } catch {
+        // The log is out of reach.
+      }
+      await systemClock.wait(20).over;
+    }
+  };
+
+  test("a purge settles when the workers of every machine have confirmed it", async () => {
+    const [a, b] = [await start(), await start()];
+    const stamp = b.position;
+    expect(await appended(a, "#a")).toMatchObject({ seq: 1, settlesInMs: 0 });
+    expect([a.check("#a", stamp), b.check("#a", stamp)]).toEqual(["purged", "purged"]);
+    expect(await b.keeper.find(1)).toMatchObject({ settled: true });
+    expect(readReceiptToken(writeReceiptToken(b.position))).toEqual(b.position);
+  });
+
+  test("purges on all machines at once have numbers of their own, and all settle", async () => {
+    const all = [await start(), await start(), await start()];
+    const results = await Promise.all(Array.from({ length: 60 }, (_, each) => appended(all[each % 3]!, `#${each}`)));
+    expect(results.map(({ seq }) => seq).sort((x, y) => x - y)).toEqual(Array.from({ length: 60 }, (_, at) => at + 1));
+    expect(new Set(results.map(({ settlesInMs }) => settlesInMs))).toEqual(new Set([0]));
+  });
+
+  test("no purge becomes visible after a later one, because its number is locked until its commit", async () => {
+    const machine = await start();
+    await appended(machine, "#first");
+    await admin.query("BEGIN; SELECT FROM tidemark_log FOR UPDATE");
+    const held = appended(machine, "#held"); // waits for the lock
+    await admin.query("UPDATE tidemark_log SET head = head + 1");
+    expect((await machine.keeper.read(null, 1000)).to).toBe(1);
+    await admin.query("COMMIT");
+    expect(await held).toMatchObject({ seq: 3 });
+  });
+
+  test("a machine whose workers do not confirm is waited for once, and then bounded by its lease", async () => {
+    const [a, b] = [await start(), await startWithLongLease()];
+    b.isListening = false;
+    expect(await boundOf(a, "#a")).toBe(LONG_LEASE_MS + 250);
+    expect(await a.keeper.find(1)).toMatchObject({ settled: false });
+    expect(await boundOf(a, "#b")).toBe(LONG_LEASE_MS + 250);
+    b.isListening = true;
+    await eventually(async () => (await appended(b, "#c")).settlesInMs === 0);
+    await eventually(async () => (await appended(a, "#d")).settlesInMs === 0);
+  });
+
+  test("a machine with a worker of an earlier supervisor confirms nothing", async () => {
+    const a = await start();
+    let hasStrangers = true;
+    const b = await start({ hasStrangers: () => hasStrangers });
+    expect(await boundOf(a, "#a")).toBe(1250);
+    hasStrangers = false;
+    await eventually(async () => (await appended(a, "#b")).settlesInMs === 0);
+    expect(b.check("#b", { ...a.position, seq: 0 })).toBe("purged");
+  });
+
+  test("the longest lease of any machine counts, until the machine has left", async () => {
+    const [a, b] = [await start(), await startWithLongLease()];
+    b.isListening = false;
+    expect(await boundOf(a, "#a")).toBe(LONG_LEASE_MS + 250);
+    await b.keeper.close();
+    expect(await appended(a, "#b")).toMatchObject({ settlesInMs: 0 });
+  });
+
+  test("a machine that was killed counts for a day, by the database's clock, and while it may be alive by that of the machine that watches", async () => {
+    let elapsed = 0;
+    const [a, b] = [await start({ elapsed: () => elapsed }), await start({ name: "web-2:/var/cache" })];
+    await b.die();
+    const age = (hours: number) =>
+      admin.query(`UPDATE tidemark_log_machines SET heard_at = clock_timestamp() - make_interval(hours => ${hours})
+        WHERE machine = '${b.log.machine}'`);
+    await a.log.beat();
+    elapsed = 30 * HOUR_MS; // somebody has watched for long enough, but has set the database's clock, perhaps
+    await a.log.beat();
+    expect(await boundOf(a, "#a")).toBe(1250);
+    expect(a.told).toEqual(["late: web-2:/var/cache"]);
+    expect(await a.keeper.list(null, 1)).toMatchObject({
+      purges: [{ settled: false, waitsFor: ["web-2:/var/cache"] }],
+    });
+    const watcher = await start({ elapsed: () => elapsed });
+    await age(25); // as a dump brings back a row, or as long as every machine is restarted daily
+    await watcher.log.beat();
+    elapsed += 10 * 60_000 - 1;
+    await watcher.log.beat();
+    expect(await boundOf(a, "#b")).toBe(1250);
+    elapsed += 1;
+    await watcher.log.beat();
+    expect(await appended(a, "#c")).toMatchObject({ settlesInMs: 0 });
+    machines = [a, watcher];
+  });
+
+  test("a machine that comes back in its folder takes the place of the one that was killed there", {
+    tags: ["deep"],
+  }, async () => {
+    const [a, b] = [await start(), await start()];
+    await b.die();
+    machines.pop();
+    await start({ folder: b.folder });
+    expect(await appended(a, "#a")).toMatchObject({ settlesInMs: 0 });
+    const { rows } = await admin.query("SELECT machine FROM tidemark_log_machines");
+    expect(rows).toHaveLength(2);
+  });
+
+  test("a machine whose row is gone reads nothing before it is a reader again", async () => {
+    const [a, b] = [await start(), await start()];
+    await admin.query("DELETE FROM tidemark_log_machines WHERE machine = $1", [b.log.machine]);
+    await b.read();
+    b.isListening = false;
+    expect(await boundOf(a, "#a")).toBe(1250);
+  });
+
+  describe("an answer about a purge that a machine has not confirmed is held, wherever it is asked for,", () => {
+    /** A purge that settles by the clock after a minute, because a machine does not confirm it. */
+    async function unsettled() {
+      const [asked, other, late] = [await start(), await start(), await startWithLongLease()];
+      late.isListening = false;
+      asked.isPatient = false;
+      const settlesInMs = LONG_LEASE_MS + 250;
+      expect(await appended(asked, "#a")).toMatchObject({ seq: 1, settlesInMs, maySettleSooner: true });
+      return { asked, other, late };
+    }
+
+    test("until it does", async () => {
+      const { asked, other, late } = await unsettled();
+      const found = [asked, other].map(({ keeper }) => keeper.find(1, 25_000));
+      late.isListening = true;
+      await eventually(async () => (await appended(late, "#b")).settlesInMs === 0);
+      for (const each of found) expect(await each).toMatchObject({ seq: 1, settled: true });
+      expect(await asked.keeper.find(1)).toMatchObject({ settled: true });
+    });
+
+    test("until it has left", async () => {
+      const { other, late } = await unsettled();
+      const found = other.keeper.find(1, 25_000);
+      await late.keeper.close();
+      expect(await found).toMatchObject({ seq: 1, settled: true });
+    });
+
+    test("until its time is over", { tags: ["deep"] }, async () => {
+      const { other } = await unsettled();
+      expect(await other.keeper.find(1, 100)).toMatchObject({ seq: 1, settled: false });
+    });
+  });
+
+  test("a machine that reads while its longest lease is being written keeps its row", { tags: ["deep"] }, async () => {
+    const machine = await start();
+    const { machine: name } = machine.log;
+    await admin.query("BEGIN; SELECT FROM tidemark_log_machines FOR UPDATE");
+    const longer = machine.log.read(machine.position, 1000, 60_000); // waits for the lock
+    const leaseOf = async () => (await admin.query("SELECT machine, lease_ms FROM tidemark_log_machines")).rows;
+    await eventually(async () => {
+      const { rows } = await admin.query("SELECT FROM pg_locks WHERE NOT granted");
+      return rows.length > 0;
+    });
+    await machine.log.changesSince(machine.position);
+    await admin.query("COMMIT");
+    await longer;
+    expect(await leaseOf()).toEqual([{ machine: name, lease_ms: "60000" }]);
+  });
+
+  test("a notice that is lost is made up for by the read of the lease", async () => {
+    const [a, deaf] = [await start(), await start({ hears: false })];
+    const stamp = deaf.position;
+    await appended(a, "#a");
+    await eventually(() => deaf.check("#a", stamp) === "purged");
+    expect(await deaf.keeper.find(1)).not.toBeNull();
+  });
+
+  test("a repetition is carried out once, though every machine looks for it, and reaches all", async () => {
+    const [a, b] = [await start(), await start()];
+    await appended(a, "#a", { repeatAfterMs: 100 });
+    await eventually(() => b.position.seq === 2);
+    await Promise.all([a.log.runDue(), b.log.runDue()]);
+    expect(await b.keeper.find(2)).toMatchObject({ repeatOf: 1 });
+    expect(await b.keeper.find(3)).toBeNull();
+  });
+
+  test("machines whose clocks differ by a day agree on what has settled, and on when a repetition is due", async () => {
+    const [ahead, behind] = [await start({ clockAheadMs: 24 * HOUR_MS }), await start({ clockAheadMs: -24 * HOUR_MS })];
+    await behind.keeper.read(behind.position, 1000, LONG_LEASE_MS);
+    behind.isListening = false;
+    expect(await boundOf(ahead, "#a", { repeatAfterMs: HOUR_MS })).toBe(LONG_LEASE_MS + 250);
+    await Promise.all([ahead.log.runDue(), behind.log.runDue()]);
+    for (const machine of [ahead, behind]) {
+      expect(await machine.keeper.find(1)).toMatchObject({ settled: false });
+      expect(await machine.keeper.find(2)).toBeNull();
+    }
+  });
+
+  test("a machine that confirms a purge of another history is not believed", async () => {
+    const [a, b] = [await start(), await start()];
+    await appended(a, "#a");
+    expect(await b.log.confirm(b.position)).toBe(true);
+    await admin.query("UPDATE tidemark_log_audit SET mark = 'of another purge'");
+    expect(await b.log.confirm(b.position)).toBe(false);
+  });
+
+  test("what another log has settled leaves the purges of this one unsettled", async () => {
+    const [a, b] = [await start(), await startWithLongLease()];
+    b.isListening = false;
+    expect(await boundOf(a, "#a")).toBe(LONG_LEASE_MS + 250);
+    await a.log.settleUpTo({ logId: "another", seq: 1 });
+    expect(await a.keeper.find(1)).toMatchObject({ settled: false });
+    await a.log.settleUpTo(a.position);
+    expect(await a.keeper.find(1)).toMatchObject({ settled: true });
+  });
+
+  test("needs no privilege beyond its own tables", { tags: ["deep"] }, async () => {
+    const name = `owned_${databases}`;
+    await admin.query(`CREATE ROLE ${name} LOGIN`);
+    await admin.query(`CREATE DATABASE ${name} OWNER ${name}`);
+    const machine = await start({}, server.url(name).replace("tidemark@", `${name}@`));
+    expect(await appended(machine, "#a")).toMatchObject({ seq: 1, settlesInMs: 0 });
+  });
+
+  test("a notice that is none of ours, or torn, does nothing", async () => {
+    const a = await start();
+    for (const payload of ["{", "null", "7", '{"machine":1}', "x".repeat(5000)]) {
+      await admin.query("SELECT pg_notify('tidemark_log', $1)", [payload]);
+    }
+    expect(await appended(a, "#a")).toMatchObject({ settlesInMs: 0 });
+  });
+
+  test("a text that PostgreSQL cannot store is stored without its fault", { tags: ["deep"] }, async () => {
+    const a = await start();
+    await appended(a, "#\0\ud800", { reason: "a\0b\ud800", by: "editor\0" });
+    expect(await a.keeper.find(1)).toMatchObject({ reason: "a\ufffdb\ufffd", by: "editor\ufffd" });
+  });
+
+  describe("whose database", () => {
+    test("restarts: calls fail with words meanwhile, nothing is half done, and the log goes on", async () => {
+      const own = await ownServer({ fsync: "on" });
+      const [a, b] = [await start({}, own.url("postgres")), await start({}, own.url("postgres"))];
+      const { logId } = await appended(a, "#a");
+      await own.crash();
+      await expect(appended(a, "#b")).rejects.toThrow(
+        `The purge log in PostgreSQL at ${own.host}:5432/postgres: it cannot`,
+      );
+      await expect(a.read()).rejects.toThrow("cannot be reached");
+      await own.start();
+      await eventually(async () => (await appended(b, "#c")).settlesInMs === 0);
+      expect(a.position.logId).toBe(logId);
+      const { purges } = await a.keeper.list(null, 10);
+      expect(purges.map(({ purgeKeys }) => purgeKeys[0]).filter((key) => key === "#b")).toEqual([]);
+    });
+
+    test("is lost: an answer that is held is given by the clock", { tags: ["deep"] }, async () => {
+      const own = await ownServer();
+      const [a, b] = [await start({}, own.url("postgres")), await start({}, own.url("postgres"))];
+      await b.keeper.read(b.position, 1000, 5_000); // which leaves enough time to ask
+      b.isListening = false;
+      expect(await boundOf(a, "#a")).toBe(5_250);
+      const isHeld = new Promise<void>((resolve) => {
+        const { settledOf } = a.log;
+        a.log.settledOf = (seqs) => {
+          resolve();
+          return settledOf.call(a.log, seqs);
+        };
+      });
+      const found = a.keeper.find(1, 25_000);
+      await isHeld;
+      await own.crash();
+      expect(await found).toMatchObject({ seq: 1, settled: true });
+    });
+
+    test("commits a purge durably though its owner has turned that off", { tags: ["deep"] }, async () => {
+      const own = await ownServer({ fsync: "on", synchronous_commit: "off", wal_writer_delay: "10s" });
+      const a = await start({}, own.url("postgres"));
+      const { seq, logId } = await appended(a, "#a");
+      await own.crash();
+      await own.start();
+      const b = await start({}, own.url("postgres"));
+      expect(b.position).toEqual({ seq, logId });
+    });
+
+    test("fails over to a standby that lags: another log begins, so that everything stored is invalid", async () => {
+      const own = await ownServer();
+      const a = await start({}, own.url("postgres"));
+      await appended(a, "#a");
+      const standby = await own.standby(false);
+      servers.push(standby);
+      const stamp = a.position;
+      const { seq } = await appended(a, "#lost"); // acknowledged, and not on the standby
+      await standby.promote();
+      const b = await start({ folder: a.folder }, standby.url("postgres"));
+      expect(b.position.logId).not.toBe(stamp.logId);
+      expect(b.check("#lost", stamp)).toBe("unverifiable");
+      expect(await appended(b, "#b")).toMatchObject({ seq, logId: b.position.logId });
+    });
+
+    test("fails over without any loss: another log begins all the same", { tags: ["deep"] }, async () => {
+      const own = await ownServer();
+      const a = await start({}, own.url("postgres"));
+      const { logId } = await appended(a, "#a");
+      const standby = await own.standby();
+      servers.push(standby);
+      await standby.promote();
+      const b = await start({}, standby.url("postgres"));
+      expect(b.position).toMatchObject({ seq: 1 });
+      expect(b.position.logId).not.toBe(logId);
+    });
+
+    test("is a standby: it grants nothing, and no machine starts with it", { tags: ["deep"] }, async () => {
+      const own = await ownServer();
+      await start({}, own.url("postgres"));
+      const standby = await own.standby();
+      servers.push(standby);
+      await expect(MachineUnderTest.start(standby.url("postgres"))).rejects.toThrow(
+        "it is a standby, and the log needs the primary",
+      );
+      const rows = await (await connected(standby.url("postgres"))).query("SELECT tidemark_log_id('x') AS id");
+      expect(rows.rows).toEqual([{ id: null }]);
+    });
+
+    test("is put back by a copy of its files, which has the same timeline: another log begins", {
+      tags: ["deep"],
+    }, async () => {
+      const own = await ownServer();
+      const a = await start({}, own.url("postgres"));
+      const { logId } = await appended(a, "#a");
+      await own.crash();
+      const putBack = own.copyFiles();
+      await own.start();
+      await eventually(() => appended(a, "#b"));
+      const stamp = a.position;
+      await own.crash();
+      putBack();
+      await own.start();
+      await eventually(() => a.read().then(() => true));
+      expect(a.position.logId).not.toBe(logId);
+      expect(a.check("#b", { ...stamp, seq: 1 })).toBe("unverifiable");
+    });
+
+    test("is put back, and has as many purges again before anybody looks: their marks tell them apart", {
+      tags: ["deep"],
+    }, async () => {
+      const own = await ownServer();
+      const at = own.url("postgres");
+      const a = await start({}, at);
+      const { logId } = await appended(a, "#a");
+      await own.crash();
+      const putBack = own.copyFiles();
+      await own.start();
+      await eventually(() => appended(a, "#b"));
+      await a.die();
+      machines.pop();
+      await own.crash();
+      putBack();
+      await own.start();
+      const stranger = await start({}, at); // knows nothing of the first history
+      stranger.isPatient = false; // the log knows the first machine, which is gone
+      for (const key of ["#c", "#d"]) expect(await appended(stranger, key)).toMatchObject({ logId });
+      const back = await start({ folder: a.folder }, at);
+      expect(back.position.logId).not.toBe(logId);
+    });
+
+    test("is a copy, made with the same server: it has another log", { tags: ["deep"] }, async () => {
+      const first = await start();
+      const { logId } = await appended(first, "#a");
+      await first.keeper.close();
+      await admin.end();
+      const other = await connected(server.url("postgres"));
+      await other.query(`CREATE DATABASE copy_${databases} TEMPLATE shared_${databases}`);
+      await other.end();
+      const machine = await start({}, server.url(`copy_${databases}`));
+      expect(machine.position).toMatchObject({ seq: 1 });
+      expect(machine.position.logId).not.toBe(logId);
+    });
+
+    test("is another one for a while: on its return another log begins, because of the purges in between", {
+      tags: ["deep"],
+    }, async () => {
+      const first = await start();
+      const { logId } = await appended(first, "#a");
+      await first.keeper.close();
+      const other = await ownServer();
+      const second = await start({ folder: first.folder }, other.url("postgres"));
+      await appended(second, "#a");
+      await second.keeper.close();
+      machines = [];
+      const back = await start({ folder: first.folder });
+      expect(back.position.logId).not.toBe(logId);
+    });
+
+    test("accepts no more connections: no machine starts, which says why, and one that runs does with what it has", {
+      tags: ["deep"],
+    }, async () => {
+      const own = await ownServer({ max_connections: "8", superuser_reserved_connections: "0", max_wal_senders: "0" });
+      const at = own.url("postgres");
+      const a = await start({}, at);
+      const others: pg.Client[] = [];
+      const fill = async (): Promise<void> => {
+        const client = await connected(at).catch(() => null);
+        if (client === null) return;
+        others.push(client);
+        await fill();
+      };
+      await fill();
+      const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+      await expect(MachineUnderTest.start(at, { folder })).rejects.toThrow(
+        "it accepts no more connections (max_connections)",
+      );
+      const purges = await Promise.all(Array.from({ length: 20 }, (_, each) => appended(a, `#${each}`)));
+      expect(purges.map(({ settlesInMs }) => settlesInMs)).toEqual(purges.map(() => 0));
+      await Promise.all(others.map((client) => client.end()));
+      await eventually(() => start({ folder }, at));
+      expect(await appended(a, "#after")).toMatchObject({ settlesInMs: 0 });
+    });
+
+    test("was made by a later version: the server does not start", { tags: ["deep"] }, async () => {
+      await (await start()).keeper.close();
+      await admin.query("UPDATE tidemark_log_format SET format = 99");
+      await expect(start()).rejects.toThrow("a later version of tidemark made it (format 99");
+      machines = [];
+    });
+  });
+});

@@ -1,0 +1,42 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { IsolateStats } from "../../../../wire/stats.ts";
+import { ServerProcess } from "../running-server.ts";
+
+const MIB = 1024 * 1024;
+const TOKEN = "a-token-of-this-server-000123456789";
+
+let folder: string;
+let server: ServerProcess;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+});
+afterEach(async () => {
+  expect(await server.stop()).toBe(0);
+  rmSync(folder, { recursive: true });
+});
+
+/** Starts two workers. Resolves to the memory of the one that answers, and to what the server says of its disk. */
+async function boundsOf(args: readonly string[]): Promise<{ readonly memoryBytes: number; readonly disk: string }> {
+  const common = ["--origin", "http://127.0.0.1:8000", "--listen", "127.0.0.1:0", "--workers", "2", "--cache", "cache"];
+  server = new ServerProcess(folder, [...common, ...args], { TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: TOKEN });
+  const address = await server.address();
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  const answer = await fetch(new URL("/_tidemark/stats?scope=isolate", address), { headers });
+  const { memory } = (await answer.json()) as IsolateStats;
+  return { memoryBytes: memory.maxBytes, disk: (await server.prints(/^ {2}disk +(.*)$/m))[1]! };
+}
+
+test("--memory is divided among the workers, and --disk is one for all", async () => {
+  const { memoryBytes, disk } = await boundsOf(["--memory", "65m", "--disk", "1536MiB"]);
+  expect(memoryBytes).toBe(32.5 * MIB);
+  expect(disk).toBe(`${join(folder, "cache", "pages")}  (at most 1.5GiB)`);
+});
+
+test("without them, there are 256 MiB of memory and 10 GiB of disk", { tags: ["deep"] }, async () => {
+  const { memoryBytes, disk } = await boundsOf([]);
+  expect(memoryBytes).toBe(128 * MIB);
+  expect(disk).toBe(`${join(folder, "cache", "pages")}  (at most 10GiB)`);
+});

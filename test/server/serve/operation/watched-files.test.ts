@@ -1,0 +1,125 @@
+import { once } from "node:events";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unwatchFile,
+  watch,
+  watchFile,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { isOfSite } from "../../../../server/startup/sites-folder.ts";
+import { type WatchedPaths, type Watching, watchFiles } from "../../../../server/startup/watched-files.ts";
+
+const LOOK_EVERY_MS = 20;
+
+let folder: string;
+let watching: Watching | undefined;
+let changes: number;
+let turns: number;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+  changes = 0;
+  turns = 0;
+});
+afterEach(() => {
+  watching?.stop();
+  vi.useRealTimers();
+  rmSync(folder, { recursive: true });
+});
+
+function begin(paths: Partial<WatchedPaths>): void {
+  const none = { files: [], folder: null, isOfFolder: () => false };
+  watching = watchFiles({ ...none, ...paths }, () => changes++, LOOK_EVERY_MS);
+}
+
+/** Resolves when the system has told of what `act` did: earlier watchers hear it first. */
+async function told(act: () => void): Promise<void> {
+  const watcher = watch(folder);
+  const heard = once(watcher, "change");
+  act();
+  await heard;
+  watcher.close();
+}
+
+/**
+ * Resolves when a look has found what `act` did: earlier watchers are called first. It acts again and again, because the
+ * first look, with which the next ones compare, may come late.
+ */
+async function found(path: string, act: () => void): Promise<void> {
+  let isFound = false;
+  const find = () => {
+    isFound = true;
+  };
+  watchFile(path, { interval: LOOK_EVERY_MS, persistent: false }, find);
+  while (!isFound) {
+    act();
+    await new Promise(setImmediate);
+  }
+  unwatchFile(path, find);
+}
+
+const settle = () => vi.runAllTimers();
+
+test("a change is told when its file has settled, and once, also if a look finds the file changed after that", async () => {
+  const config = join(folder, "tidemark.config.ts");
+  writeFileSync(config, "1");
+  begin({ files: [config] });
+  await told(() => writeFileSync(config, "10"));
+  expect(changes).toBe(0);
+  settle();
+  expect(changes).toBe(1);
+  await found(config, () => chmodSync(config, 0o600 + (turns++ % 2)));
+  settle();
+  expect(changes).toBe(1);
+  await found(config, () => writeFileSync(config, "100")); // control
+  settle();
+  expect(changes).toBe(2);
+});
+
+test("a link that leads elsewhere is found by a look, because the system tells of the folder before", async () => {
+  const releases = ["1", "2", "3"].map((name) => join(folder, name));
+  for (const release of releases) {
+    mkdirSync(release);
+    writeFileSync(join(release, "tidemark.config.ts"), "");
+  }
+  const current = join(folder, "current");
+  const config = join(current, "tidemark.config.ts");
+  symlinkSync(releases[0]!, current);
+  begin({ files: [config] });
+  await found(config, () => {
+    const next = join(folder, "next");
+    symlinkSync(releases[1 + (turns++ % 2)]!, next);
+    renameSync(next, current);
+  });
+  settle();
+  expect(changes).toBe(1);
+});
+
+test("swap and lock files of an editor are no sites, neither to the system nor to a look", async () => {
+  const site = join(folder, "shop.config.ts");
+  const swap = join(folder, ".shop.config.ts.swp");
+  writeFileSync(site, "");
+  begin({ files: [site], folder, isOfFolder: isOfSite });
+  const edit = () => {
+    writeFileSync(swap, "");
+    rmSync(swap);
+  };
+  await told(() => symlinkSync("me@host.1", join(folder, ".#shop.config.ts")));
+  await told(edit);
+  settle();
+  await found(folder, edit);
+  settle();
+  expect(changes).toBe(0);
+  await told(() => writeFileSync(join(folder, "blog.config.ts"), "")); // control
+  settle();
+  expect(changes).toBe(1);
+});

@@ -1,0 +1,81 @@
+import { once } from "node:events";
+import { lstatSync, mkdtempSync, rmSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import net, { type AddressInfo, createServer, type Server } from "node:net";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type HeldSocket, openSockets } from "../../../server/supervisor/listening-sockets.ts";
+import { Scheduler } from "../../engine/scheduler.ts";
+
+/** The call that binds a socket. If it cannot, the name of the socket shows that. */
+const binding = net as unknown as { _createServerHandle: (...args: unknown[]) => unknown };
+const bind = binding._createServerHandle;
+
+let worker: Server;
+let port: number;
+let scheduler: Scheduler;
+
+/** A worker of an earlier supervisor has the port. */
+beforeEach(async () => {
+  worker = createServer().listen(0, "127.0.0.1");
+  await once(worker, "listening");
+  port = (worker.address() as AddressInfo).port;
+  scheduler = new Scheduler(1, 0);
+});
+afterEach(() => {
+  binding._createServerHandle = bind;
+  syncBuiltinESMExports();
+  worker.close();
+});
+
+/** Calls back whenever the port cannot be had. */
+function onceInUse(then: (times: number) => void): void {
+  let times = 0;
+  binding._createServerHandle = (...args) => {
+    const handle = bind(...args) as { getsockname(into: object): number };
+    if (handle.getsockname({}) !== 0) then(++times);
+    return handle;
+  };
+  syncBuiltinESMExports();
+}
+
+async function open(isLastOneEnding: () => boolean): Promise<HeldSocket[]> {
+  const opened = openSockets([{ host: "127.0.0.1", port }], scheduler, isLastOneEnding);
+  opened.catch(() => undefined); // it is for the caller
+  await scheduler.advance(20_000);
+  return opened;
+}
+
+test("a Unix socket may have the longest path that is named to those who chose a longer one", async () => {
+  const folder = mkdtempSync("/tmp/tidemark-");
+  const path = `${folder}/`.padEnd(99, "a");
+  const [socket] = await openSockets([{ path }], scheduler, () => false);
+  expect(lstatSync(path).isSocket()).toBe(true);
+  socket!.close();
+  rmSync(folder, { recursive: true });
+});
+
+test("a socket is had although the last process that had it ended just after the first attempt", async () => {
+  onceInUse(() => worker.close());
+  const [socket] = await open(() => worker.listening);
+  expect(socket!.address).toBe(`127.0.0.1:${port}`);
+  socket!.close();
+});
+
+test("a socket is had although the last process that had it let go of its lock before", async () => {
+  let holdsLock = true;
+  onceInUse((times) => {
+    holdsLock = false;
+    if (times === 2) worker.close();
+  });
+  const [socket] = await open(() => holdsLock);
+  socket!.close();
+});
+
+test.each([false, true])(
+  "a socket that nobody leaves is refused, also if they seem to be ending: %s",
+  async (seems) => {
+    await expect(open(() => seems)).rejects.toThrow(
+      `Cannot listen on 127.0.0.1:${port}: another process listens there.`,
+    );
+  },
+);

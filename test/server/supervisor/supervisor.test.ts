@@ -1,0 +1,533 @@
+import { type ChildProcess, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { Agent, createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openSockets } from "../../../server/supervisor/listening-sockets.ts";
+import { ONLY_SITE } from "../../../server/supervisor/site-logs.ts";
+import { Supervisor, type SupervisorOptions } from "../../../server/supervisor/supervisor.ts";
+import { eventInWords, type SupervisorEvent } from "../../../server/supervisor/supervisor-events.ts";
+import type { Predecessor } from "../../../server/supervisor/upgrade.ts";
+import { systemClock } from "../../../server/system-clock.ts";
+import { until } from "../../suite/until.ts";
+import { isAlive } from "./is-alive.ts";
+import type { PageSettings } from "./page-worker.ts";
+import { ask, PageClient, PROGRAM, startFailingSuccessor, type Who } from "./pages.ts";
+
+/** Nothing else here waits for as long. */
+const CONFIRM_WITHIN_MS = 24 * 3_600_000;
+/** So long that none ends while a test runs, however slow the machine is. */
+const LEASE_MS = 3_600_000;
+
+let folder: string;
+let events: SupervisorEvent[];
+let waiting: { isIt: (event: SupervisorEvent) => boolean; resolve: () => void }[];
+let settings: PageSettings;
+let load: SupervisorOptions["load"];
+let started: Supervisor[];
+/** Ends the waits for confirmations, which have no end of their own here: a slow machine must not look like a worker that hangs. */
+let giveUpConfirmations: (() => void)[];
+let confirmationAwaited: () => void;
+
+const clock: typeof systemClock = {
+  now: systemClock.now,
+  elapsed: () => 0, // every worker has died soon after its start
+  wait: (ms) => {
+    if (ms !== CONFIRM_WITHIN_MS) return systemClock.wait(ms);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    giveUpConfirmations.push(resolve);
+    confirmationAwaited();
+    return { over: promise, cancel: () => undefined };
+  },
+};
+
+beforeEach(() => {
+  giveUpConfirmations = [];
+  confirmationAwaited = () => undefined;
+  folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+  events = [];
+  waiting = [];
+  settings = { version: "v1", folder, leaseMs: LEASE_MS };
+  load = async () => ({ settings, sites: new Map([[ONLY_SITE, { leaseMs: LEASE_MS, longestViewAgeMs: LEASE_MS }]]) });
+  started = [];
+});
+
+afterEach(async () => {
+  await Promise.all(started.map((supervisor) => supervisor.stop()));
+  rmSync(folder, { recursive: true });
+});
+
+async function start(change: Partial<SupervisorOptions> = {}): Promise<Supervisor> {
+  const supervisor = await Supervisor.start({
+    folder,
+    listen: [{ host: "127.0.0.1", port: 0 }],
+    program: PROGRAM,
+    load: () => load(),
+    workers: 2,
+    clock,
+    confirmWithinMs: CONFIRM_WITHIN_MS,
+    report: (event) => {
+      events.push(event);
+      for (const { isIt, resolve } of waiting) if (isIt(event)) resolve();
+    },
+    ...change,
+  });
+  started.push(supervisor);
+  return supervisor;
+}
+
+/** Resolves when so many events of a kind have been reported. */
+function reported(kind: SupervisorEvent["kind"], count = 1): Promise<void> {
+  const isIt = () => events.filter((event) => event.kind === kind).length >= count;
+  if (isIt()) return Promise.resolve();
+  return new Promise((resolve) => waiting.push({ isIt, resolve }));
+}
+
+function worker(pid: number): PageClient {
+  return new PageClient(folder, pid);
+}
+
+describe("a supervisor", () => {
+  test("listens with its workers, and takes no traffic itself", async () => {
+    const supervisor = await start();
+    await reported("worker-listening", 2);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask<Who>(supervisor.addresses[0]!, "/who")));
+    const pids = [...supervisor.workers.values()];
+    expect(new Set(pids).size).toBe(2);
+    for (const { pid } of answers) expect(pids).toContain(pid);
+    expect(pids).not.toContain(process.pid);
+  });
+
+  test("listens on Unix sockets and on IPv6, too", { tags: ["deep"] }, async () => {
+    const path = join(folder, "front.sock");
+    const supervisor = await start({ listen: [{ path }, { host: "::1", port: 0 }], workers: 1 });
+    for (const address of supervisor.addresses)
+      expect(await ask<Who>(address, "/who")).toMatchObject({ version: "v1" });
+    expect(supervisor.addresses[1]).toMatch(/^\[::1\]:\d+$/);
+  });
+
+  test("replaces a worker that dies, and connections wait meanwhile", async () => {
+    const supervisor = await start({ workers: 1 });
+    const [[name, pid]] = [...supervisor.workers] as [[string, number]];
+    process.kill(pid, "SIGKILL");
+    await reported("worker-died");
+    const next = await ask<Who>(supervisor.addresses[0]!, "/who"); // waits in the socket's queue
+    expect(next.pid).not.toBe(pid);
+    expect(next.name).not.toBe(name);
+    const died = events.find((event) => event.kind === "worker-died")!;
+    expect(eventInWords(died)).toBe(`${name} died: SIGKILL; another one starts now`);
+  });
+
+  test("waits longer and longer where workers die soon after their start", { tags: ["deep"] }, async () => {
+    const supervisor = await start({ workers: 1 });
+    for (let death = 1; death <= 3; death++) {
+      await reported("worker-listening", death);
+      await ask(supervisor.addresses[0]!, "/crash").catch(() => undefined);
+      await reported("worker-died", death);
+    }
+    const pauses = events.flatMap((event) => (event.kind === "worker-died" ? event.againInMs : []));
+    expect(pauses).toEqual([0, 100, 200]);
+    await reported("worker-listening", 4);
+  });
+
+  test("takes a process that the system refuses for a worker that died", { tags: ["deep"] }, async () => {
+    await expect(start({ workerMain: "refused\0" })).rejects.toThrow(
+      /^No worker starts\. The last one: worker-\d+ ended: .*must be a string.* without null bytes/,
+    );
+    expect(events.filter(({ kind }) => kind === "worker-died")).not.toEqual([]);
+  });
+
+  test("gives up, and says why, if no worker starts", { tags: ["deep"] }, async () => {
+    settings = { ...settings, failsAtStart: true };
+    const failed = start();
+    await expect(failed).rejects.toThrow(
+      /^No worker starts\. The last one: worker-\d+ ended: Error: this worker was told/,
+    );
+    settings = { ...settings, failsAtStart: false };
+    await start(); // nothing is left behind
+  });
+
+  test("refuses a folder that another supervisor owns", async () => {
+    await start({ workers: 1 });
+    await expect(start({ workers: 1 })).rejects.toThrow(`Another tidemark serve owns ${folder}.`);
+  });
+
+  test("refuses an address on which another process listens", { tags: ["deep"] }, async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as { port: number };
+    const refused = start({ listen: [{ host: "127.0.0.1", port }] });
+    await expect(refused).rejects.toThrow(`Cannot listen on 127.0.0.1:${port}: another process listens there.`);
+    const path = join(folder, "front.sock");
+    const onPath = createServer().listen(path);
+    await once(onPath, "listening");
+    await expect(start({ listen: [{ path }] })).rejects.toThrow(
+      `Cannot listen on ${path}: another process listens there.`,
+    );
+    other.close();
+    onPath.close();
+  });
+
+  test("replaces the socket file of a process that has died, and nothing that is no socket", {
+    tags: ["deep"],
+  }, async () => {
+    const path = join(folder, "front.sock");
+    writeFileSync(path, "a page");
+    await expect(start({ listen: [{ path }] })).rejects.toThrow("there is a file, and it is no socket");
+    expect(readFileSync(path, "utf8")).toBe("a page");
+    unlinkSync(path);
+    const listen = `require("net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, "SIGKILL"))`;
+    spawnSync(process.execPath, ["-e", listen]);
+    expect(lstatSync(path).isSocket()).toBe(true);
+    expect((await start({ listen: [{ path }] })).addresses).toEqual([path]);
+  });
+
+  test("stops: answers under way are finished, and new connections are refused", async () => {
+    const supervisor = await start({ workers: 1 });
+    const [pid] = supervisor.workers.values();
+    const held = await hold(supervisor.addresses[0]!);
+    const stopped = supervisor.stop();
+    await refused(supervisor.addresses[0]!);
+    process.kill(pid!, "SIGUSR2");
+    expect(await held.answer).toMatchObject({ pid });
+    await stopped;
+    await supervisor.ended;
+    expect(events.filter(({ kind }) => kind === "worker-killed")).toEqual([]);
+  });
+
+  test("stops at once when it is told to a second time", { tags: ["deep"] }, async () => {
+    const supervisor = await start({ workers: 1 });
+    const held = await hold(supervisor.addresses[0]!);
+    void supervisor.stop();
+    await supervisor.stop();
+    await expect(held.answer).rejects.toThrow();
+    expect(events.at(-1)).toEqual({ kind: "worker-killed", name: "worker-1" });
+  });
+
+  test("kills a worker that does not finish in time", { tags: ["deep"] }, async () => {
+    const supervisor = await start({ workers: 1, stopWithinMs: 1 });
+    const held = await hold(supervisor.addresses[0]!);
+    await supervisor.stop();
+    await expect(held.answer).rejects.toThrow();
+  });
+
+  describe("reloads:", () => {
+    test("new workers take over, old ones finish, and no request is dropped", async () => {
+      const supervisor = await start();
+      await reported("worker-listening", 2);
+      const [address] = supervisor.addresses as [string];
+      const old = [...supervisor.workers.values()];
+      const held = await hold(address);
+      settings = { ...settings, version: "v2" };
+      let isReloading = true;
+      const seen: string[] = [];
+      const visitors = Array.from({ length: 4 }, async () => {
+        while (isReloading) seen.push((await ask<Who>(address, "/who")).version);
+      });
+      expect(await supervisor.reload()).toBe(true);
+      isReloading = false;
+      await Promise.all(visitors);
+      expect(seen.length).toBeGreaterThan(0);
+      for (const pid of supervisor.workers.values()) expect(old).not.toContain(pid);
+      for (const pid of old) if (isAlive(pid)) process.kill(pid, "SIGUSR2");
+      expect(await held.answer).toMatchObject({ version: "v1" });
+    });
+
+    test("settings that change while they are loaded are loaded again", { tags: ["deep"] }, async () => {
+      const supervisor = await start();
+      let loads = 0;
+      const first = Promise.withResolvers<void>();
+      const read = load;
+      load = async () => {
+        const loaded = await read();
+        if (++loads === 1) await first.promise;
+        return loaded;
+      };
+      const reloads = [supervisor.reload()];
+      settings = { ...settings, version: "v2" };
+      reloads.push(supervisor.reload(), supervisor.reload());
+      first.resolve();
+      expect(await Promise.all(reloads)).toEqual([true, true, true]);
+      expect(loads).toBe(2);
+      expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v2" });
+    });
+
+    test("settings that are still being loaded when it stops open nothing again", { tags: ["deep"] }, async () => {
+      const supervisor = await start();
+      const loading = Promise.withResolvers<void>();
+      const read = load;
+      load = async () => {
+        await loading.promise;
+        return read();
+      };
+      const reload = supervisor.reload();
+      await supervisor.stop();
+      loading.resolve();
+      expect(await reload).toBe(false);
+      expect(readdirSync(folder)).not.toContain("log.sock"); // which would keep the process from ending
+    });
+
+    test("a configuration that does not compile keeps the old workers, and says why", async () => {
+      const supervisor = await start();
+      await reported("worker-listening", 2);
+      const before = supervisor.workers;
+      load = () => Promise.reject(new Error("routes[0].path must begin with a slash"));
+      expect(await supervisor.reload()).toBe(false);
+      expect(supervisor.workers).toEqual(before);
+      expect(eventInWords(events.at(-1)!)).toBe("the old settings stay in use: routes[0].path must begin with a slash");
+    });
+
+    test("a configuration under which no worker starts keeps the old workers, and says why", {
+      tags: ["deep"],
+    }, async () => {
+      const supervisor = await start();
+      await reported("worker-listening", 2);
+      const before = supervisor.workers;
+      settings = { ...settings, failsAtStart: true };
+      expect(await supervisor.reload()).toBe(false);
+      expect(supervisor.workers).toEqual(before);
+      expect(eventInWords(events.at(-1)!)).toContain("this worker was told to fail");
+      expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v1" });
+    });
+
+    test("a worker that dies afterwards is replaced by one with the new settings", { tags: ["deep"] }, async () => {
+      const supervisor = await start({ workers: 1 });
+      settings = { ...settings, version: "v2" };
+      await supervisor.reload();
+      settings = { ...settings, version: "v3" };
+      process.kill([...supervisor.workers.values()][0]!, "SIGKILL");
+      await reported("worker-died");
+      expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v2" });
+    });
+  });
+
+  describe("hands over to a successor", () => {
+    test.each(["before", "with the log", "with the log open"])(
+      "that fails %s: it goes on, with log and workers",
+      async (step) => {
+        let takenBack = 0;
+        const supervisor = await start({
+          startSuccessor: () => startFailingSuccessor(step),
+          onTakenBack: () => {
+            takenBack++;
+          },
+        });
+        const [address] = supervisor.addresses as [string];
+        const before = [...supervisor.workers.values()];
+        const purgeAtWorker = async () => {
+          const [pid] = [...supervisor.workers.values()] as [number];
+          return worker(pid).purge({ key: "#a" });
+        };
+        expect(await purgeAtWorker()).toMatchObject({ seq: 1, settlesInMs: 0 });
+        const answers = Array.from({ length: 20 }, () => ask<Who>(address, "/who"));
+        expect(await supervisor.upgrade()).toBe(false);
+        await Promise.all(answers);
+        expect(events.find(({ kind }) => kind === "upgrade-failed")).toMatchObject({
+          cause: expect.objectContaining({ message: "the new server ended: exit code 7" }),
+        });
+        const hadNoLog = step !== "before";
+        expect(takenBack).toBe(hadNoLog ? 1 : 0);
+        const after = [...supervisor.workers.values()];
+        expect(before.filter((pid) => after.includes(pid))).toEqual(hadNoLog ? [] : before);
+        await ask<Who>(address, "/who");
+        // The old workers may still finish their answers, and are waited for as well.
+        expect(await purgeAtWorker()).toMatchObject({ seq: 2, settlesInMs: 0 });
+      },
+    );
+
+    test("that fails while the configuration is wrong: its workers have the settings in use, and are replaced", {
+      tags: ["deep"],
+    }, async () => {
+      const supervisor = await start({ startSuccessor: () => startFailingSuccessor("with the log"), workers: 1 });
+      load = () => Promise.reject(new Error("wrong"));
+      expect(await supervisor.upgrade()).toBe(false);
+      const [pid] = supervisor.workers.values();
+      process.kill(pid!, "SIGKILL");
+      await reported("worker-died");
+      expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v1" });
+      expect(await worker([...supervisor.workers.values()][0]!).purge({ key: "#a" })).toMatchObject({ settlesInMs: 0 });
+    });
+
+    test("that fails, and is told meanwhile to load the settings: it does so after that", {
+      tags: ["deep"],
+    }, async () => {
+      const supervisor = await start({ startSuccessor: () => startFailingSuccessor("with the log"), workers: 1 });
+      const upgraded = supervisor.upgrade();
+      settings = { ...settings, version: "v2" };
+      const reloaded = supervisor.reload();
+      expect([await upgraded, await reloaded]).toEqual([false, true]);
+      expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v2" });
+    });
+
+    test("and is told meanwhile to load the settings: the successor does so", { tags: ["deep"] }, async () => {
+      let successor!: ChildProcess;
+      const startSuccessor = () => {
+        successor = startFailingSuccessor("never");
+        return successor;
+      };
+      const supervisor = await start({ startSuccessor, workers: 1 });
+      const upgraded = supervisor.upgrade();
+      const ended = once(successor, "exit");
+      const reloaded = supervisor.reload();
+      expect([await upgraded, await reloaded]).toEqual([true, false]);
+      expect(await ended).toEqual([8, null]); // as it does at SIGHUP
+    });
+
+    test("and is told after that to load the settings: the successor does so, which sees changes of files itself", {
+      tags: ["deep"],
+    }, async () => {
+      let successor!: ChildProcess;
+      const startSuccessor = () => {
+        successor = startFailingSuccessor("never");
+        return successor;
+      };
+      const supervisor = await start({ startSuccessor, workers: 1 });
+      const [pid] = [...supervisor.workers.values()] as [number];
+      const held = await hold(supervisor.addresses[0]!);
+      expect(await supervisor.upgrade()).toBe(true);
+      let ended: unknown = null;
+      const exit = once(successor, "exit").then((how) => {
+        ended = how;
+      });
+      expect(await supervisor.loadChanges()).toBe(false);
+      expect(ended).toBe(null);
+      expect(await supervisor.reload()).toBe(false);
+      await exit;
+      expect(ended).toEqual([8, null]); // as it does at SIGHUP
+      process.kill(pid, "SIGUSR2");
+      expect(await held.answer).toMatchObject({ pid });
+    });
+
+    test("and told to stop after that, it gives its workers the usual time; told again, none", {
+      tags: ["deep"],
+    }, async () => {
+      const supervisor = await start({ startSuccessor: () => startFailingSuccessor("never"), workers: 1 });
+      const [pid] = [...supervisor.workers.values()] as [number];
+      const held = [await hold(supervisor.addresses[0]!), await hold(supervisor.addresses[0]!)] as const;
+      expect(await supervisor.upgrade()).toBe(true);
+      void supervisor.stop();
+      process.kill(pid, "SIGUSR2");
+      for (const { answer } of held) expect(await answer).toMatchObject({ pid });
+      await supervisor.ended;
+    });
+
+    test("and that one stops the old workers with its own, and ends after them", async () => {
+      const sockets = await openSockets([{ host: "127.0.0.1", port: 0 }], systemClock, () => false);
+      const asked: number[] = [];
+      let gone: () => void = () => undefined;
+      const predecessor = {
+        takeOver: async () => ({ sockets, readers: [], lock: join(folder, "none") }),
+        tellLogIsOpen: () => undefined,
+        tellIsListening: () => undefined,
+        follow: (_: unknown, onGone: () => void) => {
+          gone = onGone;
+        },
+        reopen: async () => void asked.push(-1),
+        stop: (withinMs: number) => void asked.push(withinMs),
+      };
+      const supervisor = await start({ predecessor: predecessor as unknown as Predecessor, workers: 1 });
+      const [pid] = [...supervisor.workers.values()] as [number];
+      await supervisor.reopen();
+      await supervisor.reload();
+      await supervisor.loadChanges();
+      let hasEnded = false;
+      void supervisor.ended.then(() => {
+        hasEnded = true;
+      });
+      void supervisor.stop();
+      void supervisor.stop();
+      expect(asked).toEqual([-1, -1, 10_000, 0]); // nobody has moved log files away when a config changes
+      await until(() => !isAlive(pid));
+      await expect(start()).rejects.toThrow("Another tidemark serve owns"); // the old workers still read the log
+      expect(hasEnded).toBe(false);
+      gone();
+      await supervisor.ended;
+    });
+
+    test("that fails: it leaves the file of a Unix socket to the old server", { tags: ["deep"] }, async () => {
+      const path = join(folder, "edge.sock");
+      const sockets = await openSockets([{ path }], systemClock, () => false);
+      const predecessor = { takeOver: async () => ({ sockets, readers: [], lock: join(folder, "none") }) };
+      load = () => Promise.reject(new Error("wrong"));
+      await expect(start({ predecessor: predecessor as unknown as Predecessor })).rejects.toThrow("wrong");
+      expect(lstatSync(path).isSocket()).toBe(true);
+    });
+
+    test("and refuses if it cannot start one", { tags: ["deep"] }, async () => {
+      const supervisor = await start({
+        startSuccessor: () => {
+          throw new Error("not here");
+        },
+      });
+      expect(await supervisor.upgrade()).toBe(false);
+      expect(eventInWords(events.at(-1)!)).toBe("the old server goes on: not here");
+      expect(await (await start({ folder: join(folder, "other") })).upgrade()).toBe(false); // nothing to start
+    });
+  });
+
+  describe("purges:", () => {
+    test("a purge holds in every worker when its receipt arrives", async () => {
+      const supervisor = await start();
+      await reported("worker-listening", 2);
+      const [a, b] = [...supervisor.workers.values()].map(worker) as [PageClient, PageClient];
+      const stamp = await b.stamp();
+      expect(await b.check("#a", stamp)).toBe("not-purged");
+      const receipt = await a.purge({ key: "#a", id: "x" });
+      expect(receipt).toMatchObject({ seq: 1, settlesInMs: 0 });
+      expect(await b.check("#a", stamp)).toBe("purged");
+      expect((await a.purges()).purges).toMatchObject([{ seq: 1, settled: true }]);
+    });
+
+    test("a worker that hangs is not counted on: the receipt settles by the lease", async () => {
+      const supervisor = await start();
+      await reported("worker-listening", 2);
+      const [pidOfA, pidOfB] = [...supervisor.workers.values()] as [number, number];
+      process.kill(pidOfB, "SIGSTOP");
+      const awaited = new Promise<void>((resolve) => {
+        confirmationAwaited = resolve;
+      });
+      const purged = worker(pidOfA).purge({ key: "#a" });
+      await awaited;
+      for (const giveUp of giveUpConfirmations) giveUp();
+      expect(await purged).toMatchObject({ seq: 1, settlesInMs: LEASE_MS + 250 });
+      expect((await worker(pidOfA).purges()).purges).toMatchObject([{ settled: false }]);
+      process.kill(pidOfB, "SIGKILL"); // its lease ends with it
+      await reported("worker-died");
+      expect((await worker(pidOfA).purges()).purges).toMatchObject([{ settled: true }]);
+      expect(await worker(pidOfA).purge({ key: "#b" })).toMatchObject({ seq: 2, settlesInMs: 0 });
+    });
+
+    test("a worker that starts after a purge knows of it before it answers anybody", async () => {
+      const supervisor = await start({ workers: 1 });
+      const [pid] = supervisor.workers.values() as unknown as [number];
+      const stamp = await worker(pid).stamp();
+      await worker(pid).purge({ key: "#a" });
+      process.kill(pid, "SIGKILL");
+      await reported("worker-listening", 2);
+      const [next] = supervisor.workers.values();
+      expect(await worker(next!).check("#a", stamp)).toBe("purged");
+    });
+  });
+});
+
+/** Sends a request that is answered later. Resolves when a worker has it. */
+async function hold(address: string): Promise<{ readonly answer: Promise<Who> }> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const answer = ask<Who>(address, "/hold", new Agent({ keepAlive: false }), resolve);
+  answer.catch(() => undefined);
+  await promise;
+  return { answer };
+}
+
+/** Resolves when connections are refused. */
+async function refused(address: string): Promise<void> {
+  for (;;) {
+    const failed = await ask(address, "/who").then(
+      () => null,
+      (cause: NodeJS.ErrnoException) => cause.code,
+    );
+    if (failed === "ECONNREFUSED") return;
+  }
+}

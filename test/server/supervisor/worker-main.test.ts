@@ -1,0 +1,67 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import type { ToWorker } from "../../../server/supervisor/process-messages.ts";
+import { listenLocally } from "../../suite/local-url.ts";
+
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0).reverse()) end();
+});
+
+/** A process for a worker, and what it tells, in order. */
+function startProcess(): { child: ChildProcess; told: string[]; until: (kind: string) => Promise<void> } {
+  const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+  const child = fork(join(import.meta.dirname, "../../../server/supervisor/worker-main.ts"), {
+    serialization: "advanced",
+  });
+  ends.push(() => rmSync(folder, { recursive: true }));
+  ends.push(() => child.kill("SIGKILL"));
+  const told: string[] = [];
+  child.on("message", ({ kind }: { readonly kind: string }) => told.push(kind));
+  const start: ToWorker = {
+    kind: "start",
+    name: "worker-1",
+    program: join(import.meta.dirname, "slow-worker.ts"),
+    settings: null,
+    logs: [],
+    reader: "worker-1",
+    lock: join(folder, "lock"),
+    drainMs: 1_000,
+  };
+  child.send(start);
+  const until = async (kind: string) => {
+    while (!told.includes(kind)) await once(child, "message");
+  };
+  return { child, told, until };
+}
+
+test("a worker that is told to end while it opens its listener closes it after that", async () => {
+  const { child, told, until } = startProcess();
+  await until("started");
+  const server = createServer();
+  const address = await listenLocally(server);
+  ends.push(() => server.close());
+  child.send({ kind: "socket", address, scheme: "http", count: 1 } satisfies ToWorker, server);
+  await until("opens");
+  child.send({ kind: "drain", withinMs: 1_000 } satisfies ToWorker);
+  child.send({ kind: "admitted", site: "" } satisfies ToWorker);
+  await once(child, "exit");
+  expect(told).toEqual(["started", "opens", "opened", "listening", "drains"]);
+});
+
+test("one that is told to end before it has all handles does not listen", async () => {
+  const { child, told, until } = startProcess();
+  await until("started");
+  const server = createServer();
+  const address = await listenLocally(server);
+  ends.push(() => server.close());
+  child.send({ kind: "socket", address, scheme: "http", count: 2 } satisfies ToWorker, server);
+  child.send({ kind: "drain", withinMs: 1_000 } satisfies ToWorker);
+  await once(child, "exit");
+  expect(told).toEqual(["started", "drains"]);
+});

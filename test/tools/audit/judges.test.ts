@@ -1,0 +1,83 @@
+import { describe, expect, test } from "vitest";
+import { busterVerdict } from "../../../tools/audit/from-store.ts";
+import { judgePath } from "../../../tools/audit/judge-path.ts";
+import { provenanceOf } from "../../../tools/audit/provenance.ts";
+import { findingsIn, type Judges, type RecordedCase, recordOf } from "./recorded.ts";
+import { recordedCases } from "./recorded-cases.ts";
+
+const judges: Judges = { judgePath, busterVerdict, provenanceOf };
+
+describe("the judges of an audit, on recorded answers", () => {
+  test.each(recordedCases)("$name", (each) => {
+    expect(findingsIn(judges, each)).toEqual(each.finds.map((wanted) => expect.stringMatching(wanted)));
+  });
+});
+
+describe("where an answer comes from", () => {
+  test.each([
+    [{ "x-cache": "HIT" }, "hit"],
+    [{ "x-cache": "MISS" }, "miss"],
+    [{ "x-cache": "EXPIRED" }, "expired"],
+    [{ "x-cache": "MISS, HIT" }, "hit"],
+    [{ "x-cache": "Miss from cloudfront" }, "miss"],
+    [{ "x-cache": "TCP_REFRESH_HIT from a1-2 (AkamaiGHost)" }, "hit"],
+    [{ "cf-cache-status": "DYNAMIC" }, "miss"],
+    [{ "cf-cache-status": "REVALIDATED" }, "hit"],
+    [{ "cache-status": "tidemark; hit; ttl=30" }, "hit"],
+    [{ "cache-status": "tidemark; fwd=uri-miss; stored" }, "miss"],
+    [{ "cache-status": "origin; hit, cdn; fwd=miss" }, "hit"],
+    [{ "cache-status": "tidemark; fwd=stale; fwd-status=200" }, "expired"],
+    [{ "x-varnish": "32770 3" }, "hit"],
+    [{ "x-varnish": "32770" }, "miss"],
+    [{ "x-cache-hits": "0, 3" }, "hit"],
+    [{ "server-timing": "cdn-cache; desc=HIT, edge; dur=1" }, "hit"],
+    [{ age: "120" }, "hit"],
+    [{ age: "1" }, "unknown"],
+    [{ "x-cache": "MISS", age: "120" }, "hit"],
+    [{ "x-anything": "white chit" }, "unknown"],
+    [{}, "unknown"],
+  ] as const)("%o: %s", (fields, wanted) => {
+    expect(provenanceOf(Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, [text]])))).toBe(wanted);
+  });
+
+  test("an owner's own field tells hits as the owner says", () => {
+    const own = [{ name: "x-served-by-us", text: "store" }];
+    expect(provenanceOf({ "x-served-by-us": ["Store 7"] }, own)).toBe("hit");
+    expect(provenanceOf({ "x-served-by-us": ["origin"] }, own)).toBe("miss");
+  });
+});
+
+describe("whether the buster is in the key", () => {
+  const hit = { "x-cache": "HIT" };
+  const verdict = (each: Partial<RecordedCase>) =>
+    busterVerdict(recordOf({ name: "", finds: [], ...each }, provenanceOf));
+
+  test("a first answer from the store shows that it is not", () => {
+    expect(verdict({ fresh: { s: () => ({ fields: hit }) } })).toBe("dropped");
+    expect(verdict({ fresh: { s: () => ({ fields: { "x-cache": "EXPIRED" } }) } })).toBe("dropped");
+  });
+
+  test("a hit, and no hit for another, show that it is", () => {
+    expect(
+      verdict({
+        shared: [
+          ["s", null],
+          ["s", 0],
+        ],
+      }),
+    ).toBe("own-entry");
+  });
+
+  test("without a hit nothing is shown", () => {
+    expect(verdict({ shared: [["s", null]] })).toBe("nothing-stored");
+    expect(
+      verdict({
+        shared: [
+          ["s", null],
+          ["s", 0],
+        ],
+        onCopies: {},
+      }),
+    ).toBe("nothing-stored");
+  });
+});

@@ -1,0 +1,163 @@
+import { createServer, type IncomingMessage } from "node:http";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readIdentity } from "../../../tools/audit/identity.ts";
+import { applyInputs, changedParameter } from "../../../tools/audit/input.ts";
+import { Prober } from "../../../tools/audit/prober.ts";
+import { endsSession, readTargets, withBuster } from "../../../tools/audit/target.ts";
+import { listenLocally, localUrl } from "../../suite/local-url.ts";
+
+const sources = {
+  file: () => "Authorization: Bearer abc\nX-Device-Id: 7\n",
+  variable: () => "sessionid=abc; theme=dark",
+};
+
+describe("credentials are read", () => {
+  test.each([
+    ["alice=sessionid=abc; theme=dark", { cookie: "sessionid=abc; theme=dark" }],
+    ["alice=Cookie: sessionid=abc", { cookie: "sessionid=abc" }],
+    ["alice=Authorization: Bearer abc", { authorization: "Bearer abc" }],
+    ["alice=@file", { authorization: "Bearer abc", "x-device-id": "7" }],
+    ["alice=env:ALICE", { cookie: "sessionid=abc; theme=dark" }],
+  ])("%s", (text, credentials) => {
+    expect(readIdentity(text, sources)).toEqual({ name: "alice", credentials, canaries: [] });
+  });
+});
+
+describe("pages are read", () => {
+  const site = { edge: new URL("https://edge.example.net"), host: "www.example.com" };
+  const pathsOf = (...lines: readonly string[]) =>
+    readTargets(
+      lines.map((text) => ({ text, place: "here" })),
+      site,
+    ).map(({ method, path }) => `${method} ${path}`);
+
+  test.each([
+    ["/a?b=c#d", "GET /a?b=c"],
+    ["  /a b/ü  ", "GET /a%20b/%C3%BC"],
+    ["HEAD /a", "HEAD /a"],
+    ["https://edge.example.net/a", "GET /a"],
+    ["https://www.example.com/a?b", "GET /a?b"],
+    ["/a//b/../c%2F", "GET /a//b/../c%2F"],
+  ])("%s", (line, target) => {
+    expect(pathsOf(line)).toEqual([target]);
+  });
+
+  test("each once, without comments and empty lines", () => {
+    expect(pathsOf("# all", "/a", "", "/a", "HEAD /a")).toEqual(["GET /a", "HEAD /a"]);
+  });
+
+  test.each([
+    "http://www.example.com/a",
+    "https://example.org/",
+    "https://a:b@www.example.com/",
+    "ftp://www.example.com/",
+    "DELETE /a",
+    "get /a",
+    "a",
+  ])("not %s", (line) => {
+    expect(() => pathsOf(line)).toThrow(/^here/);
+  });
+
+  test("not with control characters", () => {
+    expect(() => pathsOf("/a\u0000b")).toThrow("here: a URL has no control characters");
+  });
+
+  test("those that end sessions are known", () => {
+    const paths = ["/logout", "/log-out/", "/user/sign_out?next=/", "/wp-login.php?action=logout", "/abmelden"];
+    expect(paths.filter((path) => !endsSession({ method: "GET", path }))).toEqual([]);
+    const others = ["/", "/login", "/logouts-explained", "/blog/signoutside"];
+    expect(others.filter((path) => endsSession({ method: "GET", path }))).toEqual([]);
+  });
+});
+
+describe("a request gets its buster and inputs", () => {
+  test("beside the parameters that are there, in place of one with the same name", () => {
+    expect(withBuster("/a", "b", "1")).toBe("/a?b=1");
+    expect(withBuster("/a?x=%2F&y", "b", "1")).toBe("/a?x=%2F&y&b=1");
+    expect(withBuster("/a?b=0&x=1", "b", "1")).toBe("/a?x=1&b=1");
+  });
+
+  test("by kind", () => {
+    const inputs = [
+      { kind: "parameter", name: "page", value: "3" },
+      { kind: "field", name: "x-shop", value: "b" },
+      { kind: "cookie", name: "lang", value: "de" },
+    ] as const;
+    expect(applyInputs("/a?page=2", { cookie: "id=1" }, inputs)).toEqual({
+      path: "/a?page=3",
+      fields: { cookie: "id=1; lang=de", "x-shop": "b" },
+    });
+    expect(changedParameter(["page", "2"]).value).toBe("3");
+    expect(changedParameter(["q", "shoes"]).value).toBe("shoesx");
+  });
+});
+
+describe("the prober", () => {
+  const got: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    got.push(request);
+    if (request.url!.startsWith("/over")) return void request.socket.destroy();
+    const body = `page ${request.url!.match(/buster=(\w+)/)?.[1]}`;
+    const coding = request.url!.startsWith("/gzip") ? "gzip" : request.url!.startsWith("/br") ? "br" : undefined;
+    const encoded = coding === "gzip" ? gzipSync(body) : coding === "br" ? brotliCompressSync(body) : body;
+    response.writeHead(200, [
+      ...(coding ? ["Content-Encoding", coding] : []),
+      ...["Set-Cookie", "a=1", "Set-Cookie", "b=2", "X-Url", request.url!],
+    ]);
+    response.end(encoded);
+  });
+  let prober: Prober;
+
+  beforeAll(async () => {
+    await listenLocally(server);
+    prober = new Prober({
+      edge: new URL(localUrl(server)),
+      host: "www.example.com",
+      buster: "buster",
+      identities: [{ name: "alice", credentials: { cookie: "sessionid=abc" }, canaries: [] }],
+      hitFields: [],
+      perSecond: 1000,
+      timeoutMs: 10_000,
+    });
+  });
+  afterAll(async () => {
+    prober.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const ask = (path: string, who = "stranger") => prober.ask({ method: "GET", path }, who, "0123456789abcdef", []);
+
+  test("sends the public host, and credentials for whom they are alone", async () => {
+    await ask("/a");
+    await ask("/a", "alice");
+    const [stranger, alice] = got.slice(-2);
+    expect(stranger!.headers).toMatchObject({ host: "www.example.com" });
+    expect(stranger!.headers.cookie).toBeUndefined();
+    expect(alice!.headers.cookie).toBe("sessionid=abc");
+  });
+
+  test("compares pages without their coding and without the buster that they repeat", async () => {
+    const answers = [await ask("/plain"), await ask("/gzip"), await ask("/br")];
+    expect(answers.map(({ text }) => text)).toEqual(["page BUSTER", "page BUSTER", "page BUSTER"]);
+    expect(new Set(answers.map(({ digest }) => digest)).size).toBe(1);
+    expect(answers[0]!.fields).toMatchObject({ "set-cookie": ["a=1", "b=2"], "x-url": ["/plain?buster=BUSTER"] });
+  });
+
+  test("refuses other methods", async () => {
+    const before = got.length;
+    const asked = prober.ask({ method: "POST" as "GET", path: "/a" }, "alice", "0123456789abcdef", []);
+    await expect(asked).rejects.toThrow("GET and HEAD alone");
+    expect(got.length).toBe(before);
+  });
+
+  test("tries a connection that was over once more, and then says why there is no answer", async () => {
+    await ask("/a");
+    const before = got.length;
+    await expect(ask("/over")).rejects.toMatchObject({
+      name: "NoAnswerError",
+      message: "the connection was closed",
+    });
+    expect(got.length - before).toBe(2);
+  });
+});

@@ -1,0 +1,211 @@
+import { describe, expect, test } from "vitest";
+import { auditText } from "../../../tools/audit/audit-text.ts";
+import { audited } from "./audited.ts";
+import type { MembersSite } from "./members-site.ts";
+import { type ToyCache, type ToyCacheOptions, toyCache } from "./toy-cache.ts";
+
+const behind = (options?: ToyCacheOptions) => (origin: URL) => toyCache(origin, options);
+const withoutQuery = (url: string) => url.split("?", 1)[0]!;
+
+/** Whether the site was asked by anybody with credentials. */
+function sawCredentials({ seen }: MembersSite): boolean {
+  return seen.some(({ cookie }) => cookie.includes("sessionid"));
+}
+
+describe("the cache-buster", () => {
+  test("is in every request, so that nothing is stored that others find", async () => {
+    let cache: ToyCache | undefined;
+    const { report, site } = await audited(async (origin) => {
+      cache = await toyCache(origin);
+      return cache;
+    });
+    expect(report.verdict).toBe("findings");
+    expect(cache!.keys().length).toBeGreaterThan(50);
+    expect(cache!.keys().filter((key) => !/[?&]tidemark-audit=[0-9a-f]{32}$/.test(key))).toEqual([]);
+    expect(site.seen.filter(({ method }) => method !== "GET")).toEqual([]);
+  });
+
+  test("that is not in the key ends the audit before anybody asks with credentials", async () => {
+    const { report, site } = await audited(behind({ keyOf: withoutQuery }));
+    expect(report).toMatchObject({ verdict: "not-audited", pages: [], findings: [] });
+    expect(report.problems).toEqual([
+      "No page that is stored has the parameter tidemark-audit in its key. Nothing was asked with credentials.",
+    ]);
+    expect(report.notAudited).toContainEqual({
+      path: "/",
+      because: expect.stringMatching(/^is answered from the store for a URL that was never asked for.*--buster$/),
+      dropsBuster: true,
+    });
+    expect(sawCredentials(site)).toBe(false);
+  });
+
+  test("that is not in the key of one page leaves out that page alone", async () => {
+    const keyOf = (url: string) => (url.startsWith("/form") ? withoutQuery(url) : url);
+    const { report, site } = await audited(behind({ keyOf }), { paths: ["/form", "/style.css", "/me.json"] });
+    expect(report.notAudited.map(({ path }) => path)).toEqual(["/form"]);
+    expect(report.pages).toContain("/me.json");
+    expect(site.seen.filter(({ target, cookie }) => target.startsWith("/form") && cookie !== "")).toEqual([]);
+  });
+
+  test("that only a visitor's own page shows not to be in the key says whose page to purge", async () => {
+    const keyOf = (url: string) => (url.startsWith("/account") ? withoutQuery(url) : url);
+    const { report } = await audited(behind({ keyOf }), { paths: ["/style.css", "/account"] });
+    const [page] = report.notAudited;
+    expect(page).toMatchObject({ path: "/account", dropsBuster: true });
+    expect(page!.because).toMatch(/It was (alice|bob)'s request that showed it: purge the page/);
+    expect(report.verdict).toBe("not-audited");
+  });
+
+  test("has another name where the key has no other parameter", async () => {
+    const keyOf = (url: string) => `${withoutQuery(url)} ${new URL(url, "http://edge.invalid").searchParams.get("q")}`;
+    const { report } = await audited(behind({ keyOf }), { paths: ["/style.css", "/me.json?q=a"], buster: "q" });
+    expect(report.findings.map(({ id }) => id)).toEqual(["shared:/me.json?q=a"]);
+    expect(report.notAudited).toEqual([]);
+  });
+
+  test("that a page redirects away is told", async () => {
+    const { report } = await audited(behind(), { paths: ["/style.css", "/canonical"] });
+    expect(report.notAudited).toEqual([
+      {
+        path: "/canonical",
+        because: "redirects to itself without the parameter tidemark-audit: name another with --buster",
+        dropsBuster: false,
+      },
+    ]);
+  });
+
+  test("without a page that is stored for strangers proves nothing, and nobody asks with credentials", async () => {
+    const { report, site } = await audited(behind({ stores: () => false }));
+    expect(report.verdict).toBe("not-audited");
+    expect(report.problems).toEqual([expect.stringContaining("No page was answered from the store")]);
+    expect(sawCredentials(site)).toBe(false);
+  });
+});
+
+describe("a cache that tells no hits", () => {
+  test("is seen through by a page that is never the same twice", async () => {
+    const { report } = await audited(behind({ tells: false }), { paths: ["/", "/account"] });
+    expect(report.findings.map(({ id }) => id).sort()).toEqual([
+      "shared:/",
+      "shared:/account",
+      "stored:private:/account",
+    ]);
+  });
+
+  test("is not audited if no page can show where it comes from", async () => {
+    const { report, site } = await audited(behind({ tells: false }), { paths: ["/style.css", "/me.json"] });
+    expect(report.problems).toEqual([expect.stringContaining("--hit")]);
+    expect(sawCredentials(site)).toBe(false);
+  });
+});
+
+describe("sessions", () => {
+  test("that have ended are told, and nothing is called clean", async () => {
+    const prepare = (site: MembersSite) => {
+      site.letsIn = (name) => name !== "bob";
+    };
+    const { report } = await audited(behind({ stores: (path) => path === "/style.css" }), { prepare });
+    expect(report).toMatchObject({ verdict: "not-audited", findings: [], interrupted: false });
+    expect(report.problems).toEqual([expect.stringMatching(/^bob is answered like a stranger everywhere\./)]);
+  });
+
+  test.each(["/me.json", "/"])("that end during the walk are told, by %s", async (path) => {
+    const prepare = (site: MembersSite) => {
+      // The last page of the list.
+      site.letsIn = () => !site.seen.some(({ target }) => target.startsWith("/news"));
+    };
+    const { report } = await audited(behind({ stores: (each) => each === "/style.css" }), {
+      prepare,
+      paths: ["/style.css", path, "/news"],
+      concurrency: 1,
+    });
+    expect(report.verdict).toBe("not-audited");
+    expect(report.problems).toEqual([
+      `alice's session ended during the walk: ${path} now answers as to a stranger.`,
+      `bob's session ended during the walk: ${path} now answers as to a stranger.`,
+    ]);
+  });
+
+  test("of one account are told", async () => {
+    const identities = (cookie: string) =>
+      ["alice", "bob"].map((name) => ({ name, credentials: { cookie }, canaries: [] }));
+    const list: ReturnType<typeof identities> = [];
+    const { report } = await audited(behind({ stores: (path) => path === "/style.css" }), {
+      prepare: (site) => void list.push(...identities(site.logIn("alice"))),
+      identities: list,
+    });
+    expect(report.problems).toEqual(["alice and bob are answered alike everywhere. Are they one account?"]);
+  });
+
+  test("whose canary is nowhere are told", async () => {
+    const list: { name: string; credentials: Record<string, string>; canaries: string[] }[] = [];
+    const { report } = await audited(behind({ stores: (path) => path === "/style.css" }), {
+      prepare: (site) =>
+        void list.push({
+          name: "alice",
+          credentials: { cookie: site.logIn("alice") },
+          canaries: ["alice@example.org"],
+        }),
+      identities: list,
+    });
+    expect(report.problems).toEqual(["A canary of alice is in none of alice's own answers."]);
+    expect(JSON.stringify(report)).not.toContain("alice@example.org");
+  });
+
+  test("are not ended by the audit", async () => {
+    const { report, site } = await audited(behind(), { paths: ["/style.css", "/me.json", "/logout"] });
+    expect(report.leftOut).toEqual(["/logout"]);
+    expect(site.seen.filter(({ target }) => target.startsWith("/logout"))).toEqual([]);
+  });
+});
+
+test("a page that is asked for by HEAD is compared by its fields", async () => {
+  const targets = [
+    { method: "GET", path: "/style.css" },
+    { method: "HEAD", path: "/me.json" },
+  ] as const;
+  const { report } = await audited(behind(), { targets });
+  expect(report.findings).toMatchObject([
+    {
+      id: "shared:/me.json",
+      evidence: expect.arrayContaining(['of alice: X-Account: "account-of-alice"']),
+    },
+  ]);
+});
+
+describe("a report", () => {
+  test("does not count findings that are accepted, and shows them", async () => {
+    const { report } = await audited(behind(), { paths: ["/style.css", "/me.json"], accepted: ["shared:/me.json"] });
+    expect(report).toMatchObject({ verdict: "clean", findings: [], accepted: [{ id: "shared:/me.json" }] });
+    expect(auditText(report)).toContain("Accepted: shared:/me.json");
+  });
+
+  test("keeps what is done when it is interrupted", async () => {
+    const ending = new AbortController();
+    const { report } = await audited(behind(), {
+      signal: ending.signal,
+      concurrency: 1,
+      progress: ({ findings }) => {
+        if (findings >= 2) ending.abort();
+      },
+    });
+    expect(report).toMatchObject({ verdict: "findings", interrupted: true });
+    expect(report.findings).toHaveLength(2);
+    expect(auditText(report)).toContain("Interrupted:");
+  });
+
+  test("names pages without an answer", async () => {
+    const { report } = await audited(
+      async (origin) => {
+        const cache = await toyCache(origin);
+        await cache[Symbol.asyncDispose]();
+        return { url: cache.url, [Symbol.asyncDispose]: async () => undefined };
+      },
+      { paths: ["/"] },
+    );
+    expect(report).toMatchObject({
+      verdict: "not-audited",
+      notAudited: [{ path: "/", because: "has no answer: the connection was refused" }],
+    });
+  });
+});

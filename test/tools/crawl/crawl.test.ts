@@ -1,0 +1,241 @@
+import { stripVTControlCharacters } from "node:util";
+import { afterEach, describe, expect, test } from "vitest";
+import { crawl } from "../../../tools/crawl/crawl.ts";
+import { crawlChart } from "../../../tools/crawl/crawl-chart.ts";
+import type { CrawlOptions, CrawlProgress } from "../../../tools/crawl/crawl-options.ts";
+import { crawlText } from "../../../tools/crawl/crawl-text.ts";
+import { warm } from "../../../tools/crawl/warm.ts";
+import { warmText } from "../../../tools/crawl/warm-text.ts";
+import { type TimedAnswer, TimedSite, VirtualTime } from "./timed-site.ts";
+
+/** Not as long as any pause, because the virtual time tells the two apart by that. */
+const TIMEOUT_MS = 31_000;
+
+const time = { current: new VirtualTime(TIMEOUT_MS) };
+const sites: TimedSite[] = [];
+afterEach(() => Promise.all(sites.splice(0).map((site) => site.stop())));
+
+/** A site at an address of its own. Without an answer for it, it has no robots.txt. */
+async function siteThat(answer: (target: string, count: number) => TimedAnswer | null) {
+  const counts = new Map<string, number>();
+  const site = new TimedSite(time.current, (target) => {
+    const count = (counts.get(target) ?? 0) + 1;
+    counts.set(target, count);
+    const answered = answer(target, count);
+    return target === "/robots.txt" && answered?.body === undefined ? { status: 404 } : answered;
+  });
+  sites.push(site);
+  return { site, address: await site.start() };
+}
+
+function optionsFor(edge: string, places: readonly string[], rest: Partial<CrawlOptions> = {}): CrawlOptions {
+  return {
+    edge,
+    origin: null,
+    from: null,
+    host: null,
+    places,
+    limit: 1_000,
+    concurrency: 1,
+    perSecond: 10,
+    timeoutMs: TIMEOUT_MS,
+    ignoresRobots: false,
+    signal: new AbortController().signal,
+    standardInput: async () => "",
+    clock: time.current,
+    ...rest,
+  };
+}
+
+const printed = (text: string) => stripVTControlCharacters(text);
+
+describe("what is measured", () => {
+  test("the time to each head, in the table, the sentence and the chart", async () => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const millis: Readonly<Record<string, number>> = { "/a": 100, "/b": 200, "/c": 300, "/d": 1_000 };
+    const edge = await siteThat((target, count) => ({
+      fields: { "x-cache": count === 1 ? "MISS" : "HIT" },
+      ms: count === 1 ? millis[target]! : millis[target]! / 20,
+    }));
+    const origin = await siteThat((target) => ({ ms: millis[target]! - 50 }));
+    const { report } = await crawl(
+      optionsFor(edge.address, ["/a", "/b", "/c", "/d"], { origin: origin.address, ignoresRobots: true }),
+    );
+    expect(printed(crawlText(report)).replaceAll(edge.address, "EDGE").replaceAll(origin.address, "ORIGIN")).toBe(
+      `4 pages of EDGE, asked for twice, and once at ORIGIN
+
+                           COUNT  HIT RATIO  AVERAGE  MEDIAN       P95
+this machine  first pass       4      0.0 %   400 ms  250 ms  1,000 ms
+              second pass      4    100.0 %    20 ms   13 ms     50 ms
+              origin           4          -   350 ms  200 ms    950 ms
+
+From here a page takes 13 ms instead of 200.
+`,
+    );
+    expect(crawlChart(report)).toContain(">From here a page takes 13 ms instead of 200.</text>");
+    expect(origin.site.seen.map(({ target }) => target)).toEqual(["/a", "/b", "/c", "/d"]);
+  });
+
+  test("an edge that is not faster is not said to be", async () => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const { address } = await siteThat(() => ({ ms: 20 }));
+    const { report } = await crawl(optionsFor(address, ["/"]));
+    expect(printed(crawlText(report))).toContain(
+      "From here a page takes 20 ms, and 20 ms in the first pass: the edge does not make it faster.",
+    );
+  });
+
+  test("from simulated regions, with their distances", async () => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    // All regions are on one port here, which tells them apart by nothing but the distance.
+    const port = { number: 0 };
+    const { site, address } = await siteThat((target, count) => {
+      if (target !== "/_tidemark/dev/regions") return { fields: { "x-cache": count === 1 ? "MISS" : "HIT" }, ms: 2 };
+      const at = (region: string, city: string, clientMs: number, originMs: number) => ({
+        region,
+        city,
+        port: port.number,
+        clientMs,
+        originMs,
+      });
+      return { body: JSON.stringify({ regions: [at("nyc", "New York", 10, 2), at("syd", "Sydney", 18, 205)] }) };
+    });
+    port.number = Number(new URL(address).port);
+    const origin = await siteThat(() => ({ ms: 30 }));
+    const { report } = await crawl(optionsFor(address, ["/"], { from: ["nyc", "syd"], origin: origin.address }));
+    expect(printed(crawlText(report))).toMatch(/From Sydney a page takes 20 ms instead of 253\.\n$/);
+    expect(
+      report.places.map(({ city, first, second, origin }) => [city, first.medianMs, second.medianMs, origin!.medianMs]),
+    ).toEqual([
+      ["New York", 12, 12, 42],
+      ["Sydney", 20, 20, 253],
+    ]);
+    expect(report.all.second).toMatchObject({ count: 2, hitRatio: 1, averageMs: 16 });
+    // The origin is asked once, whatever the number of regions.
+    expect(origin.site.seen).toHaveLength(1);
+    expect(site.times).toHaveLength(1 + 4);
+  });
+});
+
+describe("politely", () => {
+  test("no more requests in a second than were allowed", async () => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const { site, address } = await siteThat(() => ({}));
+    await crawl(optionsFor(address, ["/a", "/b", "/c"], { perSecond: 4 }));
+    const [first = 0, ...others] = site.times;
+    expect(others.map((at) => at - first)).toEqual([250, 500, 750, 1_000, 1_250]);
+  });
+
+  test("the Crawl-delay of robots.txt is kept where it is longer", async () => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const { site, address } = await siteThat((target) =>
+      target === "/robots.txt" ? { body: "User-agent: *\nCrawl-delay: 3\n" } : {},
+    );
+    const { report } = await crawl(optionsFor(address, ["/a", "/b"]));
+    const [first = 0, ...others] = site.times;
+    expect(others.map((at) => at - first)).toEqual([3_000, 6_000, 9_000]);
+    expect(printed(crawlText(report))).toContain("robots.txt asks for 3 s between two requests.");
+  });
+
+  test.each([
+    { status: 429, fields: { "retry-after": "30" }, pauseMs: 30_000 },
+    { status: 503, fields: { "retry-after": "Thu, 01 Jan 1970 00:01:00 GMT" }, pauseMs: 60_000 },
+    { status: 429, fields: {}, pauseMs: 5_000 },
+  ])("after $status with $fields it asks again when it may", async ({ status, fields, pauseMs }) => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const { site, address } = await siteThat((target, count) =>
+      target === "/b" && count === 1 ? { status, fields } : { fields: { "x-cache": "HIT" } },
+    );
+    const { report } = await warm(optionsFor(address, ["/a", "/b", "/c"]));
+    const [, b = 0, again, c] = site.times;
+    expect(site.seen.map(({ target }) => target)).toEqual(["/robots.txt", "/a", "/b", "/b", "/c"]);
+    expect([again! - b, c! - b]).toEqual([pauseMs, pauseMs + 100]);
+    expect(report).toMatchObject({ asked: 3, hadBeen: 3, failed: { count: 0 } });
+  });
+
+  test("a 503 without Retry-After is a failure, and is not asked again", async () => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const { site, address } = await siteThat((target) => (target === "/a" ? { status: 503 } : {}));
+    const { report } = await warm(optionsFor(address, ["/a"]));
+    expect(site.times).toHaveLength(1);
+    expect(report.failed.examples).toEqual([{ round: "the edge", path: "/a", because: "it answered 503" }]);
+  });
+
+  test("a page that is told to come back again and again is given up", async () => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const { site, address } = await siteThat((target) =>
+      target === "/a" ? { status: 429, fields: { "retry-after": "1" } } : {},
+    );
+    const { report } = await warm(optionsFor(address, ["/a"]));
+    expect(site.times).toHaveLength(3);
+    expect(report.failed.examples[0]?.because).toBe("it answered 429 3 times");
+  });
+
+  test.each([
+    { seconds: 120, ends: false },
+    { seconds: 121, ends: true },
+  ])("a site that wants to be left alone for $seconds s: that ends the crawl: $ends", async ({ seconds, ends }) => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const { site, address } = await siteThat((target, count) =>
+      target === "/a" && count === 1 ? { status: 429, fields: { "retry-after": String(seconds) } } : {},
+    );
+    const { report } = await warm(optionsFor(address, ["/a", "/b"]));
+    expect(site.seen.filter(({ target }) => target === "/b")).toHaveLength(ends ? 0 : 1);
+    expect(report.endedBecause).toBe(ends ? "it answered 429 and wants to be left alone for 121 s" : null);
+    if (ends) expect(warmText(report)).toContain("The crawl ended early: it answered 429 and wants to be left alone");
+  });
+
+  test("no request that waits for its turn is sent to a site that wants to be left alone", async () => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const { site, address } = await siteThat(() => ({ status: 429, fields: { "retry-after": "3600" } }));
+    const paths = Array.from({ length: 20 }, (_, index) => `/${index}`);
+    const { report } = await crawl(optionsFor(address, paths, { ignoresRobots: true, origin: address }));
+    expect(site.seen.map(({ target }) => target)).toEqual(["/0"]);
+    expect(report).toMatchObject({ interrupted: false, failed: { count: 1 } });
+    expect(report.endedBecause).toBe("it answered 429 and wants to be left alone for 3,600 s");
+  });
+
+  test("an answer that does not come in time is given up, and the others are asked for", async () => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const { address } = await siteThat((target) => {
+      if (target !== "/never") return { fields: { "x-cache": "HIT" } };
+      setImmediate(() => time.current.timeOut());
+      return null;
+    });
+    const { report } = await warm(optionsFor(address, ["/a", "/never", "/b"]));
+    expect(report).toMatchObject({ asked: 3, hadBeen: 2 });
+    expect(report.notStored.because).toEqual({ "no whole answer came within 31 s": 1 });
+  });
+
+  test("no more requests at a time than were allowed", async () => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const { site, address } = await siteThat((target) => (target === "/robots.txt" ? { status: 404 } : null));
+    const ending = new AbortController();
+    const paths = Array.from({ length: 10 }, (_, index) => `/${index}`);
+    const crawling = warm(optionsFor(address, paths, { concurrency: 3, signal: ending.signal }));
+    // None of them is answered; all that may be sent together have arrived when no more come in ten turns of the loop.
+    for (let quiet = 0, before = 0; quiet < 10 || site.times.length < 3; quiet++) {
+      await fetch(`${address}/robots.txt`);
+      if (site.times.length !== before) quiet = 0;
+      before = site.times.length;
+    }
+    ending.abort();
+    const { report } = await crawling;
+    expect(site.times).toHaveLength(3);
+    expect(report).toMatchObject({ interrupted: true, asked: 0, failed: { count: 0 } });
+  });
+
+  test("it tells how far it is", async () => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const { address } = await siteThat((target) => ({ status: target === "/b" ? 500 : 200 }));
+    const told: CrawlProgress[] = [];
+    await crawl(optionsFor(address, ["/a", "/b"], { progress: (progress) => told.push(progress) }));
+    expect(told.map(({ round, done, of, failed }) => `${round}: ${done} of ${of}, ${failed}`)).toEqual([
+      "null: 0 of 0, 0",
+      "first pass: 1 of 2, 0",
+      "first pass: 2 of 2, 1",
+      "second pass: 1 of 2, 0",
+      "second pass: 2 of 2, 1",
+    ]);
+  });
+});

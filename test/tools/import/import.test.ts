@@ -1,0 +1,533 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { configText } from "../../../tools/import/config-text.ts";
+import { importFile } from "../../../tools/import/import-file.ts";
+import { type ImportedSite, siteOf } from "../../../tools/import/imported-site.ts";
+import { regexPatterns } from "../../../tools/import/nginx/path-patterns.ts";
+import { compileSite } from "../../../worker/site/site.ts";
+import { evaluateSite } from "../../docs/site-blocks.ts";
+import { run } from "../../packed/installed-package.ts";
+import { FOLDER } from "./comparison.ts";
+import { CONFIGURATIONS } from "./configurations.ts";
+
+const CLI = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
+const NO_FLAGS = { origin: null, host: null, server: null, root: null };
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tidemark-import-"));
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function put(file: string, text: string): string {
+  const path = join(folder, file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+}
+
+/** The site of a server with these locations, or of a VCL. */
+const imported = (text: string, file = "nginx.conf", flags = {}): Promise<ImportedSite> =>
+  importFile(put(file, text), { ...NO_FLAGS, ...flags });
+
+const server = (body: string) => `http {\nserver {\nserver_name www.example.com;\n${body}\n}\n}\n`;
+const CACHED = "proxy_pass http://10.0.0.1; proxy_cache c;";
+
+describe("what is written", () => {
+  test.each([...CONFIGURATIONS, { name: "varnish", server: undefined }])(
+    "from $name is a config that the site's parser accepts, with each line that it came from",
+    async ({ name, server = null }) => {
+      const file = name === "varnish" ? "default.vcl" : "nginx.conf";
+      const host = name === "varnish" ? "www.example.com" : null;
+      const site = await importFile(join(FOLDER, name, file), { ...NO_FLAGS, host, server });
+      const text = configText(site);
+      expect(await evaluateSite(text)).toEqual(siteOf(site));
+      expect(compileSite(siteOf(site), {}).namesHosts).toBe(true);
+      const places = [...text.matchAll(/^ +\/\/ (\S+):(\d+): (\S+)/gm)];
+      expect(places.length).toBeGreaterThan(4);
+      for (const [, from, line, word] of places) {
+        const lines = readFileSync(join(FOLDER, name, from!), "utf8").split("\n");
+        expect(lines[Number(line) - 1]).toContain(word!.replace(/["'].*$/, ""));
+      }
+    },
+  );
+
+  test("runs nothing that stands in the file", async () => {
+    const evil = 'proxy_set_header X-Evil "a\\n*/ globalThis.wasRun = true; /*";';
+    const text = configText(await imported(server(`location / { ${CACHED} ${evil} }`)));
+    await evaluateSite(text);
+    expect(globalThis).not.toHaveProperty("wasRun");
+    expect(text).toContain("wasRun");
+  });
+});
+
+describe("an expression of a location", () => {
+  const PATHS = [
+    "/",
+    "/a",
+    "/a/b.jpg",
+    "/b.JPG",
+    "/blog/12",
+    "/blog/12/edit",
+    "/blog/x",
+    "/wp-login.php",
+    "/x/wp-admin/y",
+    "/ab",
+    "/b/a",
+    "/caf%C3%A9",
+    "/a-b_c",
+    "/api/v1.0/",
+    "/de/account",
+    "/a/last",
+  ];
+
+  test.each([
+    "\\.(jpg|png)$",
+    "^/blog/\\d+$",
+    "^/blog/\\d{1,2}",
+    "^/(?:de|fr)/account",
+    "/wp-admin/|/wp-.*\\.php",
+    "(^/a|last$)",
+    "^/a(?:/|$)",
+    "[^/]+/b",
+    "b",
+    "/a",
+    "^/[a-c_-]+$",
+    "^/api/v1\\.0/$",
+    "a.*b",
+    "^",
+    "^/a/?$",
+    "(?<name>b)\\.jpg",
+    "^/.*/.*",
+    "x?",
+  ])("%s matches the same paths as a route", (regex) => {
+    for (const ignoreCase of [false, true]) {
+      for (const prefix of [null, "/a", "/blog/"]) {
+        const found = regexPatterns(regex, { ignoreCase, prefix });
+        if (found.kind !== "patterns") throw new Error(`unsupported: ${found.construct}`);
+        const patterns = found.patterns.map((pathname) => new URLPattern({ pathname }));
+        const plain = new RegExp(regex, ignoreCase ? "i" : "");
+        const wanted = PATHS.filter((path) => plain.test(path) && path.startsWith(prefix ?? ""));
+        const matched = PATHS.filter((path) => patterns.some((pattern) => pattern.test({ pathname: path })));
+        expect({ ignoreCase, prefix, matched }).toEqual({ ignoreCase, prefix, matched: wanted });
+      }
+    }
+  });
+
+  test("matches what stands decoded in it as URLs have it", () => {
+    const found = regexPatterns("^/café\\.html$", { ignoreCase: false, prefix: null });
+    expect(found).toEqual({ kind: "patterns", patterns: ["/caf%C3%A9.html"] });
+  });
+
+  test.each(["(a)\\1", "(?i)a", "a++", "(?>a)", "[[:alpha:]]", "\\p{L}", "\\K"])(
+    "%s is more than a pattern can say",
+    (regex) => {
+      expect(regexPatterns(regex, { ignoreCase: false, prefix: null }).kind).toBe("unsupported");
+    },
+  );
+});
+
+describe("in doubt nothing is stored", () => {
+  const passes = ({ routes }: ImportedSite) => routes.every(({ value }) => value.pass === true);
+
+  test.each([
+    ["an expression that no pattern can say", server(`location ~ (a)\\1 { ${CACHED} }`)],
+    ["a key by something that is not the edge's", server(`location / { ${CACHED} proxy_cache_key $uri$remote_addr; }`)],
+    ["a condition that the import cannot read", server(`location / { ${CACHED} proxy_no_cache $lua_says; }`)],
+    [
+      "a condition on the query within the path",
+      server(`set $s 0; if ($request_uri ~ "\\?preview") { set $s 1; }\nlocation / { ${CACHED} proxy_no_cache $s; }`),
+    ],
+  ])("nginx: %s", async (_, text) => expect(passes(await imported(text))).toBe(true));
+
+  const vcl = (receive: string, response = "") =>
+    `vcl 4.1; backend b { .host = "10.0.0.1"; } sub vcl_recv { ${receive} } sub vcl_backend_response { ${response} }`;
+
+  test.each([
+    ["a pass by something else", vcl("if (client.ip ~ office) { return(pass); }")],
+    ["a pass by two conditions", vcl('if (req.url ~ "^/a" && req.http.X-A ~ "b") { return (pass); }')],
+    ["a pass within a condition", vcl('if (req.http.X-A) { if (req.url ~ "^/a") { return (pass); } }')],
+    ["a sub that is not there", vcl("call elsewhere;")],
+    [
+      "answers that are not stored by a condition of their own",
+      vcl("", "if (beresp.http.X-A) { set beresp.uncacheable = true; }"),
+    ],
+  ])("VCL: %s", async (_, text) =>
+    expect(passes(await imported(text, "default.vcl", { host: "www.example.com" }))).toBe(true),
+  );
+
+  test("a VCL without doubt stores", async () => {
+    const text = vcl('if (req.url ~ "^/a") { return (pass); }', "set beresp.ttl = 1h;");
+    expect(siteOf(await imported(text, "default.vcl")).routes).toEqual([
+      { match: "/a*", pass: true },
+      { match: "/*", ttl: "1h" },
+    ]);
+  });
+
+  test("a VCL may have fractions of hours", async () => {
+    const text = vcl('if (req.url ~ "^/a") { return (pass); }', "set beresp.ttl = 1.5h;");
+    expect(siteOf(await imported(text, "default.vcl")).routes).toContainEqual({ match: "/*", ttl: "90m" });
+  });
+});
+
+describe("a file that cannot be imported is refused with its place", () => {
+  test.each([
+    [
+      "a missing semicolon",
+      server(`location / { ${CACHED}\nproxy_cache_valid 200 1h }`),
+      /^nginx\.conf:5: .*"proxy_cache_valid"/,
+    ],
+    [
+      "a block that is not closed",
+      `http {\nserver {\nlocation / { ${CACHED} }\n`,
+      /^nginx\.conf:2: the block of "server" is not closed/,
+    ],
+    ["a brace too many", `${server(`location / { ${CACHED} }`)}\n}\n`, /^nginx\.conf:\d+: there is a "}" too many/],
+    [
+      "an include that is not there",
+      server("include missing.conf;"),
+      /^nginx\.conf:4: there is no file .*missing\.conf/,
+    ],
+    [
+      "a time that is none",
+      server(`location / { ${CACHED} proxy_cache_valid 200 soon; }`),
+      /^nginx\.conf:4: "soon" is not a time/,
+    ],
+    [
+      "a time of browsers that is none",
+      server(`location / { ${CACHED} expires 1.5h; }`),
+      /^nginx\.conf:4: "1\.5h" is not a time/,
+    ],
+    [
+      "a time to wait that is none",
+      server(`location / { ${CACHED} proxy_read_timeout soon; }`),
+      /^nginx\.conf:4: "soon" is not a time/,
+    ],
+    ["no cache", server("location / { proxy_pass http://10.0.0.1; }"), /no location has a cache/],
+    [
+      "an origin made of variables",
+      server("location / { proxy_pass http://$backend; proxy_cache c; }"),
+      /^nginx\.conf:4: .*--origin/,
+    ],
+    [
+      "an origin that is the site itself",
+      server("location / { proxy_pass http://www.example.com; proxy_cache c; }"),
+      /address of the site itself/,
+    ],
+    [
+      "uwsgi",
+      server("location / { uwsgi_pass unix:/run/app.sock; uwsgi_cache c; }"),
+      /^nginx\.conf:4: .*speaks uwsgi.*--origin/,
+    ],
+  ])("%s", async (_, text, message) => {
+    await expect(imported(text)).rejects.toThrow(message);
+  });
+
+  test("two servers with a cache, until one is named", async () => {
+    const two = ["a.example.com", "b.example.com"].map(
+      (name) => `server { server_name ${name}; location / { ${CACHED} } }`,
+    );
+    const text = `http {\n${two.join("\n")}\n}`;
+    await expect(imported(text)).rejects.toThrow(/2 servers.*--server.*nginx\.conf:2 \(a\.example\.com\)/);
+    expect(siteOf(await imported(text, "nginx.conf", { server: "b.example.com" })).hosts).toEqual(["b.example.com"]);
+  });
+
+  test("a file that includes itself", async () => {
+    await expect(imported("include nginx.conf;")).rejects.toThrow(
+      /nginx\.conf:1: files include each other more than 16 deep/,
+    );
+  });
+});
+
+describe("comments", () => {
+  const site = (text: string) => imported(text).then((each) => ({ ...each, ...siteOf(each) }));
+
+  test.each([
+    ["after a directive", "proxy_cache_valid 200 1h; #one hour\nproxy_no_cache $cookie_sid;"],
+    ["between a directive and its value", "proxy_cache_valid #one hour\n200 1h; proxy_no_cache #it's {\n$cookie_sid;"],
+    ["indented by a tab", "proxy_cache_valid 200 1h;\n\t#one hour; {\n\tproxy_no_cache $cookie_sid;"],
+    ["without a space before it", "proxy_cache_valid 200 1h;#one hour\nproxy_no_cache $cookie_sid;#}"],
+  ])("a comment %s takes nothing with it", async (_, lines) => {
+    const { routes, differences } = await site(server(`location / { ${CACHED} ${lines}\n}`));
+    expect(routes).toEqual([{ match: "/*", defaultTtl: { 200: "1h" }, bypass: { cookies: ["sid"] } }]);
+    expect(differences.filter(({ kind }) => kind === "dropped")).toEqual([]);
+  });
+
+  test("a deny behind a comment is told", async () => {
+    const { differences } = await imported(server(`location / { ${CACHED}\n\t#staff alone\n\tdeny all; }`));
+    expect(differences).toContainEqual(
+      expect.objectContaining({ kind: "access", source: { place: "nginx.conf:6", text: "deny all" } }),
+    );
+  });
+
+  test("a site of Debian that is commented out", async () => {
+    const text = `server {\n\tserver_name a.example.com;\n\tlocation / { ${CACHED} }
+\t# pass PHP scripts to FastCGI server
+\t#
+\t#location ~ \\.php$ {
+\t#\tinclude snippets/fastcgi-php.conf;
+\t#
+\t#\t# With php-fpm (or other unix sockets):
+\t#\tfastcgi_pass unix:/run/php/php7.4-fpm.sock;
+\t#}
+\t# deny access to .htaccess files, if Apache's document root
+\t#location ~ /\\.ht {
+\t#\tdeny all;
+\t#}
+}
+#server {
+#\tlisten 80;
+#}`;
+    const { hosts, routes, differences } = await site(text);
+    expect({ hosts, routes }).toEqual({ hosts: ["a.example.com"], routes: [{ match: "/*" }] });
+    expect(differences.filter(({ source, kind }) => source !== null && kind !== "safer")).toEqual([]);
+  });
+
+  test("a # within a word or in quotes is none", async () => {
+    const fields = `proxy_set_header X-A a#b; proxy_set_header X-B "c #d"; proxy_set_header X-C 'e' ;`;
+    expect(await site(server(`location / { ${CACHED} ${fields} }`))).toMatchObject({
+      originFields: { "X-A": "a#b", "X-B": "c #d", "X-C": "e" },
+    });
+  });
+
+  test("a # in a block of Lua is its operator for a length", async () => {
+    const lua = "access_by_lua_block { local t = {}; if #t == 0 then t[1] = {} end return #t }";
+    const { differences } = await imported(server(`${lua}\nlocation / { ${CACHED} deny all; }`));
+    const told = differences.flatMap(({ source }) => (source === null ? [] : [source.text]));
+    expect(told).toEqual([expect.stringContaining("access_by_lua_block"), "deny all"]);
+  });
+});
+
+describe("a block of Lua", () => {
+  const told = ({ differences }: ImportedSite) =>
+    differences.flatMap(({ source, why }) => (source === null ? [] : [`${source.place} ${source.text}: ${why}`]));
+  const NOT_CARRIED = "Code is not carried over.";
+
+  test.each([
+    ["a variable that it sets", "set_by_lua_block $x { return ngx.now() }", "set_by_lua_block $x"],
+    ["a brace in a string", `log_by_lua_block { f("}", '{', "}\\"", '\\\\') }`, "log_by_lua_block"],
+    ["a brace in a comment", "log_by_lua_block { f() -- it's }\n}", "log_by_lua_block"],
+    ["a brace in a long string", "log_by_lua_block { f([[}]], [==[ ]] } ]=] ]==]) }", "log_by_lua_block"],
+    ["a brace in a long comment", "log_by_lua_block { --[[ } \n } ]] f() --[=[ ]] } ]=] }", "log_by_lua_block"],
+    ["an odd quote in a comment", `log_by_lua_block { f() -- don't "\n }`, "log_by_lua_block"],
+    ["tables in tables", "log_by_lua_block { local t = {{}, {1, {2}}} }", "log_by_lua_block"],
+  ])("with %s is read over and reported at its line", async (_, lua, text) => {
+    const site = await imported(server(`${lua}\nlocation / { ${CACHED} deny all; }`));
+    const after = 4 + lua.split("\n").length;
+    expect(told(site)).toEqual([
+      `nginx.conf:4 ${text}: ${NOT_CARRIED}`,
+      expect.stringContaining(`nginx.conf:${after} deny all: `),
+    ]);
+    expect(site.routes.map(({ value }) => value)).toEqual([{ match: "/*" }]);
+  });
+
+  test("may end right before the brace that closes its location", async () => {
+    const site = await imported(server(`location /lua { content_by_lua_block { f() }}\nlocation / { ${CACHED} }`));
+    expect(told(site)).toEqual([`nginx.conf:4 content_by_lua_block: ${NOT_CARRIED}`]);
+    expect(site.routes.map(({ value }) => value.match)).toEqual(["/lua*", "/*"]);
+  });
+
+  test.each(["{ f({ }", "{ f([[ }) }", "{ f() -- }"])("that nothing ends is an error: %s", async (lua) => {
+    await expect(imported(`http {\nset_by_lua_block $x\n${lua}`)).rejects.toThrow(
+      'nginx.conf:3: the Lua of "set_by_lua_block" is not closed by "}"',
+    );
+  });
+
+  test.each([
+    ["and another line sets first", "set $skip 0;\nset_by_lua_block $skip { return 1 }"],
+    ["in an if", "set $skip 0;\nif ($arg_a) { set_by_lua $skip 'return 1'; }"],
+    ["from a file", "set $skip 0;\nset_by_lua_file $skip skip.lua;"],
+  ])("whose variable decides what is stored, %s, leaves nothing stored", async (_, lua) => {
+    const site = await imported(
+      server(`${lua}\nlocation / { ${CACHED} proxy_cache_bypass $skip; proxy_no_cache $skip; }`),
+    );
+    expect(site.routes.map(({ value }) => value)).toEqual([{ match: "/*", pass: true }]);
+  });
+
+  const BALANCED = `http {\nupstream app {\nserver 0.0.0.1;\nbalancer_by_lua_block { }\n}\nserver {
+    server_name www.example.com;\nlocation / { proxy_pass http://app; proxy_cache c; }\n}\n}\n`;
+
+  test("that chooses the server leaves the origin to be named", async () => {
+    await expect(imported(BALANCED)).rejects.toThrow(
+      "nginx.conf:4: balancer_by_lua_block chooses the server: name the site's address with --origin",
+    );
+    const site = await imported(BALANCED, "nginx.conf", { origin: "http://10.0.0.1" });
+    expect(told(site)).toEqual([`nginx.conf:4 balancer_by_lua_block: ${NOT_CARRIED}`]);
+  });
+});
+
+test.each(["gzip on", "brotli on", "zstd on"])("%s leads to the server's own compression", async (line) => {
+  const { differences } = await imported(server(`${line};\nlocation / { ${CACHED} }`));
+  expect(differences.find(({ source }) => source?.text === line)).toMatchObject({
+    kind: "dropped",
+    why: expect.stringMatching(/tidemark serve.*with compression: \{\}.*docs\/server\.md/),
+  });
+});
+
+describe("a site on a Unix socket", () => {
+  const SOCKET = "upstream app { server unix:/run/gunicorn.sock fail_timeout=0; }";
+  const location = (pass: string) => `location / { ${pass}; proxy_cache c; proxy_cache_valid 200 1h; }`;
+  const ROUTES = [{ match: "/*", defaultTtl: { 200: "1h" } }];
+
+  test.each([
+    ["of an upstream", `http { ${SOCKET}\nserver { ${location("proxy_pass http://app")} } }`],
+    ["by itself", server(location("proxy_pass http://unix:/run/gunicorn.sock"))],
+    ["with a path", server(location("proxy_pass http://unix:/run/gunicorn.sock:/"))],
+  ])("%s has its rules, and its address is for tidemark serve", async (_, text) => {
+    const site = await imported(text);
+    expect(site.origin.value).toBe("unix:/run/gunicorn.sock");
+    expect(siteOf(site)).toMatchObject({ origin: "http://unix-socket.invalid", routes: ROUTES });
+    expect(await evaluateSite(configText(site))).toEqual(siteOf(site));
+    expect(configText(site)).toContain("--origin unix:/run/gunicorn.sock");
+    expect(compileSite(siteOf(site), {}).namesHosts).toBe(site.hosts !== null);
+  });
+
+  test("has the path of another location told, as behind an address", async () => {
+    const { differences } = await imported(server(location("proxy_pass http://unix:/run/gunicorn.sock:/app/")));
+    expect(differences).toContainEqual(
+      expect.objectContaining({ kind: "dropped", why: expect.stringContaining("not for one below /app/") }),
+    );
+  });
+
+  test.each([
+    ["TLS", "proxy_pass https://unix:/run/app.sock"],
+    ["a relative path", "proxy_pass http://unix:app.sock"],
+    ["a path that a shell would not leave alone", "proxy_pass 'http://unix:/run/$(id).sock'"],
+  ])("with %s is refused", async (_, pass) => {
+    await expect(imported(server(location(pass)))).rejects.toThrow(/^nginx\.conf:4: .*--origin/);
+  });
+});
+
+describe("try_files", () => {
+  const PHP = "location ~ \\.php$ { fastcgi_pass 127.0.0.1:9000; fastcgi_cache c; fastcgi_cache_valid 200 1h; }";
+
+  test("what is no file has the rules of the location that it falls back to", async () => {
+    const text = server(`location / { try_files $uri $uri/ /index.php?$args; }\n${PHP}`);
+    const { routes } = siteOf(await imported(text, "nginx.conf", { origin: "http://127.0.0.1:8080" }));
+    expect(routes).toEqual([
+      { match: "/*.php", defaultTtl: { 200: "1h" } },
+      { match: "/*", defaultTtl: { 200: "1h" } },
+    ]);
+  });
+
+  test("files alone are not stored", async () => {
+    const text = server(`location / { try_files $uri =404; }\n${PHP}`);
+    const { routes } = siteOf(await imported(text, "nginx.conf", { origin: "http://127.0.0.1:8080" }));
+    expect(routes).toEqual([
+      { match: "/*.php", defaultTtl: { 200: "1h" } },
+      { match: "/*", pass: true },
+    ]);
+  });
+});
+
+describe("includes", () => {
+  test("absolute paths are below --root, and a pattern takes its files in order", async () => {
+    put("etc/nginx/conf.d/b.conf", "proxy_cache_valid 200 2m;");
+    put("etc/nginx/conf.d/a.conf", "proxy_set_header X-A a;");
+    put("etc/nginx/conf.d/.hidden.conf", "broken");
+    const text = `http { include /etc/nginx/conf.d/*.conf; include mime.types; ${server(`location / { ${CACHED} }`).slice("http {".length)}`;
+    const site = await imported(text, "etc/nginx/nginx.conf", { root: folder });
+    expect(site.files).toEqual(["nginx.conf", "conf.d/a.conf", "conf.d/b.conf"]);
+    expect(siteOf(site)).toMatchObject({
+      originFields: { "X-A": "a" },
+      routes: [{ match: "/*", defaultTtl: { 200: "2m" } }],
+    });
+  });
+});
+
+describe("the command", () => {
+  const command = (...args: string[]) => run(process.execPath, [CLI, ...args], { cwd: folder });
+  const CONF = server(`location / { ${CACHED} proxy_cache_valid 200 1h; }\nlocation /x { deny all; }`);
+
+  test("writes the config, and never replaces one without --force", async () => {
+    put("nginx.conf", CONF);
+    expect(await command("import", "nginx.conf")).toMatchObject({
+      exit: 0,
+      stdout: expect.stringMatching(/nginx\.conf:5: deny all: .*written {4}tidemark\.config\.ts/s),
+    });
+    put("tidemark.config.ts", "// mine");
+    expect(await command("import", "nginx.conf")).toMatchObject({
+      exit: 1,
+      stderr: expect.stringContaining("tidemark.config.ts is there already"),
+    });
+    expect(readFileSync(join(folder, "tidemark.config.ts"), "utf8")).toBe("// mine");
+    expect(await command("import", "nginx.conf", "--force")).toMatchObject({ exit: 0 });
+    expect(readFileSync(join(folder, "tidemark.config.ts"), "utf8")).toContain("defineSite");
+    expect(readdirSync(folder).sort()).toEqual(["nginx.conf", "tidemark.config.ts"]);
+  });
+
+  test("--json prints one object, and writes nothing", async () => {
+    put("nginx.conf", CONF);
+    const { exit, stdout } = await command("import", "nginx.conf", "--json");
+    expect(exit).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: false,
+      files: ["nginx.conf"],
+      site: { origin: "http://10.0.0.1", hosts: ["www.example.com"] },
+      differences: expect.arrayContaining([
+        expect.objectContaining({ kind: "access", source: { place: "nginx.conf:5", text: "deny all" } }),
+      ]),
+    });
+    expect(readdirSync(folder)).toEqual(["nginx.conf"]);
+  });
+
+  test.each([
+    { args: ["import", "none.conf"], exit: 1, words: "there is no file none.conf" },
+    { args: ["import", "."], exit: 1, words: "is a folder" },
+    { args: ["import", "nginx.conf", "--strict"], exit: 1, words: "kept visitors out" },
+    { args: ["import"], exit: 2, words: "missing required argument" },
+    { args: ["import", "nginx.conf", "--origin", "http://a/b"], exit: 2, words: "is not an address" },
+    { args: ["import", "nginx.conf", "--outt", "x"], exit: 2, words: "unknown option" },
+    { args: ["import", "nginx.conf", "--out", "none/x.ts"], exit: 1, words: "none/x.ts cannot be written" },
+    { args: ["init", "--import", "none.conf"], exit: 2, words: "there is no file none.conf" },
+    {
+      args: ["init", "--import", "nginx.conf", "--pass", "/a"],
+      exit: 2,
+      words: "--pass is for a project without --import",
+    },
+  ])("$args ends with $exit, writes nothing and says $words", async ({ args, exit, words }) => {
+    put("nginx.conf", CONF);
+    expect(await command(...args)).toMatchObject({ exit, stderr: expect.stringContaining(words) });
+    expect(readdirSync(folder)).toEqual(["nginx.conf"]);
+  });
+
+  test.each([
+    { pass: "proxy_pass http://unix:/run/app.sock", flags: [], socket: "/run/app.sock" },
+    { pass: "uwsgi_pass unix:/run/uwsgi.sock", flags: ["--origin", "unix:///run/app.sock"], socket: "/run/app.sock" },
+    { pass: "proxy_pass http://10.0.0.1", flags: ["--origin", "unix:/run/b-1.sock"], socket: "/run/b-1.sock" },
+  ])("a socket ($pass, $flags) is named to tidemark serve, which takes it", async ({ pass, flags, socket }) => {
+    put("nginx.conf", server(`location / { ${pass}; ${pass.split("_")[0]}_cache c; }`));
+    const written = await command("import", "nginx.conf", ...flags);
+    expect(written).toMatchObject({ exit: 0, stdout: expect.stringContaining(`serve --origin unix:${socket}\n`) });
+    const checked = await command("serve", "--origin", `unix:${socket}`, "--check");
+    expect(checked).toMatchObject({ exit: 0, stdout: expect.stringContaining("The settings are valid") });
+  });
+
+  test("tidemark init --import writes no worker for a socket", async () => {
+    put("nginx.conf", server("location / { proxy_pass http://unix:/run/app.sock; proxy_cache c; }"));
+    expect(await command("init", "--import", "nginx.conf")).toMatchObject({
+      exit: 2,
+      stderr: expect.stringMatching(/no worker reaches the socket unix:\/run\/app\.sock.*--origin/),
+    });
+    expect(readdirSync(folder)).toEqual(["nginx.conf"]);
+  });
+
+  test("tidemark init --import makes a project of it", async () => {
+    put("nginx.conf", CONF);
+    expect(await command("init", "--import", "nginx.conf")).toMatchObject({
+      exit: 0,
+      stdout: expect.stringContaining("Kept visitors out"),
+    });
+    expect(readFileSync(join(folder, "tidemark.config.ts"), "utf8")).toContain(
+      "nginx.conf:4: proxy_cache_valid 200 1h",
+    );
+    expect(readFileSync(join(folder, "wrangler.toml"), "utf8")).toContain("www.example.com");
+    const again = await command("init", "--import", "nginx.conf");
+    expect(again).toMatchObject({ exit: 2, stderr: expect.stringContaining("tidemark.config.ts is there already") });
+  });
+});

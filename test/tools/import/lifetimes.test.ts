@@ -1,0 +1,54 @@
+import { describe, expect, test } from "vitest";
+import { importLifetimes } from "../../../tools/import/nginx/lifetimes.ts";
+import { effectiveCacheControl } from "../../../worker/rules/directives/targeted-fields.ts";
+import { freshnessLifetime } from "../../../worker/rules/freshness/freshness-lifetime.ts";
+import { isStorableStatus } from "../../../worker/rules/storing/storable-status.ts";
+
+const FINAL_STATUSES = Array.from({ length: 400 }, (_, index) => 200 + index);
+
+/** Answers to requests that nginx does not send: for changes to a copy, and for whether its copy is still valid. */
+const NOT_ASKED_FOR = [226, 304];
+
+describe("an import from nginx keeps to the edge's rules", () => {
+  test("it leaves out the statuses that are never stored, and no others", () => {
+    const never = FINAL_STATUSES.filter((status) => !isStorableStatus(status) && !NOT_ASKED_FOR.includes(status));
+    expect(importLifetimes([line("any", "10m")], false).leftOutStatuses).toEqual(never);
+    for (const status of FINAL_STATUSES) {
+      const { leftOutStatuses } = importLifetimes([line(String(status), "10m")], false);
+      expect([status, leftOutStatuses]).toEqual([status, never.includes(status) ? [status] : []]);
+    }
+  });
+
+  test("what it stores for every status may be stored", () => {
+    const { lifetimes } = importLifetimes([line("any", "10m")], false);
+    const statuses = Object.keys(lifetimes.defaultTtl as object).map(Number);
+    expect(statuses).toEqual(expect.arrayContaining([200, 404, 503]));
+    expect(statuses.filter((status) => !isStorableStatus(status))).toEqual([]);
+  });
+
+  test("a route's ttl stands for the statuses that obey it, and for no others", () => {
+    const obey = FINAL_STATUSES.filter(obeysTtl);
+    const words = (statuses: readonly number[]) => [line(...statuses.map(String), "10m")];
+    expect(importLifetimes(words(obey), true).lifetimes).toEqual({ ttl: "10m" });
+    for (const status of obey) {
+      const others = obey.filter((each) => each !== status);
+      expect([status, importLifetimes(words(others), true).lifetimes.ttl]).toEqual([status, undefined]);
+    }
+    for (const status of FINAL_STATUSES.filter((each) => !obeysTtl(each) && isStorableStatus(each))) {
+      const { lifetimes } = importLifetimes(words([...obey, status]), true);
+      expect(lifetimes).toEqual({ ttl: "10m", defaultTtl: { [status]: "10m" } });
+    }
+  });
+});
+
+function line(...args: string[]) {
+  return { name: "proxy_cache_valid", args, block: null, source: { place: "nginx.conf:1", text: args.join(" ") } };
+}
+
+function obeysTtl(status: number): boolean {
+  const field = () => null;
+  const rules = { ttlSeconds: 600, heuristic: null };
+  return (
+    freshnessLifetime({ status, receivedAt: 0, field }, effectiveCacheControl(field, []), rules).source === "route"
+  );
+}

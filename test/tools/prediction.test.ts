@@ -1,0 +1,207 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DEFAULT_SETTINGS, TrafficAnalysis } from "../../tools/counting/traffic-analysis.ts";
+import { LoggedRequest } from "../../tools/logs/logged-request.ts";
+import { ReplayedEdge } from "../../tools/replay/replayed-edge.ts";
+import type { AccessReport } from "../../tools/report/access-report.ts";
+import { analyseLogs } from "../../tools/report/analyse-logs.ts";
+import { makeReport } from "../../tools/report/make-report.ts";
+import { compileSite, type Site } from "../../worker/site/site.ts";
+import { evaluateSite } from "../docs/site-blocks.ts";
+import {
+  combinedLine,
+  type GeneratedRequest,
+  generatedLog,
+  generatedRequests,
+  jsonLine,
+  type TrafficSettings,
+} from "./generated-log.ts";
+
+const MIB = 1024 ** 2;
+const NOTHING_ELSE = {
+  files: ["access.log"],
+  counts: { bytes: 0, lines: 0, broken: 0, examples: [], cutOff: [] },
+  interrupted: false,
+};
+
+/** A request as a reader would fill it. */
+function logged({ agent, ...request }: GeneratedRequest, into: LoggedRequest): LoggedRequest {
+  into.clear();
+  return Object.assign(into, {
+    ...request,
+    userAgent: agent,
+    target: encodeURI(request.target).replaceAll("%25", "%"),
+  });
+}
+
+/** The report of generated traffic, and what the edge itself makes of it with the config that the report writes. */
+async function predictAndReplay(traffic: TrafficSettings, settings = {}, memoryBytes: number | null = null) {
+  const analysis = new TrafficAnalysis({ ...DEFAULT_SETTINGS, ...settings });
+  const request = new LoggedRequest();
+  for (const each of generatedRequests(traffic)) analysis.take(logged(each, request));
+  const report = makeReport(analysis, NOTHING_ELSE);
+  let edge: ReplayedEdge | undefined;
+  const site = await siteOf(report);
+  for (const each of generatedRequests(traffic)) {
+    edge ??= new ReplayedEdge({ site, startAt: each.at, cacheControl: null, memoryBytes });
+    await edge.play(logged(each, request));
+  }
+  return { report, replay: edge!.counts };
+}
+
+async function siteOf({ config }: AccessReport): Promise<Site> {
+  return compileSite(await evaluateSite(config), { hosts: null });
+}
+
+/** In points. */
+function apart(a: number, b: number): number {
+  return Math.abs(a - b) * 100;
+}
+
+describe("the predicted hit ratio", () => {
+  test.each([
+    { lifetimeSeconds: 600, seed: 1 },
+    { lifetimeSeconds: 86_400, seed: 2 },
+  ])("is within a point of a replay through the edge, with a lifetime of $lifetimeSeconds s", async (settings) => {
+    const { report, replay } = await predictAndReplay({ seed: settings.seed, requests: 6_000, days: 1 }, settings);
+    expect(replay).toMatchObject({ requests: report.requests.all, failures: 0, evicted: 0 });
+    expect(replay.hits).toBeGreaterThan(1_000);
+    expect(apart(report.prediction.hitRatio, replay.hitRatio)).toBeLessThan(1);
+    expect(replay.originRequests).toBe(replay.requests - replay.hits);
+  });
+
+  test("by memory is within a point of the edge with that memory alone", async () => {
+    const traffic = { seed: 3, requests: 6_000, days: 0.2, pages: 6_000 };
+    const { report, replay } = await predictAndReplay(
+      traffic,
+      { lifetimeSeconds: 86_400, memoryBytes: [4 * MIB] },
+      4 * MIB,
+    );
+    // Memory is short here: with more there would be many more hits.
+    expect(apart(report.prediction.hitRatio, replay.hitRatio)).toBeGreaterThan(5);
+    expect(apart(report.memory[0]!.hitRatio, replay.hitRatio)).toBeLessThan(1);
+  });
+
+  test("of a sample is within its margin of a full count, for every lifetime", () => {
+    const [all, some] = [1 << 20, 1 << 12].map((maxSlots) => {
+      const analysis = new TrafficAnalysis({ ...DEFAULT_SETTINGS, maxSlots });
+      const request = new LoggedRequest();
+      for (const each of generatedRequests({ seed: 4, requests: 40_000, days: 3, pages: 60_000 }))
+        analysis.take(logged(each, request));
+      return makeReport(analysis, NOTHING_ELSE);
+    }) as [AccessReport, AccessReport];
+    // More than twice as many as the small table holds.
+    expect(all.keys.withRules).toBeGreaterThan(6_000);
+    expect(all.prediction.marginOfSampling).toBe(0);
+    expect(some.prediction.marginOfSampling).toBeGreaterThan(0);
+    expect(some.prediction.marginOfSampling).toBeLessThan(0.03);
+    for (const [index, { hitRatio }] of all.lifetimes.entries())
+      expect(apart(hitRatio, some.lifetimes[index]!.hitRatio)).toBeLessThan(100 * some.prediction.marginOfSampling);
+    expect(Math.abs(some.keys.withRules / all.keys.withRules - 1)).toBeLessThan(0.05);
+  });
+});
+
+describe("a report", () => {
+  let folder: string;
+  let report: AccessReport;
+  let log: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "tidemark-report-"));
+    log = join(folder, "access.log");
+    await writeFile(log, generatedLog({ seed: 1, requests: 10_000, days: 2 }, combinedLine));
+    report = await analyseLogs({ files: [log] });
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  test("says what the traffic is made of", () => {
+    expect(report.from).toBe("2026-10-05T00:01:18.000Z");
+    expect(report.hours.reduce((sum, { requests }) => sum + requests, 0)).toBe(report.requests.all);
+    expect(report.routes.map(({ path }) => path)).toEqual(
+      expect.arrayContaining(["/api", "/blog", "/songs", "/static"]),
+    );
+    expect(report.prediction.hitRatioWithoutKeyRules).toBeLessThan(report.prediction.hitRatio);
+    expect(report.lifetimes.map(({ hitRatio }) => hitRatio)).toEqual(
+      report.lifetimes.map(({ hitRatio }) => hitRatio).toSorted((a, b) => a - b),
+    );
+    expect(report.warm[0]!.url).toMatch(/^\/static\//);
+  });
+
+  test("leaves what is personal, refused or written to the origin", () => {
+    expect(Object.fromEntries(report.routes.map(({ path, passBecause }) => [path, passBecause]))).toMatchObject({
+      "/admin": "its name says that its pages are personal",
+      "/comments": "it is mostly written to",
+      "/blog": null,
+    });
+    expect(report.config).toContain('{ match: "/admin{/*}?", pass: true }');
+  });
+
+  test("writes empty the cache without key rules, too, and nothing that is left to the origin is warmed", () => {
+    const analysis = new TrafficAnalysis();
+    const request = new LoggedRequest();
+    for (let number = 0; number < 400; number++) {
+      // Of twenty: 15 visits to a page, with a comment after the third, and a visitor who logs in twice.
+      const method = [3, 17, 19].includes(number % 20) ? "POST" : "GET";
+      const target = number % 20 < 16 ? "/songs" : "/admin/login";
+      request.clear();
+      analysis.take(Object.assign(request, { at: 1000 * number, method, target, status: 200, bytes: 100 }));
+    }
+    const { prediction, warm } = makeReport(analysis, NOTHING_ELSE);
+    expect(prediction).toMatchObject({ hitRatio: 279 / 400, hitRatioWithoutKeyRules: 279 / 400 });
+    expect(warm.map(({ url }) => url)).toEqual(["/songs"]);
+  });
+
+  test("finds the parameters that do not matter, and those that do", () => {
+    const verdicts = Object.fromEntries(report.parameters.map(({ name, verdict }) => [name, verdict]));
+    expect(verdicts).toMatchObject({ q: "matters", session: "seems-idle", fbclid: "dropped", utm_campaign: "dropped" });
+  });
+
+  test("tells how long the queries should be that are stored", () => {
+    const { parameter, cutOffs, suggestedLength } = report.searches!;
+    expect(parameter).toBe("/api/search?q");
+    expect(cutOffs.map(({ hits }) => hits)).toEqual(cutOffs.map(({ hits }) => hits).toSorted((a, b) => a - b));
+    expect(suggestedLength).toBeLessThan(cutOffs.length);
+    expect(report.config).toContain(`maxLength: ${suggestedLength}`);
+  });
+
+  test("writes a config that a site accepts, with and without what it leaves as a comment", async () => {
+    const uncommented = report.config.replace("// store:", "store:");
+    expect(uncommented).not.toBe(report.config);
+    for (const code of [report.config, uncommented])
+      expect(compileSite(await evaluateSite(code), {}).routes.length).toBeGreaterThan(2);
+  });
+
+  test("is the same from JSON, but for what a line tells of the time", async () => {
+    const file = join(folder, "json.log");
+    await writeFile(
+      file,
+      Buffer.from(generatedLog({ seed: 1, requests: 10_000, days: 2 }, jsonLine).toString("latin1"), "utf8"),
+    );
+    const other = await analyseLogs({ files: [file] });
+    expect(other.requests).toEqual(report.requests);
+    expect(apart(other.prediction.hitRatio, report.prediction.hitRatio)).toBeLessThan(0.1);
+  });
+
+  test("that is interrupted is of what was read until then", async () => {
+    const ending = new AbortController();
+    const partly = await analyseLogs({
+      files: [log],
+      signal: ending.signal,
+      progress: ({ lines }) => {
+        if (lines > 0) ending.abort();
+      },
+    });
+    expect(partly.logs.interrupted).toBe(true);
+    expect(partly.requests.all).toBeGreaterThan(0);
+    expect(partly.requests.all).toBeLessThan(report.requests.all);
+  });
+
+  test("of a cache's own log says what that cache answered", async () => {
+    const file = join(folder, "cached.log");
+    const line = (status: string) =>
+      `192.0.2.7 - - [05/Oct/2026:00:00:01 +0000] "GET /a HTTP/1.1" 200 5 "-" "-" ${status}\n`;
+    await writeFile(file, ["MISS", "HIT", "HIT", "-", "STALE"].map(line).join(""));
+    expect((await analyseLogs({ files: [file] })).loggedCache).toEqual({ requests: 4, hitRatio: 0.75 });
+  });
+});

@@ -1,0 +1,38 @@
+import { printable } from "../../wire/text/printable.ts";
+import { counted, countOf } from "../words/words.ts";
+import type { AuditReport } from "./audit-site.ts";
+import { inWords } from "./judge-path.ts";
+
+/** A report for a person: what was found, with the settings that mend it, then what could not be looked at. */
+export function auditText(report: AuditReport): string {
+  const { edge, visitors, requests, fromStore, pages, findings, accepted, notAudited, leftOut, problems, interrupted } =
+    report;
+  const who = inWords(visitors.map((name) => (name === "stranger" ? "a stranger" : name)));
+  const lines = [
+    `${counted(pages.length, "page")} at ${edge} as ${who}: ${verdictText(report)}`,
+    `${counted(requests, "request")}, ${countOf(fromStore)} of them answered from the store`,
+  ];
+  for (const [index, { id, path, what, evidence, mend }] of findings.entries()) {
+    lines.push(
+      "",
+      `${index + 1}. ${printable(path)}`,
+      `   ${printable(what)}`,
+      ...evidence.map((line) => `   - ${line}`),
+    );
+    lines.push("   To mend it:", ...mend.map((line) => `   - ${printable(line)}`));
+    lines.push(`   If it is meant to be so: --accept ${printable(id)}`);
+  }
+  if (accepted.length > 0) lines.push("", `Accepted: ${accepted.map(({ id }) => printable(id)).join(", ")}`);
+  if (notAudited.length > 0) lines.push("", "Not audited:");
+  for (const { path, because } of notAudited) lines.push(`  ${printable(path)} ${because}.`);
+  if (leftOut.length > 0) lines.push("", `Left out, because they end sessions: ${leftOut.map(printable).join(", ")}`);
+  if (visitors.length === 2) lines.push("", "With one account, nothing is known of what members get of each other.");
+  if (problems.length > 0) lines.push("", ...problems);
+  if (interrupted) lines.push("", "Interrupted: the pages above are those that were walked to the end.");
+  return `${lines.join("\n")}\n`;
+}
+
+function verdictText({ verdict, findings }: AuditReport): string {
+  if (verdict === "findings") return counted(findings.length, "finding");
+  return verdict === "clean" ? "clean" : "nothing found, but not all of it could be looked at";
+}

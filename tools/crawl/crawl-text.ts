@@ -1,0 +1,97 @@
+import { styleText } from "node:util";
+import { printable } from "../../wire/text/printable.ts";
+import { table } from "../words/table.ts";
+import { countOf, msOf, percentOf } from "../words/words.ts";
+import type { CrawlReport, PlaceReport } from "./crawl.ts";
+import type { PassFigures } from "./pass-figures.ts";
+import { walkNotes } from "./walk-notes.ts";
+
+/** The pages without a hit that are told one by one. */
+const MAX_NOT_HITS = 5;
+
+/** A crawl for a terminal: the table, what a reader should know of it, and the sentence. */
+export function crawlText(report: CrawlReport): string {
+  const bold = (text: string) => styleText("bold", text, { stream: process.stdout });
+  const { places, all, origin } = report;
+  const rows = [
+    ...places.flatMap((place) => rowsOf(placeName(place), place)),
+    ...(places.length > 1 ? rowsOf("all", all) : []),
+  ];
+  const notes = [...notHitLines(report), ...distanceLines(places), ...walkNotes(report)];
+  return [
+    bold(subjectOf(report)),
+    "",
+    ...table(["", "", "COUNT", "HIT RATIO", "AVERAGE", "MEDIAN", "P95"], rows, 2),
+    ...(notes.length === 0 ? [] : ["", ...notes]),
+    "",
+    bold(finding(places, origin !== null)),
+    "",
+  ].join("\n");
+}
+
+/** What was asked. */
+function subjectOf({ pages, edge, places, origin }: CrawlReport): string {
+  const where = places.length > 1 ? `, from ${places.length} regions` : "";
+  const directly = origin === null ? "" : `, and once at ${origin}`;
+  return `${countOf(pages.found)} ${pages.found === 1 ? "page" : "pages"} of ${edge}, asked for twice${where}${directly}`;
+}
+
+/** The name of a place in a table. */
+export function placeName({ region, city }: PlaceReport): string {
+  return region === null ? "this machine" : `${city}`;
+}
+
+/** The place where the edge gains most, in a sentence. */
+export function finding(places: readonly PlaceReport[], hasOrigin: boolean): string {
+  const compared = places.flatMap((place) => {
+    const with_ = place.second.medianMs;
+    const without = (hasOrigin ? place.origin : place.first)?.medianMs ?? null;
+    return with_ === null || without === null ? [] : [{ place, with_, without }];
+  });
+  const [best] = compared.sort((a, b) => b.without - b.with_ - (a.without - a.with_));
+  if (best === undefined) return "Nothing can be compared: too little was answered.";
+  const { place, with_, without } = best;
+  const from = place.region === null ? "From here" : `From ${place.city}`;
+  const gain = `${from} a page takes ${msOf(with_)} instead of ${msOf(without).replace(" ms", "")}`;
+  if (with_ >= without) {
+    const other = hasOrigin ? "from the origin" : "in the first pass";
+    return `${from} a page takes ${msOf(with_)}, and ${msOf(without)} ${other}: the edge does not make it faster.`;
+  }
+  return hasOrigin ? `${gain}.` : `${gain} when it is asked for again.`;
+}
+
+function rowsOf(name: string, { first, second, origin }: Pick<CrawlReport["all"], "first" | "second" | "origin">) {
+  return [
+    row(name, "first pass", first, true),
+    row("", "second pass", second, true),
+    ...(origin === null ? [] : [row("", "origin", origin, false)]),
+  ];
+}
+
+function row(name: string, pass: string, figures: PassFigures, isEdge: boolean): string[] {
+  const { count, hitRatio, averageMs, medianMs, p95Ms } = figures;
+  const time = (ms: number | null) => (ms === null ? "-" : msOf(ms));
+  const hits = !isEdge || count === 0 ? "-" : hitRatio === null ? "unknown" : percentOf(hitRatio);
+  return [name, pass, countOf(count), hits, time(averageMs), time(medianMs), time(p95Ms)];
+}
+
+function notHitLines({ notHits, all }: CrawlReport): string[] {
+  if (all.second.count > 0 && all.second.hitRatio === null) {
+    return ["The answers do not tell whether they came from a cache: they have neither X-Cache nor its like."];
+  }
+  if (notHits.count === 0) return [];
+  const named = notHits.examples
+    .slice(0, MAX_NOT_HITS)
+    .map(({ path, word, because }) => `${printable(path)} (${printable(because ?? word)})`);
+  const more = notHits.count - named.length;
+  const rest = more === 0 ? "" : ` and ${countOf(more)} more`;
+  return [`No hits in the second pass: ${named.join(", ")}${rest}.`];
+}
+
+function distanceLines(places: readonly PlaceReport[]): string[] {
+  if (places[0]?.region === null) return [];
+  if (places.every(({ clientMs, originMs }) => clientMs === 0 && originMs === 0)) {
+    return ["The regions have no distances: tidemark dev --latency simulates those of public networks."];
+  }
+  return ["The distances are those that tidemark dev simulates; the rest is measured."];
+}

@@ -1,0 +1,52 @@
+import { printable } from "../../wire/text/printable.ts";
+import { countOf } from "../words/words.ts";
+import type { WalkReport } from "./walk-report.ts";
+
+/** The failures that are told one by one. */
+const MAX_FAILURES = 5;
+
+/** What a reader should know of a walk beside its result. `limit` is what was asked for at most. */
+export function walkNotes({ pages, failed, redirects, robotsDelayMs, edge, ...ended }: WalkReport): string[] {
+  const hosts = Object.entries(pages.elsewhere);
+  return [
+    ...(pages.publicHost === null
+      ? []
+      : [`The sitemap is that of ${printable(pages.publicHost)}: its pages were asked for at ${edge}.`]),
+    ...(pages.hasMore
+      ? [`There are more pages than the first ${countOf(pages.found)}: --limit asks for more of them.`]
+      : []),
+    ...(pages.forbidden === 0
+      ? []
+      : [`${pagesOf(pages.forbidden)} left out, because robots.txt forbids ${pages.forbidden === 1 ? "it" : "them"}.`]),
+    ...(hosts.length === 0
+      ? []
+      : [
+          `URLs of other hosts were left out: ${hosts.map(([host, count]) => `${countOf(count)} of ${printable(host)}`).join(", ")}. --host says which of them is this site.`,
+        ]),
+    ...(pages.malformed === 0
+      ? []
+      : [`${countOf(pages.malformed)} lines or locations that are no URLs were left out.`]),
+    ...pages.unreadSitemaps.map((why) => `A sitemap was left out: ${printable(why)}.`),
+    ...(robotsDelayMs === 0 ? [] : [`robots.txt asks for ${robotsDelayMs / 1000} s between two requests.`]),
+    ...(redirects.followed === 0 ? [] : [`${countOf(redirects.followed)} redirects were followed.`]),
+    ...(redirects.elsewhereExample === null
+      ? []
+      : [
+          `${countOf(redirects.elsewhere)} answers redirect to another host or to what robots.txt forbids, like ${printable(redirects.elsewhereExample)}: nothing was asked there.`,
+        ]),
+    ...(failed.count === 0
+      ? []
+      : [
+          `${countOf(failed.count)} ${failed.count === 1 ? "request" : "requests"} failed:`,
+          ...failed.examples
+            .slice(0, MAX_FAILURES)
+            .map(({ round, path, because }) => `  ${printable(path)} (${round}): ${printable(because)}`),
+        ]),
+    ...(ended.endedBecause === null ? [] : [`The crawl ended early: ${printable(ended.endedBecause)}.`]),
+    ...(ended.interrupted ? ["It was interrupted: this is of the requests until then."] : []),
+  ];
+}
+
+function pagesOf(count: number): string {
+  return count === 1 ? "1 page was" : `${countOf(count)} pages were`;
+}

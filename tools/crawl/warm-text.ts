@@ -1,0 +1,25 @@
+import { printable } from "../../wire/text/printable.ts";
+import { countOf } from "../words/words.ts";
+import { walkNotes } from "./walk-notes.ts";
+import type { WarmReport } from "./warm.ts";
+
+/** A warming for a terminal: one line, and what a reader should know beside it. */
+export function warmText(report: WarmReport): string {
+  const { asked, stored, hadBeen, notStored, unknown, places } = report;
+  const where = places.length === 0 ? "" : ` in ${places.join(", ")}`;
+  const reasons = Object.entries(notStored.because)
+    .sort(([, a], [, b]) => b - a)
+    .map(([because, count]) => `${printable(because)}: ${countOf(count)}`);
+  const parts = [
+    `${countOf(stored)} ${were(stored)} stored now`,
+    ...(hadBeen === 0 ? [] : [`${countOf(hadBeen)} had been before`]),
+    `${countOf(notStored.count)} could not be${reasons.length === 0 ? "" : ` (${reasons.join("; ")})`}`,
+    ...(unknown === 0 ? [] : [`of ${countOf(unknown)} the answers do not tell`]),
+  ];
+  const line = `${countOf(asked)} ${asked === 1 ? "page" : "pages"} asked for${where}: ${parts.join(", ")}.`;
+  return `${[line, ...walkNotes(report)].join("\n")}\n`;
+}
+
+function were(count: number): string {
+  return count === 1 ? "was" : "were";
+}

@@ -1,0 +1,162 @@
+import { DatabaseSync } from "node:sqlite";
+import { nodeBodies } from "../../server/bodies/node-bodies.ts";
+import { toWebRequest } from "../../server/http1/node-request.ts";
+import { sqlOver } from "../../server/log/node-sql.ts";
+import { memoryAlone } from "../../server/startup/memory-alone.ts";
+import { type EdgeAnswer, type LearningIsolate, startIsolate } from "../../worker/isolate.ts";
+import { Counters } from "../../worker/metrics/counters.ts";
+import type { ClientRequest, PopNotes } from "../../worker/ports.ts";
+import type { ReaderPosition } from "../../worker/purges/log/log-contract.ts";
+import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
+import { Fields } from "../../worker/rules/fields/fields.ts";
+import type { Site } from "../../worker/site/site.ts";
+import { LoggedOrigin, type ReplayedRequest } from "./logged-origin.ts";
+import { ReplayTier } from "./replay-tier.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+export interface ReplaySettings {
+  readonly site: Site;
+  /** Epoch milliseconds. */
+  readonly startAt: number;
+  /** What the origin says with every page; `null` for nothing. */
+  readonly cacheControl: string | null;
+  /** The memory tier, with no tier behind it; `null` for that of the site, with room for everything behind it. */
+  readonly memoryBytes: number | null;
+}
+
+/** The counts of one edge. */
+export interface ReplayCounts {
+  readonly requests: number;
+  /** Answers by their `X-Cache`; `edge` for those that the edge made itself. */
+  readonly answers: Readonly<Record<string, number>>;
+  /** Answers from the cache, stale ones too, and the share of all requests that they are. */
+  readonly hits: number;
+  readonly hitRatio: number;
+  readonly stale: number;
+  /** Requests that reached the origin, in the background too, and the bytes of its answers. */
+  readonly originRequests: number;
+  readonly originBytes: number;
+  /** The bytes of all bodies that visitors got. */
+  readonly bytes: number;
+  /** Entries that had to leave a tier with room for 500,000. */
+  readonly evicted: number;
+  /** Bugs of the edge. */
+  readonly failures: number;
+}
+
+const noNotes: PopNotes = { read: async () => null, write: async () => undefined };
+
+/** Requests whose log has no host are for this one. */
+const HOST = "www.example.com";
+
+/** The edge itself, in this process, at the time of the log: the isolate that the worker runs, over tiers of its own. */
+export class ReplayedEdge {
+  readonly #clock: VirtualClock;
+  readonly #origin: LoggedOrigin;
+  readonly #tier = new ReplayTier();
+  readonly #isolate: LearningIsolate;
+  readonly #reporter: Counters;
+  readonly #answers = new Map<string, number>();
+  #working = 0;
+  #requests = 0;
+  #bytes = 0;
+
+  constructor({ site, startAt, cacheControl, memoryBytes }: ReplaySettings) {
+    this.#clock = new VirtualClock(startAt);
+    this.#origin = new LoggedOrigin(site.originUrl, this.#clock, cacheControl);
+    this.#reporter = new Counters(site.originUrl, () => undefined);
+    const now = () => this.#clock.now();
+    const sql = new SqlPurgeLog(sqlOver(new DatabaseSync(":memory:")), {}, now, () => "replay");
+    const log = {
+      read: async (since: ReaderPosition | null, leaseMs: number) => sql.read(since, leaseMs),
+      append: async (...call: Parameters<SqlPurgeLog["append"]>) => sql.append(...call),
+      list: async (...call: Parameters<SqlPurgeLog["list"]>) => sql.list(...call),
+      find: async (seq: number) => sql.find(seq),
+    };
+    this.#isolate = startIsolate(memoryBytes === null ? site : { ...site, limits: { ...site.limits, memoryBytes } }, {
+      clock: this.#clock,
+      // The same log gives the same result.
+      random: () => 0.5,
+      sharedTier: memoryBytes === null ? this.#tier : memoryAlone,
+      notes: noNotes,
+      origin: this.#origin,
+      log,
+      audit: log,
+      bodies: nodeBodies,
+      webRequest: toWebRequest,
+      fingerprint: async (text) => text,
+      tokens: { check: async () => ({ kind: "refused", because: "no-tokens" }) },
+      reporter: this.#reporter,
+    });
+  }
+
+  /** Replays a request. Resolves when it is answered and nothing goes on but what waits for time. */
+  async play(request: ReplayedRequest): Promise<void> {
+    this.#clock.goTo(request.at);
+    this.#origin.current = request;
+    this.#requests++;
+    const url = `https://${request.host === "" ? HOST : request.host}${request.target}`;
+    const answer = this.#isolate.fetch({
+      request: clientRequest(request),
+      url,
+      background: { run: (work) => this.#watch(work) },
+      clientAddress: null,
+    });
+    await this.#receive(answer instanceof Promise ? await answer : answer);
+    if (this.#working > 0) await macrotask();
+  }
+
+  get counts(): ReplayCounts {
+    const answers = Object.fromEntries([...this.#answers].sort(([a], [b]) => (a < b ? -1 : 1)));
+    const stale = (answers.STALE ?? 0) + (answers.UPDATING ?? 0);
+    const hits = (answers.HIT ?? 0) + stale;
+    return {
+      requests: this.#requests,
+      answers,
+      hits,
+      hitRatio: this.#requests === 0 ? 0 : hits / this.#requests,
+      stale,
+      originRequests: this.#origin.requests,
+      originBytes: this.#origin.bytes,
+      bytes: this.#bytes,
+      evicted: this.#tier.evicted,
+      failures: this.#reporter.counts().failures,
+    };
+  }
+
+  #watch(work: Promise<unknown>): void {
+    this.#working++;
+    const done = () => void this.#working--;
+    work.then(done, done);
+  }
+
+  /** Takes in the whole answer, as a visitor does. */
+  async #receive(answer: EdgeAnswer): Promise<void> {
+    const name = (answer instanceof Response ? answer.headers : answer.fields).get("x-cache") ?? "edge";
+    this.#answers.set(name, (this.#answers.get(name) ?? 0) + 1);
+    if (answer instanceof Response) {
+      await answer.body?.cancel();
+      return;
+    }
+    const { body } = answer;
+    if (body === null) return;
+    if (body instanceof Uint8Array) {
+      this.#bytes += body.length;
+      return;
+    }
+    const reader = nodeBodies.readThrough(body);
+    for (let piece = await reader.next(); piece !== null; piece = await reader.next()) this.#bytes += piece.length;
+  }
+}
+
+/** Everything that can go on without time has gone on by then. */
+function macrotask(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function clientRequest({ method, userAgent, status, bytes }: ReplayedRequest): ClientRequest {
+  const fields: [string, string][] = [["accept", "*/*"]];
+  if (userAgent !== "") fields.push(["user-agent", userAgent.replace(/[^\x20-\x7e]/g, "?")]);
+  if (status === 206) fields.push(["range", `bytes=0-${Math.max(0, bytes - 1)}`]);
+  return { method, headers: new Fields(fields), body: null, bodyUsed: false };
+}

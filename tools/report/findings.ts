@@ -1,0 +1,102 @@
+import { printable } from "../../wire/text/printable.ts";
+import { inWords } from "../counting/lifetimes.ts";
+import type { SearchReport } from "../counting/search-counts.ts";
+import { counted, countOf, durationOf, percentOf, timeOf } from "../words/words.ts";
+import type { AccessReport } from "./access-report.ts";
+
+/** The sentences that the text and the page have in common. */
+export interface Findings {
+  /** What was read. */
+  readonly subject: string;
+  /** What a cache would do. */
+  readonly headline: string;
+  readonly details: readonly string[];
+  /** What the reader should know of the logs. */
+  readonly warnings: readonly string[];
+}
+
+/** The report in sentences. */
+export function findingsOf(report: AccessReport): Findings {
+  const { prediction, requests, from, to, lifetimeSeconds, busiestHour, cost, loggedCache, keys } = report;
+  if (from === null || to === null) {
+    return {
+      subject: "No request was found.",
+      headline: "There is nothing to report.",
+      details: [],
+      warnings: warningsOf(report),
+    };
+  }
+  const { hitRatio, marginOfSampling, hitRatioWithoutKeyRules, sparedPerHour, crawlerHitRatio } = prediction;
+  const margin = marginOfSampling >= 0.0005 ? ` (sampled, ± ${(marginOfSampling * 100).toFixed(1)} points)` : "";
+  const span = Date.parse(to) - Date.parse(from);
+  const details = [
+    `Without the key rules it would be ${percentOf(hitRatioWithoutKeyRules)}: ${counted(keys.withoutRules, "spelling")} ${keys.withoutRules === 1 ? "is" : "are"} ${counted(keys.withRules, "page")}.`,
+    ...(requests.byCrawlers === 0
+      ? []
+      : [
+          `Crawlers make ${percentOf(requests.byCrawlers / requests.all)} of the requests, and ${percentOf(crawlerHitRatio)} of theirs would be hits.`,
+        ]),
+    ...(busiestHour === null
+      ? []
+      : [
+          `In the busiest hour, from ${timeOf(busiestHour.from)}, the origin would get ${counted(busiestHour.misses, "request")} instead of ${countOf(busiestHour.requests)}.`,
+        ]),
+    ...(loggedCache === null
+      ? []
+      : [
+          `The cache that wrote these logs answered ${percentOf(loggedCache.hitRatio)} of the ${countOf(loggedCache.requests)} requests that it judged.`,
+        ]),
+    costText(cost),
+  ];
+  return {
+    subject: `${counted(requests.all, "request")} in ${durationOf(span)}, from ${timeOf(from)} to ${timeOf(to)} UTC`,
+    headline: `With a lifetime of ${inWords(lifetimeSeconds)}, a cache would answer ${percentOf(hitRatio)} of them${margin}. That spares the origin ${counted(sparedPerHour, "request")} an hour.`,
+    details,
+    warnings: warningsOf(report),
+  };
+}
+
+function costText({ requestsPerMonth, dollarsPerMonth, fitsFreePlan, readIn }: AccessReport["cost"]): string {
+  const free = fitsFreePlan ? " The free plan would have room for it." : "";
+  return `On Cloudflare it costs about $${dollarsPerMonth.toFixed(2)} a month, for ${countOf(requestsPerMonth)} requests at the prices of ${readIn}.${free}`;
+}
+
+/** The searches in one sentence; `null` if there are none. */
+export function searchText(searches: SearchReport | null): string | null {
+  if (searches === null || searches.suggestedLength === 0) return null;
+  const { parameter, cutOffs, suggestedLength } = searches;
+  const found = cutOffs.find(({ length }) => length === suggestedLength)!;
+  return `Store queries of up to ${suggestedLength} characters in ${printable(parameter)}: ${percentOf(found.hitRatio)} of its requests are hits, with ${countOf(found.entries)} entries.`;
+}
+
+function warningsOf({ logs, requests }: AccessReport): string[] {
+  const examples = logs.examples.map(({ file, line, text }) => `  ${file}:${line}: ${printable(text)}`);
+  return [
+    ...(logs.interrupted ? ["The reading was interrupted: this is of the lines until then."] : []),
+    ...(logs.broken === 0
+      ? []
+      : [
+          `${countOf(logs.broken)} of ${countOf(logs.lines)} lines could not be read, and do not count. The first:`,
+          ...examples,
+        ]),
+    ...(requests.notHttp === 0
+      ? []
+      : [
+          `${counted(requests.notHttp, "line")} ${requests.notHttp === 1 ? "tells" : "tell"} of something that is not HTTP.`,
+        ]),
+    ...(logs.outOfOrder === 0
+      ? []
+      : [
+          logs.outOfOrder === 1
+            ? "1 line is more than a minute older than one before it."
+            : `${countOf(logs.outOfOrder)} lines are more than a minute older than one before them.`,
+        ]),
+    ...logs.cutOff.map((file) => `${file} is cut off: what could be read of it counts.`),
+  ];
+}
+
+/** What the prediction rests on, which a log cannot tell. */
+export const ASSUMPTIONS: readonly string[] = [
+  "A log tells neither cookies nor Cache-Control. The prediction is for the config below, and for pages that are the same for every visitor: leave others to the origin with pass: true.",
+  "The cache begins empty, is one for all visitors, and has one variant of each page.",
+];

@@ -1,0 +1,140 @@
+import type { Explanation } from "../explanation.ts";
+
+/** Why a stored response does not answer. */
+const UNUSABLE: Readonly<Record<string, string>> = {
+  stale: "its lifetime is over",
+  "no-cache": "its Cache-Control wants the origin asked each time",
+  "request-directive": "the request's Cache-Control wants a fresher one",
+  "purge-state-unknown": "the purge log is silent, so it may have been purged",
+  unverifiable: "it may have been purged, because this isolate has not read the purges since its fetch",
+  invalidated: "a request with an unsafe method has invalidated it",
+  "soft-purge": "a soft purge has made it stale",
+  purged: "it was purged",
+  authorization: "it is not for requests with Authorization",
+  session: "it is not for visitors with a session",
+};
+
+const USABLE: Readonly<Record<string, string>> = {
+  "stale-while-revalidate":
+    "it is stale, but its stale-while-revalidate allows it, and it is fetched again behind the answer",
+  "soft-purge": "a soft purge has made it stale, so it answers once more and is fetched again behind the answer",
+  "max-stale": "it is stale, but the request's max-stale allows it",
+};
+
+const BYPASSED: Readonly<Record<string, string>> = {
+  "bypass-cookie": "it has a cookie that bypass names",
+  "bypass-field": "it has a field that bypass names",
+  "bypass-query": "its URL has a parameter that bypass names",
+  "route-condition": "its query does not meet the route's condition for storing",
+  method: "its method is neither GET nor HEAD",
+  pass: "the route passes everything",
+  condition: "it has a condition that only the origin can check, or asks for a WebSocket",
+};
+
+const FETCHED: Readonly<Record<string, string>> = {
+  "only-if-cached": "The request wants no answer but a stored one, so it gets 504.",
+  forward: "The request is passed on to the origin as it is.",
+  "fetch-for-one": "The origin is asked for this visitor alone.",
+  "head-by-get": "The origin is asked for the page by GET, so that it can be stored.",
+  head: "The origin is asked by HEAD.",
+  "fetch-unstored": "The origin is asked for this request alone, because its Cache-Control says no-store.",
+  fetch: "The origin is asked.",
+};
+
+const STORED: Readonly<Record<string, string>> = {
+  no: "The answer is not stored.",
+  yes: "The answer is stored if its own fields allow that.",
+  "if-for-everybody": "With cookies that count, the answer is stored only if it is public or has an s-maxage.",
+  "if-wholly-for-everybody":
+    "With Authorization, the answer is stored only if it is public or has an s-maxage, and is no error.",
+};
+
+const OTHERS: Readonly<Record<string, string>> = {
+  "last-hop": "Max-Forwards lets the request go no further, so the edge answers it itself.",
+  refresh: "If the token of Tidemark-Refresh has the scope purge, the page is fetched and stored, whatever is stored.",
+  follow: "Another request is fetching the same page already, so this one waits for that answer.",
+  "hit-for-miss": "The last answer could not be stored, so for some seconds nobody waits for the fetch of another.",
+  revalidate: "It is asked with the validators of what is stored: if it answers 304, that is the answer (REVALIDATED).",
+  part: "The whole is fetched. If it is too large to be kept for its part, the origin is asked again for the part alone.",
+  "stale-if-error": "If the origin fails, the stored response is the answer (STALE).",
+};
+
+/** The steps of an explanation in sentences. */
+export function stepTexts(explanation: Explanation): string[] {
+  const { route, key, steps } = explanation;
+  if (key === null) return [`The edge refuses this URL: ${steps[0]?.because}.`];
+  const path = /^[^/]*\/\/[^/]*([^?]*)/.exec(key)![1]!;
+  return [
+    route === null
+      ? `No route matches ${path}: the fields of the origin's answer decide.`
+      : `${route} is the first route that matches ${path}.`,
+    ...steps.map((each, index) => stepText(each, isAnswer(steps, index), explanation)),
+  ];
+}
+
+/** Whether a step is the answer: the last one, but for the coding in which it is sent. */
+function isAnswer(steps: Explanation["steps"], index: number): boolean {
+  return steps.slice(index + 1).every(({ step }) => step === "coding");
+}
+
+function stepText(
+  { step, because }: Explanation["steps"][number],
+  isLast: boolean,
+  { memory, sharedTier }: Explanation,
+): string {
+  const reason = because ?? "";
+  const field = /^unkeyed-field:(.*)$/.exec(reason)?.[1];
+  switch (step) {
+    case "memory":
+    case "sharedTier": {
+      const place = step === "memory" ? "Memory" : "The shared tier";
+      if (reason === "nothing") return `${place} has nothing under this key.`;
+      if (reason === "other-variants") return `${place} has no variant that the request selects.`;
+      const forSeconds = (step === "memory" ? memory : sharedTier)?.freshForSeconds ?? 0;
+      if (reason === "fresh") return `${place} has the answer: it is fresh for ${forSeconds} s more.`;
+      if (isLast) return `${place} has the answer: ${USABLE[reason] ?? reason}.`;
+      return `${place} has a response that may not answer: ${UNUSABLE[reason] ?? reason}.`;
+    }
+    case "bypass": {
+      const why =
+        field === undefined
+          ? (BYPASSED[reason] ?? reason)
+          : `as a second look has found, its field ${field} chooses the page`;
+      return `The request goes past the cache: ${why}. The answer is not stored.`;
+    }
+    case "fetch":
+      return FETCHED[reason] ?? reason;
+    case "store":
+      if (field === undefined) return STORED[reason] ?? reason;
+      return (
+        `Nothing says whether the field ${field} chooses the answer: it is stored only if Vary names the field, or if ` +
+        "second looks have found that it chooses nothing."
+      );
+    case "coding":
+      return codingText(reason);
+    default:
+      return OTHERS[step] ?? [step, reason].join(" ").trim();
+  }
+}
+
+/** Why a stored response is sent plain. */
+const PLAIN: Readonly<Record<string, string>> = {
+  status: "only a 200 is compressed",
+  encoded: "the origin has sent it encoded",
+  "no-transform": "its Cache-Control says no-transform",
+  digest: "it has a digest or a signature of its bytes",
+  type: "its Content-Type is not one that is compressed",
+  size: "its body is too small or too large",
+  part: "parts are cut from the plain bytes",
+  "not-wanted": "the request's Accept-Encoding wants none of the codings that are made",
+  "not-smaller": "compressing it has not made it smaller",
+};
+
+function codingText(reason: string): string {
+  const [, coding, when] = /^(br|gzip|zstd)(-later|-if-made)?$/.exec(reason) ?? [];
+  if (coding === undefined) return `It is sent plain: ${PLAIN[reason] ?? reason}.`;
+  if (when === "-later")
+    return `It is sent plain, and compressed as ${coding} behind the answer, for those who come later.`;
+  const condition = when === "-if-made" ? ", if that has been made" : "";
+  return `It is sent compressed as ${coding}${condition}.`;
+}

@@ -1,0 +1,118 @@
+import type { SiteStats, TimeStats } from "../stats.ts";
+import { printable } from "./printable.ts";
+
+/** What the cache does for the site, in a sentence or two: numbers as the edge sent them, rounded. */
+export function summaryText(stats: SiteStats, last: string): string {
+  const { requests, fromCache, answers, origin, bytes, pop } = stats;
+  const about = `Last ${lastWords(last)}${pop === null ? "" : ` in ${printable(pop)}`}`;
+  if (requests === 0) return `${about}: no requests were reported. Isolates report once a minute.`;
+  const asked = Object.values(answers).reduce((sum, each) => sum + each, 0);
+  const instead = asked > origin.asked ? ` instead of ${whole(asked)}` : "";
+  return (
+    `${about}: ${whole(requests)} ${requests === 1 ? "request" : "requests"}, ${percent(fromCache / requests)} from cache. ` +
+    `The origin was asked ${timesWords(origin.asked)}${instead}${origin.failed > 0 ? `, and failed ${timesWords(origin.failed)}` : ""}; ` +
+    `${waited(stats)}${size(bytes.fromCache)} did not leave it, ${size(bytes.fromOrigin)} did.`
+  );
+}
+
+/** How long visitors waited, and how long they would have waited for the origin. */
+function waited({ waits, times }: SiteStats): string {
+  if (!waits || !times.origin) return "";
+  return `visitors waited ${waits.p50Ms < 1 ? "less than 1 ms" : ms(waits.p50Ms)} instead of ${ms(times.origin.p50Ms)} in the median; `;
+}
+
+/** The stats of a site as a person would say them, a line each, without advice. */
+export function statsLines(stats: SiteStats, last: string): string[] {
+  const summary = summaryText(stats, last);
+  if (stats.requests === 0) return [summary];
+  const own = ownAnswers(stats);
+  return [
+    summary,
+    ...waits(stats.times),
+    ...memoryLines(stats),
+    ...refusals(stats),
+    ...(own === null ? [] : [`Answered by the edge itself: ${own}.`]),
+    heard(stats.isolates),
+  ];
+}
+
+function waits({ memory, shared, origin }: SiteStats["times"]): string[] {
+  const named: readonly (readonly [string, TimeStats | undefined])[] = [
+    ["the origin", origin],
+    ["the cache of the PoP", shared],
+    ["memory", memory],
+  ];
+  const measured = named.flatMap(([name, time]) =>
+    time ? [`${name} ${ms(time.p50Ms)} (95 %: ${ms(time.p95Ms)}, 99 %: ${ms(time.p99Ms)})`] : [],
+  );
+  if (measured.length === 0) return [];
+  return [`Time to the head in the median: ${measured.join("; ")}.${memory ? "" : " In memory it was not measured."}`];
+}
+
+/** What the memories hold, and what others would: one line, or none. */
+export function memoryLines({ memory }: SiteStats): string[] {
+  if (!memory || memory.uses === 0) return [];
+  const others = memory.curve.filter(({ bytes }) => bytes !== memory.maxBytes);
+  const named = others.map(({ bytes, hitRatio }) => `${memorySize(bytes)} ${percent(hitRatio)}`).join(", ");
+  return [
+    `A memory of ${memorySize(memory.maxBytes)} held ${percent(memory.held / memory.uses)} of the stored pages that were asked for. Others would hold at least: ${named}.`,
+  ];
+}
+
+function refusals({ store }: SiteStats): string[] {
+  const named = reasons(store.refused);
+  return named === "" ? [] : [`Not stored: ${named}.`];
+}
+
+/** The share of what the edge answered itself, with its reasons; `null` for nothing. */
+export function ownAnswers({ requests, answeredByEdge }: SiteStats): string | null {
+  const own = Object.values(answeredByEdge).reduce((sum, each) => sum + each, 0);
+  return own === 0 ? null : `${percent(own / requests)} (${reasons(answeredByEdge)})`;
+}
+
+function reasons(counts: SiteStats["answeredByEdge"]): string {
+  const sorted = Object.entries(counts).sort(([, a], [, b]) => b - a);
+  const named = sorted.slice(0, 5).map(([reason, count]) => `${printable(reason)} ${whole(count)}`);
+  return `${named.join(", ")}${sorted.length > 5 ? `, and ${sorted.length - 5} more reasons` : ""}`;
+}
+
+function heard({ reported, silent, heardShare }: SiteStats["isolates"]): string {
+  const isolates = `${whole(reported)} ${reported === 1 ? "isolate" : "isolates"}`;
+  const quiet = silent === 0 ? "none has" : `${whole(silent)} ${silent === 1 ? "has" : "have"}`;
+  return `Heard of ${isolates}; ${quiet} fallen silent. The reports cover at least ${percent(heardShare, "floor")} of their time.`;
+}
+
+function lastWords(last: string): string {
+  const [, number, unit] = /^([0-9]+)([mhd])$/.exec(last)!;
+  return `${number} ${{ m: "min", h: "h", d: number === "1" ? "day" : "days" }[unit as "m" | "h" | "d"]}`;
+}
+
+function timesWords(count: number): string {
+  return count === 1 ? "once" : `${whole(count)} times`;
+}
+
+export function whole(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
+/** To a tenth. What is not all is never said to be 100 %. */
+export function percent(share: number, by: "round" | "floor" = "round"): string {
+  const tenths = Math[by](share * 1000);
+  return `${(share < 1 ? Math.min(tenths, 999) : tenths) / 10} %`;
+}
+
+export function size(bytes: number): string {
+  const units = ["bytes", "kB", "MB", "GB", "TB", "PB"];
+  const unit = bytes < 1000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), units.length - 1);
+  return `${Number((bytes / 1000 ** unit).toPrecision(3))} ${units[unit]}`;
+}
+
+/** A memory is as large as its setting says, in the same unit. */
+export function memorySize(bytes: number): string {
+  const mebibytes = bytes / 1024 ** 2;
+  return `${mebibytes < 100 ? Number(mebibytes.toPrecision(3)) : Math.round(mebibytes)} MiB`;
+}
+
+export function ms(time: number): string {
+  return `${Number(time.toPrecision(2))} ms`;
+}

@@ -1,0 +1,91 @@
+import type { Problem } from "../../../../wire/problem.ts";
+import type { OpenedSession } from "../../../../wire/session.ts";
+
+/** A refusal of the edge, in its words. */
+export class Refused extends Error {
+  readonly status: number;
+
+  constructor(status: number, text: string) {
+    super(text);
+    this.status = status;
+  }
+}
+
+/** The token of this page's purges. It is in no cookie and in no storage, so that a reload forgets it. */
+let purgeToken: string | null = null;
+
+/** The token of reads, where the browser keeps no session. */
+let readToken: string | null = null;
+
+/** A read, which the session's cookie allows. */
+export function read<T>(path: string): Promise<T> {
+  return call(path, {}, readToken);
+}
+
+/** A read of what depends on a body. */
+export function ask<T>(path: string, body: object): Promise<T> {
+  return call(path, asJson(body), readToken);
+}
+
+/** A purge, which only a token allows: no cookie goes with it. */
+export function purge<T>(body: object, given: string | null): Promise<T> {
+  return call("purge", { ...asJson(body), credentials: "omit" }, given ?? purgeToken);
+}
+
+export function hasPurgeToken(): boolean {
+  return purgeToken !== null;
+}
+
+export function rememberPurgeToken(token: string | null): void {
+  purgeToken = token;
+}
+
+/** Begins a session with this token. Throws `Refused`. */
+export async function logIn(token: string): Promise<void> {
+  const { mayPurge, endsInMs } = await call<OpenedSession>("session", { method: "POST" }, token);
+  purgeToken = mayPurge ? token : null;
+  readToken = null;
+  const isKept = endsInMs !== null && (await fetch("site")).ok;
+  if (!isKept) readToken = token;
+  else setTimeout(forgetTokens, endsInMs);
+}
+
+export async function logOut(): Promise<void> {
+  forgetTokens();
+  await call("session", { method: "DELETE" }, null).catch(() => undefined);
+}
+
+function forgetTokens(): void {
+  purgeToken = null;
+  readToken = null;
+}
+
+/** Exchanges the one-use code of the dev command's link for its token. */
+export async function tokenOf(code: string): Promise<string> {
+  return (await call<{ token: string }>("dev/login", { method: "POST", body: code }, null)).token;
+}
+
+function asJson(body: object): RequestInit {
+  return { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+}
+
+async function call<T>(path: string, init: RequestInit, token: string | null): Promise<T> {
+  const headers = new Headers(init.headers);
+  headers.set("accept", "application/json");
+  if (token !== null) headers.set("authorization", `Bearer ${token}`);
+  const response = await fetch(path, { ...init, headers }).catch(() => {
+    throw new Refused(0, "The edge cannot be reached.");
+  });
+  const text = await response.text();
+  if (response.ok) return (text && JSON.parse(text)) as T;
+  throw new Refused(response.status, words(response, text));
+}
+
+function words({ status }: Response, text: string): string {
+  try {
+    const { title, detail, errors = [] } = JSON.parse(text) as Problem;
+    return [detail ?? title, ...errors.map(({ path, message }) => `${path}: ${message}`)].join("\n");
+  } catch {
+    return text || `The edge answers with status ${status}.`;
+  }
+}

@@ -1,0 +1,84 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { transform } from "esbuild";
+import { build } from "tsdown";
+
+/** The page as one file, and the policy that lets it run what stands in it and nothing else. */
+export interface BuiltPage {
+  readonly page: string;
+  readonly policy: string;
+}
+
+/** Builds the page: script and style stand in it, so that one answer is all that it needs. */
+export async function buildPage(): Promise<BuiltPage> {
+  const [html, css, script] = await Promise.all([
+    readFile(fileOf("index.html"), "utf8"),
+    readFile(fileOf("style.css"), "utf8"),
+    bundled("main.ts"),
+  ]);
+  const style = (await transform(css, { loader: "css", minify: true, target: "chrome120" })).code.trim();
+  if (/<\/(script|style)/i.test(script + style)) throw new Error("a script must not end itself");
+  const page = html
+    .replace(/>\n+</g, "><")
+    .replace(/="([\w#-]+)"(?=[ >])/g, "=$1") // HTML §13.1.2.3: a word needs no quotes
+    .replace("<style></style>", () => `<style>${style}</style>`)
+    .replace("<script></script>", () => `<script>${script}</script>`);
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hashOf(script)}`,
+    `style-src ${hashOf(style)}`,
+    "img-src data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join("; ");
+  return { page, policy };
+}
+
+/** The page as a module of the worker. */
+export function moduleOf({ page, policy }: BuiltPage): string {
+  return `/** The page of the dashboard, made from \`worker/control/dashboard/page/\` by \`npm run dashboard\`. */
+export const PAGE =
+  ${JSON.stringify(page)};
+
+/** Its \`Content-Security-Policy\`. */
+export const PAGE_POLICY =
+  ${JSON.stringify(policy)};
+`;
+}
+
+/** The module's path in this repository. */
+export const PAGE_MODULE = "worker/control/dashboard/dashboard-page.ts";
+
+/** One script. tsdown's minifier leaves less of it than esbuild's. */
+async function bundled(name: string): Promise<string> {
+  const [bundle] = await build({
+    config: false,
+    tsconfig: false,
+    entry: [fileOf(name)],
+    format: "iife",
+    platform: "browser",
+    target: "es2022",
+    minify: true,
+    dts: false,
+    clean: false,
+    write: false,
+    report: false,
+    logLevel: "silent",
+  });
+  const [chunk] = bundle!.chunks;
+  if (chunk?.type !== "chunk") throw new Error(`${name} was not bundled`);
+  return chunk.code.trim();
+}
+
+function hashOf(text: string): string {
+  return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+}
+
+function fileOf(name: string): string {
+  return fileURLToPath(new URL(name, import.meta.url));
+}

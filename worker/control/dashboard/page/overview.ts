@@ -1,0 +1,373 @@
+import type { SiteCounts, SiteStats, SpanStats, TopUrlStats } from "../../../../wire/stats.ts";
+import { memoryLines, memorySize, percent, size, summaryText, whole } from "../../../../wire/text/stats-text.ts";
+import { verdictsOf, verdictText } from "../../../../wire/verdicts/verdicts.ts";
+import { read } from "./api.ts";
+import { type Chart, chart, type Series, stackedBar } from "./charts.ts";
+import { byId, type Child, choices, fill, h, say, table } from "./elements.ts";
+import { OUTCOMES, plural, REASONS, share, time, timeOf } from "./words.ts";
+
+const LAST = { "1h": "Last hour", "24h": "Last 24 h", "5d": "Last 5 days", "90d": "Last 90 days" } as const;
+
+/** The lists of URLs, and what each counts. */
+const KINDS = {
+  missed: { words: "Most missed", column: "Misses ", format: whole },
+  bytes: { words: "Most bytes", column: "From the origin ", format: size },
+  slowest: { words: "Slowest origin", column: "Waited ", format: time },
+  notStored: { words: "Not stored", column: "Times ", format: whole },
+} as const;
+
+/** Rows of a list of URLs, until all are asked for. */
+const FIRST_URLS = 10;
+
+let last: keyof typeof LAST = "24h";
+let pop: string | null = null;
+let kind: keyof typeof KINDS = "missed";
+let allUrls = false;
+let stats: SiteStats | undefined;
+/** The PoPs of the whole site: stats of one PoP name no others. */
+let pops: SiteStats["pops"] = {};
+let charts: readonly Chart[] = [];
+let points: readonly (SpanStats | undefined)[] = [];
+
+export function startOverview(): void {
+  choices("last", LAST, last, (name) => {
+    last = name as typeof last;
+    void change();
+  });
+  choices("kind", Object.fromEntries(Object.entries(KINDS).map(([name, { words }]) => [name, words])), kind, (name) => {
+    kind = name as typeof kind;
+    allUrls = false;
+    showUrls();
+  });
+  byId("all-pops").addEventListener("click", () => choosePop(null));
+  const cursor = byId<HTMLInputElement>("cursor");
+  cursor.addEventListener("input", () => showSpan(Number(cursor.value)));
+  cursor.addEventListener("blur", () => showSpan(null));
+}
+
+async function change(): Promise<void> {
+  await refreshOverview().catch((error: Error) => say(error.message));
+  say(byId("sentence").textContent ?? "");
+}
+
+function choosePop(name: string | null): void {
+  pop = name;
+  void change();
+}
+
+/** Asks for the stats and shows them. An answer to a question that is no longer the last one is not shown. */
+export async function refreshOverview(): Promise<void> {
+  const query = `stats?last=${last}${pop === null ? "" : `&pop=${encodeURIComponent(pop)}`}`;
+  const asked = { last, pop };
+  const answer = await read<SiteStats>(query);
+  if (asked.last !== last || asked.pop !== pop) return;
+  stats = answer;
+  if (pop === null) pops = answer.pops;
+  show(answer);
+}
+
+function show(now: SiteStats): void {
+  byId("all-pops").hidden = pop === null;
+  fill("sentence", ...sentence(summaryText(now, last)));
+  fill("heard", heard(now.isolates));
+  byId("numbers").hidden = now.requests === 0 && pop === null;
+  showCharts(now);
+  fill("advice", ...advice(now));
+  fill("answers", ...answers(now));
+  fill("refused", ...refused(now));
+  fill("pops", ...popTiles());
+  fill("memory", ...memory(now));
+  fill("routes", routes(now));
+  showUrls();
+}
+
+/** The stats as a person would say them, with the numbers in bold. */
+function sentence(text: string): Child[] {
+  const [about, ...rest] = text.split(/(?<=^[^:]*:)/);
+  const bold = /(\d(?:[\d,.]*\d)?(?: (?:%|ms|bytes|[kMGTP]B|requests?|times))?(?: from cache)?)/;
+  return [
+    about,
+    ...rest
+      .join("")
+      .split(bold)
+      .map((part, index) => (index % 2 === 1 ? h("b", {}, part) : part)),
+  ];
+}
+
+/** What to change. The settings in the sentences are marked as code. */
+function advice(now: SiteStats): Child[] {
+  const verdicts = verdictsOf(now);
+  if (verdicts.length === 0) return [];
+  const words = (text: string) => text.split("`").map((part, index) => (index % 2 === 1 ? h("code", {}, part) : part));
+  return [
+    h("h2", {}, "What to change"),
+    h("ul", {}, ...verdicts.map((verdict) => h("li", {}, ...words(verdictText(verdict))))),
+  ];
+}
+
+function heard({ reported, alive, silent, heardShare, memoryBytes, memoryMaxBytes }: SiteStats["isolates"]): string {
+  if (reported === 0) return "Isolates report once a minute, so the first counts take that long.";
+  const quiet = silent === 0 ? "" : `, ${whole(silent)} fell silent`;
+  const memory = alive === 0 ? "" : ` Their memories hold ${size(memoryBytes)} of ${size(memoryMaxBytes)}.`;
+  return `${plural(reported, "isolate")} reported${quiet}; ${whole(alive)} alive. The reports cover ${percent(Math.floor(heardShare * 1000) / 1000)} of their time.${memory}`;
+}
+
+function showCharts({ from, to, spanMs, spans, ...all }: SiteStats): void {
+  const begin = Date.parse(from);
+  const count = Math.max(1, Math.ceil((Date.parse(to) - begin) / spanMs));
+  const bySpan = new Map(spans.map((each) => [Math.round((Date.parse(each.at) - begin) / spanMs), each]));
+  points = Array.from({ length: count }, (_, index) => bySpan.get(index));
+  const series = (
+    name: string,
+    color: string,
+    value: (counts: SpanStats | typeof all) => number | undefined,
+    format: (value: number | undefined) => string,
+  ): Series => ({
+    name,
+    color,
+    values: points.map((point) => point && value(point)),
+    total: format(value(all)),
+  });
+  const number = (value = 0) => whole(value);
+  const bytes = (value = 0) => size(value);
+  const ratio = (value: number | undefined) => (value === undefined ? "–" : percent(value));
+  const ends = [timeOf(begin, spanMs), timeOf(Date.parse(to), spanMs)] as const;
+  const times = [
+    series("origin", "c1", ({ times: { origin } }) => origin?.p50Ms, time),
+    series("origin, 95 %", "c2", ({ times: { origin } }) => origin?.p95Ms, time),
+    series("cache of the PoP", "c0", ({ times: { shared } }) => shared?.p50Ms, time),
+    series("memory", "c3", ({ times: { memory } }) => memory?.p50Ms, time),
+  ];
+  const point = (index: number | null) => showSpan(index);
+  charts = [
+    chart(
+      {
+        title: "Requests",
+        kind: "bars",
+        format: number,
+        ends,
+        series: [
+          series("from cache", "c0", (counts) => counts.fromCache, number),
+          series("others", "c1", (counts) => counts.requests - counts.fromCache, number),
+        ],
+      },
+      point,
+    ),
+    chart(
+      {
+        title: "Hit ratio",
+        kind: "lines",
+        format: ratio,
+        ends,
+        top: 1,
+        series: [
+          series(
+            "from cache",
+            "c0",
+            (counts) => (counts.requests ? counts.fromCache / counts.requests : undefined),
+            ratio,
+          ),
+        ],
+      },
+      point,
+    ),
+    chart(
+      {
+        title: "Time to the head, in the median",
+        kind: "lines",
+        format: time,
+        ends,
+        series: times.filter(({ total }, index) => index < 3 || total !== "–"),
+      },
+      point,
+    ),
+    chart(
+      {
+        title: "Bytes",
+        kind: "bars",
+        format: bytes,
+        ends,
+        series: [
+          series("from cache", "c0", (counts) => counts.bytes.fromCache, bytes),
+          series("from the origin", "c1", (counts) => counts.bytes.fromOrigin, bytes),
+        ],
+      },
+      point,
+    ),
+  ];
+  fill("charts", ...charts.map(({ figure }) => figure));
+  const cursor = byId<HTMLInputElement>("cursor");
+  const wasAtEnd = cursor.max === cursor.value || cursor.max === "";
+  cursor.max = String(count - 1);
+  if (wasAtEnd) cursor.value = cursor.max;
+  byId("scrub").hidden = count === 1;
+  showSpan(document.activeElement === cursor ? Number(cursor.value) : null);
+}
+
+/** Shows one span in all charts, or the whole time. */
+function showSpan(index: number | null): void {
+  if (!stats) return;
+  const { from, spanMs } = stats;
+  const words = charts.map(
+    ({ figure, show: showAt }) => `${figure.querySelector("strong")!.textContent}: ${showAt(index)}`,
+  );
+  const at = index === null ? LAST[last] : timeOf(Date.parse(from) + index * spanMs, spanMs);
+  byId("at").textContent = index === null ? "Move along the time to read the charts." : at;
+  byId("cursor").setAttribute("aria-valuetext", `${at}. ${words.join(". ")}`);
+}
+
+function answers({ requests, answers: byOutcome, answeredByEdge, fromCache }: SiteStats): Child[] {
+  if (requests === 0) return [nothing()];
+  const own = Object.values(answeredByEdge).reduce((sum, each) => sum + each, 0);
+  const { BYPASS = 0 } = byOutcome;
+  const rows = Object.entries(OUTCOMES).flatMap(([name, words]) => {
+    const count = byOutcome[name] ?? 0;
+    return count === 0 ? [] : [[named(name, words), whole(count), share(count, requests)]];
+  });
+  if (own > 0) {
+    rows.push([named("own answers", Object.keys(answeredByEdge).join(", ")), whole(own), share(own, requests)]);
+  }
+  return [
+    stackedBar("stack", [
+      ["c0", fromCache],
+      ["c1", requests - fromCache - BYPASS - own],
+      ["c3", BYPASS],
+      ["c2", own],
+    ]),
+    h(
+      "ul",
+      { class: "keys" },
+      h("li", { class: "key c0" }, "from cache"),
+      h("li", { class: "key c1" }, "fetched"),
+      h("li", { class: "key c3" }, "passed"),
+      own > 0 && h("li", { class: "key c2" }, "the edge's own"),
+    ),
+    table("Answers by X-Cache", ["X-Cache", "Requests ", "Share "], rows),
+  ];
+}
+
+function refused({ store }: SiteStats): Child[] {
+  const rows = sorted(store.refused).map(([name, count]) => [named(name, REASONS[name] ?? ""), whole(count)]);
+  const fields = sorted(store.unkeyedFields).map(([name, count]) => `${name} ${whole(count)}`);
+  if (rows.length === 0)
+    return [h("p", { class: "soft" }, "Every answer of the origin that was looked up was stored.")];
+  return [
+    table("Not stored, and why", ["Reason", "Answers "], rows),
+    fields.length > 0 && h("p", { class: "soft" }, `Fields that are not in the key: ${fields.join(", ")}.`),
+  ];
+}
+
+/** The share that memories of other sizes would hold. The sentence says what the curve shows. */
+function memory(now: SiteStats): Child[] {
+  const [words] = memoryLines(now);
+  if (words === undefined) return [];
+  const { uses, held, curve } = now.memory!;
+  const [smallest, largest] = [curve[0]!.bytes, curve.at(-1)!.bytes];
+  const found = curve.map(({ hitRatio }) => hitRatio);
+  const drawing = chart(
+    {
+      title: "Held, by the size of a memory",
+      kind: "lines",
+      format: (ratio = 0) => percent(ratio),
+      ends: [memorySize(smallest), memorySize(largest)],
+      top: 1,
+      series: [
+        { name: "of the stored pages that are asked for", color: "c0", values: found, total: share(held, uses) },
+      ],
+    },
+    (index) => drawing.show(index),
+  );
+  return [h("h2", "Memory"), h("div", { class: "charts" }, drawing.figure, h("p", { class: "soft" }, words))];
+}
+
+function popTiles(): Child[] {
+  const names = sorted(Object.fromEntries(Object.entries(pops).map(([name, { requests }]) => [name, requests])));
+  if (names.length === 0) return [nothing()];
+  const button = (name: string, { requests, fromCache, bytes, times }: SiteCounts) =>
+    h(
+      "button",
+      {
+        class: "tile",
+        type: "button",
+        "aria-pressed": String(pop === name),
+        "data-key": `pop ${name}`,
+        click: () => choosePop(pop === name ? null : name),
+      },
+      h("b", name),
+      stackedBar("share", [
+        ["c0", fromCache],
+        ["c1", requests - fromCache],
+      ]),
+      h("span", `${share(fromCache, requests)} of ${whole(requests)}`),
+      h("br"),
+      h("span", `${size(bytes.fromCache)} · ${time(times.origin?.p50Ms)}`),
+    );
+  return [
+    h(
+      "p",
+      { class: "soft" },
+      "From cache, of all requests; bytes out of the cache, and the median time of the origin.",
+    ),
+    h("ul", { class: "tiles" }, ...names.map(([name]) => h("li", button(name, pops[name]!)))),
+  ];
+}
+
+function routes({ routes: byPattern, pop: of }: SiteStats): Child {
+  if (of !== null) return forAll();
+  const rows = Object.entries(byPattern)
+    .sort(([, a], [, b]) => b.requests - a.requests)
+    .map(([pattern, { requests, fromCache, bytes, times }]) => [
+      h("code", pattern),
+      whole(requests),
+      share(fromCache, requests),
+      time(times.shared?.p50Ms),
+      time(times.origin?.p50Ms),
+      size(bytes.fromOrigin),
+    ]);
+  if (rows.length === 0) return nothing();
+  return table("Routes", ["Route", "Requests ", "From cache ", "Cache ", "Origin ", "From the origin "], rows);
+}
+
+function showUrls(): void {
+  if (stats) fill("top", ...urls(stats));
+}
+
+function urls({ top, pop: of }: SiteStats): Child[] {
+  if (of !== null) return [forAll()];
+  const list = top?.[kind] ?? [];
+  if (list.length === 0) return [nothing()];
+  const { words, column, format } = KINDS[kind];
+  const weight = ({ weight: most, error }: TopUrlStats) =>
+    error > 0 ? h("span", { title: `at least ${format(most - error)}` }, `≤ ${format(most)}`) : format(most);
+  const rows = list
+    .slice(0, allUrls ? list.length : FIRST_URLS)
+    .map((each) => [
+      h("a", { class: "mono", href: `#explain?${encodeURIComponent(each.url)}`, "data-key": each.url }, each.url),
+      weight(each),
+      ...(kind === "notStored" ? [each.because] : []),
+    ]);
+  const more = () => {
+    allUrls = true;
+    showUrls();
+  };
+  return [
+    table(words, ["URL, to be explained", column, ...(kind === "notStored" ? ["Reason"] : [])], rows),
+    list.length > rows.length && h("button", { class: "quiet", type: "button", click: more }, `All ${list.length}`),
+  ];
+}
+
+function named(name: string, words: string): Child {
+  return h("span", name, words !== "" && h("small", words));
+}
+
+function sorted(counts: Readonly<Record<string, number>>): (readonly [string, number])[] {
+  return Object.entries(counts).sort(([, a], [, b]) => b - a);
+}
+
+function nothing(): Child {
+  return h("p", { class: "soft" }, "Nothing was reported for this time.");
+}
+
+function forAll(): Child {
+  return h("p", { class: "soft" }, "Kept for the whole site alone.");
+}

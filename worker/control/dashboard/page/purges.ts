@@ -1,0 +1,161 @@
+import type { PurgeReceiptBody } from "../../../../wire/purge-receipt.ts";
+import type { PurgeRecordBody, PurgeRecordPageBody } from "../../../../wire/purge-record.ts";
+import type { PurgeRequestBody } from "../../../../wire/purge-request.ts";
+import { whole } from "../../../../wire/text/stats-text.ts";
+import { hasPurgeToken, purge, Refused, read, rememberPurgeToken } from "./api.ts";
+import { byId, type Child, fill, h, say, table } from "./elements.ts";
+import { instant, plural } from "./words.ts";
+
+/** Rows of a page of the trail, and the items that a row names. */
+const ROWS = 25;
+const ITEMS = 3;
+
+const LIVE_MS = 1_000;
+const QUIET_MS = 10_000;
+
+let rows: readonly PurgeRecordBody[] = [];
+let next: number | null = null;
+/** Purges that were seen before they had settled. */
+const unsettled = new Set<number>();
+/** The purge that was tried, with the id under which it is sent, so that it happens once however often it is sent. */
+let tried: PurgeRequestBody | null = null;
+
+export function startPurges(): void {
+  const form = byId<HTMLFormElement>("purge");
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    void send(true);
+  });
+  form.addEventListener("input", () => allow(null));
+  byId("wet").addEventListener("click", () => void send(false));
+  byId("more").addEventListener("click", () => void older());
+}
+
+/** Shows the newest purges. Resolves to how long the trail stays as it is. */
+export async function refreshPurges(): Promise<number> {
+  byId("purge-token-row").hidden = hasPurgeToken();
+  const page = await read<PurgeRecordPageBody>(`purges?limit=${ROWS}`);
+  const oldest = page.purges.at(-1)?.seq ?? 0;
+  const rest = rows.filter(({ seq }) => seq < oldest);
+  if (rest.length === 0) next = page.next;
+  rows = [...page.purges, ...rest];
+  for (const { seq, settled } of rows) {
+    if (!settled) unsettled.add(seq);
+    else if (unsettled.delete(seq)) say(`Purge ${seq} has settled.`);
+  }
+  showTrail();
+  return unsettled.size > 0 ? LIVE_MS : QUIET_MS;
+}
+
+async function older(): Promise<void> {
+  const page = await read<PurgeRecordPageBody>(`purges?limit=${ROWS}&before=${next}`);
+  rows = [...rows, ...page.purges];
+  next = page.next;
+  showTrail();
+}
+
+function showTrail(): void {
+  byId("more").hidden = next === null;
+  const columns = ["No.", "Items", "Mode", "State", "When", "By"];
+  const nothing = h("p", { class: "soft" }, "Nothing has been purged yet.");
+  fill("trail", rows.length === 0 ? nothing : table("Trail", columns, rows.map(row)));
+}
+
+function row({ seq, items, itemCount, mode, settled, at, by, reason, repeatOf }: PurgeRecordBody): Child[] {
+  const more = itemCount - Math.min(ITEMS, items.length);
+  const why = [reason, repeatOf !== null && `again, after ${repeatOf}`].filter(Boolean).join("; ");
+  return [
+    whole(seq),
+    h("span", h("code", items.slice(0, ITEMS).join("  ")), more > 0 && ` and ${whole(more)} more`, h("small", why)),
+    mode,
+    h("span", { class: settled ? "badge good" : "badge" }, settled ? "settled" : "settling …"),
+    instant(at),
+    by,
+  ];
+}
+
+/** Tries what the form names, or purges what was tried. */
+async function send(dryRun: boolean): Promise<void> {
+  const given = byId<HTMLInputElement>("purge-token").value || null;
+  if (given === null && !hasPurgeToken()) {
+    byId("purge-token-row").hidden = false;
+    fill("plan", h("p", { class: "note" }, "A purge needs a token with the scope purge: the session may only read."));
+    byId("purge-token").focus();
+    return;
+  }
+  const request = dryRun ? requestOfForm() : tried;
+  if (!request) return;
+  allow(null);
+  try {
+    const receipt = await purge<PurgeReceiptBody>(dryRun ? { ...request, dryRun } : request, given);
+    if (given !== null) rememberPurgeToken(given);
+    byId<HTMLInputElement>("purge-token").value = "";
+    byId("purge-token-row").hidden = true;
+    if (dryRun) {
+      fill("plan", ...plan(receipt));
+      allow(request);
+    } else accepted(receipt);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    if (error.status === 401 || error.status === 403) {
+      rememberPurgeToken(null);
+      byId("purge-token-row").hidden = false;
+    } else if (!dryRun) allow(request); // With the same id, so that it may be sent again.
+    fill("plan", h("p", { class: "note" }, h("pre", error.message)));
+  }
+}
+
+function allow(request: PurgeRequestBody | null): void {
+  tried = request;
+  byId<HTMLButtonElement>("wet").disabled = request === null;
+  if (request === null) fill("plan");
+}
+
+/** The purge in the words of `tidemark purge -`: a kind and a colon, or a URL. */
+function requestOfForm(): PurgeRequestBody {
+  const lines = byId<HTMLTextAreaElement>("items")
+    .value.split("\n")
+    .flatMap((line) => line.trim() || []);
+  const of = (kind: string) => lines.flatMap((line) => (line.startsWith(kind) ? [line.slice(kind.length)] : []));
+  const lists = {
+    tags: of("tag:"),
+    prefixes: of("prefix:"),
+    hosts: of("host:"),
+    urls: lines.filter((line) => line !== "everything" && !/^(?:tag|prefix|host):/.test(line)),
+  };
+  const named = Object.entries(lists).filter(([, list]) => list.length > 0);
+  const random = crypto.getRandomValues(new Uint32Array(4));
+  const reason = byId<HTMLInputElement>("reason").value;
+  return {
+    ...Object.fromEntries(named),
+    ...(lines.includes("everything") && { everything: true as const }),
+    mode: byId<HTMLSelectElement>("mode").value as "hard" | "soft",
+    ...(reason !== "" && { reason }),
+    id: `dashboard-${[...random].map((each) => each.toString(36)).join("")}`,
+  };
+}
+
+function plan({ planned = [], warnings = [], accepted: { everything } }: PurgeReceiptBody): Child[] {
+  const items = planned.map(({ item, key, route }) => [
+    h("code", item),
+    h("code", key),
+    route === undefined ? "" : (route ?? "no route"),
+  ]);
+  return [
+    h(
+      "p",
+      everything
+        ? "This would purge the whole site."
+        : `This would purge ${plural(items.length, "item")}. Nothing has happened yet.`,
+    ),
+    ...warnings.map((text) => h("p", { class: "note" }, text)),
+    items.length > 0 && table("Plan", ["Item", "Key", "Route"], items),
+  ];
+}
+
+function accepted({ seq, settlesInMs, replayed }: PurgeReceiptBody): void {
+  const words = replayed ? `Purge ${seq} had been accepted before.` : `Purge ${seq} is accepted.`;
+  fill("plan", h("p", { class: "note good" }, `${words} It settles in ${settlesInMs / 1000} s: see the trail.`));
+  unsettled.add(seq);
+  document.dispatchEvent(new Event("stale"));
+}

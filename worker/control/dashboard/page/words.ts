@@ -1,0 +1,49 @@
+import { ms, percent, whole } from "../../../../wire/text/stats-text.ts";
+
+export function share(part: number, all: number): string {
+  return all === 0 ? "–" : percent(part / all);
+}
+
+/** A time, or a dash where there is none. */
+export function time(value: number | undefined): string {
+  if (value === undefined) return "–";
+  return value < 10_000 ? ms(value) : `${Number((value / 1000).toPrecision(2))} s`;
+}
+
+export function plural(count: number, one: string): string {
+  return `${whole(count)} ${one}${count === 1 ? "" : "s"}`;
+}
+
+/** The beginning of a span, as far as it tells spans apart. */
+export function timeOf(at: number, spanMs: number): string {
+  const clock = { hour: "2-digit", minute: "2-digit" } as const;
+  const day = { day: "numeric", month: "short" } as const;
+  const options = spanMs < 3_600_000 ? clock : spanMs < 86_400_000 ? { weekday: "short" as const, ...clock } : day;
+  return new Date(at).toLocaleString("en-GB", options);
+}
+
+export function instant(iso: string): string {
+  return new Date(iso).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+}
+
+/** What each `X-Cache` means. */
+export const OUTCOMES: Readonly<Record<string, string>> = {
+  HIT: "",
+  UPDATING: "stale, and refreshed behind the answer",
+  STALE: "stale, because the origin failed",
+  REVALIDATED: "confirmed by the origin",
+  EXPIRED: "was stale, and fetched again",
+  MISS: "nothing usable was stored",
+  BYPASS: "not looked up",
+};
+
+/** Why an answer was not stored, by the `detail` of its `Cache-Status`, where its name does not say it. */
+export const REASONS: Readonly<Record<string, string>> = {
+  vary: "its Vary names what cannot select",
+  cookie: "the visitor's cookies may have shaped it",
+  "error-for-odd-request": "an error, and the request was unusual",
+  "no-freshness": "neither the origin nor a rule gives a lifetime",
+  "unframed-body": "its end cannot be told from a cut",
+  "being-stored": "another copy of it was being stored",
+  "unkeyed-field": "a field that is not in the key may have chosen it",
+};

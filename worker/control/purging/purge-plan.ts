@@ -1,0 +1,150 @@
+import type { Problem } from "../../../wire/problem.ts";
+import type { PurgeReceiptBody } from "../../../wire/purge-receipt.ts";
+import type { PurgeRequestBody } from "../../../wire/purge-request.ts";
+import { type KeyRules, keyedPath, type ResolvedUrl, resolveUrl } from "../../rules/key/cache-key.ts";
+import { parsePurgeHost } from "../../rules/key/purge-host.ts";
+import {
+  EVERYTHING_PURGE_KEY,
+  hostPurgeKey,
+  pathPurgeKey,
+  prefixPurgeKey,
+  tagPurgeKey,
+  urlPurgeKey,
+} from "../../rules/key/purge-key.ts";
+import { parsePurgePrefix } from "../../rules/key/purge-prefix.ts";
+import type { Route } from "../../rules/key/route.ts";
+import { browserWarnings, mayTouch, prefixWarnings, urlWarnings } from "./purge-warnings.ts";
+
+type Planned = NonNullable<PurgeReceiptBody["planned"]>;
+
+/** The items of a purge, resolved to purge keys. */
+export interface PurgePlan {
+  /** The purge keys of the items, each once. */
+  readonly purgeKeys: readonly string[];
+  readonly planned: Planned;
+  /** The URLs to fetch again, if the purge asks for that. */
+  readonly refresh: readonly string[];
+  readonly warnings: readonly string[];
+  /** The items that cannot be purged, and why. */
+  readonly errors: NonNullable<Problem["errors"]>;
+}
+
+/** One item that can be purged. */
+interface PlannedItem {
+  readonly kind: "planned";
+  readonly purgeKey: string;
+  readonly planned: Planned[number];
+  readonly refresh?: string;
+  readonly warnings: readonly string[];
+  /** The routes of the purged pages, as far as they are known. */
+  readonly routes: readonly Route[];
+}
+
+interface Refused {
+  readonly kind: "refused";
+  readonly because: string;
+}
+
+/** Resolves each item to the form that keys have. `base` is the public address to which the purge was sent. */
+export function planPurge(request: PurgeRequestBody, base: string, rules: KeyRules): PurgePlan {
+  const keys = new Set<string>(request.everything ? [EVERYTHING_PURGE_KEY] : []);
+  const touched = new Set<Route>(request.everything ? rules.routes : []);
+  const planned: Planned = [];
+  const refresh: string[] = [];
+  const warnings: string[] = [];
+  const errors: { path: string; message: string }[] = [];
+  const add = (list: string, items: readonly string[] = [], plan: (item: string) => PlannedItem | Refused) => {
+    for (const [index, text] of items.entries()) {
+      const item = plan(text);
+      if (item.kind === "refused") {
+        errors.push({ path: `${list}[${index}]`, message: `${JSON.stringify(text)}: ${item.because}` });
+        continue;
+      }
+      keys.add(item.purgeKey);
+      planned.push(item.planned);
+      if (item.refresh !== undefined) refresh.push(item.refresh);
+      warnings.push(...item.warnings);
+      for (const route of item.routes) touched.add(route);
+    }
+  };
+  const namedHostRules = rulesOfNamedHost(rules);
+  add("urls", request.urls, (url) => planUrl(url, base, rules, namedHostRules));
+  add("prefixes", request.prefixes, (prefix) => planPrefix(prefix, rules, namedHostRules));
+  add("hosts", request.hosts, (host) => planHost(host, rules, namedHostRules));
+  add("tags", request.tags, planTag);
+  return { purgeKeys: [...keys], planned, refresh, warnings: [...warnings, ...browserWarnings(touched)], errors };
+}
+
+function planUrl(url: string, base: string, rules: KeyRules, namedHostRules: KeyRules): PlannedItem | Refused {
+  const relative = url.startsWith("/");
+  const absolute = relative ? base + url : url;
+  const named = relative ? null : resolveUrl(absolute, namedHostRules);
+  if (named?.kind === "refused") return { kind: "refused", because: named.because };
+  const target = resolveUrl(absolute, { ...rules, hosts: null });
+  if (target.kind === "refused") return { kind: "refused", because: target.because };
+  const pathAndQuery = keyedPath(target);
+  const [path = ""] = pathAndQuery.split("?", 1);
+  if (path.includes("*")) return { kind: "refused", because: wildcardAdvice(path) };
+  return {
+    kind: "planned",
+    purgeKey: relative ? pathPurgeKey(pathAndQuery) : urlPurgeKey(target.host, pathAndQuery),
+    planned: { item: url, key: relative ? pathAndQuery : target.cacheKey, route: target.route.pattern },
+    refresh: relative ? onSiteHost(target, rules) : target.cacheKey,
+    warnings: urlWarnings(url, absolute, target),
+    routes: [target.route],
+  };
+}
+
+/** A `*` would be a URL of its own, and purge one page at most, where its author meant many. */
+function wildcardAdvice(path: string): string {
+  const [prefix] = /^(?:\/[^/*]+(?=\/))+/.exec(path) ?? [];
+  const advice = JSON.stringify(prefix ?? "/blog");
+  return `a * in a URL is no wildcard; name whole segments of the path, like prefixes: [${advice}], or tags`;
+}
+
+function planPrefix(text: string, rules: KeyRules, { hosts, routes }: KeyRules): PlannedItem | Refused {
+  const named = parsePurgePrefix(text, hosts);
+  if (named.kind === "refused") return named;
+  const { prefix } = named;
+  const host = named.host === null ? null : publicHost(named.host, rules);
+  return {
+    kind: "planned",
+    purgeKey: host === null ? prefixPurgeKey(prefix) : hostPurgeKey(host, prefix),
+    planned: { item: text, key: (host ?? "") + prefix },
+    warnings: prefixWarnings(text, named),
+    routes: routes.filter((route) => mayTouch(route, prefix)),
+  };
+}
+
+function planHost(text: string, rules: KeyRules, { hosts, routes }: KeyRules): PlannedItem | Refused {
+  const named = parsePurgeHost(text, hosts);
+  if (named.kind === "refused") return named;
+  const host = publicHost(named.host, rules);
+  const planned = { item: text, key: host };
+  return { kind: "planned", purgeKey: hostPurgeKey(host), planned, warnings: [], routes };
+}
+
+/** The host in the keys for a host of the site: that of `publicUrl`, if that replaces the host of requests. */
+function publicHost(host: string, { publicUrl }: KeyRules): string {
+  return publicUrl?.host ?? host;
+}
+
+/** The routes of a tag are unknown, because origins give tags, too. */
+function planTag(tag: string): PlannedItem {
+  return { kind: "planned", purgeKey: tagPurgeKey(tag), planned: { item: tag, key: tag }, warnings: [], routes: [] };
+}
+
+/**
+ * A relative URL is fetched from the host to which the purge was sent, if it is one of the site's; otherwise from the
+ * site's first host.
+ */
+function onSiteHost(target: ResolvedUrl, { hosts }: KeyRules): string {
+  if (hosts === null || hosts.includes(target.host)) return target.cacheKey;
+  return `${target.scheme}://${hosts[0]}${keyedPath(target)}`;
+}
+
+/** The rules that decide whether a named host is one of the site's. `publicUrl` replaces the host of requests later. */
+function rulesOfNamedHost(rules: KeyRules): KeyRules {
+  const { publicUrl, hosts } = rules;
+  return publicUrl ? { ...rules, publicUrl: null, hosts: hosts && [...hosts, publicUrl.host] } : rules;
+}

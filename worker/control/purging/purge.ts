@@ -1,0 +1,92 @@
+import type { Problem } from "../../../wire/problem.ts";
+import type { PurgeReceiptBody } from "../../../wire/purge-receipt.ts";
+import { purgeRequestSchema } from "../../../wire/purge-request.ts";
+import { IN_ENGLISH } from "../../../wire/text/english.ts";
+import type { AcceptedItems, AppendOutcome, PurgeLogWriter, Reporter } from "../../ports.ts";
+import type { KeyRules } from "../../rules/key/cache-key.ts";
+import { writeReceiptToken } from "../../rules/request/receipt-token.ts";
+import { errorsOf } from "../errors-of.ts";
+import { planPurge } from "./purge-plan.ts";
+import { limitWarnings } from "./purge-warnings.ts";
+
+/** The ports that a purge calls. */
+export interface PurgePorts {
+  readonly rules: KeyRules;
+  readonly log: PurgeLogWriter;
+  readonly reporter: Reporter;
+  /** A short text that identifies a long one. */
+  readonly fingerprint: (text: string) => Promise<string>;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/** The caller of a purge: the name of its token, and the public address to which it sent the purge. */
+export interface PurgeCaller {
+  readonly by: string;
+  readonly base: string;
+}
+
+export type PurgeVerdict =
+  | { readonly kind: "accepted"; readonly receipt: PurgeReceiptBody; readonly refresh: readonly string[] }
+  | { readonly kind: "invalid"; readonly errors: NonNullable<Problem["errors"]> }
+  | { readonly kind: "conflict" }
+  | { readonly kind: "unavailable"; readonly cause: unknown };
+
+/** Checks a purge and carries out all of it or nothing (promise 5). A dry run ends after the check. */
+export async function purge(body: unknown, { by, base }: PurgeCaller, ports: PurgePorts): Promise<PurgeVerdict> {
+  const { rules, log, reporter, fingerprint, now } = ports;
+  const checked = purgeRequestSchema.safeParse(body, IN_ENGLISH);
+  if (!checked.success) return { kind: "invalid", errors: errorsOf(checked.error, purgeRequestSchema) };
+  const request = checked.data;
+  const plan = planPurge(request, base, rules);
+  if (plan.errors.length > 0) return { kind: "invalid", errors: plan.errors };
+  const accepted: AcceptedItems = {
+    urls: request.urls?.length ?? 0,
+    tags: request.tags?.length ?? 0,
+    prefixes: request.prefixes?.length ?? 0,
+    hosts: request.hosts?.length ?? 0,
+    everything: request.everything ?? false,
+  };
+  const warnings = limitWarnings(plan.warnings);
+  const warned = warnings.length > 0 && { warnings };
+  if (request.dryRun) {
+    const nothing = { seq: 0, logId: "", token: "", at: new Date(now()).toISOString(), settlesInMs: 0 };
+    const receipt = { ...nothing, accepted, replayed: false, dryRun: true, ...warned, planned: plan.planned };
+    return { kind: "accepted", receipt, refresh: [] };
+  }
+  let result: AppendOutcome;
+  try {
+    result = await log.append({
+      id: request.id ?? null,
+      content: await fingerprint(JSON.stringify([...plan.purgeKeys].sort())),
+      purgeKeys: plan.purgeKeys,
+      accepted,
+      mode: request.mode ?? "hard",
+      repeatAfterMs: request.repeatAfterMs ?? null,
+      reason: request.reason ?? null,
+      by,
+    });
+  } catch (cause) {
+    reporter.report({ kind: "log-failed", cause, isPurge: true });
+    return { kind: "unavailable", cause };
+  }
+  if (result.kind === "conflict") return { kind: "conflict" };
+  reporter.report({ kind: "purged", items: plan.purgeKeys.length });
+  const { seq, logId } = result;
+  return {
+    kind: "accepted",
+    receipt: {
+      seq,
+      logId,
+      token: writeReceiptToken({ logId, seq }),
+      at: new Date(result.at).toISOString(),
+      settlesInMs: result.settlesInMs,
+      accepted,
+      replayed: result.replayed,
+      dryRun: false,
+      ...(result.maySettleSooner && { maySettleSooner: true }),
+      ...warned,
+    },
+    refresh: request.refresh ? plan.refresh : [],
+  };
+}

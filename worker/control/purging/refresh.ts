@@ -1,0 +1,80 @@
+import { REFRESH_FIELD } from "../../../wire/fields.ts";
+import type { PurgeReceiptBody } from "../../../wire/purge-receipt.ts";
+import type { Answer, Bodies, BodyReader } from "../../ports.ts";
+import { Fields } from "../../rules/fields/fields.ts";
+
+/** The pages fetched at once: the runtime allows six connections per request, and the log uses one. */
+const CONCURRENT_FETCHES = 5;
+
+type Refreshed = NonNullable<PurgeReceiptBody["refreshed"]>;
+
+/** Sends a GET for a page through the corridor. */
+export type FetchPage = (url: string, fields: Fields) => Promise<Answer>;
+
+/** Fields of the requests for the pages. */
+export type RefreshFields = readonly (readonly [name: string, value: string])[];
+
+/**
+ * The fields with which a caller's pages are fetched: the token, and the trace that the call belongs to. A `traceparent`
+ * that is none is ignored, and so is the `tracestate` beside it (www.w3.org/TR/trace-context, §3.2.2.5, §3.3).
+ */
+export function refreshFields(token: string, { headers }: Request): RefreshFields {
+  const hasTrace = TRACEPARENT.test(headers.get("traceparent") ?? "");
+  const trace = hasTrace ? [...headers].filter(([name]) => /^trace(?:parent|state)$/.test(name)) : [];
+  return [[REFRESH_FIELD, token], ...trace];
+}
+
+/** Versions to come may have more parts. */
+const TRACEPARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}(?:-[\w-]*)?$/;
+
+/** Fetches pages again through the corridor. A failed fetch does not affect the purge. */
+export async function refreshUrls(
+  urls: readonly string[],
+  fields: RefreshFields,
+  fetchPage: FetchPage,
+  bodies: Bodies,
+): Promise<Refreshed> {
+  const refreshed: Refreshed = [];
+  const waiting = [...urls.entries()];
+  const work = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const [index, url] = next;
+      refreshed[index] = await refreshOne(url, fields, fetchPage, bodies);
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENT_FETCHES }, work));
+  return refreshed;
+}
+
+async function refreshOne(
+  url: string,
+  fields: RefreshFields,
+  fetchPage: FetchPage,
+  bodies: Bodies,
+): Promise<Refreshed[number]> {
+  let answer: Answer;
+  try {
+    answer = await fetchPage(new URL(url).href, new Fields(fields));
+  } catch {
+    return { url, status: 502, error: "the edge failed on this page" };
+  }
+  const { status, body } = answer;
+  const xCache = answer.fields.get("x-cache");
+  if (xCache === null) return { url, status, error: wordsOf(body) };
+  try {
+    if (body !== null && !(body instanceof Uint8Array)) await readToEnd(bodies.readThrough(body));
+  } catch {
+    return { url, status, error: "the origin's answer was cut off" };
+  }
+  return { url, status, xCache };
+}
+
+/** The words of an answer that the edge itself has made. Their status is told apart from them. */
+function wordsOf(body: Answer["body"]): string {
+  const text = body instanceof Uint8Array ? new TextDecoder().decode(body) : "";
+  return text.trim().replace(/^\d{3}: /, "");
+}
+
+async function readToEnd(reader: BodyReader): Promise<void> {
+  while ((await reader.next()) !== null);
+}

@@ -1,0 +1,102 @@
+import { type CountTree, numberAt, treeAt } from "../../metrics/count-tree.ts";
+import type { LedgerReading } from "../../metrics/ledger-reading.ts";
+import { countUpTo, type SketchedTimes } from "../../metrics/time-sketch.ts";
+
+const OPEN_METRICS = "application/openmetrics-text";
+
+/** Prometheus names OpenMetrics if it takes it. */
+export function takesOpenMetrics(accept: string | null): boolean {
+  return accept?.includes(OPEN_METRICS) === true;
+}
+
+export function metricsMediaType(isOpen: boolean): string {
+  return `${isOpen ? `${OPEN_METRICS}; version=1.0.0` : "text/plain; version=0.0.4"}; charset=utf-8`;
+}
+
+/** The upper bounds of the buckets, in seconds. */
+const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** The counters of each PoP: name, and path in the stats. With a label, they have one sample for each name there. */
+const COUNTERS: readonly (readonly [name: string, path: string, label?: string])[] = [
+  ["requests", "answers", "outcome"],
+  ["edge_answers", "answeredByEdge", "detail"],
+  ["not_stored", "store.refused", "reason"],
+  ["cache_response_bytes", "bytes.fromCache"],
+  ["origin_response_bytes", "bytes.fromOrigin"],
+  ["origin_requests", "origin.asked"],
+  ["origin_failures", "origin.failed"],
+  ["collapsed_requests", "collapsed"],
+  ["log_reads", "log.reads"],
+  ["log_read_failures", "log.failedReads"],
+  ["purges", "purges"],
+  ["purged_keys_read", "purgedKeysRead"],
+  ["failures", "failures"],
+];
+
+/** The gauges of the site: name, and path in the stats. */
+const GAUGES = [
+  ["memory_bytes", "isolates.memoryBytes"],
+  ["memory_limit_bytes", "isolates.memoryMaxBytes"],
+  ["isolates", "isolates.alive"],
+  ["silent_isolates", "isolates.silent"],
+  ["heard_ratio", "isolates.heardShare"],
+] as const;
+
+type Sample = readonly [labels: Readonly<Record<string, string>>, value: number, suffix?: string];
+
+/**
+ * The totals in the Prometheus text format 0.0.4, or OpenMetrics 1.0. Labels have bounded values: at most 101 PoPs, 51
+ * routes, and the words of `X-Cache` and `detail`.
+ */
+export function metricsText(totals: LedgerReading, isOpen: boolean): string {
+  const pops = Object.entries(totals.pops);
+  const lines: string[] = [];
+  const write = (name: string, type: string, path: string, samples: readonly Sample[]) => {
+    const total = type === "counter" ? "_total" : "";
+    const family = `tidemark_${name}${isOpen ? "" : total}`;
+    const unit = /_(bytes|seconds|ratio)$/.exec(name)?.[1];
+    lines.push(`# HELP ${family} The field ${path} of the stats, since they began.`, `# TYPE ${family} ${type}`);
+    if (isOpen && unit) lines.push(`# UNIT ${family} ${unit}`);
+    for (const [labels, value, suffix = total] of samples) {
+      lines.push(`tidemark_${name}${suffix}${written(labels)} ${value}`);
+    }
+  };
+  for (const [name, path, label] of COUNTERS) {
+    const samples = pops.flatMap(([pop, counts]) => samplesAt(counts, path, { pop }, label));
+    write(name, "counter", path, samples);
+  }
+  const routes = Object.entries(totals.routes as Record<string, CountTree>);
+  const byRoute = routes.flatMap(([route, counts]) => samplesAt(counts, "answers", { route }, "outcome"));
+  write("route_requests", "counter", "routes.answers", byRoute);
+  const times = pops.flatMap(([pop, counts]) => histogramSamples(treeAt(counts, "times"), pop));
+  write("time_to_head_seconds", "histogram", "times", times);
+  for (const [name, path] of GAUGES) {
+    write(name, "gauge", path, [[{}, numberAt(totals as unknown as CountTree, path)]]);
+  }
+  return [...lines, ...(isOpen ? ["# EOF"] : []), ""].join("\n");
+}
+
+function samplesAt(counts: CountTree, path: string, labels: Record<string, string>, label?: string): Sample[] {
+  if (label === undefined) return [[labels, numberAt(counts, path)]];
+  return Object.entries(treeAt(counts, path)).map(([name, value]) => [{ ...labels, [label]: name }, Number(value)]);
+}
+
+function histogramSamples(times: CountTree, pop: string): Sample[] {
+  return Object.entries(times as unknown as Record<string, SketchedTimes>).flatMap(([tier, sketch]): Sample[] => {
+    const labels = { pop, tier };
+    const count = countUpTo(sketch);
+    return [
+      ...BOUNDS.map((le): Sample => [{ ...labels, le: String(le) }, countUpTo(sketch, le * 1000), "_bucket"]),
+      [{ ...labels, le: "+Inf" }, count, "_bucket"],
+      [labels, sketch.sum / 1000, "_sum"],
+      [labels, count, "_count"],
+    ];
+  });
+}
+
+function written(labels: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(labels).map(
+    ([name, value]) => `${name}="${value.replace(/[\\"]/g, "\\$&").replaceAll("\n", "\\n")}"`,
+  );
+  return pairs.length === 0 ? "" : `{${pairs}}`;
+}

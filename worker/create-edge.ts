@@ -1,0 +1,159 @@
+import { MISSING_PURGE_LOG } from "../wire/purge-log-binding.ts";
+import { fingerprint } from "./control/access/fingerprint.ts";
+import { configuredTokens, type TokenSettings } from "./control/access/tokens.ts";
+import { problemResponse } from "./control/problem-response.ts";
+import { edgeAnswer } from "./flow/answering/answers.ts";
+import { isControl, type Platform, type RunningIsolate, startIsolate } from "./isolate.ts";
+import { Counters } from "./metrics/counters.ts";
+import type { Clock } from "./ports.ts";
+import type { PurgeLog } from "./purges/log/purge-log.ts";
+import { PurgeLogStub } from "./purges/log/purge-log-stub.ts";
+import { UnboundPurgeLog } from "./purges/log/unbound-purge-log.ts";
+import { placeRelay } from "./purges/relay/relay-places.ts";
+import { EDGE_ANSWER_FIELDS } from "./rules/forwarding/edge-answer-fields.ts";
+import { writeAnalytics } from "./runtime/analytics.ts";
+import { CacheApiNotes } from "./runtime/cache-api-notes.ts";
+import { CacheApiTier } from "./runtime/cache-api-tier.ts";
+import { OriginFetch } from "./runtime/origin-fetch.ts";
+import { runtimeBodies } from "./runtime/runtime-bodies.ts";
+import { systemClock } from "./runtime/system-clock.ts";
+import { toWebResponse } from "./runtime/web-answer.ts";
+import type { CheckedSite } from "./site/check-site.ts";
+import { refuseCompression } from "./site/refuse-compression.ts";
+import { compileChecked, compileSite, type Site, type SiteOverrides } from "./site/site.ts";
+import { SiteError } from "./site/site-error.ts";
+import type { SiteInput } from "./site/site-input.ts";
+import { overridesOf } from "./site/site-overrides.ts";
+import { weakenedDefences } from "./site/weakened-defences.ts";
+
+/** The bindings and variables that the worker reads. */
+export interface EdgeEnv extends Pick<TokenSettings, "TIDEMARK_TOKEN" | "TIDEMARK_TOKENS"> {
+  readonly PURGE_LOG: DurableObjectNamespace<PurgeLog>;
+  /** Gets a data point with each report to the site's ledger, at most one a minute and isolate. */
+  readonly TIDEMARK_ANALYTICS?: AnalyticsEngineDataset;
+  /** Takes precedence over the site's `origin`. */
+  readonly TIDEMARK_ORIGIN?: string;
+  /** Takes precedence over the site's `hosts`: names separated by commas, or `*` for any. */
+  readonly TIDEMARK_HOSTS?: string;
+  /** Takes precedence over the site's `publicUrl`. */
+  readonly TIDEMARK_PUBLIC_URL?: string;
+  /** The client address to forward if the runtime does not provide it, as on a developer's machine. */
+  readonly TIDEMARK_CLIENT_ADDRESS?: string;
+}
+
+/** The edge for a site: the default export of a worker. Throws `SiteError` at start if the rules are not valid. */
+export function createEdge(siteInput: SiteInput): ExportedHandler<EdgeEnv> {
+  refuseCompression(siteInput);
+  return createEdgeWithHooks(siteInput, {});
+}
+
+/** The same for a site that a build has checked, so that the worker needs nothing to check it with. */
+export function createCheckedEdge(site: CheckedSite): ExportedHandler<EdgeEnv> {
+  return edgeOf((overrides) => compileChecked(site, overrides), {});
+}
+
+/** The parts that the simulated CDN and the dev command replace. An owner's worker does not need them. */
+export interface EdgeHooks {
+  /** Default: the runtime's clock. */
+  readonly clock?: Clock;
+  /** Accept a token that could be guessed, as on a developer's machine. Default false. */
+  readonly acceptsWeakTokens?: boolean;
+  /** Returns the platform that the edge runs on, given the real one. Default: the real one. */
+  readonly platform?: (platform: Platform) => Platform;
+}
+
+/** Like `createEdge`, with parts of the platform replaced. */
+export function createEdgeWithHooks(siteInput: SiteInput, hooks: EdgeHooks): ExportedHandler<EdgeEnv> {
+  compileSite(siteInput, {}); // so that a mistake ends the start, and not the first request
+  return edgeOf((overrides) => compileSite(siteInput, overrides), hooks);
+}
+
+type Compile = (overrides: SiteOverrides) => Site;
+
+function edgeOf(compile: Compile, hooks: EdgeHooks): ExportedHandler<EdgeEnv> {
+  let isolate: RunningIsolate | undefined;
+  return {
+    fetch(request, env, context) {
+      isolate ??= startOrExplain(compile, env, hooks, request.cf?.continent);
+      const answer = isolate.fetch({
+        request,
+        url: request.url,
+        background: { run: (work) => context.waitUntil(work) },
+        pop: typeof request.cf?.colo === "string" ? request.cf.colo : null,
+        country: typeof request.cf?.country === "string" ? request.cf.country : null,
+        clientAddress: request.cf ? request.headers.get("cf-connecting-ip") : (env.TIDEMARK_CLIENT_ADDRESS ?? null),
+      });
+      return answer instanceof Promise ? answer.then(toWebResponse) : toWebResponse(answer);
+    },
+  };
+}
+
+/** Logs the mistakes of invalid settings for the owner, so that the runtime does not answer with its own error page. */
+function startOrExplain(compile: Compile, env: EdgeEnv, hooks: EdgeHooks, continent: unknown): RunningIsolate {
+  try {
+    return startOnWorkers(compile, env, hooks, continent);
+  } catch (error) {
+    if (!(error instanceof SiteError)) throw error;
+    console.error(`Tidemark cannot start: ${error.message}`);
+    const words = "The settings of this edge are not valid. Its log tells which, and why.";
+    return { fetch: () => edgeAnswer(503, "misconfigured", words) };
+  }
+}
+
+/** The Workers runtime as a platform. `continent`: that of the isolate's first visitor, as the runtime names it. */
+function startOnWorkers(compile: Compile, env: EdgeEnv, hooks: EdgeHooks, continent: unknown): RunningIsolate {
+  const isLogBound = typeof env.PURGE_LOG?.idFromName === "function";
+  const compiled = compile(overridesOf(env));
+  const site = isLogBound ? compiled : withoutCache(compiled);
+  const warn = (line: string) => console.warn(line);
+  const log = isLogBound
+    ? new PurgeLogStub(env.PURGE_LOG, placeRelay(site.purge.relays, continent, Math.random))
+    : new UnboundPurgeLog();
+  for (const line of weakenedDefences(site)) warn(line);
+  const host = site.hosts?.[0] ?? new URL(site.originUrl).host;
+  const analytics = env.TIDEMARK_ANALYTICS;
+  const platform: Platform = {
+    clock: hooks.clock ?? systemClock,
+    random: Math.random,
+    sharedTier: new CacheApiTier(caches.default),
+    notes: new CacheApiNotes(caches.default, host, log.objectId),
+    origin: new OriginFetch(site.originUrl, site.limits.originTimeoutMs),
+    log,
+    audit: log,
+    ledger: {
+      client: log,
+      isolate: crypto.randomUUID(),
+      ...(analytics && { onReport: (report) => writeAnalytics(analytics, report) }),
+    },
+    bodies: runtimeBodies,
+    webRequest: ({ request }) => request as Request,
+    tokens: configuredTokens({ ...tokensOf(env), acceptsWeakTokens: hooks.acceptsWeakTokens }, warn),
+    fingerprint,
+    reporter: new Counters(site.originUrl, warn),
+  };
+  const isolate = startIsolate(site, hooks.platform?.(platform) ?? platform);
+  if (isLogBound) return isolate;
+  console.error(MISSING_PURGE_LOG);
+  return withoutControlPlane(isolate);
+}
+
+/** Without a purge log nothing could be purged, so every route passes and nothing is stored (promise 6). */
+function withoutCache(site: Site): Site {
+  return { ...site, routes: site.routes.map((route) => ({ ...route, pass: true })) };
+}
+
+/** Answers the control plane with 503, health too, so that a deployment without a purge log does not look sound. */
+function withoutControlPlane(isolate: RunningIsolate): RunningIsolate {
+  const detail =
+    "This edge has no binding PURGE_LOG, so it stores nothing. Its log names the lines that wrangler.toml lacks.";
+  return {
+    fetch: (arrival) =>
+      arrival.request.method === "PURGE" || isControl(arrival.url)
+        ? problemResponse("unavailable", detail, undefined, EDGE_ANSWER_FIELDS)
+        : isolate.fetch(arrival),
+  };
+}
+
+function tokensOf({ TIDEMARK_TOKEN, TIDEMARK_TOKENS }: EdgeEnv): TokenSettings {
+  return { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
+}

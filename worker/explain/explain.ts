@@ -1,0 +1,153 @@
+import type { Explanation } from "../../wire/explanation.ts";
+import type { PurgeRecordBody } from "../../wire/purge-record.ts";
+import { mayStandIn } from "../flow/answering/stale-answer.ts";
+import { collapsingKeys } from "../flow/collapsing/collapsing-key.ts";
+import { entryOf } from "../flow/entry.ts";
+import { planFetch } from "../flow/fetch-plan.ts";
+import { judgeInMemory, lookInSharedTier } from "../flow/looking-up.ts";
+import { conditionsOf, type Miss, missOf, type UnusableResponse, type UsableVerdict } from "../flow/miss.ts";
+import { type IncomingRequest, type Isolate, openContext, type RequestContext } from "../flow/request-context.ts";
+import { markerInMemory, selectInMemory, selectInSharedTier, selectingNames } from "../flow/selection.ts";
+import type { FoundResponse } from "../ports.ts";
+import { currentAgeMs } from "../rules/freshness/current-age.ts";
+import { isMadeStale } from "../rules/freshness/judge.ts";
+import type { ResolvedUrl } from "../rules/key/cache-key.ts";
+import { canonicalQuery } from "../rules/key/query.ts";
+import { unkeyedField } from "../rules/request/unkeyed-field.ts";
+import { type StoredHead, tagsOf } from "../rules/storing/stored-response.ts";
+import { nearestKeys } from "./nearest-keys.ts";
+import { type JudgedRequest, outcomeOf, type PlannedFetch, stepsOf } from "./steps.ts";
+
+/** What an explanation needs beside the corridor's own ports. */
+export interface ExplainPorts {
+  /** The keys in this isolate's memory. */
+  keys(): Iterable<string>;
+  /** The number of the purge by which the view has judged a stored response; 0 for none. */
+  purgeOf(stored: StoredHead): number;
+  /** A row of the audit trail; `null` if there is none, or if the log does not answer. */
+  findPurge(seq: number): Promise<PurgeRecordBody | null>;
+}
+
+/**
+ * Says what the corridor would do with a request. The decisions are the corridor's own. The ports of the isolate have to
+ * be ones that change nothing (`UnchangedStore`); only a view whose lease is over is renewed, as for any request.
+ */
+export async function explain(incoming: IncomingRequest, isolate: Isolate, ports: ExplainPorts): Promise<Explanation> {
+  const { url, request } = incoming;
+  const common = { version: 1, url, method: request.method } as const;
+  const resolved = isolate.resolve(url);
+  if (resolved.kind === "refused") {
+    const detail = resolved.status === 421 ? "host-unknown" : "url-refused";
+    return {
+      ...common,
+      route: null,
+      key: null,
+      dropped: [],
+      memory: null,
+      sharedTier: null,
+      purge: null,
+      outcome: { xCache: null, detail },
+      steps: [{ step: "refuse", because: resolved.because }],
+      nearest: [],
+    };
+  }
+  const context = openContext(incoming, isolate, resolved);
+  const judged = await judgeRequest(context);
+  const { memory, sharedTier, hit, fetch } = judged;
+  const told = hit?.head ?? memory ?? sharedTier;
+  return {
+    ...common,
+    route: resolved.route.pattern,
+    key: resolved.cacheKey,
+    dropped: droppedOf(url, resolved),
+    memory: describe(context, memory),
+    sharedTier: describe(context, sharedTier),
+    purge: told ? await purgeOf(context, told, ports) : null,
+    outcome: outcomeOf(judged),
+    steps: stepsOf(judged),
+    nearest: fetch ? nearest(context, resolved, ports) : [],
+  };
+}
+
+/** The parameters that are not in the key. */
+function droppedOf(url: string, { route }: ResolvedUrl): string[] {
+  const { search } = new URL(url);
+  const isDropped = (text: string) => text !== "" && canonicalQuery(`?${text}`, route.query) === "";
+  return search.slice(1).split("&").filter(isDropped);
+}
+
+/** Takes the corridor's decisions, up to the point where it would act. */
+async function judgeRequest(context: RequestContext): Promise<JudgedRequest> {
+  const { facts, ports, resolved } = context;
+  const entry = entryOf(context);
+  const remembered = selectInMemory(context);
+  const hasOtherVariants = () => markerInMemory(context) !== undefined;
+  const { pass } = resolved.route;
+  const judged = { entry, facts, passes: pass, memory: remembered?.head, hit: null, unusable: [], fetch: null };
+  const verdict = entry.kind === "look-up" && remembered && judgeInMemory(context, remembered, ports.clock.now());
+  if (entry.kind !== "look-up" || verdict) {
+    const found = await selectInSharedTier(context);
+    const hit = remembered && verdict ? hitOf(context, remembered, verdict) : null;
+    return { ...judged, sharedTier: found?.head, hasOtherVariants: hasOtherVariants(), hit };
+  }
+  const { found, choice } = await lookInSharedTier(context, remembered, ports.clock.now());
+  const looked = { ...judged, sharedTier: found?.head, hasOtherVariants: hasOtherVariants() };
+  if (choice.kind === "answers") return { ...looked, hit: hitOf(context, choice.stored, choice.verdict) };
+  const unusable = choice.unusable.map(({ stored, verdict }) => ({ head: stored.head, verdict }));
+  // The corridor reads the body of the shared tier's response here. An unchanged store gives none.
+  const miss = missOf(context, choice.unusable as readonly UnusableResponse[]);
+  return { ...looked, unusable, fetch: plannedFetch(context, miss) };
+}
+
+function hitOf(context: RequestContext, stored: FoundResponse, verdict: UsableVerdict): JudgedRequest["hit"] {
+  const coding = context.ports.compression?.explain(context, stored) ?? null;
+  return { head: stored.head, verdict, coding };
+}
+
+function plannedFetch(context: RequestContext, miss: Miss): PlannedFetch {
+  const { facts, resolved, collapsed } = context;
+  const plan = planFetch(context, miss);
+  const { selected } = plan.miss;
+  const sendsConditions = plan.kind === "fetch" || plan.kind === "fetch-unstored";
+  const isShared = plan.kind === "fetch" || plan.kind === "head-by-get";
+  const keys = isShared ? collapsingKeys(context) : null;
+  const isHitForMiss = keys !== null && collapsed.isHitForMiss(keys.own);
+  return {
+    plan,
+    validates: sendsConditions && conditionsOf(context, plan.miss) !== null,
+    staleIfError: plan.kind !== "forward" && selected !== null && mayStandIn(context, selected.head),
+    follows: !isHitForMiss && keys?.leader !== undefined,
+    isHitForMiss,
+    unkeyedField: unkeyedField(facts.fields, selectingNames(context), resolved.route),
+  };
+}
+
+function describe({ ports }: RequestContext, head: StoredHead | undefined): Explanation["memory"] {
+  if (!head) return null;
+  const ageMs = currentAgeMs(head.initialAgeMs, head.receivedAt, ports.clock.now());
+  return {
+    status: head.status,
+    bodyBytes: head.bodyBytes,
+    since: new Date(head.receivedAt).toISOString(),
+    ageSeconds: Math.floor(ageMs / 1000),
+    freshForSeconds: Math.floor(head.freshnessSeconds - ageMs / 1000),
+    selectedBy: head.variant.map(([name]) => name),
+    tags: tagsOf(head),
+  };
+}
+
+/** The purge by which the view judges the response, with its row of the audit trail. */
+async function purgeOf(
+  { ports: { purges, clock } }: RequestContext,
+  head: StoredHead,
+  ports: ExplainPorts,
+): Promise<Explanation["purge"]> {
+  const made = purges.check(head, purges.isUsable(clock.now(), null));
+  if (made !== "purged" && !isMadeStale(made)) return null;
+  const seq = ports.purgeOf(head);
+  return { seq, made, record: await ports.findPurge(seq) };
+}
+
+function nearest({ facts }: RequestContext, { cacheKey }: ResolvedUrl, ports: ExplainPorts): Explanation["nearest"] {
+  return nearestKeys(cacheKey, (name) => facts.originView.value(name), ports.keys());
+}

@@ -1,0 +1,105 @@
+import type { Explanation } from "../../wire/explanation.ts";
+import type { Entry } from "../flow/entry.ts";
+import type { FetchPlan } from "../flow/fetch-plan.ts";
+import { type UnusableVerdict, type UsableVerdict, xCacheOf } from "../flow/miss.ts";
+import { mayStoreAnswer } from "../rules/identity/identity.ts";
+import type { RequestFacts } from "../rules/request/request-facts.ts";
+import type { StoredHead } from "../rules/storing/stored-response.ts";
+
+type Step = Explanation["steps"][number];
+
+/** A pretended request as the corridor has judged it. */
+export interface JudgedRequest {
+  readonly entry: Entry;
+  readonly facts: Pick<RequestFacts, "identity" | "isPartial">;
+  /** Whether its route passes everything. */
+  readonly passes: boolean;
+  readonly memory: StoredHead | undefined;
+  readonly sharedTier: StoredHead | undefined;
+  /** Whether variants of the page are stored that the request does not select. */
+  readonly hasOtherVariants: boolean;
+  /** The stored response that answers; `null` for none. */
+  readonly hit: {
+    readonly head: StoredHead;
+    readonly verdict: UsableVerdict;
+    /** The coding that it gets here or, in words, why it gets none; `null` where the edge codes nothing. */
+    readonly coding: string | null;
+  } | null;
+  /** The stored responses that may not answer. */
+  readonly unusable: readonly { readonly head: StoredHead; readonly verdict: UnusableVerdict }[];
+  /** What happens if none answers; `null` if one does, or if nothing is looked up. */
+  readonly fetch: PlannedFetch | null;
+}
+
+export interface PlannedFetch {
+  readonly plan: FetchPlan;
+  /** Whether the origin is asked by the validators of what is stored. */
+  readonly validates: boolean;
+  /** Whether a stored response may replace an error. */
+  readonly staleIfError: boolean;
+  /** Whether another request is fetching the same, so that this one waits for it. */
+  readonly follows: boolean;
+  /** Whether the last answer could not be stored, so that nobody waits for this one. */
+  readonly isHitForMiss: boolean;
+  /** The first field of which nothing says whether it chooses the answer; `null` for none. */
+  readonly unkeyedField: string | null;
+}
+
+/** The answer that a judged request would get. */
+export function outcomeOf({ entry, hit, fetch }: JudgedRequest): Explanation["outcome"] {
+  switch (entry.kind) {
+    case "last-hop":
+      return { xCache: null, detail: "max-forwards" };
+    case "refresh":
+      return { xCache: null, detail: "refresh" };
+    case "bypass":
+      return { xCache: "BYPASS", detail: entry.miss.detail ?? null };
+    case "look-up":
+      break;
+  }
+  if (hit) {
+    const { verdict } = hit;
+    return { xCache: xCacheOf(verdict), detail: verdict.kind === "fresh" ? null : verdict.because };
+  }
+  const { kind, miss } = fetch!.plan;
+  if (kind === "only-if-cached") return { xCache: null, detail: kind };
+  return { xCache: miss.xCache, detail: miss.detail ?? null };
+}
+
+/** What would happen now to a judged request: a step for each decision, in order. */
+export function stepsOf(judged: JudgedRequest): Step[] {
+  const { entry, facts, passes, hit, unusable, fetch } = judged;
+  if (entry.kind === "bypass") {
+    const { reason, detail } = entry.miss;
+    return [step("bypass", detail ?? (reason === "method" ? reason : passes ? "pass" : "condition"))];
+  }
+  if (entry.kind !== "look-up") return [step(entry.kind)];
+  const steps: Step[] = [];
+  for (const place of ["memory", "sharedTier"] as const) {
+    const head = judged[place];
+    if (hit && hit.head === head) {
+      steps.push(step(place, hit.verdict.kind === "fresh" ? "fresh" : hit.verdict.because));
+      return hit.coding === null ? steps : [...steps, step("coding", hit.coding)];
+    }
+    const reason = unusable.find((each) => each.head === head)?.verdict.because;
+    steps.push(step(place, reason ?? (judged.hasOtherVariants ? "other-variants" : "nothing")));
+  }
+  const { plan, validates, staleIfError, follows, isHitForMiss, unkeyedField } = fetch!;
+  steps.push(step("fetch", plan.kind));
+  if (plan.kind === "only-if-cached") return steps;
+  if (follows) steps.push(step("follow"));
+  if (isHitForMiss) steps.push(step("hit-for-miss"));
+  if (validates) steps.push(step("revalidate"));
+  if (staleIfError) steps.push(step("stale-if-error"));
+  if (facts.isPartial && plan.kind.startsWith("fetch")) steps.push(step("part"));
+  if (plan.kind === "forward" || plan.kind === "head" || plan.kind === "fetch-unstored") {
+    return [...steps, step("store", "no")];
+  }
+  steps.push(step("store", mayStoreAnswer(facts.identity)));
+  if (unkeyedField !== null) steps.push(step("store", `unkeyed-field:${unkeyedField}`));
+  return steps;
+}
+
+function step(name: string, because: string | null = null): Step {
+  return { step: name, because };
+}
