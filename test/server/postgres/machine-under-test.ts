@@ -141,5 +141,6 @@ export class MachineUnderTest {
   /** Ends without a word to the log, like a process that was killed. Its folder stays. */
   async die(): Promise<void> {
     await this.database.close();
+    await this.keeper.giveAway(); // ends its timers, which would go on beside later tests
   }
 }
