@@ -1,4 +1,4 @@
-import type { Clock } from "../worker/ports.ts";
+import type { Clock } from "../worker/ports/clock.ts";
 
 /** The machine's wall clock, its timers, and a clock that nobody can set. */
 export const systemClock: Clock & {

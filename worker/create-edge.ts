@@ -5,7 +5,7 @@ import { problemResponse } from "./control/problem-response.ts";
 import { edgeAnswer } from "./flow/answering/answers.ts";
 import { isControl, type Platform, type RunningIsolate, startIsolate } from "./isolate.ts";
 import { Counters } from "./metrics/counters.ts";
-import type { Clock } from "./ports.ts";
+import type { Clock } from "./ports/clock.ts";
 import type { PurgeLog } from "./purges/log/purge-log.ts";
 import { PurgeLogStub } from "./purges/log/purge-log-stub.ts";
 import { UnboundPurgeLog } from "./purges/log/unbound-purge-log.ts";

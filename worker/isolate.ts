@@ -18,21 +18,16 @@ import { LargeFills } from "./flow/storing/large-fills.ts";
 import { Counters } from "./metrics/counters.ts";
 import { type LedgerAccess, Reports } from "./metrics/reports.ts";
 import { ReuseSample } from "./metrics/reuse-sample.ts";
-import type {
-  Answer,
-  BackgroundWork,
-  Bodies,
-  ClientRequest,
-  Clock,
-  Compression,
-  FetchesElsewhere,
-  Origin,
-  PopNotes,
-  PurgeAudit,
-  Reporter,
-  Timer,
-  Tokens,
-} from "./ports.ts";
+import type { Tokens } from "./ports/access.ts";
+import type { Answer, ClientRequest } from "./ports/answer.ts";
+import type { BackgroundWork } from "./ports/background-work.ts";
+import type { Bodies } from "./ports/bodies.ts";
+import type { Clock, Timer } from "./ports/clock.ts";
+import type { FetchesElsewhere } from "./ports/fetches-elsewhere.ts";
+import type { Origin } from "./ports/origin.ts";
+import type { PurgeAudit } from "./ports/purge-log.ts";
+import type { Reporter } from "./ports/reporter.ts";
+import type { Compression, PopNotes } from "./ports/store.ts";
 import { LogInvalidations } from "./purges/invalidations.ts";
 import { PopSharing } from "./purges/lease/pop-sharing.ts";
 import { ReadYourWritesLog } from "./purges/lease/read-your-writes-log.ts";

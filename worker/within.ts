@@ -1,4 +1,4 @@
-import type { Clock } from "./ports.ts";
+import type { Clock } from "./ports/clock.ts";
 
 /** Waits for work, but at most for this many milliseconds: the outcome is then that of `late`, and the work goes on. */
 export async function within<T, L>(

@@ -1,7 +1,8 @@
 import { Command } from "commander";
 import { Counters } from "../../worker/metrics/counters.ts";
 import { ReuseSample } from "../../worker/metrics/reuse-sample.ts";
-import type { AnsweredEvent, Timer } from "../../worker/ports.ts";
+import type { Timer } from "../../worker/ports/clock.ts";
+import type { AnsweredEvent } from "../../worker/ports/reporter.ts";
 import { positive } from "../options.ts";
 import { BenchFailure } from "../report/bench-failure.ts";
 import { thisMachine } from "../report/machine.ts";

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { seededRandom } from "../../demo/data/seeded-random.ts";
 import { ROUND_TRIPS } from "../../local/cdn/latency.ts";
-import type { PopNotes } from "../../worker/ports.ts";
+import type { PopNotes } from "../../worker/ports/store.ts";
 import { PopSharing } from "../../worker/purges/lease/pop-sharing.ts";
 import { ReadYourWritesLog } from "../../worker/purges/lease/read-your-writes-log.ts";
 import { ViewLease } from "../../worker/purges/lease/view-lease.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../worker/ports.ts";
+import type { Clock } from "../../worker/ports/clock.ts";
 import type {
   ConnectingReader,
   LogConnection,

@@ -1,4 +1,5 @@
-import type { BackgroundWork, NewPurge } from "../../worker/ports.ts";
+import type { BackgroundWork } from "../../worker/ports/background-work.ts";
+import type { NewPurge } from "../../worker/ports/purge-log.ts";
 import type { ReadYourWritesLog } from "../../worker/purges/lease/read-your-writes-log.ts";
 import type { ViewLease } from "../../worker/purges/lease/view-lease.ts";
 import { BenchFailure } from "../report/bench-failure.ts";

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { sqlOver } from "../../server/log/node-sql.ts";
-import type { Clock } from "../../worker/ports.ts";
+import type { Clock } from "../../worker/ports/clock.ts";
 import type {
   ConnectingReader,
   LogConnection,

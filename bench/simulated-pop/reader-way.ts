@@ -1,4 +1,4 @@
-import type { Clock } from "../../worker/ports.ts";
+import type { Clock } from "../../worker/ports/clock.ts";
 import type { Push } from "../../worker/purges/log/connected-log.ts";
 
 /** The way between a reader and the object that it calls. A round trip takes up to a tenth longer, at random. */

@@ -1,4 +1,6 @@
-import type { BackgroundWork, Clock, PopNotes } from "../../worker/ports.ts";
+import type { BackgroundWork } from "../../worker/ports/background-work.ts";
+import type { Clock } from "../../worker/ports/clock.ts";
+import type { PopNotes } from "../../worker/ports/store.ts";
 import { PopSharing } from "../../worker/purges/lease/pop-sharing.ts";
 import { ViewLease } from "../../worker/purges/lease/view-lease.ts";
 import type { PurgeLogClient } from "../../worker/purges/log/log-contract.ts";

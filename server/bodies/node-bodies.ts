@@ -1,4 +1,4 @@
-import type { Bodies } from "../../worker/ports.ts";
+import type { Bodies } from "../../worker/ports/bodies.ts";
 import { keptPiece } from "./kept-piece.ts";
 import { nodeBody } from "./node-body.ts";
 import { makePipe } from "./pipe.ts";

@@ -1,4 +1,4 @@
-import type { BodyReader, StreamedBody } from "../../worker/ports.ts";
+import type { BodyReader, StreamedBody } from "../../worker/ports/bodies.ts";
 
 /** A streamed body as this platform makes them. */
 export interface NodeBody extends StreamedBody {

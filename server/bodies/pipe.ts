@@ -1,4 +1,4 @@
-import type { BodyWriter } from "../../worker/ports.ts";
+import type { BodyWriter } from "../../worker/ports/bodies.ts";
 import { PushedBody } from "./pushed-body.ts";
 
 /** A pipe whose writer waits while much is unread. With a length, its reader gets an error if fewer bytes come. */

@@ -1,4 +1,4 @@
-import type { BodyReader } from "../../worker/ports.ts";
+import type { BodyReader } from "../../worker/ports/bodies.ts";
 import { joined } from "../../worker/rules/storing/joined.ts";
 import { keptPiece } from "./kept-piece.ts";
 import type { NodeBody } from "./node-body.ts";

@@ -1,15 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
+import type { Clock, Wait } from "../../worker/ports/clock.ts";
 import type {
   BeingStored,
-  Clock,
   EndedElsewhere,
   FetchesElsewhere,
   FetchTurn,
   SharedFetchOutcome,
-  Wait,
-} from "../../worker/ports.ts";
+} from "../../worker/ports/fetches-elsewhere.ts";
 import { ExpiringKeys } from "../../worker/rules/key/expiring-keys.ts";
 import { within } from "../../worker/within.ts";
 import { messageOf } from "../message-of.ts";

@@ -1,4 +1,4 @@
-import type { CodedRequest, Compression, FoundResponse } from "../../worker/ports.ts";
+import type { CodedRequest, Compression, FoundResponse } from "../../worker/ports/store.ts";
 import { readCacheDirectives } from "../../worker/rules/directives/cache-directives.ts";
 import { type Fields, inPairs } from "../../worker/rules/fields/fields.ts";
 import { memoize } from "../../worker/rules/fields/memoize.ts";

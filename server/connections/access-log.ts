@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync, statSync, write } from "node:fs";
-import type { Answer } from "../../worker/ports.ts";
+import type { Answer } from "../../worker/ports/answer.ts";
 import type { ClientFields } from "../http1/client-fields.ts";
 import { messageOf } from "../message-of.ts";
 

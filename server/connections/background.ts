@@ -1,4 +1,4 @@
-import type { BackgroundWork } from "../../worker/ports.ts";
+import type { BackgroundWork } from "../../worker/ports/background-work.ts";
 
 /** Work that goes on after its answer. Node keeps it going by itself, so it is only counted, for a graceful stop. */
 export class CountedWork implements BackgroundWork {

@@ -1,4 +1,4 @@
-import type { Answer } from "../../worker/ports.ts";
+import type { Answer } from "../../worker/ports/answer.ts";
 import { canonicalUrl } from "../../worker/rules/key/canonical-url.ts";
 import { ownAnswer } from "../http1/own-answer.ts";
 

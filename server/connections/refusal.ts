@@ -1,4 +1,4 @@
-import type { Answer } from "../../worker/ports.ts";
+import type { Answer } from "../../worker/ports/answer.ts";
 import { ownAnswer } from "../http1/own-answer.ts";
 import { type RefusedRequest, type RequestTarget, refused } from "../http1/request-target.ts";
 

@@ -1,5 +1,5 @@
 import type { RunningIsolate } from "../../worker/isolate.ts";
-import type { Answer } from "../../worker/ports.ts";
+import type { Answer } from "../../worker/ports/answer.ts";
 import type { Network } from "../../worker/rules/forwarding/trusted-proxies.ts";
 import { otherPort } from "../../worker/rules/key/unknown-host.ts";
 import { ownAnswer } from "../http1/own-answer.ts";

@@ -1,4 +1,4 @@
-import type { StreamedBody } from "../../worker/ports.ts";
+import type { StreamedBody } from "../../worker/ports/bodies.ts";
 import { nodeBody } from "../bodies/node-body.ts";
 import { messageOf } from "../message-of.ts";
 import type { CacheFolder } from "./cache-folder.ts";

@@ -1,4 +1,4 @@
-import type { BodyReader } from "../../worker/ports.ts";
+import type { BodyReader } from "../../worker/ports/bodies.ts";
 import type { BytePart } from "../../worker/rules/ranges/range.ts";
 import type { NodeBody } from "../bodies/node-body.ts";
 import type { Turns } from "../turns.ts";

@@ -1,4 +1,4 @@
-import type { Answer } from "../../worker/ports.ts";
+import type { Answer } from "../../worker/ports/answer.ts";
 import { nodeBody } from "../bodies/node-body.ts";
 import { httpDate } from "./http-date.ts";
 

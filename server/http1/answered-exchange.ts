@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { Answer } from "../../worker/ports.ts";
+import type { Answer } from "../../worker/ports/answer.ts";
 import type { AnsweredExchange } from "../connections/access-log.ts";
 import type { NodeRequest } from "./node-request.ts";
 import type { Written } from "./write-answer.ts";

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { EdgeAnswer } from "../../worker/isolate.ts";
-import type { Answer, Bodies, StreamedBody } from "../../worker/ports.ts";
+import type { Answer } from "../../worker/ports/answer.ts";
+import type { Bodies, StreamedBody } from "../../worker/ports/bodies.ts";
 import type { ExchangeLog } from "../connections/access-log.ts";
 import { refusalAnswer, TOO_MANY_CONNECTIONS } from "../connections/refusal.ts";
 import { type AnswerHead, answerHead, headText } from "./answer-head.ts";

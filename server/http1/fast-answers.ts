@@ -1,5 +1,6 @@
 import type { EdgeAnswer } from "../../worker/isolate.ts";
-import type { Answer, Bodies } from "../../worker/ports.ts";
+import type { Answer } from "../../worker/ports/answer.ts";
+import type { Bodies } from "../../worker/ports/bodies.ts";
 import type { ExchangeLog } from "../connections/access-log.ts";
 import type { Scheme } from "../connections/arrival.ts";
 import { answeredExchange } from "./answered-exchange.ts";

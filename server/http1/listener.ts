@@ -3,7 +3,8 @@ import { type AddressInfo, createServer as createNetServer, type Server as NetSe
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import type { EdgeAnswer, RunningIsolate } from "../../worker/isolate.ts";
-import type { Answer, Bodies } from "../../worker/ports.ts";
+import type { Answer } from "../../worker/ports/answer.ts";
+import type { Bodies } from "../../worker/ports/bodies.ts";
 import type { Network } from "../../worker/rules/forwarding/trusted-proxies.ts";
 import { PushedBody } from "../bodies/pushed-body.ts";
 import type { ExchangeLog } from "../connections/access-log.ts";

@@ -1,4 +1,4 @@
-import type { Answer } from "../../worker/ports.ts";
+import type { Answer } from "../../worker/ports/answer.ts";
 import type { Fields } from "../../worker/rules/fields/fields.ts";
 import { type AnsweredRequest, type AnswerHead, answerHead, headText } from "./answer-head.ts";
 

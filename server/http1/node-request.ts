@@ -1,4 +1,4 @@
-import type { ClientRequest } from "../../worker/ports.ts";
+import type { ClientRequest } from "../../worker/ports/answer.ts";
 import { nodeBody } from "../bodies/node-body.ts";
 import type { PushedBody } from "../bodies/pushed-body.ts";
 import type { Arrival } from "../connections/arrival.ts";

@@ -1,4 +1,4 @@
-import type { Answer } from "../../worker/ports.ts";
+import type { Answer } from "../../worker/ports/answer.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import { cacheStatusMember } from "../../worker/rules/forwarding/cache-status.ts";
 import { EDGE_ANSWER_FIELDS } from "../../worker/rules/forwarding/edge-answer-fields.ts";

@@ -1,4 +1,4 @@
-import type { Answer } from "../../worker/ports.ts";
+import type { Answer } from "../../worker/ports/answer.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import { reasonPhrase } from "../../worker/rules/forwarding/reason-phrase.ts";
 import { PushedBody } from "../bodies/pushed-body.ts";

@@ -1,4 +1,5 @@
-import type { Answer, Bodies } from "../../worker/ports.ts";
+import type { Answer } from "../../worker/ports/answer.ts";
+import type { Bodies } from "../../worker/ports/bodies.ts";
 import { bodyLength } from "./answer-head.ts";
 
 /**

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Answer, Bodies, BodyReader, StreamedBody } from "../../worker/ports.ts";
+import type { Answer } from "../../worker/ports/answer.ts";
+import type { Bodies, BodyReader, StreamedBody } from "../../worker/ports/bodies.ts";
 import { carrierOf } from "../connections/carriers.ts";
 import type { Framing } from "./answer-head.ts";
 import { asText, isSmall, type MadeAnswer } from "./made-answers.ts";

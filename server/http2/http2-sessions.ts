@@ -8,7 +8,8 @@ import {
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { EdgeAnswer } from "../../worker/isolate.ts";
-import type { Answer, Bodies } from "../../worker/ports.ts";
+import type { Answer } from "../../worker/ports/answer.ts";
+import type { Bodies } from "../../worker/ports/bodies.ts";
 import { PushedBody } from "../bodies/pushed-body.ts";
 import type { ExchangeLog } from "../connections/access-log.ts";
 import type { RequestArrivals, Scheme } from "../connections/arrival.ts";

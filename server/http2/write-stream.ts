@@ -1,5 +1,6 @@
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
-import type { Answer, Bodies, BodyReader } from "../../worker/ports.ts";
+import type { Answer } from "../../worker/ports/answer.ts";
+import type { Bodies, BodyReader } from "../../worker/ports/bodies.ts";
 import type { AnswerHead } from "../http1/answer-head.ts";
 import type { MadeAnswer } from "../http1/made-answers.ts";
 import type { Written } from "../http1/write-answer.ts";

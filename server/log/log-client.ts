@@ -1,5 +1,6 @@
 import { connect, type Socket } from "node:net";
-import type { Clock, PurgeRecord, PurgeRecordPage } from "../../worker/ports.ts";
+import type { Clock } from "../../worker/ports/clock.ts";
+import type { PurgeRecord, PurgeRecordPage } from "../../worker/ports/purge-log.ts";
 import type { AppendRequest, AppendResult, ReaderPosition, ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import { within } from "../../worker/within.ts";

@@ -1,4 +1,5 @@
-import type { Clock, PurgeRecord, PurgeRecordPage } from "../../worker/ports.ts";
+import type { Clock } from "../../worker/ports/clock.ts";
+import type { PurgeRecord, PurgeRecordPage } from "../../worker/ports/purge-log.ts";
 import { HeldAnswers } from "../../worker/purges/log/held-answers.ts";
 import type { AppendRequest, AppendResult, ReaderPosition, ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import type { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";

@@ -1,5 +1,5 @@
 import type { LedgerClient } from "../../worker/metrics/reports.ts";
-import type { PurgeAudit } from "../../worker/ports.ts";
+import type { PurgeAudit } from "../../worker/ports/purge-log.ts";
 import type { PurgeLogClient, ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 

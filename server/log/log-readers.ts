@@ -1,4 +1,4 @@
-import type { Clock } from "../../worker/ports.ts";
+import type { Clock } from "../../worker/ports/clock.ts";
 import type { ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import { within } from "../../worker/within.ts";

@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { Dispatcher } from "undici";
-import type { OriginAnswer } from "../../worker/ports.ts";
+import type { OriginAnswer } from "../../worker/ports/origin.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import { announcedBytes, isFramed, mayHaveBody } from "../../worker/rules/storing/framing.ts";
 import { type BodySource, PushedBody } from "../bodies/pushed-body.ts";

@@ -1,4 +1,4 @@
-import type { OriginAnswer } from "../../worker/ports.ts";
+import type { OriginAnswer } from "../../worker/ports/origin.ts";
 
 type Because = Extract<OriginAnswer, { kind: "failed" }>["because"];
 

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { buildConnector, Pool } from "undici";
-import type { Bodies, Origin, OriginAnswer, OriginRequest, StreamedBody } from "../../worker/ports.ts";
+import type { Bodies, StreamedBody } from "../../worker/ports/bodies.ts";
+import type { Origin, OriginAnswer, OriginRequest } from "../../worker/ports/origin.ts";
 import { isSafeMethod } from "../../worker/rules/invalidation/safe-method.ts";
 import { nodeBody } from "../bodies/node-body.ts";
 import { AnswerDeadline } from "./answer-deadline.ts";

@@ -1,7 +1,7 @@
 import { userInfo } from "node:os";
 import type pg from "pg";
 import { ownPackage } from "../../package/own-package.ts";
-import type { Clock } from "../../worker/ports.ts";
+import type { Clock } from "../../worker/ports/clock.ts";
 import { SharedLogError, sharedLogError } from "./database-error.ts";
 import { CHANNEL } from "./schema.ts";
 

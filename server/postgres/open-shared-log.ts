@@ -3,7 +3,7 @@ import { existsSync, renameSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { Clock } from "../../worker/ports.ts";
+import type { Clock } from "../../worker/ports/clock.ts";
 import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
 import { SqlLedger } from "../../worker/purges/log/sql-ledger.ts";
 import type { Clocks } from "../log/clock-steps.ts";

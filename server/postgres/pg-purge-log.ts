@@ -1,4 +1,4 @@
-import type { PurgeMode, PurgeRecord, PurgeRecordPage } from "../../worker/ports.ts";
+import type { PurgeMode, PurgeRecord, PurgeRecordPage } from "../../worker/ports/purge-log.ts";
 import { type AuditRow, MAX_LISTED, MIN_ID_MS, recordOf, writePurgeKeys } from "../../worker/purges/log/audit-trail.ts";
 import {
   type AppendRequest,

@@ -1,4 +1,4 @@
-import type { PurgeRecord, PurgeRecordPage } from "../../worker/ports.ts";
+import type { PurgeRecord, PurgeRecordPage } from "../../worker/ports/purge-log.ts";
 import type { AppendRequest, AppendResult, ReaderPosition, ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import type { SqlLedger } from "../../worker/purges/log/sql-ledger.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";

@@ -1,4 +1,5 @@
-import type { Clock, PurgeRecord } from "../../worker/ports.ts";
+import type { Clock } from "../../worker/ports/clock.ts";
+import type { PurgeRecord } from "../../worker/ports/purge-log.ts";
 
 /** More answers than this are not held at the same time. The others are given at once. */
 const MAX_HELD = 1000;

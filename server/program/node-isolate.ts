@@ -1,7 +1,11 @@
 import { fingerprint } from "../../worker/control/access/fingerprint.ts";
 import { type LearningIsolate, startIsolate } from "../../worker/isolate.ts";
 import { Counters } from "../../worker/metrics/counters.ts";
-import type { Clock, Compression, FetchesElsewhere, Origin, PopNotes, Timer, Tokens } from "../../worker/ports.ts";
+import type { Tokens } from "../../worker/ports/access.ts";
+import type { Clock, Timer } from "../../worker/ports/clock.ts";
+import type { FetchesElsewhere } from "../../worker/ports/fetches-elsewhere.ts";
+import type { Origin } from "../../worker/ports/origin.ts";
+import type { Compression, PopNotes } from "../../worker/ports/store.ts";
 import type { Site } from "../../worker/site/site.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
 import { nodeBodies } from "../bodies/node-bodies.ts";

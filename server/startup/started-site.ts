@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { configuredTokens } from "../../worker/control/access/tokens.ts";
 import type { FillBudget, LearningIsolate } from "../../worker/isolate.ts";
-import type { Origin } from "../../worker/ports.ts";
+import type { Origin } from "../../worker/ports/origin.ts";
 import { compressionSettings } from "../../worker/site/compression-settings.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import type { LimitsInput } from "../../worker/site/site-input.ts";

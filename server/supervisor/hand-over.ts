@@ -1,4 +1,4 @@
-import type { Clock } from "../../worker/ports.ts";
+import type { Clock } from "../../worker/ports/clock.ts";
 import { within } from "../../worker/within.ts";
 import type { HeldSocket } from "./listening-sockets.ts";
 import type { SiteLogs } from "./site-logs.ts";

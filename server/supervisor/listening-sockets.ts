@@ -5,7 +5,7 @@ import { isIP } from "node:net";
 import { dirname } from "node:path";
 import { getSystemErrorName } from "node:util";
 import { OwnerError } from "../../package/owner-error.ts";
-import type { Clock } from "../../worker/ports.ts";
+import type { Clock } from "../../worker/ports/clock.ts";
 import type { Scheme } from "../connections/arrival.ts";
 
 /** Where to listen. A host name stands for all its addresses. */

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Clock } from "../../worker/ports.ts";
+import type { Clock } from "../../worker/ports/clock.ts";
 import type { AppendRequest } from "../../worker/purges/log/log-contract.ts";
 import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
 import { CountedWarning } from "../counted-warning.ts";

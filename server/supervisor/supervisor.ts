@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { moduleBeside } from "../../package/own-package.ts";
-import type { Clock } from "../../worker/ports.ts";
+import type { Clock } from "../../worker/ports/clock.ts";
 import { within } from "../../worker/within.ts";
 import type { Clocks } from "../log/clock-steps.ts";
 import { SharedLogError } from "../postgres/database-error.ts";

@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
-import type { Clock } from "../../worker/ports.ts";
+import type { Clock } from "../../worker/ports/clock.ts";
 import { messageOf } from "../message-of.ts";
 import type { HeldSocket } from "./listening-sockets.ts";
 import type { ServedWorker } from "./process-line.ts";

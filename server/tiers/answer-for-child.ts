@@ -1,4 +1,5 @@
-import type { Answer, ParentAge } from "../../worker/ports.ts";
+import type { Answer } from "../../worker/ports/answer.ts";
+import type { ParentAge } from "../../worker/ports/origin.ts";
 import { Fields, inPairs } from "../../worker/rules/fields/fields.ts";
 import { currentAgeMs } from "../../worker/rules/freshness/current-age.ts";
 import { isFramed } from "../../worker/rules/storing/framing.ts";

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { AFTER_FIELD } from "../../wire/fields.ts";
 import type { EdgeAnswer, LearningIsolate } from "../../worker/isolate.ts";
-import type { Answer, BackgroundWork, ClientRequest, Clock } from "../../worker/ports.ts";
+import type { Answer, ClientRequest } from "../../worker/ports/answer.ts";
+import type { BackgroundWork } from "../../worker/ports/background-work.ts";
+import type { Clock } from "../../worker/ports/clock.ts";
 import { isAddress } from "../../worker/rules/forwarding/trusted-proxies.ts";
 import { within } from "../../worker/within.ts";
 import { ownAnswer } from "../http1/own-answer.ts";

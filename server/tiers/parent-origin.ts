@@ -1,5 +1,5 @@
 import { AFTER_FIELD } from "../../wire/fields.ts";
-import type { Origin, OriginAnswer, OriginRequest, OriginResponse } from "../../worker/ports.ts";
+import type { Origin, OriginAnswer, OriginRequest, OriginResponse } from "../../worker/ports/origin.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import { isSafeMethod } from "../../worker/rules/invalidation/safe-method.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";

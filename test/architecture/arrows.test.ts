@@ -9,24 +9,24 @@ import { describe, expect, test } from "vitest";
  */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "worker/rules": [],
-  "worker/ports.ts": ["worker/rules"],
-  "worker/within.ts": ["worker/ports.ts"],
+  "worker/ports": ["worker/rules"],
+  "worker/within.ts": ["worker/ports"],
   "worker/site/site-input.ts": [],
   "worker/site": ["worker/rules", "worker/site/site-input.ts", "wire"],
-  "worker/flow": ["worker/rules", "worker/ports.ts", "worker/within.ts", "worker/site"],
-  "worker/store": ["worker/rules", "worker/ports.ts"],
-  "worker/metrics": ["worker/rules", "worker/ports.ts", "wire"],
-  "worker/explain": ["worker/rules", "worker/ports.ts", "worker/flow", "wire"],
+  "worker/flow": ["worker/rules", "worker/ports", "worker/within.ts", "worker/site"],
+  "worker/store": ["worker/rules", "worker/ports"],
+  "worker/metrics": ["worker/rules", "worker/ports", "wire"],
+  "worker/explain": ["worker/rules", "worker/ports", "worker/flow", "wire"],
   // The log's object keeps the ledger, and an isolate's reports go with its reads.
-  "worker/purges": ["worker/rules", "worker/ports.ts", "worker/within.ts", "worker/metrics"],
-  "worker/control": ["worker/rules", "worker/ports.ts", "worker/within.ts", "worker/metrics", "wire"],
+  "worker/purges": ["worker/rules", "worker/ports", "worker/within.ts", "worker/metrics"],
+  "worker/control": ["worker/rules", "worker/ports", "worker/within.ts", "worker/metrics", "wire"],
   // The page is built into a module of its folder, and calls the edge as any client does.
   "worker/control/dashboard/page": ["wire"],
-  "worker/runtime": ["worker/rules", "worker/ports.ts", "worker/store", "worker/metrics"],
+  "worker/runtime": ["worker/rules", "worker/ports", "worker/store", "worker/metrics"],
   // The wiring.
   worker: [
     "worker/rules",
-    "worker/ports.ts",
+    "worker/ports",
     "worker/within.ts",
     "worker/site",
     "worker/site/site-input.ts",
@@ -55,7 +55,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   server: [
     "package",
     "worker/rules",
-    "worker/ports.ts",
+    "worker/ports",
     "worker/within.ts",
     "worker/site",
     "worker/site/site-input.ts",
@@ -71,7 +71,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   tools: [
     "package",
     "worker/rules",
-    "worker/ports.ts",
+    "worker/ports",
     "worker/site",
     "worker/store",
     "worker/metrics",
@@ -213,7 +213,7 @@ describe("imports go one way", () => {
   });
 
   test.each<Arrow>([
-    { file: "worker/rules/freshness/judge.ts", imports: "../../ports.ts" },
+    { file: "worker/rules/freshness/judge.ts", imports: "../../ports/ports.ts" },
     { file: "worker/rules/freshness/judge.ts", imports: "zod" },
     { file: "worker/flow/corridor.ts", imports: "../store/tiers.ts" },
     { file: "worker/store/tiered-store.ts", imports: "../flow/corridor.ts" },

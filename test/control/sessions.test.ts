@@ -1,7 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { configuredTokens, type TokenSettings } from "../../worker/control/access/tokens.ts";
-import type { Tokens } from "../../worker/ports.ts";
+import type { Tokens } from "../../worker/ports/access.ts";
 
 const SECRET = "Zt7q1mVx9Kp3Rw5Yc2Bn8Hd4Lf6Gs0Ja";
 const OTHER_SECRET = "aJ0sG6fL4dH8nB2cY5wR3pK9xVm1q7tZ";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { throttleWrongTokens } from "../../worker/control/access/wrong-token-throttle.ts";
-import type { Tokens, TokenVerdict } from "../../worker/ports.ts";
+import type { Tokens, TokenVerdict } from "../../worker/ports/access.ts";
 import { Scheduler } from "../engine/scheduler.ts";
 
 const RIGHT = "right";

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { Counters } from "../../worker/metrics/counters.ts";
-import type { Origin } from "../../worker/ports.ts";
+import type { Origin } from "../../worker/ports/origin.ts";
 import { fromWebResponse } from "../../worker/runtime/web-answer.ts";
 import { streamOf } from "../../worker/runtime/web-bodies.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Origin, OriginAnswer } from "../../worker/ports.ts";
+import type { Origin, OriginAnswer } from "../../worker/ports/origin.ts";
 import { fromWebResponse } from "../../worker/runtime/web-answer.ts";
 import { PopUnderTest } from "./pop-under-test.ts";
 

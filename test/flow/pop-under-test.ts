@@ -1,6 +1,6 @@
 import { type EdgeAnswer, type Platform, startIsolate } from "../../worker/isolate.ts";
 import { Counters } from "../../worker/metrics/counters.ts";
-import type { Origin } from "../../worker/ports.ts";
+import type { Origin } from "../../worker/ports/origin.ts";
 import { toWebResponse } from "../../worker/runtime/web-answer.ts";
 import { compileSite } from "../../worker/site/site.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";

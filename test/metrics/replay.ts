@@ -5,7 +5,7 @@ import type { IsolateStats, SiteStats } from "../../wire/stats.ts";
 import { type LearningIsolate, startIsolate } from "../../worker/isolate.ts";
 import { Counters } from "../../worker/metrics/counters.ts";
 import type { Report } from "../../worker/metrics/reports.ts";
-import type { OriginAnswer, OriginRequest } from "../../worker/ports.ts";
+import type { OriginAnswer, OriginRequest } from "../../worker/ports/origin.ts";
 import type { PurgeLogClient } from "../../worker/purges/log/log-contract.ts";
 import { SqlLedger } from "../../worker/purges/log/sql-ledger.ts";
 import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";

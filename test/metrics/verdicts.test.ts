@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { SiteStats } from "../../wire/stats.ts";
 import type { Verdict } from "../../wire/verdicts/verdict.ts";
 import { verdictsOf, verdictText } from "../../wire/verdicts/verdicts.ts";
-import type { OriginRequest } from "../../worker/ports.ts";
+import type { OriginRequest } from "../../worker/ports/origin.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
 import { Replay, type ReplayWorld } from "./replay.ts";
 

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { AppendOutcome, EdgeEvent, NewPurge, PurgeLogWriter } from "../../worker/ports.ts";
+import type { AppendOutcome, NewPurge, PurgeLogWriter } from "../../worker/ports/purge-log.ts";
+import type { EdgeEvent } from "../../worker/ports/reporter.ts";
 import { LogInvalidations } from "../../worker/purges/invalidations.ts";
 import { Scheduler } from "../engine/scheduler.ts";
 

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "vitest";
 import { sqlOver } from "../../server/log/node-sql.ts";
-import type { BackgroundWork } from "../../worker/ports.ts";
+import type { BackgroundWork } from "../../worker/ports/background-work.ts";
 import { PopSharing } from "../../worker/purges/lease/pop-sharing.ts";
 import type { ViewLease } from "../../worker/purges/lease/view-lease.ts";
 import type { LogSettings } from "../../worker/purges/log/log-settings.ts";

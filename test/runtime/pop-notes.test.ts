@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bundleWorker } from "../../local/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
-import type { PopNotes } from "../../worker/ports.ts";
+import type { PopNotes } from "../../worker/ports/store.ts";
 import { MemoryNotes } from "../engine/memory/memory-notes.ts";
 import { Scheduler } from "../engine/scheduler.ts";
 

@@ -1,5 +1,5 @@
 import type { NodeBody } from "../../server/bodies/node-body.ts";
-import type { BodyReader } from "../../worker/ports.ts";
+import type { BodyReader } from "../../worker/ports/bodies.ts";
 
 /** How a body comes. */
 export interface Delivery {

@@ -1,4 +1,5 @@
-import type { Origin, OriginAnswer, OriginRequest, StreamedBody } from "../../worker/ports.ts";
+import type { StreamedBody } from "../../worker/ports/bodies.ts";
+import type { Origin, OriginAnswer, OriginRequest } from "../../worker/ports/origin.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import { DIRECTIVES, LONG_LIVED, languageOf } from "./directives.ts";
 import type { Fate } from "./fate.ts";

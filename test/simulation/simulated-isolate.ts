@@ -1,7 +1,9 @@
 import { answerForChild } from "../../server/tiers/answer-for-child.ts";
 import { readPosition } from "../../server/tiers/parent-fields.ts";
 import type { LearningIsolate } from "../../worker/isolate.ts";
-import type { Answer, ClientRequest, OriginRequest, OriginResponse, StreamedBody } from "../../worker/ports.ts";
+import type { Answer, ClientRequest } from "../../worker/ports/answer.ts";
+import type { StreamedBody } from "../../worker/ports/bodies.ts";
+import type { OriginRequest, OriginResponse } from "../../worker/ports/origin.ts";
 import type { ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import { toWebResponse } from "../../worker/runtime/web-answer.ts";

@@ -1,5 +1,5 @@
 import { ParentOrigin } from "../../server/tiers/parent-origin.ts";
-import type { Origin } from "../../worker/ports.ts";
+import type { Origin } from "../../worker/ports/origin.ts";
 import type { Fields } from "../../worker/rules/fields/fields.ts";
 import type { Fate } from "./fate.ts";
 import { FETCH_FIELD, VALIDATION_FIELD } from "./log/answer-numbers.ts";

@@ -1,5 +1,5 @@
 import { nodeBodies } from "../../server/bodies/node-bodies.ts";
-import type { Answer } from "../../worker/ports.ts";
+import type { Answer } from "../../worker/ports/answer.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import { languageOf } from "./directives.ts";

@@ -1,7 +1,7 @@
 import { nodeBodies } from "../../server/bodies/node-bodies.ts";
 import { startIsolate } from "../../worker/isolate.ts";
 import { Counters } from "../../worker/metrics/counters.ts";
-import type { EdgeEvent } from "../../worker/ports.ts";
+import type { EdgeEvent } from "../../worker/ports/reporter.ts";
 import { relayedForMs } from "../../worker/purges/log/log-contract.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import { HOST } from "../engine/scenario.ts";

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bundleWorker } from "../../local/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import { DiskTier } from "../../server/disk/disk-tier.ts";
-import type { Found, StreamedBody } from "../../worker/ports.ts";
+import type { StreamedBody } from "../../worker/ports/bodies.ts";
+import type { Found } from "../../worker/ports/store.ts";
 import { variantKey } from "../../worker/rules/key/cache-key.ts";
 import {
   changedHead,

@@ -1,6 +1,6 @@
 /** The Cache API tier behind HTTP, for the contract suite: `POST /put` and `GET /get?key=…`, entries as JSON with hex bodies. */
 
-import type { StreamedBody } from "../../worker/ports.ts";
+import type { StreamedBody } from "../../worker/ports/bodies.ts";
 import { changedHead, isMarker, type Stored, type StoredHead } from "../../worker/rules/storing/stored-response.ts";
 import { CacheApiTier } from "../../worker/runtime/cache-api-tier.ts";
 import { streamOf } from "../../worker/runtime/web-bodies.ts";

@@ -1,4 +1,5 @@
-import type { Clock, Origin, OriginAnswer, OriginRequest } from "../../worker/ports.ts";
+import type { Clock } from "../../worker/ports/clock.ts";
+import type { Origin, OriginAnswer, OriginRequest } from "../../worker/ports/origin.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import { ZeroBody } from "./zero-body.ts";
 

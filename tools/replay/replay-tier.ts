@@ -1,5 +1,6 @@
 import { nodeBodies } from "../../server/bodies/node-bodies.ts";
-import type { Found, StreamedBody } from "../../worker/ports.ts";
+import type { StreamedBody } from "../../worker/ports/bodies.ts";
+import type { Found } from "../../worker/ports/store.ts";
 import type { BytePart } from "../../worker/rules/ranges/range.ts";
 import { isMarker, type StoredHead, type VariantMarker } from "../../worker/rules/storing/stored-response.ts";
 import { EvictingMap } from "../../worker/store/evicting-map.ts";

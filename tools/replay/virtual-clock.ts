@@ -1,4 +1,4 @@
-import type { Clock, Wait } from "../../worker/ports.ts";
+import type { Clock, Wait } from "../../worker/ports/clock.ts";
 
 interface Timer {
   readonly at: number;

@@ -1,5 +1,5 @@
 import type { NodeBody } from "../../server/bodies/node-body.ts";
-import type { BodyReader } from "../../worker/ports.ts";
+import type { BodyReader } from "../../worker/ports/bodies.ts";
 
 const PIECE_BYTES = 8 * 1024 * 1024;
 

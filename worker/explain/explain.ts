@@ -8,7 +8,7 @@ import { judgeInMemory, lookInSharedTier } from "../flow/looking-up.ts";
 import { conditionsOf, type Miss, missOf, type UnusableResponse, type UsableVerdict } from "../flow/miss.ts";
 import { type IncomingRequest, type Isolate, openContext, type RequestContext } from "../flow/request-context.ts";
 import { markerInMemory, selectInMemory, selectInSharedTier, selectingNames } from "../flow/selection.ts";
-import type { FoundResponse } from "../ports.ts";
+import type { FoundResponse } from "../ports/store.ts";
 import { currentAgeMs } from "../rules/freshness/current-age.ts";
 import { isMadeStale } from "../rules/freshness/judge.ts";
 import type { ResolvedUrl } from "../rules/key/cache-key.ts";

@@ -1,6 +1,8 @@
-import type { Answer, FoundResponse, ReceiptToken } from "../ports.ts";
+import type { Answer } from "../ports/answer.ts";
+import type { FoundResponse } from "../ports/store.ts";
 import type { Outcome } from "../rules/forwarding/cache-status.ts";
 import type { RefusedUrl } from "../rules/key/cache-key.ts";
+import type { ReceiptToken } from "../rules/request/receipt-token.ts";
 import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import { answerFromStore } from "./answering/answer-from-store.ts";
 import { edgeAnswer } from "./answering/answers.ts";

@@ -1,4 +1,5 @@
-import type { FoundResponse, StreamedBody } from "../ports.ts";
+import type { StreamedBody } from "../ports/bodies.ts";
+import type { FoundResponse } from "../ports/store.ts";
 import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import type { RequestContext } from "./request-context.ts";
 import { startFillFor } from "./storing/fill-for-request.ts";

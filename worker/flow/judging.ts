@@ -1,5 +1,5 @@
-import type { ReceiptToken } from "../ports.ts";
 import { judge, type PurgeAnswer, type Verdict } from "../rules/freshness/judge.ts";
+import type { ReceiptToken } from "../rules/request/receipt-token.ts";
 import type { StoredHead } from "../rules/storing/stored-response.ts";
 import type { UsableVerdict } from "./miss.ts";
 import type { RequestContext } from "./request-context.ts";

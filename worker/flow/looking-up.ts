@@ -1,4 +1,5 @@
-import type { FoundResponse, ReceiptToken } from "../ports.ts";
+import type { FoundResponse } from "../ports/store.ts";
+import type { ReceiptToken } from "../rules/request/receipt-token.ts";
 import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import { judgeBy, judgeNow, maxViewAgeMs, mayAnswer } from "./judging.ts";
 import type { UnusableVerdict, UsableVerdict } from "./miss.ts";

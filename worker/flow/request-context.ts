@@ -1,6 +1,9 @@
-import type { BackgroundWork, ClientRequest, Ports, ReceiptToken } from "../ports.ts";
+import type { ClientRequest } from "../ports/answer.ts";
+import type { BackgroundWork } from "../ports/background-work.ts";
+import type { Ports } from "../ports/ports.ts";
 import { isWithin } from "../rules/forwarding/trusted-proxies.ts";
 import type { RefusedUrl, ResolvedUrl } from "../rules/key/cache-key.ts";
+import type { ReceiptToken } from "../rules/request/receipt-token.ts";
 import { RequestFacts } from "../rules/request/request-facts.ts";
 import type { Site } from "../site/site.ts";
 import type { CollapsedFetches } from "./collapsing/collapsed-fetches.ts";

@@ -1,4 +1,4 @@
-import type { Found, FoundResponse } from "../ports.ts";
+import type { Found, FoundResponse } from "../ports/store.ts";
 import {
   isMarker,
   type StoredResponse,

@@ -1,5 +1,6 @@
 import type { IsolateStats } from "../../wire/stats.ts";
-import type { AnsweredEvent, EdgeEvent, Reporter, Timer } from "../ports.ts";
+import type { Timer } from "../ports/clock.ts";
+import type { AnsweredEvent, EdgeEvent, Reporter } from "../ports/reporter.ts";
 import { addCounts, addUnder, type CountTree, emptyTree, MAX_NAMES, OTHERS, sumOfRoutes } from "./count-tree.ts";
 import { type Count, Likeness } from "./likeness.ts";
 import type { ReuseSample } from "./reuse-sample.ts";

@@ -1,4 +1,4 @@
-import type { PassedOnEvent } from "../ports.ts";
+import type { PassedOnEvent } from "../ports/reporter.ts";
 import { fnvHash } from "../rules/hashing/fnv-hash.ts";
 import { bodyDigest } from "../rules/storing/body-digest.ts";
 import type { StoredResponse } from "../rules/storing/stored-response.ts";

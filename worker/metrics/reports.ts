@@ -1,4 +1,4 @@
-import type { Clock } from "../ports.ts";
+import type { Clock } from "../ports/clock.ts";
 import { type CountTree, countsSince } from "./count-tree.ts";
 import type { Counters, TopLists } from "./counters.ts";
 

@@ -1,4 +1,8 @@
-import type { BackgroundWork, Clock, Invalidations, NewPurge, PurgeLogWriter, Reporter } from "../ports.ts";
+import type { BackgroundWork } from "../ports/background-work.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { NewPurge, PurgeLogWriter } from "../ports/purge-log.ts";
+import type { Invalidations } from "../ports/purge-state.ts";
+import type { Reporter } from "../ports/reporter.ts";
 
 /** The most appends of one isolate in one lease. The limit keeps a loop of unsafe requests from overloading the log. */
 const MAX_APPENDS = 16;

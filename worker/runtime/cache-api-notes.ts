@@ -1,4 +1,4 @@
-import type { PopNotes } from "../ports.ts";
+import type { PopNotes } from "../ports/store.ts";
 
 /*
  * Notes in the Cache API of this PoP. The platform's guarantees, on which this code relies:

@@ -1,4 +1,5 @@
-import type { Found, StreamedBody } from "../ports.ts";
+import type { StreamedBody } from "../ports/bodies.ts";
+import type { Found } from "../ports/store.ts";
 import type { BytePart } from "../rules/ranges/range.ts";
 import { isMarker, type Stored } from "../rules/storing/stored-response.ts";
 import { ENVELOPE_FIELDS, headText, writeEnvelope } from "../store/envelope.ts";

@@ -1,4 +1,4 @@
-import type { Origin, OriginAnswer, OriginRequest } from "../ports.ts";
+import type { Origin, OriginAnswer, OriginRequest } from "../ports/origin.ts";
 import { fromWebResponse, toWebHeaders } from "./web-answer.ts";
 import { streamOf } from "./web-bodies.ts";
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../ports.ts";
+import type { Clock } from "../ports/clock.ts";
 
 /**
  * The runtime's clock. In production it stands still between I/O events, which the allowance for clocks covers (R7).

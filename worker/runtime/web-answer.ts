@@ -1,4 +1,5 @@
-import type { Answer, OriginResponse } from "../ports.ts";
+import type { Answer } from "../ports/answer.ts";
+import type { OriginResponse } from "../ports/origin.ts";
 import { Fields } from "../rules/fields/fields.ts";
 import { streamOf } from "./web-bodies.ts";
 

@@ -1,4 +1,4 @@
-import type { Bodies, BodyReader, BodyWriter, StreamedBody } from "../ports.ts";
+import type { Bodies, BodyReader, BodyWriter, StreamedBody } from "../ports/bodies.ts";
 
 /** Bodies as the web's streams. `makePipe` makes the pipes, with a length where it is known. */
 export function webBodies(

@@ -1,4 +1,6 @@
-import type { Found, Reporter, Store, StreamedBody } from "../ports.ts";
+import type { StreamedBody } from "../ports/bodies.ts";
+import type { Reporter } from "../ports/reporter.ts";
+import type { Found, Store } from "../ports/store.ts";
 import type { BytePart } from "../rules/ranges/range.ts";
 import { isMarker, type Stored, type StoredHead } from "../rules/storing/stored-response.ts";
 import type { MemoryTier } from "./memory-tier.ts";

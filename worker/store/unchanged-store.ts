@@ -1,4 +1,5 @@
-import type { Found, Store, StreamedBody } from "../ports.ts";
+import type { StreamedBody } from "../ports/bodies.ts";
+import type { Found, Store } from "../ports/store.ts";
 import { isMarker, type Stored } from "../rules/storing/stored-response.ts";
 import { isNewer, type MemoryTier } from "./memory-tier.ts";
 import type { SharedTier } from "./tiered-store.ts";

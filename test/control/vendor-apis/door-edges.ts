@@ -3,7 +3,7 @@ import { Agent } from "node:http";
 import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
 import { bundleWorker } from "../../../local/runtime/bundle.ts";
 import { startEdgeRuntime } from "../../../local/runtime/miniflare.ts";
-import type { Tokens } from "../../../worker/ports.ts";
+import type { Tokens } from "../../../worker/ports/access.ts";
 import type { SiteInput } from "../../../worker/site/site-input.ts";
 import type { ClientAnswer, Engine } from "../../engine/engine.ts";
 import { startMemoryEngine } from "../../engine/memory/memory-engine.ts";

@@ -2,7 +2,7 @@ import type { Reply } from "../../../local/cdn/scripted-origin.ts";
 import { NodeCompression } from "../../../server/compression/node-compression.ts";
 import { type LearningIsolate, startIsolate } from "../../../worker/isolate.ts";
 import { Counters } from "../../../worker/metrics/counters.ts";
-import type { Tokens } from "../../../worker/ports.ts";
+import type { Tokens } from "../../../worker/ports/access.ts";
 import type { ViewDelta } from "../../../worker/purges/log/log-contract.ts";
 import { toWebResponse } from "../../../worker/runtime/web-answer.ts";
 import { compressionSettings } from "../../../worker/site/compression-settings.ts";

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { CONFIRM_WITHIN_MS } from "../../../server/log/log-readers.ts";
 import { sqlOver } from "../../../server/log/node-sql.ts";
 import type { LedgerClient } from "../../../worker/metrics/reports.ts";
-import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../../worker/ports.ts";
+import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../../worker/ports/purge-log.ts";
 import { ConnectedLog } from "../../../worker/purges/log/connected-log.ts";
 import type {
   AppendRequest,

@@ -1,4 +1,4 @@
-import type { PopNotes } from "../../../worker/ports.ts";
+import type { PopNotes } from "../../../worker/ports/store.ts";
 import { Holds } from "../holds.ts";
 import type { Scheduler } from "../scheduler.ts";
 

@@ -1,5 +1,5 @@
 import type { Reply, SeenRequest } from "../../../local/cdn/scripted-origin.ts";
-import type { Origin, OriginAnswer, OriginRequest } from "../../../worker/ports.ts";
+import type { Origin, OriginAnswer, OriginRequest } from "../../../worker/ports/origin.ts";
 import { fromWebResponse } from "../../../worker/runtime/web-answer.ts";
 import { streamOf } from "../../../worker/runtime/web-bodies.ts";
 import type { Scheduler } from "../scheduler.ts";

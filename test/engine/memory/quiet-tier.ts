@@ -1,4 +1,5 @@
-import type { Found, StreamedBody } from "../../../worker/ports.ts";
+import type { StreamedBody } from "../../../worker/ports/bodies.ts";
+import type { Found } from "../../../worker/ports/store.ts";
 import type { BytePart } from "../../../worker/rules/ranges/range.ts";
 import type { Stored } from "../../../worker/rules/storing/stored-response.ts";
 import type { SharedTier } from "../../../worker/store/tiered-store.ts";

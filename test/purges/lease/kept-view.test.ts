@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { BackgroundWork } from "../../../worker/ports.ts";
+import type { BackgroundWork } from "../../../worker/ports/background-work.ts";
 import { PopSharing } from "../../../worker/purges/lease/pop-sharing.ts";
 import { ViewLease } from "../../../worker/purges/lease/view-lease.ts";
 import {

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { BackgroundWork, EdgeEvent, PopNotes } from "../../../worker/ports.ts";
+import type { BackgroundWork } from "../../../worker/ports/background-work.ts";
+import type { EdgeEvent } from "../../../worker/ports/reporter.ts";
+import type { PopNotes } from "../../../worker/ports/store.ts";
 import { PopSharing } from "../../../worker/purges/lease/pop-sharing.ts";
 import { readCopy, type SharedCopy, writeCopy } from "../../../worker/purges/lease/shared-copy.ts";
 import { ViewLease } from "../../../worker/purges/lease/view-lease.ts";

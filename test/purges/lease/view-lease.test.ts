@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { BackgroundWork, EdgeEvent } from "../../../worker/ports.ts";
+import type { BackgroundWork } from "../../../worker/ports/background-work.ts";
+import type { EdgeEvent } from "../../../worker/ports/reporter.ts";
 import { PopSharing } from "../../../worker/purges/lease/pop-sharing.ts";
 import { ViewLease } from "../../../worker/purges/lease/view-lease.ts";
 import type { ViewDelta } from "../../../worker/purges/log/log-contract.ts";

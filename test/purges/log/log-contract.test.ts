@@ -11,7 +11,7 @@ import { Database } from "../../../server/postgres/database.ts";
 import { MachineNote } from "../../../server/postgres/machine-note.ts";
 import { PgPurgeLog } from "../../../server/postgres/pg-purge-log.ts";
 import { systemClock } from "../../../server/system-clock.ts";
-import type { PurgeAudit } from "../../../worker/ports.ts";
+import type { PurgeAudit } from "../../../worker/ports/purge-log.ts";
 import type {
   AppendRequest,
   AppendResult,

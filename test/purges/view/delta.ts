@@ -1,4 +1,4 @@
-import type { PurgeMode } from "../../../worker/ports.ts";
+import type { PurgeMode } from "../../../worker/ports/purge-log.ts";
 import { ITEM_WORDS, type ViewDelta } from "../../../worker/purges/log/log-contract.ts";
 import { hashKeys, hashWordFor } from "../../../worker/purges/view/key-hash.ts";
 

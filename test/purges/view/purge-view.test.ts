@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { sqlOver } from "../../../server/log/node-sql.ts";
-import type { PurgeMode } from "../../../worker/ports.ts";
+import type { PurgeMode } from "../../../worker/ports/purge-log.ts";
 import type { ViewDelta } from "../../../worker/purges/log/log-contract.ts";
 import { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
 import { PurgeView } from "../../../worker/purges/view/purge-view.ts";

@@ -12,7 +12,7 @@ import { fromWebResponse } from "../../../server/http1/web-answer.ts";
 import { startNodeIsolate } from "../../../server/program/node-isolate.ts";
 import type { Child } from "../../../worker/flow/request-context.ts";
 import type { LearningIsolate } from "../../../worker/isolate.ts";
-import type { OriginAnswer, OriginRequest } from "../../../worker/ports.ts";
+import type { OriginAnswer, OriginRequest } from "../../../worker/ports/origin.ts";
 import { Fields } from "../../../worker/rules/fields/fields.ts";
 import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
 import { compileSite } from "../../../worker/site/site.ts";

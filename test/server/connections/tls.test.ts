@@ -8,7 +8,7 @@ import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { ticketKey } from "../../../server/connections/ticket-keys.ts";
 import { openSockets } from "../../../server/supervisor/listening-sockets.ts";
 import { systemClock } from "../../../server/system-clock.ts";
-import type { StreamedBody } from "../../../worker/ports.ts";
+import type { StreamedBody } from "../../../worker/ports/bodies.ts";
 import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
 import { turns } from "../../suite/turns.ts";
 import { type Answering, answer, streamed } from "../http1/running-listener.ts";

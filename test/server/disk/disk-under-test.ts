@@ -10,7 +10,7 @@ import { DiskTier, type DiskTierParts } from "../../../server/disk/disk-tier.ts"
 import { Janitor } from "../../../server/disk/eviction/janitor.ts";
 import type { FileWriter } from "../../../server/disk/file-writer.ts";
 import { LikelyCached } from "../../../server/disk/likely-cached.ts";
-import type { StreamedBody } from "../../../worker/ports.ts";
+import type { StreamedBody } from "../../../worker/ports/bodies.ts";
 import {
   changedHead,
   isMarker,

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { diskFiles } from "../../../server/disk/disk-files.ts";
-import type { Answer, StreamedBody } from "../../../worker/ports.ts";
+import type { Answer } from "../../../worker/ports/answer.ts";
+import type { StreamedBody } from "../../../worker/ports/bodies.ts";
 import { Fields } from "../../../worker/rules/fields/fields.ts";
 import { HOST } from "../../engine/scenario.ts";
 import { CompressingIsolate } from "../compression/compressing-isolate.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
 import { BLOCK_BYTES } from "../../../server/disk/file-format.ts";
-import type { BodyReader } from "../../../worker/ports.ts";
+import type { BodyReader } from "../../../worker/ports/bodies.ts";
 import { bodyOf, DiskUnderTest, noise, page, temporaryFolder } from "./disk-under-test.ts";
 
 const BLOCKS = 8;

@@ -3,7 +3,7 @@ import { connect as connectTls } from "node:tls";
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
-import type { StreamedBody } from "../../../worker/ports.ts";
+import type { StreamedBody } from "../../../worker/ports/bodies.ts";
 import { byDepth } from "../../suite/depth.ts";
 import { seed } from "../../suite/seed.ts";
 import { turns } from "../../suite/turns.ts";

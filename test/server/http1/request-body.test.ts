@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
-import type { ClientRequest } from "../../../worker/ports.ts";
+import type { ClientRequest } from "../../../worker/ports/answer.ts";
 import { exchange, RawClient } from "../raw-client.ts";
 import { type Answering, answer, type RunningListener, startTestListener } from "./running-listener.ts";
 

@@ -4,7 +4,7 @@ import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import { Listener, type ListenerParts } from "../../../server/http1/listener.ts";
 import type { IncomingRequest } from "../../../worker/flow/request-context.ts";
 import type { EdgeAnswer } from "../../../worker/isolate.ts";
-import type { Answer } from "../../../worker/ports.ts";
+import type { Answer } from "../../../worker/ports/answer.ts";
 import { Fields } from "../../../worker/rules/fields/fields.ts";
 
 export type Answering = (incoming: IncomingRequest) => EdgeAnswer | Promise<EdgeAnswer>;

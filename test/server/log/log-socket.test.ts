@@ -10,7 +10,7 @@ import { LogFile } from "../../../server/log/log-file.ts";
 import { LogKeeper } from "../../../server/log/log-keeper.ts";
 import { LogServer } from "../../../server/log/log-server.ts";
 import { systemClock } from "../../../server/system-clock.ts";
-import type { Clock } from "../../../worker/ports.ts";
+import type { Clock } from "../../../worker/ports/clock.ts";
 import type { ViewDelta } from "../../../worker/purges/log/log-contract.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
 import { purge } from "../../purges/log/a-purge.ts";

@@ -8,7 +8,8 @@ import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import { readOriginAddress } from "../../../server/origin/origin-address.ts";
 import { UndiciOrigin, type UndiciOriginOptions } from "../../../server/origin/undici-origin.ts";
-import type { OriginAnswer, OriginRequest, StreamedBody } from "../../../worker/ports.ts";
+import type { StreamedBody } from "../../../worker/ports/bodies.ts";
+import type { OriginAnswer, OriginRequest } from "../../../worker/ports/origin.ts";
 import { SocketOrigin } from "../../runtime/socket-origin.ts";
 import { requestsIn } from "../../runtime/strict-requests.ts";
 

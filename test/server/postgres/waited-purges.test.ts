@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { type SettlingLog, WaitedPurges } from "../../../server/postgres/waited-purges.ts";
-import type { PurgeRecord } from "../../../worker/ports.ts";
+import type { PurgeRecord } from "../../../worker/ports/purge-log.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
 
 /** The log as far as answers that are held need it. Its purges settle by the clock after 60 s. */

@@ -4,7 +4,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { RunningWorker, WorkerStart } from "../../../server/program/worker-program.ts";
 import { ONLY_SITE } from "../../../server/supervisor/site-logs.ts";
 import { systemClock } from "../../../server/system-clock.ts";
-import type { NewPurge, PopNotes } from "../../../worker/ports.ts";
+import type { NewPurge } from "../../../worker/ports/purge-log.ts";
+import type { PopNotes } from "../../../worker/ports/store.ts";
 import { PopSharing } from "../../../worker/purges/lease/pop-sharing.ts";
 import { ReadYourWritesLog } from "../../../worker/purges/lease/read-your-writes-log.ts";
 import { ViewLease } from "../../../worker/purges/lease/view-lease.ts";

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { Agent, get } from "node:http";
 import { fileURLToPath } from "node:url";
 import { SUCCEEDS } from "../../../server/supervisor/upgrade.ts";
-import type { AppendOutcome, PurgeRecordPage } from "../../../worker/ports.ts";
+import type { AppendOutcome, PurgeRecordPage } from "../../../worker/ports/purge-log.ts";
 import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
 
 export const PROGRAM = fileURLToPath(new URL("./page-worker.ts", import.meta.url));

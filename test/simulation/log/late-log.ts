@@ -1,4 +1,4 @@
-import type { PurgeRecord } from "../../../worker/ports.ts";
+import type { PurgeRecord } from "../../../worker/ports/purge-log.ts";
 import { ConnectedLog } from "../../../worker/purges/log/connected-log.ts";
 import {
   type AppendRequest,

@@ -1,4 +1,4 @@
-import type { PopNotes } from "../../../worker/ports.ts";
+import type { PopNotes } from "../../../worker/ports/store.ts";
 import { MemoryNotes } from "../../engine/memory/memory-notes.ts";
 import type { Fate } from "../fate.ts";
 import type { Told } from "./told.ts";

@@ -1,6 +1,6 @@
 import { LogKeeper, type LogKeeperOptions, type ServedLog } from "../../../server/log/log-keeper.ts";
 import { SharedLogKeeper } from "../../../server/postgres/shared-log-keeper.ts";
-import type { Clock } from "../../../worker/ports.ts";
+import type { Clock } from "../../../worker/ports/clock.ts";
 import type { ViewDelta } from "../../../worker/purges/log/log-contract.ts";
 import type { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
 import type { Fate } from "../fate.ts";

@@ -1,4 +1,4 @@
-import type { Found } from "../../../worker/ports.ts";
+import type { Found } from "../../../worker/ports/store.ts";
 import { fieldIn } from "../../../worker/rules/fields/fields.ts";
 import { isMarker, type Stored } from "../../../worker/rules/storing/stored-response.ts";
 import type { SharedTier } from "../../../worker/store/tiered-store.ts";

@@ -18,7 +18,7 @@ import { ParentOrigin } from "../../../server/tiers/parent-origin.ts";
 import { rulesFingerprint } from "../../../server/tiers/rules-fingerprint.ts";
 import { configuredTokens } from "../../../worker/control/access/tokens.ts";
 import type { RunningIsolate } from "../../../worker/isolate.ts";
-import type { Clock } from "../../../worker/ports.ts";
+import type { Clock } from "../../../worker/ports/clock.ts";
 import { compileSite } from "../../../worker/site/site.ts";
 import type { SiteInput } from "../../../worker/site/site-input.ts";
 import { exchange } from "../../engine/runtime/runtime-engine.ts";

@@ -1,6 +1,6 @@
 import { SESSION_COOKIE } from "../../../wire/fields.ts";
 import { CONTROL_PLANE_CLOSED } from "../../../wire/problem.ts";
-import type { TokenScope, Tokens } from "../../ports.ts";
+import type { TokenScope, Tokens } from "../../ports/access.ts";
 import { problemResponse } from "../problem-response.ts";
 import { bearerToken } from "./tokens.ts";
 

@@ -1,4 +1,4 @@
-import type { Sessions } from "../../ports.ts";
+import type { Sessions } from "../../ports/access.ts";
 
 /** A token that may read, as far as the edge knows it. */
 export interface ReadingToken {

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { IN_ENGLISH } from "../../../wire/text/english.ts";
 import { issuePath } from "../../../wire/text/issue-path.ts";
-import type { Tokens, TokenVerdict } from "../../ports.ts";
+import type { Tokens, TokenVerdict } from "../../ports/access.ts";
 import { signedSessions } from "./sessions.ts";
 
 const hex = z.string().check(z.regex(/^[0-9a-f]{64}$/i, "is not a SHA-256 in 64 hexadecimal digits"));

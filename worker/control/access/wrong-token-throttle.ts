@@ -1,4 +1,6 @@
-import type { Clock, Reporter, Tokens } from "../../ports.ts";
+import type { Tokens } from "../../ports/access.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Reporter } from "../../ports/reporter.ts";
 
 /**
  * The number of wrong tokens that are refused without delay, for typing errors and for backends that still use an old

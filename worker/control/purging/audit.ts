@@ -2,7 +2,8 @@ import type { Problem } from "../../../wire/problem.ts";
 import type { PurgeRecordBody, PurgeRecordPageBody } from "../../../wire/purge-record.ts";
 import { DEFAULT_LISTED_PURGES, purgeRecordQuerySchema, purgeWaitSchema } from "../../../wire/purge-record-query.ts";
 import { IN_ENGLISH } from "../../../wire/text/english.ts";
-import type { PurgeAudit, PurgeRecord, Reporter } from "../../ports.ts";
+import type { PurgeAudit, PurgeRecord } from "../../ports/purge-log.ts";
+import type { Reporter } from "../../ports/reporter.ts";
 import { purgeItemText } from "../../rules/key/purge-key.ts";
 import { errorsOf } from "../errors-of.ts";
 

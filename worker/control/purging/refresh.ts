@@ -1,6 +1,7 @@
 import { REFRESH_FIELD } from "../../../wire/fields.ts";
 import type { PurgeReceiptBody } from "../../../wire/purge-receipt.ts";
-import type { Answer, Bodies, BodyReader } from "../../ports.ts";
+import type { Answer } from "../../ports/answer.ts";
+import type { Bodies, BodyReader } from "../../ports/bodies.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 
 /** The pages fetched at once: the runtime allows six connections per request, and the log uses one. */

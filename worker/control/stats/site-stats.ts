@@ -6,7 +6,7 @@ import { memoryCurve } from "../../metrics/memory-curve.ts";
 import type { LedgerClient } from "../../metrics/reports.ts";
 import type { ReuseCounts } from "../../metrics/reuse-sample.ts";
 import { countUpTo, quantile, type SketchedTimes } from "../../metrics/time-sketch.ts";
-import type { Reporter } from "../../ports.ts";
+import type { Reporter } from "../../ports/reporter.ts";
 
 export type StatsVerdict =
   | { readonly kind: "isolate" }

@@ -1,7 +1,7 @@
 import type { DoorName, Doors } from "../../../wire/doors.ts";
 import { CONTROL_PREFIX } from "../../../wire/fields.ts";
 import { MAX_PURGE_BYTES } from "../../../wire/purge-request.ts";
-import type { Tokens } from "../../ports.ts";
+import type { Tokens } from "../../ports/access.ts";
 import { type PurgePorts, purge } from "../purging/purge.ts";
 import { readText } from "../read-text.ts";
 import { VENDORS } from "./vendors.ts";

@@ -1,4 +1,5 @@
-import type { Answer, FoundResponse } from "../../ports.ts";
+import type { Answer } from "../../ports/answer.ts";
+import type { FoundResponse } from "../../ports/store.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 import { rangeStillHolds } from "../../rules/ranges/if-range.ts";
 import { contentRange, multipartByteranges, unsatisfiedRange } from "../../rules/ranges/partial-content.ts";

@@ -1,4 +1,4 @@
-import type { Answer, AnswerSource } from "../../ports.ts";
+import type { Answer, AnswerSource } from "../../ports/answer.ts";
 import { browserCacheControl } from "../../rules/directives/browser-cache-control.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 import { cacheStatusMember, type Outcome, type XCache } from "../../rules/forwarding/cache-status.ts";

@@ -1,4 +1,5 @@
-import type { BodyReader, BodyWriter, Ports, StreamedBody } from "../../ports.ts";
+import type { BodyReader, BodyWriter, StreamedBody } from "../../ports/bodies.ts";
+import type { Ports } from "../../ports/ports.ts";
 import type { BytePart } from "../../rules/ranges/range.ts";
 
 /** Sends one part of a body after the other to a client; `null` in place of a part stands for the whole. */

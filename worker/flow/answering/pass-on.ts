@@ -1,4 +1,5 @@
-import type { Answer, OriginResponse } from "../../ports.ts";
+import type { Answer } from "../../ports/answer.ts";
+import type { OriginResponse } from "../../ports/origin.ts";
 import type { Fields } from "../../rules/fields/fields.ts";
 import type { Outcome } from "../../rules/forwarding/cache-status.ts";
 import { toClientFields } from "../../rules/forwarding/client-response-fields.ts";

@@ -1,4 +1,6 @@
-import type { Answer, AnsweredEvent, FoundResponse } from "../../ports.ts";
+import type { Answer } from "../../ports/answer.ts";
+import type { AnsweredEvent } from "../../ports/reporter.ts";
+import type { FoundResponse } from "../../ports/store.ts";
 import type { XCache } from "../../rules/forwarding/cache-status.ts";
 import type { RequestContext } from "../request-context.ts";
 

@@ -1,4 +1,4 @@
-import type { Answer } from "../../ports.ts";
+import type { Answer } from "../../ports/answer.ts";
 import { isMadeStale } from "../../rules/freshness/judge.ts";
 import { mayServeOnError } from "../../rules/freshness/stale-if-error.ts";
 import type { StoredHead } from "../../rules/storing/stored-response.ts";

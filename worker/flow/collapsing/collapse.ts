@@ -1,4 +1,6 @@
-import type { Answer, FoundResponse, ReceiptToken } from "../../ports.ts";
+import type { Answer } from "../../ports/answer.ts";
+import type { FoundResponse } from "../../ports/store.ts";
+import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
 import { isInMemory } from "../found-response.ts";
 import { judgeNow, mayAnswer } from "../judging.ts";

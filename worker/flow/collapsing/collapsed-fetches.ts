@@ -1,4 +1,10 @@
-import type { BeingStored, Clock, EndedElsewhere, FetchesElsewhere, SharedFetchOutcome } from "../../ports.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type {
+  BeingStored,
+  EndedElsewhere,
+  FetchesElsewhere,
+  SharedFetchOutcome,
+} from "../../ports/fetches-elsewhere.ts";
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
 import { ExpiringKeys } from "../../rules/key/expiring-keys.ts";
 import { mayBeOfOneRequest, type NotStoredBecause } from "../../rules/storing/not-stored.ts";

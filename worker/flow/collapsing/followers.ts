@@ -1,7 +1,9 @@
-import type { Answer, ReceiptToken, SharedFetchOutcome } from "../../ports.ts";
+import type { Answer } from "../../ports/answer.ts";
+import type { SharedFetchOutcome } from "../../ports/fetches-elsewhere.ts";
 import { judge } from "../../rules/freshness/judge.ts";
 import { mayAnswerWhileUnknown } from "../../rules/freshness/unknown-purge-state.ts";
 import { mayBeAnsweredInSession } from "../../rules/identity/identity.ts";
+import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
 import type { StoredHead, StoredResponse } from "../../rules/storing/stored-response.ts";
 import { within } from "../../within.ts";
 import { answerFromStore } from "../answering/answer-from-store.ts";

@@ -1,4 +1,5 @@
-import type { Answer, OriginAnswer, OriginResponse, ParentAge } from "../../ports.ts";
+import type { Answer } from "../../ports/answer.ts";
+import type { OriginAnswer, OriginResponse, ParentAge } from "../../ports/origin.ts";
 import { reasonFieldIsBroken, reasonToRefuseFields } from "../../rules/fields/field-limits.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 import { hasLooped, originRequestFields } from "../../rules/forwarding/origin-request-fields.ts";

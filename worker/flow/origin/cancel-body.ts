@@ -1,4 +1,4 @@
-import type { Answer } from "../../ports.ts";
+import type { Answer } from "../../ports/answer.ts";
 
 /**
  * Cancels a body that nobody reads. Cancelling fails if the body was cut off before; that error is ignored, because

@@ -1,4 +1,4 @@
-import type { Answer } from "../../ports.ts";
+import type { Answer } from "../../ports/answer.ts";
 import { passOn } from "../answering/pass-on.ts";
 import type { Miss } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";

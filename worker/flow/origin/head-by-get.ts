@@ -1,4 +1,5 @@
-import type { Answer, ReceiptToken } from "../../ports.ts";
+import type { Answer } from "../../ports/answer.ts";
+import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
 import { collapse } from "../collapsing/collapse.ts";
 import { collapsingKeys } from "../collapsing/collapsing-key.ts";
 import type { Miss } from "../miss.ts";

@@ -1,4 +1,4 @@
-import type { Answer } from "../../ports.ts";
+import type { Answer } from "../../ports/answer.ts";
 import { isWorthStoring } from "../../rules/freshness/judge.ts";
 import { validatorsOf } from "../../rules/storing/stored-response.ts";
 import { freshenByHead } from "../../rules/validation/freshen.ts";

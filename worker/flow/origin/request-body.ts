@@ -1,4 +1,6 @@
-import type { BackgroundWork, Bodies, BodyReader, BodyWriter, ClientRequest, StreamedBody } from "../../ports.ts";
+import type { ClientRequest } from "../../ports/answer.ts";
+import type { BackgroundWork } from "../../ports/background-work.ts";
+import type { Bodies, BodyReader, BodyWriter, StreamedBody } from "../../ports/bodies.ts";
 
 /** The body of a request on its way to the origin, of limited size. */
 export interface RequestBody {

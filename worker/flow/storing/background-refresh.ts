@@ -1,4 +1,4 @@
-import type { FoundResponse } from "../../ports.ts";
+import type { FoundResponse } from "../../ports/store.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import type { LeadingFetch } from "../collapsing/collapsed-fetches.ts";
 import { collapsingKeys } from "../collapsing/collapsing-key.ts";

@@ -1,4 +1,4 @@
-import type { BodyWriter } from "../../ports.ts";
+import type { BodyWriter } from "../../ports/bodies.ts";
 
 /** Writes to a stream whose reader may disappear, or be given up, at any time. The methods never reject. */
 export class BodySink {

@@ -1,4 +1,4 @@
-import type { Answer } from "../../ports.ts";
+import type { Answer } from "../../ports/answer.ts";
 import { isAboutPage, mayBeOfOneRequest, notStoredDetail } from "../../rules/storing/not-stored.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import { answerFromStore, isHeldByClient } from "../answering/answer-from-store.ts";

@@ -1,4 +1,4 @@
-import type { StreamedBody } from "../../ports.ts";
+import type { StreamedBody } from "../../ports/bodies.ts";
 import { mayHaveBody } from "../../rules/storing/framing.ts";
 import type { ReceivedAnswer } from "../origin/ask-origin.ts";
 import type { RequestContext } from "../request-context.ts";

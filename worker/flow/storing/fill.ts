@@ -1,4 +1,4 @@
-import type { Bodies, BodyReader, StreamedBody } from "../../ports.ts";
+import type { Bodies, BodyReader, StreamedBody } from "../../ports/bodies.ts";
 import { joined } from "../../rules/storing/joined.ts";
 import { BodySink } from "./body-sink.ts";
 

@@ -1,4 +1,4 @@
-import type { BodyReader, StreamedBody } from "../../ports.ts";
+import type { BodyReader, StreamedBody } from "../../ports/bodies.ts";
 import { isWorthStoring } from "../../rules/freshness/judge.ts";
 import { within } from "../../within.ts";
 import type { RequestContext } from "../request-context.ts";

@@ -1,4 +1,4 @@
-import type { BeingStored, SharedFetchOutcome } from "../../ports.ts";
+import type { BeingStored, SharedFetchOutcome } from "../../ports/fetches-elsewhere.ts";
 import { isWorthStoring } from "../../rules/freshness/judge.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import type { RequestContext } from "../request-context.ts";

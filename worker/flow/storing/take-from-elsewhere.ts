@@ -1,4 +1,4 @@
-import type { FoundResponse } from "../../ports.ts";
+import type { FoundResponse } from "../../ports/store.ts";
 import { readFound } from "../found-response.ts";
 import { judgeNow } from "../judging.ts";
 import { cancelBody } from "../origin/cancel-body.ts";

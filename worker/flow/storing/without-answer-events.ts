@@ -1,4 +1,4 @@
-import type { Reporter } from "../../ports.ts";
+import type { Reporter } from "../../ports/reporter.ts";
 
 /** Reports everything but answers: no client receives this one, so it is not counted. */
 export function withoutAnswerEvents(reporter: Reporter): Reporter {

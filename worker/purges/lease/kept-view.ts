@@ -1,4 +1,5 @@
-import type { BackgroundWork, Clock } from "../../ports.ts";
+import type { BackgroundWork } from "../../ports/background-work.ts";
+import type { Clock } from "../../ports/clock.ts";
 import { within } from "../../within.ts";
 import type { ConnectingReader, LogConnection, PurgeLogClient, ViewDelta } from "../log/log-contract.ts";
 import type { PurgeView } from "../view/purge-view.ts";

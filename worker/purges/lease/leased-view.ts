@@ -1,4 +1,6 @@
-import type { Clock, ReceiptToken, Reporter } from "../../ports.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Reporter } from "../../ports/reporter.ts";
+import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
 import type { ViewDelta } from "../log/log-contract.ts";
 import type { PurgeView } from "../view/purge-view.ts";
 import type { LeaseTiming } from "./lease-timing.ts";

@@ -1,4 +1,7 @@
-import type { BackgroundWork, Clock, PopNotes, Reporter } from "../../ports.ts";
+import type { BackgroundWork } from "../../ports/background-work.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Reporter } from "../../ports/reporter.ts";
+import type { PopNotes } from "../../ports/store.ts";
 import { within } from "../../within.ts";
 import { readCopy, type SharedCopy, writeCopy } from "./shared-copy.ts";
 

@@ -1,4 +1,4 @@
-import type { AppendOutcome, NewPurge, PurgeLogWriter } from "../../ports.ts";
+import type { AppendOutcome, NewPurge, PurgeLogWriter } from "../../ports/purge-log.ts";
 import type { PurgeLogClient } from "../log/log-contract.ts";
 import type { PurgeView } from "../view/purge-view.ts";
 import type { ViewLease } from "./view-lease.ts";

@@ -1,4 +1,6 @@
-import type { BackgroundWork, Clock, Reporter } from "../../ports.ts";
+import type { BackgroundWork } from "../../ports/background-work.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Reporter } from "../../ports/reporter.ts";
 import { within } from "../../within.ts";
 import { ITEM_WORDS, type PurgeLogClient } from "../log/log-contract.ts";
 import type { PurgeView } from "../view/purge-view.ts";

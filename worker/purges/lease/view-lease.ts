@@ -1,5 +1,9 @@
-import type { BackgroundWork, Clock, PurgeState, ReceiptToken, Reporter } from "../../ports.ts";
+import type { BackgroundWork } from "../../ports/background-work.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { PurgeState } from "../../ports/purge-state.ts";
+import type { Reporter } from "../../ports/reporter.ts";
 import type { PurgeAnswer } from "../../rules/freshness/judge.ts";
+import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
 import type { Stamp, StoredHead } from "../../rules/storing/stored-response.ts";
 import { type PurgeLogClient, REMEMBERED_MS, UNKNOWN_MS, type ViewDelta } from "../log/log-contract.ts";
 import type { PurgeView } from "../view/purge-view.ts";

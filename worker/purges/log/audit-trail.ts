@@ -1,4 +1,4 @@
-import type { AcceptedItems, NewPurge, PurgeMode, PurgeRecord, PurgeRecordPage } from "../../ports.ts";
+import type { AcceptedItems, NewPurge, PurgeMode, PurgeRecord, PurgeRecordPage } from "../../ports/purge-log.ts";
 import type { LogSettings } from "./log-settings.ts";
 import type { Sql } from "./sql.ts";
 

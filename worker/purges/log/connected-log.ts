@@ -1,4 +1,5 @@
-import type { Clock, PurgeRecord } from "../../ports.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { PurgeRecord } from "../../ports/purge-log.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
 import { type AuditedLog, HeldAnswers } from "./held-answers.ts";
 import type { ConnectingReader, ReaderPosition, ViewDelta } from "./log-contract.ts";

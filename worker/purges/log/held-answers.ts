@@ -1,4 +1,5 @@
-import type { Clock, PurgeRecord } from "../../ports.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { PurgeRecord } from "../../ports/purge-log.ts";
 
 /** More answers than this are not held at the same time. The others are given at once. */
 const MAX_HELD = 1000;

@@ -1,4 +1,4 @@
-import type { AppendOutcome, NewPurge, PurgeMode } from "../../ports.ts";
+import type { AppendOutcome, NewPurge, PurgeMode } from "../../ports/purge-log.ts";
 import { MAX_SKEW_MS, MAX_VIEW_AGE_MS } from "../../rules/freshness/unknown-purge-state.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
 

@@ -1,5 +1,5 @@
 import type { LedgerClient } from "../../metrics/reports.ts";
-import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../ports.ts";
+import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../ports/purge-log.ts";
 import type { PlacedRelay } from "../relay/relay-places.ts";
 import type {
   AppendRequest,

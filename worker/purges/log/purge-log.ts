@@ -1,5 +1,6 @@
 import { DurableObject, RpcTarget } from "cloudflare:workers";
-import type { Clock, PurgeRecord, PurgeRecordPage, Wait } from "../../ports.ts";
+import type { Clock, Wait } from "../../ports/clock.ts";
+import type { PurgeRecord, PurgeRecordPage } from "../../ports/purge-log.ts";
 import { Relay, type RelayedLog } from "../relay/relay.ts";
 import { ConnectedLog, type Connecting, type Connection, MAX_CONNECTIONS, type Push } from "./connected-log.ts";
 import type { AppendRequest, AppendResult, LogConnection, ReaderPosition, ViewDelta } from "./log-contract.ts";

@@ -1,4 +1,4 @@
-import type { PurgeMode, PurgeRecord, PurgeRecordPage } from "../../ports.ts";
+import type { PurgeMode, PurgeRecord, PurgeRecordPage } from "../../ports/purge-log.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
 import { GrantedLeases, type LeaseStorage } from "../settlement/granted-leases.ts";
 import { type Confirmed, LeaseBook } from "../settlement/lease-book.ts";

@@ -1,5 +1,5 @@
 import type { LedgerClient } from "../../metrics/reports.ts";
-import type { PurgeAudit } from "../../ports.ts";
+import type { PurgeAudit } from "../../ports/purge-log.ts";
 import type { PurgeLogClient } from "./log-contract.ts";
 
 /** Stands in for the log of a worker that has no binding for it. Every call rejects, as for a log that is silent. */

@@ -1,4 +1,4 @@
-import type { PurgeRecord } from "../../ports.ts";
+import type { PurgeRecord } from "../../ports/purge-log.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
 import type { BookedLog } from "../log/connected-log.ts";
 import { REMEMBERED_BY_NAME_MS, type ReaderPosition, type ViewDelta } from "../log/log-contract.ts";

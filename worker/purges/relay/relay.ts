@@ -1,4 +1,5 @@
-import type { Clock, PurgeRecord } from "../../ports.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { PurgeRecord } from "../../ports/purge-log.ts";
 import { within } from "../../within.ts";
 import {
   ConnectedLog,

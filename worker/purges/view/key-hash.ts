@@ -1,4 +1,4 @@
-import type { PurgeMode } from "../../ports.ts";
+import type { PurgeMode } from "../../ports/purge-log.ts";
 import { BLOCK_BYTES, finalMix, murmurHash3 } from "../../rules/hashing/murmur-hash.ts";
 
 /** The number of 32-bit words in a hash. */

@@ -1,4 +1,4 @@
-import type { PurgeMode } from "../../ports.ts";
+import type { PurgeMode } from "../../ports/purge-log.ts";
 import type { PurgeAnswer } from "../../rules/freshness/judge.ts";
 import { purgeKeysOf, type Stamp, type StoredHead } from "../../rules/storing/stored-response.ts";
 import { ITEM_WORDS, type ReaderPosition, type UnreadRange, type ViewDelta } from "../log/log-contract.ts";

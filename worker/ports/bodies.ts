@@ -1,0 +1,38 @@
+/** A body that arrives in pieces. It belongs to the platform: only its `Bodies` can read it, and at most once. */
+export interface StreamedBody {
+  /** Nobody reads the rest of it. */
+  cancel(cause?: unknown): Promise<void>;
+}
+
+/** The platform's bodies: pipes whose length it may announce, and the reading of bodies. */
+export interface Bodies {
+  /** Makes a pipe. With a length, its reader gets an error if fewer bytes come. */
+  pipe(lengthBytes: number | null): { readonly readable: StreamedBody; readonly writable: BodyWriter };
+  /** Reads a body in pieces that may be kept: none of them holds much more memory than its own bytes. */
+  read(body: StreamedBody): BodyReader;
+  /** Reads a body that is passed on at once, in pieces as large as they arrive, if the runtime can. */
+  readThrough(body: StreamedBody): BodyReader;
+  /** Writes all of a body, and leaves the writer open. Rejects if either side fails. */
+  copy(body: StreamedBody, to: BodyWriter): Promise<void>;
+  /**
+   * Takes a body of this length at once, to be kept, if all of it is here; otherwise leaves it as it is.
+   * Absent where the runtime does not tell.
+   */
+  takeWhole?(body: StreamedBody, lengthBytes: number): Uint8Array<ArrayBuffer> | undefined;
+}
+
+export interface BodyReader {
+  /** The next piece; `null` at the end. Rejects if the body is cut off. */
+  next(): Promise<Uint8Array | null>;
+  /** Leaves out this many bytes without reading them, and returns their number. Absent where they come all the same. */
+  skip?(bytes: number): number;
+  cancel(): Promise<void>;
+}
+
+export interface BodyWriter {
+  /** Resolves when the reader has room for more; rejects once it has gone. */
+  write(piece: Uint8Array): Promise<void>;
+  close(): Promise<void>;
+  /** The reader gets an error, so that it does not take what came for the whole body. */
+  abort(cause: unknown): Promise<void>;
+}

@@ -1,0 +1,21 @@
+/** The time, and waiting. Instants are epoch milliseconds. */
+export interface Clock {
+  now(): number;
+  /** Resolves after this many milliseconds, in the request that waits. */
+  wait(ms: number): Wait;
+  /** The same with nothing else under way, where time does not pass by itself. Default: `wait`. */
+  rest?(ms: number): Wait;
+}
+
+export interface Wait {
+  readonly over: Promise<void>;
+  /** Frees the timer; `over` then never resolves. */
+  cancel(): void;
+}
+
+/** Measures how long something took: milliseconds from any beginning, as precise as the platform allows. */
+export interface Timer {
+  now(): number;
+  /** Whether it advances while the isolate computes. On Workers time passes only while something is awaited. */
+  readonly runsInMemory: boolean;
+}

@@ -1,0 +1,60 @@
+import type { StoredResponse } from "../rules/storing/stored-response.ts";
+
+/**
+ * How a fetch ended for those who wait for it. `kept` resolves when both tiers have the response, or when it is not
+ * stored because it is purged.
+ */
+export type SharedFetchOutcome =
+  | {
+      readonly kind: "storable";
+      readonly stored: StoredResponse;
+      readonly kept: Promise<unknown>;
+      /** True if a cache in place of the origin has answered with what it had fetched earlier (R5). */
+      readonly isOfEarlierFetch?: boolean;
+    }
+  | EndedElsewhere;
+
+/** The same for those who wait in another isolate. */
+export type EndedElsewhere =
+  /** The shared tier may have an answer now, so each looks there again. */
+  | { readonly kind: "look-again" }
+  /** The answer is for one request only, or cannot be shared, so each follower fetches for itself. */
+  | { readonly kind: "not-shareable" }
+  /**
+   * The leader failed, perhaps because of its own request. The followers share one more fetch, and after that each
+   * fetches for itself.
+   */
+  | {
+      readonly kind: "failed";
+      /**
+       * True if the origin answered with an error or cannot be reached; then a stale response may be used for
+       * followers, too.
+       */
+      readonly byOrigin: boolean;
+    };
+
+/** An answer has come that is being stored. */
+export interface BeingStored {
+  readonly kind: "being-stored";
+  /** `null` if the origin has not announced it. */
+  readonly lengthBytes: number | null;
+  /** Whether it may answer a request like this one from the store, without validation. */
+  isReusable(): boolean;
+}
+
+/** The fetches of other isolates with the same shared tier. Nothing here throws or rejects. */
+export interface FetchesElsewhere {
+  /**
+   * Takes the turn to fetch for this key of a page. If another isolate has it, resolves when that fetch has ended, or is
+   * not worth waiting for any longer. `undefined` if it cannot be known, or is not worth it: the fetch is this isolate's
+   * alone.
+   */
+  take(key: string, page: string): FetchTurn | Promise<EndedElsewhere> | undefined;
+  /** Makes this isolate wait for no fetch of this page that has begun elsewhere, as long as one may take (R15). */
+  avoid(page: string): void;
+}
+
+export interface FetchTurn {
+  /** Tells those who wait. After an outcome nothing more counts. */
+  tell(news: SharedFetchOutcome | BeingStored): void;
+}

@@ -1,0 +1,58 @@
+import type { Fields } from "../rules/fields/fields.ts";
+import type { Stamp } from "../rules/storing/stored-response.ts";
+import type { StreamedBody } from "./bodies.ts";
+
+export interface OriginRequest {
+  readonly method: string;
+  readonly pathAndQuery: string;
+  readonly fields: readonly (readonly [name: string, value: string])[];
+  readonly body: StreamedBody | null;
+  /**
+   * How far a cache that stands in for the origin must have read the log before it may answer from its store;
+   * absent or `null` if it may not. The origin itself has no use for it.
+   */
+  readonly after?: Stamp | null;
+}
+
+/** The origin's answer, with its fields as they came. */
+export interface OriginResponse {
+  readonly status: number;
+  readonly statusText: string;
+  readonly fields: Fields;
+  /** Not decoded. */
+  readonly body: StreamedBody | null;
+  /** Given by a cache that stands in for the origin. Default: by the origin itself. */
+  readonly parentAge?: ParentAge | undefined;
+}
+
+/** What a cache tells of the age of an answer that it gives in place of the origin. */
+export interface ParentAge {
+  /** How long before the request it was fetched, in milliseconds; 0 only if it was fetched for it. */
+  readonly fetchedBeforeMs: number;
+  /** Its age, which the field `Age` tells in whole seconds. */
+  readonly ageMs: number;
+}
+
+/**
+ * The result of a request to the origin. Expected failures are values, because the rules for stale responses need them.
+ */
+export type OriginAnswer =
+  | { readonly kind: "answered"; readonly response: OriginResponse }
+  /** 101: the connection now belongs to another protocol. `connection` is the `switchedTo` of the answer. */
+  | { readonly kind: "switched"; readonly connection: unknown }
+  | {
+      readonly kind: "failed";
+      readonly because: "unreachable" | "timed-out" | "bad-response";
+      readonly cause: unknown;
+    };
+
+export interface Origin {
+  /** The origin's address, without a trailing slash. */
+  readonly url: string;
+  /**
+   * True for a cache that stands in for the origin. It confirms nothing that is stored here, because its own copy of a
+   * page may lack a tag by which this one has been purged. Default: false.
+   */
+  readonly isCache?: boolean;
+  fetch(request: OriginRequest): Promise<OriginAnswer>;
+}

@@ -1,0 +1,27 @@
+import type { Tokens } from "./access.ts";
+import type { Bodies } from "./bodies.ts";
+import type { Clock, Timer } from "./clock.ts";
+import type { FetchesElsewhere } from "./fetches-elsewhere.ts";
+import type { Origin } from "./origin.ts";
+import type { Invalidations, PurgeState } from "./purge-state.ts";
+import type { Reporter } from "./reporter.ts";
+import type { Compression, Store } from "./store.ts";
+
+/** The corridor's interfaces to the outside. Their adapters are in `runtime/`, `store/`, `purges/` and `server/`. */
+export interface Ports {
+  readonly clock: Clock;
+  readonly timer: Timer;
+  /** A number from 0 up to, but not including, 1. */
+  readonly random: () => number;
+  readonly store: Store;
+  readonly origin: Origin;
+  readonly purges: PurgeState;
+  readonly invalidations: Invalidations;
+  readonly reporter: Reporter;
+  readonly bodies: Bodies;
+  readonly tokens: Tokens;
+  /** Absent where the edge sends bodies as the origin did: the platform may code them itself. */
+  readonly compression?: Compression;
+  /** Absent where this isolate cannot know of other isolates' fetches. */
+  readonly fetchesElsewhere?: FetchesElsewhere;
+}

@@ -1,0 +1,94 @@
+import type { StoredResponse } from "../rules/storing/stored-response.ts";
+
+/** An event, as plain data. Only an adapter writes log lines. */
+export type EdgeEvent =
+  | AnsweredEvent
+  | { readonly kind: "answered-by-edge"; readonly detail: string }
+  | { readonly kind: "origin-asked" }
+  /** `bytes`: the length of the body, if the origin announced it; `null` if it did not. */
+  | {
+      readonly kind: "origin-answered";
+      readonly route: string | null;
+      readonly url: string;
+      readonly bytes: number | null;
+    }
+  /** A body of which the origin had not announced the length was read to its end. */
+  | { readonly kind: "body-measured"; readonly route: string | null; readonly url: string; readonly bytes: number }
+  | { readonly kind: "origin-failed"; readonly because: string; readonly cause: unknown }
+  | { readonly kind: "body-cut-off" }
+  /**
+   * An answer of the origin that may not be stored, by the `detail` of its `Cache-Status`. `field` is the one that is
+   * not in the key, in a client's spelling.
+   */
+  | {
+      readonly kind: "not-stored";
+      readonly because: string;
+      readonly route: string | null;
+      readonly url: string;
+      readonly at: number;
+      readonly field?: string;
+    }
+  /** A response was fetched, or confirmed, and is stored. */
+  | {
+      readonly kind: "fetched";
+      readonly route: string | null;
+      readonly url: string;
+      readonly stored: StoredResponse;
+      readonly at: number;
+    }
+  | PassedOnEvent
+  /** A request to the origin for a second look. It is one of those `origin-asked`. */
+  | { readonly kind: "second-look" }
+  /** A second look has found a field that chooses pages. */
+  | { readonly kind: "field-marked" }
+  | { readonly kind: "stored"; readonly bytes: number }
+  | { readonly kind: "store-failed"; readonly cause: unknown }
+  | { readonly kind: "fill-discarded"; readonly because: "purged" | "over-budget" | "too-large" | "client-stalled" }
+  | { readonly kind: "collapsed" }
+  /** A request for a storable page was sent to the origin: its `Authorization`, its session or `bypass` demands that. */
+  | { readonly kind: "asked-past-the-cache" }
+  | { readonly kind: "token-refused" }
+  | { readonly kind: "log-read"; readonly purges: number }
+  /** `isPurge`: the log took no purge, and may be read all the same. Whoever purges is told of it. */
+  | { readonly kind: "log-failed"; readonly cause: unknown; readonly isPurge?: true }
+  /** A copy of another isolate's read was used instead of reading the log. */
+  | { readonly kind: "view-shared" }
+  /** The log could not be told of pages that an unsafe request has invalidated. They stay until their lifetime ends. */
+  | { readonly kind: "invalidation-dropped" }
+  | { readonly kind: "purged"; readonly items: number }
+  | { readonly kind: "failed"; readonly cause: unknown };
+
+/** The body of an answer that is for one visitor, or may be: one of a few, read on its way. */
+export interface PassedOnEvent {
+  readonly kind: "passed-on";
+  readonly route: string | null;
+  /** The cache key. */
+  readonly url: string;
+  /** What tells the visitor from others: the address and the cookies, as far as there are any. */
+  readonly visitor: readonly string[];
+  readonly bytes: Uint8Array;
+  readonly at: number;
+}
+
+/** An answer with an `X-Cache`, when its head is there. */
+export interface AnsweredEvent {
+  readonly kind: "answered";
+  readonly xCache: string;
+  /** The pattern of the route; `null` for paths that match none. */
+  readonly route: string | null;
+  /** The cache key. */
+  readonly url: string;
+  /** The slowest place that the request waited for. */
+  readonly tier: "memory" | "shared" | "origin";
+  /** The bytes of its body that come out of a stored response. */
+  readonly cachedBytes: number;
+  /** Whether the answer is stored, so that its URL may be shown with its query. */
+  readonly isStored: boolean;
+  /** When the request arrived: by the clock in epoch milliseconds, and by the timer. */
+  readonly arrivedAt: number;
+  readonly startedAt: number;
+}
+
+export interface Reporter {
+  report(event: EdgeEvent): void;
+}
