@@ -27,7 +27,7 @@ type Step = readonly [name: string, command: string, ...args: string[]];
 const BEFORE_THE_TESTS: readonly Step[] = [
   ["types of the Node side", "npx", "tsc", "-p", "."],
   ["types of the worker", "npx", "tsc", "-p", "worker"],
-  ["types of the dashboard", "npx", "tsc", "-p", "worker/control/dashboard/page"],
+  ["types of the dashboard", "npx", "tsc", "-p", "dashboard"],
   ["lint and format", "npx", "biome", "ci", "."],
 ];
 // The tests build and pack the package, once. Import arrows, scenarios on all three engines, and the deployable bundle

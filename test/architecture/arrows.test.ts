@@ -20,8 +20,6 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // The log's object keeps the ledger, and an isolate's reports go with its reads.
   "worker/purges": ["worker/rules", "worker/ports", "worker/within.ts", "worker/metrics"],
   "worker/control": ["worker/rules", "worker/ports", "worker/within.ts", "worker/metrics", "wire"],
-  // The page is built into a module of its folder, and calls the edge as any client does.
-  "worker/control/dashboard/page": ["wire"],
   "worker/runtime": ["worker/rules", "worker/ports", "worker/store", "worker/metrics"],
   // The wiring.
   worker: [
@@ -89,6 +87,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // texts that these two write count as imports, too.
   "cli/check": ["package", "local", "wire", "tidemark/worker", "tidemark/worker/internal"],
   "cli/init": ["package", "wire", "tidemark/worker"],
+  // The page is built into a module of `worker/control/dashboard/`, and calls the edge as any client does.
+  dashboard: ["wire"],
   // `npm run dev` is the dev command with the demo as its site.
   demo: ["sdk", "sdk/outbox", "local/dev", "cli"],
 };
@@ -99,7 +99,7 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   "worker/site": [/^zod\/mini$/],
   "worker/purges": [/^cloudflare:workers$/],
   "worker/control": [/^zod\/mini$/],
-  "worker/control/dashboard/page": [/^node:/, /^esbuild$/, /^tsdown$/],
+  dashboard: [/^node:/, /^esbuild$/, /^tsdown$/],
   // The site, which the build puts in.
   worker: [/^virtual:checked-site$/],
   wire: [/^zod\/mini$/, /^leven$/],
@@ -156,7 +156,7 @@ function sources(folder: string): string[] {
     .map((entry) => relative(".", join(entry.parentPath, entry.name)));
 }
 
-const arrows: Arrow[] = ["worker", "wire", "sdk", "package", "local", "server", "tools", "cli", "demo"]
+const arrows: Arrow[] = ["worker", "wire", "sdk", "package", "local", "server", "tools", "cli", "dashboard", "demo"]
   .flatMap(sources)
   .concat("tidemark.config.ts")
   .flatMap((file) => importsOf(readFileSync(file, "utf8")).map((imports) => ({ file, imports })));

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { buildPage, moduleOf, PAGE_MODULE } from "../../worker/control/dashboard/page/build-page.ts";
+import { buildPage, moduleOf, PAGE_MODULE } from "../../dashboard/build-page.ts";
 
 /** The most that the page may weigh, gzipped, because it adds as much to the deployed worker. */
 const MAX_BYTES = 17 * 1024;

@@ -1,6 +1,6 @@
-import type { SiteCounts, SiteStats, SpanStats, TopUrlStats } from "../../../../wire/stats.ts";
-import { memoryLines, memorySize, percent, size, summaryText, whole } from "../../../../wire/text/stats-text.ts";
-import { verdictsOf, verdictText } from "../../../../wire/verdicts/verdicts.ts";
+import type { SiteCounts, SiteStats, SpanStats, TopUrlStats } from "../wire/stats.ts";
+import { memoryLines, memorySize, percent, size, summaryText, whole } from "../wire/text/stats-text.ts";
+import { verdictsOf, verdictText } from "../wire/verdicts/verdicts.ts";
 import { read } from "./api.ts";
 import { type Chart, chart, type Series, stackedBar } from "./charts.ts";
 import { byId, type Child, choices, fill, h, say, table } from "./elements.ts";

@@ -1,7 +1,7 @@
-import type { PurgeReceiptBody } from "../../../../wire/purge-receipt.ts";
-import type { PurgeRecordBody, PurgeRecordPageBody } from "../../../../wire/purge-record.ts";
-import type { PurgeRequestBody } from "../../../../wire/purge-request.ts";
-import { whole } from "../../../../wire/text/stats-text.ts";
+import type { PurgeReceiptBody } from "../wire/purge-receipt.ts";
+import type { PurgeRecordBody, PurgeRecordPageBody } from "../wire/purge-record.ts";
+import type { PurgeRequestBody } from "../wire/purge-request.ts";
+import { whole } from "../wire/text/stats-text.ts";
 import { hasPurgeToken, purge, Refused, read, rememberPurgeToken } from "./api.ts";
 import { byId, type Child, fill, h, say, table } from "./elements.ts";
 import { instant, plural } from "./words.ts";

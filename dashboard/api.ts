@@ -1,5 +1,5 @@
-import type { Problem } from "../../../../wire/problem.ts";
-import type { OpenedSession } from "../../../../wire/session.ts";
+import type { Problem } from "../wire/problem.ts";
+import type { OpenedSession } from "../wire/session.ts";
 
 /** A refusal of the edge, in its words. */
 export class Refused extends Error {

@@ -41,7 +41,7 @@ export async function buildPage(): Promise<BuiltPage> {
 
 /** The page as a module of the worker. */
 export function moduleOf({ page, policy }: BuiltPage): string {
-  return `/** The page of the dashboard, made from \`worker/control/dashboard/page/\` by \`npm run dashboard\`. */
+  return `/** The page of the dashboard, made from \`dashboard/\` by \`npm run dashboard\`. */
 export const PAGE =
   ${JSON.stringify(page)};
 

@@ -1,4 +1,4 @@
-import { ms, percent, whole } from "../../../../wire/text/stats-text.ts";
+import { ms, percent, whole } from "../wire/text/stats-text.ts";
 
 export function share(part: number, all: number): string {
   return all === 0 ? "–" : percent(part / all);

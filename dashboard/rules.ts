@@ -1,4 +1,4 @@
-import { ms, size, whole } from "../../../../wire/text/stats-text.ts";
+import { ms, size, whole } from "../wire/text/stats-text.ts";
 import { read } from "./api.ts";
 import { type Child, fill, h, table } from "./elements.ts";
 import { plural } from "./words.ts";
