@@ -125,7 +125,7 @@ describe.skipIf(python === null)(title, () => {
       },
     );
 
-    test("a transaction that is rolled back purges nothing", async () => {
+    test("a transaction that is rolled back purges nothing", { tags: ["deep"] }, async () => {
       const path = `/songs/${song}`;
       await expect(cdn.get(path)).toMiss();
       const newest = async () => (await cdn.purger.purges({ limit: 1 })).purges[0]?.seq ?? 0;

@@ -134,7 +134,7 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.context().close();
   });
 
-  test("after a reload the session reads, and a purge asks for the token", async () => {
+  test("after a reload the session reads, and a purge asks for the token", { tags: ["deep"] }, async () => {
     await stage.purge({ tags: ["before"] });
     const page = await stage.enter();
     await goTo(page, "Purges");

@@ -261,7 +261,7 @@ describe("the SDK, installed", () => {
     },
   );
 
-  test("Its types are there for both kinds of modules, and know what is wrong", async () => {
+  test("Its types are there for both kinds of modules, and know what is wrong", { tags: ["deep"] }, async () => {
     const { folder } = installed;
     const names = "createPurger, PurgeRejected, type PurgeRequest, type Receipt, tagResponse";
     const lines = `

@@ -67,7 +67,9 @@ new_sqlite_classes = ["PurgeLog"]
     await expect(cdn.get("/about", { from: "syd" })).toNeverShow("v1");
   });
 
-  test("is refused, with the reason, if its worker does not make its edge with createEdge", async () => {
+  test("is refused, with the reason, if its worker does not make its edge with createEdge", {
+    tags: ["deep"],
+  }, async () => {
     await file(
       "elsewhere.ts",
       `export { PurgeLog } from "tidemark/worker"; export default { fetch: () => new Response("mine") };`,

@@ -77,7 +77,9 @@ describe("tidemark serve --log", { timeout: 60_000 }, () => {
     }, 60_000);
     afterAll(() => postgres?.stop());
 
-    test("once a purge on one machine is acknowledged, no worker of another one has the page", async () => {
+    test("once a purge on one machine is acknowledged, no worker of another one has the page", {
+      tags: ["deep"],
+    }, async () => {
       const log = ["--log", postgres.url("postgres")];
       const servers = [start("one", log), start("two", log)];
       const addresses = await Promise.all(servers.map((server) => server.address()));

@@ -230,7 +230,9 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that was put back (R13)", { tim
       return machine;
     };
 
-    test("is another log as soon as a machine reads it that has read of a later purge, which every machine tells", async () => {
+    test("is another log as soon as a machine reads it that has read of a later purge, which every machine tells", {
+      tags: ["deep"],
+    }, async () => {
       const unaware = await startThere(purged.second);
       expect(unaware.check("#page", purged.stored)).toBe("not-purged"); // nothing that it can see has changed
       const witness = await startThere(purged.first);

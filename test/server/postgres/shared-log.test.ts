@@ -381,7 +381,9 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       expect(b.position).toEqual({ seq, logId });
     });
 
-    test("fails over to a standby that lags: another log begins, so that everything stored is invalid", async () => {
+    test("fails over to a standby that lags: another log begins, so that everything stored is invalid", {
+      tags: ["deep"],
+    }, async () => {
       const own = await ownServer();
       const a = await start({}, own.url("postgres"));
       await appended(a, "#a");

@@ -193,7 +193,9 @@ describe.skipIf(noPostgres)("a parent with children that share its log", { timeo
     await children[0]!.prints(/the parent http:\S+ fails \(.*\); the origin is asked instead/);
   });
 
-  test("has children of which one cannot reach the log: what was purged elsewhere is not given there", async () => {
+  test("has children of which one cannot reach the log: what was purged elsewhere is not given there", {
+    tags: ["deep"],
+  }, async () => {
     const { addresses } = await family(1);
     const relay = await Relay.to(Number(new URL(postgres.url("postgres")).port));
     const child = startChild(["--log", `postgres://tidemark@127.0.0.1:${relay.port}/postgres`]);

@@ -11,32 +11,33 @@ const NOT_RUN = "the comparisons are SKIPPED, because this machine has no nginx"
 const hasNginx = nginxVersion() !== null;
 if (!hasNginx) process.stdout.write(`${NOT_RUN}\n`);
 
+/** The others are compared with --all. */
+const IN_THE_GATE = 6;
 const SEEDS = byDepth({ test: 1, gate: 1, all: 3, explore: 8 });
 
 describe.skipIf(!hasNginx)(hasNginx ? "nginx and the imported site" : NOT_RUN, () => {
   const shownByDesign = new Set<unknown>();
 
-  test.each(CONFIGURATIONS)(
-    "$name: the same 200 requests differ exactly as the list says",
-    async (configuration) => {
-      const file = join(FOLDER, configuration.name, "nginx.conf");
-      const options = { origin: null, host: null, server: configuration.server ?? null, root: null };
-      const imported = importNginx(file, options);
-      const shown = new Set<unknown>();
-      for (let seed = 1; seed <= SEEDS; seed++) {
-        const comparison = await compare(configuration, imported, seed);
-        expect(comparison.requests).toBeGreaterThanOrEqual(200);
-        expect({ seed, unexplained: comparison.unexplained.slice(0, 10) }).toEqual({ seed, unexplained: [] });
-        for (const each of comparison.shown) shown.add(each);
-      }
-      for (const each of shown) shownByDesign.add(each);
-      const unseen = imported.differences.filter(
-        (each) => each.aspects.length > 0 && !BY_DESIGN.includes(each) && !shown.has(each),
-      );
-      expect(unseen.map(({ source, why }) => `${source?.place}: ${why}`)).toEqual([]);
-    },
-    120_000,
-  );
+  const differsAsListed = async (configuration: (typeof CONFIGURATIONS)[number]) => {
+    const file = join(FOLDER, configuration.name, "nginx.conf");
+    const options = { origin: null, host: null, server: configuration.server ?? null, root: null };
+    const imported = importNginx(file, options);
+    const shown = new Set<unknown>();
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      const comparison = await compare(configuration, imported, seed);
+      expect(comparison.requests).toBeGreaterThanOrEqual(200);
+      expect({ seed, unexplained: comparison.unexplained.slice(0, 10) }).toEqual({ seed, unexplained: [] });
+      for (const each of comparison.shown) shown.add(each);
+    }
+    for (const each of shown) shownByDesign.add(each);
+    const unseen = imported.differences.filter(
+      (each) => each.aspects.length > 0 && !BY_DESIGN.includes(each) && !shown.has(each),
+    );
+    expect(unseen.map(({ source, why }) => `${source?.place}: ${why}`)).toEqual([]);
+  };
+  const title = "$name: the same 200 requests differ exactly as the list says";
+  test.each(CONFIGURATIONS.slice(0, IN_THE_GATE))(title, { timeout: 120_000 }, differsAsListed);
+  test.each(CONFIGURATIONS.slice(IN_THE_GATE))(title, { timeout: 120_000, tags: ["deep"] }, differsAsListed);
 
   test("a difference that no list names is found", async () => {
     const [configuration] = CONFIGURATIONS as [(typeof CONFIGURATIONS)[number]];
@@ -48,7 +49,7 @@ describe.skipIf(!hasNginx)(hasNginx ? "nginx and the imported site" : NOT_RUN, (
     );
   }, 60_000);
 
-  test("what the edge does by design on every site has shown, too", () => {
+  test("what the edge does by design on every site has shown, too", { tags: ["deep"] }, () => {
     expect(BY_DESIGN.filter((each) => !shownByDesign.has(each)).map(({ why }) => why)).toEqual([]);
   });
 });

@@ -164,8 +164,11 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
     expect(readFileSync(join(folder, "access.log.1"), "utf8")).not.toContain("/held");
   };
 
-  test("SIGHUP to the old server loads new settings, and old workers open their log files anew", () =>
-    reloads(() => server.child.pid!));
+  test(
+    "SIGHUP to the old server loads new settings, and old workers open their log files anew",
+    { tags: ["deep"] },
+    () => reloads(() => server.child.pid!),
+  );
 
   test("SIGHUP to the new server does so, too", { tags: ["deep"] }, () => reloads(() => server.pid));
 
