@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compileSite } from "../../../worker/site/site.ts";
-import { HOST } from "../../engine/scenario.ts";
+import { HOST, TOKEN } from "../../engine/scenario.ts";
 import {
   CALLS,
   checkAuditTrail,
@@ -83,6 +83,19 @@ describe.each(Object.entries(PLATFORMS))("without doors, on %s", (_, start) => {
     expect((await edge.ask(request)).status).toBe(401);
     const fields = { authorization: `Bearer ${DOOR_TOKENS.varnish[0]}`, "xkey-purge": "about" };
     expect((await edge.ask({ ...request, fields })).status).toBe(403);
+    expect(await refetched(edge)).toEqual([]);
+  });
+
+  test("a PURGE that means more than its URL is refused, and says what would read it", async () => {
+    const authorization = `Bearer ${TOKEN}`;
+    for (const fields of [{ xkey: "shop" }, { "x-magento-tags-pattern": ".*" }, { "x-purge-method": "regex" }]) {
+      const answer = await edge.ask({ method: "PURGE", path: "/about", fields: { authorization, ...fields } });
+      expect(answer.status).toBe(400);
+      expect(JSON.parse(answer.body)).toMatchObject({
+        code: "invalid",
+        detail: expect.stringContaining("varnish: true"),
+      });
+    }
     expect(await refetched(edge)).toEqual([]);
   });
 

@@ -41,7 +41,7 @@ export const mutants: Mutants = {
     },
     "a token for all purges may purge keys at the door of Varnish": {
       in: "answerAtDoor",
-      replace: '&& method === "PURGE" && !hasKeys(fields);',
+      replace: '&& method === "PURGE" && wider === undefined;',
       by: '&& method === "PURGE";',
       foundBy: "doors: Varnish: keys with a token for all purges",
     },
@@ -203,15 +203,15 @@ export const mutants: Mutants = {
       foundBy: "doors: Fastly: PURGE of a page under the door, softly",
     },
     "xkey-softpurge is a hard purge": {
-      in: "varnish",
-      replace: 'mode: soft ? "soft" : "hard"',
-      by: 'mode: "hard"',
+      in: "TAGS_OF_PURGE",
+      replace: '"xkey-softpurge": "soft"',
+      by: '"xkey-softpurge": "hard"',
       foundBy: "doors: Varnish: xkey-softpurge",
     },
     "xkey-purge is a soft purge": {
-      in: "varnish",
-      replace: 'mode: soft ? "soft" : "hard"',
-      by: 'mode: "soft"',
+      in: "TAGS_OF_PURGE",
+      replace: '"xkey-purge": "hard"',
+      by: '"xkey-purge": "soft"',
       foundBy: "doors: Varnish: xkey-purge",
     },
     "an invalidation by Vercel's tags is a hard purge": {
@@ -219,6 +219,36 @@ export const mutants: Mutants = {
       replace: 'how === "invalidate" ? "soft" : "hard"',
       by: '"hard"',
       foundBy: "doors: Vercel: tags, softly",
+    },
+  },
+  "doors: what a PURGE means": {
+    "the tags of Shopware purge a URL alone": {
+      in: "TAGS_OF_PURGE",
+      replace: 'xkey: "hard",',
+      by: "",
+      foundBy: "doors: Varnish: the tags of Shopware 6",
+    },
+    "the tags of Magento purge a URL alone": {
+      in: "wideningFields",
+      replace: ", MAGENTO_TAGS]",
+      by: "]",
+      foundBy: "doors: Varnish: the tags of Magento 2",
+    },
+    "a pattern of Magento's that names more than tags purges what it names in part": {
+      in: "readMagento",
+      replace: "another === undefined ? tag : undefined",
+      by: "tag",
+      foundBy: 'doors: Varnish: PURGE / with {"x-magento-tags-pattern":"((^|,)a|b(,|$))"}',
+    },
+    "an expression of WordPress's purges the URL of its name": {
+      in: "readPurge",
+      drop: "if (name === PURGE_METHOD) return readDirectory(page);",
+      foundBy: "doors: Varnish: a directory of WordPress's Proxy Cache Purge",
+    },
+    "of two fields one is carried out": {
+      in: "readPurge",
+      drop: "if (another !== undefined) return { because: `${name} and ${another} in one PURGE` };",
+      foundBy: 'doors: Varnish: PURGE / with {"xkey":"shop","surrogate-key":"shop"}',
     },
   },
   "doors: bans": {

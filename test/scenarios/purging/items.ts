@@ -5,7 +5,7 @@ import { control, v1 } from "./openings.ts";
 /** The page at this path on the other host of the site. */
 const onMobile = (path: string) => ({ path, host: "m.example.test" });
 
-const TAG_FIELDS = ["cache-tag", "surrogate-key", "xkey", "cdn-tag", "x-cache-tags"];
+const TAG_FIELDS = ["cache-tag", "surrogate-key", "xkey", "cdn-tag", "x-cache-tags", "cache-tags", "x-magento-tags"];
 
 /** Purges by prefix and by host, and the fields that tags are read from. */
 export const scenarios: readonly Scenario[] = [

@@ -43,6 +43,34 @@ export interface Door {
   readonly refuse: (words: Words, because: string) => Response;
 }
 
+/** The fields in which a `PURGE` names tags, and so more than its URL, with the mode of the purge. */
+export const TAGS_OF_PURGE: Readonly<Record<string, "hard" | "soft">> = {
+  "xkey-purge": "hard",
+  "xkey-softpurge": "soft",
+  // Shopware and API Platform.
+  xkey: "hard",
+  "surrogate-key": "hard",
+  "x-cache-tags": "hard",
+  "cache-tags": "hard",
+};
+/** Magento's field: a regular expression of tags. */
+export const MAGENTO_TAGS = "x-magento-tags-pattern";
+/** The field of WordPress's plugins: `regex` if the URL of the `PURGE` is a regular expression. */
+export const PURGE_METHOD = "x-purge-method";
+
+/** Fields of other caches that widen a `PURGE` in ways that nothing here reads. */
+const UNREAD = ["x-ban-regex", "x-purge-regex", "x-purge-url"];
+
+/**
+ * The fields by which a `PURGE` means more than its URL. Whoever cannot read them must refuse the purge: a purge of the URL
+ * alone would leave pages that the sender takes for purged.
+ */
+export function wideningFields(fields: Headers): string[] {
+  const named = [...UNREAD, ...Object.keys(TAGS_OF_PURGE), MAGENTO_TAGS].filter((name) => fields.has(name));
+  const isExpression = fields.get(PURGE_METHOD)?.trim().toLowerCase() === "regex";
+  return isExpression ? [...named, PURGE_METHOD] : named;
+}
+
 /** The fields of a JSON object; none if the text is not one. Then the door refuses the call, because it names nothing. */
 export function jsonObject(text: string): Readonly<Record<string, unknown>> {
   try {

@@ -1,25 +1,21 @@
 import { bearerToken } from "../access/tokens.ts";
-import type { Door, DoorReading } from "./door.ts";
+import { type Door, type DoorReading, MAGENTO_TAGS, PURGE_METHOD, TAGS_OF_PURGE, wideningFields } from "./door.ts";
 
 /**
- * Varnish as its usual VCL takes purges: `PURGE` of a URL, `PURGE` with the keys of vmod_xkey in `xkey-purge` or
- * `xkey-softpurge`, and `BAN` with the fields that FOSHttpCache sends. Varnish has addresses instead of credentials, so
- * that the token is in `Authorization: Bearer`. A ban is a regular expression; it is accepted if it names hosts, one
- * URL, a directory or tags, and refused if it could mean anything else.
+ * Varnish as its usual VCL takes purges: `PURGE` of a URL, of tags in the fields of vmod_xkey, Shopware and Magento, or of
+ * a directory as WordPress's plugins name it, and `BAN` with the fields that FOSHttpCache sends. Varnish has addresses
+ * instead of credentials, so that the token is in `Authorization: Bearer`. A regular expression is accepted if it names
+ * hosts, one URL, a directory or tags, and refused if it could mean anything else.
  */
 export const varnish: Door = {
   token: (fields) => bearerToken(fields.get("authorization")),
   read({ method, page, fields }) {
     if (method === "BAN") return readBan(fields);
-    const hard = fields.get("xkey-purge");
-    const soft = fields.get("xkey-softpurge");
     if (method !== "PURGE") return { refusal: "zone" };
-    if (hard !== null && soft !== null) return { refusal: "invalid", because: "XKey-Purge and XKey-SoftPurge" };
-    const tags = (hard ?? soft)?.split(/[\s,]+/).filter(Boolean);
-    return {
-      purge: tags ? { tags, mode: soft ? "soft" : "hard" } : { urls: [page] },
-      answer: () => synth(200, "Purged"),
-    };
+    const purge = readPurge(page, fields);
+    return "because" in purge
+      ? { refusal: "invalid", because: purge.because }
+      : { purge, answer: () => synth(200, "Purged") };
   },
   words: {
     token: [405, "Not allowed"],
@@ -29,6 +25,44 @@ export const varnish: Door = {
   },
   refuse: ([status, reason = ""], because) => synth(status, reason, because),
 };
+
+/** What a PURGE purges: its URL, unless a field says more. */
+function readPurge(page: string, fields: Headers): object | { readonly because: string } {
+  const [name, another] = wideningFields(fields);
+  if (name === undefined) return { urls: [page] };
+  if (another !== undefined) return { because: `${name} and ${another} in one PURGE` };
+  if (name === MAGENTO_TAGS) return readMagento(fields.get(name)!.trim());
+  if (name === PURGE_METHOD) return readDirectory(page);
+  const mode = TAGS_OF_PURGE[name];
+  if (mode === undefined) return { because: `${name} is not supported` };
+  return {
+    tags: fields
+      .get(name)!
+      .split(/[\s,]+/)
+      .filter(Boolean),
+    mode,
+  };
+}
+
+/** Magento 2 names exact tags, `((^|,)cat_p_1(,|$))|((^|,)cat_c_2(,|$))`, or everything, `.*`. */
+function readMagento(pattern: string): object | { readonly because: string } {
+  if (pattern === ".*") return { everything: true };
+  const tags = pattern.split(/(?<=\(,\|\$\)\))\|(?=\(\(\^\|,\))/).map((each) => {
+    const [tag, another] = literals(/^\(\(\^\|,\)(.+)\(,\|\$\)\)$/.exec(each)?.[1]) ?? [];
+    return another === undefined ? tag : undefined;
+  });
+  return tags.includes(undefined) ? { because: `${MAGENTO_TAGS} does not name exact tags: ${pattern}` } : { tags };
+}
+
+/** `https://www.example.com/shop/.*`: the directory, or the whole host. */
+function readDirectory(page: string): object | { readonly because: string } {
+  const [, host, folder] = /^https?:\/\/([^/]+)(?:(\/.+))?\/\.\*$/.exec(page) ?? [];
+  const [path, another] = folder === undefined ? [""] : (literals(folder) ?? []);
+  if (host === undefined || path === undefined || another !== undefined || path.includes("?")) {
+    return { because: `${PURGE_METHOD}: regex is taken for a whole directory alone, as in /shop/.*` };
+  }
+  return path === "" ? { hosts: [host] } : { prefixes: [host + path] };
+}
 
 /** Fields that a ban joins by "and". A field that is missing matches everything, but one must be there. */
 function readBan(fields: Headers): DoorReading {

@@ -1,5 +1,13 @@
 /** The fields in which origins name tags, in lower case. They are read, and hidden from clients. */
-export const TAG_FIELDS = ["cache-tag", "surrogate-key", "xkey", "cdn-tag", "x-cache-tags"] as const;
+export const TAG_FIELDS = [
+  "cache-tag",
+  "surrogate-key",
+  "xkey",
+  "cdn-tag",
+  "x-cache-tags",
+  "cache-tags",
+  "x-magento-tags",
+] as const;
 
 /** The longest tag, in bytes. */
 const MAX_TAG_BYTES = 256;
