@@ -69,6 +69,7 @@ async function dev(flags: DevFlags, demoSite: DemoSite | null): Promise<void> {
       config: flags.config ?? (process.env.TIDEMARK_CONFIG || undefined),
       publicUrl: flags.public ?? fromEnvironment("TIDEMARK_PUBLIC_URL", serverUrl) ?? null,
       token: process.env.TIDEMARK_TOKEN || undefined,
+      namedTokens: process.env.TIDEMARK_TOKENS || undefined,
       regions: flags.regions,
       latency: flags.latency ?? false,
       persists: flags.persist ?? false,

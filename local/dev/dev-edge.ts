@@ -27,6 +27,8 @@ export interface DevEdgeOptions {
   readonly token: string;
   /** One edge without a region, or one for each region. Those with a region share a purge log. */
   readonly pops: readonly DevPop[];
+  /** The value of `TIDEMARK_TOKENS`: tokens beside `token`, with their names and scopes. */
+  readonly namedTokens: string | undefined;
   /** The public scheme and host; `null` for the site's own or, if it names none, those of the first edge. */
   readonly publicUrl: string | null;
   /** The code of a link that logs in at the dashboard of the first edge, once; `null` for none. */
@@ -181,7 +183,7 @@ class EdgeGroup {
   }
 
   #worker(script: string, { region, port }: DevPop): EdgeWorker {
-    const { origin, token, publicUrl, latency, pops, loginCode } = this.#options;
+    const { origin, token, namedTokens, publicUrl, latency, pops, loginCode } = this.#options;
     const { originMs, logMs } = roundTripsOf(region ?? "", region !== null && latency);
     const settings: DevSettings = {
       originMs,
@@ -196,6 +198,7 @@ class EdgeGroup {
       variables: {
         TIDEMARK_ORIGIN: origin,
         TIDEMARK_TOKEN: token,
+        ...(namedTokens !== undefined && { TIDEMARK_TOKENS: namedTokens }),
         TIDEMARK_HOSTS: "*",
         TIDEMARK_CLIENT_ADDRESS: "127.0.0.1",
         ...(publicUrl !== null && { TIDEMARK_PUBLIC_URL: publicUrl }),

@@ -10,7 +10,8 @@ import { MAX_PORT, PortTaken } from "./ports.ts";
 import { addressOf, type Welcome } from "./welcome.ts";
 
 /** The settings of the dev command. */
-export interface DevSessionOptions extends Pick<DevEdgeOptions, "publicUrl" | "latency" | "onEntry" | "printLine"> {
+export interface DevSessionOptions
+  extends Pick<DevEdgeOptions, "publicUrl" | "latency" | "namedTokens" | "onEntry" | "printLine"> {
   /** Default: the origin of the config. */
   readonly origin: string | undefined;
   /** The port of the first region; the others follow it. */
@@ -33,7 +34,7 @@ export interface DevSession {
 
 /** Starts the edge, and the demo if it is the origin. Throws `DevError` or `ConfigFileError`, and leaves nothing then. */
 export async function startDevSession(options: DevSessionOptions, demoSite: DemoSite | null): Promise<DevSession> {
-  const { publicUrl, latency, onEntry, printLine } = options;
+  const { publicUrl, latency, namedTokens, onEntry, printLine } = options;
   const pops = popsOf(options.regions, options.firstPort);
   const { configFile, origin: chosenOrigin, hasDashboard } = await chooseSite(options, demoSite);
   const token = options.token ?? randomBytes(24).toString("base64url");
@@ -50,7 +51,7 @@ export async function startDevSession(options: DevSessionOptions, demoSite: Demo
   const origin = demo?.origin ?? chosenOrigin;
   let edge: DevEdge;
   try {
-    const where = { configFile, origin, token, loginCode, pops, publicUrl, latency, persist };
+    const where = { configFile, origin, token, namedTokens, loginCode, pops, publicUrl, latency, persist };
     edge = await startDevEdge({ ...where, onEntry, printLine });
   } catch (error) {
     await demo?.stop();

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { Agent } from "node:http";
 import { createServer } from "node:net";
@@ -17,6 +18,13 @@ const agent = new Agent({ keepAlive: false });
 const origin = new ScriptedOrigin(() => Date.now());
 /** Of the runs that do not make one of their own. */
 const TOKEN = "a-token-for-a-test-of-early-purges";
+
+const READ_TOKEN = "a-token-that-reads-0123456789abcdef";
+const READER = {
+  name: "dashboard",
+  scopes: ["read"],
+  sha256: createHash("sha256").update(READ_TOKEN).digest("hex"),
+};
 
 let folder: string;
 let port: number;
@@ -53,7 +61,7 @@ describe("tidemark dev, in one run", () => {
   beforeAll(async () => {
     await begin();
     const flags = ["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)];
-    dev = running = new Dev(flags, { TIDEMARK_TOKEN: TOKEN });
+    dev = running = new Dev(flags, { TIDEMARK_TOKEN: TOKEN, TIDEMARK_TOKENS: JSON.stringify([READER]) });
     await running.says(/everything/);
   });
   afterAll(end);
@@ -65,6 +73,12 @@ describe("tidemark dev, in one run", () => {
       });
       expect(answer.status).toBe(200);
     }
+  });
+
+  test("takes the tokens of TIDEMARK_TOKENS, too, with their scopes", async () => {
+    const authorization = `Bearer ${READ_TOKEN}`;
+    expect(await ask("/_tidemark/stats", { authorization })).toMatchObject({ status: 200 });
+    expect(await ask("/a", { authorization }, "PURGE")).toMatchObject({ status: 403 });
   });
 
   test("prints a line for each request", async () => {
