@@ -65,8 +65,9 @@ export interface PurgeOptions extends PurgeDetails {
    */
   signal?: AbortSignal | undefined;
   /**
-   * Milliseconds for the call with all its attempts and pauses: more than 0, at most 2147483647. A call that takes longer
-   * rejects with a `PurgeTimeout`. Default: the purger's `deadlineMs`.
+   * Milliseconds for the call with all its attempts and pauses: more than 0, at most 2147483647. They count from when it is
+   * sent, which is at once unless the purger has several purges under way. A call that takes longer rejects with a
+   * `PurgeTimeout`. Default: the purger's `deadlineMs`.
    */
   deadlineMs?: number | undefined;
   /**

@@ -9,6 +9,7 @@ import { type Purger, purgerFrom } from "../purger.ts";
 import type { Receipt } from "../receipt.ts";
 import type { StatsCall } from "../site-stats.ts";
 import { traced } from "./diagnostics.ts";
+import { JoinedPurges } from "./joined-purges.ts";
 import { readFromEdge } from "./read-from-edge.ts";
 import { ledgerReading, trailReading } from "./readings.ts";
 import { type SendPlatform, sendPurge } from "./send-purge.ts";
@@ -101,7 +102,14 @@ export function createHttpPurger(options: PurgerOptions, platform: Platform): Pu
     return readFromEdge({ ...edges[0]!, ...limits, ...ledgerReading(call.query) }, transport, platform);
   }
 
-  return purgerFrom({ send, read, stats, newId: platform.newId, close: async () => transport?.close() });
+  const joined = new JoinedPurges(send);
+  return purgerFrom({
+    send: (call) => joined.send(call),
+    read,
+    stats,
+    newId: platform.newId,
+    close: async () => transport?.close(),
+  });
 }
 
 const OWN_LEDGERS = "each of several edges counts for itself. Make a purger with the endpoint of one of them.";

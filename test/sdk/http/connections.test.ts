@@ -25,7 +25,7 @@ test("Forty purges at once share eight connections", async () => {
   await using edge = await startFakeEdge(accepts);
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
 
-  await Promise.all(Array.from({ length: 40 }, (_, i) => cdn.purgeTags(`tag-${i}`)));
+  await Promise.all(Array.from({ length: 40 }, (_, i) => cdn.purgeTags(`tag-${i}`, { id: `id-${i}` })));
 
   expect(edge.requests).toHaveLength(40);
   expect(edge.connections()).toBeLessThanOrEqual(8);
@@ -120,7 +120,7 @@ test("Of a thousand purges at once over eight connections none is lost when the 
   await using edge = await startFakeEdge(...answered, ...cut, ...halved, accepts);
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
 
-  const purges = Array.from({ length: 1_000 }, (_, index) => cdn.purgeTags(`song:${index}`));
+  const purges = Array.from({ length: 1_000 }, (_, index) => cdn.purgeTags(`song:${index}`, { id: `id-${index}` }));
   const receipts = await Promise.all(purges);
 
   expect(receipts).toHaveLength(1_000);

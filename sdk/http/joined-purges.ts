@@ -1,0 +1,164 @@
+import { MAX_PURGE_BYTES, MAX_PURGE_ITEMS } from "../../wire/purge-request.ts";
+import { PurgeIncomplete } from "../batch/purge-incomplete.ts";
+import { PurgeRejected } from "../errors.ts";
+import type { PurgeCall, PurgeRequest } from "../purge-request.ts";
+import type { Receipt } from "../receipt.ts";
+
+/** The most purges of one purger that are under way at once. Those that come meanwhile wait, and become one. */
+export const MAX_UNDER_WAY = 8;
+
+/** What a purge needs beside its items: `reason`, `id` and the names of its fields. */
+const ENVELOPE_BYTES = 8 * 1024;
+
+const KINDS = ["urls", "tags", "prefixes", "hosts"] as const;
+
+interface Waiting {
+  readonly call: PurgeCall;
+  /** The purges that may become one have this in common; `null` for one that has to be sent by itself. */
+  readonly together: string | null;
+  readonly bytes: number;
+  readonly items: number;
+  readonly resolve: (receipt: Receipt) => void;
+  readonly reject: (cause: unknown) => void;
+  readonly stopListening: () => void;
+}
+
+/**
+ * Sends a few purges at a time. The purges that wait for their turn become one purge if they differ in their items alone,
+ * and each caller gets a receipt with the number of its own items. So a thousand calls at once are about ten requests, and
+ * none of them has spent its deadline before it is sent.
+ */
+export class JoinedPurges {
+  readonly #sendOne: (call: PurgeCall) => Promise<Receipt>;
+  #waiting: Waiting[] = [];
+  #underWay = 0;
+
+  constructor(sendOne: (call: PurgeCall) => Promise<Receipt>) {
+    this.#sendOne = sendOne;
+  }
+
+  /** May throw as well as reject, as what sends a purge may. */
+  send(call: PurgeCall): Promise<Receipt> {
+    if (this.#underWay < MAX_UNDER_WAY || call.signal?.aborted) return this.#counted(this.#sendOne(call));
+    return new Promise((resolve, reject) => this.#wait(call, whatTheyShare(call), resolve, reject));
+  }
+
+  #wait(call: PurgeCall, together: Waiting["together"], resolve: Waiting["resolve"], reject: Waiting["reject"]): void {
+    const { request, signal } = call;
+    const leave = () => {
+      const at = this.#waiting.indexOf(waiting);
+      if (at >= 0) this.#waiting.splice(at, 1);
+      reject(signal!.reason);
+    };
+    signal?.addEventListener("abort", leave, { once: true });
+    const waiting: Waiting = {
+      call,
+      together,
+      bytes: JSON.stringify(request).length,
+      items: KINDS.reduce((sum, kind) => sum + (request[kind]?.length ?? 0), 0),
+      resolve,
+      reject,
+      stopListening: () => signal?.removeEventListener("abort", leave),
+    };
+    this.#waiting.push(waiting);
+  }
+
+  /** Counts what is under way until it has ended, and then lets others begin. It adds no call to the stack of an error. */
+  #counted<T>(sent: Promise<T>): Promise<T> {
+    this.#underWay++;
+    return sent.finally(() => {
+      this.#underWay--;
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    while (this.#waiting.length > 0 && this.#underWay < MAX_UNDER_WAY) {
+      const group = groupOf(this.#waiting);
+      const taken = new Set(group);
+      this.#waiting = this.#waiting.filter((each) => !taken.has(each));
+      void this.#counted(this.#sendGroup(group));
+    }
+  }
+
+  async #sendGroup(group: readonly Waiting[]): Promise<void> {
+    const [first, second] = group as readonly [Waiting, ...Waiting[]];
+    if (second === undefined) {
+      first.stopListening();
+      return this.#sendOne(first.call).then(first.resolve, first.reject);
+    }
+    const { signal, stopListening } = whenAllHaveLeft(group);
+    try {
+      const receipt = await this.#sendOne({ ...first.call, request: joinedRequest(group), signal });
+      for (const { call, resolve } of group) resolve(ownReceipt(receipt, call.request));
+    } catch (cause) {
+      const isRefused = isRefusal(cause);
+      for (const { call, resolve, reject } of group) {
+        // One caller's item may be the wrong one, so each learns by itself whether its own are right.
+        if (isRefused && !call.signal?.aborted) this.#wait(call, null, resolve, reject);
+        else reject(cause);
+      }
+    } finally {
+      stopListening();
+      for (const each of group) each.stopListening();
+    }
+  }
+}
+
+/** A purge with an id of its own, a dry run and the like cannot be part of another purge. */
+function whatTheyShare({ request, deadlineMs, traceparent }: PurgeCall): string | null {
+  const { id, dryRun, refresh, repeatAfterMs, everything, mode = "hard", reason } = request;
+  const isAlone = [id, dryRun, refresh, repeatAfterMs, everything].some(Boolean);
+  return isAlone ? null : JSON.stringify([mode, reason, deadlineMs, traceparent]);
+}
+
+/** The first of those that wait, and those that fit into one purge with it. */
+function groupOf(waiting: readonly Waiting[]): readonly Waiting[] {
+  const first = waiting[0]!;
+  if (first.together === null) return [first];
+  let [items, bytes] = [0, ENVELOPE_BYTES];
+  return waiting.filter((each) => {
+    const fits = items + each.items <= MAX_PURGE_ITEMS && bytes + each.bytes <= MAX_PURGE_BYTES;
+    if (each !== first && (each.together !== first.together || !fits)) return false;
+    items += each.items;
+    bytes += each.bytes;
+    return true;
+  });
+}
+
+/** One request with the items of all, each of them once. */
+function joinedRequest(group: readonly Waiting[]): PurgeRequest {
+  const lists = KINDS.map(
+    (kind) => [kind, [...new Set(group.flatMap(({ call }) => call.request[kind] ?? []))]] as const,
+  );
+  return { ...group[0]!.call.request, ...Object.fromEntries(lists.filter(([, list]) => list.length > 0)) };
+}
+
+/** A signal that is aborted once none of the callers waits any more. */
+function whenAllHaveLeft(group: readonly Waiting[]): { signal: AbortSignal; stopListening: () => void } {
+  const all = new AbortController();
+  const signals = group.map(({ call }) => call.signal);
+  const check = () => {
+    if (signals.every((signal) => signal?.aborted)) all.abort(signals[0]!.reason);
+  };
+  for (const signal of signals) signal?.addEventListener("abort", check);
+  return {
+    signal: all.signal,
+    stopListening: () => {
+      for (const signal of signals) signal?.removeEventListener("abort", check);
+    },
+  };
+}
+
+/** The receipt of a purge for one of its callers, whose items alone it counts. */
+function ownReceipt(receipt: Receipt, request: PurgeRequest): Receipt {
+  const counts = Object.fromEntries(KINDS.map((kind) => [kind, request[kind]?.length ?? 0]));
+  const accepted = { ...receipt.accepted, ...counts };
+  const edges = receipt.edges?.map((edge) => ({ ...edge, accepted }));
+  return { ...receipt, accepted, ...(edges && { edges }) };
+}
+
+function isRefusal(cause: unknown): boolean {
+  if (cause instanceof PurgeIncomplete) return cause.failures.some(({ error }) => error instanceof PurgeRejected);
+  return cause instanceof PurgeRejected;
+}

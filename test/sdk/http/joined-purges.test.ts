@@ -1,0 +1,220 @@
+import { expect, test } from "vitest";
+import { MAX_UNDER_WAY } from "../../../sdk/http/joined-purges.ts";
+import type { Transport } from "../../../sdk/http/transport.ts";
+import { PurgeError, PurgeRejected, type PurgeRequest, type Purger } from "../../../sdk/index.ts";
+import { type Act, receiptBody, refuses } from "../fake-edge.ts";
+import { purgerUnderTest } from "../purger-under-test.ts";
+import { createVirtualClock, type VirtualClock } from "../virtual-clock.ts";
+
+interface Held {
+  readonly request: PurgeRequest;
+  readonly endpoint: string;
+  /** Lets the edge answer. */
+  readonly answer: (act?: Act) => void;
+}
+
+/** A purger whose edge answers when the test says so. */
+function heldEdge(options: object = { endpoint: "https://www.example.test" }, clock?: VirtualClock) {
+  const held: Held[] = [];
+  const transport: Transport = {
+    fetch: (url, { body, signal }) =>
+      new Promise((resolve, reject) => {
+        signal?.addEventListener("abort", () => reject(signal.reason));
+        const request = JSON.parse(String(body)) as PurgeRequest;
+        const counted = { ...receiptBody.accepted, tags: request.tags?.length ?? 0, urls: request.urls?.length ?? 0 };
+        const answer = ({ status = 200, headers = {}, json }: Act = { json: { ...receiptBody, accepted: counted } }) =>
+          resolve(Response.json(json, { status, headers }) as never);
+        held.push({ request, endpoint: new URL(url).origin, answer });
+      }),
+    close: async () => undefined,
+  };
+  const purger = purgerUnderTest(
+    { retries: 0, ...options },
+    { openTransport: () => transport, ...(clock && { clock }) },
+  );
+  return { purger, held };
+}
+
+/** Lets everything happen that needs no answer. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Begins as many purges as may be under way, and answers none. */
+async function busy({ purger, held }: { purger: Purger; held: Held[] }): Promise<Promise<unknown>[]> {
+  const calls = Array.from({ length: MAX_UNDER_WAY }, (_, at) => purger.purgeTags(`busy:${at}`));
+  for (const call of calls) call.catch(() => undefined);
+  await settle();
+  expect(held).toHaveLength(MAX_UNDER_WAY);
+  return calls;
+}
+
+test("a thousand purges at once are a few requests, and each caller gets its receipt", async () => {
+  const edge = heldEdge();
+  const calls = Array.from({ length: 1_000 }, (_, at) => edge.purger.purgeTags(`song:${at}`, `song:${at}:comments`));
+  for (let answered = 0; ; answered++) {
+    await settle();
+    if (edge.held.length === answered) break;
+    edge.held[answered]!.answer();
+  }
+  expect(edge.held).toHaveLength(MAX_UNDER_WAY + 1);
+  const named = edge.held.flatMap(({ request }) => request.tags ?? []);
+  expect(named).toHaveLength(2_000);
+  expect(new Set(named).size).toBe(2_000);
+  const receipts = await Promise.all(calls);
+  expect(receipts.every(({ accepted }) => accepted.tags === 2 && accepted.urls === 0)).toBe(true);
+});
+
+test("a purge alone is sent at once, as it is", async () => {
+  const { purger, held } = heldEdge();
+  void purger.purge({ urls: ["/a"], tags: ["b"] }, { reason: "edited" });
+  await settle();
+  expect(held.map(({ request }) => request)).toEqual([{ urls: ["/a"], tags: ["b"], reason: "edited", id: "id-1" }]);
+});
+
+test("only purges that differ in their items alone are joined", async () => {
+  const edge = heldEdge();
+  await busy(edge);
+  const { purger, held } = edge;
+  const requests: PurgeRequest[] = [
+    { tags: ["a"] },
+    { tags: ["b"], urls: ["/b"] },
+    { tags: ["a"], mode: "hard" },
+    { tags: ["c"], mode: "soft" },
+    { tags: ["d"], reason: "edited" },
+    { tags: ["e"], id: "its-own" },
+    { urls: ["/f"], refresh: true },
+    { tags: ["g"], dryRun: true },
+    { tags: ["h"], repeatAfterMs: 1_000 },
+    { everything: true },
+  ];
+  for (const request of requests) void purger.purge(request);
+  void purger.purge({ tags: ["i"] }, { deadlineMs: 60_000 });
+  for (let at = 0; at < held.length; at++) {
+    held[at]!.answer();
+    await settle();
+  }
+  const sent = held.slice(MAX_UNDER_WAY).map(({ request: { id: _, ...request } }) => request);
+  expect(sent).toEqual([
+    { tags: ["a", "b"], urls: ["/b"] },
+    ...requests.slice(3).map(({ id: _, ...rest }) => rest),
+    { tags: ["i"] },
+  ]);
+});
+
+test("a purge that is full takes no more, and the rest is the next one", async () => {
+  const edge = heldEdge();
+  await busy(edge);
+  const items = (name: string) => Array.from({ length: 6_000 }, (_, at) => `${name}:${at}`);
+  for (const name of ["a", "b", "c"]) void edge.purger.purgeTags(items(name));
+  for (const { answer } of edge.held.slice(0, 3)) answer();
+  await settle();
+  expect(edge.held.slice(MAX_UNDER_WAY).map(({ request }) => request.tags?.length)).toEqual([6_000, 6_000, 6_000]);
+});
+
+test("time counts from when a purge is sent", async () => {
+  const clock = createVirtualClock({ skipsUpToMs: 0 });
+  const edge = heldEdge({ endpoint: "https://www.example.test", deadlineMs: 1_000 }, clock);
+  const first = await busy(edge);
+  const waiting = edge.purger.purgeTags("late");
+  clock.advance(999);
+  edge.held[0]!.answer();
+  await settle();
+  expect(edge.held.at(-1)!.request.tags).toEqual(["late"]);
+  clock.advance(999);
+  await settle();
+  edge.held.at(-1)!.answer();
+  await expect(waiting).resolves.toMatchObject({ accepted: { tags: 1 } });
+  const outcomes = await Promise.allSettled(first);
+  expect(outcomes.filter(({ status }) => status === "rejected")).toHaveLength(MAX_UNDER_WAY - 1);
+});
+
+test("a wrong item of one caller fails that caller alone", async () => {
+  const edge = heldEdge();
+  await busy(edge);
+  const [right, wrong] = [edge.purger.purgeUrls("/a"), edge.purger.purgeUrls("https://elsewhere.test/")];
+  wrong.catch(() => undefined);
+  const wrongItem = refuses("invalid", {
+    detail: "urls[1] is on another site",
+    errors: [{ path: "urls[1]", message: "…" }],
+  });
+  for (let at = 0; at < edge.held.length; at++) {
+    const { request, answer } = edge.held[at]!;
+    answer(request.urls?.includes("https://elsewhere.test/") ? wrongItem : undefined);
+    await settle();
+  }
+  await expect(right).resolves.toMatchObject({ accepted: { urls: 1 } });
+  await expect(wrong).rejects.toThrow(PurgeRejected);
+  expect(edge.held.slice(MAX_UNDER_WAY).map(({ request }) => request.urls)).toEqual([
+    ["/a", "https://elsewhere.test/"],
+    ["/a"],
+    ["https://elsewhere.test/"],
+  ]);
+});
+
+test("any other failure is that of all", async () => {
+  const edge = heldEdge();
+  await busy(edge);
+  const calls = ["a", "b"].map((tag) => edge.purger.purgeTags(tag));
+  for (const call of calls) call.catch(() => undefined);
+  edge.held[0]!.answer();
+  await settle();
+  edge.held.at(-1)!.answer(refuses("unavailable"));
+  for (const call of calls) await expect(call).rejects.toThrow(PurgeError);
+  expect(edge.held).toHaveLength(MAX_UNDER_WAY + 1);
+});
+
+test("a caller that leaves while it waits is not sent, and the others are", async () => {
+  const edge = heldEdge();
+  await busy(edge);
+  const leaving = new AbortController();
+  const left = edge.purger.purgeTags("left", { signal: leaving.signal });
+  const stays = edge.purger.purgeTags("stays", { signal: new AbortController().signal });
+  leaving.abort(new Error("left"));
+  await expect(left).rejects.toThrow("left");
+  edge.held[0]!.answer();
+  await settle();
+  expect(edge.held.at(-1)!.request.tags).toEqual(["stays"]);
+  edge.held.at(-1)!.answer();
+  await expect(stays).resolves.toMatchObject({ accepted: { tags: 1 } });
+});
+
+test("a joined purge goes on until its last caller has left", async () => {
+  const edge = heldEdge();
+  await busy(edge);
+  const controllers = [new AbortController(), new AbortController()] as const;
+  const calls = controllers.map(({ signal }, at) => edge.purger.purgeTags(`tag:${at}`, { signal }));
+  edge.held[0]!.answer();
+  await settle();
+  const [first, second] = calls as [Promise<unknown>, Promise<unknown>];
+  controllers[0].abort(new Error("the first has left"));
+  await expect(first).rejects.toThrow("the first has left");
+  controllers[1].abort(new Error("the second has left"));
+  await expect(second).rejects.toThrow("the second has left");
+});
+
+test("with several edges, each caller's receipt has those of all edges, with the number of its own items", async () => {
+  const edge = heldEdge({ endpoints: ["https://eu.example.test", "https://us.example.test"] });
+  const calls = Array.from({ length: MAX_UNDER_WAY + 2 }, (_, at) => edge.purger.purgeTags(`song:${at}`));
+  for (let at = 0; at < MAX_UNDER_WAY * 2 + 2; at++) {
+    await settle();
+    edge.held[at]!.answer();
+  }
+  const receipt = await calls.at(-1)!;
+  expect(receipt.accepted.tags).toBe(1);
+  expect(receipt.edges?.map(({ endpoint, accepted }) => [endpoint, accepted.tags])).toEqual([
+    ["https://eu.example.test", 1],
+    ["https://us.example.test", 1],
+  ]);
+});
+
+test("close waits for the purges that wait", async () => {
+  const edge = heldEdge();
+  await busy(edge);
+  const waiting = edge.purger.purgeTags("late");
+  const closed = edge.purger.close();
+  for (let at = 0; at < edge.held.length; at++) {
+    edge.held[at]!.answer();
+    await settle();
+  }
+  await expect(waiting).resolves.toMatchObject({ accepted: { tags: 1 } });
+  await closed;
+});
