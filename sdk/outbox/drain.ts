@@ -1,22 +1,20 @@
 import { type Clock, systemClock } from "../clock.ts";
 import { afterFailure, isOfEveryPurge } from "./after-failure.ts";
-import { nextWave } from "./claims.ts";
+import {
+  afterClaim,
+  afterRelease,
+  afterSending,
+  beginPass,
+  type DrainPass,
+  leaseMs,
+  nextStep,
+  type SendResult,
+} from "./drain-pass.ts";
 import { type DeadPurge, type DrainReport, type FailedPurge, joinReports, type SentPurge } from "./drain-report.ts";
 import { publish } from "./outbox-diagnostics.ts";
 import { type OutboxSettings, parseStartOptions, type StartOptions } from "./outbox-options.ts";
-import { errorText, type Lease, type OutboxStore } from "./outbox-store.ts";
-import { orderedItems, type WaitingRow } from "./queued-purge.ts";
-
-/** Bounds of one call of `drain`: the rows that it handles, that it leases at a time, and that it sends side by side. */
-const MAX_ROWS = 1_000;
-const CLAIMED_ROWS = 50;
-const SENT_AT_ONCE = 8;
-
-/** A lease covers three attempts, one after the other. A row is sent only while the lease covers the whole attempt. */
-const LEASE_DEADLINES = 3;
-
-/** The pause of all purges after one was given up because the edge cannot be reached. */
-const PAUSE_AFTER_DEATH_MS = 1_000;
+import { errorText, type OutboxStore } from "./outbox-store.ts";
+import type { WaitingRow } from "./queued-purge.ts";
 
 /** Everything that an outbox needs from the platform it runs on. Tests give their own. */
 export interface OutboxPlatform {
@@ -47,159 +45,165 @@ export const outboxPlatform: OutboxPlatform = {
 };
 
 /** The sending of the purges in a table. */
-export interface Drain<Answer> {
-  drain(): Promise<DrainReport<Answer>>;
-  start(options: StartOptions): void;
-  close(): Promise<void>;
-}
-
-export function createDrain<Answer>(
-  store: OutboxStore,
-  { purger, maxAttempts, deadlineMs, onDead }: OutboxSettings<Answer>,
-  { clock, idle, random, newId }: OutboxPlatform,
-): Drain<Answer> {
-  const closing = new AbortController();
-  let running: Promise<DrainReport<Answer>> | undefined;
-  let following: Promise<DrainReport<Answer>> | undefined;
-  let background: Promise<void> | undefined;
+export class Drain<Answer> {
+  readonly #store: OutboxStore;
+  readonly #settings: OutboxSettings<Answer>;
+  readonly #platform: OutboxPlatform;
+  readonly #closing = new AbortController();
+  #running: Promise<DrainReport<Answer>> | undefined;
+  #following: Promise<DrainReport<Answer>> | undefined;
+  #background: Promise<void> | undefined;
   /** When another purge may be due, by the clock; and the end of the background's pause, if that changes. */
-  let dueAt = Number.POSITIVE_INFINITY;
-  let dueChanged = new AbortController();
+  #dueAt = Number.POSITIVE_INFINITY;
+  #dueChanged = new AbortController();
+
+  constructor(store: OutboxStore, settings: OutboxSettings<Answer>, platform: OutboxPlatform) {
+    this.#store = store;
+    this.#settings = settings;
+    this.#platform = platform;
+  }
 
   /**
    * A call during another one waits for that and looks once more, because its row may have been written too late for the
    * other; its report is of both. All calls that wait share one.
    */
-  function drain(): Promise<DrainReport<Answer>> {
-    if (closing.signal.aborted) return Promise.reject(new Error("This outbox was closed."));
-    if (!running) {
-      running = pass()
+  drain(): Promise<DrainReport<Answer>> {
+    if (this.#closing.signal.aborted) return Promise.reject(new Error("This outbox was closed."));
+    if (!this.#running) {
+      this.#running = this.#pass()
         .then((report) => {
-          dueAt = report.nextDueInMs === null ? Number.POSITIVE_INFINITY : clock.now() + report.nextDueInMs;
+          const { nextDueInMs } = report;
+          this.#dueAt = nextDueInMs === null ? Number.POSITIVE_INFINITY : this.#platform.clock.now() + nextDueInMs;
           return report;
         })
         .finally(() => {
-          running = undefined;
-          dueChanged.abort();
+          this.#running = undefined;
+          this.#dueChanged.abort();
         });
-      return running;
+      return this.#running;
     }
-    following ??= running
+    this.#following ??= this.#running
       .catch(() => null)
       .then(async (first) => {
-        following = undefined;
-        const second = await drain();
+        this.#following = undefined;
+        const second = await this.drain();
         return first ? joinReports(first, second) : second;
       });
-    return following;
+    return this.#following;
   }
 
-  async function pass(): Promise<DrainReport<Answer>> {
-    const sent: SentPurge<Answer>[] = [];
-    const failed: FailedPurge[] = [];
-    const dead: DeadPurge[] = [];
-    for (
-      let handled = 0;
-      handled < MAX_ROWS && !closing.signal.aborted;
-      handled = sent.length + failed.length + dead.length
-    ) {
-      const leasedAt = clock.now();
-      const now = await store.now();
-      const lease = { id: newId(), until: now + LEASE_DEADLINES * deadlineMs };
-      const { rows, nextAt } = await store.claim(lease, now, Math.min(CLAIMED_ROWS, MAX_ROWS - handled));
-      if (rows.length === 0) {
-        return { sent, failed, dead, nextDueInMs: nextAt === null ? null : Math.max(0, nextAt - now) };
+  /** Drains now and whenever a purge falls due, until `close`. */
+  start(options: StartOptions): void {
+    const { onError, everyMs } = parseStartOptions(options);
+    if (this.#background) throw new TypeError("start: this outbox was started before");
+    this.#background = (async () => {
+      while (!this.#closing.signal.aborted) {
+        try {
+          await this.drain();
+        } catch (error) {
+          this.#dueAt = Number.POSITIVE_INFINITY;
+          if (!this.#closing.signal.aborted) onError(error);
+        }
+        await this.#untilDue(this.#platform.clock.now() + everyMs);
       }
-      const isUseless = await sendClaimed(rows, lease, leasedAt + LEASE_DEADLINES * deadlineMs, { sent, failed, dead });
-      if (isUseless) {
-        // The others are due, but would fail, too.
-        const dueInMs = failed.length > 0 ? Math.min(...failed.map((purge) => purge.dueInMs)) : PAUSE_AFTER_DEATH_MS;
-        return { sent, failed, dead, nextDueInMs: dueInMs };
+    })();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.allSettled([this.#running, this.#following, this.#background]);
+  }
+
+  /** Calls of `drain` by the backend may bring the end of the pause forward, or put it off. */
+  async #untilDue(atLatest: number): Promise<void> {
+    for (;;) {
+      const leftMs = Math.min(this.#dueAt, atLatest) - this.#platform.clock.now();
+      if (leftMs <= 0 || this.#closing.signal.aborted) return;
+      this.#dueChanged = new AbortController();
+      await this.#platform.idle(leftMs, AbortSignal.any([this.#closing.signal, this.#dueChanged.signal]));
+    }
+  }
+
+  /** Takes the steps of one call until it ends. Nothing is under way any more when it throws. */
+  async #pass(): Promise<DrainReport<Answer>> {
+    const { deadlineMs } = this.#settings;
+    const outcomes: Outcomes<Answer> = { sent: [], failed: [], dead: [] };
+    let pass = beginPass(outcomes);
+    for (;;) {
+      const isClosing = this.#closing.signal.aborted;
+      const step = nextStep(pass, { now: this.#platform.clock.now(), deadlineMs, isClosing });
+      switch (step.kind) {
+        case "claim":
+          pass = await this.#claim(pass, step.limit);
+          break;
+        case "send": {
+          const { leaseId } = pass;
+          const results = await Promise.all(step.rows.map((row) => this.#sendOrBreak(row, leaseId, outcomes)));
+          pass = afterSending(pass, step.rows, results);
+          break;
+        }
+        case "release": {
+          const seqs = step.rows.map(({ seq }) => seq);
+          pass = await this.#store.release(seqs, pass.leaseId).then(
+            () => afterRelease(pass, null),
+            (error: unknown) => afterRelease(pass, { error }),
+          );
+          break;
+        }
+        case "end":
+          return { ...outcomes, nextDueInMs: step.nextDueInMs };
+        case "throw":
+          throw step.error;
       }
     }
-    return { sent, failed, dead, nextDueInMs: 0 };
   }
 
-  interface Outcomes {
-    readonly sent: SentPurge<Answer>[];
-    readonly failed: FailedPurge[];
-    readonly dead: DeadPurge[];
+  async #claim(pass: DrainPass, limit: number): Promise<DrainPass> {
+    const { clock, newId } = this.#platform;
+    const lastsMs = leaseMs(this.#settings.deadlineMs);
+    const leaseEndsAt = clock.now() + lastsMs;
+    const now = await this.#store.now();
+    const lease = { id: newId(), until: now + lastsMs };
+    const claims = await this.#store.claim(lease, now, limit);
+    return afterClaim(pass, claims, { now, leaseId: lease.id, leaseEndsAt });
   }
 
-  /**
-   * Sends rows in their order, as far as the lease reaches, and gives back the others. Resolves to true if it is of no use
-   * to send more of them now. An error of the database or of a callback is thrown when nothing is under way any more.
-   */
-  async function sendClaimed(
-    rows: readonly WaitingRow[],
-    lease: Lease,
-    leaseEndsAt: number,
-    outcomes: Outcomes,
-  ): Promise<boolean> {
-    const held = new Set<string>();
-    let left = rows;
-    let isUseless = false;
-    const broken: unknown[] = [];
-    while (!isUseless && broken.length === 0 && !closing.signal.aborted && leaseEndsAt - clock.now() >= deadlineMs) {
-      const wave = nextWave(left, held, SENT_AT_ONCE);
-      if (wave.length === 0) break;
-      left = left.filter((row) => !wave.includes(row));
-      await Promise.all(
-        wave.map(async (row) => {
-          try {
-            const outcome = await send(row, lease, outcomes);
-            if (outcome === "happened") return;
-            if (outcome === "useless") isUseless = true;
-          } catch (error) {
-            broken.push(error);
-          }
-          for (const item of orderedItems(row.request)) held.add(item);
-        }),
-      );
-    }
-    if (left.length > 0) {
-      await store
-        .release(
-          left.map(({ seq }) => seq),
-          lease.id,
-        )
-        .catch((error: unknown) => broken.push(error));
-    }
-    if (broken.length > 0) throw broken[0];
-    return isUseless;
+  /** An error of the database or of a callback is a result, so that the rows beside this one come to their end. */
+  #sendOrBreak(row: WaitingRow, leaseId: string, outcomes: Outcomes<Answer>): Promise<SendResult> {
+    return this.#send(row, leaseId, outcomes).catch((error: unknown) => ({ kind: "broken", error }));
   }
 
-  /** `happened`: later rows of the same items may follow. `useless`: neither these nor any others, for now. */
-  async function send(row: WaitingRow, lease: Lease, outcomes: Outcomes): Promise<"happened" | "failed" | "useless"> {
+  async #send(row: WaitingRow, leaseId: string, outcomes: Outcomes<Answer>): Promise<SendResult> {
+    const { purger, deadlineMs } = this.#settings;
     const { request } = row;
-    const { id } = request;
     let receipt: Answer;
     try {
       receipt = await purger.purge(request, { deadlineMs });
     } catch (error) {
-      return await recordFailure(row, lease, outcomes, error);
+      return await this.#recordFailure(row, leaseId, outcomes, error);
     }
-    await store.remove(row.seq);
-    const purge = { id, request, receipt, failures: row.failures };
+    await this.#store.remove(row.seq);
+    const purge = { id: request.id, request, receipt, failures: row.failures };
     outcomes.sent.push(purge);
     publish("tidemark:outbox:sent", purge);
-    return "happened";
+    return { kind: "happened" };
   }
 
-  async function recordFailure(
+  async #recordFailure(
     row: WaitingRow,
-    lease: Lease,
-    { failed, dead }: Outcomes,
+    leaseId: string,
+    { failed, dead }: Outcomes<Answer>,
     error: unknown,
-  ): Promise<"happened" | "failed" | "useless"> {
+  ): Promise<SendResult> {
+    const { maxAttempts, onDead } = this.#settings;
     const { request } = row;
     const { id } = request;
     const failures = row.failures + 1;
-    const now = await store.now();
-    const next = afterFailure(error, { failures, maxAttempts, now, random: random() });
+    const now = await this.#store.now();
+    const next = afterFailure(error, { failures, maxAttempts, now, random: this.#platform.random() });
     const dueAt = next.kind === "retry" ? next.dueAt : now;
     const deadAt = next.kind === "dead" ? now : null;
-    const isMine = await store.fail(row.seq, lease.id, { failures, error: errorText(error), dueAt, deadAt });
+    const isMine = await this.#store.fail(row.seq, leaseId, { failures, error: errorText(error), dueAt, deadAt });
     // Otherwise this process was stopped for longer than its lease, and another one is sending the row.
     if (isMine && next.kind === "retry") {
       const purge = { id, request, error, failures, dueInMs: dueAt - now };
@@ -211,41 +215,14 @@ export function createDrain<Answer>(
       publish("tidemark:outbox:dead", purge);
       onDead(purge);
       // A purge that was given up holds back no other.
-      if (!isOfEveryPurge(error)) return "happened";
+      if (!isOfEveryPurge(error)) return { kind: "happened" };
     }
-    return isOfEveryPurge(error) ? "useless" : "failed";
+    return { kind: isOfEveryPurge(error) ? "edge-fails" : "failed" };
   }
+}
 
-  function start(options: StartOptions): void {
-    const { onError, everyMs } = parseStartOptions(options);
-    if (background) throw new TypeError("start: this outbox was started before");
-    background = (async () => {
-      while (!closing.signal.aborted) {
-        try {
-          await drain();
-        } catch (error) {
-          dueAt = Number.POSITIVE_INFINITY;
-          if (!closing.signal.aborted) onError(error);
-        }
-        await untilDue(clock.now() + everyMs);
-      }
-    })();
-  }
-
-  /** Calls of `drain` by the backend may bring the end of the pause forward, or put it off. */
-  async function untilDue(atLatest: number): Promise<void> {
-    for (;;) {
-      const leftMs = Math.min(dueAt, atLatest) - clock.now();
-      if (leftMs <= 0 || closing.signal.aborted) return;
-      dueChanged = new AbortController();
-      await idle(leftMs, AbortSignal.any([closing.signal, dueChanged.signal]));
-    }
-  }
-
-  async function close(): Promise<void> {
-    closing.abort();
-    await Promise.allSettled([running, following, background]);
-  }
-
-  return { drain, start, close };
+interface Outcomes<Answer> {
+  readonly sent: SentPurge<Answer>[];
+  readonly failed: FailedPurge[];
+  readonly dead: DeadPurge[];
 }

@@ -2,7 +2,7 @@
 
 import type { PurgeInput } from "../purge-request.ts";
 import type { Receipt } from "../receipt.ts";
-import { createDrain, outboxPlatform } from "./drain.ts";
+import { Drain, outboxPlatform } from "./drain.ts";
 import type { DrainReport } from "./drain-report.ts";
 import {
   type EnqueueOptions,
@@ -62,7 +62,7 @@ export interface PgOutbox<Answer = Receipt> extends AsyncDisposable {
 export function createOutbox<Answer = Receipt>(options: PgOutboxOptions<Answer>): PgOutbox<Answer> {
   const settings = parseOutboxOptions(options);
   const { database, now } = options;
-  const sending = createDrain(pgStore(database, now), settings, outboxPlatform);
+  const sending = new Drain(pgStore(database, now), settings, outboxPlatform);
   let isChecked = false;
 
   async function check(connection: PgDatabase): Promise<void> {
@@ -71,10 +71,10 @@ export function createOutbox<Answer = Receipt>(options: PgOutboxOptions<Answer>)
   }
 
   return {
-    drain: sending.drain,
-    start: sending.start,
-    close: sending.close,
-    [Symbol.asyncDispose]: sending.close,
+    drain: () => sending.drain(),
+    start: (options) => sending.start(options),
+    close: () => sending.close(),
+    [Symbol.asyncDispose]: () => sending.close(),
     createTable: () => createTable(database),
     async enqueue(transaction, request, options) {
       const purge = parseEnqueue(request, options, outboxPlatform.newId);

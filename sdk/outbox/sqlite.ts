@@ -2,7 +2,7 @@
 
 import type { PurgeInput } from "../purge-request.ts";
 import type { Receipt } from "../receipt.ts";
-import { createDrain, outboxPlatform } from "./drain.ts";
+import { Drain, outboxPlatform } from "./drain.ts";
 import type { DrainReport } from "./drain-report.ts";
 import {
   type EnqueueOptions,
@@ -72,7 +72,7 @@ export interface SqliteOutbox<Answer = Receipt> extends AsyncDisposable {
 export function createOutbox<Answer = Receipt>(options: SqliteOutboxOptions<Answer>): SqliteOutbox<Answer> {
   const settings = parseOutboxOptions(options);
   const { database, now = Date.now } = options;
-  const sending = createDrain(sqliteStore(database, now, outboxPlatform), settings, outboxPlatform);
+  const sending = new Drain(sqliteStore(database, now, outboxPlatform), settings, outboxPlatform);
 
   async function drain(): Promise<DrainReport<Answer>> {
     if (isInTransaction(database)) {
@@ -83,9 +83,9 @@ export function createOutbox<Answer = Receipt>(options: SqliteOutboxOptions<Answ
 
   return {
     drain,
-    start: sending.start,
-    close: sending.close,
-    [Symbol.asyncDispose]: sending.close,
+    start: (options) => sending.start(options),
+    close: () => sending.close(),
+    [Symbol.asyncDispose]: () => sending.close(),
     createTable() {
       // It takes no lock if there is nothing to do, because it would not wait for one.
       if (!hasSchema(database)) database.exec(TABLE_SQL);

@@ -1,131 +1,197 @@
 import { FillBudget, type RunningIsolate } from "../../worker/isolate.ts";
 import { REPORT_EVERY_MS } from "../../worker/metrics/reports.ts";
+import type { BackgroundWork } from "../../worker/ports/background-work.ts";
+import type { ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import { compileSite } from "../../worker/site/site.ts";
 import { nodeBodies } from "../bodies/node-bodies.ts";
 import { placesForLocks } from "../cache-lock/lock-folder.ts";
 import { MachineFetches } from "../cache-lock/machine-fetches.ts";
 import { MakingQueue } from "../compression/making-queue.ts";
 import { AccessLog } from "../connections/access-log.ts";
-import { SitesByHost } from "../connections/sites-by-host.ts";
+import { type ServedSite, SitesByHost } from "../connections/sites-by-host.ts";
 import { startListener } from "../connections/start-listener.ts";
 import { CacheFolder } from "../disk/cache-folder.ts";
 import { DiskTier } from "../disk/disk-tier.ts";
 import { largestBodyBytes } from "../disk/eviction/janitor.ts";
 import { janitorBehind } from "../disk/eviction/janitor-service.ts";
 import { WriterThread } from "../disk/file-writer.ts";
-import type { Listener } from "../http1/listener.ts";
+import type { Listener, ListenerParts } from "../http1/listener.ts";
 import { ownAnswer } from "../http1/own-answer.ts";
 import { partOfEach } from "../startup/connection-limit.ts";
 import type { EdgeSettings, SiteSettings } from "../startup/edge-settings.ts";
-import { type StartedSite, startSite } from "../startup/started-site.ts";
+import { type SiteParts, type StartedSite, startSite } from "../startup/started-site.ts";
+import type { ProcessLine } from "../supervisor/process-line.ts";
 import { ONLY_SITE } from "../supervisor/site-logs.ts";
 import { systemClock } from "../system-clock.ts";
 import { Children } from "../tiers/children.ts";
 import { withRoomForTiers } from "../tiers/room-for-tiers.ts";
 import { SharedMemory } from "./shared-memory.ts";
-import type { RunningWorker, WorkerStart } from "./worker-program.ts";
+import type { ListeningSocket, RunningWorker, WorkerStart } from "./worker-program.ts";
 
 /** The part of the time for ending that is left for the disk, the logs and the last report. */
 const LEFT_AFTER_ANSWERS_MS = 1_000;
 
+type Edge = Omit<EdgeSettings, "sites">;
+type Say = (line: string) => void;
+
 /** The program of each worker: the edge of each site, with a listener in front of all and the origins behind them. */
 export async function startWorker({ name, settings, logs, line }: WorkerStart): Promise<RunningWorker> {
   const { sites: given, ...edge } = settings as EdgeSettings;
-  const write = (line: string) => console.error(`${name}: ${line}`);
-  const folder = edge.disk && CacheFolder.at(edge.disk.folder);
-  const tier =
-    folder &&
-    new DiskTier({
-      folder,
-      janitor: janitorBehind(line),
-      now: () => systemClock.now(),
-      say: write,
-      writer: new WriterThread(folder),
-    });
-  const fetches =
-    edge.disk && edge.sharesFetches
-      ? await MachineFetches.start({
-          places: placesForLocks(edge.disk.folder),
-          clock: systemClock,
-          say: write,
-        })
-      : undefined;
+  const say: Say = (text) => console.error(`${name}: ${text}`);
   const isAlone = given[0]!.name === ONLY_SITE;
-  const memory = new SharedMemory(edge.memoryBytes);
-  const fills = budgetOfAll(given);
-  const compressing = new MakingQueue();
-  const maxOriginConnections = ofEachOrigin(edge.maxOriginConnections, given);
-  const sites = new Map(
-    given.map((each) => {
-      const bounds = {
-        memoryBytes: edge.memoryBytes,
-        largestBodyBytes: edge.disk && largestBodyBytes(edge.disk.maxBytes),
-      };
-      const common = { tier, fetches, write, compressing, maxOriginConnections };
-      const alone = { log: logs.get(each.name)!, ...bounds, ...common };
-      const shared = {
-        memory: memory.of(each.name),
-        fills,
-        tier: tier?.ofSite(each.name) ?? null,
-        write: (line: string) => write(`site ${each.name}: ${line}`),
-      };
-      return [each.name, startSite(each, isAlone ? alone : { ...alone, ...shared })] as const;
-    }),
-  );
+  const tier = openDisk(edge, line, say);
+  const fetches = await shareFetches(edge, say);
+  const sites = startSites(given, edge, { logs, tier, fetches, isAlone, say });
   const accessLog =
-    edge.accessLog && new AccessLog(edge.accessLog.path, edge.accessLog.format, write, undefined, !isAlone);
-  let listener: Listener | undefined;
-  const background = { run: (work: Promise<unknown>) => void work.catch((cause: unknown) => write(String(cause))) };
-  const reports = setInterval(() => {
-    for (const { isolate } of sites.values()) isolate.reportIfDue(background);
-  }, REPORT_EVERY_MS);
-  /** Sites whose views have not reached the heads of their logs. */
-  const closed = new Set<string>();
-  return {
-    learn: async (delta, site) => sites.get(site)!.isolate.learn(delta, background),
-    listen: async (sockets, notAdmitted) => {
-      for (const site of notAdmitted) {
-        closed.add(site);
-        write(`site ${site}: its purge log does not answer, so the site is answered by 503 until it does.`);
-      }
-      const served = [...sites.values()].map(({ settings, site, isolate }) => ({
-        name: settings.name,
-        hosts: site.hosts,
-        isolate: closed.has(settings.name) ? onceOpen(isolate, () => !closed.has(settings.name)) : isolate,
-        trustedProxies: site.trustedProxies,
-        toHttps: settings.toHttps ?? undefined,
-      }));
-      const [first] = sites.values();
-      const parts = {
-        isolate: first!.isolate,
-        sites: isAlone ? undefined : new SitesByHost(served),
-        bodies: nodeBodies,
-        warn: write,
-        usesFastAnswers: edge.usesFastAnswers,
-        settings: { maxConnections: edge.maxConnections },
-        trustedProxies: first!.site.trustedProxies,
-        usesProxyProtocol: edge.usesProxyProtocol,
-        tls: edge.tls ?? undefined,
-        toHttps: first!.settings.toHttps ?? undefined,
-        strictTransportSecurity: edge.strictTransportSecurity ?? undefined,
-        ...(accessLog && { accessLog }),
-        // Machines with several sites share no log, so they have no children.
-        children: isAlone ? childrenOf(first!, write) : undefined,
-      };
-      listener = await startListener(parts, sockets);
-    },
-    admit: (site) => void closed.delete(site),
-    reopen: async () => accessLog?.reopen(),
-    drain: async (withinMs) => {
-      fetches?.retire();
-      await listener?.close(Math.max(withinMs - LEFT_AFTER_ANSWERS_MS, 0));
-      clearInterval(reports);
-      await Promise.all([...sites.values()].map((site) => site.end()));
-      await fetches?.close();
-      await accessLog?.close();
-    },
-    hurry: (withinMs) => void listener?.close(Math.max(withinMs - LEFT_AFTER_ANSWERS_MS, 0)),
+    edge.accessLog && new AccessLog(edge.accessLog.path, edge.accessLog.format, say, undefined, !isAlone);
+  return new EdgeWorker({ edge, sites, fetches, accessLog, isAlone, say });
+}
+
+/** The disk tier; `null` if there is none. */
+function openDisk({ disk }: Edge, line: ProcessLine, say: Say): DiskTier | null {
+  if (disk === null) return null;
+  const folder = CacheFolder.at(disk.folder);
+  const writer = new WriterThread(folder);
+  return new DiskTier({ folder, janitor: janitorBehind(line), now: () => systemClock.now(), say, writer });
+}
+
+/** The fetches of all workers of the machine, if they share them. */
+async function shareFetches({ disk, sharesFetches }: Edge, say: Say): Promise<MachineFetches | undefined> {
+  if (disk === null || !sharesFetches) return undefined;
+  return MachineFetches.start({ places: placesForLocks(disk.folder), clock: systemClock, say });
+}
+
+interface PartsOfSites extends Pick<WorkerStart, "logs"> {
+  readonly tier: DiskTier | null;
+  readonly fetches: MachineFetches | undefined;
+  readonly isAlone: boolean;
+  readonly say: Say;
+}
+
+/** All sites by their names. Several of them share the memory, the budget for bodies on their way, and the disk. */
+function startSites(
+  given: readonly SiteSettings[],
+  { memoryBytes, disk, maxOriginConnections }: Edge,
+  { logs, tier, fetches, isAlone, say }: PartsOfSites,
+): ReadonlyMap<string, StartedSite> {
+  const common = {
+    memoryBytes,
+    largestBodyBytes: disk && largestBodyBytes(disk.maxBytes),
+    fetches,
+    compressing: new MakingQueue(),
+    maxOriginConnections: ofEachOrigin(maxOriginConnections, given),
   };
+  const memory = new SharedMemory(memoryBytes);
+  const fills = budgetOfAll(given);
+  const partsOf = ({ name }: SiteSettings): SiteParts => {
+    const alone = { ...common, log: logs.get(name)!, tier, write: say };
+    if (isAlone) return alone;
+    return {
+      ...alone,
+      memory: memory.of(name),
+      fills,
+      tier: tier?.ofSite(name) ?? null,
+      write: (line) => say(`site ${name}: ${line}`),
+    };
+  };
+  return new Map(given.map((each) => [each.name, startSite(each, partsOf(each))]));
+}
+
+interface WorkerParts {
+  readonly edge: Edge;
+  readonly sites: ReadonlyMap<string, StartedSite>;
+  readonly fetches: MachineFetches | undefined;
+  readonly accessLog: AccessLog | null;
+  readonly isAlone: boolean;
+  readonly say: Say;
+}
+
+/** The sites behind one listener. */
+class EdgeWorker implements RunningWorker {
+  readonly #parts: WorkerParts;
+  readonly #background: BackgroundWork;
+  readonly #reports: NodeJS.Timeout;
+  /** Sites whose views have not reached the heads of their logs. */
+  readonly #closed = new Set<string>();
+  #listener: Listener | undefined;
+
+  constructor(parts: WorkerParts) {
+    this.#parts = parts;
+    this.#background = { run: (work) => void work.catch((cause: unknown) => parts.say(String(cause))) };
+    this.#reports = setInterval(() => {
+      for (const { isolate } of parts.sites.values()) isolate.reportIfDue(this.#background);
+    }, REPORT_EVERY_MS);
+  }
+
+  async learn(delta: ViewDelta, site: string): Promise<boolean> {
+    return this.#parts.sites.get(site)!.isolate.learn(delta, this.#background);
+  }
+
+  async listen(sockets: readonly ListeningSocket[], notAdmitted: readonly string[]): Promise<void> {
+    for (const site of notAdmitted) {
+      this.#closed.add(site);
+      this.#parts.say(`site ${site}: its purge log does not answer, so the site is answered by 503 until it does.`);
+    }
+    this.#listener = await startListener(this.#listenerParts(), sockets);
+  }
+
+  admit(site: string): void {
+    this.#closed.delete(site);
+  }
+
+  async reopen(): Promise<void> {
+    await this.#parts.accessLog?.reopen();
+  }
+
+  async drain(withinMs: number): Promise<void> {
+    const { fetches, sites, accessLog } = this.#parts;
+    fetches?.retire();
+    await this.#listener?.close(forAnswersMs(withinMs));
+    clearInterval(this.#reports);
+    await Promise.all([...sites.values()].map((site) => site.end()));
+    await fetches?.close();
+    await accessLog?.close();
+  }
+
+  hurry(withinMs: number): void {
+    void this.#listener?.close(forAnswersMs(withinMs));
+  }
+
+  #listenerParts(): ListenerParts {
+    const { edge, sites, accessLog, isAlone, say } = this.#parts;
+    const [first] = sites.values();
+    return {
+      isolate: first!.isolate,
+      sites: isAlone ? undefined : new SitesByHost([...sites.values()].map((site) => this.#served(site))),
+      bodies: nodeBodies,
+      warn: say,
+      usesFastAnswers: edge.usesFastAnswers,
+      settings: { maxConnections: edge.maxConnections },
+      trustedProxies: first!.site.trustedProxies,
+      usesProxyProtocol: edge.usesProxyProtocol,
+      tls: edge.tls ?? undefined,
+      toHttps: first!.settings.toHttps ?? undefined,
+      strictTransportSecurity: edge.strictTransportSecurity ?? undefined,
+      ...(accessLog && { accessLog }),
+      // Machines with several sites share no log, so they have no children.
+      children: isAlone ? childrenOf(first!, say) : undefined,
+    };
+  }
+
+  #served({ settings: { name, toHttps }, site, isolate }: StartedSite): ServedSite {
+    return {
+      name,
+      hosts: site.hosts,
+      isolate: this.#closed.has(name) ? onceOpen(isolate, () => !this.#closed.has(name)) : isolate,
+      trustedProxies: site.trustedProxies,
+      toHttps: toHttps ?? undefined,
+    };
+  }
+}
+
+/** The part of the time for ending that answers may take. */
+function forAnswersMs(withinMs: number): number {
+  return Math.max(withinMs - LEFT_AFTER_ANSWERS_MS, 0);
 }
 
 /** The caches that ask a site of this process in place of its origin. */

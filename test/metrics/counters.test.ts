@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Counters } from "../../worker/metrics/counters.ts";
+import type { EdgeEvent } from "../../worker/ports/reporter.ts";
 
 test("fifty names of unkeyed fields are counted apart, and all others as one", () => {
   const counters = new Counters("http://origin.test", () => undefined);
@@ -30,4 +31,73 @@ test("a log that takes no purges is not said to be out of reach, and one that ca
     "The purge log answers again.",
   ]);
   expect(counters.counts().log.failedReads).toBe(4);
+});
+
+describe("each kind of event", () => {
+  const at = { route: "/a", url: "http://www.test/a?x=1" };
+  const CASES: readonly [event: EdgeEvent, counted: object, line?: string][] = [
+    [
+      { kind: "answered-by-edge", detail: "loop" },
+      { answeredByEdge: { loop: 1 }, requests: 1 },
+    ],
+    [{ kind: "origin-asked" }, { origin: { asked: 1 } }],
+    [
+      { kind: "origin-answered", ...at, bytes: 5 },
+      { origin: { answered: 1 }, bytes: { fromOrigin: 5, unmeasuredBodies: 0 } },
+    ],
+    [{ kind: "origin-answered", ...at, bytes: null }, { bytes: { fromOrigin: 0, unmeasuredBodies: 1 } }],
+    [{ kind: "body-measured", ...at, bytes: 7 }, { bytes: { fromOrigin: 7, unmeasuredBodies: -1 } }],
+    [
+      { kind: "origin-failed", because: "timed-out", cause: new Error("late") },
+      { origin: { failed: 1 } },
+      "The origin http://origin.test took too long to answer. Pages that are not in the cache get 504 until it answers.",
+    ],
+    [{ kind: "body-cut-off" }, { store: { discarded: { "cut-off": 1 } } }],
+    [{ kind: "fill-discarded", because: "purged" }, { store: { discarded: { purged: 1 } } }],
+    [{ kind: "not-stored", ...at, because: "private", at: 0 }, { store: { refused: { private: 1 } } }],
+    [{ kind: "second-look" }, { secondLooks: { asked: 1, marked: 0 } }],
+    [{ kind: "field-marked" }, { secondLooks: { asked: 0, marked: 1 } }],
+    [{ kind: "stored", bytes: 9 }, { store: { stored: 1, storedBytes: 9 } }],
+    [{ kind: "store-failed", cause: new Error("full") }, { store: { failed: 1 } }],
+    [{ kind: "collapsed" }, { collapsed: 1 }],
+    [{ kind: "asked-past-the-cache" }, { askedPastTheCache: 1 }],
+    [{ kind: "token-refused" }, { tokensRefused: 1 }],
+    [
+      { kind: "log-read", purges: 3 },
+      { log: { reads: 1, failedReads: 0 }, purgedKeysRead: 3 },
+    ],
+    [{ kind: "view-shared" }, { log: { shared: 1 } }],
+    [{ kind: "invalidation-dropped" }, { invalidationsDropped: 1 }],
+    [{ kind: "purged", items: 4 }, { purges: 1 }],
+    [
+      { kind: "failed", cause: "a bug" },
+      { failures: 1 },
+      "Tidemark failed on a request and sent it to the origin: a bug",
+    ],
+  ];
+
+  test.each(CASES)("%j is counted as %j", (event, counted, ...said) => {
+    const lines: string[] = [];
+    const counters = new Counters("http://origin.test", (line) => lines.push(line));
+    counters.report(event);
+    expect(counters.tree().counts).toMatchObject(counted);
+    expect(lines).toEqual(said);
+  });
+});
+
+test("an origin is said to be out of reach once, and to answer again once", () => {
+  const lines: string[] = [];
+  const counters = new Counters("http://origin.test", (line) => lines.push(line));
+  const answered = { kind: "origin-answered", route: null, url: "/", bytes: 0 } as const;
+  counters.report(answered);
+  for (let turn = 0; turn < 2; turn++) {
+    counters.report({ kind: "origin-failed", because: "unreachable", cause: new Error("refused") });
+    counters.report({ kind: "origin-failed", because: "timed-out", cause: null });
+    counters.report(answered);
+    counters.report(answered);
+  }
+  const down =
+    "The origin http://origin.test cannot be reached, or hung up (refused). Pages that are not in the cache get 502 until it answers.";
+  const up = "The origin http://origin.test answers again.";
+  expect(lines).toEqual([down, up, down, up]);
 });

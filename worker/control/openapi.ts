@@ -14,8 +14,10 @@ import { purgeRecordPageSchema, purgeRecordSchema } from "../../wire/purge-recor
 import { DEFAULT_LISTED_PURGES, MAX_LISTED_PURGES, MAX_PURGE_WAIT_MS } from "../../wire/purge-record-query.ts";
 import { purgeRequestSchema } from "../../wire/purge-request.ts";
 import { healthSchema, statsSchema } from "../../wire/stats-schema.ts";
+import type { Route } from "./route.ts";
+import { DASHBOARD_ROUTES, ROUTES } from "./routes.ts";
 
-/** The control plane as an OpenAPI 3.1 document, made from the schemas that check its requests. */
+/** The control plane as an OpenAPI 3.1 document, made from its routes and from the schemas that check its requests. */
 export function openApiDocument(): object {
   return {
     openapi: "3.1.0",
@@ -27,149 +29,27 @@ export function openApiDocument(): object {
     },
     servers: [{ url: "/_tidemark", description: "On every host of the site" }],
     security: [{ token: [] }],
-    paths: {
-      "/purge": {
-        post: {
-          operationId: "purge",
-          summary: "Purge by URL, tag, prefix or host, or everything: all of it, or nothing",
-          parameters: [
-            {
-              name: IDEMPOTENCY_FIELD,
-              in: "header",
-              description: "The same as id in the body: the purge happens once, however often it is sent.",
-              schema: { type: "string", pattern: "^[!-~]{1,128}$" },
-            },
-          ],
-          requestBody: { required: true, content: { "application/json": { schema: ref("PurgeRequest") } } },
-          responses: {
-            200: answer("Accepted. It is true everywhere settlesInMs after the receipt has arrived", "PurgeReceipt"),
-            ...refusals("invalid", "unauthorized", "forbidden", "conflict", "too-large"),
-            ...refusals("unsupported-media-type", "unavailable"),
-          },
-        },
-      },
-      "/purges": {
-        get: {
-          operationId: "listPurges",
-          summary: "The audit trail, the newest purge first",
-          parameters: [
-            {
-              name: "before",
-              in: "query",
-              description: "Only purges below this number: `next` of the page before.",
-              schema: { type: "integer", minimum: 1 },
-            },
-            {
-              name: "limit",
-              in: "query",
-              schema: { type: "integer", minimum: 1, maximum: MAX_LISTED_PURGES, default: DEFAULT_LISTED_PURGES },
-            },
-          ],
-          responses: {
-            200: answer("A page of it", "PurgeRecordPage"),
-            ...refusals("invalid", "unauthorized", "forbidden", "unavailable"),
-          },
-        },
-      },
-      "/purges/{seq}": {
-        get: {
-          operationId: "findPurge",
-          summary: "One purge, and whether it has settled",
-          parameters: [
-            { name: "seq", in: "path", required: true, schema: { type: "integer", minimum: 1 } },
-            {
-              name: "wait",
-              in: "query",
-              description: "Hold the answer until the purge has settled, for at most so many milliseconds",
-              schema: { type: "integer", minimum: 1, maximum: MAX_PURGE_WAIT_MS },
-            },
-          ],
-          responses: {
-            200: answer("The purge", "PurgeRecord"),
-            ...refusals("invalid", "unauthorized", "forbidden", "not-found", "unavailable"),
-          },
-        },
-      },
-      "/stats": {
-        get: {
-          operationId: "stats",
-          summary: "What the site's isolates have counted, or the isolate that answers",
-          parameters: ["scope", "last", "pop"].map((name) => ({ name, in: "query", schema: TEXT })),
-          responses: {
-            200: answer("Counts of the site; with scope=isolate, Stats", "SiteStats"),
-            ...refusals("invalid", "unauthorized", "forbidden"),
-            ...WITHOUT_PURGE_LOG,
-          },
-        },
-      },
-      "/metrics": {
-        get: {
-          operationId: "metrics",
-          summary: "The same since the ledger began, for Prometheus",
-          responses: {
-            200: {
-              description: "By Accept",
-              content: { "text/plain": { schema: TEXT } },
-            },
-            ...refusals("unauthorized", "forbidden"),
-            ...WITHOUT_PURGE_LOG,
-          },
-        },
-      },
-      "/explain": {
-        get: { operationId: "explain", summary: "What the edge would do with a GET of this URL", ...EXPLAIN },
-        post: {
-          operationId: "explainRequest",
-          summary: "The same for a request with these fields",
-          requestBody: { required: true, content: { "application/json": { schema: ref("PretendedRequest") } } },
-          ...EXPLAIN,
-        },
-      },
-      "/site": {
-        get: {
-          operationId: "site",
-          summary: "The settings in force",
-          responses: { 200: ANY_JSON, ...refusals("unauthorized", "forbidden"), ...WITHOUT_PURGE_LOG },
-        },
-      },
-      "/session": {
-        post: {
-          operationId: "logIn",
-          summary: "Begins a session of the dashboard: a cookie that may read",
-          responses: {
-            200: ANY_JSON,
-            ...refusals("unauthorized", "forbidden", "not-found"),
-            ...WITHOUT_PURGE_LOG,
-          },
-        },
-      },
-      "/health": open("health", "Whether the edge runs", answer("It does", "Health")),
-      "/openapi.json": open("openapi", "This document", {
-        description: "OpenAPI 3.1",
-        content: { "application/json": { schema: { type: "object" } } },
-      }),
-    },
+    paths: describedPaths(),
     components: {
       securitySchemes: { token: { type: "http", scheme: "bearer" } },
-      schemas: {
-        PurgeRequest: withInteger(jsonSchema(purgeRequestSchema, "input"), "repeatAfterMs"),
-        PurgeReceipt: jsonSchema(purgeReceiptSchema, "output"),
-        PurgeRecord: jsonSchema(purgeRecordSchema, "output"),
-        PurgeRecordPage: withReference(jsonSchema(purgeRecordPageSchema, "output"), "purges", "PurgeRecord"),
-        Problem: jsonSchema(problemSchema, "output"),
-        SiteStats: {
-          type: "object",
-          description: "The counters of Stats for the whole site, with times, routes, URLs and PoPs",
-          properties: { scope: { enum: ["site", "isolate"] } },
-          required: ["scope"],
-        },
-        Stats: jsonSchema(statsSchema, "output"),
-        PretendedRequest: jsonSchema(z.partial(z.extend(pretendedRequestSchema, PRETENDED_DEFAULTS)), "input"),
-        Explanation: jsonSchema(explanationSchema, "output"),
-        Health: jsonSchema(healthSchema, "output"),
-      },
+      schemas: describedSchemas(),
     },
   };
+}
+
+const DESCRIBED = [...ROUTES, ...DASHBOARD_ROUTES];
+
+type NameOf<Row> = Row extends Route ? `${Row["method"]} ${Row["path"]}` : never;
+
+/** The description of a route, without what follows from its row in the table. */
+interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly parameters?: readonly object[];
+  readonly requestBody?: object;
+  readonly answer: object;
+  /** The refusals besides those that follow from the row. */
+  readonly refusals?: readonly ProblemCode[];
 }
 
 const TEXT = { type: "string" };
@@ -179,11 +59,138 @@ const ANY_JSON = { description: "It", content: { "application/json": { schema: {
 /** What both calls of `explain` have. The URL may stand in the body, too. */
 const EXPLAIN = {
   parameters: [{ name: "url", in: "query", schema: { type: "string" } }],
-  responses: {
-    200: answer("What would happen now, and why", "Explanation"),
-    ...refusals("invalid", "unauthorized", "forbidden", "too-large", "unsupported-media-type", "unavailable"),
+  answer: answer("What would happen now, and why", "Explanation"),
+  refusals: ["invalid", "too-large", "unsupported-media-type"],
+} as const;
+
+/** Every route by its name, in the order of the document; `null` where only the dashboard calls. */
+const OPERATIONS: Readonly<Record<NameOf<(typeof DESCRIBED)[number]>, Operation | null>> = {
+  "POST purge": {
+    operationId: "purge",
+    summary: "Purge by URL, tag, prefix or host, or everything: all of it, or nothing",
+    parameters: [
+      {
+        name: IDEMPOTENCY_FIELD,
+        in: "header",
+        description: "The same as id in the body: the purge happens once, however often it is sent.",
+        schema: { type: "string", pattern: "^[!-~]{1,128}$" },
+      },
+    ],
+    requestBody: { required: true, content: { "application/json": { schema: ref("PurgeRequest") } } },
+    answer: answer("Accepted. It is true everywhere settlesInMs after the receipt has arrived", "PurgeReceipt"),
+    refusals: ["invalid", "conflict", "too-large", "unsupported-media-type"],
   },
+  "GET purges": {
+    operationId: "listPurges",
+    summary: "The audit trail, the newest purge first",
+    parameters: [
+      {
+        name: "before",
+        in: "query",
+        description: "Only purges below this number: `next` of the page before.",
+        schema: { type: "integer", minimum: 1 },
+      },
+      {
+        name: "limit",
+        in: "query",
+        schema: { type: "integer", minimum: 1, maximum: MAX_LISTED_PURGES, default: DEFAULT_LISTED_PURGES },
+      },
+    ],
+    answer: answer("A page of it", "PurgeRecordPage"),
+    refusals: ["invalid"],
+  },
+  "GET purges/:seq": {
+    operationId: "findPurge",
+    summary: "One purge, and whether it has settled",
+    parameters: [
+      { name: "seq", in: "path", required: true, schema: { type: "integer", minimum: 1 } },
+      {
+        name: "wait",
+        in: "query",
+        description: "Hold the answer until the purge has settled, for at most so many milliseconds",
+        schema: { type: "integer", minimum: 1, maximum: MAX_PURGE_WAIT_MS },
+      },
+    ],
+    answer: answer("The purge", "PurgeRecord"),
+    refusals: ["invalid", "not-found"],
+  },
+  "GET stats": {
+    operationId: "stats",
+    summary: "What the site's isolates have counted, or the isolate that answers",
+    parameters: ["scope", "last", "pop"].map((name) => ({ name, in: "query", schema: TEXT })),
+    answer: answer("Counts of the site; with scope=isolate, Stats", "SiteStats"),
+    refusals: ["invalid"],
+  },
+  "GET metrics": {
+    operationId: "metrics",
+    summary: "The same since the ledger began, for Prometheus",
+    answer: { description: "By Accept", content: { "text/plain": { schema: TEXT } } },
+  },
+  "GET explain": { operationId: "explain", summary: "What the edge would do with a GET of this URL", ...EXPLAIN },
+  "POST explain": {
+    operationId: "explainRequest",
+    summary: "The same for a request with these fields",
+    requestBody: { required: true, content: { "application/json": { schema: ref("PretendedRequest") } } },
+    ...EXPLAIN,
+  },
+  "GET site": { operationId: "site", summary: "The settings in force", answer: ANY_JSON },
+  "POST session": {
+    operationId: "logIn",
+    summary: "Begins a session of the dashboard: a cookie that may read",
+    answer: ANY_JSON,
+    refusals: ["not-found"],
+  },
+  "GET health": { operationId: "health", summary: "Whether the edge runs", answer: answer("It does", "Health") },
+  "GET openapi.json": {
+    operationId: "openapi",
+    summary: "This document",
+    answer: { description: "OpenAPI 3.1", content: { "application/json": { schema: { type: "object" } } } },
+  },
+  "GET ": null,
+  "DELETE session": null,
 };
+
+function describedPaths(): Record<string, Record<string, object>> {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const [name, operation] of Object.entries(OPERATIONS)) {
+    const { method, path, scope } = DESCRIBED.find((route) => `${route.method} ${route.path}` === name)!;
+    if (operation === null) continue;
+    const place = `/${path.replace(":seq", "{seq}")}`;
+    paths[place] = { ...paths[place], [method.toLowerCase()]: describe(operation, scope) };
+  }
+  return paths;
+}
+
+function describe({ answer, refusals = [], ...operation }: Operation, scope: Route["scope"]): object {
+  // An edge without the binding of its purge log answers every call with 503.
+  const always: readonly ProblemCode[] =
+    scope === null ? ["unavailable"] : ["unauthorized", "forbidden", "unavailable"];
+  return {
+    ...operation,
+    ...(scope === null && { security: [] }),
+    responses: { 200: answer, ...describedRefusals([...always, ...refusals]) },
+  };
+}
+
+function describedSchemas(): Record<string, object> {
+  return {
+    PurgeRequest: withInteger(jsonSchema(purgeRequestSchema, "input"), "repeatAfterMs"),
+    PurgeReceipt: jsonSchema(purgeReceiptSchema, "output"),
+    PurgeRecord: jsonSchema(purgeRecordSchema, "output"),
+    PurgeRecordPage: withReference(jsonSchema(purgeRecordPageSchema, "output"), "purges", "PurgeRecord"),
+    Problem: jsonSchema(problemSchema, "output"),
+    SiteStats: {
+      type: "object",
+      description: "The counters of Stats for the whole site, with times, routes, URLs and PoPs",
+      properties: { scope: { enum: ["site", "isolate"] } },
+      required: ["scope"],
+    },
+    Stats: jsonSchema(statsSchema, "output"),
+    PretendedRequest: jsonSchema(z.partial(z.extend(pretendedRequestSchema, PRETENDED_DEFAULTS)), "input"),
+    Explanation: jsonSchema(explanationSchema, "output"),
+    Health: jsonSchema(healthSchema, "output"),
+  };
+}
 
 /** The fields of a pretended request that may be left out, with their defaults. */
 const PRETENDED_DEFAULTS = {
@@ -191,24 +198,16 @@ const PRETENDED_DEFAULTS = {
   fields: z.prefault(pretendedRequestSchema.shape.fields, {}),
 };
 
-/** An endpoint that needs no token. */
-function open(operationId: string, summary: string, response: object): object {
-  return { get: { operationId, summary, security: [], responses: { 200: response, ...WITHOUT_PURGE_LOG } } };
-}
-
 function answer(description: string, schema: string): object {
   return { description, content: { "application/json": { schema: ref(schema) } } };
 }
 
-function refusals(...codes: ProblemCode[]): Record<number, object> {
+function describedRefusals(codes: readonly ProblemCode[]): Record<number, object> {
   const content = { [PROBLEM_MEDIA_TYPE]: { schema: ref("Problem") } };
   return Object.fromEntries(
     codes.map((code) => [PROBLEM_CODES[code].status, { description: PROBLEM_CODES[code].title, content }]),
   );
 }
-
-/** An edge without the binding of its purge log answers every call so. */
-const WITHOUT_PURGE_LOG = refusals("unavailable");
 
 function ref(schema: string): object {
   return { $ref: `#/components/schemas/${schema}` };

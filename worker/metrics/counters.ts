@@ -96,14 +96,63 @@ export class Counters implements Reporter {
   };
   #purgedKeysRead = 0;
   #unmeasuredBodies = 0;
-  #originIsDown = false;
-  #logIsDown = false;
+  readonly #originOutage: Outage;
+  readonly #logOutage: Outage;
   /** Made when it is first needed, because it takes 256 KiB. */
   #madeLikeness: Likeness | null = null;
+
+  /** How each kind of event is counted. */
+  readonly #counting: { readonly [Kind in EdgeEvent["kind"]]: (event: EdgeEvent & { kind: Kind }) => void } = {
+    answered: (event) => this.#countAnswer(event),
+    "answered-by-edge": ({ detail }) => add(this.#answeredByEdge, detail),
+    "origin-asked": () => void this.#counts.origin.asked++,
+    "origin-answered": (event) => this.#countOriginAnswer(event),
+    "body-measured": ({ route, url, bytes }) => {
+      this.#unmeasuredBodies--;
+      this.#countOriginBytes(route, url, bytes);
+    },
+    "origin-failed": ({ because, cause }) => {
+      this.#counts.origin.failed++;
+      this.#originOutage.begin(() => this.#originDownLine(because, cause));
+    },
+    "body-cut-off": () => add(this.#discarded, "cut-off"),
+    "fill-discarded": ({ because }) => add(this.#discarded, because),
+    "not-stored": (event) => this.#countNotStored(event),
+    fetched: ({ url, stored, at, route }) => this.#likeness.stored(url, stored, at, this.#routeCounts(route).compared),
+    "passed-on": (event) => this.#likeness.passed(event, this.#routeCounts(event.route).compared),
+    "second-look": () => void this.#counts.secondLooks.asked++,
+    "field-marked": () => void this.#counts.secondLooks.marked++,
+    stored: ({ bytes }) => {
+      this.#counts.store.stored++;
+      this.#counts.store.storedBytes += bytes;
+    },
+    "store-failed": () => void this.#counts.store.failed++,
+    collapsed: () => void this.#counts.collapsed++,
+    "asked-past-the-cache": () => void this.#counts.askedPastTheCache++,
+    "token-refused": () => void this.#counts.tokensRefused++,
+    "log-read": ({ purges }) => {
+      this.#counts.log.reads++;
+      this.#purgedKeysRead += purges;
+      this.#logOutage.end("The purge log answers again.");
+    },
+    "log-failed": ({ cause, isPurge }) => {
+      this.#counts.log.failedReads++;
+      if (!isPurge) this.#logOutage.begin(() => logDownLine(cause));
+    },
+    "view-shared": () => void this.#counts.log.shared++,
+    "invalidation-dropped": () => void this.#counts.invalidationsDropped++,
+    purged: () => void this.#counts.purges++,
+    failed: ({ cause }) => {
+      this.#counts.failures++;
+      this.#write(`Tidemark failed on a request and sent it to the origin: ${stackOf(cause)}`);
+    },
+  };
 
   constructor(originUrl: string, write: (line: string) => void) {
     this.#originUrl = originUrl;
     this.#write = write;
+    this.#originOutage = new Outage(write);
+    this.#logOutage = new Outage(write);
   }
 
   get #likeness(): Likeness {
@@ -112,105 +161,8 @@ export class Counters implements Reporter {
   }
 
   report(event: EdgeEvent): void {
-    switch (event.kind) {
-      case "answered":
-        this.#countAnswer(event);
-        return;
-      case "answered-by-edge":
-        add(this.#answeredByEdge, event.detail);
-        return;
-      case "origin-asked":
-        this.#counts.origin.asked++;
-        return;
-      case "origin-answered":
-        this.#counts.origin.answered++;
-        if (event.bytes === null) this.#unmeasuredBodies++;
-        else this.#countOriginBytes(event.route, event.url, event.bytes);
-        if (this.#originIsDown) this.#write(`The origin ${this.#originUrl} answers again.`);
-        this.#originIsDown = false;
-        return;
-      case "body-measured":
-        this.#unmeasuredBodies--;
-        this.#countOriginBytes(event.route, event.url, event.bytes);
-        return;
-      case "origin-failed":
-        this.#counts.origin.failed++;
-        if (!this.#originIsDown) this.#write(this.#originDownLine(event.because, event.cause));
-        this.#originIsDown = true;
-        return;
-      case "body-cut-off":
-        add(this.#discarded, "cut-off");
-        return;
-      case "fill-discarded":
-        add(this.#discarded, event.because);
-        return;
-      case "not-stored":
-        add(this.#refused, event.because);
-        this.#top.notStored.add(withoutQuery(event.url), 1, event.because);
-        addUnder(this.#routeCounts(event.route).findings, ["refused", event.because], 1);
-        if (event.because === "no-freshness") {
-          this.#likeness.lacksLifetime(event.url, event.at, this.#routeCounts(event.route).compared);
-        }
-        if (event.field !== undefined) this.#addUnkeyedField(event.field);
-        return;
-      case "fetched":
-        this.#likeness.stored(event.url, event.stored, event.at, this.#routeCounts(event.route).compared);
-        return;
-      case "passed-on":
-        this.#likeness.passed(event, this.#routeCounts(event.route).compared);
-        return;
-      case "second-look":
-        this.#counts.secondLooks.asked++;
-        return;
-      case "field-marked":
-        this.#counts.secondLooks.marked++;
-        return;
-      case "stored":
-        this.#counts.store.stored++;
-        this.#counts.store.storedBytes += event.bytes;
-        return;
-      case "store-failed":
-        this.#counts.store.failed++;
-        return;
-      case "collapsed":
-        this.#counts.collapsed++;
-        return;
-      case "asked-past-the-cache":
-        this.#counts.askedPastTheCache++;
-        return;
-      case "token-refused":
-        this.#counts.tokensRefused++;
-        return;
-      case "log-read":
-        this.#counts.log.reads++;
-        this.#purgedKeysRead += event.purges;
-        if (this.#logIsDown) this.#write("The purge log answers again.");
-        this.#logIsDown = false;
-        return;
-      case "log-failed":
-        this.#counts.log.failedReads++;
-        if (event.isPurge) return;
-        if (!this.#logIsDown) {
-          this.#write(
-            `The purge log cannot be reached (${String(event.cause)}). Until it answers, requests go to the origin.`,
-          );
-        }
-        this.#logIsDown = true;
-        return;
-      case "view-shared":
-        this.#counts.log.shared++;
-        return;
-      case "invalidation-dropped":
-        this.#counts.invalidationsDropped++;
-        return;
-      case "purged":
-        this.#counts.purges++;
-        return;
-      case "failed":
-        this.#counts.failures++;
-        this.#write(`Tidemark failed on a request and sent it to the origin: ${stackOf(event.cause)}`);
-        return;
-    }
+    const count = this.#counting[event.kind] as (event: EdgeEvent) => void;
+    count(event);
   }
 
   /** Begins to time answers. */
@@ -295,6 +247,22 @@ export class Counters implements Reporter {
     return tookMs;
   }
 
+  #countOriginAnswer({ route, url, bytes }: EdgeEvent & { kind: "origin-answered" }): void {
+    this.#counts.origin.answered++;
+    if (bytes === null) this.#unmeasuredBodies++;
+    else this.#countOriginBytes(route, url, bytes);
+    this.#originOutage.end(`The origin ${this.#originUrl} answers again.`);
+  }
+
+  #countNotStored({ because, url, at, field, ...event }: EdgeEvent & { kind: "not-stored" }): void {
+    const route = this.#routeCounts(event.route);
+    add(this.#refused, because);
+    this.#top.notStored.add(withoutQuery(url), 1, because);
+    addUnder(route.findings, ["refused", because], 1);
+    if (because === "no-freshness") this.#likeness.lacksLifetime(url, at, route.compared);
+    if (field !== undefined) this.#addUnkeyedField(field);
+  }
+
   /** Whether the answer will be stored is not known yet. */
   #countOriginBytes(route: string | null, url: string, bytes: number): void {
     this.#routeCounts(route).originBytes += bytes;
@@ -321,6 +289,30 @@ export class Counters implements Reporter {
     const status = because === "timed-out" ? 504 : 502;
     return `The origin ${this.#originUrl} ${why}. Pages that are not in the cache get ${status} until it answers.`;
   }
+}
+
+/** Writes a line when something goes down, and another one when it is back. */
+class Outage {
+  readonly #write: (line: string) => void;
+  #hasBegun = false;
+
+  constructor(write: (line: string) => void) {
+    this.#write = write;
+  }
+
+  begin(line: () => string): void {
+    if (!this.#hasBegun) this.#write(line());
+    this.#hasBegun = true;
+  }
+
+  end(line: string): void {
+    if (this.#hasBegun) this.#write(line);
+    this.#hasBegun = false;
+  }
+}
+
+function logDownLine(cause: unknown): string {
+  return `The purge log cannot be reached (${String(cause)}). Until it answers, requests go to the origin.`;
 }
 
 /** The runtime reports an unknown host name as an internal error with a reference that does not help the owner. */

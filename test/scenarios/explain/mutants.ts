@@ -155,9 +155,9 @@ export const mutants: Mutants = {
       foundBy: "explain/nearest-keys",
     },
     "an explanation needs no token": {
-      in: "controlPlane",
-      replace: 'if (access.kind === "refused") return access.response; const asked = await readPretended',
-      by: "const asked = await readPretended",
+      in: "ROUTES",
+      replace: 'method: "GET", path: "explain", scope: "read"',
+      by: 'method: "GET", path: "explain", scope: null',
       foundBy: "explain/wrong-calls",
     },
   },

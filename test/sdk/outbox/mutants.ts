@@ -12,21 +12,21 @@ export const mutants: Mutants = {
   },
   "outbox: at least once, with the same id": {
     "a row is deleted before its purge is sent, so that a failure loses it": {
-      in: "createDrain",
+      in: "Drain.#send",
       replace: "receipt = await purger.purge(request, { deadlineMs });",
-      by: "await store.remove(row.seq); receipt = await purger.purge(request, { deadlineMs });",
+      by: "await this.#store.remove(row.seq); receipt = await purger.purge(request, { deadlineMs });",
       foundBy: "outbox: is tried again with the same id when its pause is over, and not before",
     },
     "each attempt has an id of its own": {
-      in: "createDrain",
+      in: "Drain.#send",
       replace: "receipt = await purger.purge(request, { deadlineMs });",
-      by: "receipt = await purger.purge({ ...request, id: newId() }, { deadlineMs });",
+      by: "receipt = await purger.purge({ ...request, id: this.#platform.newId() }, { deadlineMs });",
       foundBy: "outbox: is tried again with the same id when its pause is over, and not before",
     },
     "a row stays after its purge": {
-      in: "createDrain",
-      replace: "await store.remove(row.seq);",
-      by: "await store.release([row.seq], lease.id); outcomes.sent.length += MAX_ROWS;",
+      in: "Drain.#send",
+      replace: "await this.#store.remove(row.seq);",
+      by: "await this.#store.release([row.seq], leaseId); outcomes.sent.length += 1_000;",
       foundBy: "outbox: a purge is sent once, with the id that enqueue gave",
     },
     "the purges of a killed process are left to it": {
@@ -71,7 +71,7 @@ export const mutants: Mutants = {
         "outbox: a purge is not overtaken by a later one of its tag while it waits for its next attempt, but by others",
     },
     "within one call, a purge overtakes an earlier one of its tag that has just failed": {
-      in: "createDrain",
+      in: "afterSending",
       drop: "for (const item of orderedItems(row.request)) held.add(item);",
       foundBy:
         "outbox: a purge is not overtaken by a later one of its tag while it waits for its next attempt, but by others",
@@ -109,14 +109,14 @@ export const mutants: Mutants = {
       foundBy: "outbox: is given up after the last attempt, told, listed, and sent again once it is requeued",
     },
     "nobody is told of a purge that is given up": {
-      in: "createDrain",
+      in: "Drain.#recordFailure",
       drop: "onDead(purge);",
       foundBy: "outbox: is given up after the last attempt, told, listed, and sent again once it is requeued",
     },
     "a purge that is given up is deleted": {
-      in: "createDrain",
+      in: "Drain.#recordFailure",
       replace: "onDead(purge);",
-      by: "onDead(purge); await store.remove(row.seq);",
+      by: "onDead(purge); await this.#store.remove(row.seq);",
       foundBy: "outbox: is given up after the last attempt, told, listed, and sent again once it is requeued",
     },
     "a request that the edge refuses is sent again": {
@@ -137,9 +137,9 @@ export const mutants: Mutants = {
         "outbox: ends the call if the edge cannot be reached: the others keep their attempts, and are due at once",
     },
     "what was leased and not sent waits for the end of the lease": {
-      in: "createDrain",
-      replace: "if (left.length > 0) {",
-      by: "if (left.length > 1_000) {",
+      in: "nextStep",
+      replace: "if (left.length > 0) return",
+      by: "if (left.length > 1_000) return",
       foundBy:
         "outbox: ends the call if the edge cannot be reached: the others keep their attempts, and are due at once",
     },
@@ -164,8 +164,8 @@ export const mutants: Mutants = {
       foundBy: "outbox: a thousand purges are sent by one call, at most eight at once, and the rest by the next",
     },
     "a closed outbox sends": {
-      in: "createDrain",
-      drop: 'if (closing.signal.aborted) return Promise.reject(new Error("This outbox was closed."));',
+      in: "Drain.drain",
+      drop: 'if (this.#closing.signal.aborted) return Promise.reject(new Error("This outbox was closed."));',
       foundBy: "outbox: A closed outbox finishes what is under way, and sends nothing more",
     },
   },

@@ -1,7 +1,7 @@
 import { channel } from "node:diagnostics_channel";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createDrain, type Drain } from "../../../sdk/outbox/drain.ts";
+import { Drain } from "../../../sdk/outbox/drain.ts";
 import { createOutbox } from "../../../sdk/outbox/sqlite.ts";
 import { sqliteStore } from "../../../sdk/outbox/sqlite-store.ts";
 import { createVirtualClock, type VirtualClock } from "../virtual-clock.ts";
@@ -39,7 +39,7 @@ beforeEach(() => {
     newId: () => crypto.randomUUID(),
   };
   const settings = { purger, maxAttempts: 20, deadlineMs: 10_000, onDead: () => {} };
-  drain = createDrain(sqliteStore(database, clock.now, platform), settings, platform);
+  drain = new Drain(sqliteStore(database, clock.now, platform), settings, platform);
 });
 
 afterEach(async () => {

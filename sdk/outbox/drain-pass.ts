@@ -1,0 +1,127 @@
+import { nextWave } from "./claims.ts";
+import type { StoreClaims } from "./outbox-store.ts";
+import { orderedItems, type WaitingRow } from "./queued-purge.ts";
+
+/** Bounds of one call of `drain`: the rows that it handles, that it leases at a time, and that it sends side by side. */
+const MAX_ROWS = 1_000;
+const CLAIMED_ROWS = 50;
+const SENT_AT_ONCE = 8;
+
+/** A lease covers three attempts, one after the other. A row is sent only while the lease covers the whole attempt. */
+const LEASE_DEADLINES = 3;
+
+/** The pause of all purges after one was given up because the edge cannot be reached. */
+const PAUSE_AFTER_DEATH_MS = 1_000;
+
+/** One call of `drain`, as far as it has come. */
+export interface DrainPass {
+  /** The purges that it has handled. The lists grow while rows are being sent. */
+  readonly handled: HandledPurges;
+  readonly leaseId: string;
+  /** The end of the lease, by the clock of this process. */
+  readonly leaseEndsAt: number;
+  /** The rows of the lease that were not sent yet, in their order. */
+  readonly left: readonly WaitingRow[];
+  /** The items of the lease's rows that failed: no later row with one of them may be sent under this lease. */
+  readonly held: ReadonlySet<string>;
+  /** The reason to send no more rows, if there is one. */
+  readonly stop: Stop | null;
+}
+
+export interface HandledPurges {
+  readonly sent: readonly unknown[];
+  readonly failed: readonly { readonly dueInMs: number }[];
+  readonly dead: readonly unknown[];
+}
+
+type Stop =
+  | { readonly because: "nothing-due"; readonly nextDueInMs: number | null }
+  /** The edge fails for every purge: the others are due, but would fail, too. */
+  | { readonly because: "edge-fails" }
+  /** The database or a callback of the owner failed. */
+  | { readonly because: "broken"; readonly error: unknown };
+
+/** The next action of a call of `drain`. */
+export type DrainStep =
+  | { readonly kind: "claim"; readonly limit: number }
+  /** Rows to send side by side. */
+  | { readonly kind: "send"; readonly rows: readonly WaitingRow[] }
+  /** Rows of the lease that are given back without being sent. */
+  | { readonly kind: "release"; readonly rows: readonly WaitingRow[] }
+  | { readonly kind: "end"; readonly nextDueInMs: number | null }
+  | { readonly kind: "throw"; readonly error: unknown };
+
+/**
+ * The result of sending one row. `happened`: later rows of the same items may follow. `failed`: they may not.
+ * `edge-fails`: no row is sent for now, whatever its items.
+ */
+export type SendResult =
+  | { readonly kind: "happened" | "failed" | "edge-fails" }
+  | { readonly kind: "broken"; readonly error: unknown };
+
+export function beginPass(handled: HandledPurges): DrainPass {
+  return { handled, leaseId: "", leaseEndsAt: 0, left: [], held: new Set(), stop: null };
+}
+
+/** How long a lease lasts, where `deadlineMs` is the longest time that one attempt takes. */
+export function leaseMs(deadlineMs: number): number {
+  return LEASE_DEADLINES * deadlineMs;
+}
+
+/** `now` is by the clock of this process. Nothing more is sent or claimed once the outbox `isClosing`. */
+export function nextStep(
+  { handled: { sent, failed, dead }, leaseEndsAt, left, held, stop }: DrainPass,
+  { now, deadlineMs, isClosing }: { readonly now: number; readonly deadlineMs: number; readonly isClosing: boolean },
+): DrainStep {
+  const maySend = stop === null && !isClosing && leaseEndsAt - now >= deadlineMs;
+  const wave = maySend ? nextWave(left, held, SENT_AT_ONCE) : [];
+  if (wave.length > 0) return { kind: "send", rows: wave };
+  if (left.length > 0) return { kind: "release", rows: left };
+  switch (stop?.because) {
+    case "broken":
+      return { kind: "throw", error: stop.error };
+    case "nothing-due":
+      return { kind: "end", nextDueInMs: stop.nextDueInMs };
+    case "edge-fails": {
+      const nextDueInMs = failed.length > 0 ? Math.min(...failed.map(({ dueInMs }) => dueInMs)) : PAUSE_AFTER_DEATH_MS;
+      return { kind: "end", nextDueInMs };
+    }
+  }
+  const limit = Math.min(CLAIMED_ROWS, MAX_ROWS - (sent.length + failed.length + dead.length));
+  return limit <= 0 || isClosing ? { kind: "end", nextDueInMs: 0 } : { kind: "claim", limit };
+}
+
+/** After a claim at `now` by the store's clock, with a lease that ends at `leaseEndsAt` by that of this process. */
+export function afterClaim(
+  pass: DrainPass,
+  { rows, nextAt }: StoreClaims,
+  { now, leaseId, leaseEndsAt }: { readonly now: number; readonly leaseId: string; readonly leaseEndsAt: number },
+): DrainPass {
+  const nextDueInMs = nextAt === null ? null : Math.max(0, nextAt - now);
+  const stop: Stop | null = rows.length === 0 ? { because: "nothing-due", nextDueInMs } : null;
+  return { ...pass, leaseId, leaseEndsAt, left: rows, held: new Set(), stop };
+}
+
+/** After rows were sent. `results` are in the order of the rows. */
+export function afterSending(pass: DrainPass, rows: readonly WaitingRow[], results: readonly SendResult[]): DrainPass {
+  const held = new Set(pass.held);
+  for (const [index, row] of rows.entries()) {
+    if (results[index]!.kind === "happened") continue;
+    for (const item of orderedItems(row.request)) held.add(item);
+  }
+  const edgeFails = results.some(({ kind }) => kind === "edge-fails");
+  const broken = results.find((result) => result.kind === "broken");
+  const stop: Stop | null = edgeFails ? { because: "edge-fails" } : null;
+  return {
+    ...pass,
+    left: pass.left.filter((row) => !rows.includes(row)),
+    held,
+    stop: broken ? { because: "broken", error: broken.error } : stop,
+  };
+}
+
+/** After the rest of a lease was given back, or could not be, by an error of the database. */
+export function afterRelease(pass: DrainPass, failure: { readonly error: unknown } | null): DrainPass {
+  const isFirst = failure !== null && pass.stop?.because !== "broken";
+  return { ...pass, left: [], stop: isFirst ? { because: "broken", error: failure.error } : pass.stop };
+}

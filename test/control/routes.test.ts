@@ -1,0 +1,79 @@
+import { describe, expect, test } from "vitest";
+import { SESSION_COOKIE } from "../../wire/fields.ts";
+import { controlPlane } from "../../worker/control/app.ts";
+import type { ControlCall, ControlPorts, Route } from "../../worker/control/route.ts";
+import { DASHBOARD_ROUTES, PURGE_OF_PAGE, ROUTES } from "../../worker/control/routes.ts";
+import type { Tokens } from "../../worker/ports/access.ts";
+
+const ALL: readonly Route[] = [...ROUTES, ...DASHBOARD_ROUTES, PURGE_OF_PAGE];
+const GUARDED = ALL.filter(({ scope }) => scope !== null);
+
+/** A token may do what it says. */
+const tokens: Tokens = {
+  check: async (token, scope) => {
+    if (token === null) return { kind: "refused", because: "unauthorized" };
+    return token === scope ? { kind: "allowed", name: "somebody" } : { kind: "refused", because: "forbidden" };
+  },
+  sessions: {
+    open: async () => ({ id: "s", endsAt: 1 }),
+    nameOf: async (id) => (id === "s" ? "somebody" : null),
+  },
+};
+
+/** Ports of an edge whose handlers reach nothing, so that only a refusal, or the settings, can be the answer. */
+const ports = {
+  tokens,
+  hasDashboard: true,
+  doors: {},
+  settings: { version: 1 },
+  now: () => 0,
+} as unknown as ControlPorts;
+
+async function statusOf({ method, path }: Route, fields: Record<string, string>): Promise<number> {
+  const url = `http://edge.test/_tidemark/${path.replace(":seq", "1").replace("*", "page")}`;
+  const call = {} as ControlCall;
+  return (await controlPlane(ports).fetch(new Request(url, { method, headers: fields }), call)).status;
+}
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const session = { cookie: `${SESSION_COOKIE}=s` };
+const named = (routes: readonly Route[]) => routes.map((route) => [`${route.method} /${route.path}`, route] as const);
+
+describe("routes of the control plane", () => {
+  test("are open to everybody where nothing of the site is told or changed, and nowhere else", () => {
+    const open = ALL.filter(({ scope }) => scope === null).map(({ method, path }) => `${method} /${path}`);
+    expect(open).toEqual(["GET /health", "GET /openapi.json", "GET /", "DELETE /session"]);
+  });
+
+  test("purge with the scope for it, and need the one for reading otherwise", () => {
+    const purging = ALL.filter(({ scope }) => scope === "purge").map(({ method, path }) => `${method} /${path}`);
+    expect(purging).toEqual(["POST /purge", "PURGE /*"]);
+    expect(new Set(GUARDED.map(({ scope }) => scope))).toEqual(new Set(["purge", "read"]));
+  });
+
+  test("have one row for each method and path", () => {
+    expect(new Set(named(ALL).map(([name]) => name)).size).toBe(ALL.length);
+  });
+
+  test.each(named(GUARDED))(
+    "%s refuses a call without a token, and one with a token of another scope",
+    async (_, route) => {
+      expect(await statusOf(route, {})).toBe(401);
+      expect(await statusOf(route, bearer(route.scope === "read" ? "purge" : "read"))).toBe(403);
+    },
+  );
+
+  test.each(named(GUARDED))("%s refuses a session that another host of the same site uses", async (_, route) => {
+    expect(await statusOf(route, { ...session, "sec-fetch-site": "same-site" })).toBe(401);
+  });
+
+  test.each(named(GUARDED.filter(({ scope }) => scope === "purge")))("%s refuses every session", async (_, route) => {
+    expect(await statusOf(route, session)).toBe(401);
+  });
+
+  test("answer a token of their scope and a session of the dashboard", async () => {
+    const site = ROUTES.find(({ path }) => path === "site")!;
+    expect(await statusOf(site, bearer("read"))).toBe(200);
+    expect(await statusOf(site, session)).toBe(200);
+  });
+});
