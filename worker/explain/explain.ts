@@ -78,12 +78,11 @@ function droppedOf(url: string, { route }: ResolvedUrl): string[] {
 
 /** Takes the corridor's decisions, up to the point where it would act. */
 async function judgeRequest(context: RequestContext): Promise<JudgedRequest> {
-  const { facts, ports, resolved } = context;
+  const { facts, ports } = context;
   const entry = entryOf(context);
   const remembered = selectInMemory(context);
   const hasOtherVariants = () => markerInMemory(context) !== undefined;
-  const { pass } = resolved.route;
-  const judged = { entry, facts, passes: pass, memory: remembered?.head, hit: null, unusable: [], fetch: null };
+  const judged = { entry, facts, memory: remembered?.head, hit: null, unusable: [], fetch: null };
   const verdict = entry.kind === "look-up" && remembered && judgeInMemory(context, remembered, ports.clock.now());
   if (entry.kind !== "look-up" || verdict) {
     const found = await selectInSharedTier(context);

@@ -83,8 +83,8 @@ export const mutants: Mutants = {
     },
     "a purged page is offered to the origin for confirmation": {
       in: "missOf",
-      replace: 'reason: "stale", detail: "purged" }',
-      by: 'reason: "stale", detail: "purged", toValidate: first.stored }',
+      replace: 'return missBy(because === "purged" ? { kind: because }',
+      by: 'if (because === "purged") return { kind: because, selected: null, toValidate: stored }; return missBy(false ? { kind: "purged" }',
       foundBy: "validation/purged-is-not-validated",
     },
   },

@@ -45,7 +45,7 @@ async function refresh(context: RequestContext, stored: FoundResponse, begun: Le
   const found = isInMemory(stored) ? stored : await readAgain(context);
   // A purge may have come meanwhile (R10).
   const toValidate = found && judgeNow(context, found.head, null, ports.clock.now()).kind !== "none" ? found : null;
-  const miss: Miss = { xCache: "EXPIRED", reason: "stale", detail: undefined, selected: null, toValidate };
+  const miss: Miss = { kind: "stale", because: "stale", selected: null, toValidate };
   const answer = await fetchAndStore(unseen, miss, begun);
   await cancelBody(answer.body);
 }

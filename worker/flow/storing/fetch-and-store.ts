@@ -11,7 +11,7 @@ import { type LeadingFetch, outcomeOfNotStored } from "../collapsing/collapsed-f
 import { collapsingKeys } from "../collapsing/collapsing-key.ts";
 import { isReusable } from "../collapsing/followers.ts";
 import { MAY_KNOW_ELSEWHERE } from "../collapsing/known-elsewhere.ts";
-import { conditionsOf, type Miss } from "../miss.ts";
+import { conditionsOf, type Miss, wordsOf } from "../miss.ts";
 import { askOrigin, type FetchedResponse, hasFailed, type ReceivedAnswer } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import { forward } from "../origin/forward.ts";
@@ -174,9 +174,13 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
     if (read.kind === "whole") {
       const stored = withBody(decision.head, read.bytes);
       const outcome = forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false });
-      const part = await answerFromStore(context, stored, answerMetadata(context, stored, miss.xCache, outcome));
+      const part = await answerFromStore(
+        context,
+        stored,
+        answerMetadata(context, stored, wordsOf(miss).xCache, outcome),
+      );
       if (part) {
-        reportFetched(context, miss.xCache);
+        reportFetched(context, wordsOf(miss).xCache);
         return part;
       }
     }
@@ -186,7 +190,7 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
     const isOutdated = decision.kind === "store" || isAboutPage(decision.because, response.status);
     if (miss.toValidate && isOutdated) forgetOutdated(context, miss.toValidate);
   }
-  return forward(context, { ...miss, reason: "partial" });
+  return forward(context, { ...miss, isForPart: true });
 }
 
 /** Remembers, for a HEAD, that a GET in its place has stored nothing. */
@@ -240,8 +244,12 @@ function answerWhileStoring(
   const { background, ports, resolved, child } = context;
   ports.compression?.mark(context, head, fields);
   setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));
-  markOutcome(fields, miss.xCache, forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false }));
-  reportFetched(context, miss.xCache);
+  markOutcome(
+    fields,
+    wordsOf(miss).xCache,
+    forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false }),
+  );
+  reportFetched(context, wordsOf(miss).xCache);
   const source = { head, isOfEarlierFetch: isOfEarlierFetch(response) };
   if (response.status === 200 && isHeldByClient(context, head)) {
     background.run(cancelBody(body)); // the body is read for the store alone
