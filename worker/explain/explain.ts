@@ -1,7 +1,7 @@
 import type { Explanation } from "../../wire/explanation.ts";
 import type { PurgeRecordBody } from "../../wire/purge-record.ts";
 import { mayStandIn } from "../flow/answering/stale-answer.ts";
-import { collapsingKeys } from "../flow/collapsing/collapsing-key.ts";
+import { fetchKeyOf, fetchUnderWay } from "../flow/collapsing/begin-fetch.ts";
 import { entryOf } from "../flow/entry.ts";
 import { planFetch } from "../flow/fetch-plan.ts";
 import { judgeInMemory, lookInSharedTier } from "../flow/looking-up.ts";
@@ -109,13 +109,13 @@ function plannedFetch(context: RequestContext, miss: Miss): PlannedFetch {
   const { selected } = plan.miss;
   const sendsConditions = plan.kind === "fetch" || plan.kind === "fetch-unstored";
   const isShared = plan.kind === "fetch" || plan.kind === "head-by-get";
-  const keys = isShared ? collapsingKeys(context) : null;
-  const isHitForMiss = keys !== null && collapsed.isHitForMiss(keys.own);
+  const key = isShared ? fetchKeyOf(context) : null;
+  const isHitForMiss = key !== null && collapsed.isHitForMiss(key);
   return {
     plan,
     validates: sendsConditions && conditionsOf(context, plan.miss) !== null,
     staleIfError: plan.kind !== "forward" && selected !== null && mayStandIn(context, selected.head),
-    follows: !isHitForMiss && keys?.leader !== undefined,
+    follows: !isHitForMiss && key !== null && fetchUnderWay(context, key) !== undefined,
     isHitForMiss,
     unkeyedField: unkeyedField(facts.fields, selectingNames(context), resolved.route),
   };

@@ -311,8 +311,9 @@ if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) 
   },
   "docs/design.md#collapsing": {
     "a request for one variant waits for the fetch of another": {
-      in: "variantToBe",
-      wrap: "(context) => context.resolved.cacheKey",
+      in: "fetchKeyOf",
+      replace: "variantOf(selectingNames(context), facts.originView)",
+      by: "[]",
       foundBy: "variants/collapsing-by-variant",
     },
   },
