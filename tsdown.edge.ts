@@ -31,7 +31,7 @@ export function edgeFor(siteFile: string): UserConfig {
   };
 }
 
-/** Puts the checked site in, and leaves out what it does not use: a dashboard that is off, closed doors, relays; and what no worker does. */
+/** Puts the checked site in, and leaves out what it does not use: a dashboard that is off, closed doors, relays. */
 function forSite(file: string): Rolldown.Plugin {
   let checking: Promise<CheckedSite> | undefined;
   const site = () => {
@@ -54,9 +54,6 @@ function forSite(file: string): Rolldown.Plugin {
         : 'export class Relay { constructor() { throw new Error("This site has no relays of its purge log."); } }',
     [resolve(import.meta.dirname, "worker/purges/relay/relay-places.ts")]: ({ rules }) =>
       rules.purge.relays > 0 ? null : "export const placeRelay = () => null;",
-    [resolve(import.meta.dirname, "worker/flow/collapsing/known-elsewhere.ts")]: () =>
-      "export const MAY_KNOW_ELSEWHERE = false;",
-    [resolve(import.meta.dirname, "worker/flow/storing/whole-bodies.ts")]: () => "export const MAY_COME_WHOLE = false;",
     [resolve(import.meta.dirname, "worker/control/vendor-apis/vendors.ts")]: ({ rules }) => {
       const open = Object.entries(rules.doors).flatMap(([name, door]) => (door ? [name] : []));
       return [

@@ -10,7 +10,7 @@ import { CollapsedFetches } from "./flow/collapsing/collapsed-fetches.ts";
 import { handle, handleWithoutCache } from "./flow/corridor.ts";
 import { CodingChoices } from "./flow/origin/coding-choices.ts";
 import { HeadOnlyPages } from "./flow/origin/head-only-pages.ts";
-import type { IncomingRequest, Isolate } from "./flow/request-context.ts";
+import type { IncomingRequest, Isolate, Neighbours } from "./flow/request-context.ts";
 import { IdleFields } from "./flow/second-look/idle-fields.ts";
 import { SecondLooks } from "./flow/second-look/second-looks.ts";
 import { FillBudget } from "./flow/storing/fill.ts";
@@ -23,7 +23,6 @@ import type { Answer, ClientRequest } from "./ports/answer.ts";
 import type { BackgroundWork } from "./ports/background-work.ts";
 import type { Bodies } from "./ports/bodies.ts";
 import type { Clock, Timer } from "./ports/clock.ts";
-import type { FetchesElsewhere } from "./ports/fetches-elsewhere.ts";
 import type { Origin } from "./ports/origin.ts";
 import type { PurgeAudit } from "./ports/purge-log.ts";
 import type { Reporter } from "./ports/reporter.ts";
@@ -66,8 +65,8 @@ export interface Platform {
   readonly ledger?: LedgerAccess;
   /** Default: bodies are sent as the origin has sent them. */
   readonly compression?: Compression;
-  /** Default: those of other isolates cannot be known. */
-  readonly fetchesElsewhere?: FetchesElsewhere;
+  /** Default: the fetches of other isolates cannot be known. */
+  readonly neighbours?: Neighbours;
   /** A short text that identifies a long one. */
   readonly fingerprint: (text: string) => Promise<string>;
   /** What several sites in one process share: the memory for pages, and that for bodies on their way. Default: nothing. */
@@ -78,6 +77,7 @@ export interface Platform {
 /** The largest table of a view, with room for 1.3 million keys. */
 const MAX_VIEW_BYTES = 8 * 1024 * 1024;
 
+export { KnownNeighbours } from "./flow/collapsing/neighbours.ts";
 export type { IncomingRequest } from "./flow/request-context.ts";
 export { FillBudget } from "./flow/storing/fill.ts";
 
@@ -147,7 +147,8 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
       purges,
       invalidations,
     },
-    collapsed: new CollapsedFetches(clock, platform.fetchesElsewhere),
+    collapsed: new CollapsedFetches(clock, platform.neighbours),
+    neighbours: platform.neighbours,
     fills,
     largeFills: new LargeFills(),
     headOnly: new HeadOnlyPages(),

@@ -10,6 +10,7 @@ import type {
   SharedFetchOutcome,
 } from "../../worker/ports/fetches-elsewhere.ts";
 import { ExpiringKeys } from "../../worker/rules/key/expiring-keys.ts";
+import { fetchKeyText } from "../../worker/rules/key/fetch-key.ts";
 import { within } from "../../worker/within.ts";
 import { messageOf } from "../message-of.ts";
 import { byLines, type FetchNews, writeNews } from "./fetch-news.ts";
@@ -118,10 +119,10 @@ export class MachineFetches {
   ofSite(site: string, isStored: (key: string) => boolean): FetchesElsewhere {
     const lockOf = (key: string) => lockNameOf(`${site}\n${key}`);
     return {
-      take: (key, page) => {
+      take: (key) => {
         const outdated = this.#outdatedPages;
-        const isOutdated = outdated.size > 0 && outdated.has(lockOf(page), this.#clock.now());
-        return isOutdated ? undefined : this.#take(lockOf(key), isStored);
+        const isOutdated = outdated.size > 0 && outdated.has(lockOf(key.page), this.#clock.now());
+        return isOutdated ? undefined : this.#take(lockOf(fetchKeyText(key)), isStored);
       },
       avoid: (page) => this.#outdatedPages.remember(lockOf(page), this.#clock.now()),
     };

@@ -10,7 +10,8 @@ export function sqlOver(database: DatabaseSync): Sql {
     return one;
   };
   return {
-    exec: (statement, ...bindings) => prepare(statement).all(...bindings) as Record<string, unknown>[],
+    exec: <Row extends object>(statement: string, ...bindings: (string | number | null)[]) =>
+      prepare(statement).all(...bindings) as Row[],
     transaction: (work) => {
       prepare("SAVEPOINT work").run();
       try {

@@ -1,5 +1,5 @@
 import { fingerprint } from "../../worker/control/access/fingerprint.ts";
-import { type LearningIsolate, startIsolate } from "../../worker/isolate.ts";
+import { KnownNeighbours, type LearningIsolate, startIsolate } from "../../worker/isolate.ts";
 import { Counters } from "../../worker/metrics/counters.ts";
 import type { Tokens } from "../../worker/ports/access.ts";
 import type { Clock, Timer } from "../../worker/ports/clock.ts";
@@ -46,7 +46,7 @@ export function startNodeIsolate(
   return startIsolate(site, {
     ...parts,
     ...(compression && { compression }),
-    ...(fetchesElsewhere && { fetchesElsewhere }),
+    ...(fetchesElsewhere && { neighbours: new KnownNeighbours(fetchesElsewhere) }),
     log,
     audit: log,
     ledger: { client: log, isolate, ...(pop !== undefined && { pop }) },

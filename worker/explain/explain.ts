@@ -1,7 +1,7 @@
 import type { Explanation } from "../../wire/explanation.ts";
 import type { PurgeRecordBody } from "../../wire/purge-record.ts";
 import { mayStandIn } from "../flow/answering/stale-answer.ts";
-import { collapsingKeys } from "../flow/collapsing/collapsing-key.ts";
+import { fetchKeyOf, fetchUnderWay } from "../flow/collapsing/begin-fetch.ts";
 import { entryOf } from "../flow/entry.ts";
 import { planFetch } from "../flow/fetch-plan.ts";
 import { judgeInMemory, lookInSharedTier } from "../flow/looking-up.ts";
@@ -78,12 +78,11 @@ function droppedOf(url: string, { route }: ResolvedUrl): string[] {
 
 /** Takes the corridor's decisions, up to the point where it would act. */
 async function judgeRequest(context: RequestContext): Promise<JudgedRequest> {
-  const { facts, ports, resolved } = context;
+  const { facts, ports } = context;
   const entry = entryOf(context);
   const remembered = selectInMemory(context);
   const hasOtherVariants = () => markerInMemory(context) !== undefined;
-  const { pass } = resolved.route;
-  const judged = { entry, facts, passes: pass, memory: remembered?.head, hit: null, unusable: [], fetch: null };
+  const judged = { entry, facts, memory: remembered?.head, hit: null, unusable: [], fetch: null };
   const verdict = entry.kind === "look-up" && remembered && judgeInMemory(context, remembered, ports.clock.now());
   if (entry.kind !== "look-up" || verdict) {
     const found = await selectInSharedTier(context);
@@ -110,13 +109,13 @@ function plannedFetch(context: RequestContext, miss: Miss): PlannedFetch {
   const { selected } = plan.miss;
   const sendsConditions = plan.kind === "fetch" || plan.kind === "fetch-unstored";
   const isShared = plan.kind === "fetch" || plan.kind === "head-by-get";
-  const keys = isShared ? collapsingKeys(context) : null;
-  const isHitForMiss = keys !== null && collapsed.isHitForMiss(keys.own);
+  const key = isShared ? fetchKeyOf(context) : null;
+  const isHitForMiss = key !== null && collapsed.isHitForMiss(key);
   return {
     plan,
     validates: sendsConditions && conditionsOf(context, plan.miss) !== null,
     staleIfError: plan.kind !== "forward" && selected !== null && mayStandIn(context, selected.head),
-    follows: !isHitForMiss && keys?.leader !== undefined,
+    follows: !isHitForMiss && key !== null && fetchUnderWay(context, key) !== undefined,
     isHitForMiss,
     unkeyedField: unkeyedField(facts.fields, selectingNames(context), resolved.route),
   };

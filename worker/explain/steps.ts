@@ -1,7 +1,7 @@
 import type { Explanation } from "../../wire/explanation.ts";
 import type { Entry } from "../flow/entry.ts";
 import type { FetchPlan } from "../flow/fetch-plan.ts";
-import { type UnusableVerdict, type UsableVerdict, xCacheOf } from "../flow/miss.ts";
+import { type UnusableVerdict, type UsableVerdict, wordsOf, xCacheOf } from "../flow/miss.ts";
 import { mayStoreAnswer } from "../rules/identity/identity.ts";
 import type { RequestFacts } from "../rules/request/request-facts.ts";
 import type { StoredHead } from "../rules/storing/stored-response.ts";
@@ -12,8 +12,6 @@ type Step = Explanation["steps"][number];
 export interface JudgedRequest {
   readonly entry: Entry;
   readonly facts: Pick<RequestFacts, "identity" | "isPartial">;
-  /** Whether its route passes everything. */
-  readonly passes: boolean;
   readonly memory: StoredHead | undefined;
   readonly sharedTier: StoredHead | undefined;
   /** Whether variants of the page are stored that the request does not select. */
@@ -53,7 +51,7 @@ export function outcomeOf({ entry, hit, fetch }: JudgedRequest): Explanation["ou
     case "refresh":
       return { xCache: null, detail: "refresh" };
     case "bypass":
-      return { xCache: "BYPASS", detail: entry.miss.detail ?? null };
+      return { xCache: "BYPASS", detail: wordsOf(entry.miss).detail ?? null };
     case "look-up":
       break;
   }
@@ -63,15 +61,16 @@ export function outcomeOf({ entry, hit, fetch }: JudgedRequest): Explanation["ou
   }
   const { kind, miss } = fetch!.plan;
   if (kind === "only-if-cached") return { xCache: null, detail: kind };
-  return { xCache: miss.xCache, detail: miss.detail ?? null };
+  const { xCache, detail } = wordsOf(miss);
+  return { xCache, detail: detail ?? null };
 }
 
 /** What would happen now to a judged request: a step for each decision, in order. */
 export function stepsOf(judged: JudgedRequest): Step[] {
-  const { entry, facts, passes, hit, unusable, fetch } = judged;
+  const { entry, facts, hit, unusable, fetch } = judged;
   if (entry.kind === "bypass") {
-    const { reason, detail } = entry.miss;
-    return [step("bypass", detail ?? (reason === "method" ? reason : passes ? "pass" : "condition"))];
+    const { miss } = entry;
+    return [step("bypass", wordsOf(miss).detail ?? (miss.kind === "passed-on" ? miss.because : null))];
   }
   if (entry.kind !== "look-up") return [step(entry.kind)];
   const steps: Step[] = [];

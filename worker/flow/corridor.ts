@@ -12,7 +12,7 @@ import { bypassOf, type Entry, entryOf } from "./entry.ts";
 import { planFetch } from "./fetch-plan.ts";
 import { isInMemory, readFound } from "./found-response.ts";
 import { choose, type FurtherLook, judgeInMemory, lookInSharedTier } from "./looking-up.ts";
-import { BODY_GONE, type Miss, missOf, REFRESH, type UsableVerdict, xCacheOf } from "./miss.ts";
+import { BODY_GONE, type Miss, missBy, missOf, type UsableVerdict, xCacheOf } from "./miss.ts";
 import { cancelBody } from "./origin/cancel-body.ts";
 import { forward } from "./origin/forward.ts";
 import { headByGet } from "./origin/head-by-get.ts";
@@ -193,11 +193,11 @@ async function refresh(context: RequestContext): Promise<Answer> {
     return answerOurselves(context, status, "refresh-refused", words);
   }
   if (!ports.purges.isUsable(ports.clock.now(), null)) await ports.purges.renew(background, null);
-  return fetchAndStore(context, REFRESH, null);
+  return fetchAndStore(context, missBy({ kind: "refresh" }), null);
 }
 
 /** Sends a request that is not looked up to the origin unchanged, and stores nothing. */
 async function bypass(context: RequestContext, miss: Miss): Promise<Answer> {
-  if (miss.detail?.startsWith("bypass-")) context.ports.reporter.report({ kind: "asked-past-the-cache" });
+  if (miss.kind === "past-the-cache") context.ports.reporter.report({ kind: "asked-past-the-cache" });
   return forward(context, miss);
 }

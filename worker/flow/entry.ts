@@ -1,5 +1,4 @@
-import { notStoredDetail } from "../rules/storing/not-stored.ts";
-import type { Miss } from "./miss.ts";
+import { type Miss, type MissReason, missBy } from "./miss.ts";
 import type { RequestContext } from "./request-context.ts";
 import { placeOf } from "./second-look/second-looks.ts";
 
@@ -30,11 +29,8 @@ export function entryOf(context: RequestContext): Entry {
 
 /** The entry of a request that is not looked up, whatever its mode. */
 export function bypassOf(context: RequestContext): Entry {
-  const { facts } = context;
-  if (facts.maxForwards.kind === "answer") return LAST_HOP;
-  const reason = facts.method === "GET" || facts.method === "HEAD" ? "bypass" : "method";
-  const detail = reason === "method" ? undefined : bypassDetail(context);
-  return { kind: "bypass", miss: { xCache: "BYPASS", reason, detail, selected: null, toValidate: null } };
+  if (context.facts.maxForwards.kind === "answer") return LAST_HOP;
+  return { kind: "bypass", miss: missBy(reasonToPassOn(context)) };
 }
 
 /** A second look has found that a field of the request chooses the page: it is passed on. */
@@ -44,13 +40,14 @@ function marked(context: RequestContext): Entry | undefined {
   const has = (name: string) => facts.field(name) !== null;
   const field = secondLooks.markedField(placeOf(resolved), has, arrivedAt);
   if (field === undefined || facts.directives.onlyIfCached) return undefined;
-  const detail = notStoredDetail({ because: "unkeyed-field", field });
-  return { kind: "bypass", miss: { xCache: "BYPASS", reason: "bypass", detail, selected: null, toValidate: null } };
+  return { kind: "bypass", miss: missBy({ kind: "marked", field }) };
 }
 
-/** What of the owner's rules keeps a request from being looked up; `undefined` for none. */
-function bypassDetail({ facts, resolved }: RequestContext): string | undefined {
-  if (facts.bypassedBy !== null) return `bypass-${facts.bypassedBy}`;
-  if (resolved.bypassesByQuery) return "bypass-query";
-  return resolved.mayStore ? undefined : "route-condition";
+function reasonToPassOn({ facts, resolved }: RequestContext): MissReason {
+  const { method, bypassedBy } = facts;
+  if (method !== "GET" && method !== "HEAD") return { kind: "passed-on", because: "method" };
+  if (bypassedBy !== null) return { kind: "past-the-cache", because: bypassedBy };
+  if (resolved.bypassesByQuery) return { kind: "past-the-cache", because: "query" };
+  if (!resolved.mayStore) return { kind: "passed-on", because: "route-condition" };
+  return { kind: "passed-on", because: resolved.route.pass ? "pass" : "condition" };
 }

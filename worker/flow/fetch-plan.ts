@@ -23,14 +23,14 @@ export function planFetch(context: RequestContext, miss: Miss): FetchPlan {
   const { facts } = context;
   const { forbidsStoring, onlyIfCached } = facts.directives;
   if (onlyIfCached) return plan("only-if-cached", miss);
-  const needsSession = miss.detail === "session" || losesSession(context);
+  const needsSession = (miss.kind === "refused" && miss.because === "session") || losesSession(context);
   if (facts.authorized || needsSession) {
     if (needsSession || !facts.isForWholePage || forbidsStoring) return { kind: "forward", miss, isPastTheCache: true };
     // It validates nothing and nobody joins it: until its head is there, its answer may be for one visitor.
     return { kind: "fetch-for-one", miss: { ...miss, selected: null, toValidate: null }, isPastTheCache: true };
   }
   if (facts.method === "HEAD") return plan(mayFetchByGet(context, miss) ? "head-by-get" : "head", miss);
-  if (facts.isPartial && !mayFetchWhole(context, miss)) return plan("forward", { ...miss, reason: "partial" });
+  if (facts.isPartial && !mayFetchWhole(context, miss)) return plan("forward", { ...miss, isForPart: true });
   return plan(forbidsStoring ? "fetch-unstored" : "fetch", miss);
 }
 

@@ -1,19 +1,51 @@
 import type { ForwardReason, XCache } from "../rules/forwarding/cache-status.ts";
 import type { Verdict } from "../rules/freshness/judge.ts";
+import { notStoredDetail } from "../rules/storing/not-stored.ts";
 import { type StoredResponse, validatorsOf } from "../rules/storing/stored-response.ts";
 import { validationFields } from "../rules/validation/conditional-request.ts";
 import type { RequestContext } from "./request-context.ts";
 import { hasVariants } from "./selection.ts";
 
-/** Why no stored response may answer, and what the stored responses can still be used for. */
-export interface Miss {
-  readonly xCache: XCache;
-  readonly reason: ForwardReason;
-  readonly detail: string | undefined;
+/** Why a request goes to the origin, and what the stored responses can still be used for. */
+export type Miss = MissReason & {
   /** The stored response that may answer if the origin fails; `null` for none. */
   readonly selected: StoredResponse | null;
   /** The stored response that the origin may confirm; `null` for none. RFC 9111 §4.3.1. */
   readonly toValidate: StoredResponse | null;
+  /** True if the origin is asked for the part alone that the request wants. */
+  readonly isForPart?: true;
+};
+
+/**
+ * - `absent`: the request selects no stored response, or the body of the one that it selects is gone.
+ * - `purged`: the stored response was purged, and nothing of it is used.
+ * - `stale`: a stored response has to be validated.
+ * - `doubted`: the same, although the response is not known to be stale.
+ * - `refused`: a stored response is not for this visitor.
+ * - `past-the-cache`: the owner sends requests with such a cookie, field or parameter past the cache.
+ * - `marked`: a second look has found that this field of the request chooses the page.
+ * - `passed-on`: the request is not looked up for another reason.
+ * - `refresh`: the response is fetched whatever is stored, because of `Tidemark-Refresh`.
+ */
+export type MissReason =
+  | { readonly kind: "absent"; readonly because: "nothing" | "other-variants" | "body-gone" }
+  | { readonly kind: "stale"; readonly because: Exclude<ToValidate["because"], Doubt> }
+  | { readonly kind: "doubted"; readonly because: Doubt }
+  | { readonly kind: "refused"; readonly because: "authorization" | "session" }
+  | { readonly kind: "past-the-cache"; readonly because: "cookie" | "field" | "query" }
+  | { readonly kind: "marked"; readonly field: string }
+  | { readonly kind: "passed-on"; readonly because: "method" | "pass" | "condition" | "route-condition" }
+  | { readonly kind: "purged" | "refresh" };
+
+type ToValidate = Extract<Verdict, { kind: "validate" }>;
+/** The reasons to validate a response that is not known to be stale. */
+type Doubt = "request-directive" | "purge-state-unknown" | "unverifiable";
+
+/** A miss in the words of `X-Cache`, of `Cache-Status` and of explanations. */
+export interface MissWords {
+  readonly xCache: XCache;
+  readonly reason: ForwardReason;
+  readonly detail?: string | undefined;
 }
 
 export type UsableVerdict = Extract<Verdict, { kind: "fresh" | "stale-usable" }>;
@@ -25,36 +57,57 @@ export interface UnusableResponse {
   readonly verdict: UnusableVerdict;
 }
 
-const MISS: Miss = { xCache: "MISS", reason: "uri-miss", detail: undefined, selected: null, toValidate: null };
-const VARY_MISS: Miss = { ...MISS, reason: "vary-miss" };
+/** A miss for which nothing that is stored is of use. */
+export function missBy(reason: MissReason): Miss {
+  return { ...reason, selected: null, toValidate: null };
+}
 
 /** The body was stored apart and is gone. */
-export const BODY_GONE: Miss = { ...MISS, detail: "body-gone" };
+export const BODY_GONE = missBy({ kind: "absent", because: "body-gone" });
 
-/** The response is fetched whatever is stored, because of `Tidemark-Refresh`. */
-export const REFRESH: Miss = { ...MISS, xCache: "BYPASS", reason: "request", detail: "refresh" };
+/** The words that people read about a miss. No decision reads them. */
+export function wordsOf(miss: Miss): MissWords {
+  const words = wordsOfReason(miss);
+  return miss.isForPart ? { ...words, reason: "partial" } : words;
+}
+
+function wordsOfReason(miss: MissReason): MissWords {
+  switch (miss.kind) {
+    case "absent": {
+      const reason = miss.because === "other-variants" ? "vary-miss" : "uri-miss";
+      return { xCache: "MISS", reason, detail: miss.because === "body-gone" ? miss.because : undefined };
+    }
+    case "purged":
+      return { xCache: "MISS", reason: "stale", detail: miss.kind };
+    case "stale":
+      return { xCache: "EXPIRED", reason: "stale", detail: miss.because === "stale" ? undefined : miss.because };
+    case "doubted":
+    case "refused":
+      return { xCache: "MISS", reason: "request", detail: miss.because };
+    case "past-the-cache":
+      return { xCache: "BYPASS", reason: "bypass", detail: `bypass-${miss.because}` };
+    case "marked":
+      return { xCache: "BYPASS", reason: "bypass", detail: notStoredDetail({ ...miss, because: "unkeyed-field" }) };
+    case "passed-on": {
+      const reason = miss.because === "method" ? "method" : "bypass";
+      return { xCache: "BYPASS", reason, detail: miss.because === "route-condition" ? miss.because : undefined };
+    }
+    case "refresh":
+      return { xCache: "BYPASS", reason: "request", detail: miss.kind };
+  }
+}
 
 /** Summarises unusable responses as one miss. A response with a hard purge is not offered for validation (R10). */
 export function missOf(context: RequestContext, unusable: readonly UnusableResponse[]): Miss {
   const [first] = unusable;
-  if (!first) return hasVariants(context) ? VARY_MISS : MISS;
+  if (!first) return missBy({ kind: "absent", because: hasVariants(context) ? "other-variants" : "nothing" });
   const [latest] = unusable
     .filter(({ verdict }) => verdict.kind === "validate")
     .sort((a, b) => b.stored.head.fetchedAt - a.stored.head.fetchedAt);
-  if (latest) {
-    const { stored, verdict } = latest;
-    const { because } = verdict;
-    const isStale = !DOUBTS.has(because);
-    return {
-      xCache: isStale ? "EXPIRED" : "MISS",
-      reason: isStale ? "stale" : "request",
-      detail: because === "stale" ? undefined : because,
-      selected: stored,
-      toValidate: stored,
-    };
-  }
-  if (first.verdict.because === "purged") return { ...MISS, reason: "stale", detail: "purged" };
-  return { ...MISS, reason: "request", detail: first.verdict.because };
+  const { stored, verdict } = latest ?? first;
+  if (verdict.kind === "validate") return { ...reasonToValidate(verdict), selected: stored, toValidate: stored };
+  const { because } = verdict;
+  return missBy(because === "purged" ? { kind: because } : { kind: "refused", because });
 }
 
 /** The fields that ask the origin to confirm what is stored; `null` if there is nothing that it could confirm. RFC 9111 §4.3.1. */
@@ -63,12 +116,16 @@ export function conditionsOf({ ports }: RequestContext, { toValidate }: Miss): R
   return validationFields(validatorsOf(toValidate.head), ports.clock.now());
 }
 
-/** The reasons to validate a response that is not known to be stale. */
-const DOUBTS: ReadonlySet<UnusableResponse["verdict"]["because"]> = new Set([
-  "request-directive",
-  "purge-state-unknown",
-  "unverifiable",
-]);
+function reasonToValidate({ because }: ToValidate): MissReason {
+  switch (because) {
+    case "request-directive":
+    case "purge-state-unknown":
+    case "unverifiable":
+      return { kind: "doubted", because };
+    default:
+      return { kind: "stale", because };
+  }
+}
 
 /** The `X-Cache` of an answer from the store. */
 export function xCacheOf(verdict: UsableVerdict): XCache {

@@ -1,12 +1,13 @@
 import type { ClientRequest } from "../ports/answer.ts";
 import type { BackgroundWork } from "../ports/background-work.ts";
 import type { Ports } from "../ports/ports.ts";
+import type { FoundResponse } from "../ports/store.ts";
 import { isWithin } from "../rules/forwarding/trusted-proxies.ts";
 import type { RefusedUrl, ResolvedUrl } from "../rules/key/cache-key.ts";
 import type { ReceiptToken } from "../rules/request/receipt-token.ts";
 import { RequestFacts } from "../rules/request/request-facts.ts";
 import type { Site } from "../site/site.ts";
-import type { CollapsedFetches } from "./collapsing/collapsed-fetches.ts";
+import type { CollapsedFetches, FetchesOfNeighbours, SharedFetch } from "./collapsing/collapsed-fetches.ts";
 import type { CodingChoices } from "./origin/coding-choices.ts";
 import type { HeadOnlyPages } from "./origin/head-only-pages.ts";
 import type { IdleFields } from "./second-look/idle-fields.ts";
@@ -19,6 +20,8 @@ export interface Isolate {
   readonly site: Site;
   readonly ports: Ports;
   readonly collapsed: CollapsedFetches;
+  /** Absent where the platform does not tell of other isolates' fetches, as on Workers. */
+  readonly neighbours: Neighbours | undefined;
   readonly fills: FillBudget;
   readonly largeFills: LargeFills;
   readonly headOnly: HeadOnlyPages;
@@ -26,6 +29,16 @@ export interface Isolate {
   readonly secondLooks: SecondLooks;
   readonly idleFields: IdleFields;
   readonly resolve: (url: string) => ResolvedUrl | RefusedUrl;
+}
+
+/** The other isolates with the same shared tier, where this one can know of their fetches. */
+export interface Neighbours extends FetchesOfNeighbours {
+  /** Brings what another isolate has stored into memory, so that those who look again need not read it one by one. */
+  bring(context: RequestContext, fetch: SharedFetch): Promise<unknown>;
+  /** Does the same, and returns whether it may answer. */
+  haveStored(context: RequestContext, token: ReceiptToken | null): Promise<boolean>;
+  /** Takes into memory what another isolate has stored in place of a stale response. Returns whether it is fresh. */
+  takeOver(context: RequestContext, stale: FoundResponse): Promise<boolean>;
 }
 
 /** A request as it arrives, with the runtime's information about it. */
@@ -76,7 +89,8 @@ export interface RequestContext
 export function openContext(incoming: IncomingRequest, isolate: Isolate, resolved: ResolvedUrl): RequestContext {
   const { request, background, clientAddress, child } = incoming;
   const { method, headers } = request;
-  const { site, ports, collapsed, fills, largeFills, headOnly, codings, secondLooks, idleFields, resolve } = isolate;
+  const { site, ports, collapsed, neighbours, fills, largeFills, headOnly, codings, secondLooks, idleFields, resolve } =
+    isolate;
   const { route, mayStore } = resolved;
   const facts = new RequestFacts(method, headers, route, {
     passes: route.pass || !mayStore,
@@ -88,6 +102,7 @@ export function openContext(incoming: IncomingRequest, isolate: Isolate, resolve
     site,
     ports,
     collapsed,
+    neighbours,
     fills,
     largeFills,
     headOnly,

@@ -188,13 +188,13 @@ export class Counters implements Reporter {
     ) as CountTree;
     const { requests = 0, bytes = {}, times = {} } = sumOfRoutes(routes);
     const counts = {
-      ...(this.counts() as unknown as CountTree),
+      ...(this.counts() as CountTree),
       requests: (requests as number) + sum(this.#answeredByEdge.values()),
       fromCache: requestsOf(this.#answers).fromCache,
       bytes: { fromCache: 0, fromOrigin: 0, ...(bytes as CountTree), unmeasuredBodies: this.#unmeasuredBodies },
       times,
       purgedKeysRead: this.#purgedKeysRead,
-      ...(this.#reuse && { reuse: this.#reuse.counts as unknown as CountTree }),
+      ...(this.#reuse && { reuse: this.#reuse.counts }),
     };
     return { counts, routes };
   }

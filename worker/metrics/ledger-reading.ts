@@ -2,7 +2,7 @@ import type { CountTree } from "./count-tree.ts";
 import type { TopLists } from "./counters.ts";
 
 /** The isolates behind the counts, and which share of their time the ledger has heard of. */
-export interface LedgerIsolates {
+export type LedgerIsolates = {
   /** Those that have reported. */
   readonly reported: number;
   /** Those of them that have fallen silent without a last report. */
@@ -15,7 +15,7 @@ export interface LedgerIsolates {
   readonly heardMs: number;
   readonly unheardMs: number;
   readonly heardShare: number;
-}
+};
 
 /** The ledger of a time, as `SqlLedger.read` gives it. */
 export interface LedgerReading {

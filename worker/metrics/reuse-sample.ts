@@ -10,7 +10,7 @@ const MAX_KEY_CHARACTERS = 512;
 const ALL_HASHES = 2 ** 32;
 
 /** The counts of an isolate's uses of its memory, in the form in which the site's ledger adds them up. */
-export interface ReuseCounts {
+export type ReuseCounts = {
   /** Look-ups of stored pages, wherever they were found, and pages that were stored. */
   readonly uses: number;
   /** Those of them that memory held. */
@@ -18,11 +18,11 @@ export interface ReuseCounts {
   /** By the number of uses since the page was used before: how many, and the bytes of their pages. Estimated. */
   readonly after: Histogram;
   readonly bytesAfter: Histogram;
-}
+};
 
-interface Histogram {
+type Histogram = {
   readonly buckets: Readonly<Record<number, number>>;
-}
+};
 
 /** The first use of a page is in the last bucket. No distance is that long. */
 const NEVER_BEFORE = 63;

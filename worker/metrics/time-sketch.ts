@@ -16,10 +16,10 @@ const LOG_GROWTH = Math.log(GROWTH);
 const LAST_BUCKET = Math.ceil(Math.log(LONGEST_MS / SHORTEST_MS) / LOG_GROWTH);
 
 /** The counts of the buckets that are not empty, by the number of the bucket, and the sum of all times in milliseconds. */
-export interface SketchedTimes {
+export type SketchedTimes = {
   readonly sum: number;
   readonly buckets: { readonly [bucket: string]: number };
-}
+};
 
 /** Counts times in a fixed amount of memory. */
 export class TimeSketch {

@@ -1,3 +1,4 @@
+import type { FetchKey } from "../rules/key/fetch-key.ts";
 import type { StoredResponse } from "../rules/storing/stored-response.ts";
 
 /**
@@ -45,11 +46,11 @@ export interface BeingStored {
 /** The fetches of other isolates with the same shared tier. Nothing here throws or rejects. */
 export interface FetchesElsewhere {
   /**
-   * Takes the turn to fetch for this key of a page. If another isolate has it, resolves when that fetch has ended, or is
+   * Takes the turn to fetch for this key. If another isolate has it, resolves when that fetch has ended, or is
    * not worth waiting for any longer. `undefined` if it cannot be known, or is not worth it: the fetch is this isolate's
    * alone.
    */
-  take(key: string, page: string): FetchTurn | Promise<EndedElsewhere> | undefined;
+  take(key: FetchKey): FetchTurn | Promise<EndedElsewhere> | undefined;
   /** Makes this isolate wait for no fetch of this page that has begun elsewhere, as long as one may take (R15). */
   avoid(page: string): void;
 }

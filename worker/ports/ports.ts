@@ -1,7 +1,6 @@
 import type { Tokens } from "./access.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Clock, Timer } from "./clock.ts";
-import type { FetchesElsewhere } from "./fetches-elsewhere.ts";
 import type { Origin } from "./origin.ts";
 import type { Invalidations, PurgeState } from "./purge-state.ts";
 import type { Reporter } from "./reporter.ts";
@@ -22,6 +21,4 @@ export interface Ports {
   readonly tokens: Tokens;
   /** Absent where the edge sends bodies as the origin did: the platform may code them itself. */
   readonly compression?: Compression;
-  /** Absent where this isolate cannot know of other isolates' fetches. */
-  readonly fetchesElsewhere?: FetchesElsewhere;
 }

@@ -186,8 +186,8 @@ export const mutants: Mutants = {
   "docs/design.md#promise-6": {
     "an evicted body is not given as the reason": {
       in: "BODY_GONE",
-      replace: 'detail: "body-gone"',
-      by: "detail: undefined",
+      replace: 'because: "body-gone"',
+      by: 'because: "nothing"',
       foundBy: "bodies/evicted-is-miss",
     },
     "a page whose body has been evicted is an error": {

@@ -29,7 +29,7 @@ export const mutants: Mutants = {
     },
     "requests that go past the cache by the owner's word are not counted": {
       in: "corridor:bypass",
-      replace: 'miss.detail?.startsWith("bypass-")',
+      replace: 'miss.kind === "past-the-cache"',
       by: "false",
       foundBy: "bypass/by-name",
     },
@@ -103,7 +103,7 @@ export const mutants: Mutants = {
     },
     "a visitor with a session joins the fetches of others instead of going past the cache": {
       in: "planFetch",
-      replace: 'miss.detail === "session" ||',
+      replace: '(miss.kind === "refused" && miss.because === "session") ||',
       by: "",
       foundBy: "bypass/session-and-ttl",
     },

@@ -46,8 +46,9 @@ export const mutants: Mutants = {
   },
   "docs/design.md#identity": {
     "requests wait for the fetch of one with a session": {
-      in: "collapsing-key:keyOf",
-      wrap: "(_, key) => key",
+      in: "fetchKeyText",
+      replace: 'audience === "anonymous"',
+      by: "true",
       foundBy: "collapsing/cookie-follows-anonymous",
     },
     "a request with a cookie does not wait for an anonymous one": {

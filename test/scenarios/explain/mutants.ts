@@ -94,7 +94,7 @@ export const mutants: Mutants = {
     },
     "an explanation does not say by what a request goes past the cache": {
       in: "stepsOf",
-      replace: 'detail ?? (reason === "method" ? reason : passes ? "pass" : "condition")',
+      replace: 'wordsOf(miss).detail ?? (miss.kind === "passed-on" ? miss.because : null)',
       by: '"pass"',
       foundBy: "explain/past-the-cache",
     },

@@ -10,9 +10,9 @@ export const mutants: Mutants = {
       foundBy: "freshness/fresh-to-last-millisecond",
     },
     "a page that has become stale is reported as one that was never stored": {
-      in: "missOf",
-      replace: 'xCache: isStale ? "EXPIRED" : "MISS"',
-      by: 'xCache: "MISS"',
+      in: "wordsOfReason",
+      replace: '"EXPIRED"',
+      by: '"MISS"',
       foundBy: "freshness/fresh-to-last-millisecond",
     },
   },

@@ -265,8 +265,8 @@ return { found, choice: choose({ ...context, ports: { ...ports, clock: then } },
   R10: {
     "the origin is asked to confirm a purged page": {
       in: "missOf",
-      replace: '.filter(({ verdict }) => verdict.kind === "validate")',
-      by: "",
+      replace: 'if (verdict.kind === "validate")',
+      by: 'if (verdict.kind === "validate" || verdict.because === "purged")',
       foundBy: "validation/purged-is-fetched-in-full",
     },
   },

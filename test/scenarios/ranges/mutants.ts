@@ -332,8 +332,8 @@ export const mutants: Mutants = {
   "docs/design.md#collapsing": {
     "no request waits for a page that is fetched whole for a part": {
       in: "collapse",
-      replace: "fetchAndStore(context, miss, begun)",
-      by: "fetchAndStore(context, miss, context.facts.isPartial ? null : begun)",
+      replace: "fetchAndStore(context, miss, begun.fetch)",
+      by: "fetchAndStore(context, miss, context.facts.isPartial ? null : begun.fetch)",
       foundBy: "ranges/whole-page-and-followers",
     },
   },

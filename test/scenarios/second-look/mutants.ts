@@ -162,15 +162,15 @@ export const mutants: Mutants = {
       foundBy: "second-look/after-a-confirmation",
     },
     "nobody waits for a second look": {
-      in: "fetchForAll",
-      replace: "collapsed.begin(key)",
-      by: 'collapsed.begin("")',
+      in: "look",
+      replace: "beginFetch(plain)",
+      by: 'beginFetch({ ...plain, resolved: { ...resolved, cacheKey: "" } })',
       foundBy: "second-look/plain-requests-wait",
     },
     "a second look is taken although a plain answer could not be stored just now": {
       in: "look",
-      replace: "key && collapsed.isHitForMiss(key.own)",
-      by: "false",
+      replace: "beginFetch(plain)",
+      by: "beginFetch(plain, { mayGoAlone: false })",
       foundBy: "second-look/none-where-nothing-could-be-stored",
     },
     "that a second look could not be stored is forgotten": {

@@ -11,7 +11,8 @@ export const mutants: Mutants = {
     },
     "each stale answer causes a refresh of its own": {
       in: "refreshInBackground",
-      drop: "if (leader) return;",
+      replace: "beginFetch(context, { mayGoAlone: false })",
+      by: "context.collapsed.begin({ page: context.resolved.cacheKey, variant: [], audience: facts.identity }, true)",
       foundBy: "stale-while-revalidate/refreshed-once",
     },
     "a background refresh is counted as an answer": {
@@ -57,9 +58,9 @@ export const mutants: Mutants = {
       foundBy: "stale-while-revalidate/refresh-is-conditional",
     },
     "requests without cookies wait for a refresh that was begun for one with cookies": {
-      in: "refreshInBackground",
-      replace: "collapsed.begin(own)",
-      by: 'collapsed.begin(own.replace(" cookies", ""))',
+      in: "beginFetch",
+      replace: "collapsed.begin(key, joins)",
+      by: 'collapsed.begin(mayGoAlone ? key : { ...key, audience: "anonymous" }, joins)',
       foundBy: "stale-while-revalidate/no-wait-for-cookie-refresh",
     },
     "stale-while-revalidate lasts a millisecond too long": {

@@ -207,7 +207,7 @@ export const mutants: Mutants = {
     "a HEAD of a page that was purged stores nothing": {
       in: "mayFetchByGet",
       replace: "if (selected !== null ||",
-      by: 'if (arguments[1].detail === "purged" || selected !== null ||',
+      by: 'if (arguments[1].kind === "purged" || selected !== null ||',
       foundBy: "storing/head-of-a-purged-page",
     },
   },

@@ -83,8 +83,8 @@ export const mutants: Mutants = {
     },
     "a purged page is offered to the origin for confirmation": {
       in: "missOf",
-      replace: 'reason: "stale", detail: "purged" }',
-      by: 'reason: "stale", detail: "purged", toValidate: first.stored }',
+      replace: 'return missBy(because === "purged" ? { kind: because }',
+      by: 'if (because === "purged") return { kind: because, selected: null, toValidate: stored }; return missBy(false ? { kind: "purged" }',
       foundBy: "validation/purged-is-not-validated",
     },
   },
@@ -220,8 +220,8 @@ export const mutants: Mutants = {
   "RFC 9111 §4": {
     "each request has a stale page validated for itself": {
       in: "collapse",
-      replace: "fetchAndStore(context, miss, begun)",
-      by: "fetchAndStore(context, miss, miss.toValidate !== null ? null : begun)",
+      replace: "fetchAndStore(context, miss, begun.fetch)",
+      by: "fetchAndStore(context, miss, miss.toValidate !== null ? null : begun.fetch)",
       foundBy: "validation/one-validation-for-many",
     },
     "a follower takes a page that has become stale on the way": {

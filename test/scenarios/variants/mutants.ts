@@ -11,8 +11,8 @@ export const mutants: Mutants = {
     },
     "a missing variant is reported as a missing page": {
       in: "missOf",
-      replace: "hasVariants(context) ? VARY_MISS : MISS",
-      by: "MISS",
+      replace: 'hasVariants(context) ? "other-variants" : "nothing"',
+      by: '"nothing"',
       foundBy: "variants/one-entry-per-value",
     },
     "an absent field counts as an empty one": {
@@ -242,13 +242,13 @@ if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) 
   "RFC 9110 §13.1.3": {
     "the origin is asked to confirm a variant that the request does not select": {
       in: "missOf",
-      replace: "return hasVariants(context) ? VARY_MISS : MISS;",
+      replace: 'return missBy({ kind: "absent", because: hasVariants(context) ? "other-variants" : "nothing" });',
       by: `{
   const { store } = context.ports;
   const marker = store.recall(context.resolved.cacheKey) as { variants?: { key: string }[] } | undefined;
   const other = marker?.variants?.[0] && store.recall(marker.variants[0].key);
   return {
-    ...(hasVariants(context) ? VARY_MISS : MISS),
+    ...missBy({ kind: "absent", because: hasVariants(context) ? "other-variants" : "nothing" }),
     toValidate: (other as StoredResponse | undefined) ?? null,
   };
 }`,
@@ -311,8 +311,9 @@ if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) 
   },
   "docs/design.md#collapsing": {
     "a request for one variant waits for the fetch of another": {
-      in: "variantToBe",
-      wrap: "(context) => context.resolved.cacheKey",
+      in: "fetchKeyOf",
+      replace: "variantOf(selectingNames(context), facts.originView)",
+      by: "[]",
       foundBy: "variants/collapsing-by-variant",
     },
   },

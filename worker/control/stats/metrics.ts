@@ -71,7 +71,7 @@ export function metricsText(totals: LedgerReading, isOpen: boolean): string {
   const times = pops.flatMap(([pop, counts]) => histogramSamples(treeAt(counts, "times"), pop));
   write("time_to_head_seconds", "histogram", "times", times);
   for (const [name, path] of GAUGES) {
-    write(name, "gauge", path, [[{}, numberAt(totals as unknown as CountTree, path)]]);
+    write(name, "gauge", path, [[{}, numberAt({ isolates: totals.isolates }, path)]]);
   }
   return [...lines, ...(isOpen ? ["# EOF"] : []), ""].join("\n");
 }
@@ -82,7 +82,7 @@ function samplesAt(counts: CountTree, path: string, labels: Record<string, strin
 }
 
 function histogramSamples(times: CountTree, pop: string): Sample[] {
-  return Object.entries(times as unknown as Record<string, SketchedTimes>).flatMap(([tier, sketch]): Sample[] => {
+  return Object.entries(times as Record<string, SketchedTimes>).flatMap(([tier, sketch]): Sample[] => {
     const labels = { pop, tier };
     const count = countUpTo(sketch);
     return [

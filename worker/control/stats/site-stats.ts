@@ -70,7 +70,7 @@ function siteStats(reading: LedgerReading, pop: string | null, nothing: () => Co
     ...(pop === null && Object.keys(routes).length > 0 && { waits: waitsOf(sumOfRoutes(routes)) }),
     routes: mapped(routes as Record<string, CountTree>, (tree) => withTimes(wholeRoute(tree))),
     pops: mapped(pops, whole),
-  } as unknown as SiteStats;
+  } as SiteStats;
 }
 
 /** Without the counts that have another place in the stats, or none. */
@@ -83,7 +83,7 @@ const NO_REUSE: ReuseCounts = { uses: 0, held: 0, after: { buckets: {} }, bytesA
 /** Isolates have one size of memory, but for those of a new deployment beside the old one. */
 function memoryStats({ counts, isolates }: LedgerReading): Pick<SiteStats, "memory"> {
   // Names under which nothing was counted are left out.
-  const { uses, held, after, bytesAfter } = { ...NO_REUSE, ...(counts.reuse as unknown as Partial<ReuseCounts>) };
+  const { uses, held, after, bytesAfter } = { ...NO_REUSE, ...(counts.reuse as Partial<ReuseCounts>) };
   if (uses === 0 || isolates.alive === 0) return {};
   const maxBytes = Math.round(isolates.memoryMaxBytes / isolates.alive);
   return { memory: { uses, held, maxBytes, curve: memoryCurve({ uses, after, bytesAfter }, maxBytes) } };
@@ -91,7 +91,7 @@ function memoryStats({ counts, isolates }: LedgerReading): Pick<SiteStats, "memo
 
 /** The tree with the quantiles of each sketch in its place. */
 function withTimes(tree: CountTree): object {
-  if ("buckets" in tree) return timeStats(tree as unknown as SketchedTimes);
+  if ("buckets" in tree) return timeStats(tree as SketchedTimes);
   return mapped(tree, (value) => (typeof value === "object" ? withTimes(value) : value));
 }
 
@@ -129,17 +129,17 @@ function waitsOf(sum: CountTree): TimeStats {
     memory = NO_TIMES,
     shared = NO_TIMES,
     origin = NO_TIMES,
-  } = treeAt(sum, "times") as unknown as Record<string, SketchedTimes>;
+  } = treeAt(sum, "times") as Record<string, SketchedTimes>;
   const rest = countUpTo(shared) + countUpTo(origin);
   const fromMemory = Math.max(0, numberAt(sum, "requests") - rest);
   const measured = countUpTo(memory);
   const weight = measured === 0 ? 0 : fromMemory / measured;
   const buckets = weight === 0 ? { 0: fromMemory } : mapped(memory.buckets, (count) => Math.round(count * weight));
   const all = [{ sum: memory.sum * weight, buckets }, shared, origin].reduce<CountTree>(
-    (total, each) => addCounts(total, each as unknown as CountTree),
+    (total, each) => addCounts(total, each as CountTree),
     emptyTree(),
   );
-  return timeStats(all as unknown as SketchedTimes);
+  return timeStats(all as SketchedTimes);
 }
 
 const NO_TIMES: SketchedTimes = { sum: 0, buckets: {} };

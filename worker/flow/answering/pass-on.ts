@@ -5,7 +5,7 @@ import type { Outcome } from "../../rules/forwarding/cache-status.ts";
 import { toClientFields } from "../../rules/forwarding/client-response-fields.ts";
 import type { PublicAddress } from "../../rules/forwarding/location.ts";
 import { type NotStored, notStoredDetail } from "../../rules/storing/not-stored.ts";
-import type { Miss } from "../miss.ts";
+import { type Miss, wordsOf } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
 import { answerWith, markOutcome, withSource } from "./answers.ts";
 import { reportPassedOn } from "./report-answered.ts";
@@ -37,9 +37,10 @@ export function passOn(
   const fields = clientFields(context, response.fields);
   const because = notStored && notStoredDetail(notStored);
   const outcome = forwardedOutcome(miss, { status: response.status, stored: false, collapsed: false, because });
-  markOutcome(fields, miss.xCache, outcome);
+  const { xCache } = wordsOf(miss);
+  markOutcome(fields, xCache, outcome);
   if (notStored !== undefined) reportNotStored(context, notStored);
-  reportPassedOn(context, miss.xCache);
+  reportPassedOn(context, xCache);
   const answer = answerWith(response.body, response.status, fields, response.statusText);
   return withSource(context.child, answer, { passedOn: response });
 }
@@ -59,10 +60,11 @@ export function reportNotStored({ ports, resolved }: RequestContext, { because, 
 
 /** The outcome of a fetch for `Cache-Status`. */
 export function forwardedOutcome(
-  { reason, detail }: Miss,
+  miss: Miss,
   done: { status?: number | undefined; stored: boolean; collapsed: boolean; because?: string | undefined },
 ): Outcome {
   const { status, stored, collapsed, because } = done;
+  const { reason, detail } = wordsOf(miss);
   const why = because ?? detail;
   return { kind: "forwarded", reason, status, stored, collapsed, detail: why };
 }

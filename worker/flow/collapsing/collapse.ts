@@ -1,18 +1,12 @@
 import type { Answer } from "../../ports/answer.ts";
-import type { FoundResponse } from "../../ports/store.ts";
 import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
-import { isInMemory } from "../found-response.ts";
-import { judgeNow, mayAnswer } from "../judging.ts";
 import type { Miss } from "../miss.ts";
-import { cancelBody } from "../origin/cancel-body.ts";
-import type { RequestContext } from "../request-context.ts";
-import { selectInSharedTier } from "../selection.ts";
+import type { Neighbours, RequestContext } from "../request-context.ts";
 import { fetchAndStore } from "../storing/fetch-and-store.ts";
+import { beginFetch } from "./begin-fetch.ts";
 import type { LeadingFetch, SharedFetch } from "./collapsed-fetches.ts";
-import { collapsingKeys } from "./collapsing-key.ts";
 import { follow, mayFollow, waitFor } from "./followers.ts";
-import { MAY_KNOW_ELSEWHERE } from "./known-elsewhere.ts";
 
 /** A request that misses, before it has waited for a fetch or after it has waited in vain. */
 export interface Attempt {
@@ -34,27 +28,26 @@ export interface Attempt {
  */
 export function collapse(attempt: Attempt): Answer | Promise<Answer> {
   const { context, miss } = attempt;
-  const { ports, collapsed } = context;
-  const joins = MAY_KNOW_ELSEWHERE && !attempt.hasWaitedEnough && !context.hasLookedAgain;
-  const { own, leader } = collapsingKeys(context);
-  if (collapsed.isHitForMiss(own)) return fetchAndStore(context, miss, null);
-  if (leader && !(MAY_KNOW_ELSEWHERE && leader.isElsewhere && !joins)) return followOrTryAgain(attempt, leader);
-  const begun = collapsed.begin(own, joins);
-  if (MAY_KNOW_ELSEWHERE) {
-    if (!begun) return collapse(attempt);
-    if (attempt.hasFailed && ports.fetchesElsewhere) return leadUnlessStored(attempt, begun);
+  const begun = beginFetch(context, { joins: !attempt.hasWaitedEnough && !context.hasLookedAgain });
+  switch (begun.kind) {
+    case "alone":
+      return fetchAndStore(context, miss, null);
+    case "follow":
+      return followOrTryAgain(attempt, begun.fetch);
+    case "lead":
+      if (attempt.hasFailed && context.neighbours) return leadUnlessStored(attempt, begun.fetch, context.neighbours);
+      return fetchAndStore(context, miss, begun.fetch);
   }
-  return fetchAndStore(context, miss, begun);
 }
 
 /** Another isolate may have stored a usable response since the look of this request: it may have learnt late of a failure. */
-async function leadUnlessStored(attempt: Attempt, begun: LeadingFetch): Promise<Answer> {
-  const { context, miss, token, lookAgain } = attempt;
-  const { clock } = context.ports;
-  const found = await bringIntoMemory(context);
-  if (!found || !mayAnswer(judgeNow(context, found.head, token, clock.now())))
-    return fetchAndStore(context, miss, begun);
-  begun.tell({ kind: "look-again" });
+async function leadUnlessStored(
+  { context, miss, token, lookAgain }: Attempt,
+  fetch: LeadingFetch,
+  neighbours: Neighbours,
+): Promise<Answer> {
+  if (!(await neighbours.haveStored(context, token))) return fetchAndStore(context, miss, fetch);
+  fetch.tell({ kind: "look-again" });
   return lookAgain();
 }
 
@@ -68,13 +61,9 @@ async function followOrTryAgain(attempt: Attempt, leader: SharedFetch): Promise<
       collapsed.abandon(leader);
       return collapse({ ...attempt, hasWaitedEnough: true });
     case "look-again":
-      if (MAY_KNOW_ELSEWHERE) {
-        leader.brought ??= bringIntoMemory(context);
-        await leader.brought;
-      }
+      await context.neighbours?.bring(context, leader);
       return lookAgain();
     case "not-shareable":
-      if (MAY_KNOW_ELSEWHERE && leader.isElsewhere) collapsed.rememberHitForMiss(leader.key);
       return fetchAlone();
     case "failed": {
       const stale = outcome.byOrigin ? await staleAnswer(context, miss, null) : null;
@@ -90,12 +79,4 @@ async function followOrTryAgain(attempt: Attempt, leader: SharedFetch): Promise<
       // refused can share it.
       return collapse(attempt);
   }
-}
-
-/** Brings the response into memory, so that those who look again need not read it one by one. */
-async function bringIntoMemory(context: RequestContext): Promise<FoundResponse | undefined> {
-  const found = await selectInSharedTier(context);
-  if (found && isInMemory(found)) context.ports.store.remember(found);
-  else context.background.run(cancelBody(found?.body ?? null));
-  return found;
 }

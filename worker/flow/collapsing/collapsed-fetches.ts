@@ -1,14 +1,9 @@
 import type { Clock } from "../../ports/clock.ts";
-import type {
-  BeingStored,
-  EndedElsewhere,
-  FetchesElsewhere,
-  SharedFetchOutcome,
-} from "../../ports/fetches-elsewhere.ts";
+import type { BeingStored, FetchTurn, SharedFetchOutcome } from "../../ports/fetches-elsewhere.ts";
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
 import { ExpiringKeys } from "../../rules/key/expiring-keys.ts";
+import { type FetchKey, fetchKeyText } from "../../rules/key/fetch-key.ts";
 import { mayBeOfOneRequest, type NotStoredBecause } from "../../rules/storing/not-stored.ts";
-import { MAY_KNOW_ELSEWHERE } from "./known-elsewhere.ts";
 
 /**
  * The outcome for followers of an answer that is not stored: either the next answer may be better, or none can be
@@ -21,7 +16,9 @@ export function outcomeOfNotStored(because: NotStoredBecause, status: number): S
 
 /** One origin fetch that others may wait for. */
 export interface SharedFetch {
-  readonly key: string;
+  readonly key: FetchKey;
+  /** The key as a text. */
+  readonly text: string;
   /**
    * Its place in the order of arrivals: a request that arrived before the fetch began may take its answer without a
    * check (R5).
@@ -40,15 +37,25 @@ export interface LeadingFetch extends SharedFetch {
   readonly tell: (news: SharedFetchOutcome | BeingStored) => void;
 }
 
+/** How a request that needs the origin goes about it. */
+export type Begun =
+  | { readonly kind: "alone" }
+  | { readonly kind: "lead"; readonly fetch: LeadingFetch }
+  /** `isNew`: another isolate makes the fetch, and this request is the first one here that learns of it. */
+  | { readonly kind: "follow"; readonly fetch: SharedFetch; readonly isNew: boolean };
+
+/** The fetches of other isolates with the same shared tier. */
+export interface FetchesOfNeighbours {
+  /** The turn to fetch, or the fetch of another isolate; `undefined` if the others have nothing to do with it. */
+  take(key: FetchKey, collapsed: CollapsedFetches): FetchTurn | SharedFetch | undefined;
+  /** From now on no request joins a fetch of this page that has begun elsewhere. */
+  avoid(page: string): void;
+}
+
 /** How long requests for a key whose answer could not be stored do not wait for each other. */
 const HIT_FOR_MISS_MS = 5_000;
 /** The most keys to remember as hit-for-miss. */
 const MAX_HIT_FOR_MISS = 2_000;
-
-/** The cache key without what follows it in the key of a variant, and in that of a kind of visitors. */
-function pageOf(key: string): string {
-  return key.split(" ", 1)[0]!;
-}
 
 /**
  * Collapsed forwarding of one isolate: at most one shared fetch per key, and the hit-for-miss keys, for which waiting
@@ -56,14 +63,14 @@ function pageOf(key: string): string {
  */
 export class CollapsedFetches {
   readonly #clock: Clock;
-  readonly #elsewhere: FetchesElsewhere | undefined;
+  readonly #neighbours: FetchesOfNeighbours | undefined;
   readonly #leaders = new Map<string, SharedFetch>();
   readonly #hitForMiss = new ExpiringKeys(MAX_HIT_FOR_MISS, HIT_FOR_MISS_MS);
   #arrivals = 0;
 
-  constructor(clock: Clock, elsewhere?: FetchesElsewhere) {
+  constructor(clock: Clock, neighbours?: FetchesOfNeighbours) {
     this.#clock = clock;
-    this.#elsewhere = elsewhere;
+    this.#neighbours = neighbours;
   }
 
   /** A number for an arriving request or a beginning fetch. Each is higher than all before it. */
@@ -71,45 +78,34 @@ export class CollapsedFetches {
     return ++this.#arrivals;
   }
 
-  find(key: string): SharedFetch | undefined {
-    return this.#leaders.get(key);
+  find(key: FetchKey): SharedFetch | undefined {
+    return this.#leaders.get(fetchKeyText(key));
   }
 
-  /**
-   * Begins a shared fetch. `null` if another isolate makes it: then `find` has that one, until it ends. `joins`: whether
-   * this request may wait for other isolates. Default: it may.
-   */
-  begin(key: string, joins = true): LeadingFetch | null {
-    const turn = MAY_KNOW_ELSEWHERE && joins ? this.#elsewhere?.take(key, pageOf(key)) : undefined;
-    if (turn instanceof Promise) {
-      if (MAY_KNOW_ELSEWHERE) this.#leaders.set(key, this.#elsewhereUntil(key, turn));
-      return null;
+  /** Begins a shared fetch, unless another isolate makes it and the request `joins` the fetches of others. */
+  begin(key: FetchKey, joins: boolean): Begun {
+    const turn = joins ? this.#neighbours?.take(key, this) : undefined;
+    if (turn && "outcome" in turn) {
+      this.#leaders.set(turn.text, turn);
+      return { kind: "follow", fetch: turn, isNew: true };
     }
     // Made here and not for the first who waits: on Workers a promise ends with the request that has made it.
     const { promise: outcome, resolve } = Promise.withResolvers<SharedFetchOutcome>();
-    const leader: LeadingFetch = {
+    const fetch: LeadingFetch = {
       key,
+      text: fetchKeyText(key),
       order: this.nextOrder(),
       outcome,
       tell: (news) => {
         turn?.tell(news);
         if (news.kind === "being-stored") return;
-        this.abandon(leader);
+        this.abandon(fetch);
         if (news.kind === "not-shareable") this.rememberHitForMiss(key);
         resolve(news);
       },
     };
-    this.#leaders.set(key, leader);
-    return leader;
-  }
-
-  #elsewhereUntil(key: string, ended: Promise<EndedElsewhere>): SharedFetch {
-    const outcome = ended.then((news) => {
-      this.abandon(leader);
-      return news;
-    });
-    const leader: SharedFetch = { key, order: 0, outcome, isElsewhere: true };
-    return leader;
+    this.#leaders.set(fetch.text, fetch);
+    return { kind: "lead", fetch };
   }
 
   /**
@@ -117,21 +113,21 @@ export class CollapsedFetches {
    * page has been invalidated.
    */
   abandonPage(page: string): void {
-    for (const key of this.#leaders.keys()) if (pageOf(key) === page) this.#leaders.delete(key);
-    if (MAY_KNOW_ELSEWHERE) this.#elsewhere?.avoid(page);
+    for (const fetch of this.#leaders.values()) if (fetch.key.page === page) this.abandon(fetch);
+    this.#neighbours?.avoid(page);
   }
 
   /** From now on no request joins this fetch, because the leader's request may be dead. The fetch may still end. */
   abandon(fetch: SharedFetch): void {
-    if (this.#leaders.get(fetch.key) === fetch) this.#leaders.delete(fetch.key);
+    if (this.#leaders.get(fetch.text) === fetch) this.#leaders.delete(fetch.text);
   }
 
   /** The answer itself cannot be shared, so later requests for this key do not wait for each other (R19). */
-  rememberHitForMiss(key: string): void {
-    this.#hitForMiss.remember(key, this.#clock.now());
+  rememberHitForMiss(key: FetchKey): void {
+    this.#hitForMiss.remember(fetchKeyText(key), this.#clock.now());
   }
 
-  isHitForMiss(key: string): boolean {
-    return this.#hitForMiss.has(key, this.#clock.now());
+  isHitForMiss(key: FetchKey): boolean {
+    return this.#hitForMiss.has(fetchKeyText(key), this.#clock.now());
   }
 }

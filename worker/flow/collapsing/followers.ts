@@ -11,7 +11,7 @@ import { answerMetadata } from "../answering/answer-metadata.ts";
 import { forwardedOutcome } from "../answering/pass-on.ts";
 import { reportFromStore } from "../answering/report-answered.ts";
 import { mayAnswer } from "../judging.ts";
-import type { Miss } from "../miss.ts";
+import { type Miss, wordsOf } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
 import { selects } from "../selection.ts";
 import type { SharedFetch } from "./collapsed-fetches.ts";
@@ -70,9 +70,10 @@ export async function follow(context: RequestContext, stored: StoredResponse, mi
   if (!selects(context, stored)) return null;
   if (!mayBeAnsweredInSession(stored.head, context.facts)) return null;
   const outcome = forwardedOutcome(miss, { status: stored.head.status, stored: false, collapsed: true });
-  const answer = await answerFromStore(context, stored, answerMetadata(context, stored, miss.xCache, outcome));
+  const { xCache } = wordsOf(miss);
+  const answer = await answerFromStore(context, stored, answerMetadata(context, stored, xCache, outcome));
   if (!answer) return null;
   reporter.report({ kind: "collapsed" });
-  reportFromStore(context, "origin", miss.xCache, answer, stored);
+  reportFromStore(context, "origin", xCache, answer, stored);
   return answer;
 }

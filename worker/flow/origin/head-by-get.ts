@@ -1,7 +1,7 @@
 import type { Answer } from "../../ports/answer.ts";
 import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
+import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
 import { collapse } from "../collapsing/collapse.ts";
-import { collapsingKeys } from "../collapsing/collapsing-key.ts";
 import type { Miss } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
 import { cancelBody } from "./cancel-body.ts";
@@ -14,8 +14,8 @@ export function mayFetchByGet(context: RequestContext, { selected, toValidate }:
   const { facts, resolved, headOnly, collapsed, ports } = context;
   if (!resolved.route.storesOnHead || facts.directives.forbidsStoring) return false;
   if (selected !== null || toValidate !== null) return false;
-  const { own } = collapsingKeys(context);
-  return !headOnly.has(own, ports.clock.now()) && !collapsed.isHitForMiss(own);
+  const key = fetchKeyOf(context);
+  return !headOnly.has(key, ports.clock.now()) && !collapsed.isHitForMiss(key);
 }
 
 /** Fetches the page as a GET would, and answers with its head. */

@@ -1,4 +1,5 @@
 import { ExpiringKeys, MAX_KEY_CHARACTERS } from "../../rules/key/expiring-keys.ts";
+import { type FetchKey, fetchKeyText } from "../../rules/key/fetch-key.ts";
 
 /** How long a page whose body is not stored is asked for by HEAD. */
 const HEAD_ONLY_MS = 3_600_000;
@@ -10,13 +11,14 @@ export class HeadOnlyPages {
   readonly #keys = new ExpiringKeys(MAX_PAGES, HEAD_ONLY_MS);
 
   /** `now` is epoch milliseconds. */
-  remember(key: string, now: number): void {
-    this.#keys.remember(key, now);
+  remember(key: FetchKey, now: number): void {
+    this.#keys.remember(fetchKeyText(key), now);
   }
 
   /** Whether only HEAD is sent for this page. That holds for keys that are too long to be remembered, too. */
-  has(key: string, now: number): boolean {
-    return key.length > MAX_KEY_CHARACTERS || this.#keys.has(key, now);
+  has(key: FetchKey, now: number): boolean {
+    const text = fetchKeyText(key);
+    return text.length > MAX_KEY_CHARACTERS || this.#keys.has(text, now);
   }
 
   get size(): number {

@@ -10,8 +10,8 @@ import { bodyDigest } from "../../rules/storing/body-digest.ts";
 import type { NotStored } from "../../rules/storing/not-stored.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import { selectingFields } from "../../rules/variants/vary.ts";
-import { outcomeOfNotStored } from "../collapsing/collapsed-fetches.ts";
-import { collapsingKeys } from "../collapsing/collapsing-key.ts";
+import { beginFetch } from "../collapsing/begin-fetch.ts";
+import { type LeadingFetch, outcomeOfNotStored } from "../collapsing/collapsed-fetches.ts";
 import { askOrigin, type ReceivedAnswer } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -74,17 +74,17 @@ function plainOf(context: RequestContext, fields: Fields, { because }: NotStored
 }
 
 async function look(context: RequestContext, { fields, leftOut }: PlainRequest, odd: AnswerDigest): Promise<void> {
-  const { secondLooks, idleFields, collapsed, resolved, ports } = context;
+  const { secondLooks, idleFields, resolved, ports } = context;
   const place = placeOf(resolved);
   const plain: RequestContext = {
     ...context,
     facts: context.facts.withFields(fields),
     ports: { ...ports, reporter: withoutAnswerEvents(ports.reporter) },
   };
-  const key = context.facts.authorized ? null : collapsingKeys(plain);
-  if (key?.leader) return; // a plain visitor asks already
-  if (key && collapsed.isHitForMiss(key.own)) return; // one has asked, and nothing could be stored
-  const first = key === null ? await fetchForNobody(plain, odd.status) : await fetchForAll(plain, key.own, odd.status);
+  const begun = context.facts.authorized ? null : beginFetch(plain);
+  // A plain visitor asks already, or one has asked and nothing could be stored.
+  if (begun && begun.kind !== "lead") return;
+  const first = begun ? await fetchForAll(plain, begun.fetch, odd.status) : await fetchForNobody(plain, odd.status);
   if (first.kind === "none") return;
   if (first.kind === "other-status") return idleFields.learn(place, leftOut, "unlike");
   const compared = compareAnswers(odd, first.digest);
@@ -100,12 +100,12 @@ async function look(context: RequestContext, { fields, leftOut }: PlainRequest, 
 }
 
 /** Fetches and stores the plain answer. Other requests may wait for it, as for any other fetch. */
-async function fetchForAll(context: RequestContext, key: string, status: number): Promise<PlainAnswer> {
-  const { collapsed, background } = context;
-  const shared = collapsed.begin(key);
-  if (!shared) return NONE; // a plain visitor asks already, in another isolate
-  background.run(shared.outcome);
-  const { tell } = shared;
+async function fetchForAll(
+  context: RequestContext,
+  { outcome, tell }: LeadingFetch,
+  status: number,
+): Promise<PlainAnswer> {
+  context.background.run(outcome);
   try {
     const answer = await fetchPlainly(context, status, tell);
     if (answer.kind === "storable") await storeUnlessPurged(context, answer.stored, tell);

@@ -1,8 +1,7 @@
 import type { FoundResponse } from "../../ports/store.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
+import { beginFetch } from "../collapsing/begin-fetch.ts";
 import type { LeadingFetch } from "../collapsing/collapsed-fetches.ts";
-import { collapsingKeys } from "../collapsing/collapsing-key.ts";
-import { MAY_KNOW_ELSEWHERE } from "../collapsing/known-elsewhere.ts";
 import { isInMemory, readFound } from "../found-response.ts";
 import { judgeNow } from "../judging.ts";
 import type { Miss } from "../miss.ts";
@@ -10,7 +9,6 @@ import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
 import { selectInSharedTier } from "../selection.ts";
 import { fetchAndStore } from "./fetch-and-store.ts";
-import { takeFromElsewhere } from "./take-from-elsewhere.ts";
 import { withoutAnswerEvents } from "./without-answer-events.ts";
 
 /**
@@ -19,23 +17,18 @@ import { withoutAnswerEvents } from "./without-answer-events.ts";
  * will. Where another isolate refreshes the page, or has done so, its response is taken from the shared tier.
  */
 export function refreshInBackground(context: RequestContext, stored: FoundResponse): void {
-  const { facts, background, collapsed } = context;
+  const { facts, background, neighbours } = context;
   if (facts.directives.forbidsStoring) return;
-  const { own, leader } = collapsingKeys(context);
-  if (leader) return;
-  const begun = collapsed.begin(own);
-  if (!MAY_KNOW_ELSEWHERE || begun) background.run(refresh(context, stored, begun));
-  else {
-    const elsewhere = collapsed.find(own)!;
-    background.run(elsewhere.outcome.then(() => takeFromElsewhere(context, stored)));
+  const begun = beginFetch(context, { mayGoAlone: false });
+  if (begun.kind === "lead") background.run(refresh(context, stored, begun.fetch));
+  else if (begun.kind === "follow" && begun.isNew) {
+    background.run(begun.fetch.outcome.then(() => neighbours?.takeOver(context, stored)));
   }
 }
 
-async function refresh(context: RequestContext, stored: FoundResponse, begun: LeadingFetch | null): Promise<void> {
-  const { facts, ports } = context;
-  if (MAY_KNOW_ELSEWHERE && ports.fetchesElsewhere && (await takeFromElsewhere(context, stored))) {
-    return begun?.tell({ kind: "look-again" });
-  }
+async function refresh(context: RequestContext, stored: FoundResponse, fetch: LeadingFetch): Promise<void> {
+  const { facts, ports, neighbours } = context;
+  if (neighbours && (await neighbours.takeOver(context, stored))) return fetch.tell({ kind: "look-again" });
   const unseen: RequestContext = {
     ...context,
     facts: facts.forWholePage(),
@@ -45,8 +38,8 @@ async function refresh(context: RequestContext, stored: FoundResponse, begun: Le
   const found = isInMemory(stored) ? stored : await readAgain(context);
   // A purge may have come meanwhile (R10).
   const toValidate = found && judgeNow(context, found.head, null, ports.clock.now()).kind !== "none" ? found : null;
-  const miss: Miss = { xCache: "EXPIRED", reason: "stale", detail: undefined, selected: null, toValidate };
-  const answer = await fetchAndStore(unseen, miss, begun);
+  const miss: Miss = { kind: "stale", because: "stale", selected: null, toValidate };
+  const answer = await fetchAndStore(unseen, miss, fetch);
   await cancelBody(answer.body);
 }
 

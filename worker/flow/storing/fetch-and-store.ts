@@ -7,11 +7,10 @@ import { answerWith, markOutcome, notModifiedFields, setBrowserLifetime, withSou
 import { forwardedOutcome, passOn, reportNotStored } from "../answering/pass-on.ts";
 import { reportFetched, reportFromStore } from "../answering/report-answered.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
+import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
 import { type LeadingFetch, outcomeOfNotStored } from "../collapsing/collapsed-fetches.ts";
-import { collapsingKeys } from "../collapsing/collapsing-key.ts";
 import { isReusable } from "../collapsing/followers.ts";
-import { MAY_KNOW_ELSEWHERE } from "../collapsing/known-elsewhere.ts";
-import { conditionsOf, type Miss } from "../miss.ts";
+import { conditionsOf, type Miss, wordsOf } from "../miss.ts";
 import { askOrigin, type FetchedResponse, hasFailed, type ReceivedAnswer } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import { forward } from "../origin/forward.ts";
@@ -25,7 +24,6 @@ import { forgetOutdated, forgetWithdrawn, freshen } from "./freshening.ts";
 import { copyLargeBody } from "./large-body.ts";
 import { decideStorage, type HeadToStore, type StorageDecision, withBody } from "./storage-decision.ts";
 import { storeUnlessPurged, type TellFollowers, tellNobody } from "./store-unless-purged.ts";
-import { MAY_COME_WHOLE } from "./whole-bodies.ts";
 
 /** A complete answer of the origin to a miss. */
 interface Fetched {
@@ -174,9 +172,13 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
     if (read.kind === "whole") {
       const stored = withBody(decision.head, read.bytes);
       const outcome = forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false });
-      const part = await answerFromStore(context, stored, answerMetadata(context, stored, miss.xCache, outcome));
+      const part = await answerFromStore(
+        context,
+        stored,
+        answerMetadata(context, stored, wordsOf(miss).xCache, outcome),
+      );
       if (part) {
-        reportFetched(context, miss.xCache);
+        reportFetched(context, wordsOf(miss).xCache);
         return part;
       }
     }
@@ -186,12 +188,12 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
     const isOutdated = decision.kind === "store" || isAboutPage(decision.because, response.status);
     if (miss.toValidate && isOutdated) forgetOutdated(context, miss.toValidate);
   }
-  return forward(context, { ...miss, reason: "partial" });
+  return forward(context, { ...miss, isForPart: true });
 }
 
 /** Remembers, for a HEAD, that a GET in its place has stored nothing. */
 function rememberHeadOnly(context: RequestContext): void {
-  if (context.answersHead) context.headOnly.remember(collapsingKeys(context).own, context.ports.clock.now());
+  if (context.answersHead) context.headOnly.remember(fetchKeyOf(context), context.ports.clock.now());
 }
 
 /**
@@ -203,15 +205,11 @@ function storeWhileStreaming(
   decision: StorageDecision & { kind: "store" },
 ): Answer {
   const { response, tellFollowers } = fetched;
-  const { lengthBytes } = response;
+  const { body, lengthBytes } = response;
   const { ports, background } = context;
-  if (MAY_COME_WHOLE && response.body !== null && lengthBytes) {
-    const bytes = ports.bodies.takeWhole?.(response.body, lengthBytes);
-    if (bytes) return storeWhole(context, fetched, decision, bytes);
-  }
-  if (MAY_KNOW_ELSEWHERE) {
-    tellFollowers({ kind: "being-stored", lengthBytes, isReusable: () => isReusable(context, decision.head) });
-  }
+  const bytes = body && lengthBytes ? ports.bodies.takeWhole?.(body, lengthBytes) : undefined;
+  if (bytes) return storeWhole(context, fetched, decision, bytes);
+  tellFollowers({ kind: "being-stored", lengthBytes, isReusable: () => isReusable(context, decision.head) });
   const fill = startFillOf(context, response);
   background.run(fill.read.then((read) => storeIfWhole(context, fetched, decision.head, read)));
   background.run(fill.delivered);
@@ -240,8 +238,12 @@ function answerWhileStoring(
   const { background, ports, resolved, child } = context;
   ports.compression?.mark(context, head, fields);
   setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));
-  markOutcome(fields, miss.xCache, forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false }));
-  reportFetched(context, miss.xCache);
+  markOutcome(
+    fields,
+    wordsOf(miss).xCache,
+    forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false }),
+  );
+  reportFetched(context, wordsOf(miss).xCache);
   const source = { head, isOfEarlierFetch: isOfEarlierFetch(response) };
   if (response.status === 200 && isHeldByClient(context, head)) {
     background.run(cancelBody(body)); // the body is read for the store alone

@@ -67,17 +67,17 @@ export class AuditTrail {
 
   list(before: number | null, limit: number, now: number): PurgeRecordPage {
     const max = Math.min(Math.max(1, Math.trunc(limit) || 1), MAX_LISTED);
-    const rows = this.#sql.exec(
+    const rows = this.#sql.exec<AuditRow>(
       "SELECT * FROM audit WHERE seq < ? ORDER BY seq DESC LIMIT ?",
       before ?? Number.MAX_SAFE_INTEGER,
       max + 1,
-    ) as unknown as AuditRow[];
+    );
     const purges = rows.slice(0, max).map((row) => recordOf(row, now));
     return { purges, next: rows.length > max ? purges.at(-1)!.seq : null };
   }
 
   find(seq: number, now: number): PurgeRecord | null {
-    const [row] = this.#sql.exec("SELECT * FROM audit WHERE seq = ?", seq) as unknown as AuditRow[];
+    const [row] = this.#sql.exec<AuditRow>("SELECT * FROM audit WHERE seq = ?", seq);
     return row ? recordOf(row, now) : null;
   }
 

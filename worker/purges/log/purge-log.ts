@@ -238,7 +238,8 @@ function wait(ms: number): Wait {
 /** In this runtime an exception alone does not roll back; only `transactionSync` does. */
 function sqlOf(storage: DurableObjectStorage): Sql {
   return {
-    exec: (statement, ...bindings) => storage.sql.exec(statement, ...bindings).toArray(),
+    exec: <Row extends object>(statement: string, ...bindings: (string | number | null)[]) =>
+      storage.sql.exec(statement, ...bindings).toArray() as Row[],
     transaction: (work) => storage.transactionSync(work),
   };
 }

@@ -57,12 +57,12 @@ export class PurgedKeys {
   /** The keys with numbers above `from` and up to `to`, the newest first. */
   newest(from: number, to: number, limit: number): PurgedKey[] {
     if (from >= to) return [];
-    return this.#sql.exec(
+    return this.#sql.exec<PurgedKey>(
       "SELECT a, b, seq FROM purged_keys WHERE seq > ? AND seq <= ? ORDER BY seq DESC LIMIT ?",
       from,
       to,
       limit,
-    ) as unknown as PurgedKey[];
+    );
   }
 
   /** The lowest number up to which the log holds at least `count` keys. */

@@ -163,7 +163,7 @@ export class SqlLedger {
   /** Isolates that are forgotten have left their share in the counts. */
   #isolates(from: number, now: number, pop: string | null, counts: CountTree): LedgerIsolates {
     const { heardMs = 0, ...forgotten } = treeAt(counts, "heard") as Record<string, number>;
-    const [row] = this.#sql.exec(
+    const [row] = this.#sql.exec<Omit<LedgerIsolates, "heardMs" | "heardShare">>(
       `SELECT count(*) + ? AS reported, total(NOT ended AND NOT live) + ? AS silent, total(live) AS alive,
         total(live * bytes) AS memoryBytes, total(live * max_bytes) AS memoryMaxBytes,
         total(iif(ended, 0, max(0, min(?, ? - heard_at)))) + ? AS unheardMs
@@ -171,9 +171,9 @@ export class SqlLedger {
         WHERE heard_at >= ? AND pop = ifnull(?, pop)`,
       ...[forgotten.all ?? 0, forgotten.lost ?? 0, REPORT_EVERY_MS, now, (forgotten.lost ?? 0) * REPORT_EVERY_MS],
       ...[now - ALIVE_MS, from, pop],
-    ) as unknown as [Omit<LedgerIsolates, "heardMs" | "heardShare">];
-    const share = heardMs / (heardMs + row.unheardMs);
-    return { ...row, heardMs, heardShare: Number.isNaN(share) ? 1 : share };
+    );
+    const share = heardMs / (heardMs + row!.unheardMs);
+    return { ...row!, heardMs, heardShare: Number.isNaN(share) ? 1 : share };
   }
 
   #prune(now: number): void {
@@ -208,8 +208,9 @@ function countsOverTime(counts: CountTree): CountTree {
 }
 
 function mergeTop(some: TopLists | null, more: TopLists): TopLists {
-  const kinds = Object.keys(more) as (keyof TopLists)[];
-  return Object.fromEntries(
-    kinds.map((kind) => [kind, mergeTopUrls(some?.[kind] ?? [], more[kind])]),
-  ) as unknown as TopLists;
+  const merged: { -readonly [kind in keyof TopLists]: TopLists[kind] } = { ...more };
+  for (const kind of Object.keys(more) as (keyof TopLists)[]) {
+    merged[kind] = mergeTopUrls(some?.[kind] ?? [], more[kind]);
+  }
+  return merged;
 }

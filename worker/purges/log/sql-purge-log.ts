@@ -256,8 +256,8 @@ export class SqlPurgeLog {
   runDue(): void {
     this.#sql.transaction(() => {
       const now = this.#now();
-      const due = this.#sql.exec("SELECT * FROM repeats WHERE due_at <= ? ORDER BY due_at, id", now);
-      for (const { id, repeat_of: repeatOf, hashes, purge, skew_ms: skewMs } of due as unknown as Repeat[]) {
+      const due = this.#sql.exec<Repeat>("SELECT * FROM repeats WHERE due_at <= ? ORDER BY due_at, id", now);
+      for (const { id, repeat_of: repeatOf, hashes, purge, skew_ms: skewMs } of due) {
         const audited = { ...(JSON.parse(purge) as AuditedPurge), id: null, repeatOf };
         this.#add(audited, hashes, now, this.#leases.longestLivingMs(now) + skewMs);
         this.#sql.exec("DELETE FROM repeats WHERE id = ?", id);
@@ -358,7 +358,7 @@ export class SqlPurgeLog {
   }
 
   #state(): State {
-    return this.#sql.exec("SELECT * FROM state")[0] as unknown as State;
+    return this.#sql.exec<State>("SELECT * FROM state")[0]!;
   }
 }
 

@@ -4,14 +4,10 @@ import { BLOCK_BYTES, finalMix, murmurHash3 } from "../../rules/hashing/murmur-h
 /** The number of 32-bit words in a hash. */
 export const HASH_WORDS = 2;
 
-/** The buffer's size. Keys that fit into it are hashed without allocating. */
-const BUFFER_BYTES = 4096;
 /** The most bytes that one UTF-16 code unit takes in UTF-8. */
 const MAX_UNIT_BYTES = 3;
 
 const encoder = new TextEncoder();
-const shortKeys = keyBuffer(BUFFER_BYTES);
-const hash = new Uint32Array(4);
 
 /**
  * The hashes of purge keys: the first 64 bits of the MurmurHash3_x86_128 of their UTF-8, with seed 0. Anybody who finds
@@ -21,9 +17,10 @@ const hash = new Uint32Array(4);
  */
 export function hashKeys(keys: readonly string[]): Uint32Array {
   const hashes = new Uint32Array(keys.length * HASH_WORDS);
+  const hash = new Uint32Array(4);
+  const longest = keys.reduce((most, { length }) => Math.max(most, length), 0);
+  const { bytes, words } = keyBuffer(longest * MAX_UNIT_BYTES + BLOCK_BYTES);
   for (const [index, key] of keys.entries()) {
-    const neededBytes = key.length * MAX_UNIT_BYTES + BLOCK_BYTES;
-    const { bytes, words } = neededBytes <= BUFFER_BYTES ? shortKeys : keyBuffer(neededBytes);
     murmurHash3(words, writePadded(key, bytes), 0, hash);
     hashes[index * HASH_WORDS] = hash[0]!;
     hashes[index * HASH_WORDS + 1] = hash[1]!;

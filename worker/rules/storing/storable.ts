@@ -12,6 +12,7 @@ import {
 } from "../freshness/freshness-lifetime.ts";
 import { isHeuristicallyCacheable } from "../freshness/heuristic-freshness.ts";
 import { type Identity, mayStoreAnswer } from "../identity/identity.ts";
+import { isEntityTag } from "../validation/entity-tag.ts";
 import { varyFields } from "../variants/vary.ts";
 import { isFramed } from "./framing.ts";
 import type { NotStoredBecause } from "./not-stored.ts";
@@ -133,11 +134,8 @@ function isUseless(
 
 /** Whether the response can be validated. RFC 9110 §8.8. */
 function hasValidator({ field, receivedAt }: StorableResponse): boolean {
-  return ENTITY_TAG.test(field("etag") ?? "") || parseHttpDate(field("last-modified"), receivedAt) !== undefined;
+  return isEntityTag(field("etag") ?? "") || parseHttpDate(field("last-modified"), receivedAt) !== undefined;
 }
-
-/** RFC 9110 §8.8.3. */
-const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
 
 /** Fields that are for one visitor, or must not be reused without validation. They are not stored. */
 function withheldFields({ private: ofOne, noCache }: CacheControl): readonly string[] {

@@ -1,0 +1,35 @@
+import { mayJoinFetchesOf } from "../../rules/identity/identity.ts";
+import type { FetchKey } from "../../rules/key/fetch-key.ts";
+import { variantOf } from "../../rules/variants/vary.ts";
+import type { RequestContext } from "../request-context.ts";
+import { selectingNames } from "../selection.ts";
+import type { Begun, SharedFetch } from "./collapsed-fetches.ts";
+
+/** The key under which others may join the fetch of this request. */
+export function fetchKeyOf(context: RequestContext): FetchKey {
+  const { resolved, facts } = context;
+  const variant = variantOf(selectingNames(context), facts.originView);
+  return { page: resolved.cacheKey, variant, audience: facts.identity };
+}
+
+/** The fetch under way that the request may wait for: one whose answer the store would also give to it. */
+export function fetchUnderWay({ collapsed }: RequestContext, key: FetchKey): SharedFetch | undefined {
+  for (const audience of mayJoinFetchesOf(key.audience)) {
+    const fetch = collapsed.find({ ...key, audience });
+    if (fetch) return fetch;
+  }
+  return undefined;
+}
+
+/**
+ * Begins a fetch for a request without credentials: it leads, follows, or goes alone where waiting is pointless. `joins`:
+ * whether it may wait for other isolates. `mayGoAlone`: false if there may be only one fetch at a time in any case.
+ */
+export function beginFetch(context: RequestContext, { joins = true, mayGoAlone = true } = {}): Begun {
+  const { collapsed } = context;
+  const key = fetchKeyOf(context);
+  if (mayGoAlone && collapsed.isHitForMiss(key)) return { kind: "alone" };
+  const underWay = fetchUnderWay(context, key);
+  if (underWay && (joins || !underWay.isElsewhere)) return { kind: "follow", fetch: underWay, isNew: false };
+  return collapsed.begin(key, joins);
+}

@@ -1,0 +1,69 @@
+import type { EndedElsewhere, FetchesElsewhere, FetchTurn } from "../../ports/fetches-elsewhere.ts";
+import type { FoundResponse } from "../../ports/store.ts";
+import { type FetchKey, fetchKeyText } from "../../rules/key/fetch-key.ts";
+import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
+import { isInMemory, readFound } from "../found-response.ts";
+import { judgeNow, mayAnswer } from "../judging.ts";
+import { cancelBody } from "../origin/cancel-body.ts";
+import type { Neighbours, RequestContext } from "../request-context.ts";
+import { selectInSharedTier } from "../selection.ts";
+import type { CollapsedFetches, SharedFetch } from "./collapsed-fetches.ts";
+
+/** The other isolates of a platform that tells of their fetches. */
+export class KnownNeighbours implements Neighbours {
+  readonly #fetches: FetchesElsewhere;
+
+  constructor(fetches: FetchesElsewhere) {
+    this.#fetches = fetches;
+  }
+
+  take(key: FetchKey, collapsed: CollapsedFetches): FetchTurn | SharedFetch | undefined {
+    const turn = this.#fetches.take(key);
+    return turn instanceof Promise ? elsewhereUntil(turn, key, collapsed) : turn;
+  }
+
+  avoid(page: string): void {
+    this.#fetches.avoid(page);
+  }
+
+  bring(context: RequestContext, fetch: SharedFetch): Promise<unknown> {
+    fetch.brought ??= bringIntoMemory(context);
+    return fetch.brought;
+  }
+
+  async haveStored(context: RequestContext, token: ReceiptToken | null): Promise<boolean> {
+    const found = await bringIntoMemory(context);
+    return found !== undefined && mayAnswer(judgeNow(context, found.head, token, context.ports.clock.now()));
+  }
+
+  async takeOver(context: RequestContext, stale: FoundResponse): Promise<boolean> {
+    const { ports, background } = context;
+    const found = await selectInSharedTier(context);
+    if (!found) return false;
+    const isFresh = judgeNow(context, found.head, null, ports.clock.now()).kind === "fresh";
+    if (found.head.fetchedAt <= stale.head.fetchedAt || !isFresh) {
+      background.run(cancelBody(found.body));
+      return false;
+    }
+    const read = await readFound(context, found);
+    if (read) ports.store.remember(read);
+    return read !== undefined;
+  }
+}
+
+function elsewhereUntil(ended: Promise<EndedElsewhere>, key: FetchKey, collapsed: CollapsedFetches): SharedFetch {
+  const outcome = ended.then((news) => {
+    collapsed.abandon(fetch);
+    if (news.kind === "not-shareable") collapsed.rememberHitForMiss(key);
+    return news;
+  });
+  const fetch: SharedFetch = { key, text: fetchKeyText(key), order: 0, outcome, isElsewhere: true };
+  return fetch;
+}
+
+async function bringIntoMemory(context: RequestContext): Promise<FoundResponse | undefined> {
+  const found = await selectInSharedTier(context);
+  if (found && isInMemory(found)) context.ports.store.remember(found);
+  else context.background.run(cancelBody(found?.body ?? null));
+  return found;
+}
