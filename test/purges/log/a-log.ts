@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { sqlOver } from "../../../server/log/node-sql.ts";
+import type { Clock } from "../../../worker/ports/clock.ts";
 import type { ConnectedLog } from "../../../worker/purges/log/connected-log.ts";
 import type { LogSettings } from "../../../worker/purges/log/log-settings.ts";
 import type { Sql } from "../../../worker/purges/log/sql.ts";
@@ -19,12 +20,12 @@ interface LogWishes {
   readonly settings?: Partial<LogSettings>;
 }
 
-/** A log on the clock of a scheduler. */
+/** A log on a clock. */
 export function openLog(
-  scheduler: Scheduler,
+  clock: Pick<Clock, "now">,
   { storage = emptyStorage(), newId = () => "log-1", settings = {} }: LogWishes = {},
 ): SqlPurgeLog {
-  return new SqlPurgeLog(storage, settings, () => scheduler.now(), newId);
+  return new SqlPurgeLog(storage, settings, () => clock.now(), newId);
 }
 
 /** How many milliseconds after now a purge has settled, as its caller hears it. */

@@ -4,6 +4,6 @@ export interface LogCall {
   readonly log: string;
   /** Its time: epoch milliseconds. */
   readonly now: number;
-  readonly call: "read" | "append" | "list" | "find" | "runDue" | "restart";
+  readonly call: "read" | "append" | "list" | "find" | "runDue" | "join" | "confirm" | "leave" | "restart";
   readonly parameters: readonly unknown[];
 }

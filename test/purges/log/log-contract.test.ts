@@ -22,6 +22,8 @@ import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox
 import { toldCount, toldOf } from "../view/delta.ts";
 import { purge } from "./a-purge.ts";
 import type { LogCall } from "./log-call.ts";
+import { settlementContract } from "./settlement-contract.ts";
+import { LogInMemory, LogInObject, LogOfMachines, LogOfServer } from "./settling-logs.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -197,6 +199,8 @@ class FileSubject implements Subject {
 }
 
 contract("a log in a file, on node:sqlite", async () => new FileSubject());
+settlementContract("a log in memory", () => LogInMemory.start());
+settlementContract("a log in a file, on node:sqlite", async () => new LogOfServer());
 
 if (noPostgres) process.stdout.write(`${noPostgres}\n`);
 
@@ -244,16 +248,20 @@ class PostgresSubject implements Subject {
   }
 }
 
+/** The URL of a database of its own. */
+async function newDatabase(): Promise<string> {
+  server ??= await startPostgres();
+  const name = `log_${++databases}`;
+  const client = new pg.Client({ connectionString: server.url("postgres") });
+  await client.connect();
+  await client.query(`CREATE DATABASE ${name}`);
+  await client.end();
+  return server.url(name);
+}
+
 if (!noPostgres) {
-  contract("a log in PostgreSQL", async () => {
-    server ??= await startPostgres();
-    const name = `log_${++databases}`;
-    const client = new pg.Client({ connectionString: server.url("postgres") });
-    await client.connect();
-    await client.query(`CREATE DATABASE ${name}`);
-    await client.end();
-    return PostgresSubject.start(server.url(name));
-  });
+  contract("a log in PostgreSQL", async () => PostgresSubject.start(await newDatabase()));
+  settlementContract("a log in PostgreSQL", async () => LogOfMachines.start(await newDatabase()));
 }
 
 let runtime: Promise<EdgeRuntime> | undefined;
@@ -308,4 +316,8 @@ function withWords(delta: ViewDelta): ViewDelta {
 contract("a log in a Durable Object", async () => {
   runtime ??= started();
   return new ObjectSubject((await runtime).url);
+});
+settlementContract("a log in a Durable Object", async () => {
+  runtime ??= started();
+  return LogInObject.start((await runtime).url, `settling-${++objects}`);
 });

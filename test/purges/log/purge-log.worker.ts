@@ -1,10 +1,13 @@
 /** The log's Durable Object behind HTTP, for the contract suite: `POST /` with a `LogCall`. The test sets its clock. */
 import { PurgeLog as DeployedLog } from "../../../worker/purges/log/purge-log.ts";
+import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
 import type { LogCall } from "./log-call.ts";
 
 let now = 0;
 
 export class PurgeLog extends DeployedLog {
+  readonly #lent = new Map<string, Awaited<ReturnType<DeployedLog["openConnection"]>>>();
+
   protected override now(): number {
     return now;
   }
@@ -16,6 +19,20 @@ export class PurgeLog extends DeployedLog {
   async perform(call: LogCall["call"], parameters: readonly unknown[]): Promise<unknown> {
     const work = this[call] as (...given: readonly unknown[]) => unknown;
     return work.apply(this, [...parameters]);
+  }
+
+  /** A reader opens a connection, and answers no push. */
+  async join(name: string, leaseMs: number, skewMs: number): Promise<void> {
+    const reader = { name, since: null, leaseMs, longestViewAgeMs: leaseMs, skewMs };
+    this.#lent.set(name, await this.openConnection(reader, async () => false));
+  }
+
+  async confirm(name: string, position: Stamp, leaseMs: number): Promise<void> {
+    await this.#lent.get(name)?.connection.renew(position, leaseMs, leaseMs);
+  }
+
+  leave(name: string): void {
+    this.#lent.get(name)?.connection.release();
   }
 
   /** The object ends, and the next call starts another one over the same storage. */

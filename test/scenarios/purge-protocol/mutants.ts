@@ -578,13 +578,13 @@ const result = await askOrigin(context, { storing: false, conditions: [] });`,
   },
   R25: {
     "a receipt settles by confirmations, even where some readers never confirm": {
-      in: "SqlPurgeLog.append",
-      replace: "first === undefined && !this.#leases.mayHaveNameless(now)",
-      by: "first === undefined",
+      in: "SqlPurgeLog.#watch",
+      replace: "Math.max(this.#startedAt + earlierMs, this.#leases.namelessUntil(now))",
+      by: "this.#startedAt + earlierMs",
       foundBy: ["purge-protocol/nobody-holds-a-lease", "simulation"],
     },
     "a receipt does not wait for responses of unknown purge state": {
-      in: "LeaseBook.watch",
+      in: "SqlPurgeLog.#watch",
       replace: "earliest = now + UNKNOWN_MS + skewMs",
       by: "earliest = now + skewMs",
       foundBy: ["purge-protocol/nobody-holds-a-lease", "simulation"],

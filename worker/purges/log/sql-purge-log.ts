@@ -1,7 +1,7 @@
 import type { PurgeMode, PurgeRecord, PurgeRecordPage } from "../../ports/purge-log.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
 import { GrantedLeases, type LeaseStorage } from "../settlement/granted-leases.ts";
-import { type Confirmed, LeaseBook } from "../settlement/lease-book.ts";
+import { type Confirmed, Settlement } from "../settlement/settlement.ts";
 import { hashKeys, hashWordFor } from "../view/key-hash.ts";
 import { type AuditedPurge, AuditTrail, writePurgeKeys } from "./audit-trail.ts";
 import {
@@ -9,6 +9,7 @@ import {
   type AppendResult,
   ITEM_WORDS,
   type ReaderPosition,
+  UNKNOWN_MS,
   type ViewDelta,
 } from "./log-contract.ts";
 import { LogLoad, leaseUnderLoadMs } from "./log-load.ts";
@@ -55,7 +56,8 @@ export class SqlPurgeLog {
   readonly #keys: PurgedKeys;
   readonly #audit: AuditTrail;
   readonly #leases: GrantedLeases;
-  readonly #book: LeaseBook;
+  readonly #settlement = new Settlement();
+  readonly #startedAt: number;
   readonly #load: LogLoad;
 
   /** Missing settings are those of `LOG_SETTINGS`. */
@@ -73,7 +75,7 @@ export class SqlPurgeLog {
     });
     [this.#keys, this.#audit] = sql.transaction(() => this.#open());
     this.#load = new LogLoad(this.#settings.readsPerSecond);
-    this.#book = new LeaseBook(now(), this.#settings.rememberedByNameMs);
+    this.#startedAt = now();
   }
 
   /**
@@ -95,24 +97,27 @@ export class SqlPurgeLog {
     if (leaseMs > askedMs) this.#leases.stretch(leaseMs, now);
     const reply = this.#replyTo(since, leaseMs);
     if (reader !== undefined && leaseMs > 0) {
-      this.#book.grant(reader, reply.logId, Math.max(leaseMs, longestViewAgeMs), now, by);
+      const useMs = Math.max(leaseMs, longestViewAgeMs, this.#settings.rememberedByNameMs);
+      this.#settlement.join(reader, now + useMs, now, by);
     }
     return reply;
   }
 
   /** Records what a reader's view has reached (R25). Returns whether that has settled a purge, at once or soon. */
   confirm(reader: string, position: Stamp): boolean {
-    return this.#noteSettled(this.#book.confirm(reader, position));
+    return this.#noteSettled(this.#settlement.confirm(reader, position));
   }
 
   /** Records that a reader has given up the leases that it got over a connection. Returns the same as `confirm`. */
   release(reader: string, by: object): boolean {
-    return this.#noteSettled(this.#book.release(reader, by));
+    return this.#noteSettled(this.#settlement.leave(reader, by));
   }
 
   #noteSettled(settled: readonly Confirmed[]): boolean {
-    for (const { seq, notBefore } of settled) this.#audit.settle(seq, Math.max(this.#now(), notBefore));
-    return settled.length > 0;
+    const { logId } = this.head;
+    const ofThisLog = settled.filter((each) => each.logId === logId);
+    for (const { seq, earliest } of ofThisLog) this.#audit.settle(seq, Math.max(this.#now(), earliest));
+    return ofThisLog.length > 0;
   }
 
   /** When a purge has settled, as far as is known now: epoch milliseconds of the log's clock. */
@@ -209,10 +214,9 @@ export class SqlPurgeLog {
       const first = purge.id === null ? undefined : this.#audit.firstWithId(purge.id);
       if (first && (first.content !== purge.content || first.mode !== mode)) return { kind: "conflict" };
       const seq = first?.seq ?? this.#addNew(purge, mode, now, boundMs);
-      const isWatched = first === undefined && !this.#leases.mayHaveNameless(now);
-      const { settlesInMs, maySettleSooner } = isWatched
-        ? this.#watch(seq, purge.skewMs, now)
-        : { settlesInMs: boundMs, maySettleSooner: false };
+      const { settlesInMs, maySettleSooner } = first
+        ? { settlesInMs: boundMs, maySettleSooner: false }
+        : this.#watch(seq, boundMs, purge.skewMs, now);
       const since = purge.since && { logId: purge.since.logId, seq: purge.since.seq };
       // A reader with a name may have no connection by which to confirm the next purge, so it gets no lease here.
       const delta = this.#replyTo(since, reader === undefined ? purge.leaseMs : 0);
@@ -228,11 +232,15 @@ export class SqlPurgeLog {
   }
 
   /** Watches a new purge (R25). */
-  #watch(seq: number, skewMs: number, now: number) {
-    const longestMs = this.#leases.longestLivingMs(now);
-    const { settlesAt, notBefore } = this.#book.watch({ logId: this.#state().id, seq }, longestMs, skewMs, now);
-    this.#audit.settle(seq, settlesAt);
-    return { settlesInMs: settlesAt - now, maySettleSooner: notBefore < settlesAt };
+  #watch(seq: number, boundMs: number, skewMs: number, now: number) {
+    // What an earlier instance granted is not known here by name.
+    const earlierMs = Math.max(this.#leases.longestLivingMs(now), this.#settings.rememberedByNameMs);
+    this.#settlement.stranger(Math.max(this.#startedAt + earlierMs, this.#leases.namelessUntil(now)));
+    const earliest = now + UNKNOWN_MS + skewMs;
+    const position = { logId: this.#state().id, seq };
+    const { settlesAt, maySettleSooner } = this.#settlement.watch(position, earliest, now + boundMs, skewMs, now);
+    if (settlesAt < now + boundMs) this.#audit.settle(seq, settlesAt);
+    return { settlesInMs: settlesAt - now, maySettleSooner };
   }
 
   /** The audit trail below `before`, the newest first. */

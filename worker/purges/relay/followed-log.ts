@@ -3,17 +3,17 @@ import type { Stamp } from "../../rules/storing/stored-response.ts";
 import type { BookedLog } from "../log/connected-log.ts";
 import { REMEMBERED_BY_NAME_MS, type ReaderPosition, type ViewDelta } from "../log/log-contract.ts";
 import type { SqlPurgeLog } from "../log/sql-purge-log.ts";
-import { type Confirmed, LeaseBook } from "../settlement/lease-book.ts";
+import { type Confirmed, Settlement } from "../settlement/settlement.ts";
 
 /**
- * A relay's copy of the log (R27), with a book of the leases that the relay has granted. The book begins empty with each
- * instance of the relay, which has a name of its own in the log's book.
+ * A relay's copy of the log (R27), with the readers to which the relay has granted leases. Each instance of the relay begins
+ * without any, and has a name of its own in the log's book.
  */
 export class FollowedLog implements BookedLog<Pick<PurgeRecord, "settled">> {
   readonly #copy: SqlPurgeLog;
   readonly #now: () => number;
   readonly #rememberedMs: number;
-  readonly #book: LeaseBook;
+  readonly #settlement = new Settlement();
   /** For each head that some reader may not have reached, when none of them can be in use without it any more. */
   #pending = new Map<number, number>();
   /** `null` before it has followed any log. */
@@ -24,7 +24,6 @@ export class FollowedLog implements BookedLog<Pick<PurgeRecord, "settled">> {
     this.#copy = copy;
     this.#now = now;
     this.#rememberedMs = rememberedMs;
-    this.#book = new LeaseBook(Number.NEGATIVE_INFINITY, rememberedMs);
     this.#confirmed = copy.beganHere ? null : copy.head;
   }
 
@@ -44,7 +43,7 @@ export class FollowedLog implements BookedLog<Pick<PurgeRecord, "settled">> {
 
   /** Whether a reader may hold a lease, or serve responses of unknown purge state for one. */
   get hasReaders(): boolean {
-    return this.#book.readers > 0 && this.#now() < this.#grantedUntil;
+    return this.#settlement.size > 0 && this.#now() < this.#grantedUntil;
   }
 
   /**
@@ -58,7 +57,7 @@ export class FollowedLog implements BookedLog<Pick<PurgeRecord, "settled">> {
     if (!isOfAnotherLog && delta.to <= seq) return false;
     const now = this.#now();
     const head = { logId: delta.logId, seq: delta.to };
-    const { settlesAt } = this.#book.watch(head, longestMs, skewMs, now, now);
+    const { settlesAt } = this.#settlement.watch(head, now, now + longestMs + skewMs, skewMs, now);
     if (isOfAnotherLog) {
       this.#pending.clear();
       this.#confirmed = { logId: delta.logId, seq: 0 };
@@ -71,7 +70,7 @@ export class FollowedLog implements BookedLog<Pick<PurgeRecord, "settled">> {
     const useMs = Math.max(leaseMs, longestViewAgeMs);
     const now = this.#now();
     const reply = { ...this.changesSince(since), leaseMs };
-    this.#book.grant(reader, reply.logId, useMs, now, by);
+    this.#settlement.join(reader, now + Math.max(useMs, this.#rememberedMs), now, by);
     if (since !== null) this.confirm(reader, since); // it may be ahead
     this.#grantedUntil = Math.max(this.#grantedUntil, now + useMs + this.#rememberedMs);
     return reply;
@@ -88,11 +87,11 @@ export class FollowedLog implements BookedLog<Pick<PurgeRecord, "settled">> {
   }
 
   confirm(reader: string, position: Stamp): boolean {
-    return this.#noteConfirmed(this.#book.confirm(reader, position));
+    return this.#noteConfirmed(this.#settlement.confirm(reader, position));
   }
 
   release(reader: string, by: object): boolean {
-    return this.#noteConfirmed(this.#book.release(reader, by));
+    return this.#noteConfirmed(this.#settlement.leave(reader, by));
   }
 
   find(seq: number): Pick<PurgeRecord, "settled"> {
@@ -109,7 +108,9 @@ export class FollowedLog implements BookedLog<Pick<PurgeRecord, "settled">> {
   }
 
   #noteConfirmed(confirmed: readonly Confirmed[]): boolean {
-    for (const { seq } of confirmed) if (this.#pending.has(seq)) this.#pending.set(seq, this.#now());
-    return confirmed.length > 0;
+    const { logId } = this.head;
+    const ofThisLog = confirmed.filter((each) => each.logId === logId);
+    for (const { seq } of ofThisLog) if (this.#pending.has(seq)) this.#pending.set(seq, this.#now());
+    return ofThisLog.length > 0;
   }
 }

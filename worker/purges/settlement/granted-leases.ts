@@ -87,15 +87,15 @@ export class GrantedLeases {
   noteNameless(now: number): void {
     const leases = this.#leases(now);
     if (now - leases.namelessAt <= WRITTEN_EVERY_MS) return;
-    this.#store({ ...leases, namelessAt: now }, this.mayHaveNameless(now));
+    this.#store({ ...leases, namelessAt: now }, now <= this.namelessUntil(now));
   }
 
   /**
-   * Whether a reader without a name may hold a lease, or use R8 for one. That is so for a day after a log was made, too:
-   * the reader may have read the log before it.
+   * Until when a reader without a name may hold a lease, or use R8 for one: epoch milliseconds. That is so for a day after a
+   * log was made, too: the reader may have read the log before it.
    */
-  mayHaveNameless(now: number): boolean {
-    return now - this.#leases(now).namelessAt <= COUNTS_FOR_MS;
+  namelessUntil(now: number): number {
+    return this.#leases(now).namelessAt + COUNTS_FOR_MS;
   }
 
   /** Moves all instants along with the clock, which has just been set forward (or back, if negative). */
