@@ -1,4 +1,4 @@
-import { printable } from "../../wire/text/printable.ts";
+import { printable } from "../../internal.ts";
 import { counted, countOf } from "../words/words.ts";
 import type { AuditReport } from "./audit-site.ts";
 import { inWords } from "./judge-path.ts";

@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { printable } from "../../wire/text/printable.ts";
+import { printable } from "../../internal.ts";
 import { table } from "../words/table.ts";
 import { countOf, msOf, percentOf } from "../words/words.ts";
 import type { CrawlReport, PlaceReport } from "./crawl.ts";

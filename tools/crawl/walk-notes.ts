@@ -1,4 +1,4 @@
-import { printable } from "../../wire/text/printable.ts";
+import { printable } from "../../internal.ts";
 import { countOf } from "../words/words.ts";
 import type { WalkReport } from "./walk-report.ts";
 

@@ -1,4 +1,4 @@
-import { printable } from "../../wire/text/printable.ts";
+import { printable } from "../../internal.ts";
 import { countOf } from "../words/words.ts";
 import { walkNotes } from "./walk-notes.ts";
 import type { WarmReport } from "./warm.ts";

@@ -1,4 +1,4 @@
-import { printable } from "../../wire/text/printable.ts";
+import { printable } from "../../internal.ts";
 import { inWords } from "../counting/lifetimes.ts";
 import type { SearchReport } from "../counting/search-counts.ts";
 import { counted, countOf, durationOf, percentOf, timeOf } from "../words/words.ts";

@@ -1,4 +1,4 @@
-import { printable } from "../../wire/text/printable.ts";
+import { printable } from "../../internal.ts";
 import { areaChart, columnChart, escaped } from "../charts/charts.ts";
 import { inWords } from "../counting/lifetimes.ts";
 import { countOf, percentOf, sizeOf } from "../words/words.ts";

@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { printable } from "../../wire/text/printable.ts";
+import { printable } from "../../internal.ts";
 import { inWords } from "../counting/lifetimes.ts";
 import { short, table } from "../words/table.ts";
 import { countOf, percentOf, sizeOf } from "../words/words.ts";

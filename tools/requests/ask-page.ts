@@ -1,4 +1,4 @@
-import { retryAfterMs } from "../../sdk/http/retry-pause.ts";
+import { retryAfterMs } from "../../internal.ts";
 import { type CacheAnswer, cacheAnswer } from "./cache-answer.ts";
 import type { HttpAnswer, HttpClient, NoAnswer } from "./http-client.ts";
 import type { Pace } from "./pace.ts";

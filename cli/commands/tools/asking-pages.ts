@@ -1,13 +1,13 @@
 import { text } from "node:stream/consumers";
 import { type Command, InvalidArgumentError } from "commander";
-import { parseRegions, REGION_NAMES } from "../local/dev/regions.ts";
-import type { CrawlOptions, CrawlProgress } from "../tools/crawl/crawl-options.ts";
-import { CrawlError } from "../tools/requests/crawl-error.ts";
-import { EXIT } from "./exit-code.ts";
-import { valueNotFlag } from "./flags.ts";
-import { interruption } from "./interruption.ts";
-import { printError } from "./text/print-error.ts";
-import { ProgressLine } from "./text/progress-line.ts";
+import { parseRegions, REGION_NAMES } from "../../../local/dev/regions.ts";
+import type { CrawlOptions, CrawlProgress } from "../../../tools/crawl/crawl-options.ts";
+import { CrawlError } from "../../../tools/requests/crawl-error.ts";
+import { EXIT } from "../../exit-code.ts";
+import { valueNotFlag } from "../../flags.ts";
+import { interruption } from "../../interruption.ts";
+import { printError } from "../../text/print-error.ts";
+import { ProgressLine } from "../../text/progress-line.ts";
 
 /** The flags of commands that ask for a site's pages. */
 export interface PageFlags {
