@@ -3,10 +3,12 @@
  * name stands here only if a tool would otherwise decide for itself what the edge decides, or say it in other words.
  */
 
-// All tools: mistakes of the owner, text of other people on a terminal, and the version that a User-Agent names.
+// All tools: mistakes of the owner, numbers and other people's text as the other commands print them, and the version that
+// a User-Agent names.
 
 export { ownPackage } from "./package/own-package.ts";
 export { OwnerError } from "./package/owner-error.ts";
+export { counted, whole } from "./wire/text/numbers.ts";
 export { printable } from "./wire/text/printable.ts";
 
 // `crawl` and `warm` read a Retry-After as the SDK does, and `--from` asks which regions `tidemark dev` simulates.

@@ -83,7 +83,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   tools: ["internal.ts", "tidemark/worker"],
   cli: ["package", "local", "local/dev", "sdk", "server", "cli/check", "cli/init", "cli/commands/tools", "wire"],
   // The commands of the tools, each loaded when it is called.
-  "cli/commands/tools": ["package", "local/dev", "server", "tools", "cli", "cli/init"],
+  "cli/commands/tools": ["package", "local/dev", "server", "tools", "cli", "cli/init", "wire"],
   // It runs the owner's worker as the simulated CDN does, and says the same of the purge log as the worker's own log. The
   // texts that these two write count as imports, too.
   "cli/check": ["package", "local", "wire", "tidemark/worker", "tidemark/worker/internal"],

@@ -1,5 +1,6 @@
 import { OwnerError } from "../../../package/owner-error.ts";
 import type { ReadCounts } from "../../../tools/logs/log-file.ts";
+import { whole } from "../../../wire/text/numbers.ts";
 import { EXIT } from "../../exit-code.ts";
 import { interruption } from "../../interruption.ts";
 import { printError } from "../../text/print-error.ts";
@@ -41,6 +42,6 @@ function isForTheCaller(error: unknown): error is Error {
 /** How far the reading of logs is. The size of standard input is not known. */
 function readingText({ bytes, lines, broken }: ReadCounts, allBytes: number, ms: number): string {
   const share = allBytes === 0 ? "" : `${Math.floor((100 * bytes) / allBytes)} %, `;
-  const odd = broken === 0 ? "" : `, ${broken.toLocaleString("en")} of them broken`;
-  return `${share}${lines.toLocaleString("en")} lines${odd}, ${Math.round((lines / ms) * 1000).toLocaleString("en")} a second`;
+  const odd = broken === 0 ? "" : `, ${whole(broken)} of them broken`;
+  return `${share}${whole(lines)} lines${odd}, ${whole((lines / ms) * 1000)} a second`;
 }
