@@ -1,6 +1,6 @@
 import type { Explanation } from "../wire/explanation.ts";
 import { stepTexts } from "../wire/text/explanation-text.ts";
-import { size } from "../wire/text/stats-text.ts";
+import { size } from "../wire/text/numbers.ts";
 import { ask, Refused } from "./api.ts";
 import { byId, type Child, fill, h } from "./elements.ts";
 import { instant } from "./words.ts";

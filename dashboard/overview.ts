@@ -1,10 +1,11 @@
 import type { SiteCounts, SiteStats, SpanStats, TopUrlStats } from "../wire/stats.ts";
-import { memoryLines, memorySize, percent, size, summaryText, whole } from "../wire/text/stats-text.ts";
+import { counted, memorySize, percent, size, whole } from "../wire/text/numbers.ts";
+import { memoryLines, summaryText } from "../wire/text/stats-text.ts";
 import { verdictsOf, verdictText } from "../wire/verdicts/verdicts.ts";
 import { read } from "./api.ts";
 import { type Chart, chart, type Series, stackedBar } from "./charts.ts";
 import { byId, type Child, choices, fill, h, say, table } from "./elements.ts";
-import { OUTCOMES, plural, REASONS, share, time, timeOf } from "./words.ts";
+import { OUTCOMES, REASONS, share, time, timeOf } from "./words.ts";
 
 const LAST = { "1h": "Last hour", "24h": "Last 24 h", "5d": "Last 5 days", "90d": "Last 90 days" } as const;
 
@@ -109,7 +110,7 @@ function heard({ reported, alive, silent, heardShare, memoryBytes, memoryMaxByte
   if (reported === 0) return "Isolates report once a minute, so the first counts take that long.";
   const quiet = silent === 0 ? "" : `, ${whole(silent)} fell silent`;
   const memory = alive === 0 ? "" : ` Their memories hold ${size(memoryBytes)} of ${size(memoryMaxBytes)}.`;
-  return `${plural(reported, "isolate")} reported${quiet}; ${whole(alive)} alive. The reports cover ${percent(Math.floor(heardShare * 1000) / 1000)} of their time.${memory}`;
+  return `${counted(reported, "isolate")} reported${quiet}; ${whole(alive)} alive. The reports cover ${percent(Math.floor(heardShare * 1000) / 1000)} of their time.${memory}`;
 }
 
 function showCharts({ from, to, spanMs, spans, ...all }: SiteStats): void {

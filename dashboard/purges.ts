@@ -1,10 +1,10 @@
 import type { PurgeReceiptBody } from "../wire/purge-receipt.ts";
 import type { PurgeRecordBody, PurgeRecordPageBody } from "../wire/purge-record.ts";
 import type { PurgeRequestBody } from "../wire/purge-request.ts";
-import { whole } from "../wire/text/stats-text.ts";
+import { counted, whole } from "../wire/text/numbers.ts";
 import { hasPurgeToken, purge, Refused, read, rememberPurgeToken } from "./api.ts";
 import { byId, type Child, fill, h, say, table } from "./elements.ts";
-import { instant, plural } from "./words.ts";
+import { instant } from "./words.ts";
 
 /** Rows of a page of the trail, and the items that a row names. */
 const ROWS = 25;
@@ -146,7 +146,7 @@ function plan({ planned = [], warnings = [], accepted: { everything } }: PurgeRe
       "p",
       everything
         ? "This would purge the whole site."
-        : `This would purge ${plural(items.length, "item")}. Nothing has happened yet.`,
+        : `This would purge ${counted(items.length, "item")}. Nothing has happened yet.`,
     ),
     ...warnings.map((text) => h("p", { class: "note" }, text)),
     items.length > 0 && table("Plan", ["Item", "Key", "Route"], items),

@@ -1,7 +1,6 @@
-import { ms, size, whole } from "../wire/text/stats-text.ts";
+import { counted, ms, size, whole } from "../wire/text/numbers.ts";
 import { read } from "./api.ts";
 import { type Child, fill, h, table } from "./elements.ts";
-import { plural } from "./words.ts";
 
 interface Settings {
   readonly version: number;
@@ -22,7 +21,7 @@ export async function refreshRules(): Promise<void> {
     "rules",
     h(
       "p",
-      `${plural(routes.length, "route")}, in order: the first that matches applies. Elsewhere the origin's fields decide.`,
+      `${counted(routes.length, "route")}, in order: the first that matches applies. Elsewhere the origin's fields decide.`,
     ),
     rows.length > 0 && table("Routes", ["No.", "Path", "Settings"], rows),
     h("h2", "Site"),

@@ -1,4 +1,4 @@
-import { ms, percent, whole } from "../wire/text/stats-text.ts";
+import { ms, percent } from "../wire/text/numbers.ts";
 
 export function share(part: number, all: number): string {
   return all === 0 ? "–" : percent(part / all);
@@ -8,10 +8,6 @@ export function share(part: number, all: number): string {
 export function time(value: number | undefined): string {
   if (value === undefined) return "–";
   return value < 10_000 ? ms(value) : `${Number((value / 1000).toPrecision(2))} s`;
-}
-
-export function plural(count: number, one: string): string {
-  return `${whole(count)} ${one}${count === 1 ? "" : "s"}`;
 }
 
 /** The beginning of a span, as far as it tells spans apart. */

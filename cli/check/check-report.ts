@@ -1,3 +1,5 @@
+import { counted } from "../../wire/text/numbers.ts";
+
 /** One thing that is wrong in a project, or could be. */
 export interface Finding {
   /** A problem keeps the edge from doing its work. A warning may be what the owner wants. */
@@ -44,7 +46,7 @@ export function checkText({ findings, config, bundle, deployments }: CheckReport
     lines.push(`serves   ${hosts === null ? "any host" : hosts.join(", ")} from ${origin}${name}`);
   }
   if (bundle !== null) lines.push(`bundle   ${kibibytes(bundle.bytes)}, ${kibibytes(bundle.gzippedBytes)} gzipped`);
-  const verdict = problems === 0 ? "can be deployed" : `has ${problems} problem${problems === 1 ? "" : "s"}`;
+  const verdict = problems === 0 ? "can be deployed" : `has ${counted(problems, "problem")}`;
   return `${[...lines, `${config} ${verdict}.`].join("\n")}\n`;
 }
 

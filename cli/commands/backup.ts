@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
 import { OwnerError } from "../../package/owner-error.ts";
-import { size, whole } from "../../wire/text/stats-text.ts";
+import { counted, size } from "../../wire/text/numbers.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
 import { DEFAULT_CACHE, logFolderIn } from "../server-folder.ts";
@@ -37,7 +37,7 @@ export function backupCommand(): Command {
       orSay(async () => {
         const { backUpLog } = await import("../../server/log/log-copies.ts");
         const copy = backUpLog(resolve(logFolderIn(cache)), resolve(file));
-        return `copied     ${file}: ${purges(copy.seq)}, ${size(copy.bytes)}`;
+        return `copied     ${file}: ${counted(copy.seq, "purge")}, ${size(copy.bytes)}`;
       }),
     );
 }
@@ -54,13 +54,9 @@ export function restoreCommand(): Command {
         const { restoreLog } = await import("../../server/log/log-copies.ts");
         const { seq, setAside } = restoreLog(resolve(file), resolve(logFolderIn(cache)), new Date());
         const before = setAside === null ? "" : ` The log that was there is now ${setAside}.`;
-        return `restored   ${file}: ${purges(seq)}. Pages that are stored will be fetched anew.${before}`;
+        return `restored   ${file}: ${counted(seq, "purge")}. Pages that are stored will be fetched anew.${before}`;
       }),
     );
-}
-
-function purges(count: number): string {
-  return `${whole(count)} ${count === 1 ? "purge" : "purges"}`;
 }
 
 async function orSay(work: () => Promise<string>): Promise<void> {

@@ -2,10 +2,7 @@ import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { Command } from "commander";
 import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
-import { configText } from "../../tools/import/config-text.ts";
-import { importFile } from "../../tools/import/import-file.ts";
-import { differenceLines } from "../../tools/import/import-report.ts";
-import { ImportError, type ImportedSite, readSocket } from "../../tools/import/imported-site.ts";
+import { OwnerError } from "../../package/owner-error.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
 import { initProject, type WrittenFile } from "../init/init-project.ts";
@@ -13,6 +10,7 @@ import { nextSteps } from "../init/next-steps.ts";
 import { AnswerError, hostOf, originOf, passedOf, type SiteAnswers } from "../init/site-answers.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
 import { printError } from "../text/print-error.ts";
+import type { ImportedProject } from "./tools/import-project.ts";
 
 interface InitFlags {
   readonly origin?: string;
@@ -52,13 +50,13 @@ export function initCommand(): Command {
         const imported = flags.import === undefined ? null : await importedBy(flags, flags.import);
         const answers = await answersFrom(imported === null ? flags : { ...answersOf(imported), ...flags });
         const force = flags.force ?? false;
-        const config = imported === null ? {} : { config: configText(named(imported, answers)) };
+        const config = imported === null ? {} : { config: imported.config(answers.host) };
         const written = await initProject({ folder: ".", answers, ...config, force });
         for (const each of written) process.stdout.write(fileLine(each));
-        if (imported !== null) process.stdout.write(`\n${differenceLines(imported.differences, 100).join("\n")}\n`);
+        if (imported !== null) process.stdout.write(`\n${imported.differences.join("\n")}\n`);
         process.stdout.write(`\n${await nextSteps(".")}`);
       } catch (error) {
-        if (!(error instanceof AnswerError || error instanceof ImportError)) throw error;
+        if (!(error instanceof AnswerError || error instanceof OwnerError)) throw error;
         printError(`${error.message}. Nothing was written.`);
         process.exitCode = EXIT.usage;
       }
@@ -66,33 +64,22 @@ export function initCommand(): Command {
 }
 
 /** The rules of the file, with the flags that stand for what it does not say. */
-async function importedBy({ origin, host, pass, force }: InitFlags, file: string): Promise<ImportedSite> {
+async function importedBy({ origin, host, pass, force }: InitFlags, file: string): Promise<ImportedProject> {
   if (pass !== undefined) throw new AnswerError("--pass is for a project without --import: the file says what passes");
   if (!force && existsSync(DEFAULT_CONFIG)) {
     throw new AnswerError(`${DEFAULT_CONFIG} is there already; --force replaces it`);
   }
-  const imported = await importFile(file, {
+  // Loaded here, because most projects import nothing.
+  const { importProject } = await import("./tools/import-project.ts");
+  return importProject(file, {
     origin: origin === undefined ? null : originOf(origin),
     host: host === undefined ? null : hostOf(host),
-    server: null,
-    root: null,
   });
-  const socket = readSocket(imported.origin.value);
-  if (socket === null) return imported;
-  throw new AnswerError(
-    `no worker reaches the socket ${socket}: name the site's public address with --origin. For a server of your own, tidemark import writes the config`,
-  );
 }
 
 /** What the file says of the questions. */
-function answersOf({ origin, hosts }: ImportedSite): InitFlags {
-  const host = hosts?.value[0];
-  return { origin: origin.value, ...(host !== undefined && { host }), pass: "" };
-}
-
-/** The site under the host that was asked for, where the file named none. */
-function named(imported: ImportedSite, { host }: SiteAnswers): ImportedSite {
-  return imported.hosts === null ? { ...imported, hosts: { value: [host], from: [] } } : imported;
+function answersOf({ origin, host }: ImportedProject): InitFlags {
+  return { origin, ...(host !== null && { host }), pass: "" };
 }
 
 /** The flags' answers, checked before anything is asked, then a person's for what they leave open. */

@@ -5,6 +5,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { textWithoutCall } from "../../sdk/errors.ts";
 import { PurgeError, PurgeIncomplete, type PurgeOptions, type Purger, type Receipt } from "../../sdk/index.ts";
 import { MAX_PURGE_BYTES, MAX_PURGE_ITEMS, MAX_REFRESH_URLS } from "../../wire/purge-request.ts";
+import { counted } from "../../wire/text/numbers.ts";
 import { EXIT } from "../exit-code.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { openPurger } from "../named-edge.ts";
@@ -122,9 +123,10 @@ async function send(
     ...options,
     onReceipt(receipt, { done, purges }) {
       accepted += countOf(receipt);
-      const items = `${accepted} ${accepted === 1 ? "item" : "items"}`;
       if (purges > 1)
-        printProgress(`${done} of ${purges} purges: ${items}${receipt.replayed ? ", accepted before" : ""}`);
+        printProgress(
+          `${done} of ${purges} purges: ${counted(accepted, "item")}${receipt.replayed ? ", accepted before" : ""}`,
+        );
     },
   });
   const { divided: _, ...receipt } = committed!;

@@ -1,5 +1,4 @@
 import { styleText } from "node:util";
-import type { ReadCounts } from "../../tools/logs/log-file.ts";
 
 /** How often the line is written anew. */
 const EVERY_MS = 200;
@@ -20,11 +19,4 @@ export class ProgressLine {
   clear(): void {
     if (this.#isOn && this.#writtenAt > 0) process.stderr.write("\r\u001b[K");
   }
-}
-
-/** How far the reading of logs is. The size of standard input is not known. */
-export function readingText({ bytes, lines, broken }: ReadCounts, allBytes: number, ms: number): string {
-  const share = allBytes === 0 ? "" : `${Math.floor((100 * bytes) / allBytes)} %, `;
-  const odd = broken === 0 ? "" : `, ${broken.toLocaleString("en")} of them broken`;
-  return `${share}${lines.toLocaleString("en")} lines${odd}, ${Math.round((lines / ms) * 1000).toLocaleString("en")} a second`;
 }

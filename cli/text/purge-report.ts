@@ -1,4 +1,5 @@
 import type { Accepted, Planned, Receipt, Refreshed } from "../../sdk/index.ts";
+import { counted } from "../../wire/text/numbers.ts";
 
 /**
  * A receipt for a person: the purge's number, what was accepted, when it has taken effect everywhere, what was refetched.
@@ -35,15 +36,13 @@ export function seconds(ms: number): string {
 
 function inWords({ everything, urls, tags, prefixes, hosts }: Accepted): string {
   if (everything) return "the whole site";
-  return [counted(urls, "URL"), counted(tags, "tag"), counted(prefixes, "prefix"), counted(hosts, "host")]
-    .filter((part) => part !== "")
-    .join(" and ");
-}
-
-function counted(count: number, name: string): string {
-  if (count === 0) return "";
-  const plural = name.endsWith("x") ? `${name}es` : `${name}s`;
-  return `${count} ${count === 1 ? name : plural}`;
+  const kinds = [
+    { count: urls, text: counted(urls, "URL") },
+    { count: tags, text: counted(tags, "tag") },
+    { count: prefixes, text: counted(prefixes, "prefix", "prefixes") },
+    { count: hosts, text: counted(hosts, "host") },
+  ];
+  return kinds.flatMap(({ count, text }) => (count === 0 ? [] : [text])).join(" and ");
 }
 
 /** `/a?utm_source=x  is stored as /a, on the route /a` */

@@ -1,8 +1,9 @@
 import { styleText } from "node:util";
 import type { PurgeRecord } from "../../sdk/index.ts";
 import type { SiteStats, SpanStats, TopUrlStats } from "../../wire/stats.ts";
+import { ms, percent, size, whole } from "../../wire/text/numbers.ts";
 import { printable } from "../../wire/text/printable.ts";
-import { ms, ownAnswers, percent, size, whole } from "../../wire/text/stats-text.ts";
+import { ownAnswers } from "../../wire/text/stats-text.ts";
 
 /** What `tidemark top` shows at one moment. */
 export interface TopView {

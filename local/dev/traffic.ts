@@ -1,3 +1,4 @@
+import { counted } from "../../wire/text/numbers.ts";
 import type { LogEntry } from "./request-log-entry.ts";
 
 /** The requests and purges that the edges of the dev command have seen since they started. */
@@ -27,8 +28,4 @@ export class Traffic {
     const hits = `${counted(this.#hits, "hit")} (${share} %)`;
     return `${counted(this.#requests, "request")}: ${hits}, ${this.#askedOrigin} waited for the origin.${purges}`;
   }
-}
-
-function counted(count: number, name: string): string {
-  return `${count} ${name}${count === 1 ? "" : "s"}`;
 }

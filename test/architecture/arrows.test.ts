@@ -64,13 +64,13 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     "worker",
     "wire",
   ],
-  // Reports on access logs by the edge's own rules for keys, and replays them through an isolate. The config that a
-  // report writes counts as an import. A crawl reads the regions of a simulated edge, and Retry-After as the SDK does.
-  tools: [
+  // The one entry through which the tools reach the rest: a list of names, each of them used.
+  "internal.ts": [
     "package",
     "worker/rules",
     "worker/ports",
     "worker/site",
+    "worker/site/site-input.ts",
     "worker/store",
     "worker/metrics",
     "worker/purges",
@@ -78,11 +78,12 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     "wire",
     "sdk",
     "server",
-    "tidemark/worker",
   ],
-  // It returns a site as an owner writes it.
-  "tools/import": ["package", "tools", "worker/site/site-input.ts", "tidemark/worker"],
-  cli: ["package", "local", "local/dev", "sdk", "server", "tools", "tools/import", "cli/check", "cli/init", "wire"],
+  // The text of a config that they write imports the package's worker.
+  tools: ["internal.ts", "tidemark/worker"],
+  cli: ["package", "local", "local/dev", "sdk", "server", "cli/check", "cli/init", "cli/commands/tools", "wire"],
+  // The commands of the tools, each loaded when it is called.
+  "cli/commands/tools": ["package", "local/dev", "server", "tools", "cli", "cli/init", "wire"],
   // It runs the owner's worker as the simulated CDN does, and says the same of the purge log as the worker's own log. The
   // texts that these two write count as imports, too.
   "cli/check": ["package", "local", "wire", "tidemark/worker", "tidemark/worker/internal"],
@@ -110,9 +111,9 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   local: [/^node:/, /^zod$/, /^miniflare$/, /^esbuild$/, /^wrangler$/, /^leven$/, /^vitest$/],
   "local/dev": [/^node:/, /^leven$/],
   server: [/^node:/, /^undici$/, /^pg$/],
-  tools: [/^node:/, /^undici$/, /^structured-headers$/, /^robots-parser$/, /^sharp$/],
-  "tools/import": [/^node:/, /^nginx-conf\//],
+  tools: [/^node:/, /^undici$/, /^structured-headers$/, /^robots-parser$/, /^sharp$/, /^nginx-conf\//],
   cli: [/^node:/, /^commander$/],
+  "cli/commands/tools": [/^node:/, /^commander$/],
   "cli/check": [/^node:/, /^esbuild$/, /^wrangler$/, /^tidemark\/recorded-sites$/],
   "cli/init": [/^node:/, /^vitest$/, /^tidemark\/local(\/|$)/],
   demo: [/^node:/, /^commander$/, /^zod$/, /^hono(\/|$)/, /^@hono\/node-server$/],
@@ -130,6 +131,12 @@ interface Arrow {
 function importsOf(text: string): string[] {
   const found = text.matchAll(/(?:\bfrom\s*|(?<!")\bimport\s*\(?\s*)"([^"\n]+)"/g);
   return [...found].map((match) => match[1]!);
+}
+
+/** The names between the braces of the statements that match, without the word `type`. */
+function namesIn(text: string, statement: RegExp): string[] {
+  const lists = [...text.matchAll(statement)].map(([, list]) => list!);
+  return lists.flatMap((list) => list.split(",").flatMap((name) => name.replace(/\btype\b/, "").trim() || []));
 }
 
 function roomOf(path: string): string {
@@ -158,7 +165,7 @@ function sources(folder: string): string[] {
 
 const arrows: Arrow[] = ["worker", "wire", "sdk", "package", "local", "server", "tools", "cli", "dashboard", "demo"]
   .flatMap(sources)
-  .concat("tidemark.config.ts")
+  .concat("tidemark.config.ts", "internal.ts")
   .flatMap((file) => importsOf(readFileSync(file, "utf8")).map((imports) => ({ file, imports })));
 
 /** The first import cycle that a walk from each file meets, types included; empty if there is none. */
@@ -207,6 +214,15 @@ describe("imports go one way", () => {
     expect(arrows.filter(({ file }) => roomOf(file) === "nowhere")).toEqual([]);
   });
 
+  test("every name that internal.ts lists is used by a tool", () => {
+    const listed = namesIn(readFileSync("internal.ts", "utf8"), /export (?:type )?\{([^}]+)\} from/g);
+    const used = sources("tools").flatMap((file) =>
+      namesIn(readFileSync(file, "utf8"), /import (?:type )?\{([^}]+)\} from "[./]+internal\.ts"/g),
+    );
+    expect(listed.length).toBeGreaterThan(20);
+    expect(listed.toSorted()).toEqual([...new Set(used)].sort());
+  });
+
   test("the walk sees the imports that there are", () => {
     expect(arrows.length).toBeGreaterThan(200);
     expect(arrows).toContainEqual({ file: "worker/flow/judging.ts", imports: "../rules/freshness/judge.ts" });
@@ -230,6 +246,11 @@ describe("imports go one way", () => {
     { file: "cli/program.ts", imports: "tidemark/worker/internal" },
     { file: "server/log/log-file.ts", imports: "../../worker/flow/corridor.ts" },
     { file: "worker/isolate.ts", imports: "../server/system-clock.ts" },
+    { file: "tools/audit/identity.ts", imports: "../../worker/rules/fields/token.ts" },
+    { file: "tools/logs/log-file.ts", imports: "../../package/owner-error.ts" },
+    { file: "server/program/load-site.ts", imports: "../../internal.ts" },
+    { file: "cli/text/progress-line.ts", imports: "../../tools/logs/log-file.ts" },
+    { file: "cli/commands/init.ts", imports: "../../tools/import/import-file.ts" },
     { file: "demo/origin.ts", imports: "../cdn/index.ts" },
     { file: "worker/flow/corridor.ts", imports: "../engine/engine.ts" },
   ])("control: $file importing $imports is seen as wrong", (arrow) => {

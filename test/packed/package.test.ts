@@ -112,6 +112,37 @@ describe("what is published", () => {
     expect((await codeBehind("worker.mjs")).join()).not.toContain(path);
   });
 
+  test("A worker, a server and a backend load nothing of the tools", async () => {
+    const entries = installed.packed.flatMap((path) => /^dist\/package\/(\w[\w.-]*\.mjs)$/.exec(path)?.[1] ?? []);
+    const servers = ["edge-program.mjs", "file-writer-thread.mjs", "site-thread.mjs", "worker-main.mjs"];
+    const others = ["worker.mjs", "worker-internal.mjs", "index.mjs", "index.web.mjs", "testing.mjs", "local.mjs"];
+    expect(entries).toEqual(expect.arrayContaining([...servers, ...others]));
+    for (const entry of [...servers, ...others]) {
+      const sources = await sourcesBehind(entry, "late too");
+      expect(sources.length).toBeGreaterThan(0);
+      expect(sources.filter((source) => source.startsWith("tools/"))).toEqual([]);
+    }
+  });
+
+  test("A command loads the tools only if it is one, and init only with --import", async () => {
+    const sources: { readonly name: string; readonly atOnce: string[]; readonly inAll: string[] }[] = [];
+    for (const [name, file] of await commands()) {
+      sources.push({
+        name,
+        atOnce: await sourcesBehind(file, "at once"),
+        inAll: await sourcesBehind(file, "late too"),
+      });
+    }
+    const loading = (when: "atOnce" | "inAll", source: string) =>
+      sources.flatMap((each) => (each[when].some((path) => path.startsWith(source)) ? [each.name] : [])).sort();
+    const tools = ["audit", "crawl", "import", "report", "warm"];
+    expect(loading("atOnce", "tools/")).toEqual(tools);
+    expect(loading("inAll", "tools/")).toEqual([...tools, "init", "replay"].sort());
+    // Of the list in internal.ts a tool loads what it uses: only replay runs the edge itself.
+    expect(loading("inAll", "worker/isolate.ts")).toEqual(["replay"]);
+    expect(loading("inAll", "server/startup/serve.ts")).toEqual(["serve"]);
+  });
+
   test("An install brings the package, undici and zod, and runs nothing", async () => {
     const entries = await readdir(join(installed.folder, "node_modules"));
     expect(entries.filter((name) => !name.startsWith("."))).toEqual(["tidemark", "undici", "zod"]);
@@ -634,8 +665,22 @@ async function expectTypesToHold(folder: string, tsconfig: object): Promise<void
   expect(await run(node, [tsc, "-p", "."], { cwd: folder })).toEqual({ exit: 0, stdout: "", stderr: "" });
 }
 
+/** Each command of the built command line, with the file of its code. */
+async function commands(): Promise<Map<string, string>> {
+  const program = installed.packed.find((path) => /^dist\/package\/program-/.test(path))!;
+  const code = await readFile(join(installed.folder, "node_modules/tidemark", program), "utf8");
+  const found = code.matchAll(/import\("\.\/([^"]+)"\)\)\.(\w+)Command\(/g);
+  return new Map([...found].map(([, file, name]) => [name!, file!]));
+}
+
+/** The sources of a file of the build and of all that it imports, as the comments of the build name them. */
+async function sourcesBehind(file: string, when: "at once" | "late too"): Promise<string[]> {
+  const code = await codeBehind(file, when);
+  return code.flatMap((each) => [...each.matchAll(/^\/\/ (\S+\.ts)$/gm)].map(([, source]) => source!));
+}
+
 /** The code of a file of the build and of all that it imports, of the build too. */
-async function codeBehind(file: string): Promise<string[]> {
+async function codeBehind(file: string, when: "at once" | "late too" = "late too"): Promise<string[]> {
   const folder = join(installed.folder, "node_modules/tidemark/dist/package");
   const { metafile, errors } = await build({
     entryPoints: [join(folder, file)],
@@ -644,9 +689,16 @@ async function codeBehind(file: string): Promise<string[]> {
     metafile: true,
     format: "esm",
     packages: "external",
+    ignoreAnnotations: true, // Node runs an import of which nothing is used.
   });
   expect(errors).toEqual([]);
-  return Promise.all(Object.keys(metafile.inputs).map((path) => readFile(path, "utf8")));
+  const paths = new Set(Object.values(metafile.outputs).map(({ entryPoint }) => entryPoint!));
+  for (const path of paths) {
+    for (const each of metafile.inputs[path]!.imports) {
+      if (!each.external && (when === "late too" || each.kind !== "dynamic-import")) paths.add(each.path);
+    }
+  }
+  return Promise.all([...paths].map((path) => readFile(path, "utf8")));
 }
 
 interface Manifest {

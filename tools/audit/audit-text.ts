@@ -1,5 +1,4 @@
-import { printable } from "../../wire/text/printable.ts";
-import { counted, countOf } from "../words/words.ts";
+import { counted, printable, whole } from "../../internal.ts";
 import type { AuditReport } from "./audit-site.ts";
 import { inWords } from "./judge-path.ts";
 
@@ -10,7 +9,7 @@ export function auditText(report: AuditReport): string {
   const who = inWords(visitors.map((name) => (name === "stranger" ? "a stranger" : name)));
   const lines = [
     `${counted(pages.length, "page")} at ${edge} as ${who}: ${verdictText(report)}`,
-    `${counted(requests, "request")}, ${countOf(fromStore)} of them answered from the store`,
+    `${counted(requests, "request")}, ${whole(fromStore)} of them answered from the store`,
   ];
   for (const [index, { id, path, what, evidence, mend }] of findings.entries()) {
     lines.push(

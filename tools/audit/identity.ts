@@ -1,5 +1,4 @@
-import { isToken } from "../../worker/rules/fields/token.ts";
-import { cookiesIn } from "../../worker/rules/identity/cookies.ts";
+import { cookiesIn, isToken } from "../../internal.ts";
 
 /** The visitor without credentials. */
 export const STRANGER = "stranger";

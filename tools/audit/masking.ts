@@ -1,5 +1,4 @@
-import { printable } from "../../wire/text/printable.ts";
-import { speaksOfCredentials } from "../../worker/rules/request/credential-names.ts";
+import { printable, speaksOfCredentials } from "../../internal.ts";
 import type { Mark } from "./marks.ts";
 
 /** The longest piece of an answer that a report shows. */

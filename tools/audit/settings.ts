@@ -1,4 +1,4 @@
-import { isToken } from "../../worker/rules/fields/token.ts";
+import { isToken } from "../../internal.ts";
 import { AuditUsageError } from "./identity.ts";
 import type { Input } from "./input.ts";
 import type { HitField } from "./provenance.ts";

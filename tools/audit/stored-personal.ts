@@ -1,5 +1,4 @@
-import { effectiveCacheControl } from "../../worker/rules/directives/targeted-fields.ts";
-import { varyFields } from "../../worker/rules/variants/vary.ts";
+import { effectiveCacheControl, varyFields } from "../../internal.ts";
 import { type Exchange, fieldOf, groupsOf, type PathRecord } from "./exchange.ts";
 import { isFromStore } from "./from-store.ts";
 import { credentialsOf, type Identity } from "./identity.ts";

@@ -1,9 +1,8 @@
-import { canonicalUrl } from "../../worker/rules/key/canonical-url.ts";
-import { canonicalQuery, type QueryRules, TRACKING_PARAMETERS } from "../../worker/rules/key/query.ts";
+import { canonicalQuery, canonicalUrl, TRACKING_PARAMETERS } from "../../internal.ts";
 import { SEARCH_PARAMETERS } from "./parameters.ts";
 
 /** The rules of the config that the report writes. */
-const KEY_RULES: QueryRules = {
+const KEY_RULES = {
   ignore: TRACKING_PARAMETERS,
   lowercase: SEARCH_PARAMETERS,
   trim: SEARCH_PARAMETERS,

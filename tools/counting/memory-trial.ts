@@ -1,5 +1,4 @@
-import { EvictingMap } from "../../worker/store/evicting-map.ts";
-import { LARGEST_SHARE } from "../../worker/store/memory-tier.ts";
+import { EvictingMap, LARGEST_SHARE } from "../../internal.ts";
 import { keyHash } from "./key-hash.ts";
 
 /** What an entry takes beside its body: its fields, its key and its purge keys, as the memory tier weighs them. */

@@ -1,5 +1,4 @@
-import { matchesAnyName } from "../../worker/rules/key/name-pattern.ts";
-import { TRACKING_PARAMETERS } from "../../worker/rules/key/query.ts";
+import { matchesAnyName, TRACKING_PARAMETERS } from "../../internal.ts";
 import { hashKey, keyHash } from "./key-hash.ts";
 import { NamedCounts } from "./named-counts.ts";
 

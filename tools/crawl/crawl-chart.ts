@@ -1,11 +1,12 @@
+import { counted } from "../../internal.ts";
 import { type BarGroup, barChart } from "../charts/bar-chart.ts";
-import { countOf, msOf } from "../words/words.ts";
+import { msOf } from "../words/words.ts";
 import type { CrawlReport, PlaceReport } from "./crawl.ts";
 import { finding, placeName } from "./crawl-text.ts";
 
 /** The medians of a crawl as an SVG, under its sentence. */
 export function crawlChart({ places, pages, edge, origin }: CrawlReport): string {
-  const what = `Medians to the head of the answer, ${countOf(pages.found)} ${pages.found === 1 ? "page" : "pages"} of ${edge}`;
+  const what = `Medians to the head of the answer, ${counted(pages.found, "page")} of ${edge}`;
   return barChart(finding(places, origin !== null), what, places.map(groupOf));
 }
 

@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
-import { printable } from "../../wire/text/printable.ts";
+import { counted, printable, whole } from "../../internal.ts";
 import { table } from "../words/table.ts";
-import { countOf, msOf, percentOf } from "../words/words.ts";
+import { msOf, percentOf } from "../words/words.ts";
 import type { CrawlReport, PlaceReport } from "./crawl.ts";
 import type { PassFigures } from "./pass-figures.ts";
 import { walkNotes } from "./walk-notes.ts";
@@ -33,7 +33,7 @@ export function crawlText(report: CrawlReport): string {
 function subjectOf({ pages, edge, places, origin }: CrawlReport): string {
   const where = places.length > 1 ? `, from ${places.length} regions` : "";
   const directly = origin === null ? "" : `, and once at ${origin}`;
-  return `${countOf(pages.found)} ${pages.found === 1 ? "page" : "pages"} of ${edge}, asked for twice${where}${directly}`;
+  return `${counted(pages.found, "page")} of ${edge}, asked for twice${where}${directly}`;
 }
 
 /** The name of a place in a table. */
@@ -72,7 +72,7 @@ function row(name: string, pass: string, figures: PassFigures, isEdge: boolean):
   const { count, hitRatio, averageMs, medianMs, p95Ms } = figures;
   const time = (ms: number | null) => (ms === null ? "-" : msOf(ms));
   const hits = !isEdge || count === 0 ? "-" : hitRatio === null ? "unknown" : percentOf(hitRatio);
-  return [name, pass, countOf(count), hits, time(averageMs), time(medianMs), time(p95Ms)];
+  return [name, pass, whole(count), hits, time(averageMs), time(medianMs), time(p95Ms)];
 }
 
 function notHitLines({ notHits, all }: CrawlReport): string[] {
@@ -84,7 +84,7 @@ function notHitLines({ notHits, all }: CrawlReport): string[] {
     .slice(0, MAX_NOT_HITS)
     .map(({ path, word, because }) => `${printable(path)} (${printable(because ?? word)})`);
   const more = notHits.count - named.length;
-  const rest = more === 0 ? "" : ` and ${countOf(more)} more`;
+  const rest = more === 0 ? "" : ` and ${whole(more)} more`;
   return [`No hits in the second pass: ${named.join(", ")}${rest}.`];
 }
 

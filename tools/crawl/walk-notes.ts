@@ -1,5 +1,4 @@
-import { printable } from "../../wire/text/printable.ts";
-import { countOf } from "../words/words.ts";
+import { counted, printable, whole } from "../../internal.ts";
 import type { WalkReport } from "./walk-report.ts";
 
 /** The failures that are told one by one. */
@@ -13,7 +12,7 @@ export function walkNotes({ pages, failed, redirects, robotsDelayMs, edge, ...en
       ? []
       : [`The sitemap is that of ${printable(pages.publicHost)}: its pages were asked for at ${edge}.`]),
     ...(pages.hasMore
-      ? [`There are more pages than the first ${countOf(pages.found)}: --limit asks for more of them.`]
+      ? [`There are more pages than the first ${whole(pages.found)}: --limit asks for more of them.`]
       : []),
     ...(pages.forbidden === 0
       ? []
@@ -21,23 +20,21 @@ export function walkNotes({ pages, failed, redirects, robotsDelayMs, edge, ...en
     ...(hosts.length === 0
       ? []
       : [
-          `URLs of other hosts were left out: ${hosts.map(([host, count]) => `${countOf(count)} of ${printable(host)}`).join(", ")}. --host says which of them is this site.`,
+          `URLs of other hosts were left out: ${hosts.map(([host, count]) => `${whole(count)} of ${printable(host)}`).join(", ")}. --host says which of them is this site.`,
         ]),
-    ...(pages.malformed === 0
-      ? []
-      : [`${countOf(pages.malformed)} lines or locations that are no URLs were left out.`]),
+    ...(pages.malformed === 0 ? [] : [`${whole(pages.malformed)} lines or locations that are no URLs were left out.`]),
     ...pages.unreadSitemaps.map((why) => `A sitemap was left out: ${printable(why)}.`),
     ...(robotsDelayMs === 0 ? [] : [`robots.txt asks for ${robotsDelayMs / 1000} s between two requests.`]),
-    ...(redirects.followed === 0 ? [] : [`${countOf(redirects.followed)} redirects were followed.`]),
+    ...(redirects.followed === 0 ? [] : [`${whole(redirects.followed)} redirects were followed.`]),
     ...(redirects.elsewhereExample === null
       ? []
       : [
-          `${countOf(redirects.elsewhere)} answers redirect to another host or to what robots.txt forbids, like ${printable(redirects.elsewhereExample)}: nothing was asked there.`,
+          `${whole(redirects.elsewhere)} answers redirect to another host or to what robots.txt forbids, like ${printable(redirects.elsewhereExample)}: nothing was asked there.`,
         ]),
     ...(failed.count === 0
       ? []
       : [
-          `${countOf(failed.count)} ${failed.count === 1 ? "request" : "requests"} failed:`,
+          `${counted(failed.count, "request")} failed:`,
           ...failed.examples
             .slice(0, MAX_FAILURES)
             .map(({ round, path, because }) => `  ${printable(path)} (${round}): ${printable(because)}`),
@@ -48,5 +45,5 @@ export function walkNotes({ pages, failed, redirects, robotsDelayMs, edge, ...en
 }
 
 function pagesOf(count: number): string {
-  return count === 1 ? "1 page was" : `${countOf(count)} pages were`;
+  return counted(count, "page was", "pages were");
 }

@@ -1,5 +1,4 @@
-import { printable } from "../../wire/text/printable.ts";
-import { countOf } from "../words/words.ts";
+import { counted, printable, whole } from "../../internal.ts";
 import { walkNotes } from "./walk-notes.ts";
 import type { WarmReport } from "./warm.ts";
 
@@ -9,14 +8,14 @@ export function warmText(report: WarmReport): string {
   const where = places.length === 0 ? "" : ` in ${places.join(", ")}`;
   const reasons = Object.entries(notStored.because)
     .sort(([, a], [, b]) => b - a)
-    .map(([because, count]) => `${printable(because)}: ${countOf(count)}`);
+    .map(([because, count]) => `${printable(because)}: ${whole(count)}`);
   const parts = [
-    `${countOf(stored)} ${were(stored)} stored now`,
-    ...(hadBeen === 0 ? [] : [`${countOf(hadBeen)} had been before`]),
-    `${countOf(notStored.count)} could not be${reasons.length === 0 ? "" : ` (${reasons.join("; ")})`}`,
-    ...(unknown === 0 ? [] : [`of ${countOf(unknown)} the answers do not tell`]),
+    `${whole(stored)} ${were(stored)} stored now`,
+    ...(hadBeen === 0 ? [] : [`${whole(hadBeen)} had been before`]),
+    `${whole(notStored.count)} could not be${reasons.length === 0 ? "" : ` (${reasons.join("; ")})`}`,
+    ...(unknown === 0 ? [] : [`of ${whole(unknown)} the answers do not tell`]),
   ];
-  const line = `${countOf(asked)} ${asked === 1 ? "page" : "pages"} asked for${where}: ${parts.join(", ")}.`;
+  const line = `${counted(asked, "page")} asked for${where}: ${parts.join(", ")}.`;
   return `${[line, ...walkNotes(report)].join("\n")}\n`;
 }
 

@@ -1,3 +1,4 @@
+import { counted } from "../../internal.ts";
 import type { Difference, ImportedSite } from "./imported-site.ts";
 
 /** The kinds of differences in the order in which they are told, with their headings. */
@@ -46,7 +47,7 @@ export function importSummary({ files, routes, differences }: ImportedSite): str
   const count = (kind: Difference["kind"]) =>
     told(differences.filter((each) => each.kind === kind && each.source)).length;
   const parts = [
-    `${routes.length} route${routes.length === 1 ? "" : "s"} from ${files.length} file${files.length === 1 ? "" : "s"}`,
+    `${counted(routes.length, "route")} from ${counted(files.length, "file")}`,
     `${count("dropped") + count("access")} not carried over`,
     `${count("changed")} with a difference`,
     `${count("safer")} safer now`,

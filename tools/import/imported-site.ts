@@ -1,4 +1,4 @@
-import type { RouteInput, SiteInput } from "../../worker/site/site-input.ts";
+import { OwnerError, type RouteInput, type SiteInput } from "../../internal.ts";
 
 /** A line of the file that is imported. */
 export interface Source {
@@ -107,6 +107,6 @@ export function siteOf(imported: ImportedSite): SiteInput {
 }
 
 /** The import cannot go on. The message begins with the place, where there is one. */
-export class ImportError extends Error {
+export class ImportError extends OwnerError {
   override readonly name = "ImportError";
 }

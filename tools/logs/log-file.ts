@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { PassThrough, type Readable, type Transform } from "node:stream";
 import { createGunzip, createZstdDecompress } from "node:zlib";
-import { OwnerError } from "../../package/owner-error.ts";
+import { OwnerError } from "../../internal.ts";
 import { LineReader } from "./line-reader.ts";
 import { LoggedRequest } from "./logged-request.ts";
 

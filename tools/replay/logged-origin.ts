@@ -1,6 +1,4 @@
-import type { Clock } from "../../worker/ports/clock.ts";
-import type { Origin, OriginAnswer, OriginRequest } from "../../worker/ports/origin.ts";
-import { Fields } from "../../worker/rules/fields/fields.ts";
+import { type Clock, Fields, type Origin, type OriginAnswer, type OriginRequest } from "../../internal.ts";
 import { ZeroBody } from "./zero-body.ts";
 
 /** A request of the log that has a place of its own in memory. */

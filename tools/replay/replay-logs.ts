@@ -1,5 +1,4 @@
-import { loadSite } from "../../server/program/load-site.ts";
-import { compileSite, type Site } from "../../worker/site/site.ts";
+import { compileSite, loadSite, type Site } from "../../internal.ts";
 import type { ReadCounts } from "../logs/log-file.ts";
 import type { LoggedRequest } from "../logs/logged-request.ts";
 import { readLogs } from "../logs/read-logs.ts";

@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
+import { whole } from "../../internal.ts";
 import { table } from "../words/table.ts";
-import { countOf, percentOf, sizeOf } from "../words/words.ts";
+import { percentOf, sizeOf } from "../words/words.ts";
 import type { ReplayReport } from "./replay-logs.ts";
 
 /** The replay for a terminal: a column for each config. */
@@ -10,14 +11,14 @@ export function replayText({ logs, notHttp, interrupted, edges }: ReplayReport):
     ...(interrupted ? ["The reading was interrupted: this is of the lines until then."] : []),
     ...(logs.broken === 0
       ? []
-      : [`${countOf(logs.broken)} of ${countOf(logs.lines)} lines could not be read, and were not replayed.`]),
-    ...(notHttp === 0 ? [] : [`${countOf(notHttp)} lines tell of something that is not HTTP, and were not replayed.`]),
+      : [`${whole(logs.broken)} of ${whole(logs.lines)} lines could not be read, and were not replayed.`]),
+    ...(notHttp === 0 ? [] : [`${whole(notHttp)} lines tell of something that is not HTTP, and were not replayed.`]),
     ...logs.cutOff.map((file) => `${file} is cut off: what could be read of it was replayed.`),
     ...edges.flatMap(({ evicted, failures }) => [
       ...(evicted === 0
         ? []
-        : [`${countOf(evicted)} pages had to leave the shared tier, which has room for 500,000 here.`]),
-      ...(failures === 0 ? [] : [`The edge itself failed on ${countOf(failures)} requests, and asked the origin.`]),
+        : [`${whole(evicted)} pages had to leave the shared tier, which has room for 500,000 here.`]),
+      ...(failures === 0 ? [] : [`The edge itself failed on ${whole(failures)} requests, and asked the origin.`]),
     ]),
   ];
   const [first] = edges;
@@ -25,13 +26,13 @@ export function replayText({ logs, notHttp, interrupted, edges }: ReplayReport):
   const words = [...new Set(edges.flatMap(({ answers }) => Object.keys(answers)))].sort();
   const rows = [
     ["hit ratio", ...edges.map(({ hitRatio }) => percentOf(hitRatio))],
-    ["requests to the origin", ...edges.map(({ originRequests }) => countOf(originRequests))],
+    ["requests to the origin", ...edges.map(({ originRequests }) => whole(originRequests))],
     ["bytes from the origin", ...edges.map(({ originBytes }) => sizeOf(originBytes))],
     ["bytes to visitors", ...edges.map(({ bytes }) => sizeOf(bytes))],
-    ["served stale", ...edges.map(({ stale }) => countOf(stale))],
-    ...words.map((word) => [`X-Cache: ${word}`, ...edges.map(({ answers }) => countOf(answers[word] ?? 0))]),
+    ["served stale", ...edges.map(({ stale }) => whole(stale))],
+    ...words.map((word) => [`X-Cache: ${word}`, ...edges.map(({ answers }) => whole(answers[word] ?? 0))]),
   ];
-  const heading = `${countOf(first.requests)} requests through the edge, at the time of the log`;
+  const heading = `${whole(first.requests)} requests through the edge, at the time of the log`;
   const lines = table(["", ...edges.map(({ config }) => config ?? "no config")], rows);
   return `${[...notes, bold(heading), ...lines].join("\n")}\n`;
 }

@@ -1,10 +1,13 @@
-import { nodeBodies } from "../../server/bodies/node-bodies.ts";
-import type { StreamedBody } from "../../worker/ports/bodies.ts";
-import type { Found } from "../../worker/ports/store.ts";
-import type { BytePart } from "../../worker/rules/ranges/range.ts";
-import { isMarker, type StoredHead, type VariantMarker } from "../../worker/rules/storing/stored-response.ts";
-import { EvictingMap } from "../../worker/store/evicting-map.ts";
-import type { SharedTier } from "../../worker/store/tiered-store.ts";
+import {
+  type BytePart,
+  EvictingMap,
+  isMarker,
+  nodeBodies,
+  type SharedTier,
+  type StoredHead,
+  type StreamedBody,
+  type VariantMarker,
+} from "../../internal.ts";
 import { ZeroBody, zeroBytes } from "./zero-body.ts";
 
 /** The most entries, so that a long log does not fill the memory: each takes about a kilobyte, without its body. */
@@ -19,7 +22,7 @@ export class ReplayTier implements SharedTier {
   });
   readonly #bodies = new EvictingMap<number>(MAX_ENTRIES);
 
-  async get(key: string): Promise<Found | undefined> {
+  async get(key: string) {
     const entry = this.#entries.get(key);
     if (entry === undefined || isMarker(entry)) return entry;
     const { head } = entry;

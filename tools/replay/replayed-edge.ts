@@ -1,16 +1,16 @@
 import { DatabaseSync } from "node:sqlite";
-import { nodeBodies } from "../../server/bodies/node-bodies.ts";
-import { toWebRequest } from "../../server/http1/node-request.ts";
-import { sqlOver } from "../../server/log/node-sql.ts";
-import { memoryAlone } from "../../server/startup/memory-alone.ts";
-import { type EdgeAnswer, type LearningIsolate, startIsolate } from "../../worker/isolate.ts";
-import { Counters } from "../../worker/metrics/counters.ts";
-import type { ClientRequest } from "../../worker/ports/answer.ts";
-import type { PopNotes } from "../../worker/ports/store.ts";
-import type { ReaderPosition } from "../../worker/purges/log/log-contract.ts";
-import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
-import { Fields } from "../../worker/rules/fields/fields.ts";
-import type { Site } from "../../worker/site/site.ts";
+import {
+  Counters,
+  type EdgeAnswer,
+  Fields,
+  memoryAlone,
+  nodeBodies,
+  type Site,
+  SqlPurgeLog,
+  sqlOver,
+  startIsolate,
+  toWebRequest,
+} from "../../internal.ts";
 import { LoggedOrigin, type ReplayedRequest } from "./logged-origin.ts";
 import { ReplayTier } from "./replay-tier.ts";
 import { VirtualClock } from "./virtual-clock.ts";
@@ -45,8 +45,6 @@ export interface ReplayCounts {
   readonly failures: number;
 }
 
-const noNotes: PopNotes = { read: async () => null, write: async () => undefined };
-
 /** Requests whose log has no host are for this one. */
 const HOST = "www.example.com";
 
@@ -55,7 +53,7 @@ export class ReplayedEdge {
   readonly #clock: VirtualClock;
   readonly #origin: LoggedOrigin;
   readonly #tier = new ReplayTier();
-  readonly #isolate: LearningIsolate;
+  readonly #isolate: ReturnType<typeof startIsolate>;
   readonly #reporter: Counters;
   readonly #answers = new Map<string, number>();
   #working = 0;
@@ -68,21 +66,21 @@ export class ReplayedEdge {
     this.#reporter = new Counters(site.originUrl, () => undefined);
     const now = () => this.#clock.now();
     const sql = new SqlPurgeLog(sqlOver(new DatabaseSync(":memory:")), {}, now, () => "replay");
-    const log = {
-      read: async (since: ReaderPosition | null, leaseMs: number) => sql.read(since, leaseMs),
-      append: async (...call: Parameters<SqlPurgeLog["append"]>) => sql.append(...call),
-      list: async (...call: Parameters<SqlPurgeLog["list"]>) => sql.list(...call),
-      find: async (seq: number) => sql.find(seq),
-    };
     this.#isolate = startIsolate(memoryBytes === null ? site : { ...site, limits: { ...site.limits, memoryBytes } }, {
       clock: this.#clock,
       // The same log gives the same result.
       random: () => 0.5,
       sharedTier: memoryBytes === null ? this.#tier : memoryAlone,
-      notes: noNotes,
+      notes: { read: async () => null, write: async () => undefined },
       origin: this.#origin,
-      log,
-      audit: log,
+      log: {
+        read: async (since, leaseMs) => sql.read(since, leaseMs),
+        append: async (purge) => sql.append(purge),
+      },
+      audit: {
+        list: async (before, limit) => sql.list(before, limit),
+        find: async (seq) => sql.find(seq),
+      },
       bodies: nodeBodies,
       webRequest: toWebRequest,
       fingerprint: async (text) => text,
@@ -155,7 +153,7 @@ function macrotask(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function clientRequest({ method, userAgent, status, bytes }: ReplayedRequest): ClientRequest {
+function clientRequest({ method, userAgent, status, bytes }: ReplayedRequest) {
   const fields: [string, string][] = [["accept", "*/*"]];
   if (userAgent !== "") fields.push(["user-agent", userAgent.replace(/[^\x20-\x7e]/g, "?")]);
   if (status === 206) fields.push(["range", `bytes=0-${Math.max(0, bytes - 1)}`]);

@@ -1,4 +1,4 @@
-import type { Clock, Wait } from "../../worker/ports/clock.ts";
+import type { Clock } from "../../internal.ts";
 
 interface Timer {
   readonly at: number;
@@ -18,7 +18,7 @@ export class VirtualClock implements Clock {
     return this.#now;
   }
 
-  wait(ms: number): Wait {
+  wait(ms: number) {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = { at: this.#now + ms, resolve };
     this.#timers.add(timer);

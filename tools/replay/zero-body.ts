@@ -1,5 +1,4 @@
-import type { NodeBody } from "../../server/bodies/node-body.ts";
-import type { BodyReader } from "../../worker/ports/bodies.ts";
+import type { NodeBody } from "../../internal.ts";
 
 const PIECE_BYTES = 8 * 1024 * 1024;
 
@@ -19,7 +18,7 @@ export class ZeroBody implements NodeBody {
     this.lengthBytes = lengthBytes;
   }
 
-  read(): BodyReader {
+  read(): ReturnType<NodeBody["read"]> {
     let left = this.lengthBytes;
     return {
       next: async () => {

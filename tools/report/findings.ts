@@ -1,7 +1,7 @@
-import { printable } from "../../wire/text/printable.ts";
+import { counted, printable, whole } from "../../internal.ts";
 import { inWords } from "../counting/lifetimes.ts";
 import type { SearchReport } from "../counting/search-counts.ts";
-import { counted, countOf, durationOf, percentOf, timeOf } from "../words/words.ts";
+import { durationOf, percentOf, timeOf } from "../words/words.ts";
 import type { AccessReport } from "./access-report.ts";
 
 /** The sentences that the text and the page have in common. */
@@ -39,12 +39,12 @@ export function findingsOf(report: AccessReport): Findings {
     ...(busiestHour === null
       ? []
       : [
-          `In the busiest hour, from ${timeOf(busiestHour.from)}, the origin would get ${counted(busiestHour.misses, "request")} instead of ${countOf(busiestHour.requests)}.`,
+          `In the busiest hour, from ${timeOf(busiestHour.from)}, the origin would get ${counted(busiestHour.misses, "request")} instead of ${whole(busiestHour.requests)}.`,
         ]),
     ...(loggedCache === null
       ? []
       : [
-          `The cache that wrote these logs answered ${percentOf(loggedCache.hitRatio)} of the ${countOf(loggedCache.requests)} requests that it judged.`,
+          `The cache that wrote these logs answered ${percentOf(loggedCache.hitRatio)} of the ${whole(loggedCache.requests)} requests that it judged.`,
         ]),
     costText(cost),
   ];
@@ -58,7 +58,7 @@ export function findingsOf(report: AccessReport): Findings {
 
 function costText({ requestsPerMonth, dollarsPerMonth, fitsFreePlan, readIn }: AccessReport["cost"]): string {
   const free = fitsFreePlan ? " The free plan would have room for it." : "";
-  return `On Cloudflare it costs about $${dollarsPerMonth.toFixed(2)} a month, for ${countOf(requestsPerMonth)} requests at the prices of ${readIn}.${free}`;
+  return `On Cloudflare it costs about $${dollarsPerMonth.toFixed(2)} a month, for ${whole(requestsPerMonth)} requests at the prices of ${readIn}.${free}`;
 }
 
 /** The searches in one sentence; `null` if there are none. */
@@ -66,7 +66,7 @@ export function searchText(searches: SearchReport | null): string | null {
   if (searches === null || searches.suggestedLength === 0) return null;
   const { parameter, cutOffs, suggestedLength } = searches;
   const found = cutOffs.find(({ length }) => length === suggestedLength)!;
-  return `Store queries of up to ${suggestedLength} characters in ${printable(parameter)}: ${percentOf(found.hitRatio)} of its requests are hits, with ${countOf(found.entries)} entries.`;
+  return `Store queries of up to ${suggestedLength} characters in ${printable(parameter)}: ${percentOf(found.hitRatio)} of its requests are hits, with ${whole(found.entries)} entries.`;
 }
 
 function warningsOf({ logs, requests }: AccessReport): string[] {
@@ -76,7 +76,7 @@ function warningsOf({ logs, requests }: AccessReport): string[] {
     ...(logs.broken === 0
       ? []
       : [
-          `${countOf(logs.broken)} of ${countOf(logs.lines)} lines could not be read, and do not count. The first:`,
+          `${whole(logs.broken)} of ${whole(logs.lines)} lines could not be read, and do not count. The first:`,
           ...examples,
         ]),
     ...(requests.notHttp === 0
@@ -89,7 +89,7 @@ function warningsOf({ logs, requests }: AccessReport): string[] {
       : [
           logs.outOfOrder === 1
             ? "1 line is more than a minute older than one before it."
-            : `${countOf(logs.outOfOrder)} lines are more than a minute older than one before them.`,
+            : `${whole(logs.outOfOrder)} lines are more than a minute older than one before them.`,
         ]),
     ...logs.cutOff.map((file) => `${file} is cut off: what could be read of it counts.`),
   ];

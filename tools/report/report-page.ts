@@ -1,7 +1,7 @@
-import { printable } from "../../wire/text/printable.ts";
+import { printable, whole } from "../../internal.ts";
 import { areaChart, columnChart, escaped } from "../charts/charts.ts";
 import { inWords } from "../counting/lifetimes.ts";
-import { countOf, percentOf, sizeOf } from "../words/words.ts";
+import { percentOf, sizeOf } from "../words/words.ts";
 import type { AccessReport } from "./access-report.ts";
 import { ASSUMPTIONS, findingsOf, searchText } from "./findings.ts";
 import { parameterRows, routeRows, searchRows } from "./report-rows.ts";
@@ -92,7 +92,7 @@ function sections(report: AccessReport): string[] {
             "To warm first",
             table(
               ["URL", "Requests"],
-              report.warm.map(({ url, requests: count }) => [url, countOf(count)]),
+              report.warm.map(({ url, requests: count }) => [url, whole(count)]),
             ),
           ),
         ]),

@@ -1,4 +1,5 @@
-import { countOf, percentOf } from "../words/words.ts";
+import { whole } from "../../internal.ts";
+import { percentOf } from "../words/words.ts";
 import type { AccessReport } from "./access-report.ts";
 
 const VERDICTS = {
@@ -12,7 +13,7 @@ const VERDICTS = {
 export function routeRows({ routes }: AccessReport): string[][] {
   return routes.map(({ path, requests, share, hitRatio, passBecause }) => [
     path,
-    countOf(requests),
+    whole(requests),
     percentOf(share),
     passBecause === null ? percentOf(hitRatio) : "passed on",
     passBecause ?? "",
@@ -23,10 +24,10 @@ export function routeRows({ routes }: AccessReport): string[][] {
 export function searchRows({ cutOffs }: NonNullable<AccessReport["searches"]>): string[][] {
   return cutOffs.map(({ length, requests, hits, hitRatio, entries }) => [
     String(length),
-    countOf(requests),
-    countOf(hits),
+    whole(requests),
+    whole(hits),
     percentOf(hitRatio),
-    countOf(entries),
+    whole(entries),
   ]);
 }
 
@@ -34,8 +35,8 @@ export function searchRows({ cutOffs }: NonNullable<AccessReport["searches"]>): 
 export function parameterRows({ parameters }: AccessReport, none: string): string[][] {
   return parameters.map(({ name, requests, compared, same, verdict }) => [
     name,
-    countOf(requests),
-    countOf(compared),
+    whole(requests),
+    whole(compared),
     compared === 0 ? none : percentOf(same / compared),
     VERDICTS[verdict],
   ]);

@@ -1,8 +1,8 @@
 import { styleText } from "node:util";
-import { printable } from "../../wire/text/printable.ts";
+import { printable, whole } from "../../internal.ts";
 import { inWords } from "../counting/lifetimes.ts";
 import { short, table } from "../words/table.ts";
-import { countOf, percentOf, sizeOf } from "../words/words.ts";
+import { percentOf, sizeOf } from "../words/words.ts";
 import type { AccessReport } from "./access-report.ts";
 import { ASSUMPTIONS, findingsOf, searchText } from "./findings.ts";
 import { parameterRows, routeRows, searchRows } from "./report-rows.ts";
@@ -65,7 +65,7 @@ function tables(report: AccessReport, heading: (text: string) => string): string
             "To warm first",
             ...report.warm
               .slice(0, MAX_ROWS)
-              .map(({ url, requests }) => `${countOf(requests).padStart(9)}  ${short(printable(url))}`),
+              .map(({ url, requests }) => `${whole(requests).padStart(9)}  ${short(printable(url))}`),
           ),
         ]),
     section("What this rests on", ...ASSUMPTIONS),

@@ -1,4 +1,4 @@
-import { retryAfterMs } from "../../sdk/http/retry-pause.ts";
+import { retryAfterMs, whole } from "../../internal.ts";
 import { type CacheAnswer, cacheAnswer } from "./cache-answer.ts";
 import type { HttpAnswer, HttpClient, NoAnswer } from "./http-client.ts";
 import type { Pace } from "./pace.ts";
@@ -82,7 +82,7 @@ export async function askPolitely(
       return answer.status >= 500 && keepBytes === 0 ? failure(`it answered ${answer.status}`) : answer;
     }
     if (pauseMs > MAX_PAUSE_MS) {
-      const seconds = Math.ceil(pauseMs / 1000).toLocaleString("en");
+      const seconds = whole(Math.ceil(pauseMs / 1000));
       return failure(`it answered ${answer.status} and wants to be left alone for ${seconds} s`, true);
     }
     if (attempts === MAX_ATTEMPTS) return failure(`it answered ${answer.status} ${MAX_ATTEMPTS} times`);

@@ -1,16 +1,8 @@
-/** `71.3 %`, with more digits only where a tenth would hide the difference from everything. */
+import { counted, whole } from "../../internal.ts";
+
+/** `71.0 %`: always with a tenth, so that the numbers of a column stand below each other. */
 export function percentOf(share: number): string {
   return `${(share * 100).toFixed(1)} %`;
-}
-
-/** `12,345`. */
-export function countOf(count: number): string {
-  return Math.round(count).toLocaleString("en");
-}
-
-/** `1 page`, `2 pages`. */
-export function counted(count: number, name: string): string {
-  return `${countOf(count)} ${name}${Math.round(count) === 1 ? "" : "s"}`;
 }
 
 const SIZES = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -35,7 +27,7 @@ export function durationOf(ms: number): string {
 
 /** `0.8 ms`, `12 ms`. */
 export function msOf(ms: number): string {
-  return `${ms >= 9.95 ? countOf(ms) : ms.toFixed(1)} ms`;
+  return `${ms >= 9.95 ? whole(ms) : ms.toFixed(1)} ms`;
 }
 
 /** `2026-10-05 00:00`, UTC. */

@@ -1,4 +1,5 @@
 import type { SiteStats, TimeStats } from "../stats.ts";
+import { counted, memorySize, ms, percent, size, whole } from "./numbers.ts";
 import { printable } from "./printable.ts";
 
 /** What the cache does for the site, in a sentence or two: numbers as the edge sent them, rounded. */
@@ -9,7 +10,7 @@ export function summaryText(stats: SiteStats, last: string): string {
   const asked = Object.values(answers).reduce((sum, each) => sum + each, 0);
   const instead = asked > origin.asked ? ` instead of ${whole(asked)}` : "";
   return (
-    `${about}: ${whole(requests)} ${requests === 1 ? "request" : "requests"}, ${percent(fromCache / requests)} from cache. ` +
+    `${about}: ${counted(requests, "request")}, ${percent(fromCache / requests)} from cache. ` +
     `The origin was asked ${timesWords(origin.asked)}${instead}${origin.failed > 0 ? `, and failed ${timesWords(origin.failed)}` : ""}; ` +
     `${waited(stats)}${size(bytes.fromCache)} did not leave it, ${size(bytes.fromOrigin)} did.`
   );
@@ -77,9 +78,8 @@ function reasons(counts: SiteStats["answeredByEdge"]): string {
 }
 
 function heard({ reported, silent, heardShare }: SiteStats["isolates"]): string {
-  const isolates = `${whole(reported)} ${reported === 1 ? "isolate" : "isolates"}`;
   const quiet = silent === 0 ? "none has" : `${whole(silent)} ${silent === 1 ? "has" : "have"}`;
-  return `Heard of ${isolates}; ${quiet} fallen silent. The reports cover at least ${percent(heardShare, "floor")} of their time.`;
+  return `Heard of ${counted(reported, "isolate")}; ${quiet} fallen silent. The reports cover at least ${percent(heardShare, "floor")} of their time.`;
 }
 
 function lastWords(last: string): string {
@@ -89,30 +89,4 @@ function lastWords(last: string): string {
 
 function timesWords(count: number): string {
   return count === 1 ? "once" : `${whole(count)} times`;
-}
-
-export function whole(count: number): string {
-  return count.toLocaleString("en-US");
-}
-
-/** To a tenth. What is not all is never said to be 100 %. */
-export function percent(share: number, by: "round" | "floor" = "round"): string {
-  const tenths = Math[by](share * 1000);
-  return `${(share < 1 ? Math.min(tenths, 999) : tenths) / 10} %`;
-}
-
-export function size(bytes: number): string {
-  const units = ["bytes", "kB", "MB", "GB", "TB", "PB"];
-  const unit = bytes < 1000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), units.length - 1);
-  return `${Number((bytes / 1000 ** unit).toPrecision(3))} ${units[unit]}`;
-}
-
-/** A memory is as large as its setting says, in the same unit. */
-export function memorySize(bytes: number): string {
-  const mebibytes = bytes / 1024 ** 2;
-  return `${mebibytes < 100 ? Number(mebibytes.toPrecision(3)) : Math.round(mebibytes)} MiB`;
-}
-
-export function ms(time: number): string {
-  return `${Number(time.toPrecision(2))} ms`;
 }

@@ -1,5 +1,5 @@
 import type { RouteStats, SiteStats } from "../stats.ts";
-import { percent, whole } from "../text/stats-text.ts";
+import { percent, whole } from "../text/numbers.ts";
 import { LEAST_COMPARISONS, LEAST_GAIN, onRoute, routesOf, type Verdict, withMoreHits } from "./verdict.ts";
 
 /** Parameters and fields that split one page into many. Each was compared, and never made a difference. */

@@ -1,5 +1,5 @@
 import type { RouteStats, SiteStats } from "../stats.ts";
-import { percent, whole } from "../text/stats-text.ts";
+import { percent, whole } from "../text/numbers.ts";
 import {
   LEAST_COMPARISONS,
   LEAST_GAIN,

@@ -1,5 +1,5 @@
 import type { SiteStats } from "../stats.ts";
-import { memorySize, percent } from "../text/stats-text.ts";
+import { memorySize, percent } from "../text/numbers.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** Fewer uses of the memory say nothing: most of them are the first of their page. */

@@ -1,6 +1,6 @@
 import type { SiteStats } from "../stats.ts";
+import { ms, percent, whole } from "../text/numbers.ts";
 import { printable } from "../text/printable.ts";
-import { ms, percent, whole } from "../text/stats-text.ts";
 import { LEAST_REQUESTS, onRoute, routesOf, type Verdict } from "./verdict.ts";
 
 /** The PoP's cache has to be so much slower than the origin before a route is better off without it. */

@@ -1,6 +1,6 @@
 import type { RouteStats, SiteStats } from "../stats.ts";
+import { percent, whole } from "../text/numbers.ts";
 import { printable } from "../text/printable.ts";
-import { percent, whole } from "../text/stats-text.ts";
 import { LEAST_GAIN, LEAST_REQUESTS, onRoute, routesOf, type Verdict, withMoreHits } from "./verdict.ts";
 
 /** Answers that are not stored, although they could be. */

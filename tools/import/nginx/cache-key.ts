@@ -1,4 +1,4 @@
-import type { RouteInput } from "../../../worker/site/site-input.ts";
+import type { RouteInput } from "../../../internal.ts";
 import type { Source } from "../imported-site.ts";
 import type { Maps } from "./conditions.ts";
 

@@ -1,4 +1,4 @@
-import type { SiteInput } from "../../../worker/site/site-input.ts";
+import type { SiteInput } from "../../../internal.ts";
 import type { Difference, Sourced } from "../imported-site.ts";
 import { handlerOf, inForce, isCached } from "./handlers.ts";
 import type { Location } from "./match-order.ts";

@@ -1,4 +1,4 @@
-import type { RouteInput } from "../../../worker/site/site-input.ts";
+import type { RouteInput } from "../../../internal.ts";
 import { BY_DESIGN } from "../by-design.ts";
 import { type Difference, ImportError, type ImportedSite, type Source, type Sourced } from "../imported-site.ts";
 import { mapsOf } from "./conditions.ts";

@@ -1,4 +1,4 @@
-import type { RouteInput } from "../../../worker/site/site-input.ts";
+import type { RouteInput } from "../../../internal.ts";
 import { ImportError, type Source } from "../imported-site.ts";
 import type { Directive } from "./directives.ts";
 

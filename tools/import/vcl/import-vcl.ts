@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import type { RouteInput } from "../../../worker/site/site-input.ts";
+import type { RouteInput } from "../../../internal.ts";
 import { BY_DESIGN } from "../by-design.ts";
 import { type Difference, ImportError, type ImportedSite, type Source, type Sourced } from "../imported-site.ts";
 import type { ImportOptions } from "../nginx/import-nginx.ts";

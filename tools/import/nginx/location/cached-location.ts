@@ -1,4 +1,4 @@
-import type { RouteInput } from "../../../../worker/site/site-input.ts";
+import type { RouteInput } from "../../../../internal.ts";
 import type { Affected, Aspect, Difference, Source } from "../../imported-site.ts";
 import type { Directive } from "../directives.ts";
 import { type Family, inForce } from "../handlers.ts";

@@ -1,8 +1,8 @@
 import { Command } from "commander";
-import { warm } from "../../tools/crawl/warm.ts";
-import { warmText } from "../../tools/crawl/warm-text.ts";
-import { addPageFlags, askingPages, type PageFlags, walkExit } from "../asking-pages.ts";
-import { DESCRIPTIONS } from "../text/descriptions.ts";
+import { warm } from "../../../tools/crawl/warm.ts";
+import { warmText } from "../../../tools/crawl/warm-text.ts";
+import { DESCRIPTIONS } from "../../text/descriptions.ts";
+import { addPageFlags, askingPages, type PageFlags, walkExit } from "./asking-pages.ts";
 
 const AFTER_HELP = `
 Without pages it asks for those of the site's sitemaps: the ones that robots.txt names, or /sitemap.xml. What is stored

@@ -1,14 +1,14 @@
 import { open, writeFile } from "node:fs/promises";
 import { Command, InvalidArgumentError } from "commander";
-import { readLifetime } from "../../tools/counting/lifetimes.ts";
-import { analyseLogs } from "../../tools/report/analyse-logs.ts";
-import { reportPage } from "../../tools/report/report-page.ts";
-import { reportText } from "../../tools/report/report-text.ts";
-import { EXIT } from "../exit-code.ts";
-import { valueNotFlag } from "../flags.ts";
-import { readingLogs } from "../reading-logs.ts";
-import { DESCRIPTIONS } from "../text/descriptions.ts";
-import { printError } from "../text/print-error.ts";
+import { readLifetime } from "../../../tools/counting/lifetimes.ts";
+import { analyseLogs } from "../../../tools/report/analyse-logs.ts";
+import { reportPage } from "../../../tools/report/report-page.ts";
+import { reportText } from "../../../tools/report/report-text.ts";
+import { EXIT } from "../../exit-code.ts";
+import { valueNotFlag } from "../../flags.ts";
+import { DESCRIPTIONS } from "../../text/descriptions.ts";
+import { printError } from "../../text/print-error.ts";
+import { readingLogs } from "./reading-logs.ts";
 
 interface ReportFlags {
   readonly lifetime?: number;

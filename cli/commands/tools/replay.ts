@@ -1,10 +1,10 @@
 import { Command, InvalidArgumentError } from "commander";
-import { readSize } from "../../server/startup/read-size.ts";
-import { EXIT } from "../exit-code.ts";
-import { valueNotFlag } from "../flags.ts";
-import { readingLogs } from "../reading-logs.ts";
-import { DESCRIPTIONS } from "../text/descriptions.ts";
-import { printError } from "../text/print-error.ts";
+import { readSize } from "../../../server/startup/read-size.ts";
+import { EXIT } from "../../exit-code.ts";
+import { valueNotFlag } from "../../flags.ts";
+import { DESCRIPTIONS } from "../../text/descriptions.ts";
+import { printError } from "../../text/print-error.ts";
+import { readingLogs } from "./reading-logs.ts";
 
 interface ReplayFlags {
   readonly config?: readonly string[];
@@ -49,8 +49,8 @@ export function replayCommand(): Command {
 
 async function run(files: readonly string[], { config, cacheControl, memory, json }: ReplayFlags): Promise<number> {
   // Loaded here, because an older Node does not have what it imports.
-  const { replayLogs } = await import("../../tools/replay/replay-logs.ts");
-  const { replayText } = await import("../../tools/replay/replay-text.ts");
+  const { replayLogs } = await import("../../../tools/replay/replay-logs.ts");
+  const { replayText } = await import("../../../tools/replay/replay-text.ts");
   return readingLogs(async (reading, clear) => {
     const report = await replayLogs({
       files,

@@ -1,16 +1,16 @@
 import { open, writeFile } from "node:fs/promises";
 import { Command, InvalidArgumentError } from "commander";
-import { missingPeersMessage } from "../../package/optional-peers.ts";
-import { pngOf } from "../../tools/charts/png.ts";
-import { crawl } from "../../tools/crawl/crawl.ts";
-import { crawlChart } from "../../tools/crawl/crawl-chart.ts";
-import { crawlText } from "../../tools/crawl/crawl-text.ts";
-import { percentOf } from "../../tools/words/words.ts";
-import { addPageFlags, askingPages, type PageFlags, siteUrl, walkExit, wholeNumber } from "../asking-pages.ts";
-import { EXIT } from "../exit-code.ts";
-import { valueNotFlag } from "../flags.ts";
-import { DESCRIPTIONS } from "../text/descriptions.ts";
-import { printError } from "../text/print-error.ts";
+import { missingPeersMessage } from "../../../package/optional-peers.ts";
+import { pngOf } from "../../../tools/charts/png.ts";
+import { crawl } from "../../../tools/crawl/crawl.ts";
+import { crawlChart } from "../../../tools/crawl/crawl-chart.ts";
+import { crawlText } from "../../../tools/crawl/crawl-text.ts";
+import { percentOf } from "../../../tools/words/words.ts";
+import { EXIT } from "../../exit-code.ts";
+import { valueNotFlag } from "../../flags.ts";
+import { DESCRIPTIONS } from "../../text/descriptions.ts";
+import { printError } from "../../text/print-error.ts";
+import { addPageFlags, askingPages, type PageFlags, siteUrl, walkExit, wholeNumber } from "./asking-pages.ts";
 
 interface CrawlFlags extends PageFlags {
   readonly origin?: string;

@@ -1,13 +1,14 @@
 import { text } from "node:stream/consumers";
 import { type Command, InvalidArgumentError } from "commander";
-import { parseRegions, REGION_NAMES } from "../local/dev/regions.ts";
-import type { CrawlOptions, CrawlProgress } from "../tools/crawl/crawl-options.ts";
-import { CrawlError } from "../tools/requests/crawl-error.ts";
-import { EXIT } from "./exit-code.ts";
-import { valueNotFlag } from "./flags.ts";
-import { interruption } from "./interruption.ts";
-import { printError } from "./text/print-error.ts";
-import { ProgressLine } from "./text/progress-line.ts";
+import { parseRegions, REGION_NAMES } from "../../../local/dev/regions.ts";
+import type { CrawlOptions, CrawlProgress } from "../../../tools/crawl/crawl-options.ts";
+import { CrawlError } from "../../../tools/requests/crawl-error.ts";
+import { whole } from "../../../wire/text/numbers.ts";
+import { EXIT } from "../../exit-code.ts";
+import { valueNotFlag } from "../../flags.ts";
+import { interruption } from "../../interruption.ts";
+import { printError } from "../../text/print-error.ts";
+import { ProgressLine } from "../../text/progress-line.ts";
 
 /** The flags of commands that ask for a site's pages. */
 export interface PageFlags {
@@ -116,8 +117,8 @@ function isForTheCaller(error: unknown): error is Error {
 
 function progressText({ round, done, of, failed }: CrawlProgress): string {
   if (round === null) return "looking for pages";
-  const failures = failed === 0 ? "" : `, ${failed.toLocaleString("en")} failed`;
-  return `${round}: ${done.toLocaleString("en")} of ${of.toLocaleString("en")} pages${failures}`;
+  const failures = failed === 0 ? "" : `, ${whole(failed)} failed`;
+  return `${round}: ${whole(done)} of ${whole(of)} pages${failures}`;
 }
 
 /** Reads the address of a site: an origin without a path. */
@@ -149,7 +150,7 @@ export function wholeNumber(from: number, to: number): (given: string) => number
   return (given) => {
     const number = Number(given);
     if (!/^\d+$/.test(given) || number < from || number > to) {
-      throw new InvalidArgumentError(`It must be ${from.toLocaleString("en")} to ${to.toLocaleString("en")}.`);
+      throw new InvalidArgumentError(`It must be ${whole(from)} to ${whole(to)}.`);
     }
     return number;
   };

@@ -1,13 +1,13 @@
 import { Command } from "commander";
-import { configText } from "../../tools/import/config-text.ts";
-import { importFile, writeWhole } from "../../tools/import/import-file.ts";
-import { differenceLines, importSummary } from "../../tools/import/import-report.ts";
-import { ImportError, readSocket, siteOf } from "../../tools/import/imported-site.ts";
-import { EXIT } from "../exit-code.ts";
-import { valueNotFlag } from "../flags.ts";
-import { AnswerError, hostOf, originOf } from "../init/site-answers.ts";
-import { DESCRIPTIONS } from "../text/descriptions.ts";
-import { printError } from "../text/print-error.ts";
+import { configText } from "../../../tools/import/config-text.ts";
+import { importFile, writeWhole } from "../../../tools/import/import-file.ts";
+import { differenceLines, importSummary } from "../../../tools/import/import-report.ts";
+import { ImportError, readSocket, siteOf } from "../../../tools/import/imported-site.ts";
+import { EXIT } from "../../exit-code.ts";
+import { valueNotFlag } from "../../flags.ts";
+import { AnswerError, hostOf, originOf } from "../../init/site-answers.ts";
+import { DESCRIPTIONS } from "../../text/descriptions.ts";
+import { printError } from "../../text/print-error.ts";
 
 interface ImportFlags {
   readonly origin?: string;

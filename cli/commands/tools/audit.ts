@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
-import { type AuditReport, auditSite } from "../../tools/audit/audit-site.ts";
-import { auditText } from "../../tools/audit/audit-text.ts";
-import { AuditUsageError, readIdentity, withCanaries } from "../../tools/audit/identity.ts";
-import { USUAL_INPUTS } from "../../tools/audit/input.ts";
+import { type AuditReport, auditSite } from "../../../tools/audit/audit-site.ts";
+import { auditText } from "../../../tools/audit/audit-text.ts";
+import { AuditUsageError, readIdentity, withCanaries } from "../../../tools/audit/identity.ts";
+import { USUAL_INPUTS } from "../../../tools/audit/input.ts";
 import {
   readBuster,
   readEdge,
@@ -12,14 +12,14 @@ import {
   readInput,
   readNumber,
   readWholeNumber,
-} from "../../tools/audit/settings.ts";
-import { readTargets, type TargetLine } from "../../tools/audit/target.ts";
-import { EXIT } from "../exit-code.ts";
-import { valueNotFlag } from "../flags.ts";
-import { interruption } from "../interruption.ts";
-import { DESCRIPTIONS } from "../text/descriptions.ts";
-import { printError } from "../text/print-error.ts";
-import { ProgressLine } from "../text/progress-line.ts";
+} from "../../../tools/audit/settings.ts";
+import { readTargets, type TargetLine } from "../../../tools/audit/target.ts";
+import { EXIT } from "../../exit-code.ts";
+import { valueNotFlag } from "../../flags.ts";
+import { interruption } from "../../interruption.ts";
+import { DESCRIPTIONS } from "../../text/descriptions.ts";
+import { printError } from "../../text/print-error.ts";
+import { ProgressLine } from "../../text/progress-line.ts";
 
 interface AuditFlags {
   readonly edge: string;

@@ -1,9 +1,10 @@
-import { OwnerError } from "../package/owner-error.ts";
-import type { ReadCounts } from "../tools/logs/log-file.ts";
-import { EXIT } from "./exit-code.ts";
-import { interruption } from "./interruption.ts";
-import { printError } from "./text/print-error.ts";
-import { ProgressLine, readingText } from "./text/progress-line.ts";
+import { OwnerError } from "../../../package/owner-error.ts";
+import type { ReadCounts } from "../../../tools/logs/log-file.ts";
+import { whole } from "../../../wire/text/numbers.ts";
+import { EXIT } from "../../exit-code.ts";
+import { interruption } from "../../interruption.ts";
+import { printError } from "../../text/print-error.ts";
+import { ProgressLine } from "../../text/progress-line.ts";
 
 /** How a command is asked to read logs: until the signal, telling how far it is. */
 export interface LogReading {
@@ -36,4 +37,11 @@ export async function readingLogs(
 
 function isForTheCaller(error: unknown): error is Error {
   return error instanceof OwnerError || (error instanceof Error && "syscall" in error);
+}
+
+/** How far the reading of logs is. The size of standard input is not known. */
+function readingText({ bytes, lines, broken }: ReadCounts, allBytes: number, ms: number): string {
+  const share = allBytes === 0 ? "" : `${Math.floor((100 * bytes) / allBytes)} %, `;
+  const odd = broken === 0 ? "" : `, ${whole(broken)} of them broken`;
+  return `${share}${whole(lines)} lines${odd}, ${whole((lines / ms) * 1000)} a second`;
 }
