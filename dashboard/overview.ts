@@ -1,10 +1,11 @@
-import type { SiteCounts, SiteStats, SpanStats, TopUrlStats } from "../wire/stats.ts";
+import type { SiteCounts, SiteStats, TopUrlStats } from "../wire/stats.ts";
 import { counted, memorySize, percent, size, whole } from "../wire/text/numbers.ts";
 import { memoryLines, summaryText } from "../wire/text/stats-text.ts";
 import { verdictsOf, verdictText } from "../wire/verdicts/verdicts.ts";
 import { read } from "./api.ts";
-import { type Chart, chart, type Series, stackedBar } from "./charts.ts";
+import { type Chart, chart, stackedBar } from "./charts.ts";
 import { byId, type Child, choices, fill, h, say, table } from "./elements.ts";
+import { overviewCharts, spanCount } from "./overview-charts.ts";
 import { OUTCOMES, REASONS, share, time, timeOf } from "./words.ts";
 
 const LAST = { "1h": "Last hour", "24h": "Last 24 h", "5d": "Last 5 days", "90d": "Last 90 days" } as const;
@@ -20,66 +21,98 @@ const KINDS = {
 /** Rows of a list of URLs, until all are asked for. */
 const FIRST_URLS = 10;
 
-let last: keyof typeof LAST = "24h";
-let pop: string | null = null;
-let kind: keyof typeof KINDS = "missed";
-let allUrls = false;
-let stats: SiteStats | undefined;
-/** The PoPs of the whole site: stats of one PoP name no others. */
-let pops: SiteStats["pops"] = {};
-let charts: readonly Chart[] = [];
-let points: readonly (SpanStats | undefined)[] = [];
+interface Overview {
+  readonly last: keyof typeof LAST;
+  /** `null` for the whole site. */
+  readonly pop: string | null;
+  readonly kind: keyof typeof KINDS;
+  readonly allUrls: boolean;
+  readonly stats: SiteStats | null;
+  /** The PoPs of the whole site: stats of one PoP name no others. */
+  readonly pops: SiteStats["pops"];
+  readonly charts: readonly Chart[];
+}
+
+let overview: Overview = {
+  last: "24h",
+  pop: null,
+  kind: "missed",
+  allUrls: false,
+  stats: null,
+  pops: {},
+  charts: [],
+};
 
 export function startOverview(): void {
-  choices("last", LAST, last, (name) => {
-    last = name as typeof last;
-    void change();
-  });
-  choices("kind", Object.fromEntries(Object.entries(KINDS).map(([name, { words }]) => [name, words])), kind, (name) => {
-    kind = name as typeof kind;
-    allUrls = false;
-    showUrls();
-  });
-  byId("all-pops").addEventListener("click", () => choosePop(null));
+  choices("last", LAST, overview.last, (last) => void ask({ last: last as keyof typeof LAST }));
+  const kinds = Object.fromEntries(Object.entries(KINDS).map(([name, { words }]) => [name, words]));
+  choices("kind", kinds, overview.kind, (kind) => change({ kind: kind as keyof typeof KINDS, allUrls: false }));
+  byId("all-pops").addEventListener("click", () => void ask({ pop: null }));
   const cursor = byId<HTMLInputElement>("cursor");
   cursor.addEventListener("input", () => showSpan(Number(cursor.value)));
   cursor.addEventListener("blur", () => showSpan(null));
 }
 
-async function change(): Promise<void> {
+/** Asks for the stats and shows them. An answer to a question that is no longer the last one is not shown. */
+export async function refreshOverview(): Promise<void> {
+  const { last, pop } = overview;
+  const stats = await read<SiteStats>(`stats?last=${last}${pop === null ? "" : `&pop=${encodeURIComponent(pop)}`}`);
+  if (last !== overview.last || pop !== overview.pop) return;
+  const pops = pop === null ? stats.pops : overview.pops;
+  change({ stats, pops, charts: overviewCharts(stats, showSpan) });
+}
+
+/** Changes the question, and says the answer to those who cannot see it. */
+async function ask(question: Partial<Pick<Overview, "last" | "pop">>): Promise<void> {
+  change(question);
   await refreshOverview().catch((error: Error) => say(error.message));
   say(byId("sentence").textContent ?? "");
 }
 
-function choosePop(name: string | null): void {
-  pop = name;
-  void change();
+/** Shows again what the changes are seen in. */
+function change(changes: Partial<Overview>): void {
+  overview = { ...overview, ...changes };
+  if (overview.stats === null) return;
+  if (changes.stats) render(overview, overview.stats);
+  if (changes.stats || changes.kind || changes.allUrls) fill("top", ...urls(overview, overview.stats));
 }
 
-/** Asks for the stats and shows them. An answer to a question that is no longer the last one is not shown. */
-export async function refreshOverview(): Promise<void> {
-  const query = `stats?last=${last}${pop === null ? "" : `&pop=${encodeURIComponent(pop)}`}`;
-  const asked = { last, pop };
-  const answer = await read<SiteStats>(query);
-  if (asked.last !== last || asked.pop !== pop) return;
-  stats = answer;
-  if (pop === null) pops = answer.pops;
-  show(answer);
-}
-
-function show(now: SiteStats): void {
+function render({ last, pop, pops, charts }: Overview, now: SiteStats): void {
   byId("all-pops").hidden = pop === null;
   fill("sentence", ...sentence(summaryText(now, last)));
   fill("heard", heard(now.isolates));
   byId("numbers").hidden = now.requests === 0 && pop === null;
-  showCharts(now);
+  fill("charts", ...charts.map(({ figure }) => figure));
+  renderCursor(now);
   fill("advice", ...advice(now));
   fill("answers", ...answers(now));
   fill("refused", ...refused(now));
-  fill("pops", ...popTiles());
+  fill("pops", ...popTiles(pops, pop));
   fill("memory", ...memory(now));
   fill("routes", routes(now));
-  showUrls();
+}
+
+/** The cursor stays at the newest span, or where somebody has moved it. */
+function renderCursor(now: SiteStats): void {
+  const cursor = byId<HTMLInputElement>("cursor");
+  const count = spanCount(now);
+  const wasAtEnd = cursor.max === cursor.value || cursor.max === "";
+  cursor.max = String(count - 1);
+  if (wasAtEnd) cursor.value = cursor.max;
+  byId("scrub").hidden = count === 1;
+  showSpan(document.activeElement === cursor ? Number(cursor.value) : null);
+}
+
+/** Shows one span in all charts, or the whole time. */
+function showSpan(index: number | null): void {
+  const { stats, charts, last } = overview;
+  if (stats === null) return;
+  const words = charts.map(
+    ({ figure, show: showAt }) => `${figure.querySelector("strong")!.textContent}: ${showAt(index)}`,
+  );
+  const at = index === null ? LAST[last] : timeOf(Date.parse(stats.from) + index * stats.spanMs, stats.spanMs);
+  byId("at").textContent = index === null ? "Move along the time to read the charts." : at;
+  byId("cursor").setAttribute("aria-valuetext", `${at}. ${words.join(". ")}`);
 }
 
 /** The stats as a person would say them, with the numbers in bold. */
@@ -111,110 +144,6 @@ function heard({ reported, alive, silent, heardShare, memoryBytes, memoryMaxByte
   const quiet = silent === 0 ? "" : `, ${whole(silent)} fell silent`;
   const memory = alive === 0 ? "" : ` Their memories hold ${size(memoryBytes)} of ${size(memoryMaxBytes)}.`;
   return `${counted(reported, "isolate")} reported${quiet}; ${whole(alive)} alive. The reports cover ${percent(Math.floor(heardShare * 1000) / 1000)} of their time.${memory}`;
-}
-
-function showCharts({ from, to, spanMs, spans, ...all }: SiteStats): void {
-  const begin = Date.parse(from);
-  const count = Math.max(1, Math.ceil((Date.parse(to) - begin) / spanMs));
-  const bySpan = new Map(spans.map((each) => [Math.round((Date.parse(each.at) - begin) / spanMs), each]));
-  points = Array.from({ length: count }, (_, index) => bySpan.get(index));
-  const series = (
-    name: string,
-    color: string,
-    value: (counts: SpanStats | typeof all) => number | undefined,
-    format: (value: number | undefined) => string,
-  ): Series => ({
-    name,
-    color,
-    values: points.map((point) => point && value(point)),
-    total: format(value(all)),
-  });
-  const number = (value = 0) => whole(value);
-  const bytes = (value = 0) => size(value);
-  const ratio = (value: number | undefined) => (value === undefined ? "–" : percent(value));
-  const ends = [timeOf(begin, spanMs), timeOf(Date.parse(to), spanMs)] as const;
-  const times = [
-    series("origin", "c1", ({ times: { origin } }) => origin?.p50Ms, time),
-    series("origin, 95 %", "c2", ({ times: { origin } }) => origin?.p95Ms, time),
-    series("cache of the PoP", "c0", ({ times: { shared } }) => shared?.p50Ms, time),
-    series("memory", "c3", ({ times: { memory } }) => memory?.p50Ms, time),
-  ];
-  const point = (index: number | null) => showSpan(index);
-  charts = [
-    chart(
-      {
-        title: "Requests",
-        kind: "bars",
-        format: number,
-        ends,
-        series: [
-          series("from cache", "c0", (counts) => counts.fromCache, number),
-          series("others", "c1", (counts) => counts.requests - counts.fromCache, number),
-        ],
-      },
-      point,
-    ),
-    chart(
-      {
-        title: "Hit ratio",
-        kind: "lines",
-        format: ratio,
-        ends,
-        top: 1,
-        series: [
-          series(
-            "from cache",
-            "c0",
-            (counts) => (counts.requests ? counts.fromCache / counts.requests : undefined),
-            ratio,
-          ),
-        ],
-      },
-      point,
-    ),
-    chart(
-      {
-        title: "Time to the head, in the median",
-        kind: "lines",
-        format: time,
-        ends,
-        series: times.filter(({ total }, index) => index < 3 || total !== "–"),
-      },
-      point,
-    ),
-    chart(
-      {
-        title: "Bytes",
-        kind: "bars",
-        format: bytes,
-        ends,
-        series: [
-          series("from cache", "c0", (counts) => counts.bytes.fromCache, bytes),
-          series("from the origin", "c1", (counts) => counts.bytes.fromOrigin, bytes),
-        ],
-      },
-      point,
-    ),
-  ];
-  fill("charts", ...charts.map(({ figure }) => figure));
-  const cursor = byId<HTMLInputElement>("cursor");
-  const wasAtEnd = cursor.max === cursor.value || cursor.max === "";
-  cursor.max = String(count - 1);
-  if (wasAtEnd) cursor.value = cursor.max;
-  byId("scrub").hidden = count === 1;
-  showSpan(document.activeElement === cursor ? Number(cursor.value) : null);
-}
-
-/** Shows one span in all charts, or the whole time. */
-function showSpan(index: number | null): void {
-  if (!stats) return;
-  const { from, spanMs } = stats;
-  const words = charts.map(
-    ({ figure, show: showAt }) => `${figure.querySelector("strong")!.textContent}: ${showAt(index)}`,
-  );
-  const at = index === null ? LAST[last] : timeOf(Date.parse(from) + index * spanMs, spanMs);
-  byId("at").textContent = index === null ? "Move along the time to read the charts." : at;
-  byId("cursor").setAttribute("aria-valuetext", `${at}. ${words.join(". ")}`);
 }
 
 function answers({ requests, answers: byOutcome, answeredByEdge, fromCache }: SiteStats): Child[] {
@@ -281,7 +210,7 @@ function memory(now: SiteStats): Child[] {
   return [h("h2", "Memory"), h("div", { class: "charts" }, drawing.figure, h("p", { class: "soft" }, words))];
 }
 
-function popTiles(): Child[] {
+function popTiles(pops: SiteStats["pops"], pop: string | null): Child[] {
   const names = sorted(Object.fromEntries(Object.entries(pops).map(([name, { requests }]) => [name, requests])));
   if (names.length === 0) return [nothing()];
   const button = (name: string, { requests, fromCache, bytes, times }: SiteCounts) =>
@@ -292,7 +221,7 @@ function popTiles(): Child[] {
         type: "button",
         "aria-pressed": String(pop === name),
         "data-key": `pop ${name}`,
-        click: () => choosePop(pop === name ? null : name),
+        click: () => void ask({ pop: pop === name ? null : name }),
       },
       h("b", name),
       stackedBar("share", [
@@ -329,11 +258,7 @@ function routes({ routes: byPattern, pop: of }: SiteStats): Child {
   return table("Routes", ["Route", "Requests ", "From cache ", "Cache ", "Origin ", "From the origin "], rows);
 }
 
-function showUrls(): void {
-  if (stats) fill("top", ...urls(stats));
-}
-
-function urls({ top, pop: of }: SiteStats): Child[] {
+function urls({ kind, allUrls }: Overview, { top, pop: of }: SiteStats): Child[] {
   if (of !== null) return [forAll()];
   const list = top?.[kind] ?? [];
   if (list.length === 0) return [nothing()];
@@ -347,13 +272,10 @@ function urls({ top, pop: of }: SiteStats): Child[] {
       weight(each),
       ...(kind === "notStored" ? [each.because] : []),
     ]);
-  const more = () => {
-    allUrls = true;
-    showUrls();
-  };
   return [
     table(words, ["URL, to be explained", column, ...(kind === "notStored" ? ["Reason"] : [])], rows),
-    list.length > rows.length && h("button", { class: "quiet", type: "button", click: more }, `All ${list.length}`),
+    list.length > rows.length &&
+      h("button", { class: "quiet", type: "button", click: () => change({ allUrls: true }) }, `All ${list.length}`),
   ];
 }
 

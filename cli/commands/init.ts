@@ -1,4 +1,6 @@
 import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Command } from "commander";
 import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
@@ -6,7 +8,7 @@ import { OwnerError } from "../../package/owner-error.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
 import { initProject, type WrittenFile } from "../init/init-project.ts";
-import { nextSteps } from "../init/next-steps.ts";
+import { type Manifest, SCRIPTS, TEST_SCRIPT } from "../init/manifest.ts";
 import { AnswerError, hostOf, originOf, passedOf, type SiteAnswers } from "../init/site-answers.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
 import { printError } from "../text/print-error.ts";
@@ -126,4 +128,20 @@ async function answersFrom(flags: InitFlags): Promise<SiteAnswers> {
 function fileLine({ file, outcome, note }: WrittenFile): string {
   const words = note === undefined ? "" : `: ${note.replaceAll("\n", "\n    ").trimEnd()}`;
   return `${outcome.padEnd("completed".length)}  ${file}${words}\n`;
+}
+
+/** The steps to take after `tidemark init` in this folder. A script that is the owner's own is not taken for ours. */
+async function nextSteps(folder: string): Promise<string> {
+  const { scripts = {} } = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as Manifest;
+  const run = (name: keyof typeof SCRIPTS) =>
+    scripts[name] === SCRIPTS[name] ? `npm run ${name}` : `npx ${SCRIPTS[name]}`;
+  const runOther = scripts["test:edge"] === TEST_SCRIPT ? "npm run test:edge" : `npx ${TEST_SCRIPT}`;
+  const steps = [
+    [`npm install && ${scripts.test === TEST_SCRIPT ? "npm test" : runOther}`, "the edge on a simulated CDN"],
+    [run("dev"), "the edge at http://localhost:8787, in front of your site"],
+    [run("deploy"), "then: npx wrangler secret put TIDEMARK_TOKEN"],
+  ] as const;
+  const width = Math.max(30, ...steps.map(([command]) => command.length)) + 4;
+  const lines = steps.map(([command, words], index) => `  ${index + 1}. ${command.padEnd(width)}${words}\n`);
+  return `Next:\n${lines.join("")}`;
 }

@@ -4,7 +4,6 @@ import { type BuildOptions, build, type Plugin } from "esbuild";
 import { ConfigFileError } from "../../package/config-file-error.ts";
 import { moduleBeside } from "../../package/own-package.ts";
 import type { SimulatedSiteInput } from "../cdn/cdn-options.ts";
-import { rerunOnChange } from "../cdn/vitest-watch.ts";
 import { loadSite } from "../config/config-file.ts";
 import { isWranglerConfig, readWranglerConfig } from "../config/wrangler-config.ts";
 import { type EntryCode, formatMessage, WORKER_OPTIONS } from "./bundle.ts";
@@ -119,3 +118,20 @@ function changedAt(path: string): number {
 
 /** The files that wrangler, too, imports as text. */
 const TEXT_LOADERS = { ".txt": "text", ".html": "text", ".sql": "text" } as const;
+
+/** The part of vitest's worker that is used: its call for modules that Node loads past vitest's own loader. */
+interface VitestWorker {
+  readonly filepath?: string;
+  readonly rpc?: { ensureModuleGraphEntry?(file: string, importer: string): Promise<void> };
+}
+
+/**
+ * Lets `vitest --watch` run the current test file again when one of these files changes: vitest follows imports, and a
+ * config is named, not imported. It does nothing under other runners, and under a vitest that has no such call, where
+ * `forceRerunTriggers` in its config does the same.
+ */
+function rerunOnChange(files: readonly string[]): void {
+  const { filepath, rpc } = (globalThis as { __vitest_worker__?: VitestWorker }).__vitest_worker__ ?? {};
+  if (filepath === undefined || !rpc?.ensureModuleGraphEntry) return;
+  for (const file of files) rpc.ensureModuleGraphEntry(file, filepath).catch(() => undefined); // A lost watch is no failure.
+}

@@ -317,6 +317,20 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.context().close();
   });
 
+  test("a list of URLs is chosen, and a long one is shown to its end when somebody asks for that", async () => {
+    const page = await stage.enter({}, { pops: 3 });
+    const { missed, notStored } = madeUpStats({ pops: 3 }).top!;
+    const rows = page.locator("#top tbody tr");
+    expect(await rows.count()).toBe(10);
+    await page.getByRole("button", { name: `All ${missed.length}` }).click();
+    expect(await rows.count()).toBe(missed.length);
+    await page.getByText("Not stored", { exact: true }).click();
+    expect(await page.locator("#top").innerText()).toContain(notStored[0]!.because);
+    await page.getByText("Most missed").click();
+    expect(await rows.count()).toBe(10);
+    await page.context().close();
+  });
+
   test("the charts show each span under the pointer, and gaps as gaps", { tags: ["deep"] }, async () => {
     const page = await stage.enter({}, { pops: 3 });
     const body = madeUpStats({ pops: 3 });

@@ -96,8 +96,8 @@ export class Counters implements Reporter {
   };
   #purgedKeysRead = 0;
   #unmeasuredBodies = 0;
-  readonly #originOutage: Outage;
-  readonly #logOutage: Outage;
+  /** What is known to be down. */
+  readonly #down = new Set<"origin" | "log">();
   /** Made when it is first needed, because it takes 256 KiB. */
   #madeLikeness: Likeness | null = null;
 
@@ -113,7 +113,7 @@ export class Counters implements Reporter {
     },
     "origin-failed": ({ because, cause }) => {
       this.#counts.origin.failed++;
-      this.#originOutage.begin(() => this.#originDownLine(because, cause));
+      this.#goesDown("origin", () => this.#originDownLine(because, cause));
     },
     "body-cut-off": () => add(this.#discarded, "cut-off"),
     "fill-discarded": ({ because }) => add(this.#discarded, because),
@@ -133,11 +133,11 @@ export class Counters implements Reporter {
     "log-read": ({ purges }) => {
       this.#counts.log.reads++;
       this.#purgedKeysRead += purges;
-      this.#logOutage.end("The purge log answers again.");
+      this.#isBack("log", "The purge log answers again.");
     },
     "log-failed": ({ cause, isPurge }) => {
       this.#counts.log.failedReads++;
-      if (!isPurge) this.#logOutage.begin(() => logDownLine(cause));
+      if (!isPurge) this.#goesDown("log", () => logDownLine(cause));
     },
     "view-shared": () => void this.#counts.log.shared++,
     "invalidation-dropped": () => void this.#counts.invalidationsDropped++,
@@ -151,8 +151,6 @@ export class Counters implements Reporter {
   constructor(originUrl: string, write: (line: string) => void) {
     this.#originUrl = originUrl;
     this.#write = write;
-    this.#originOutage = new Outage(write);
-    this.#logOutage = new Outage(write);
   }
 
   get #likeness(): Likeness {
@@ -251,7 +249,7 @@ export class Counters implements Reporter {
     this.#counts.origin.answered++;
     if (bytes === null) this.#unmeasuredBodies++;
     else this.#countOriginBytes(route, url, bytes);
-    this.#originOutage.end(`The origin ${this.#originUrl} answers again.`);
+    this.#isBack("origin", `The origin ${this.#originUrl} answers again.`);
   }
 
   #countNotStored({ because, url, at, field, ...event }: EdgeEvent & { kind: "not-stored" }): void {
@@ -283,31 +281,21 @@ export class Counters implements Reporter {
     add(this.#unkeyedFields, isCounted ? name : OTHERS);
   }
 
+  /** Writes the line unless it is known already. */
+  #goesDown(what: "origin" | "log", line: () => string): void {
+    if (!this.#down.has(what)) this.#write(line());
+    this.#down.add(what);
+  }
+
+  #isBack(what: "origin" | "log", line: string): void {
+    if (this.#down.delete(what)) this.#write(line);
+  }
+
   #originDownLine(because: string, cause: unknown): string {
     const why =
       because === "timed-out" ? "took too long to answer" : `cannot be reached, or hung up (${causeWords(cause)})`;
     const status = because === "timed-out" ? 504 : 502;
     return `The origin ${this.#originUrl} ${why}. Pages that are not in the cache get ${status} until it answers.`;
-  }
-}
-
-/** Writes a line when something goes down, and another one when it is back. */
-class Outage {
-  readonly #write: (line: string) => void;
-  #hasBegun = false;
-
-  constructor(write: (line: string) => void) {
-    this.#write = write;
-  }
-
-  begin(line: () => string): void {
-    if (!this.#hasBegun) this.#write(line());
-    this.#hasBegun = true;
-  }
-
-  end(line: string): void {
-    if (this.#hasBegun) this.#write(line);
-    this.#hasBegun = false;
   }
 }
 

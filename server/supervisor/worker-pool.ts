@@ -1,0 +1,277 @@
+import { moduleBeside } from "../../package/own-package.ts";
+import type { Clock } from "../../worker/ports/clock.ts";
+import { within } from "../../worker/within.ts";
+import type { Clocks } from "../log/clock-steps.ts";
+import { BackOff } from "./back-off.ts";
+import type { HeldSocket } from "./listening-sockets.ts";
+import type { WorkerService } from "./process-line.ts";
+import type { SiteGrants, SiteLogs } from "./site-logs.ts";
+import type { SupervisorEvent } from "./supervisor-events.ts";
+import { START_WITHIN_MS, WorkerEndedError, WorkerProcess } from "./worker-process.ts";
+
+const WORKER_MAIN = moduleBeside(import.meta.url, "worker-main");
+
+/** After this many failed starts in a row, while no worker accepts connections, starting again will not help. */
+const MAX_FAILED_STARTS = 5;
+
+/** What a configuration gives once it has been read and compiled. */
+export interface Loaded {
+  /** For the workers' program: plain data, which is copied to their processes. */
+  readonly settings: unknown;
+  /** `ONLY_SITE`, or several by their names. */
+  readonly sites: SiteGrants;
+}
+
+/** The workers that run with one configuration. */
+interface Generation {
+  readonly loaded: Loaded;
+  readonly workers: Set<WorkerProcess>;
+  /** It is being replaced, or has failed. */
+  isRetired: boolean;
+}
+
+export interface PoolOptions {
+  /** The path of the module that is the workers' program: a `WorkerProgram`. */
+  readonly program: string;
+  /** The main module of a worker's process. Default: the one beside this file. */
+  readonly workerMain?: string;
+  /** What it offers to its workers beside the log. */
+  readonly service?: WorkerService;
+  readonly report: (event: SupervisorEvent) => void;
+}
+
+/** What a pool gets from its supervisor. */
+export interface PoolParts {
+  readonly clock: Clock & Clocks;
+  readonly logs: SiteLogs;
+  /** How many workers accept connections at a time. */
+  readonly size: number;
+  readonly stopWithinMs: number;
+  readonly replaceWithinMs: number;
+  readonly soundAfterMs: number;
+  /** A worker is gone, the reader of the logs by this name. */
+  readonly onEnded: (reader: string) => void;
+  /** Workers die at their start again and again. */
+  readonly onHopeless: (cause: Error) => void;
+}
+
+/** The workers' processes: as many as there should be, which are replaced when they die, or by those of a new configuration. */
+export class WorkerPool {
+  readonly #options: PoolOptions;
+  readonly #parts: PoolParts;
+  /** Everybody who has not ended, in all generations. */
+  readonly #alive = new Set<WorkerProcess>();
+  #sockets: readonly HeldSocket[] = [];
+  #generation: Generation | null = null;
+  #named = 0;
+  #failedStarts = 0;
+  /** No worker starts any more. */
+  #isClosed = false;
+
+  constructor(options: PoolOptions, parts: PoolParts) {
+    this.#options = options;
+    this.#parts = parts;
+  }
+
+  /** Those that have not ended. */
+  get alive(): ReadonlySet<WorkerProcess> {
+    return this.#alive;
+  }
+
+  /** The processes that accept connections, by their names. */
+  get listening(): ReadonlyMap<string, number> {
+    const listening = [...this.#alive].filter(({ isListening, isDraining }) => isListening && !isDraining);
+    return new Map(listening.map(({ name, pid }) => [name, pid!]));
+  }
+
+  /** The sites of the configuration, and those that a worker of an earlier one still serves; `null` before the first. */
+  get sitesInUse(): ReadonlySet<string> | null {
+    if (this.#generation === null) return null;
+    const served = [...this.#alive].flatMap(({ sites }) => sites);
+    return new Set([...this.#generation.loaded.sites.keys(), ...served]);
+  }
+
+  /** Whether workers start when others die. */
+  get isKept(): boolean {
+    return this.#generation?.isRetired === false;
+  }
+
+  /** Starts the first workers. Each promise resolves once one accepts connections in its place. */
+  open(loaded: Loaded, sockets: readonly HeldSocket[]): Promise<void>[] {
+    this.#sockets = sockets;
+    this.#generation = { loaded, workers: new Set(), isRetired: false };
+    return this.#openPlaces(this.#generation);
+  }
+
+  /** Starts workers with this configuration, and then lets the others finish. If they do not start, it rejects without them. */
+  async replace(loaded: Loaded): Promise<void> {
+    const next: Generation = { loaded, workers: new Set(), isRetired: false };
+    const fresh: WorkerProcess[] = [];
+    try {
+      // The first one alone: if the new settings do not work, little has been disturbed.
+      for (const count of [1, this.#parts.size - 1]) {
+        const more = Array.from({ length: count }, () => this.#start(next));
+        fresh.push(...more);
+        await Promise.all(more.map((worker) => this.#bringUp(worker)));
+      }
+      if (this.#isClosed) throw new Error("the server stops");
+    } catch (cause) {
+      next.isRetired = true;
+      await Promise.all([...next.workers].map((worker) => this.#drain(worker, 0)));
+      throw cause;
+    }
+    this.#generation!.isRetired = true;
+    this.#generation = next;
+    for (const worker of fresh) void this.#keepAfter(next, worker);
+    this.#options.report({ kind: "reloaded" });
+    this.#retireAllBut(next);
+  }
+
+  /**
+   * Starts workers anew with the settings that are in use, whatever has become of the configuration. Resolves when they accept
+   * connections, or with `givenUp`; if they take too long, the old ones go on, and another upgrade may help.
+   */
+  async renew(givenUp: Promise<unknown>): Promise<void> {
+    const next: Generation = { loaded: this.#generation!.loaded, workers: new Set(), isRetired: false };
+    this.#generation = next;
+    const accepting = Promise.all(this.#openPlaces(next)).then(() => this.#retireAllBut(next));
+    await within(this.#parts.clock, START_WITHIN_MS, Promise.race([accepting, givenUp]), () => undefined);
+  }
+
+  /** From here on no worker starts in the place of another one, and those that do not accept connections yet end. */
+  startNoMore(): void {
+    this.#generation!.isRetired = true;
+    for (const worker of this.#alive) if (!worker.isListening) void this.#drain(worker, this.#parts.stopWithinMs);
+  }
+
+  /** Lets all workers finish their answers, and starts no more. Resolves when all are gone. */
+  async close(withinMs: number): Promise<void> {
+    this.#isClosed = true;
+    if (this.#generation) this.#generation.isRetired = true;
+    // A reload may just have started more of them.
+    while (this.#alive.size > 0) {
+      await Promise.all([...this.#alive].map((worker) => this.#drain(worker, withinMs)));
+    }
+  }
+
+  /** Those that are alive have no more time than this for their answers. */
+  finishWithin(ms: number): void {
+    for (const worker of this.#alive) ms === 0 ? worker.kill() : void this.#drain(worker, ms);
+  }
+
+  /** Lets them call the log again; if it cannot be reached, their calls fail instead of waiting. */
+  resume(): void {
+    for (const worker of this.#alive) worker.resume();
+  }
+
+  async reopen(): Promise<void> {
+    await Promise.all([...this.#alive].map((worker) => worker.reopen()));
+  }
+
+  /** Lets as many workers run as there should be. Each promise resolves once one accepts connections in its place. */
+  #openPlaces(generation: Generation): Promise<void>[] {
+    return Array.from({ length: this.#parts.size }, () => {
+      const accepting = Promise.withResolvers<void>();
+      void this.#keepPlace(generation, new BackOff(this.#parts.soundAfterMs), accepting.resolve);
+      return accepting.promise;
+    });
+  }
+
+  /** Keeps one worker of a generation running until the generation is retired. */
+  async #keepPlace(generation: Generation, backOff: BackOff, onListening: () => void): Promise<void> {
+    while (!generation.isRetired && !this.#isClosed) {
+      const startedAt = this.#parts.clock.elapsed();
+      const worker = this.#start(generation);
+      try {
+        await this.#bringUp(worker);
+        onListening();
+      } catch {
+        // It may hang; its end says why. One that was just told to listen may answer visitors already.
+        if (!generation.isRetired) worker.kill();
+        if (!worker.isDraining) this.#failedStarts++;
+      }
+      const ending = await worker.ended;
+      if (worker.isDraining || generation.isRetired || this.#isClosed) return;
+      const againInMs = backOff.pauseAfter(this.#parts.clock.elapsed() - startedAt);
+      this.#options.report({ kind: "worker-died", name: worker.name, ending, againInMs });
+      if (this.#failedStarts >= MAX_FAILED_STARTS && this.listening.size === 0) {
+        const last = new WorkerEndedError(worker.name, ending);
+        this.#parts.onHopeless(new Error(`No worker starts. The last one: ${last.message}`, { cause: last }));
+        return;
+      }
+      if (againInMs > 0) await this.#parts.clock.wait(againInMs).over;
+    }
+  }
+
+  #start(generation: Generation): WorkerProcess {
+    const { program, workerMain = WORKER_MAIN } = this.#options;
+    if (this.#isClosed) throw new Error("the server stops");
+    const name = `worker-${++this.#named}`;
+    const reader = this.#parts.logs.readerOf(name);
+    const { settings, sites } = generation.loaded;
+    this.#parts.logs.expect(reader, sites);
+    const worker = new WorkerProcess(
+      workerMain,
+      {
+        kind: "start",
+        name,
+        program,
+        settings,
+        logs: this.#parts.logs.of(sites),
+        reader,
+        lock: this.#parts.logs.workersLock,
+        drainMs: this.#parts.stopWithinMs,
+      },
+      this.#parts.clock,
+      this.#options.service?.connect() ?? null,
+    );
+    this.#alive.add(worker);
+    generation.workers.add(worker);
+    void worker.ended.then(() => {
+      this.#alive.delete(worker);
+      generation.workers.delete(worker);
+      this.#parts.onEnded(reader);
+    });
+    return worker;
+  }
+
+  /** Resolves when the worker accepts connections. Rejects if it ends, or takes too long. */
+  async #bringUp(worker: WorkerProcess): Promise<void> {
+    const tooLong = () => Promise.reject(new Error(`${worker.name} does not start`));
+    const rejectsAtEnd = worker.ended.then((ending) => Promise.reject(new WorkerEndedError(worker.name, ending)));
+    const up = (async () => {
+      await worker.started;
+      const late = (site: string) => worker.admit(site);
+      const notAdmitted = await this.#parts.logs.admit(this.#parts.logs.readerOf(worker.name), worker.sites, late);
+      await worker.listen(this.#sockets, this.#parts.size, [...notAdmitted]); // without those that were late a moment ago
+    })();
+    await within(this.#parts.clock, START_WITHIN_MS, Promise.race([up, rejectsAtEnd]), tooLong);
+    this.#failedStarts = 0;
+    this.#options.report({ kind: "worker-listening", name: worker.name, pid: worker.pid! });
+  }
+
+  /** Keeps the place of a worker that is already running. */
+  async #keepAfter(generation: Generation, worker: WorkerProcess): Promise<void> {
+    const startedAt = this.#parts.clock.elapsed();
+    const ending = await worker.ended;
+    if (worker.isDraining || generation.isRetired || this.#isClosed) return;
+    const backOff = new BackOff(this.#parts.soundAfterMs);
+    const againInMs = backOff.pauseAfter(this.#parts.clock.elapsed() - startedAt);
+    this.#options.report({ kind: "worker-died", name: worker.name, ending, againInMs });
+    await this.#keepPlace(generation, backOff, () => undefined);
+  }
+
+  /** Lets the workers of all other generations finish, unless another one has taken the place of this one. */
+  #retireAllBut(generation: Generation): void {
+    if (this.#generation !== generation) return;
+    for (const worker of this.#alive) {
+      if (!generation.workers.has(worker) && !worker.isDraining) void this.#drain(worker, this.#parts.replaceWithinMs);
+    }
+  }
+
+  async #drain(worker: WorkerProcess, withinMs: number): Promise<void> {
+    await worker.drain(withinMs);
+    const { signal } = await worker.ended;
+    if (signal === "SIGKILL" && withinMs > 0) this.#options.report({ kind: "worker-killed", name: worker.name });
+  }
+}
