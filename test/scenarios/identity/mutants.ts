@@ -111,7 +111,7 @@ export const mutants: Mutants = {
     "other requests wait for the answer to a request with Authorization": {
       in: "fetchFromOrigin",
       replace: "fetchAndStore(withoutIdleFields(context), plan.miss, null)",
-      by: "fetchAndStore(withoutIdleFields(context), plan.miss, context.collapsed.begin({ page: context.resolved.cacheKey, variant: [], audience: 'anonymous' }, false).fetch)",
+      by: "fetchAndStore(withoutIdleFields(context), plan.miss, context.isolate.collapsed.begin({ page: context.resolved.cacheKey, variant: [], audience: 'anonymous' }, false).fetch)",
       foundBy: "identity/authorization-is-not-joined",
     },
     "after a confirmation for an unusual request, every request fetches alone": {
