@@ -72,7 +72,7 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
     clientAddress,
     storing,
     acceptedCodings: facts.originView.acceptedCodings,
-    cookie: storing ? facts.cookies.forwarded : facts.cookieToPassOn,
+    cookie: storing ? facts.visitor.cookies.forwarded : facts.visitor.cookieToPassOn,
     maxForwards: maxForwards.kind === "forward" ? maxForwards.field : null,
     fieldRules: facts.mode === "refresh" ? withTraceState(resolved.route) : resolved.route,
     chosenFields: withoutProxysWord(site, storing ? facts.choices.fields : toldChoices(facts.choices)),

@@ -69,7 +69,7 @@ function plainOf(context: RequestContext, fields: Fields, { because }: NotStored
   });
   if (names === "*") return null;
   // What the origin lets others have of an answer to credentials alone (RFC 9111 §3.5) is no visitor's own.
-  const identity = facts.authorized && !facts.cookies.identifying ? "anonymous" : facts.identity;
+  const identity = facts.authorized && !facts.visitor.cookies.identifying ? "anonymous" : facts.identity;
   return plainRequest(facts.fields, identity, names, route);
 }
 
