@@ -94,7 +94,7 @@ export class NodeCompression implements Compression {
 
   formFor(request: CodedRequest, found: FoundResponse): FoundResponse | Promise<FoundResponse> {
     const forms = this.#formsOf(found.head);
-    if (typeof forms === "string" || request.child) return found;
+    if (typeof forms === "string" || request.incoming.child) return found;
     const { body } = found;
     const held = heldForm(request.facts.field("if-none-match"), forms.etag);
     if (held !== null) return { head: held === "plain" ? forms.plain : forms.weak, body };
@@ -120,8 +120,8 @@ export class NodeCompression implements Compression {
     return soon.then((bytes) => (bytes ? inForm(best, bytes) : plain));
   }
 
-  mark({ facts, child }: CodedRequest, head: Omit<StoredHead, "bodyBytes" | "bodyKey">, fields: Fields): void {
-    if (child) return;
+  mark({ facts, incoming }: CodedRequest, head: Omit<StoredHead, "bodyBytes" | "bodyKey">, fields: Fields): void {
+    if (incoming.child) return;
     const length = fields.get("content-length");
     if (this.#whyPlain(head, length === null ? null : Number(length)) !== null) return;
     fields.set("vary", variedBy(fields.get("vary")));
@@ -158,9 +158,9 @@ export class NodeCompression implements Compression {
 
   /** The codings that a request wants. Parts are cut from the plain bytes, and a cache codes what it has itself. */
   #wantedBy(request: CodedRequest): readonly Coding[] {
-    const { facts, child } = request;
+    const { facts, incoming } = request;
     const accepted = facts.field("accept-encoding");
-    if (accepted === null || child || mayBePart(request)) return NONE;
+    if (accepted === null || incoming.child || mayBePart(request)) return NONE;
     const directives = facts.field("cache-control");
     // RFC 9111 §5.2.1.6.
     if (directives !== null && (readCacheDirectives(directives) ?? []).some(({ name }) => name === "no-transform")) {

@@ -104,13 +104,13 @@ function hitOf(context: RequestContext, stored: FoundResponse, verdict: UsableVe
 }
 
 function plannedFetch(context: RequestContext, miss: Miss): PlannedFetch {
-  const { facts, resolved, collapsed } = context;
+  const { facts, resolved, isolate } = context;
   const plan = planFetch(context, miss);
   const { selected } = plan.miss;
   const sendsConditions = plan.kind === "fetch" || plan.kind === "fetch-unstored";
   const isShared = plan.kind === "fetch" || plan.kind === "head-by-get";
   const key = isShared ? fetchKeyOf(context) : null;
-  const isHitForMiss = key !== null && collapsed.isHitForMiss(key);
+  const isHitForMiss = key !== null && isolate.collapsed.isHitForMiss(key);
   return {
     plan,
     validates: sendsConditions && conditionsOf(context, plan.miss) !== null,

@@ -35,10 +35,11 @@ export function bypassOf(context: RequestContext): Entry {
 
 /** A second look has found that a field of the request chooses the page: it is passed on. */
 function marked(context: RequestContext): Entry | undefined {
-  const { facts, resolved, secondLooks, arrivedAt } = context;
+  const { facts, resolved, isolate, arrival } = context;
+  const { secondLooks } = isolate;
   if (!secondLooks.hasMarks) return undefined;
   const has = (name: string) => facts.field(name) !== null;
-  const field = secondLooks.markedField(placeOf(resolved), has, arrivedAt);
+  const field = secondLooks.markedField(placeOf(resolved), has, arrival.at);
   if (field === undefined || facts.directives.onlyIfCached) return undefined;
   return { kind: "bypass", miss: missBy({ kind: "marked", field }) };
 }

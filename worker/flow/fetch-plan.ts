@@ -43,7 +43,7 @@ function plan(kind: FetchPlan["kind"], miss: Miss): FetchPlan {
  * confirmed.
  */
 function mayFetchWhole(context: RequestContext, miss: Miss): boolean {
-  return context.site.limits.fetchWholeBytes > 0 || conditionsOf(context, miss) !== null;
+  return context.isolate.site.limits.fetchWholeBytes > 0 || conditionsOf(context, miss) !== null;
 }
 
 /** Whether the origin would not see the session of the request, because the route keys by other cookies alone. */

@@ -24,9 +24,9 @@ export function judgeBy(
   token: ReceiptToken | null,
   now: number,
 ): Verdict {
-  const { ports, facts, site } = context;
+  const { ports, facts, isolate } = context;
   const { purges } = ports;
-  const soft = answer === "soft" ? { seenAt: purges.madeStaleAt(stored), forMs: site.purge.softForMs } : null;
+  const soft = answer === "soft" ? { seenAt: purges.madeStaleAt(stored), forMs: isolate.site.purge.softForMs } : null;
   const maxAgeMs = purges.unknownForMs(now, maxViewAgeMs(context, stored));
   return judge(stored, facts, { answer, maxViewAgeMs: maxAgeMs, awaitsToken: token !== null, soft }, now);
 }

@@ -64,62 +64,52 @@ export interface Child {
   readonly after: ReceiptToken;
 }
 
-/** A request on its way through the corridor, with the isolate that handles it. */
-export interface RequestContext
-  extends Isolate,
-    Pick<IncomingRequest, "request" | "background" | "clientAddress" | "child"> {
+/** A request on its way through the corridor. */
+export interface RequestContext {
+  readonly incoming: IncomingRequest;
+  readonly isolate: Isolate;
+  /** Those of the isolate. For a request of the edge's own they report less. */
+  readonly ports: Ports;
+  readonly background: BackgroundWork;
   readonly resolved: ResolvedUrl;
   /** The parsed request. No other code of the corridor looks at its header text. */
   readonly facts: RequestFacts;
   /** True if the client asked by HEAD, and gets no body, whatever the origin is asked. */
   readonly answersHead: boolean;
-  /** Its place in the order of arrivals (R5), and the time of its arrival. */
-  readonly order: number;
-  readonly arrivedAt: number;
-  /** The same by the timer. */
-  readonly startedAt: number;
+  readonly arrival: Arrival;
   /** True if it has waited for a fetch of another isolate, and does not do so again. */
   readonly hasLookedAgain?: true;
-  /** The request as it was sent, and the fields that were left out, where the origin is asked without idle fields. */
-  readonly asSent?: RequestContext;
-  readonly leftOut?: readonly string[];
+  /** The request as it was sent, where the origin is asked without idle fields. */
+  readonly reduced?: { readonly asSent: RequestContext; readonly leftOut: readonly string[] };
+}
+
+export interface Arrival {
+  /** Its place in the order of arrivals (R5). */
+  readonly order: number;
+  readonly at: number;
+  /** The same by the timer. */
+  readonly startedAt: number;
 }
 
 /** Makes the context of an arriving request. */
 export function openContext(incoming: IncomingRequest, isolate: Isolate, resolved: ResolvedUrl): RequestContext {
-  const { request, background, clientAddress, child } = incoming;
+  const { request, background, child } = incoming;
   const { method, headers } = request;
-  const { site, ports, collapsed, neighbours, fills, largeFills, headOnly, codings, secondLooks, idleFields, resolve } =
-    isolate;
+  const { site, ports, collapsed } = isolate;
   const { route, mayStore } = resolved;
-  const facts = new RequestFacts(method, headers, route, {
-    passes: route.pass || !mayStore,
-    country: route.choices.country ? visitorsCountry(incoming, site) : null,
-    after: child?.after,
-  });
-  // Each by its name, because two spreads take several times as long.
   return {
-    site,
+    incoming,
+    isolate,
     ports,
-    collapsed,
-    neighbours,
-    fills,
-    largeFills,
-    headOnly,
-    codings,
-    secondLooks,
-    idleFields,
-    resolve,
-    request,
     background,
-    clientAddress,
-    child: child ?? null,
     resolved,
-    facts,
+    facts: new RequestFacts(method, headers, route, {
+      passes: route.pass || !mayStore,
+      country: route.choices.country ? visitorsCountry(incoming, site) : null,
+      after: child?.after,
+    }),
     answersHead: method === "HEAD",
-    order: collapsed.nextOrder(),
-    arrivedAt: ports.clock.now(),
-    startedAt: ports.timer.now(),
+    arrival: { order: collapsed.nextOrder(), at: ports.clock.now(), startedAt: ports.timer.now() },
   };
 }
 

@@ -20,7 +20,7 @@ export function selectInMemory(context: RequestContext): StoredResponse | undefi
   if (!variant || isMarker(variant) || !selects(context, variant)) return undefined;
   // Variants are evicted from the back, so the front half need not be kept in order.
   const at = stored.variants.indexOf(found);
-  if (at >= context.site.limits.variants / 2) store.remember(withFirst(stored, at));
+  if (at >= context.isolate.site.limits.variants / 2) store.remember(withFirst(stored, at));
   return variant;
 }
 
@@ -40,7 +40,7 @@ async function selectAmong(
   const { store } = context.ports;
   const stored = await looked;
   if (!stored || !isMarker(stored)) return stored && ifSelected(context, stored);
-  const marker = mergeFound(stored, markerInMemory(context), context.site.limits.variants);
+  const marker = mergeFound(stored, markerInMemory(context), context.isolate.site.limits.variants);
   store.remember(marker);
   const found = latestMatch(marker, context);
   const variant = found && (await store.lookUp(found.key));
@@ -73,7 +73,8 @@ export function hasVariants(context: RequestContext): boolean {
 
 /** Stores a response and, if it is one of several variants, the marker that leads to it. */
 export function storeResponse(context: RequestContext, stored: StoredResponse): Promise<unknown> {
-  const { ports, resolved, site } = context;
+  const { ports, resolved, isolate } = context;
+  const { variants: maxVariants } = isolate.site.limits;
   if (stored.head.variant.length === 0) return ports.store.keep(stored);
   const { key, stamp, fetchedAt } = stored.head;
   const added: VariantMarker = {
@@ -81,8 +82,8 @@ export function storeResponse(context: RequestContext, stored: StoredResponse): 
     variants: [{ key, fields: stored.head.variant, encoding: storedField(stored.head, "content-encoding"), fetchedAt }],
   };
   const merged = mergeMarkers(added, markerInMemory(context));
-  const marker = { ...merged, variants: merged.variants.slice(0, site.limits.variants) };
-  const dropped = merged.variants.slice(site.limits.variants).map((variant) => ports.store.forget(variant.key));
+  const marker = { ...merged, variants: merged.variants.slice(0, maxVariants) };
+  const dropped = merged.variants.slice(maxVariants).map((variant) => ports.store.forget(variant.key));
   return Promise.all([ports.store.keep(stored), ports.store.keep(marker), ...dropped]);
 }
 
@@ -142,6 +143,6 @@ function matches(context: RequestContext, variant: VariantFields, encoding: stri
   const { originView } = context.facts;
   if (!isKeyedByRoute(variant, context)) return false;
   if (matchesVariant(variant, encoding, originView)) return true;
-  const passedOver = context.codings.passedOverFor(encoding, context.arrivedAt);
+  const passedOver = context.isolate.codings.passedOverFor(encoding, context.arrival.at);
   return passedOver !== "identity" && matchesVariant(variant, encoding, originView, passedOver);
 }

@@ -56,8 +56,8 @@ export interface CodedRequest {
   readonly facts: RequestFacts;
   readonly ports: { readonly store: Store; readonly clock: Clock };
   readonly background: BackgroundWork;
-  /** The cache that asks, which codes what it has itself; absent or `null` if a visitor asks. */
-  readonly child?: object | null;
+  /** `child`: the cache that asks, which codes what it has itself; absent or `null` if a visitor asks. */
+  readonly incoming: { readonly child?: object | null };
 }
 
 /** What the shared tier has under a key. */

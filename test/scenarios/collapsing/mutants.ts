@@ -21,20 +21,20 @@ export const mutants: Mutants = {
     },
     "a follower waits as long as its leader takes": {
       in: "waitFor",
-      replace: "within(ports.clock, site.limits.followTimeoutMs, leader.outcome, enough)",
+      replace: "within(ports.clock, isolate.site.limits.followTimeoutMs, leader.outcome, enough)",
       by: "leader.outcome",
       foundBy: "collapsing/wait-is-limited",
     },
     "a follower waits a millisecond longer than the site allows": {
       in: "waitFor",
-      replace: "within(ports.clock, site.limits.followTimeoutMs",
-      by: "within(ports.clock, site.limits.followTimeoutMs + 1",
+      replace: "within(ports.clock, isolate.site.limits.followTimeoutMs",
+      by: "within(ports.clock, isolate.site.limits.followTimeoutMs + 1",
       foundBy: "collapsing/wait-is-limited",
     },
     "a follower waits a millisecond less than the site allows": {
       in: "waitFor",
-      replace: "within(ports.clock, site.limits.followTimeoutMs",
-      by: "within(ports.clock, site.limits.followTimeoutMs - 1",
+      replace: "within(ports.clock, isolate.site.limits.followTimeoutMs",
+      by: "within(ports.clock, isolate.site.limits.followTimeoutMs - 1",
       foundBy: "collapsing/wait-is-limited",
     },
     "each follower waits anew for a leader that never ends": {

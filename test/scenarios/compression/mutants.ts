@@ -150,7 +150,7 @@ export const mutants: Mutants = {
   "RFC 9110 §13.1.5": {
     "parts are cut from the compressed bytes": {
       in: "NodeCompression.#wantedBy",
-      replace: "if (accepted === null || child || mayBePart(request)) return NONE;",
+      replace: "if (accepted === null || incoming.child || mayBePart(request)) return NONE;",
       by: "if (accepted === null) return NONE;",
       foundBy: "compression/parts",
     },

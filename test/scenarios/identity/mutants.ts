@@ -4,8 +4,8 @@ import type { Mutants } from "../../mutants/mutant.ts";
 export const mutants: Mutants = {
   "RFC 9111 §3.5": {
     "a request with Authorization is treated like any other": {
-      in: "RequestFacts.constructor",
-      replace: 'this.authorized = field("authorization") !== null',
+      in: "Visitor.constructor",
+      replace: 'this.authorized = request.field("authorization") !== null',
       by: "this.authorized = false",
       foundBy: "identity/authorization-and-shared-answers",
     },
@@ -111,7 +111,7 @@ export const mutants: Mutants = {
     "other requests wait for the answer to a request with Authorization": {
       in: "fetchFromOrigin",
       replace: "fetchAndStore(withoutIdleFields(context), plan.miss, null)",
-      by: "fetchAndStore(withoutIdleFields(context), plan.miss, context.collapsed.begin({ page: context.resolved.cacheKey, variant: [], audience: 'anonymous' }, false).fetch)",
+      by: "fetchAndStore(withoutIdleFields(context), plan.miss, context.isolate.collapsed.begin({ page: context.resolved.cacheKey, variant: [], audience: 'anonymous' }, false).fetch)",
       foundBy: "identity/authorization-is-not-joined",
     },
     "after a confirmation for an unusual request, every request fetches alone": {

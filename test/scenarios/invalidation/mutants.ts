@@ -33,8 +33,8 @@ export const mutants: Mutants = {
     },
     "a URL is invalidated in another spelling than that of its key": {
       in: "invalidateAfter",
-      replace: "const target = context.resolve(each);",
-      by: 'const target = { ...context.resolve(each), cacheKey: each.toLowerCase(), kind: "resolved" };',
+      replace: "const target = resolve(each);",
+      by: 'const target = { ...resolve(each), cacheKey: each.toLowerCase(), kind: "resolved" };',
       foundBy: "invalidation/any-spelling-of-url",
     },
     "an unsafe request invalidates the path without its query": {

@@ -84,7 +84,7 @@ export const mutants: Mutants = {
       foundBy: "key/choice-of-cookie",
     },
     "the origin gets the other cookies, too, on a route that keys by one": {
-      in: "RequestFacts.cookies",
+      in: "Visitor.#readCookies",
       replace: "if (cookie !== undefined) return",
       by: "if (false) return",
       foundBy: "key/choice-of-cookie",
@@ -184,8 +184,8 @@ export const mutants: Mutants = {
     },
     "a request that goes past the cache loses the cookies that the route does not key by": {
       in: "askOrigin",
-      replace: "storing ? facts.cookies.forwarded : facts.cookieToPassOn",
-      by: "facts.cookies.forwarded",
+      replace: "storing ? facts.visitor.cookies.forwarded : facts.visitor.cookieToPassOn",
+      by: "facts.visitor.cookies.forwarded",
       foundBy: "key/choices-and-sessions",
     },
   },

@@ -85,7 +85,7 @@ if (found && !selectInMemory(context)) Object.assign(found.head, { stamp: purges
       in: "judgeWhenDone",
       replace:
         "if (!purges.isUsable(clock.now(), token)) token = await purges.renew(background, token); return { found, choice: choose(context, selectInMemory(context), found, token), token };",
-      by: `const then = { now: () => context.arrivedAt, wait: (ms: number) => clock.wait(ms) };
+      by: `const then = { now: () => context.arrival.at, wait: (ms: number) => clock.wait(ms) };
 return { found, choice: choose({ ...context, ports: { ...ports, clock: then } }, selectInMemory(context), found, token), token };`,
       foundBy: "purge-protocol/look-up-outlasts-lease",
     },
@@ -105,7 +105,7 @@ return { found, choice: choose({ ...context, ports: { ...ports, clock: then } },
     },
     "while the log is silent, a follower takes an answer, however long ago its fetch began": {
       in: "isUnpurged",
-      replace: "Math.max(0, arrivedAt - stored.fetchedAt)",
+      replace: "Math.max(0, arrival.at - stored.fetchedAt)",
       by: "0",
       foundBy: "purge-protocol/silent-log-late-follower",
     },

@@ -86,7 +86,7 @@ export const mutants: Mutants = {
     },
     "a page that has changed is read whole for a part of it, however large it is": {
       in: "answerPart",
-      replace: "announcedBytes <= site.limits.fetchWholeBytes",
+      replace: "announcedBytes <= isolate.site.limits.fetchWholeBytes",
       by: "announcedBytes <= site.limits.storeBytes",
       foundBy: "ranges/part-of-changed-page",
     },
@@ -98,26 +98,26 @@ export const mutants: Mutants = {
     },
     "no page is fetched whole for a part, whatever the site says": {
       in: "mayFetchWhole",
-      replace: "context.site.limits.fetchWholeBytes > 0 ||",
+      replace: "context.isolate.site.limits.fetchWholeBytes > 0 ||",
       by: "",
       foundBy: "ranges/small-page-fetched-whole",
     },
     "a page exactly as large as the limit is not fetched whole": {
       in: "answerPart",
-      replace: "announcedBytes <= site.limits.fetchWholeBytes",
-      by: "announcedBytes < site.limits.fetchWholeBytes",
+      replace: "announcedBytes <= isolate.site.limits.fetchWholeBytes",
+      by: "announcedBytes < isolate.site.limits.fetchWholeBytes",
       foundBy: "ranges/small-page-fetched-whole",
     },
     "a page one byte larger than the limit is fetched whole": {
       in: "answerPart",
-      replace: "announcedBytes <= site.limits.fetchWholeBytes",
-      by: "announcedBytes <= site.limits.fetchWholeBytes + 1",
+      replace: "announcedBytes <= isolate.site.limits.fetchWholeBytes",
+      by: "announcedBytes <= isolate.site.limits.fetchWholeBytes + 1",
       foundBy: "ranges/whole-page-too-large",
     },
     "a page that does not tell its length counts as small": {
       in: "answerPart",
-      replace: "announcedBytes !== null && announcedBytes <= site.limits.fetchWholeBytes",
-      by: "(announcedBytes ?? 0) <= site.limits.fetchWholeBytes",
+      replace: "announcedBytes !== null && announcedBytes <= isolate.site.limits.fetchWholeBytes",
+      by: "(announcedBytes ?? 0) <= isolate.site.limits.fetchWholeBytes",
       foundBy: "ranges/whole-page-without-length",
     },
     "a page that may not be stored is sent whole in place of the part": {

@@ -39,13 +39,13 @@ export const mutants: Mutants = {
     },
     "a second look is taken with a session's cookies beside credentials": {
       in: "plainOf",
-      replace: "facts.authorized && !facts.cookies.identifying",
+      replace: "facts.authorized && !facts.visitor.cookies.identifying",
       by: "facts.authorized",
       foundBy: "second-look/none-for-session-beside-credentials",
     },
     "no second look is taken behind an answer to credentials": {
       in: "plainOf",
-      replace: "facts.authorized && !facts.cookies.identifying",
+      replace: "facts.authorized && !facts.visitor.cookies.identifying",
       by: "false",
       foundBy: "second-look/with-credentials",
     },

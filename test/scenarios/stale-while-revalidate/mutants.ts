@@ -12,7 +12,7 @@ export const mutants: Mutants = {
     "each stale answer causes a refresh of its own": {
       in: "refreshInBackground",
       replace: "beginFetch(context, { mayGoAlone: false })",
-      by: "context.collapsed.begin({ page: context.resolved.cacheKey, variant: [], audience: facts.identity }, true)",
+      by: "isolate.collapsed.begin({ page: context.resolved.cacheKey, variant: [], audience: facts.identity }, true)",
       foundBy: "stale-while-revalidate/refreshed-once",
     },
     "a background refresh is counted as an answer": {

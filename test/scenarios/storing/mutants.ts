@@ -234,7 +234,7 @@ export const mutants: Mutants = {
     },
     "every HEAD of a page that is not stored is a GET": {
       in: "rememberHeadOnly",
-      replace: "if (context.answersHead) context",
+      replace: "if (answersHead) isolate",
       by: "if (false) context",
       foundBy: "storing/head-of-private-page",
     },

@@ -62,7 +62,7 @@ export const mutants: Mutants = {
     "the origin gets the client's condition instead of the edge's own": {
       in: "fetchOnce",
       replace: "= conditionsOf(context, miss)",
-      by: '= [["if-none-match", context.request.headers.get("if-none-match") ?? ""]]',
+      by: '= [["if-none-match", context.incoming.request.headers.get("if-none-match") ?? ""]]',
       foundBy: "validation/client-holds-another-page",
     },
   },

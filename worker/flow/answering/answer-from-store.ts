@@ -22,7 +22,8 @@ export function answerFromStore(
   stored: FoundResponse,
   metadata: AnswerMetadata,
 ): Answer | Promise<Answer | null> {
-  const { child, ports } = context;
+  const { incoming, ports } = context;
+  const { child } = incoming;
   const form = ports.compression?.formFor(context, stored) ?? stored;
   if (form instanceof Promise) return form.then((awaited) => answerInForm(context, stored, awaited, metadata));
   const answer = answerInForm(context, stored, form, metadata);

@@ -12,8 +12,8 @@ import { reportPassedOn } from "./report-answered.ts";
 
 /** The fields of the origin's answer as clients see them. `receivedAt`: when its head arrived. Default: now. */
 export function clientFields(context: RequestContext, sent: Fields, receivedAt = context.ports.clock.now()): Fields {
-  const { resolved, site, facts } = context;
-  const fields = toClientFields(sent, publicAddress(context), site.hiddenFields, receivedAt);
+  const { resolved, isolate, facts } = context;
+  const fields = toClientFields(sent, publicAddress(context), isolate.site.hiddenFields, receivedAt);
   if (resolved.route.stripsSetCookie && (facts.method === "GET" || facts.method === "HEAD"))
     fields.delete("set-cookie");
   return fields;
@@ -42,7 +42,7 @@ export function passOn(
   if (notStored !== undefined) reportNotStored(context, notStored);
   reportPassedOn(context, xCache);
   const answer = answerWith(response.body, response.status, fields, response.statusText);
-  return withSource(context.child, answer, { passedOn: response });
+  return withSource(context.incoming.child, answer, { passedOn: response });
 }
 
 export function reportNotStored({ ports, resolved }: RequestContext, { because, field }: NotStored): void {

@@ -34,7 +34,7 @@ function bodyBytesOf({ body, bodyBytes }: Answer, storedBytes: number): number {
 }
 
 function report(
-  { ports, resolved, arrivedAt, startedAt }: RequestContext,
+  { ports, resolved, arrival }: RequestContext,
   tier: Tier,
   xCache: XCache,
   cachedBytes: number,
@@ -50,7 +50,7 @@ function report(
     tier,
     cachedBytes,
     isStored,
-    arrivedAt,
-    startedAt,
+    arrivedAt: arrival.at,
+    startedAt: arrival.startedAt,
   });
 }

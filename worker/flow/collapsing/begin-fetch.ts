@@ -13,9 +13,9 @@ export function fetchKeyOf(context: RequestContext): FetchKey {
 }
 
 /** The fetch under way that the request may wait for: one whose answer the store would also give to it. */
-export function fetchUnderWay({ collapsed }: RequestContext, key: FetchKey): SharedFetch | undefined {
+export function fetchUnderWay({ isolate }: RequestContext, key: FetchKey): SharedFetch | undefined {
   for (const audience of mayJoinFetchesOf(key.audience)) {
-    const fetch = collapsed.find({ ...key, audience });
+    const fetch = isolate.collapsed.find({ ...key, audience });
     if (fetch) return fetch;
   }
   return undefined;
@@ -26,7 +26,7 @@ export function fetchUnderWay({ collapsed }: RequestContext, key: FetchKey): Sha
  * whether it may wait for other isolates. `mayGoAlone`: false if there may be only one fetch at a time in any case.
  */
 export function beginFetch(context: RequestContext, { joins = true, mayGoAlone = true } = {}): Begun {
-  const { collapsed } = context;
+  const { collapsed } = context.isolate;
   const key = fetchKeyOf(context);
   if (mayGoAlone && collapsed.isHitForMiss(key)) return { kind: "alone" };
   const underWay = fetchUnderWay(context, key);

@@ -28,6 +28,7 @@ export interface Attempt {
  */
 export function collapse(attempt: Attempt): Answer | Promise<Answer> {
   const { context, miss } = attempt;
+  const { neighbours } = context.isolate;
   const begun = beginFetch(context, { joins: !attempt.hasWaitedEnough && !context.hasLookedAgain });
   switch (begun.kind) {
     case "alone":
@@ -35,7 +36,7 @@ export function collapse(attempt: Attempt): Answer | Promise<Answer> {
     case "follow":
       return followOrTryAgain(attempt, begun.fetch);
     case "lead":
-      if (attempt.hasFailed && context.neighbours) return leadUnlessStored(attempt, begun.fetch, context.neighbours);
+      if (attempt.hasFailed && neighbours) return leadUnlessStored(attempt, begun.fetch, neighbours);
       return fetchAndStore(context, miss, begun.fetch);
   }
 }
@@ -53,7 +54,7 @@ async function leadUnlessStored(
 
 async function followOrTryAgain(attempt: Attempt, leader: SharedFetch): Promise<Answer> {
   const { context, miss, token, lookAgain } = attempt;
-  const { collapsed } = context;
+  const { collapsed, neighbours } = context.isolate;
   const fetchAlone = () => fetchAndStore(context, miss, null);
   const outcome = await waitFor(context, leader);
   switch (outcome.kind) {
@@ -61,7 +62,7 @@ async function followOrTryAgain(attempt: Attempt, leader: SharedFetch): Promise<
       collapsed.abandon(leader);
       return collapse({ ...attempt, hasWaitedEnough: true });
     case "look-again":
-      await context.neighbours?.bring(context, leader);
+      await neighbours?.bring(context, leader);
       return lookAgain();
     case "not-shareable":
       return fetchAlone();

@@ -20,11 +20,11 @@ import type { SharedFetch } from "./collapsed-fetches.ts";
  * Waits for the leader, and no longer than a timer of the follower's own allows, because the leader's request may die.
  */
 export function waitFor(
-  { ports, site }: RequestContext,
+  { ports, isolate }: RequestContext,
   leader: SharedFetch,
 ): Promise<SharedFetchOutcome | { readonly kind: "waited-enough" }> {
   const enough = () => ({ kind: "waited-enough" }) as const;
-  return within(ports.clock, site.limits.followTimeoutMs, leader.outcome, enough);
+  return within(ports.clock, isolate.site.limits.followTimeoutMs, leader.outcome, enough);
 }
 
 /**
@@ -38,12 +38,12 @@ export async function mayFollow(
   { stored: { head }, isOfEarlierFetch }: Extract<SharedFetchOutcome, { kind: "storable" }>,
   token: ReceiptToken | null,
 ): Promise<boolean> {
-  if (leader.order > context.order && !isOfEarlierFetch) return true;
+  if (leader.order > context.arrival.order && !isOfEarlierFetch) return true;
   return (await isUnpurged(context, head, token)) && isReusable(context, head);
 }
 
 async function isUnpurged(
-  { ports, background, arrivedAt }: RequestContext,
+  { ports, background, arrival }: RequestContext,
   stored: StoredHead,
   sent: ReceiptToken | null,
 ): Promise<boolean> {
@@ -52,7 +52,7 @@ async function isUnpurged(
   const now = clock.now();
   const answer = purges.check(stored, purges.isUsable(now, token));
   if (answer !== "unknown") return answer === "not-purged";
-  const sinceFetchMs = Math.max(0, arrivedAt - stored.fetchedAt);
+  const sinceFetchMs = Math.max(0, arrival.at - stored.fetchedAt);
   const maxViewAgeMs = purges.unknownForMs(now, 0);
   return mayAnswerWhileUnknown({ sinceFetchMs, maxViewAgeMs, awaitsToken: token !== null });
 }

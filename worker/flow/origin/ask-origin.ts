@@ -56,11 +56,13 @@ export interface OriginCall {
 
 /** Sends the request to the origin as the edge's own. */
 export async function askOrigin(context: RequestContext, { storing, conditions }: OriginCall): Promise<OriginResult> {
-  const { request, resolved, facts, ports, site, clientAddress, background } = context;
+  const { incoming, resolved, facts, ports, isolate, background } = context;
+  const { request, clientAddress, child } = incoming;
+  const { site } = isolate;
   const stamp = ports.purges.stamp();
   const fetchedAt = ports.clock.now();
   // A child names the same host, and its own node beside it, which the platform looks for.
-  if (!context.child && hasLooped(facts.field("cdn-loop"), resolved.host)) {
+  if (!child && hasLooped(facts.field("cdn-loop"), resolved.host)) {
     return withoutAnswer(context, "refused", 508, "loop", "the request came back to this edge");
   }
   const { maxForwards } = facts;
@@ -70,7 +72,7 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
     clientAddress,
     storing,
     acceptedCodings: facts.originView.acceptedCodings,
-    cookie: storing ? facts.cookies.forwarded : facts.cookieToPassOn,
+    cookie: storing ? facts.visitor.cookies.forwarded : facts.visitor.cookieToPassOn,
     maxForwards: maxForwards.kind === "forward" ? maxForwards.field : null,
     fieldRules: facts.mode === "refresh" ? withTraceState(resolved.route) : resolved.route,
     chosenFields: withoutProxysWord(site, storing ? facts.choices.fields : toldChoices(facts.choices)),
@@ -91,7 +93,7 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
   const body = sendsBody ? requestBody(request, limits.requestBodyBytes, ports.bodies, background) : null;
   if (body?.isTooLarge()) return bodyTooLarge(context);
   ports.reporter.report({ kind: "origin-asked" });
-  context.secondLooks.countRequest();
+  isolate.secondLooks.countRequest();
   const { method } = facts;
   const { pathAndQuery } = resolved;
   const toOrigin = { method, pathAndQuery, fields, body: body?.stream ?? null, after: neededPosition(context, stamp) };
@@ -156,9 +158,9 @@ function neededPosition({ facts }: RequestContext, position: Stamp | null): Stam
 }
 
 /** Treats an answer with too many fields, or with broken ones, as a failure of the origin. */
-function acceptable({ site, background }: RequestContext, answer: OriginAnswer): OriginAnswer {
+function acceptable({ isolate, background }: RequestContext, answer: OriginAnswer): OriginAnswer {
   if (answer.kind !== "answered") return answer;
-  const { responseFields: maxFields, responseFieldBytes: maxBytes } = site.limits;
+  const { responseFields: maxFields, responseFieldBytes: maxBytes } = isolate.site.limits;
   const because = reasonToRefuseFields(answer.response.fields, { maxFields, maxBytes });
   if (because === null) return answer;
   background.run(answer.response.body?.cancel() ?? Promise.resolve());
@@ -166,7 +168,7 @@ function acceptable({ site, background }: RequestContext, answer: OriginAnswer):
 }
 
 function bodyTooLarge(context: RequestContext): OriginResult {
-  const words = `the request's body has more than ${context.site.limits.requestBodyBytes} bytes`;
+  const words = `the request's body has more than ${context.isolate.site.limits.requestBodyBytes} bytes`;
   return withoutAnswer(context, "refused", 413, "request-body-too-large", words);
 }
 
@@ -190,7 +192,10 @@ function withTraceState(rules: KeyAndOwnersFields): KeyAndOwnersFields {
 }
 
 /** The field in which a proxy tells the country is read here, and nobody's word in it reaches the origin. */
-function withoutProxysWord({ countryField }: RequestContext["site"], chosen: Choices["fields"]): Choices["fields"] {
+function withoutProxysWord(
+  { countryField }: RequestContext["isolate"]["site"],
+  chosen: Choices["fields"],
+): Choices["fields"] {
   if (countryField === null) return chosen;
   return new Map([[countryField.replaceAll("_", "-"), null], ...chosen]);
 }

@@ -11,11 +11,11 @@ import { cancelBody } from "./cancel-body.ts";
  * (RFC 9111 §4.3.5), which costs the origin less.
  */
 export function mayFetchByGet(context: RequestContext, { selected, toValidate }: Miss): boolean {
-  const { facts, resolved, headOnly, collapsed, ports } = context;
+  const { facts, resolved, isolate, ports } = context;
   if (!resolved.route.storesOnHead || facts.directives.forbidsStoring) return false;
   if (selected !== null || toValidate !== null) return false;
   const key = fetchKeyOf(context);
-  return !headOnly.has(key, ports.clock.now()) && !collapsed.isHitForMiss(key);
+  return !isolate.headOnly.has(key, ports.clock.now()) && !isolate.collapsed.isHitForMiss(key);
 }
 
 /** Fetches the page as a GET would, and answers with its head. */

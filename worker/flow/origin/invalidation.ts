@@ -15,7 +15,8 @@ import type { OriginResult } from "./ask-origin.ts";
  * success, so the URL is invalidated then, too.
  */
 export async function invalidateAfter(context: RequestContext, result: OriginResult): Promise<void> {
-  const { facts, resolved, ports, background, collapsed } = context;
+  const { facts, resolved, ports, background } = context;
+  const { collapsed, resolve } = context.isolate;
   if (isSafeMethod(facts.method) || resolved.route.pass) return;
   if (result.kind === "refused" || result.kind === "switched") return;
   const url = `${resolved.scheme}://${resolved.host}${resolved.pathAndQuery}`;
@@ -24,7 +25,7 @@ export async function invalidateAfter(context: RequestContext, result: OriginRes
   const named = invalidatedUrls(facts.method, status, url, fields.get("location"), fields.get("content-location"));
   const groups = status < 400 ? invalidatedGroups(facts.method, fields.get("cache-group-invalidation")) : [];
   const invalidated = named.flatMap((each) => {
-    const target = context.resolve(each);
+    const target = resolve(each);
     return target.kind === "resolved" ? [target] : [];
   });
   const purgeKeys = invalidated.map((each) => urlPurgeKey(each.host, keyedPath(each)));

@@ -6,7 +6,8 @@ import { placeOf } from "./second-looks.ts";
 
 /** The request without fields that are known to be idle where it goes; the same request if there is any other. */
 export function withoutIdleFields(context: RequestContext): RequestContext {
-  const { facts, resolved, idleFields, answersHead } = context;
+  const { facts, resolved, isolate, answersHead } = context;
+  const { idleFields } = isolate;
   const { route } = resolved;
   if (idleFields.isEmpty || !route.looksAgain || facts.method !== "GET" || facts.isPartial || answersHead)
     return context;
@@ -18,8 +19,7 @@ export function withoutIdleFields(context: RequestContext): RequestContext {
   return {
     ...context,
     facts: facts.withFields(fields),
-    leftOut,
-    asSent: context,
+    reduced: { asSent: context, leftOut },
   };
 }
 
@@ -32,10 +32,15 @@ export function toAskAgainAsSent(
   decision: StorageDecision,
   vary: string | null,
 ): RequestContext | null {
-  const { asSent, leftOut = [], idleFields, resolved } = context;
-  if (!asSent) return null;
+  const { reduced, isolate, resolved } = context;
+  if (!reduced) return null;
+  const { asSent, leftOut } = reduced;
   const names = varyFields(vary);
   if (decision.kind === "store" && !leftOut.some((name) => names.includes(name))) return null;
-  idleFields.refute(placeOf(resolved), leftOut, decision.kind === "store" || asSent.facts.identity === "anonymous");
+  isolate.idleFields.refute(
+    placeOf(resolved),
+    leftOut,
+    decision.kind === "store" || asSent.facts.identity === "anonymous",
+  );
   return asSent;
 }

@@ -17,10 +17,10 @@ export function compareBehind(
   response: ReceivedAnswer,
   { because }: NotStored,
 ): ReceivedAnswer {
-  const { ports, background, facts, order, resolved, clientAddress, request, answersHead } = context;
+  const { ports, background, facts, arrival, resolved, incoming, answersHead } = context;
   const { status, body, lengthBytes } = response;
   const isCompared = FOR_ONE.has(because) && status === 200 && facts.method === "GET" && !answersHead;
-  if (!isCompared || order % ONE_OF !== 0 || body === null || lengthBytes === null || lengthBytes > MAX_BYTES) {
+  if (!isCompared || arrival.order % ONE_OF !== 0 || body === null || lengthBytes === null || lengthBytes > MAX_BYTES) {
     return response;
   }
   const fill = startFillFor(context, body, lengthBytes, MAX_BYTES);
@@ -28,7 +28,7 @@ export function compareBehind(
   const compared = fill.read.then((read) => {
     if (read.kind !== "whole") return;
     const { cacheKey: url, route } = resolved;
-    const visitor = [clientAddress, request.headers.get("cookie")].filter((mark) => mark !== null);
+    const visitor = [incoming.clientAddress, incoming.request.headers.get("cookie")].filter((mark) => mark !== null);
     const at = ports.clock.now();
     ports.reporter.report({ kind: "passed-on", route: route.pattern, url, visitor, bytes: read.bytes, at });
   });

@@ -30,10 +30,10 @@ export function lookAgainBehind(
   response: ReceivedAnswer,
   notStored: NotStored,
 ): ReceivedAnswer {
-  const { site, background } = context;
+  const { isolate, background } = context;
   const { status, fields, lengthBytes } = response;
   const plain = plainOf(context, fields, notStored);
-  if (!plain || (lengthBytes !== null && lengthBytes > site.limits.storeBytes)) return response;
+  if (!plain || (lengthBytes !== null && lengthBytes > isolate.site.limits.storeBytes)) return response;
   const fill = startFillOf(context, response);
   background.run(fill.delivered);
   const looked = fill.read.then((read) =>
@@ -69,12 +69,13 @@ function plainOf(context: RequestContext, fields: Fields, { because }: NotStored
   });
   if (names === "*") return null;
   // What the origin lets others have of an answer to credentials alone (RFC 9111 §3.5) is no visitor's own.
-  const identity = facts.authorized && !facts.cookies.identifying ? "anonymous" : facts.identity;
+  const identity = facts.authorized && !facts.visitor.cookies.identifying ? "anonymous" : facts.identity;
   return plainRequest(facts.fields, identity, names, route);
 }
 
 async function look(context: RequestContext, { fields, leftOut }: PlainRequest, odd: AnswerDigest): Promise<void> {
-  const { secondLooks, idleFields, resolved, ports } = context;
+  const { isolate, resolved, ports } = context;
+  const { secondLooks, idleFields } = isolate;
   const place = placeOf(resolved);
   const plain: RequestContext = {
     ...context,
@@ -136,8 +137,8 @@ async function fetchPlainly(
   status: number,
   tellFollowers: TellFollowers = tellNobody,
 ): Promise<PlainAnswer> {
-  const { ports, background, secondLooks } = context;
-  if (!secondLooks.take()) return NONE;
+  const { ports, background, isolate } = context;
+  if (!isolate.secondLooks.take()) return NONE;
   ports.reporter.report({ kind: "second-look" });
   const result = await askOrigin(context, { storing: true, conditions: [] });
   if (result.kind !== "answered") return NONE;

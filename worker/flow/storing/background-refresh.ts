@@ -17,17 +17,18 @@ import { withoutAnswerEvents } from "./without-answer-events.ts";
  * will. Where another isolate refreshes the page, or has done so, its response is taken from the shared tier.
  */
 export function refreshInBackground(context: RequestContext, stored: FoundResponse): void {
-  const { facts, background, neighbours } = context;
+  const { facts, background, isolate } = context;
   if (facts.directives.forbidsStoring) return;
   const begun = beginFetch(context, { mayGoAlone: false });
   if (begun.kind === "lead") background.run(refresh(context, stored, begun.fetch));
   else if (begun.kind === "follow" && begun.isNew) {
-    background.run(begun.fetch.outcome.then(() => neighbours?.takeOver(context, stored)));
+    background.run(begun.fetch.outcome.then(() => isolate.neighbours?.takeOver(context, stored)));
   }
 }
 
 async function refresh(context: RequestContext, stored: FoundResponse, fetch: LeadingFetch): Promise<void> {
-  const { facts, ports, neighbours } = context;
+  const { facts, ports, isolate } = context;
+  const { neighbours } = isolate;
   if (neighbours && (await neighbours.takeOver(context, stored))) return fetch.tell({ kind: "look-again" });
   const unseen: RequestContext = {
     ...context,

@@ -83,7 +83,7 @@ function answerBy(
 ): Answer | Promise<Answer> {
   const { facts, background } = context;
   const { status, fields, fetchedAt } = response;
-  context.codings.learn(facts.originView.acceptedCodings, fields.get("content-encoding"), fetchedAt);
+  context.isolate.codings.learn(facts.originView.acceptedCodings, fields.get("content-encoding"), fetchedAt);
   if (status === 304 && offered) return answerFreshened(context, miss, offered, response, tellFollowers);
   const decision = decideStorage(context, response);
   const asSent = toAskAgainAsSent(context, decision, fields.get("vary"));
@@ -162,8 +162,8 @@ function answerFetched(context: RequestContext, fetched: Fetched, decision: Stor
 async function answerPart(context: RequestContext, fetched: Fetched, decision: StorageDecision): Promise<Answer> {
   const { miss, response, tellFollowers } = fetched;
   const { announcedBytes } = response;
-  const { site, background } = context;
-  if (decision.kind === "store" && announcedBytes !== null && announcedBytes <= site.limits.fetchWholeBytes) {
+  const { isolate, background } = context;
+  if (decision.kind === "store" && announcedBytes !== null && announcedBytes <= isolate.site.limits.fetchWholeBytes) {
     const fill = startFillFor(context, response.body, announcedBytes);
     background.run(cancelBody(fill.body));
     background.run(fill.delivered);
@@ -193,7 +193,8 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
 
 /** Remembers, for a HEAD, that a GET in its place has stored nothing. */
 function rememberHeadOnly(context: RequestContext): void {
-  if (context.answersHead) context.headOnly.remember(fetchKeyOf(context), context.ports.clock.now());
+  const { answersHead, isolate, ports } = context;
+  if (answersHead) isolate.headOnly.remember(fetchKeyOf(context), ports.clock.now());
 }
 
 /**
@@ -235,7 +236,7 @@ function answerWhileStoring(
   { head, fields }: StorageDecision & { kind: "store" },
   body: Answer["body"],
 ): Answer {
-  const { background, ports, resolved, child } = context;
+  const { background, ports, resolved, incoming } = context;
   ports.compression?.mark(context, head, fields);
   setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));
   markOutcome(
@@ -247,9 +248,9 @@ function answerWhileStoring(
   const source = { head, isOfEarlierFetch: isOfEarlierFetch(response) };
   if (response.status === 200 && isHeldByClient(context, head)) {
     background.run(cancelBody(body)); // the body is read for the store alone
-    return withSource(child, answerWith(null, 304, notModifiedFields(fields)), source);
+    return withSource(incoming.child, answerWith(null, 304, notModifiedFields(fields)), source);
   }
-  return withSource(child, answerWith(body, response.status, fields), source);
+  return withSource(incoming.child, answerWith(body, response.status, fields), source);
 }
 
 async function storeIfWhole(

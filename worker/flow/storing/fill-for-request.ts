@@ -6,12 +6,12 @@ import { type Fill, startFill } from "./fill.ts";
 
 /** Starts a fill within the budget of the isolate. Default for `maxBytes`: what the site stores with its head. */
 export function startFillFor(
-  { ports, fills, site }: RequestContext,
+  { ports, isolate }: RequestContext,
   body: StreamedBody | null,
   lengthBytes: number | null,
-  maxBytes = site.limits.storeBytes,
+  maxBytes = isolate.site.limits.storeBytes,
 ): Fill {
-  return startFill(body, lengthBytes, maxBytes, fills.open(ports.clock.now()), ports.bodies);
+  return startFill(body, lengthBytes, maxBytes, isolate.fills.open(ports.clock.now()), ports.bodies);
 }
 
 /** The same for an answer of the origin. */

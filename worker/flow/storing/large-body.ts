@@ -22,7 +22,8 @@ export function copyLargeBody(
   head: HeadToStore,
   lengthBytes: number,
 ): StreamedBody | null {
-  const { ports, largeFills, background } = context;
+  const { ports, isolate, background } = context;
+  const { largeFills } = isolate;
   const fill = largeFills.begin(head.key, ports.clock.now());
   if (!fill) return null;
   const toClient = ports.bodies.pipe(lengthBytes);

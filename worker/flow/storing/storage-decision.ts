@@ -36,7 +36,8 @@ export function decideStorage(
   response: FetchedResponse,
   earlierTags: readonly string[] = [],
 ): StorageDecision {
-  const { facts, resolved, site, ports } = context;
+  const { facts, resolved, isolate, ports } = context;
+  const { site } = isolate;
   const { route } = resolved;
   const { status, fetchedAt, lengthBytes, parentAge } = response;
   const field = (name: string) => (route.stripsSetCookie && name === "set-cookie" ? null : response.fields.get(name));
@@ -109,10 +110,10 @@ function toKeep<T>(list: readonly T[]): readonly T[] {
  * loop.
  */
 function isRedirectToItself(context: RequestContext, status: number, location: string | null): boolean {
-  const { resolve, resolved } = context;
+  const { isolate, resolved } = context;
   if (location === null) return false;
   const next = redirectTarget(status, publicLocation(location, publicAddress(context)), resolved.cacheKey);
   if (next === null) return false;
-  const target = resolve(next);
+  const target = isolate.resolve(next);
   return target.kind === "resolved" && target.cacheKey === resolved.cacheKey;
 }

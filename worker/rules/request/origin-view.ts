@@ -8,7 +8,7 @@ import { type KeyAndOwnersFields, treatmentOf } from "./request-fields.ts";
 export interface ViewedRequest {
   /** A field's text as the client sent it; `null` if it is absent. */
   field(name: string): string | null;
-  readonly cookies: Pick<RequestCookies, "forwarded">;
+  readonly visitor: { readonly cookies: Pick<RequestCookies, "forwarded"> };
   readonly choices: Pick<Choices, "selecting">;
 }
 
@@ -30,7 +30,7 @@ export class OriginView implements SelectingFields {
   field(name: string): string | null {
     const chosen = this.#request.choices.selecting.get(name);
     if (chosen !== undefined) return chosen;
-    if (name === "cookie") return this.#request.cookies.forwarded;
+    if (name === "cookie") return this.#request.visitor.cookies.forwarded;
     const value = this.#request.field(name);
     const isKeyed = this.#rules.keyFields.includes(name);
     if (!isKeyed && treatmentOf(name, value, this.#rules).inVary !== "selects") return null;

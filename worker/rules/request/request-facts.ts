@@ -4,9 +4,9 @@ import {
   readRequestDirectives,
 } from "../directives/request-directives.ts";
 import { type MaxForwards, maxForwards } from "../forwarding/max-forwards.ts";
-import { cookieValue, type RequestCookies, readCookies } from "../identity/cookies.ts";
-import { type Identity, identityOf } from "../identity/identity.ts";
-import { carriesSession } from "../identity/session-cookies.ts";
+import { cookieValue } from "../identity/cookies.ts";
+import type { Identity } from "../identity/identity.ts";
+import { AFTER_COOKIE, Visitor, type VisitorRules } from "../identity/visitor.ts";
 import { type BypassRules, bypassReason } from "./bypass.ts";
 import { type ChoiceRules, type Choices, readChoices } from "./choices.ts";
 import { OriginView } from "./origin-view.ts";
@@ -19,11 +19,9 @@ export interface RequestHeaders extends Iterable<readonly [name: string, value: 
 }
 
 /** The owner's rules for reading the requests of a route. */
-export interface RequestRules extends KeyAndOwnersFields {
+export interface RequestRules extends KeyAndOwnersFields, VisitorRules {
   /** Which directives of visitors are obeyed. */
   readonly requestDirectives: RequestDirectivesPolicy;
-  /** Names of cookies that do not distinguish visitors; a trailing `*` stands for any ending. */
-  readonly ignoredCookies: readonly string[];
   /** What sends a request past the cache. */
   readonly bypass: BypassRules;
   /** What the route keys by beside the URL. */
@@ -43,14 +41,13 @@ export interface RequestCircumstances {
 /** The edge's own names that a request may carry. None of them reaches the origin. */
 const REFRESH_FIELD = "tidemark-refresh";
 const AFTER_FIELD = "tidemark-after";
-const AFTER_COOKIE = "tidemark-after";
 
 /** A parsed request. A hit needs only the plain properties; the getters parse the rest on demand. */
 export class RequestFacts {
   readonly method: string;
   /** How the request is handled and, if it is not looked up, why. */
   readonly mode: "look-up" | "refresh" | "bypass";
-  readonly authorized: boolean;
+  readonly visitor: Visitor;
   /** By what of its fields the owner sends it past the cache; `null` for nothing. */
   readonly bypassedBy: "cookie" | "field" | null;
   /** The demands of its `Cache-Control`, as far as the route obeys them. */
@@ -69,8 +66,6 @@ export class RequestFacts {
   readonly #rules: RequestRules;
   readonly #circumstances: RequestCircumstances;
   readonly #wantsWhole: boolean;
-  #cookies: RequestCookies | undefined;
-  #hasSession: boolean | undefined;
   #choices: Choices | undefined;
   #originView: OriginView | undefined;
 
@@ -85,14 +80,14 @@ export class RequestFacts {
     const field = (name: string) => fields.get(name);
     const after = field(AFTER_FIELD) ?? afterCookie(field("cookie"));
     this.method = method;
+    this.fields = fields;
     this.refreshToken = field(REFRESH_FIELD);
     this.bypassedBy = passes ? null : bypassReason(fields, rules.bypass);
     this.mode = mode(method, field, passes || this.bypassedBy !== null, this.refreshToken);
-    this.authorized = field("authorization") !== null;
+    this.visitor = new Visitor(this, rules);
     this.directives = readRequestDirectives(field, rules.requestDirectives);
     this.receiptToken = circumstances.after ?? readReceiptToken(after);
     this.awaitsPurge = circumstances.after !== undefined || after !== null;
-    this.fields = fields;
     this.#rules = rules;
     this.#circumstances = circumstances;
     this.#wantsWhole = wantsWhole || this.mode === "refresh";
@@ -103,34 +98,22 @@ export class RequestFacts {
     return this.fields.get(name);
   }
 
-  /** Its cookies, without ignored ones and without the edge's own. */
-  get cookies(): RequestCookies {
-    const { cookie } = this.choices;
-    // The origin gets the chosen values and no other, so nothing in them is one visitor's own.
-    if (cookie !== undefined) return { identifying: false, forwarded: cookie };
-    this.#cookies ??= readCookies(this.field("cookie"), this.#rules.ignoredCookies, [AFTER_COOKIE]);
-    return this.#cookies;
-  }
-
-  /** The `Cookie` field for a request that is passed on unchanged: without the edge's own cookie. */
-  get cookieToPassOn(): string | null {
-    return readCookies(this.field("cookie"), [], [AFTER_COOKIE]).forwarded;
-  }
-
   /** What it chooses of what the route keys by. */
   get choices(): Choices {
     this.#choices ??= readChoices((name) => this.field(name), this.#circumstances.country, this.#rules.choices);
     return this.#choices;
   }
 
-  /** Whether it carries a framework's session, where pages are only for visitors without one. */
+  get authorized(): boolean {
+    return this.visitor.authorized;
+  }
+
   get hasSession(): boolean {
-    this.#hasSession ??= this.#rules.bypass.sessions && carriesSession(this.field("cookie"));
-    return this.#hasSession;
+    return this.visitor.hasSession;
   }
 
   get identity(): Identity {
-    return identityOf(this.authorized, this.cookies);
+    return this.visitor.identity;
   }
 
   /** Its fields as the origin sees them, which select among variants. */

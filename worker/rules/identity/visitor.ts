@@ -1,0 +1,65 @@
+import type { Choices } from "../request/choices.ts";
+import { type RequestCookies, readCookies } from "./cookies.ts";
+import { type Identity, identityOf } from "./identity.ts";
+import { carriesSession } from "./session-cookies.ts";
+
+/** The cookie in which a visitor carries a receipt's token. It is the edge's own and never reaches the origin. */
+export const AFTER_COOKIE = "tidemark-after";
+
+/** The owner's rules for telling visitors apart. */
+export interface VisitorRules {
+  /** Names of cookies that do not distinguish visitors; a trailing `*` stands for any ending. */
+  readonly ignoredCookies: readonly string[];
+  /** `sessions`: whether pages are only for visitors without a framework's session. */
+  readonly bypass: { readonly sessions: boolean };
+}
+
+/** A request, as far as it tells its visitor. */
+export interface VisitorsRequest {
+  field(name: string): string | null;
+  readonly choices: Choices;
+}
+
+/** Whose request it is. What a hit does not need is computed when it is first asked for, and once. */
+export class Visitor {
+  /** Whether the request carries `Authorization`. */
+  readonly authorized: boolean;
+  readonly #request: VisitorsRequest;
+  readonly #rules: VisitorRules;
+  #cookies: RequestCookies | undefined;
+  #hasSession: boolean | undefined;
+
+  constructor(request: VisitorsRequest, rules: VisitorRules) {
+    this.authorized = request.field("authorization") !== null;
+    this.#request = request;
+    this.#rules = rules;
+  }
+
+  get identity(): Identity {
+    return identityOf(this.authorized, this.cookies);
+  }
+
+  /** The cookies, without ignored ones and without the edge's own. */
+  get cookies(): RequestCookies {
+    this.#cookies ??= this.#readCookies();
+    return this.#cookies;
+  }
+
+  /** The `Cookie` field for a request that is passed on unchanged: without the edge's own cookie. */
+  get cookieToPassOn(): string | null {
+    return readCookies(this.#request.field("cookie"), [], [AFTER_COOKIE]).forwarded;
+  }
+
+  /** Whether the request carries a framework's session, where pages are only for visitors without one. */
+  get hasSession(): boolean {
+    this.#hasSession ??= this.#rules.bypass.sessions && carriesSession(this.#request.field("cookie"));
+    return this.#hasSession;
+  }
+
+  #readCookies(): RequestCookies {
+    const { cookie } = this.#request.choices;
+    // The origin gets the chosen values and no other, so nothing in them is one visitor's own.
+    if (cookie !== undefined) return { identifying: false, forwarded: cookie };
+    return readCookies(this.#request.field("cookie"), this.#rules.ignoredCookies, [AFTER_COOKIE]);
+  }
+}
