@@ -107,11 +107,6 @@ export class Settlement {
     return [...this.#readers].filter(([, reader]) => mayLack(reader)).map(([name]) => name);
   }
 
-  /** Whether nobody can use a view that lacks this purge. */
-  isSettled(position: Stamp, now: number): boolean {
-    return now >= this.#strangersUntil && this.unconfirmed(position, now).length === 0;
-  }
-
   /** Whether the reader has confirmed this position. */
   hasConfirmed(reader: string, position: Stamp): boolean {
     return hasReached(this.#readers.get(reader)?.confirmed ?? null, position);
