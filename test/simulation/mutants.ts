@@ -249,9 +249,9 @@ this.#extendLease(now, delta.leaseMs);`,
       foundBy: "simulation",
     },
     "a reader confirms purges of a new log by its number of the old one": {
-      in: "Settlement.confirm",
-      replace: "each.logId === logId && each.seq <= seq",
-      by: "each.seq <= seq",
+      in: "reaches",
+      replace: "confirmed?.logId === logId && confirmed.seq >= seq",
+      by: "confirmed !== null && confirmed.seq >= seq",
       foundBy: "simulation",
     },
     "a lease is given up by a message over an older connection than the one that granted it": {
