@@ -1,7 +1,9 @@
 import type { Clock } from "../../worker/ports/clock.ts";
 import type { ViewDelta } from "../../worker/purges/log/log-contract.ts";
+import { Settlement } from "../../worker/purges/settlement/settlement.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import { within } from "../../worker/within.ts";
+import { TimelyConfirmations } from "./timely-confirmations.ts";
 
 /**
  * How long a receipt waits for the workers' confirmations, in milliseconds. A worker confirms within a few; one that
@@ -28,20 +30,15 @@ export interface PushedLog {
 /** A process that answers visitors, or is about to. */
 interface Reader {
   channel: PushChannel | null;
-  /** What its view has reached. A view only grows, so that stays true when the connection is lost. */
-  confirmed: Stamp | null;
   /** Up to where it has been sent purges over the current connection. */
   sent: Stamp | null;
   /** It may answer visitors, and so may hold a lease. */
   isAdmitted: boolean;
-  /** It did not confirm in time. It is not waited for again until it does. */
-  isLate: boolean;
 }
 
-interface Waiter {
-  readonly position: Stamp;
-  readonly resolve: (hasSettled: boolean) => void;
-}
+/** Until when a process may use what it has read: it says when it begins to answer visitors, and ends without a word. */
+const UNTIL_IT_ENDS = Number.POSITIVE_INFINITY;
+const NOT_YET = Number.NEGATIVE_INFINITY;
 
 /**
  * The readers of the log, of which it knows every one, and what each has confirmed (R24). A purge has settled once every
@@ -51,10 +48,10 @@ export class LogReaders {
   readonly #log: PushedLog;
   readonly #clock: Clock;
   readonly #hasStrangers: () => boolean;
-  readonly #confirmWithinMs: number;
+  readonly #settlement = new Settlement();
+  readonly #inTime: TimelyConfirmations;
   readonly #readers = new Map<string, Reader>();
   readonly #admissions = new Map<string, () => void>();
-  #waiters: Waiter[] = [];
   #settled: Stamp | null = null;
   #areDismissed = false;
 
@@ -63,17 +60,17 @@ export class LogReaders {
     this.#log = log;
     this.#clock = clock;
     this.#hasStrangers = hasStrangers;
-    this.#confirmWithinMs = confirmWithinMs;
+    this.#inTime = new TimelyConfirmations(clock, confirmWithinMs);
   }
 
   /** A process is about to start. Until it is admitted, it must not answer visitors. */
   expect(name: string): void {
-    this.#readers.set(name, { channel: null, confirmed: null, sent: null, isAdmitted: false, isLate: false });
+    this.#add(name, false);
   }
 
   /** A process that answers visitors already: it was a reader of this log while another process kept it. */
   adopt(name: string): void {
-    this.#readers.set(name, { channel: null, confirmed: null, sent: null, isAdmitted: true, isLate: false });
+    this.#add(name, true);
   }
 
   /**
@@ -97,6 +94,8 @@ export class LogReaders {
   /** The reader's process has ended. */
   dismiss(name: string): void {
     this.#readers.delete(name);
+    this.#settlement.leave(name);
+    this.#inTime.forgive(name);
     this.#admissions.get(name)?.();
     this.#admissions.delete(name);
     this.#decide();
@@ -111,7 +110,7 @@ export class LogReaders {
     this.#readers.clear();
     for (const resolve of this.#admissions.values()) resolve();
     this.#admissions.clear();
-    for (const { resolve } of this.#waiters.splice(0)) resolve(false);
+    this.#inTime.endAll();
   }
 
   /** A reader has connected. Its view has reached `position`, if it has one. Returns false if nobody expects it. */
@@ -132,12 +131,9 @@ export class LogReaders {
 
   /** The reader's view has reached this position. */
   confirm(name: string, position: Stamp): void {
-    const reader = this.#readers.get(name);
-    if (reader === undefined) return;
-    const { confirmed } = reader;
-    if (confirmed?.logId === position.logId && confirmed.seq >= position.seq) return;
-    reader.confirmed = position;
-    if (this.#hasReached(reader, this.#log.head())) reader.isLate = false;
+    if (!this.#readers.has(name) || this.#settlement.hasConfirmed(name, position)) return;
+    this.#settlement.confirm(name, position);
+    if (this.#settlement.hasConfirmed(name, this.#log.head())) this.#inTime.forgive(name);
     this.#decide();
   }
 
@@ -145,15 +141,16 @@ export class LogReaders {
   async push(position: Stamp): Promise<boolean> {
     if (this.#areDismissed) return false;
     for (const reader of this.#readers.values()) this.#pushTo(reader, false);
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const waiter = { position, resolve };
-    this.#waiters.push(waiter);
-    const wait = this.#clock.wait(this.#confirmWithinMs);
-    void wait.over.then(() => this.#giveUp(waiter));
-    this.#decide();
-    const hasSettled = await promise;
-    wait.cancel();
-    return hasSettled;
+    const { late } = this.#inTime.wait(() => this.#settlement.unconfirmed(position, this.#clock.now()));
+    this.#settle();
+    return (await late)?.length === 0 && !this.#hasStrangers();
+  }
+
+  #add(name: string, isAdmitted: boolean): void {
+    this.#readers.set(name, { channel: null, sent: null, isAdmitted });
+    this.#settlement.leave(name); // a process of that name before this one
+    this.#settlement.join(name, isAdmitted ? UNTIL_IT_ENDS : NOT_YET, this.#clock.now());
+    this.#inTime.forgive(name);
   }
 
   #pushTo(reader: Reader, evenIfNothingIsNew: boolean): void {
@@ -169,44 +166,26 @@ export class LogReaders {
     reader.sent = head;
   }
 
-  #hasReached({ confirmed }: Reader, position: Stamp): boolean {
-    return confirmed?.logId === position.logId && confirmed.seq >= position.seq;
-  }
-
   /** Ends the waits that need not, or cannot, go on. */
   #decide(): void {
     if (this.#areDismissed) return;
     for (const [name, resolve] of this.#admissions) {
-      const reader = this.#readers.get(name)!;
-      if (!this.#hasReached(reader, this.#log.head())) continue;
-      reader.isAdmitted = true;
+      if (!this.#settlement.hasConfirmed(name, this.#log.head())) continue;
+      this.#readers.get(name)!.isAdmitted = true;
+      this.#settlement.join(name, UNTIL_IT_ENDS, this.#clock.now());
       this.#admissions.delete(name);
       resolve();
     }
-    const admitted = [...this.#readers.values()].filter(({ isAdmitted }) => isAdmitted);
-    this.#settle(admitted);
-    this.#waiters = this.#waiters.filter(({ position, resolve }) => {
-      const missing = admitted.filter((reader) => !this.#hasReached(reader, position));
-      if (missing.some(({ isLate }) => !isLate)) return true;
-      resolve(missing.length === 0 && !this.#hasStrangers());
-      return false;
-    });
+    this.#settle();
+    this.#inTime.decide();
   }
 
-  #settle(admitted: readonly Reader[]): void {
-    const { logId, seq } = this.#log.head();
-    if (admitted.some(({ confirmed }) => confirmed?.logId !== logId)) return;
-    const lowest = Math.min(seq, ...admitted.map(({ confirmed }) => confirmed!.seq));
-    const isNews = lowest > (this.#settled?.logId === logId ? this.#settled.seq : 0);
+  #settle(): void {
+    const head = this.#log.head();
+    const seq = this.#settlement.confirmedUpTo(head, this.#clock.now());
+    const isNews = seq > (this.#settled?.logId === head.logId ? this.#settled.seq : 0);
     if (!isNews || this.#hasStrangers()) return;
-    this.#settled = { logId, seq: lowest };
+    this.#settled = { logId: head.logId, seq };
     this.#log.settleUpTo(this.#settled);
-  }
-
-  #giveUp(waiter: Waiter): void {
-    for (const reader of this.#readers.values()) {
-      if (reader.isAdmitted && !this.#hasReached(reader, waiter.position)) reader.isLate = true;
-    }
-    this.#decide();
   }
 }

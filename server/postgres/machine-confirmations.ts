@@ -1,6 +1,8 @@
 import type { Clock } from "../../worker/ports/clock.ts";
+import { Settlement } from "../../worker/purges/settlement/settlement.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import { within } from "../../worker/within.ts";
+import { TimelyConfirmations } from "../log/timely-confirmations.ts";
 
 /**
  * How long a receipt waits for other machines' confirmations, in milliseconds. After that, the lease bounds what their
@@ -8,14 +10,10 @@ import { within } from "../../worker/within.ts";
  */
 const MACHINES_CONFIRM_WITHIN_MS = 500;
 
+const UNTIL_IT_LEAVES = Number.POSITIVE_INFINITY;
+
 /** A notice may be lost, so the database is asked again after this time. Milliseconds. */
 const ASK_AGAIN_MS = 100;
-
-interface Waiter {
-  readonly position: Stamp;
-  readonly missing: Set<string>;
-  wake(): void;
-}
 
 /**
  * What the other machines have confirmed (R24). A machine that did not confirm in time is not waited for again until it
@@ -24,11 +22,9 @@ interface Waiter {
 export class MachineConfirmations {
   readonly #unconfirmed: (position: Stamp) => Promise<ReadonlyMap<string, string>>;
   readonly #clock: Clock;
-  readonly #confirmWithinMs: number;
   readonly #onLate: (names: readonly string[]) => void;
-  readonly #latest = new Map<string, Stamp>();
-  readonly #late = new Set<string>();
-  readonly #waiters = new Set<Waiter>();
+  readonly #settlement = new Settlement();
+  readonly #inTime: TimelyConfirmations;
 
   /**
    * `unconfirmed`: asks the log which machines have not confirmed a position, for their names. `onLate`: is told of those
@@ -43,61 +39,35 @@ export class MachineConfirmations {
     this.#unconfirmed = unconfirmed;
     this.#clock = clock;
     this.#onLate = onLate;
-    this.#confirmWithinMs = confirmWithinMs;
+    this.#inTime = new TimelyConfirmations(clock, confirmWithinMs);
   }
 
   /** A machine has told that it confirmed a position. */
   note(machine: string, position: Stamp): void {
-    this.#latest.set(machine, position);
-    this.#late.delete(machine);
-    for (const waiter of this.#waiters) {
-      if (hasReached(position, waiter.position) && waiter.missing.delete(machine)) waiter.wake();
-    }
+    this.#settlement.join(machine, UNTIL_IT_LEAVES, this.#clock.now());
+    this.#settlement.confirm(machine, position);
+    this.#inTime.forgive(machine);
+    this.#inTime.decide();
   }
 
   /** Resolves to whether every other machine has confirmed a position in time. */
   async confirmed(position: Stamp): Promise<boolean> {
-    let isOver = false;
-    const waiter: Waiter = { position, missing: new Set(), wake: () => undefined };
-    const deadline = this.#clock.wait(this.#confirmWithinMs);
-    void deadline.over.then(() => {
-      isOver = true;
-      waiter.wake();
-    });
-    this.#waiters.add(waiter);
+    let names: ReadonlyMap<string, string> | null = null;
+    const isMissing = (machine: string) => !this.#settlement.hasConfirmed(machine, position);
+    const receipt = this.#inTime.wait(() => names && [...names.keys()].filter(isMissing));
     try {
       for (;;) {
-        const names = await this.#unconfirmed(position);
-        for (const machine of names.keys()) waiter.missing.add(machine);
-        for (const machine of waiter.missing) {
-          if (hasReached(this.#latest.get(machine), position)) waiter.missing.delete(machine);
-        }
-        while (waiter.missing.size > 0 && !isOver && (await this.#isToldOfOne(waiter)));
-        if (waiter.missing.size === 0) return true;
-        if (isOver) for (const machine of waiter.missing) this.#late.add(machine);
-        if ([...waiter.missing].every((machine) => this.#late.has(machine))) {
-          this.#onLate([...waiter.missing].map((machine) => names.get(machine)!));
-          return false;
-        }
-        waiter.missing.clear();
+        names = await this.#unconfirmed(position);
+        this.#inTime.decide();
+        const late = await within(this.#clock, ASK_AGAIN_MS, receipt.late, () => null);
+        if (late === null) continue;
+        if (late.length > 0) this.#onLate(late.map((machine) => names!.get(machine)!));
+        return late.length === 0;
       }
     } catch {
       return false; // the log cannot be asked, and the lease bounds what other machines can serve
     } finally {
-      deadline.cancel();
-      this.#waiters.delete(waiter);
+      receipt.end();
     }
   }
-
-  /** Waits until a machine confirms. Resolves to false if none does before it is time to ask the log again. */
-  async #isToldOfOne(waiter: Waiter): Promise<boolean> {
-    if ([...waiter.missing].every((machine) => this.#late.has(machine))) return false;
-    const told = Promise.withResolvers<boolean>();
-    waiter.wake = () => told.resolve(true);
-    return within(this.#clock, ASK_AGAIN_MS, told.promise, () => false);
-  }
-}
-
-function hasReached(confirmed: Stamp | undefined, position: Stamp): boolean {
-  return confirmed?.logId === position.logId && confirmed.seq >= position.seq;
 }

@@ -56,7 +56,7 @@ describe("a settlement", () => {
     expect(settlement.confirm("one", at(1))).toEqual([]);
     expect(settlement.unconfirmed(at(1), NOW)).toEqual(["two"]);
     expect(settlement.confirm("two", at(2))).toMatchObject([{ seq: 1, logId: "a", earliest: NOW + EARLIEST_MS }]);
-    expect(settlement.isSettled(at(1), NOW)).toBe(true);
+    expect(settlement.unconfirmed(at(1), NOW)).toEqual([]);
   });
 
   test("does not wait for a reader that knew of the purge before", () => {
@@ -96,9 +96,9 @@ describe("a settlement", () => {
     expect(settlement.confirm("one", at(1))).toEqual([]);
     expect(watch(settlement, 2, NOW + 1)).toMatchObject({ maySettleSooner: true });
     settlement.stranger(FOR_EVER);
-    expect(settlement.isSettled(at(1), NOW)).toBe(false);
+    expect(watch(settlement, 3)).toEqual(byTheClock);
     settlement.stranger(-FOR_EVER);
-    expect(settlement.isSettled(at(1), NOW)).toBe(true);
+    expect(watch(settlement, 4)).toEqual(late);
   });
 
   test("takes no number of another log for one of this", () => {

@@ -8,6 +8,7 @@ import { LikelyCached } from "../../../server/disk/likely-cached.ts";
 import { RecentMisses } from "../../../server/disk/recent-misses.ts";
 import { Listener } from "../../../server/http1/listener.ts";
 import { LogReaders } from "../../../server/log/log-readers.ts";
+import { TimelyConfirmations } from "../../../server/log/timely-confirmations.ts";
 import { CacheKeyMemo } from "../../../worker/flow/cache-key-memo.ts";
 import { CollapsedFetches } from "../../../worker/flow/collapsing/collapsed-fetches.ts";
 import { IdleFields } from "../../../worker/flow/second-look/idle-fields.ts";
@@ -16,6 +17,7 @@ import { LargeFills } from "../../../worker/flow/storing/large-fills.ts";
 import { ReuseSample } from "../../../worker/metrics/reuse-sample.ts";
 import { TopUrls } from "../../../worker/metrics/top-urls.ts";
 import { ViewLease } from "../../../worker/purges/lease/view-lease.ts";
+import { Settlement } from "../../../worker/purges/settlement/settlement.ts";
 import { PurgeView } from "../../../worker/purges/view/purge-view.ts";
 import { ExpiringKeys } from "../../../worker/rules/key/expiring-keys.ts";
 import { MemoryTier } from "../../../worker/store/memory-tier.ts";
@@ -63,8 +65,9 @@ const MOST: readonly (readonly [of: Class, field: string, most: number])[] = [
   [LikelyCached, "#files", 200_000],
   [DiskTier, "#changes", 0],
   [LogReaders, "#readers", 2],
-  [LogReaders, "#waiters", 0],
+  [TimelyConfirmations, "#waiting", 0],
   [LogReaders, "#admissions", 0],
+  [Settlement, "#readers", 2],
   [Listener, "#connections", 64],
 ];
 

@@ -66,7 +66,7 @@ export class Settlement {
   /** The reader's view has reached a position. Returns the watched purges that nobody has to confirm any more. */
   confirm(reader: string, { logId, seq }: Stamp): readonly Confirmed[] {
     const known = this.#readers.get(reader);
-    if (known === undefined || hasReached(known.confirmed, { logId, seq })) return [];
+    if (known === undefined || reaches(known.confirmed, { logId, seq })) return [];
     known.confirmed = { logId, seq };
     return this.#strike(reader, (each) => each.logId === logId && each.seq <= seq);
   }
@@ -103,18 +103,13 @@ export class Settlement {
 
   /** The readers with a name that may use a view which lacks this purge. */
   unconfirmed(position: Stamp, now: number): string[] {
-    const mayLack = ({ until, confirmed }: Reader) => now < until && !hasReached(confirmed, position);
+    const mayLack = ({ until, confirmed }: Reader) => now < until && !reaches(confirmed, position);
     return [...this.#readers].filter(([, reader]) => mayLack(reader)).map(([name]) => name);
-  }
-
-  /** Whether nobody can use a view that lacks this purge. */
-  isSettled(position: Stamp, now: number): boolean {
-    return now >= this.#strangersUntil && this.unconfirmed(position, now).length === 0;
   }
 
   /** Whether the reader has confirmed this position. */
   hasConfirmed(reader: string, position: Stamp): boolean {
-    return hasReached(this.#readers.get(reader)?.confirmed ?? null, position);
+    return reaches(this.#readers.get(reader)?.confirmed ?? null, position);
   }
 
   /** The highest number up to that of a position which no reader with a name can lack; 0 if there is none. */
@@ -143,6 +138,6 @@ export class Settlement {
 }
 
 /** A number of another log says nothing about this one. */
-function hasReached(confirmed: Stamp | null, { logId, seq }: Stamp): boolean {
+function reaches(confirmed: Stamp | null, { logId, seq }: Stamp): boolean {
   return confirmed?.logId === logId && confirmed.seq >= seq;
 }
