@@ -1,51 +1,37 @@
-import { Command } from "commander";
 import { ROUND_TRIPS } from "../../local/index.ts";
-import { installMissing } from "../debian-programs.ts";
-import { NGINX, nginxVersion } from "../nginx/nginx-cache.ts";
-import { positive } from "../options.ts";
+import { type Case, count, type Outcome } from "../frame/case.ts";
+import type { LatencyHistogram } from "../frame/latency-histogram.ts";
+import { isInstalled, NGINX } from "../frame/programs.ts";
+import { printTable } from "../frame/table.ts";
 import { type BatchResult, measureBatches } from "../purges/purge-batches.ts";
 import { measureWalks, type WalkResult } from "../purges/purge-walk.ts";
 import { measurePurgesUnderReads, PURGED_IN, type PurgesResult, REGIONS } from "../purges/purges-under-reads.ts";
-import type { LatencyHistogram } from "../report/latency-histogram.ts";
-import { thisMachine } from "../report/machine.ts";
-import { writeResults } from "../report/results.ts";
-import { printTable } from "../report/table.ts";
-
-const SIZES = [10_000, 100_000] as const;
 
 interface PurgesOptions {
   readonly purges: number;
   readonly rate: number;
   readonly reads: number;
   readonly maxHere: number;
-  readonly install: boolean;
-  readonly json?: string;
+  readonly maxWalked: number;
 }
 
-export const purges = new Command("purges")
-  .description(
+export const purges: Case<PurgesOptions> = {
+  name: "purges",
+  description:
     "How long purges take while visitors read, how many a second there can be, and how long nginx takes to purge a tag.",
-  )
-  .option("--purges <n>", "how many purges to send while visitors read", positive, 1000)
-  .option("--rate <n>", "how many purges to send in a second", positive, 25)
-  .option("--reads <n>", "how many reads to send in a second", positive, 150)
-  .option(
-    "--max-here <n>",
-    "the most pages to store in the simulated CDN for the comparison with nginx, at about 350 a second",
-    positive,
-    10_000,
-  )
-  .option("--install", "install nginx from Debian's packages if it is missing; needs root", false)
-  .option("--json <file>", "where the results go (default: bench/results/purges-<date>.json)")
-  .action(measurePurges);
+  options: [
+    count("--purges", "how many purges to send while visitors read", 1000),
+    count("--rate", "how many purges to send in a second", 25),
+    count("--reads", "how many reads to send in a second", 150),
+    count("--max-here", "the most pages to store in the simulated CDN beside nginx, at about 350 a second", 10_000),
+    count("--max-walked", "the most pages to store in nginx", 100_000),
+  ],
+  needs: [],
+  uses: [NGINX],
+  measure: measurePurges,
+};
 
-async function measurePurges({ json, install, ...settings }: PurgesOptions): Promise<void> {
-  const machine = thisMachine();
-  if (install) installMissing([NGINX]);
-  const nginx = nginxVersion();
-  const { cpu, cores, system, node, workerd, loadBefore } = machine;
-  console.log(`${cpu}, ${cores} cores shared with the load, load ${loadBefore} before; ${system}`);
-  console.log(`Node ${node}, workerd ${workerd}, ${nginx === null ? "no nginx" : `nginx ${nginx}`}\n`);
+async function measurePurges(settings: PurgesOptions): Promise<Outcome> {
   const paced = { purges: settings.purges, purgesPerSecond: settings.rate, readsPerSecond: settings.reads };
   const near = await measurePurgesUnderReads({ ...paced, latency: false });
   console.error("purges while reads run, without latency: done");
@@ -53,7 +39,8 @@ async function measurePurges({ json, install, ...settings }: PurgesOptions): Pro
   console.error("purges while reads run, with latency: done");
   const batches = await measureBatches();
   console.error("batches: done");
-  const walks = nginx === null ? [] : await measureWalks({ sizes: SIZES, maxHere: settings.maxHere });
+  const { maxHere, maxWalked } = settings;
+  const walks = isInstalled(NGINX) ? await measureWalks({ sizes: [maxWalked / 10, maxWalked], maxHere }) : [];
   printTable(
     ["", "p50 ms", "p99 ms", "a second"],
     [
@@ -72,17 +59,15 @@ this machine takes. With latency, there are ${clientMs} ms between the backend a
 and for the others the round trips in local/cdn/latency.ts. A purge has settled when the receipt's settled() resolved: none of
 the ${sum("readsAfterSettled")} reads after that was old, and ${sum("oldBeforeSettled")} reads before it were. Virtual time was up to ${lagMs} ms behind, and the
 reads after settling waited for it.`);
-  if (nginx === null)
-    console.log(
-      "\nThe comparison with nginx was SKIPPED, because nginx is missing: as root on Debian, --install installs it.",
-    );
-  else {
-    console.log(`
+  console.log(
+    walks.length === 0
+      ? "\nThe comparison with nginx was SKIPPED, because nginx is not installed."
+      : `
 nginx's walk is a grep for the tag through the files of proxy_cache, with 2 KiB bodies in warm memory, and then rm. It is
 one cache on one machine, and a fetch under way can still bring the old page back. Each walk and each purge removed one
-page and left its neighbour.`);
-  }
-  writeResults("purges", { machine, nginx, settings, near, far, batches, walks }, json);
+page and left its neighbour.`,
+  );
+  return { results: { near, far, batches, walks }, failures: [] };
 }
 
 function rowsOfPurges(result: PurgesResult, purges: number, network: string): string[][] {

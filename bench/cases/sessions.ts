@@ -1,19 +1,19 @@
 import { Agent } from "node:http";
-import { Command } from "commander";
+import { Option } from "commander";
 import { exchange } from "../../local/cdn/exchange.ts";
 import { startCdn } from "../../local/index.ts";
 import { HOST } from "../../test/engine/scenario.ts";
 import type { Meeting } from "../../test/visitors/meetings/meet.ts";
+import { KINDS } from "../../test/visitors/sessions/kinds.ts";
+import { hitRatio, measure, mixOf, type Tallies, type Tally } from "../../test/visitors/sessions/measure.ts";
+import { answerOf } from "../../test/visitors/sessions/site.ts";
 import { Witness } from "../../test/visitors/witness.ts";
-import { positive } from "../options.ts";
-import { nginx, type Peer, varnish } from "../peers/peer.ts";
-import { BenchFailure } from "../report/bench-failure.ts";
-import { thisMachine } from "../report/machine.ts";
-import { writeResults } from "../report/results.ts";
-import { printTable } from "../report/table.ts";
-import { KINDS } from "../sessions/kinds.ts";
-import { hitRatio, measure, mixOf, type Tallies, type Tally } from "../sessions/measure.ts";
-import { answerOf } from "../sessions/site.ts";
+import { type Case, count, type Outcome } from "../frame/case.ts";
+import { isInstalled, NGINX, VARNISH } from "../frame/programs.ts";
+import { printTable } from "../frame/table.ts";
+import { nginx } from "../peers/nginx.ts";
+import { type Peer, RunningPeer } from "../peers/peer.ts";
+import { varnish } from "../peers/varnish.ts";
 
 /** What a proxied site needs, and what guides to `proxy_cache` add. Neither changes what is stored. */
 const USUAL_NGINX = [
@@ -42,7 +42,7 @@ const USUAL_VCL = `
   }`;
 
 const PEERS: readonly Peer[] = [
-  nginx("nginx", USUAL_NGINX),
+  nginx("nginx", { location: USUAL_NGINX }),
   varnish("Varnish"),
   varnish("Varnish, usual VCL", USUAL_VCL),
 ];
@@ -50,8 +50,7 @@ const PEERS: readonly Peer[] = [
 interface SessionsOptions {
   readonly sessions: number;
   readonly seed: number;
-  readonly alone: boolean;
-  readonly json?: string;
+  readonly alone?: true;
 }
 
 /** A cache that the mix is sent to. */
@@ -61,21 +60,25 @@ interface Cache {
   readonly measure: (steps: ReturnType<typeof mixOf>) => Promise<Tallies>;
 }
 
-export const sessions = new Command("sessions")
-  .description(
+export const sessions: Case<SessionsOptions> = {
+  name: "sessions",
+  description:
     "Hit ratios of a mix of sessions, and whether visitors got each other's answers, beside nginx and Varnish.",
-  )
-  .option("--sessions <n>", "how many sessions there are of each kind", positive, 100)
-  .option("--seed <n>", "what decides all choices", positive, 1)
-  .option("--alone", "each kind alone with an empty cache, instead of all mixed", false)
-  .option("--json <file>", "where the results go (default: bench/results/sessions-<date>.json)")
-  .action(measureSessions);
+  options: [
+    count("--sessions", "how many sessions there are of each kind", 100),
+    count("--seed", "what decides all choices", 1),
+    new Option("--alone", "each kind alone with an empty cache, instead of all mixed"),
+  ],
+  needs: [],
+  uses: [NGINX, VARNISH],
+  measure: measureSessions,
+};
 
-async function measureSessions({ json, ...settings }: SessionsOptions): Promise<void> {
+async function measureSessions(settings: SessionsOptions): Promise<Outcome> {
   const witness = new Witness();
   const origin = new URL(await witness.start());
   witness.answering = answerOf;
-  const installed = PEERS.filter((peer) => peer.version() !== null);
+  const installed = PEERS.filter(({ needs }) => isInstalled(needs!));
   const caches: Cache[] = [
     { name: "Tidemark", measure: (steps) => atTidemark(witness, origin, steps) },
     ...installed.map((peer) => ({
@@ -100,9 +103,7 @@ async function measureSessions({ json, ...settings }: SessionsOptions): Promise<
     price,
     tallies: results.map(({ tallies }) => tallies.find(([kind]) => kind === name)![1]),
   }));
-  console.log(
-    `${settings.sessions} sessions of each kind, ${settings.alone ? "each kind alone" : "mixed"}, seed ${settings.seed}\n`,
-  );
+  console.log();
   printTable(
     ["hits %", "requests", ...results.map(({ name }) => name)],
     rows.map(({ kind, tallies }) => [kind, String(tallies[0]!.requests), ...tallies.map(cellOf)]),
@@ -111,20 +112,18 @@ async function measureSessions({ json, ...settings }: SessionsOptions): Promise<
 A hit is a request for which the origin was not asked. "+": requests that the cache sent to the origin beyond those. "!": visitors got an answer
 that another visitor's field, cookie or token had made, so often. "p": visitors whose field the site heeds got the answer of
 those without it.`);
-  for (const peer of PEERS) {
-    const version = peer.version();
-    console.log(version === null ? `${peer.name}: SKIPPED, because it is not installed.` : `${peer.name}: ${version}`);
+  for (const { name } of PEERS.filter((peer) => !installed.includes(peer))) {
+    console.log(`${name}: SKIPPED, because it is not installed.`);
   }
-  writeResults("sessions", { machine: thisMachine(), settings, results }, json);
-  const below = rows.filter(({ tallies }) => isBelowTheBest(tallies));
-  for (const { kind, price } of below)
+  const failures: string[] = [];
+  if (results[0]!.tallies.some(([, { foreign }]) => foreign > 0)) {
+    failures.push("A visitor of Tidemark got another's answer.");
+  }
+  for (const { kind, price } of rows.filter(({ tallies }) => isBelowTheBest(tallies))) {
     if (price) console.log(`\nFewer hits than a safe peer: ${kind}, because ${price}.`);
-  const lost = below.filter(({ price }) => price === undefined);
-  if (results[0]!.tallies.some(([, { foreign }]) => foreign > 0))
-    throw new BenchFailure("A visitor of Tidemark got another's answer.");
-  if (lost.length > 0) {
-    throw new BenchFailure(`Tidemark has fewer hits than a safe peer: ${lost.map(({ kind }) => kind).join("; ")}.`);
+    else failures.push(`Tidemark has fewer hits than a safe peer: ${kind}.`);
   }
+  return { results: { results }, failures };
 }
 
 function cellOf(tally: Tally): string {
@@ -156,7 +155,7 @@ async function atTidemark(witness: Witness, origin: URL, steps: ReturnType<typeo
 }
 
 async function atPeer(peer: Peer, witness: Witness, origin: URL, steps: ReturnType<typeof mixOf>): Promise<Tallies> {
-  await using running = await peer.start(origin);
+  await using running = await RunningPeer.start(peer, { origin });
   const agent = new Agent({ keepAlive: false });
   const send: Meeting["send"] = (request) => exchange(running.url, agent, { host: HOST, ...request });
   try {

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { BenchFailure } from "../frame/bench-failure.ts";
 import { atExit } from "../processes/at-exit.ts";
 import { killTree } from "../processes/process-tree.ts";
-import { BenchFailure } from "../report/bench-failure.ts";
 import type { CrowdCounts } from "./crowd-counts.ts";
 
 const CLIENT = fileURLToPath(new URL("./crowd-client.ts", import.meta.url));

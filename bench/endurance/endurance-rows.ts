@@ -1,12 +1,10 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { measureMixWithWrk, measureWithWrk } from "../load/wrk.ts";
-import { BenchFailure } from "../report/bench-failure.ts";
-import { ChangingServer, changeUntil } from "./changing-server.ts";
+import { BenchFailure } from "../frame/bench-failure.ts";
+import { loadMix, loadPage } from "../load/wrk.ts";
 import { Crowd, type Manner } from "./crowd.ts";
 import { type CrowdCounts, faultsOf } from "./crowd-counts.ts";
 import { EnduranceServer, LARGE_BYTES, MEDIUM_BYTES, SMALL_BYTES } from "./endurance-server.ts";
 import { growth, type MemorySample, peak, sampleMemory, takeSample } from "./memory-samples.ts";
-import { visitOverTlsUntil } from "./tls-visitor.ts";
 import { type Visit, visitUntil } from "./visitor.ts";
 
 /** How much a server has to endure. */
@@ -19,8 +17,6 @@ export interface EnduranceSettings {
   readonly idleConnections: number;
   readonly slowReaders: number;
   readonly silentPipelines: number;
-  /** The time from one change of the running server to the next. */
-  readonly changeSeconds: number;
 }
 
 export interface EnduranceResult {
@@ -59,7 +55,6 @@ const ENDS_WITHIN_MS = 500;
 
 export const ENDURANCE_ROWS: readonly EnduranceRow[] = [
   { name: "mixed load alone", measure: mixedLoad },
-  { name: "changes under mixed load", measure: changes },
   crowdRow("idle", "idle connections", "idleConnections", SMALL_BYTES),
   crowdRow("slow", "slow readers of 20 MB", "slowReaders", LARGE_BYTES),
   crowdRow("silent", "pipelines of 1,000 × 10 KB, never read", "silentPipelines", MEDIUM_BYTES),
@@ -77,58 +72,28 @@ function crowdRow(
 /** Hits, files, new pages and uncached pages, with a visitor who checks answers and purges. */
 async function mixedLoad({ tidemark, workers, mixedSeconds }: EnduranceSettings): Promise<EnduranceResult> {
   await using server = await EnduranceServer.start(tidemark, workers);
-  const { row } = await underMixedLoad("mixed load alone", server, mixedSeconds, async () => undefined);
-  return row;
-}
-
-/** Mixed load, while rules, certificates and the server itself are replaced in turn, again and again. */
-async function changes(settings: EnduranceSettings): Promise<EnduranceResult> {
-  await using server = await ChangingServer.start(settings.tidemark, settings.workers);
-  const { row, result } = await underMixedLoad("changes under mixed load", server, settings.mixedSeconds, (isOver) =>
-    Promise.all([visitOverTlsUntil(isOver, server), changeUntil(isOver, server, settings.changeSeconds)]),
-  );
-  const [encrypted, changed] = result;
-  return {
-    ...row,
-    requests: row.requests + encrypted.requests,
-    remarks:
-      `${changed.reloads} reloads, ${changed.certificates} certificates, ${changed.upgrades} upgrades; ` +
-      `${row.remarks}; ${encrypted.requests} requests over TLS, half of them in HTTP/2`,
-  };
-}
-
-/** Puts a server under mixed load, with work beside it that goes on until `isOver`. */
-async function underMixedLoad<T>(
-  name: string,
-  server: EnduranceServer,
-  seconds: number,
-  beside: (isOver: () => boolean) => Promise<T>,
-): Promise<{ readonly row: EnduranceResult; readonly result: T }> {
   await server.origin.writeFiles(FILES, FILE_BYTES);
   let hasEnded = false;
-  const isOver = () => hasEnded;
-  const everyMs = Math.max(100, Math.min(SAMPLE_EVERY_MS, (seconds * 1000) / 20));
-  const page = server.pageOf(SMALL_BYTES);
-  const endured = await endure(server, everyMs, () => {
-    const settings = { connections: 20, seconds, files: FILES, newPages: "/new/" };
-    const load = measureMixWithWrk(page, settings).finally(() => {
+  const everyMs = Math.max(100, Math.min(SAMPLE_EVERY_MS, (mixedSeconds * 1000) / 20));
+  const { result, samples } = await endure(server, everyMs, () => {
+    const settings = { connections: 20, seconds: mixedSeconds };
+    const load = loadMix(server.pageOf(SMALL_BYTES), FILES, "/new/", settings).finally(() => {
       hasEnded = true;
     });
-    return Promise.all([load, visitUntil(isOver, server), beside(isOver)]);
+    return Promise.all([load, visitUntil(() => hasEnded, server)]);
   });
-  const [mix, visit, result] = endured.result;
-  if (mix.failures > 0) throw new BenchFailure(`${name}: ${mix.failures} requests failed.`);
+  const [mix, visit] = result;
+  if (mix.failures > 0) throw new BenchFailure(`mixed load: ${mix.failures} requests failed.`);
   await wait(RECOVERS_AFTER_MS);
   const perSecond = Math.round(mix.requestsPerSecond).toLocaleString("en");
-  const row = {
-    ...resultOf(`${name}, ${seconds} s`, endured.samples, server),
-    growthBytes: growth(endured.samples, ({ memoryBytes }) => memoryBytes),
+  return {
+    ...resultOf(`mixed load alone, ${mixedSeconds} s`, samples, server),
+    growthBytes: growth(samples, ({ memoryBytes }) => memoryBytes),
     allowedBytes: 0,
-    descriptorGrowth: growth(endured.samples, ({ descriptors }) => descriptors),
+    descriptorGrowth: growth(samples, ({ descriptors }) => descriptors),
     requests: mix.requests + visit.requests,
     remarks: `${perSecond} requests/s, p99 ${mix.p99Ms.toFixed(1)} ms; ${remarksOf(visit)}`,
   };
-  return { row, result };
 }
 
 /** Connections that stay, while other visitors get their answers. */
@@ -141,7 +106,7 @@ async function crowd(
 ): Promise<EnduranceResult> {
   await using server = await EnduranceServer.start(tidemark, workers);
   const page = server.pageOf(bytes);
-  await measureWithWrk(page, { connections: 10, seconds: 2 }); // the page is stored, and the server is warm
+  await loadPage(page, { connections: 10, seconds: 2 }); // the page is stored, and the server is warm
   await wait(RECOVERS_AFTER_MS);
   const { result, samples } = await endure(server, SAMPLE_EVERY_MS / 4, async () => {
     const beginsAt = performance.now();

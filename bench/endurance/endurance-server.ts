@@ -1,5 +1,5 @@
-import { tidemark } from "../contenders/tidemark.ts";
 import { rawRequest } from "../load/raw-request.ts";
+import { tidemark } from "../peers/tidemark.ts";
 import { ServerProcess } from "../processes/server-process.ts";
 import { StaticOrigin } from "../server/static-origin.ts";
 
@@ -11,35 +11,23 @@ const TOKEN = "bench-token-0123456789-abcdefghij";
 /** The server that is to endure, in front of an origin of its own. Each row has a new one. */
 export class EnduranceServer implements AsyncDisposable {
   readonly origin: StaticOrigin;
-  protected readonly server: ServerProcess;
+  readonly #server: ServerProcess;
 
-  protected constructor(origin: StaticOrigin, server: ServerProcess) {
+  private constructor(origin: StaticOrigin, server: ServerProcess) {
     this.origin = origin;
-    this.server = server;
+    this.#server = server;
   }
 
   static async start(command: string, workers: number): Promise<EnduranceServer> {
-    return EnduranceServer.before(
-      (origin, server) => new EnduranceServer(origin, server),
-      workers,
-      () => command,
-    );
-  }
-
-  /** Starts an origin, and the server of a command before it. */
-  protected static async before<T>(
-    make: (origin: StaticOrigin, server: ServerProcess) => T,
-    workers: number,
-    command: (origin: StaticOrigin) => string,
-  ): Promise<T> {
     const origin = await StaticOrigin.start([SMALL_BYTES, MEDIUM_BYTES, LARGE_BYTES]);
     try {
-      const contender = tidemark(command(origin));
-      const site = { origin: origin.url, folder: origin.folder, workers, bodyBytes: SMALL_BYTES, tls: null };
-      const server = await ServerProcess.start(contender.name, (place) => contender.commandLine(site, place), {
-        TIDEMARK_TOKEN: TOKEN,
-      });
-      return make(origin, server);
+      const peer = tidemark(command);
+      const server = await ServerProcess.start(
+        peer.name,
+        (place) => peer.commandLine({ origin: origin.url, workers }, place),
+        { TIDEMARK_TOKEN: TOKEN },
+      );
+      return new EnduranceServer(origin, server);
     } catch (cause) {
       await origin[Symbol.asyncDispose]();
       throw cause;
@@ -47,16 +35,16 @@ export class EnduranceServer implements AsyncDisposable {
   }
 
   get pid(): number {
-    return this.server.pid;
+    return this.#server.pid;
   }
 
   get url(): URL {
-    return this.server.url;
+    return this.#server.url;
   }
 
   /** Why the server runs no more; `null` while it does. */
   get ending(): string | null {
-    return this.server.hasEnded ? this.server.lastOutput : null;
+    return this.#server.hasEnded ? this.#server.lastOutput : null;
   }
 
   pageOf(bytes: number): URL {
@@ -74,7 +62,7 @@ export class EnduranceServer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.server[Symbol.asyncDispose]();
+    await this.#server[Symbol.asyncDispose]();
     await this.origin[Symbol.asyncDispose]();
   }
 }

@@ -1,5 +1,5 @@
+import { median } from "../frame/median.ts";
 import { descriptorsOfTree, memoryBytesOfTree } from "../processes/process-tree.ts";
-import { median } from "../report/median.ts";
 
 /** What a tree of processes took at one moment. */
 export interface MemorySample {

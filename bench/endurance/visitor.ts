@@ -1,8 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { BenchFailure } from "../frame/bench-failure.ts";
+import { LatencyHistogram } from "../frame/latency-histogram.ts";
 import { pageOfBytes } from "../inputs/page-of-bytes.ts";
 import { fieldOf, rawRequest, requestUntilHit } from "../load/raw-request.ts";
-import { BenchFailure } from "../report/bench-failure.ts";
-import { LatencyHistogram } from "../report/latency-histogram.ts";
 import { type EnduranceServer, MEDIUM_BYTES, SMALL_BYTES } from "./endurance-server.ts";
 
 const PAUSE_MS = 100;

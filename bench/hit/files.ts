@@ -1,5 +1,5 @@
 import { Agent, request } from "undici";
-import { BenchFailure } from "../report/bench-failure.ts";
+import { BenchFailure } from "../frame/bench-failure.ts";
 import { FILES, type Row } from "./hit-rows.ts";
 
 const AT_A_TIME = 20;

@@ -1,8 +1,8 @@
 import type { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
+import { BenchFailure } from "../frame/bench-failure.ts";
 import { rawRequest, requestUntilHit } from "../load/raw-request.ts";
-import { BenchFailure } from "../report/bench-failure.ts";
 import { type BenchWorker, bundleBenchWorker } from "../workers/bundle.ts";
 import type { CheckedEdge } from "./never-stale.ts";
 import { assertSameAnswer } from "./same-answer.ts";
@@ -21,13 +21,13 @@ export interface Row {
   readonly runtime: EdgeRuntime;
 }
 
+/** The names of the rows that others are compared with: a constant, the worker that people write by hand, and the same worker with a field of its own in each answer. */
+export const CONSTANT = "constant responder";
+export const USUAL = "caches.default worker";
+export const NAMED = "the same, with X-Cache";
+
 /** The rows to measure, in the order of the table. */
 export interface HitRows {
-  readonly constant: Row;
-  /** The worker that people write by hand. */
-  readonly usual: Row;
-  /** The same worker, with a field of its own in each answer. */
-  readonly named: Row;
   readonly all: readonly Row[];
   readonly edges: readonly CheckedEdge[];
   stop(): Promise<void>;
@@ -72,14 +72,14 @@ export async function startHitRows(origin: ScriptedOrigin, body: string): Promis
     await assertMemoryEntries(cacheApi, 0);
     const fields = memoryHit.fields.filter(([name]) => name !== "content-length"); // the runtime sets it itself
     const answer = { FIELDS: fields, BODY: body };
-    const constant = await start("constant responder", "constant", answer);
+    const constant = await start(CONSTANT, "constant", answer);
     const reading = await start("the same, having read the request", "reading", answer);
     assertSameAnswer(constant.name, await rawRequest(memory.page), await rawRequest(constant.page));
-    const usual = await start("caches.default worker", "default-cache", { ORIGIN: origin.url });
-    const named = await start("the same, with X-Cache", "default-cache-named", { ORIGIN: origin.url });
+    const usual = await start(USUAL, "default-cache", { ORIGIN: origin.url });
+    const named = await start(NAMED, "default-cache-named", { ORIGIN: origin.url });
     const edges = [memory, cacheApi].map(({ name, runtime }) => ({ name, url: runtime.url, token: TOKEN }));
     for (const { page } of [usual, named]) await rawRequest(page);
-    return { constant, usual, named, all: [constant, reading, memory, cacheApi, usual, named], edges, stop };
+    return { all: [constant, reading, memory, cacheApi, usual, named], edges, stop };
   } catch (cause) {
     await stop();
     throw cause;

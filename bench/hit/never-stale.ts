@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
+import { BenchFailure } from "../frame/bench-failure.ts";
 import { fieldOf, rawRequest, requestUntilHit } from "../load/raw-request.ts";
-import { BenchFailure } from "../report/bench-failure.ts";
 
 /** An edge whose promises are checked while it is measured. */
 export interface CheckedEdge {

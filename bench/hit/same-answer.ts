@@ -1,5 +1,5 @@
+import { BenchFailure } from "../frame/bench-failure.ts";
 import type { WireAnswer } from "../load/raw-request.ts";
-import { BenchFailure } from "../report/bench-failure.ts";
 
 /** The most that the counters of seconds in two answers may differ, because one was requested after the other. */
 const MAX_SECONDS_APART = 60;

@@ -1,7 +1,7 @@
 import { request as plainRequest } from "node:http";
 import { request as encryptedRequest } from "node:https";
 import { setTimeout as wait } from "node:timers/promises";
-import { BenchFailure } from "../report/bench-failure.ts";
+import { BenchFailure } from "../frame/bench-failure.ts";
 
 /** An answer as it came over the wire. */
 export interface WireAnswer {

@@ -1,13 +1,11 @@
--- Requests more than one page. After `--` comes the way in which it does:
+-- Says what is requested. After `--` comes the way:
+--   page                    the URL, over and over
 --   files <count>           the pages /files/00000.html and on, in random order
 --   misses <prefix>         in every fifth request the URL, and in all others a page that was not requested before
 --   mixed <count> <prefix>  of twenty requests: twelve for the URL, four for files, two for new pages, two for a page
 --                           that must not be stored
-local folder = debug.getinfo(1, "S").source:match("^@(.*/)")
-dofile(folder .. "wrk-report.lua")
-
 local files = {}
-local kind, prefix, page, uncached
+local prefix, page, uncached
 local number = 0
 
 local function writeFiles(count)
@@ -40,7 +38,9 @@ function requests.mixed()
 end
 
 function init(args)
-  kind = args[1]
+  local kind = args[1]
+  -- wrk sends a request that never changes without asking for it again.
+  if kind == "page" then return end
   page = wrk.format()
   uncached = wrk.format("GET", "/uncached/1000.html")
   if kind == "misses" then
@@ -49,9 +49,18 @@ function init(args)
     writeFiles(tonumber(args[2]))
     prefix = args[3]
   end
+  function request()
+    number = number + 1
+    return requests[kind]()
+  end
 end
 
-function request()
-  number = number + 1
-  return requests[kind]()
+-- Called once, at the end: wrk's own text rounds its figures.
+function done(summary, latency)
+  local errors = summary.errors
+  io.write(string.format(
+    '{"requests":%d,"durationUs":%d,"p50Us":%d,"p99Us":%d,"failures":%d}',
+    summary.requests, summary.duration, latency:percentile(50), latency:percentile(99),
+    errors.connect + errors.read + errors.write + errors.status + errors.timeout
+  ))
 end

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { BenchFailure } from "../report/bench-failure.ts";
+import { BenchFailure } from "../frame/bench-failure.ts";
 
 /** The state of a listening socket in /proc/net/tcp. */
 const LISTENING = "0A";

@@ -5,20 +5,15 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import { freePort } from "../../test/suite/free-ports.ts";
-import { BenchFailure } from "../report/bench-failure.ts";
+import { BenchFailure } from "../frame/bench-failure.ts";
 import { atExit } from "./at-exit.ts";
 import { kill, killTree, processTree } from "./process-tree.ts";
 
 /** varnishd runs a C compiler first. */
 const START_MS = 20_000;
 const STOP_MS = 5000;
-/** Old workers may have answers under way when the next upgrade begins. */
-const TOLD_MS = 60_000;
-/** A server that hands over to one of a new version says which process that is. */
-const HANDED_OVER = /process (\d+) has taken over/;
 /** How much of what a server prints is kept for the message when it fails. */
 const KEPT_OUTPUT = 4000;
 
@@ -38,9 +33,6 @@ export class ServerProcess implements AsyncDisposable {
   readonly #ended: Promise<unknown>;
   readonly #forgetExit: () => void;
   #output = "";
-  /** The processes that have answered, the newest last. */
-  readonly #pids: number[] = [];
-  #onLine: (line: string) => void = () => undefined;
 
   private constructor(
     { port, folder }: Place,
@@ -68,18 +60,12 @@ export class ServerProcess implements AsyncDisposable {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#ended = promise;
     this.#process.once("exit", () => resolve()).once("error", () => resolve());
-    if (this.#process.pid !== undefined) this.#pids.push(this.#process.pid);
     this.#process.once("error", ({ message }) => {
       this.#output += message;
     });
     for (const stream of [this.#process.stdout!, this.#process.stderr!]) {
       stream.on("data", (chunk: Buffer) => {
         this.#output = (this.#output + chunk.toString()).slice(-KEPT_OUTPUT);
-      });
-      createInterface({ input: stream }).on("line", (line) => {
-        const successor = HANDED_OVER.exec(line)?.[1];
-        if (successor !== undefined) this.#pids.push(Number(successor));
-        this.#onLine(line);
       });
     }
   }
@@ -105,35 +91,14 @@ export class ServerProcess implements AsyncDisposable {
     return server;
   }
 
-  /** The root of all its processes: the oldest that lives, because each server is a child of the one before. */
+  /** The root of all its processes. */
   get pid(): number {
-    return this.#pids.find((pid) => this.#runs(pid)) ?? this.#process.pid!;
+    return this.#process.pid!;
   }
 
   get hasEnded(): boolean {
-    return !this.#pids.some((pid) => this.#runs(pid));
-  }
-
-  #runs(pid: number): boolean {
-    const { pid: first, exitCode, signalCode } = this.#process;
-    return pid === first ? exitCode === null && signalCode === null : isThere(pid);
-  }
-
-  /** Resolves to the next such line that the server prints, or its successor. Call it before what causes the line. */
-  async prints(line: RegExp): Promise<string> {
-    const printed = new Promise<string>((resolve) => {
-      this.#onLine = (each) => {
-        if (line.test(each)) resolve(each);
-      };
-    });
-    const found = await Promise.race([printed, wait(TOLD_MS, null, { ref: false })]);
-    if (found === null) throw new BenchFailure(`The server did not print ${line}: ${this.lastOutput}`);
-    return found;
-  }
-
-  /** Sends a signal to the process that answers now. */
-  signal(signal: NodeJS.Signals): void {
-    process.kill(this.#pids.at(-1)!, signal);
+    const { pid, exitCode, signalCode } = this.#process;
+    return pid === undefined || exitCode !== null || signalCode !== null;
   }
 
   /** The last line that the server printed about an error, or else the last line. */
@@ -147,7 +112,7 @@ export class ServerProcess implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.hasEnded) {
       const tree = processTree(this.pid);
-      process.kill(this.#pids.at(-1)!, "SIGTERM");
+      this.#process.kill("SIGTERM");
       for (const endsAt = performance.now() + STOP_MS; !this.hasEnded && performance.now() < endsAt; ) await wait(20);
       for (const pid of tree) kill(pid);
       await this.#ended;
@@ -160,14 +125,6 @@ export class ServerProcess implements AsyncDisposable {
 /** An environment without settings for Tidemark. */
 function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("TIDEMARK_")));
-}
-
-function isThere(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }
 
 async function accepts(port: number): Promise<boolean> {

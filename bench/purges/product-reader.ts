@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Pool } from "undici";
-import { BenchFailure } from "../report/bench-failure.ts";
+import { BenchFailure } from "../frame/bench-failure.ts";
 import { pathOf, versionIn } from "./product-origin.ts";
 
 const CONNECTIONS = 32;
@@ -15,9 +15,9 @@ export class ProductReader {
   readonly name: string;
   readonly #pool: Pool;
 
-  constructor(name: string, url: string, { socketPath }: { readonly socketPath?: string } = {}) {
+  constructor(name: string, url: string) {
     this.name = name;
-    this.#pool = new Pool(url, { connections: CONNECTIONS, allowH2: false, ...(socketPath && { socketPath }) });
+    this.#pool = new Pool(url, { connections: CONNECTIONS, allowH2: false });
   }
 
   async read(product: number): Promise<ProductPage> {

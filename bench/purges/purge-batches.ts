@@ -1,7 +1,7 @@
 import { startCdn } from "../../local/index.ts";
 import type { Purger } from "../../sdk/index.ts";
-import { LatencyHistogram } from "../report/latency-histogram.ts";
-import { median } from "../report/median.ts";
+import { LatencyHistogram } from "../frame/latency-histogram.ts";
+import { median } from "../frame/median.ts";
 import { tagOf } from "./product-origin.ts";
 
 const ROUNDS = 5;

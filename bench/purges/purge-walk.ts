@@ -1,7 +1,11 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { type Cdn, startCdn } from "../../local/index.ts";
-import { NginxCache } from "../nginx/nginx-cache.ts";
-import { BenchFailure } from "../report/bench-failure.ts";
-import { LatencyHistogram } from "../report/latency-histogram.ts";
+import { BenchFailure } from "../frame/bench-failure.ts";
+import { LatencyHistogram } from "../frame/latency-histogram.ts";
+import { nginx as nginxWith } from "../peers/nginx.ts";
+import { RunningPeer } from "../peers/peer.ts";
 import { ProductOrigin, tagOf } from "./product-origin.ts";
 import { ProductReader } from "./product-reader.ts";
 import { RealTimePace } from "./real-time-pace.ts";
@@ -28,9 +32,11 @@ export interface WalkResult {
 /** Measures nginx and the simulated CDN in turn, in front of one origin. Fails unless each purge removes its page, and leaves the neighbour. */
 export async function measureWalks({ sizes, maxHere }: WalkSettings): Promise<WalkResult[]> {
   await using origin = await ProductOrigin.start();
-  await using nginx = await NginxCache.start(origin.url);
+  await using nginx = await RunningPeer.start(nginxWith("nginx", { keepsConnections: true }), {
+    origin: new URL(origin.url),
+  });
   await using cdn = await startCdn({ site: {}, origin: origin.url });
-  const walked = new ProductReader("nginx", "http://nginx", { socketPath: nginx.socketPath });
+  const walked = new ProductReader("nginx", nginx.url.origin);
   const here = new ProductReader("the simulated CDN", cdn.url());
   try {
     const results: WalkResult[] = [];
@@ -54,16 +60,16 @@ export async function measureWalks({ sizes, maxHere }: WalkSettings): Promise<Wa
 
 async function measureRounds(
   origin: ProductOrigin,
-  walked: { readonly nginx: NginxCache; readonly reader: ProductReader; readonly entries: number },
+  walked: { readonly nginx: RunningPeer; readonly reader: ProductReader; readonly entries: number },
   here: { readonly cdn: Cdn; readonly reader: ProductReader; readonly entries: number },
 ): Promise<WalkResult> {
   await using time = new RealTimePace(here.cdn);
   const [walking, acknowledged, settled] = [new LatencyHistogram(), new LatencyHistogram(), new LatencyHistogram()];
-  await walked.nginx.walk("nobody-has-this"); // from now on the files are in the page cache
+  await walk(walked.nginx, "nobody-has-this"); // from now on the files are in the page cache
   for (let round = 0; round < ROUNDS; round++) {
     await purgeAndCheck(origin, walked.reader, productOf(round, walked.entries), async (tag) => {
       const startedAt = performance.now();
-      const removed = await walked.nginx.walk(tag);
+      const removed = await walk(walked.nginx, tag);
       walking.addSince(startedAt);
       if (removed !== 1) throw new BenchFailure(`The walk removed ${removed} pages from nginx, not 1.`);
     });
@@ -103,7 +109,26 @@ function productOf(round: number, entries: number): number {
   return Math.floor(((round + 0.5) * entries) / ROUNDS);
 }
 
-async function assertFilled(nginx: NginxCache, entries: number): Promise<void> {
-  const files = await nginx.files();
-  if (files !== entries) throw new BenchFailure(`nginx stored ${files} pages, not ${entries}.`);
+/**
+ * Purges a tag in the way that nginx has without a purge by tag: searches every file of its cache for the field, and
+ * removes the files that have it. Returns their number.
+ */
+async function walk(nginx: RunningPeer, tag: string): Promise<number> {
+  const { stdout } = await run("sh", ["-c", WALK, "sh", `Cache-Tag: ${tag}\r`, cacheOf(nginx)], { env: PLAIN });
+  return stdout.split("\n").length - 1;
+}
+
+/** Matches whole lines byte by byte, which is the fastest way that grep has. */
+const WALK =
+  'grep --recursive --files-with-matches --text --line-regexp --fixed-strings --null -- "$1" "$2" | xargs -0 rm -fv --';
+const PLAIN = { ...process.env, LC_ALL: "C" };
+const run = promisify(execFile);
+
+async function assertFilled(nginx: RunningPeer, entries: number): Promise<void> {
+  const { stdout } = await run("sh", ["-c", 'find "$1" -type f | wc -l', "sh", cacheOf(nginx)]);
+  if (Number(stdout) !== entries) throw new BenchFailure(`nginx stored ${stdout.trim()} pages, not ${entries}.`);
+}
+
+function cacheOf({ server }: RunningPeer): string {
+  return join(server.folder, "cache");
 }

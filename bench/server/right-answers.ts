@@ -1,14 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { Contender } from "../contenders/contender.ts";
-import { rawRequest, type WireAnswer } from "../load/raw-request.ts";
-import { BenchFailure } from "../report/bench-failure.ts";
+import { BenchFailure } from "../frame/bench-failure.ts";
+import { fieldOf, rawRequest, type WireAnswer } from "../load/raw-request.ts";
+import type { RunningPeer } from "../peers/peer.ts";
 import { fileBody, filePath, missBody, missPath } from "./static-origin.ts";
-
-/** A server whose answers are checked before it is measured. */
-export interface VerifiedServer {
-  readonly contender: Contender;
-  readonly url: URL;
-}
 
 const TRIES = 100;
 const REQUESTS_AT_A_TIME = 8;
@@ -16,25 +10,25 @@ const REQUESTS_AT_A_TIME = 8;
 const FILE_SAMPLES = 50;
 
 /** Gets a page stored. Fails unless the page comes whole, and from the store in the end. */
-export async function assertStored(server: VerifiedServer, path: string, body: string): Promise<void> {
+export async function assertStored(server: RunningPeer, path: string, body: string): Promise<void> {
   for (let tries = 0; tries < TRIES; tries++) {
     const answer = await rightAnswer(server, path, body);
-    if (server.contender.isHit?.(answer) ?? true) return;
+    if (isHit(server, answer) ?? true) return;
     await wait(10); // an answer may be stored in the background
   }
-  throw new BenchFailure(`${server.contender.name} does not store ${path}.`);
+  throw new BenchFailure(`${server.peer.name} does not store ${path}.`);
 }
 
 /** Fails unless the page comes whole, and never from the store. */
-export async function assertNeverStored(server: VerifiedServer, path: string, body: string): Promise<void> {
+export async function assertNeverStored(server: RunningPeer, path: string, body: string): Promise<void> {
   for (let tries = 0; tries < 3; tries++) {
     const answer = await rightAnswer(server, path, body);
-    if (server.contender.isHit?.(answer)) throw new BenchFailure(`${server.contender.name} stores ${path}.`);
+    if (isHit(server, answer)) throw new BenchFailure(`${server.peer.name} stores ${path}.`);
   }
 }
 
 /** Gets all files stored. Fails unless each comes whole, and those of a sample from the store. */
-export async function assertFilesStored(server: VerifiedServer, files: number, bytes: number): Promise<void> {
+export async function assertFilesStored(server: RunningPeer, files: number, bytes: number): Promise<void> {
   const numbers = Array.from({ length: files }, (_, number) => number).values();
   const getAll = async () => {
     for (const number of numbers) await rightAnswer(server, filePath(number), fileBody(filePath(number), bytes));
@@ -47,22 +41,25 @@ export async function assertFilesStored(server: VerifiedServer, files: number, b
 }
 
 /** Fails unless new pages come from the origin, each with its own body, and a stored page from the store. */
-export async function assertMissesAndHits(server: VerifiedServer, storedPath: string, body: string): Promise<void> {
+export async function assertMissesAndHits(server: RunningPeer, storedPath: string, body: string): Promise<void> {
   await assertStored(server, storedPath, body);
   for (let number = 0; number < 3; number++) {
     const path = missPath("_new", number);
     const answer = await rightAnswer(server, path, missBody(path));
-    if (server.contender.isHit?.(answer)) throw new BenchFailure(`${server.contender.name} had ${path} already.`);
+    if (isHit(server, answer)) throw new BenchFailure(`${server.peer.name} had ${path} already.`);
     await assertStored(server, path, missBody(path));
   }
 }
 
-async function rightAnswer({ contender, url }: VerifiedServer, path: string, body: string): Promise<WireAnswer> {
+/** `undefined` if the server has no store. */
+function isHit({ peer }: RunningPeer, answer: WireAnswer): boolean | undefined {
+  return peer.isHit?.((name) => fieldOf(answer, name));
+}
+
+async function rightAnswer({ peer, url }: RunningPeer, path: string, body: string): Promise<WireAnswer> {
   const answer = await rawRequest(new URL(path, url));
-  const isRight = contender.isConstant ? answer.body.length === body.length : answer.body === body;
+  const isRight = peer.isConstant ? answer.body.length === body.length : answer.body === body;
   if (answer.status === 200 && isRight) return answer;
   const found = answer.body.length === body.length ? "with another body" : `with ${answer.body.length} bytes`;
-  throw new BenchFailure(
-    `${contender.name} answers ${path} with ${answer.status}, ${found}, not ${body.length} bytes.`,
-  );
+  throw new BenchFailure(`${peer.name} answers ${path} with ${answer.status}, ${found}, not ${body.length} bytes.`);
 }

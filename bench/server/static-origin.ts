@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { BenchFailure } from "../frame/bench-failure.ts";
 import { pageOfBytes } from "../inputs/page-of-bytes.ts";
 import { rawRequest } from "../load/raw-request.ts";
-import { nginxConfig } from "../nginx/nginx-config.ts";
+import { nginxCommand } from "../peers/nginx.ts";
 import { ServerProcess } from "../processes/server-process.ts";
-import { BenchFailure } from "../report/bench-failure.ts";
 
 const STORABLE = 'add_header Cache-Control "public, max-age=86400";';
 const MISS_BYTES = 1000;
@@ -23,6 +23,8 @@ const MISS_PATH_LENGTH = missPath("0000", 0).length;
 export class StaticOrigin implements AsyncDisposable {
   readonly #server: ServerProcess;
   #files = 0;
+  /** How often it was asked how many requests it had, because that is a request itself. */
+  #asked = 0;
 
   private constructor(server: ServerProcess) {
     this.#server = server;
@@ -33,9 +35,7 @@ export class StaticOrigin implements AsyncDisposable {
       await mkdir(join(folder, "pages"));
       await mkdir(join(folder, "files"));
       for (const bytes of pageSizes) await writeFile(join(folder, "pages", `${bytes}.html`), pageOfBytes(bytes));
-      const file = join(folder, "nginx.conf");
-      await writeFile(file, nginxConfig(folder, { workers: 1, http: originBlock(port, folder) }));
-      return ["nginx", "-c", file, "-e", join(folder, "error")];
+      return nginxCommand(folder, { workers: 1, http: originBlock(port, folder) });
     });
     return new StaticOrigin(server);
   }
@@ -48,10 +48,6 @@ export class StaticOrigin implements AsyncDisposable {
     return this.#server.folder;
   }
 
-  get pid(): number {
-    return this.#server.pid;
-  }
-
   /** Writes the pages below `/files/`, once. */
   async writeFiles(count: number, bytes: number): Promise<void> {
     for (; this.#files < count; this.#files++) {
@@ -60,12 +56,12 @@ export class StaticOrigin implements AsyncDisposable {
     }
   }
 
-  /** How many requests have come in, the ones that ask for this number included. */
+  /** How many requests have come in. */
   async requests(): Promise<number> {
     const { body } = await rawRequest(new URL("/requests", this.url));
     const counts = /^\s*(\d+) (\d+) (\d+)\s*$/m.exec(body);
     if (counts === null) throw new BenchFailure(`The origin does not count its requests: ${body}`);
-    return Number(counts[3]);
+    return Number(counts[3]) - ++this.#asked;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

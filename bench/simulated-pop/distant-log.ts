@@ -53,58 +53,6 @@ export class DistantLog implements PurgeLogClient {
   }
 }
 
-/**
- * The relay of a region. It answers from its own last read of the log, for which it has a lease of its own. It grants
- * that lease plus the reader's, minus the age of its last read. That is a duration, so the clocks of two machines are
- * never compared.
- */
-export class SimulatedRelay implements PurgeLogClient {
-  reads = 0;
-  readonly #clock: Clock;
-  readonly #log: PurgeLogClient;
-  readonly #roundTripMs: number;
-  readonly #leaseMs: number;
-  #held: { readonly startedAt: number; readonly delta: ViewDelta } | null = null;
-  #reading: Promise<void> | null = null;
-
-  constructor(clock: Clock, log: PurgeLogClient, roundTripMs: number, leaseMs: number) {
-    this.#clock = clock;
-    this.#log = log;
-    this.#roundTripMs = roundTripMs;
-    this.#leaseMs = leaseMs;
-  }
-
-  async read(_since: unknown, askedMs: number): Promise<ViewDelta> {
-    await this.#clock.wait(this.#roundTripMs / 2).over;
-    this.reads++;
-    if (this.#ageMs >= this.#leaseMs) await this.#renew();
-    else if (this.#ageMs >= this.#leaseMs * RENEWED_AT) void this.#renew();
-    const leaseMs = askedMs + this.#leaseMs - this.#ageMs;
-    await this.#clock.wait(this.#roundTripMs / 2).over;
-    return { ...this.#held!.delta, leaseMs };
-  }
-
-  append(): Promise<never> {
-    throw new Error("this log takes no purges");
-  }
-
-  get #ageMs(): number {
-    return this.#held ? this.#clock.now() - this.#held.startedAt : Number.POSITIVE_INFINITY;
-  }
-
-  #renew(): Promise<void> {
-    const startedAt = this.#clock.now();
-    this.#reading ??= this.#log.read(null, this.#leaseMs).then((delta) => {
-      this.#held = { startedAt, delta };
-      this.#reading = null;
-    });
-    return this.#reading;
-  }
-}
-
-/** The part of its lease after which a relay reads the log again in the background. */
-const RENEWED_AT = 0.7;
-
 const NO_PURGES: Omit<ViewDelta, "leaseMs"> = {
   logId: "simulated",
   from: 0,

@@ -1,11 +1,10 @@
-import type { BackgroundWork } from "../../worker/ports/background-work.ts";
 import type { NewPurge } from "../../worker/ports/purge-log.ts";
 import type { ReadYourWritesLog } from "../../worker/purges/lease/read-your-writes-log.ts";
 import type { ViewLease } from "../../worker/purges/lease/view-lease.ts";
-import { BenchFailure } from "../report/bench-failure.ts";
-import { LatencyHistogram } from "../report/latency-histogram.ts";
+import { LatencyHistogram } from "../frame/latency-histogram.ts";
 import type { DiscreteEventClock } from "./discrete-event-clock.ts";
 import type { PushingLog } from "./pushing-log.ts";
+import { BEHIND } from "./simulated-lease.ts";
 
 /** What is told of the purges of a row. */
 export interface PurgeFigures {
@@ -113,12 +112,10 @@ export function purgeCells({ seen, settled, late }: PurgeFigures): string[] {
   return [...times, String(late)];
 }
 
-/** Fails if a purge was not in a view that was used after it had settled. */
-export function assertNoneLate(rows: readonly PurgeFigures[]): void {
-  if (rows.some(({ late }) => late > 0)) throw new BenchFailure("a view without a purge was used after it had settled");
+/** A sentence if a view without a purge was used after the purge had settled. */
+export function lateFailures(rows: readonly PurgeFigures[]): string[] {
+  return rows.some(({ late }) => late > 0) ? ["A view without a purge was used after it had settled."] : [];
 }
-
-const BEHIND: BackgroundWork = { run: () => undefined };
 
 const PURGE: NewPurge = {
   id: null,

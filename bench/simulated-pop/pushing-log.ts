@@ -47,10 +47,6 @@ export class PushingLog {
     this.#connected = new ConnectedLog(this.#log, this.#clock);
   }
 
-  get connections(): number {
-    return this.#connected.size;
-  }
-
   /** `onNews`: called whenever the reader has got something from the log. */
   at(roundTripMs: number, onNews: () => void = () => undefined): PurgeLogClient {
     const way = new ReaderWay(this.#clock, this.#random, roundTripMs, onNews);

@@ -1,18 +1,11 @@
-import type { BackgroundWork } from "../../worker/ports/background-work.ts";
+import { seededRandom } from "../../demo/data/seeded-random.ts";
 import type { Clock } from "../../worker/ports/clock.ts";
 import type { PopNotes } from "../../worker/ports/store.ts";
-import { PopSharing } from "../../worker/purges/lease/pop-sharing.ts";
-import { ViewLease } from "../../worker/purges/lease/view-lease.ts";
+import type { ViewLease } from "../../worker/purges/lease/view-lease.ts";
 import type { PurgeLogClient } from "../../worker/purges/log/log-contract.ts";
-import { PurgeView } from "../../worker/purges/view/purge-view.ts";
-import type { DiscreteEventClock } from "./discrete-event-clock.ts";
-
-/** The latency of the simulated Cache API: of a read, and from a write until reads see it. */
-export const NOTE_READ_MS = 3;
-const NOTE_WRITE_MS = 8;
-
-export const SKEW_MS = 250;
-const VIEW_BYTES = 64 * 1024;
+import { DiscreteEventClock } from "./discrete-event-clock.ts";
+import { DistantLog } from "./distant-log.ts";
+import { BEHIND, randomGapMs, sharedNotes, simulatedLease } from "./simulated-lease.ts";
 
 export interface PopSettings {
   readonly isolates: number;
@@ -57,13 +50,12 @@ export class SimulatedPop {
     this.#settings = settings;
     this.#countFrom = countFrom;
     const { leaseMs, maxViewAgeMs = leaseMs, keepViewMs = 0, push = false } = settings;
-    const purge = { leaseMs, skewMs: SKEW_MS, longestViewAgeMs: maxViewAgeMs, keepViewMs, push };
-    const reporter = { report: () => undefined };
+    const timing = { leaseMs, longestViewAgeMs: maxViewAgeMs, keepViewMs, push };
     const notes = notesOf(settings.sharing, clock);
-    this.#leases = Array.from({ length: settings.isolates }, () => {
-      const pop = new PopSharing(notes, purge, clock, reporter);
-      return new ViewLease({ settings: purge, view: new PurgeView(VIEW_BYTES), log, pop, clock, random, reporter });
-    });
+    this.#leases = Array.from(
+      { length: settings.isolates },
+      () => simulatedLease({ clock, random }, timing, notes, log).lease,
+    );
     this.#arriveLater();
   }
 
@@ -72,8 +64,7 @@ export class SimulatedPop {
   }
 
   #arriveLater(): void {
-    const gapMs = (-Math.log(1 - this.#random()) * 1000) / this.#settings.requestsPerSecond;
-    this.#clock.at(this.#clock.now() + gapMs, () => {
+    this.#clock.at(this.#clock.now() + randomGapMs(this.#random, this.#settings.requestsPerSecond), () => {
       void this.#request(this.#leases[Math.floor(this.#random() * this.#leases.length)]!);
       this.#arriveLater();
     });
@@ -93,24 +84,21 @@ export class SimulatedPop {
   }
 }
 
-const BEHIND: BackgroundWork = { run: () => undefined };
+/** What a PoP does in a stretch of time that begins when all its isolates are at work. */
+export async function countPop(
+  settings: PopSettings,
+  { logMs, settlesAfterMs, seconds }: { logMs: number; settlesAfterMs: number; seconds: number },
+): Promise<PopCounts & { readonly readsPerSecond: number }> {
+  const clock = new DiscreteEventClock();
+  const log = new DistantLog(clock, logMs);
+  const pop = new SimulatedPop(clock, seededRandom(1).next, log, settings, settlesAfterMs);
+  await clock.runUntil(settlesAfterMs);
+  const before = log.reads;
+  await clock.runUntil(settlesAfterMs + seconds * 1000);
+  return { ...pop.counts, readsPerSecond: (log.reads - before) / seconds };
+}
 
 function notesOf(sharing: PopSettings["sharing"], clock: Clock): PopNotes {
   if (sharing === "alone") return { read: async () => null, write: async () => undefined };
   return sharedNotes(clock, sharing === "shared" ? 1 : 0);
-}
-
-/** The notes of a PoP in a Cache API that takes this many times the usual latency. Default: once. */
-export function sharedNotes(clock: Clock, times = 1): PopNotes {
-  const notes = new Map<string, Uint8Array>();
-  return {
-    read: async (name) => {
-      await clock.wait(times * NOTE_READ_MS).over;
-      return notes.get(name) ?? null;
-    },
-    write: async (name, bytes) => {
-      await clock.wait(times * NOTE_WRITE_MS).over;
-      notes.set(name, bytes);
-    },
-  };
 }

@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { Command, InvalidArgumentError } from "commander";
-import { printTable } from "../../bench/report/table.ts";
+import { printTable } from "../../bench/frame/table.ts";
 import { neverIn } from "../engine/tally.ts";
 import { type Explored, type Found, hasBroken, runWorld, tell, together, WORLDS } from "./explore.ts";
 import { noOccurrences, OCCURRENCES } from "./occurrences.ts";

@@ -138,7 +138,7 @@ export const CLAIMS: readonly Claim[] = [
     page: /^docs\/server\.md$/,
     language: "caddyfile",
     text: "reverse_proxy 127.0.0.1:8080",
-    notRun: "settings of Caddy; bench/contenders/caddy.ts runs it as a proxy",
+    notRun: "settings of Caddy; bench/peers/caddy.ts runs it as a proxy",
   },
   { page: SITES, language: "python", text: "def song(request, id)", runIn: "test/backends/django-site/songs/tests.py" },
   { page: SITES, language: "ruby", text: "expires_in", runIn: "test/snippets/ruby.test.ts" },

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { bytesOfPages, compare, MAX_BEHIND } from "../../bench/eviction/comparison.ts";
-import { allTraffic } from "../../bench/eviction/traffic.ts";
+import { bytesOfPages, compare, MAX_BEHIND } from "./eviction/comparison.ts";
+import { allTraffic } from "./eviction/traffic.ts";
 
-/** Enough for the sketch to halve its counts, and a small part of what `npm run bench -- eviction` plays. */
+/** Enough for the sketch to halve its counts. */
 const REQUESTS = 30_000;
 const SEED = 1;
 

@@ -1,7 +1,7 @@
 import { relative, sep } from "node:path";
 import { platform } from "node:process";
 import type { Reporter, TestModule } from "vitest/node";
-import { printTable } from "../../bench/report/table.ts";
+import { printTable } from "../../bench/frame/table.ts";
 
 interface Row {
   tests: number;

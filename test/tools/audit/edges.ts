@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { nginx } from "../../../bench/peers/peer.ts";
+import { nginx } from "../../../bench/peers/nginx.ts";
+import { RunningPeer } from "../../../bench/peers/peer.ts";
 import { bundleWorker } from "../../../local/runtime/bundle.ts";
 import { startEdgeRuntime } from "../../../local/runtime/miniflare.ts";
 import type { SiteInput } from "../../../worker/site/site-input.ts";
@@ -19,7 +20,7 @@ export async function seedNginx(origin: URL, lines: readonly string[] = []): Pro
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "" && !/^proxy_(?:pass|cache) /.test(line));
-  return nginx("nginx", [...seed, ...lines]).start(origin);
+  return RunningPeer.start(nginx("nginx", { location: [...seed, ...lines] }), { origin });
 }
 
 /** nginx as guides for sites that set a cookie on every page have it. */

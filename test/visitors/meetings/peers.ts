@@ -3,7 +3,10 @@
  * test/visitors/meetings/peers.ts`. Cases that need site rules, which only Tidemark has, are left out.
  */
 import { Agent } from "node:http";
-import { nginx, type Peer, type RunningPeer, varnish } from "../../../bench/peers/peer.ts";
+import { versionOf } from "../../../bench/frame/programs.ts";
+import { nginx } from "../../../bench/peers/nginx.ts";
+import { type Peer, RunningPeer } from "../../../bench/peers/peer.ts";
+import { varnish } from "../../../bench/peers/varnish.ts";
 import type { ClientAnswer } from "../../engine/engine.ts";
 import { exchange } from "../../engine/runtime/runtime-engine.ts";
 import type { ClientRequest } from "../../engine/scenario.ts";
@@ -31,7 +34,10 @@ function meetAt(peer: Peer, running: RunningPeer, witness: Witness): Meet {
       send: async (request) => {
         const answer = await answerInTime(running.url, request);
         const { "x-varnish": _, ...fields } = answer.fields;
-        return { ...answer, fields: { ...fields, "x-cache": peer.isHit(answer.fields) ? "HIT" : "MISS" } };
+        return {
+          ...answer,
+          fields: { ...fields, "x-cache": peer.isHit!((name) => answer.fields[name]) ? "HIT" : "MISS" },
+        };
       },
       asked: () => witness.asked,
       stop: async () => undefined,
@@ -67,7 +73,7 @@ const comparable = Object.entries(areas).map(([area, cases]) => ({
 
 /** A peer's cells of the table, one for each area. The names of the cases in which it fails go to `fallen`. */
 async function cellsOf(peer: Peer, witness: Witness, origin: URL, fallen: string[]): Promise<string[]> {
-  await using running = await peer.start(origin);
+  await using running = await RunningPeer.start(peer, { origin });
   const meet = meetAt(peer, running, witness);
   const startedAt = performance.now();
   const cells: string[] = [];
@@ -96,7 +102,7 @@ try {
   await witness.stop();
   agent.destroy();
 }
-console.log(["| bullet | cases |", ...peers.map((peer) => ` ${peer.name} ${peer.version()} |`)].join(""));
+console.log(["| bullet | cases |", ...peers.map((peer) => ` ${peer.name} ${versionOf(peer.needs!)} |`)].join(""));
 console.log(`| --- | ---: |${" ---: |".repeat(peers.length)}`);
 for (const [index, { area, cases }] of comparable.entries()) {
   console.log(`| ${area} | ${cases.length} | ${columns.map((cells) => cells[index]!).join(" | ")} |`);

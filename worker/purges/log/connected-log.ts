@@ -5,8 +5,8 @@ import { type AuditedLog, HeldAnswers } from "./held-answers.ts";
 import type { ConnectingReader, ReaderPosition, ViewDelta } from "./log-contract.ts";
 
 /**
- * The most connections. A purge is sent over each by itself, which takes up to 0.1 ms (`npm run bench -- fan-out`), and
- * each reader renews its lease by itself.
+ * The most connections. A purge is sent over each by itself, which takes up to 0.1 ms (docs/scale.md), and each reader
+ * renews its lease by itself.
  */
 export const MAX_CONNECTIONS = 1000;
 

@@ -18,8 +18,8 @@ const ROUNDS = byDepth({ test: 1, gate: 1, all: 4, explore: 20 });
 const PAGE = "page ".repeat(2000);
 
 /*
- * The short form of `npm run bench -- endurance --rows changes`: rules, certificate and server are replaced while clients
- * ask over TLS, on kept connections and new ones, in HTTP/1.1 and HTTP/2.
+ * Rules, certificate and server are replaced while clients ask over TLS, on kept connections and new ones, in HTTP/1.1
+ * and HTTP/2.
  */
 describe("tidemark serve under load", { timeout: 1_200_000 }, () => {
   const origin = createServer((_request, response) => {

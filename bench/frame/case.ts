@@ -1,0 +1,85 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { BenchFailure } from "./bench-failure.ts";
+import { thisMachine } from "./machine.ts";
+import { isInstalled, type Program, versionOf } from "./programs.ts";
+
+/** One measurement, which `npm run bench -- NAME` runs. */
+export interface Case<Options extends object> {
+  readonly name: string;
+  readonly description: string;
+  readonly options: readonly Option[];
+  /** The programs without which it cannot measure. */
+  readonly needs: readonly Program[];
+  /** The programs that it measures if they are installed. */
+  readonly uses?: readonly Program[];
+  /** Prints each table as soon as its rows are measured. */
+  measure(options: Options): Promise<Outcome>;
+}
+
+export interface Outcome {
+  /** What is written as JSON. */
+  readonly results: object;
+  /** Why the figures must not be used, or what they break: a sentence each. The bench then ends with an error. */
+  readonly failures: readonly string[];
+}
+
+const RESULTS = fileURLToPath(new URL("../results", import.meta.url));
+
+/** The command of a case: it prints the machine, measures, writes the results, and fails if the case did. */
+export function commandOf({ name, description, options, needs, uses = [], measure }: Case<object>): Command {
+  const command = new Command(name).description(description);
+  for (const option of options) command.addOption(option);
+  command.option("--json <file>", `where the results go (default: bench/results/${name}-<date>.json)`);
+  return command.action(async ({ json, ...settings }: { readonly json?: string }) => {
+    const missing = needs.filter((program) => !isInstalled(program));
+    if (missing.length > 0) {
+      const names = missing.map((each) => each.program).join(" and ");
+      const packages = missing.map((each) => each.package).join(" ");
+      throw new BenchFailure(`${name} needs ${names}. On Debian: apt-get install ${packages}`);
+    }
+    const machine = thisMachine();
+    const { cpu, cores, system, node, workerd, loadBefore } = machine;
+    const programs = [...new Set([...needs, ...uses])].filter(isInstalled);
+    const versions = Object.fromEntries(programs.map((each) => [each.program, versionOf(each)]));
+    const found = Object.entries({ Node: node, workerd, ...versions }).map((each) => each.join(" "));
+    console.log(`${cpu}, ${cores} cores that the load shares, load ${loadBefore} before; ${system}`);
+    console.log(`${found.join(", ")}; ${name}: ${JSON.stringify(settings)}`);
+    const { results, failures } = await measure(settings);
+    write(name, { machine, versions, settings, failures, ...results }, json);
+    if (failures.length > 0) throw new BenchFailure(failures.join("\n"));
+  });
+}
+
+function write(name: string, results: object, file: string | undefined): void {
+  const at = new Date().toISOString();
+  const path = file ?? join(RESULTS, `${name}-${at.slice(0, 19).replaceAll(":", "")}Z.json`);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `${JSON.stringify({ bench: name, at, ...results }, null, 2)}\n`);
+  console.log(`\nwritten to ${relative(process.cwd(), path)}`);
+}
+
+/** An option that is a whole number, 1 or more: `count("--rounds", "how many turns each row has", 10)`. */
+export function count(flag: string, description: string, usual: number): Option {
+  return new Option(`${flag} <n>`, description).argParser(positive).default(usual);
+}
+
+/** An option that chooses among names by words, separated by commas. Without it, all are chosen. */
+export function words(flag: string, description: string): Option {
+  return new Option(`${flag} <words>`, description);
+}
+
+/** Whether a name has one of the words of such an option. */
+export function hasWord(name: string, chosen: string | undefined): boolean {
+  return (
+    chosen === undefined || chosen.split(",").some((word) => name.toLowerCase().includes(word.trim().toLowerCase()))
+  );
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("It has to be a whole number, 1 or more.");
+  return value;
+}

@@ -1,0 +1,24 @@
+import { spawnSync } from "node:child_process";
+
+/** A program from Debian's packages. */
+export interface Program {
+  readonly program: string;
+  readonly package: string;
+}
+
+export const WRK: Program = { program: "wrk", package: "wrk" };
+export const NGINX: Program = { program: "nginx", package: "nginx-light" };
+export const VARNISH: Program = { program: "varnishd", package: "varnish" };
+export const CADDY: Program = { program: "caddy", package: "caddy" };
+
+export function isInstalled({ program }: Program): boolean {
+  return spawnSync("sh", ["-c", 'command -v "$1"', "sh", program], { stdio: "ignore" }).status === 0;
+}
+
+/** The version of the installed package; "of no package" if it does not come from a package of Debian. */
+export function versionOf(program: Program): string {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: this is the format of dpkg-query
+  const query = ["--show", "--showformat", "${Version}", program.package];
+  const { status, stdout } = spawnSync("dpkg-query", query, { encoding: "utf8" });
+  return status === 0 ? stdout : "of no package";
+}

@@ -1,0 +1,196 @@
+import { cpuSecondsOfTree } from "../processes/process-tree.ts";
+import { BenchFailure } from "./bench-failure.ts";
+import { median } from "./median.ts";
+import { printTable } from "./table.ts";
+
+/** The result of one stretch of load. */
+export interface Load {
+  readonly requests: number;
+  readonly requestsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Answers that were not 2xx, and requests without an answer. */
+  readonly failures: number;
+  /** The client's own CPU time divided by the wall time: 1 is one core. */
+  readonly clientCpu: number;
+}
+
+/** A server that is put under load, again and again. */
+export interface Contestant {
+  readonly name: string;
+  /** The root of its processes. */
+  pid(): number;
+  /** Puts it under load once. `turn` is another number at each call. */
+  load(turn: number): Promise<Load>;
+  /** How many requests have reached the origin so far. */
+  originRequests(): Promise<number>;
+  /** The share of the requests that must reach the origin, from 0 to 1; `null` if they are only counted. */
+  readonly missShare: number | null;
+}
+
+/** One turn of a contestant. */
+export interface Turn extends Load {
+  /** CPU time of all processes of the server for a request. */
+  readonly cpuMicros: number;
+  /** The same divided by the wall time: 1 is one core. */
+  readonly serverCpu: number;
+  readonly originRequests: number;
+}
+
+/** A contestant with its turns, one a round, and the reason why it has had none since. */
+export interface Lane {
+  readonly name: string;
+  /** `null` if it could not be started. */
+  readonly contestant: Contestant | null;
+  readonly turns: Turn[];
+  failure: string | null;
+}
+
+export function laneOf(contestant: Contestant): Lane {
+  return { name: contestant.name, contestant, turns: [], failure: null };
+}
+
+export interface Course {
+  readonly rounds: number;
+  /** How long each gets load before the first round, so that a runtime has compiled what it runs often. */
+  readonly warmUpSeconds: number;
+  readonly beforeRound?: (round: number) => Promise<void>;
+}
+
+/** Above this share of a core, the figures may be those of the client, which has one thread. */
+const CLIENT_BOUND_CPU = 0.9;
+/** When time is up, the client leaves a request uncounted on each of its connections, of which it has 500 at most. */
+const UNCOUNTED_REQUESTS = 500;
+
+/**
+ * Measures each contestant once a round, and leaves its turns in its lane. Each round begins with the one after that of the last round, because other work
+ * on the machine comes and goes. One that fails is left out from then on.
+ */
+export async function takeTurns(
+  lanes: readonly Lane[],
+  { rounds, warmUpSeconds, beforeRound = async () => undefined }: Course,
+): Promise<void> {
+  for (const lane of lanes) {
+    const endsAt = performance.now() + warmUpSeconds * 1000;
+    do await takeTurn(lane);
+    while (performance.now() < endsAt && lane.failure === null);
+    lane.turns.length = 0;
+  }
+  for (let round = 0; round < rounds; round++) {
+    await beforeRound(round);
+    for (const place of lanes.keys()) await takeTurn(lanes[(round + place) % lanes.length]!);
+  }
+}
+
+/** Turns are numbered over all contestants, so that no page of a row of misses is ever requested twice. */
+let turns = 0;
+
+async function takeTurn(lane: Lane): Promise<void> {
+  if (lane.contestant === null || lane.failure !== null) return;
+  try {
+    lane.turns.push(await measureTurn(lane.contestant, turns++));
+  } catch (cause) {
+    lane.failure = messageOf(cause);
+  }
+}
+
+/** The message of a failure that belongs to one server. Any other error is thrown on. */
+export function messageOf(cause: unknown): string {
+  if (cause instanceof BenchFailure || (cause instanceof Error && "code" in cause)) return cause.message;
+  throw cause;
+}
+
+async function measureTurn(contestant: Contestant, turn: number): Promise<Turn> {
+  const { missShare } = contestant;
+  const requestsBefore = await contestant.originRequests();
+  const cpuBefore = cpuSecondsOfTree(contestant.pid());
+  const load = await contestant.load(turn);
+  const cpuSeconds = cpuSecondsOfTree(contestant.pid()) - cpuBefore;
+  const originRequests = (await contestant.originRequests()) - requestsBefore;
+  if (load.requests === 0) throw new BenchFailure("No request was answered within the turn.");
+  if (load.failures > 0) throw new BenchFailure(`${load.failures} requests failed under load.`);
+  const expected = load.requests * (missShare ?? 0);
+  const tolerance = missShare === 0 ? 0 : UNCOUNTED_REQUESTS + load.requests * 0.01;
+  if (missShare !== null && Math.abs(originRequests - expected) > tolerance) {
+    throw new BenchFailure(`${originRequests} requests reached the origin under load, not ${Math.round(expected)}.`);
+  }
+  const cpuMicros = (cpuSeconds * 1e6) / load.requests;
+  return { ...load, originRequests, cpuMicros, serverCpu: (cpuMicros * load.requestsPerSecond) / 1e6 };
+}
+
+/** A lane that others are compared with, and what its columns are called. */
+export interface Reference {
+  readonly label: string;
+  readonly name: string;
+}
+
+/** Medians over all rounds, and of the ratios of each round, because other work disturbs all servers of a round. */
+export interface TurnsResult {
+  readonly name: string;
+  readonly failure: string | null;
+  readonly requestsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly cpuMicros: number;
+  readonly serverCpu: number;
+  readonly clientCpu: number;
+  readonly originRequests: number;
+  readonly to: readonly { readonly name: string; readonly rate: number; readonly cpu: number; readonly p99: number }[];
+  readonly rounds: readonly Turn[];
+}
+
+export function summarize(lanes: readonly Lane[], references: readonly Reference[]): readonly TurnsResult[] {
+  return lanes.map(({ name, turns: rounds, failure }) => {
+    const middle = (value: (turn: Turn) => number) => median(rounds.map(value));
+    return {
+      name,
+      failure,
+      requestsPerSecond: middle((turn) => turn.requestsPerSecond),
+      p50Ms: middle((turn) => turn.p50Ms),
+      p99Ms: middle((turn) => turn.p99Ms),
+      cpuMicros: middle((turn) => turn.cpuMicros),
+      serverCpu: middle((turn) => turn.serverCpu),
+      clientCpu: middle((turn) => turn.clientCpu),
+      originRequests: middle((turn) => turn.originRequests),
+      to: references.map((reference) => {
+        const others = lanes.find((lane) => lane.name === reference.name)?.turns ?? [];
+        const ratio = (value: (turn: Turn) => number) =>
+          median(rounds.flatMap((turn, round) => (others[round] ? [value(turn) / value(others[round])] : [])));
+        return {
+          name: reference.name,
+          rate: ratio((turn) => turn.requestsPerSecond),
+          cpu: ratio((turn) => turn.cpuMicros),
+          p99: ratio((turn) => turn.p99Ms),
+        };
+      }),
+      rounds,
+    };
+  });
+}
+
+/** Prints a line for each server that was measured, and why the others were not. */
+export function printTurns(title: string, results: readonly TurnsResult[], references: readonly Reference[]): void {
+  console.log(`\n${title}`);
+  const measured = results.filter(({ rounds }) => rounds.length > 0);
+  if (measured.length > 0)
+    printTable(
+      [
+        ...["", "requests/s", "p50 ms", "p99 ms", "CPU µs", "server", "client", "at the origin"],
+        ...references.flatMap(({ label }) => [`to ${label}`, "CPU", "p99"]),
+        "",
+      ],
+      measured.map((result) => [
+        result.name,
+        Math.round(result.requestsPerSecond).toLocaleString("en"),
+        result.p50Ms.toFixed(2),
+        result.p99Ms.toFixed(2),
+        result.cpuMicros.toFixed(1),
+        `${Math.round(result.serverCpu * 100)} %`,
+        `${Math.round(result.clientCpu * 100)} %`,
+        result.originRequests.toLocaleString("en"),
+        ...result.to.flatMap(({ rate, cpu, p99 }) => [rate, cpu, p99].map((ratio) => ratio.toFixed(2))),
+        result.clientCpu > CLIENT_BOUND_CPU ? "client-bound" : "",
+      ]),
+    );
+  for (const { name, failure } of results) if (failure !== null) console.log(`${name}: FAILED. ${failure}`);
+}

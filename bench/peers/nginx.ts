@@ -1,0 +1,80 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { NGINX } from "../frame/programs.ts";
+import { ALL_KINDS, type CertificateFiles, type Peer } from "./peer.ts";
+
+interface NginxSettings {
+  readonly workers: number;
+  /** The directives of the `http` block. */
+  readonly http: string;
+}
+
+interface NginxTuning {
+  /** Further directives of the `http` block. */
+  readonly http?: string;
+  /** Further lines of its one location. */
+  readonly location?: readonly string[];
+  /** Keeps connections to the origin. */
+  readonly keepsConnections?: boolean;
+}
+
+/** nginx as most of its users have it: Debian's settings, and the `proxy_cache` of the usual guides. */
+export const ordinaryNginx: Peer = nginx("nginx", {
+  http: "tcp_nopush on;",
+  location: ["proxy_set_header Host $host;"],
+});
+
+/** nginx with the settings that its manual and its tuning guides offer for the work of a cache. */
+export const tunedNginx: Peer = nginx("nginx tuned", {
+  http: `tcp_nopush off; keepalive_requests 100000;
+    open_file_cache max=20000 inactive=60s; open_file_cache_valid 60s; open_file_cache_min_uses 1;`,
+  location: ["proxy_set_header Host $host;"],
+  keepsConnections: true,
+});
+
+/** nginx with a `proxy_cache`, and further settings. */
+export function nginx(name = "nginx", { http = "", location = [], keepsConnections = false }: NginxTuning = {}): Peer {
+  return {
+    name,
+    needs: NGINX,
+    kinds: ALL_KINDS,
+    isConstant: false,
+    speaksTls: true,
+    isHit: (field) => field("x-cache") === "HIT",
+    async commandLine({ origin, workers = 1, tls = null }, { port, folder }) {
+      const cache = `${folder}/cache levels=1:2 keys_zone=pages:64m max_size=10g inactive=1d use_temp_path=off`;
+      const upstream = keepsConnections ? `upstream origin { server ${origin.host}; keepalive 64; }` : "";
+      const kept = keepsConnections ? `proxy_http_version 1.1; proxy_set_header Connection "";` : "";
+      const site = `sendfile on; ${http} proxy_cache_path ${cache}; ${upstream}
+        server {
+          listen 127.0.0.1:${port}${encryption(tls)};
+          location / {
+            proxy_pass http://${keepsConnections ? "origin" : origin.host}; ${kept}
+            proxy_cache pages; add_header X-Cache $upstream_cache_status always; ${location.join(" ")}
+          }
+        }`;
+      return nginxCommand(folder, { workers, http: site });
+    },
+  };
+}
+
+/** How to start an nginx that stays in the foreground and writes into its folder alone. */
+export async function nginxCommand(folder: string, { workers, http }: NginxSettings): Promise<[string, ...string[]]> {
+  const file = join(folder, "nginx.conf");
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+    (name) => `${name}_temp_path ${folder}/${name};`,
+  );
+  const user = process.getuid?.() === 0 ? "user root;" : "";
+  const settings = `daemon off; ${user} worker_processes ${workers}; pid ${folder}/pid;
+    events { worker_connections 16384; } worker_rlimit_nofile 40000;
+    http { access_log off; ${temporary.join(" ")} ${http} }`;
+  await writeFile(file, settings);
+  return ["nginx", "-c", file, "-e", join(folder, "error")];
+}
+
+/** The end of `listen`, and the settings of Debian's nginx and of its manual for TLS. */
+function encryption(tls: CertificateFiles | null): string {
+  if (tls === null) return "";
+  return ` ssl; ssl_certificate ${tls.certificate}; ssl_certificate_key ${tls.key};
+          ssl_protocols TLSv1.2 TLSv1.3; ssl_session_cache shared:tls:10m`;
+}

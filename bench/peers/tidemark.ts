@@ -1,0 +1,47 @@
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { CommandLine } from "../processes/server-process.ts";
+import { ALL_KINDS, type CertificateFiles, type Peer } from "./peer.ts";
+
+const PROJECT = resolve(fileURLToPath(new URL("../..", import.meta.url)));
+
+/** How Tidemark is started from the sources, unless `--tidemark` says another way. */
+export const SOURCES_COMMAND =
+  "node {project}/cli/main.ts serve --origin {origin} {listen} --cache {cache} --workers {workers}";
+
+/**
+ * Tidemark, started from a command with the placeholders `{project}`, `{origin}`, `{listen}`, `{cache}` and `{workers}`:
+ * `{listen}` stands for `--listen 127.0.0.1:{port}`, or for the options of TLS. It runs in a folder of its own, so that it
+ * finds no config, and paths in the command have to be absolute.
+ */
+export function tidemark(command: string): Peer {
+  return {
+    name: "tidemark serve",
+    needs: null,
+    isConstant: false,
+    kinds: ALL_KINDS,
+    speaksTls: true,
+    isHit: (field) => field("x-cache") === "HIT",
+    commandLine: async ({ origin, workers = 1, tls = null }, { port, folder }) =>
+      fillIn(command.replace("{listen}", listenOptions(tls)), {
+        project: PROJECT,
+        origin: origin.origin,
+        port: `${port}`,
+        cache: join(folder, "cache"),
+        workers: `${workers}`,
+      }),
+  };
+}
+
+function listenOptions(tls: CertificateFiles | null): string {
+  if (tls === null) return "--listen 127.0.0.1:{port}";
+  return `--listen-tls 127.0.0.1:{port} --tls-cert ${tls.certificate} --tls-key ${tls.key}`;
+}
+
+function fillIn(command: string, values: Readonly<Record<string, string>>): CommandLine {
+  const [program = "", ...parameters] = command
+    .split(" ")
+    .filter((word) => word !== "")
+    .map((word) => word.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder));
+  return [program === "node" ? process.execPath : program, ...parameters];
+}
