@@ -64,7 +64,6 @@ export class Supervisor {
   readonly ended: Promise<void>;
   readonly #options: SupervisorOptions;
   readonly #clock: Clock & Clocks;
-  readonly #handOver: HandOver | null;
   readonly #logs: SiteLogs;
   readonly #pool: WorkerPool;
   readonly #withinMs: Readonly<Record<EndsWithin, number>>;
@@ -87,7 +86,6 @@ export class Supervisor {
     const { stopWithinMs = 10_000, replaceWithinMs = 3_600_000, soundAfterMs = 10_000 } = options;
     this.#options = options;
     this.#clock = clock;
-    this.#handOver = handOver;
     this.#withinMs = { stop: stopWithinMs, replace: replaceWithinMs, now: 0 };
     this.#logs = new SiteLogs({ ...options, clock }, handOver?.lock ?? null);
     this.#pool = new WorkerPool(options, {
@@ -111,7 +109,7 @@ export class Supervisor {
     const handOver = (await options.predecessor?.takeOver()) ?? null;
     const supervisor = new Supervisor(options, handOver);
     try {
-      await supervisor.#begin();
+      await supervisor.#begin(handOver);
       return supervisor;
     } catch (cause) {
       await supervisor.#giveUp(cause);
@@ -224,14 +222,14 @@ export class Supervisor {
     }
   }
 
-  async #begin(): Promise<void> {
+  async #begin(handOver: HandOver | null): Promise<void> {
     const { listen, load, report, sockets = [], predecessor } = this.#options;
-    this.#sockets = this.#handOver?.sockets ?? sockets;
+    this.#sockets = handOver?.sockets ?? sockets;
     const loaded = await load();
-    await this.#openFirstLogs(loaded.sites);
-    this.#followPredecessor();
+    await this.#openFirstLogs(loaded.sites, handOver);
+    if (handOver !== null) this.#followPredecessor(handOver);
     predecessor?.tellLogIsOpen();
-    if (this.#handOver === null) {
+    if (handOver === null) {
       const opened = await openSockets(listen, this.#clock, () => this.#logs.hasOrphans());
       this.#sockets = [...this.#sockets, ...opened];
     }
@@ -247,14 +245,14 @@ export class Supervisor {
    * Opens the logs at the start. A log that is out of reach may be about to come up, as after a start of the machine or while
    * its database fails over. But workers of a predecessor would wait meanwhile.
    */
-  async #openFirstLogs(sites: SiteGrants): Promise<void> {
+  async #openFirstLogs(sites: SiteGrants, handOver: HandOver | null): Promise<void> {
     const until = this.#clock.elapsed() + REACH_WITHIN_MS;
     for (let isSaid = false; ; isSaid = true) {
       try {
-        await this.#openLogs(sites, () => this.#handOver?.readers ?? []);
+        await this.#openLogs(sites, () => handOver?.readers ?? []);
         return;
       } catch (cause) {
-        const mayComeUp = this.#handOver === null && isOutOfReach(cause);
+        const mayComeUp = handOver === null && isOutOfReach(cause);
         if (!mayComeUp || this.#clock.elapsed() + TRY_AGAIN_MS > until) throw cause;
         if (!isSaid) this.#options.report({ kind: "log-awaited", cause, withinMs: REACH_WITHIN_MS });
       }
@@ -263,15 +261,12 @@ export class Supervisor {
   }
 
   /** The workers of the predecessor answer visitors, and read this log until they have finished. */
-  #followPredecessor(): void {
-    const { predecessor } = this.#options;
-    if (!predecessor || this.#handOver === null) return;
-    const { readers, lock } = this.#handOver;
+  #followPredecessor({ readers, lock }: HandOver): void {
     const dismiss = (reader: string) => this.#logs.dismiss(reader);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#predecessorEnds = promise;
     this.#tell({ kind: "predecessor-followed" });
-    predecessor.follow(dismiss, () => {
+    this.#options.predecessor!.follow(dismiss, () => {
       if (!this.#lifecycle.isEnding) {
         this.#logs.forget(lock); // first: what has not ended by now is a stranger
         for (const reader of readers) dismiss(reader);
