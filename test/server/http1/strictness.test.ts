@@ -52,6 +52,7 @@ test.each<[name: string, bytes: string, status: number]>([
   ["CONNECT", lines("CONNECT a:80 HTTP/1.1", "Host: a:80"), 501],
   ["Transfer-Encoding in HTTP/1.0", `${lines("POST / HTTP/1.0", HOST, "Transfer-Encoding: chunked")}0\r\n\r\n`, 400],
   ["two codings", `${lines("POST / HTTP/1.1", HOST, "Transfer-Encoding: gzip, chunked")}0\r\n\r\n`, 501],
+  ["an empty coding", `${lines("GET / HTTP/1.1", HOST, "Transfer-Encoding: ")}0\r\n\r\n`, 400],
   [
     "chunked twice",
     `${lines("POST / HTTP/1.1", HOST, "Transfer-Encoding: chunked", "Transfer-Encoding: chunked")}0\r\n\r\n`,
