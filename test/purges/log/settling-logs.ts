@@ -12,8 +12,9 @@ import { WaitedPurges } from "../../../server/postgres/waited-purges.ts";
 import { systemClock } from "../../../server/system-clock.ts";
 import type { Wait } from "../../../worker/ports/clock.ts";
 import { ConnectedLog, type Connection } from "../../../worker/purges/log/connected-log.ts";
-import { REMEMBERED_MS } from "../../../worker/purges/log/log-contract.ts";
+import { REMEMBERED_MS, relayedForMs } from "../../../worker/purges/log/log-contract.ts";
 import type { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
+import { Relay, type RelayedLog } from "../../../worker/purges/relay/relay.ts";
 import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
 import { until } from "../../suite/until.ts";
@@ -35,24 +36,24 @@ function purged(result: { kind: string }): Appended {
 
 /** The object's log with its connections, in memory. Its readers are isolates with a name. */
 export class LogInMemory implements SettlingLog {
+  readonly boundMs: number = LEASE_MS + SKEW_MS;
   readonly earliestMs = UNKNOWN_AND_SKEW_MS;
-  readonly #scheduler = new Scheduler(1, 0);
+  protected readonly scheduler = new Scheduler(1, 0);
   readonly #storage = emptyStorage();
   readonly #connections = new Map<string, Connection>();
   #steppedMs = 0;
-  #log!: SqlPurgeLog;
-  #connected!: ConnectedLog;
+  protected log!: SqlPurgeLog;
+  protected connected!: ConnectedLog;
 
-  static async start(): Promise<LogInMemory> {
-    const log = new LogInMemory();
-    await log.restart();
-    log.#log.read(null, LEASE_MS, LEASE_MS, "the first");
-    await log.advance(NO_LONGER_NEW_MS);
-    return log;
+  async start(): Promise<this> {
+    await this.restart();
+    this.log.read(null, LEASE_MS, LEASE_MS, "the first");
+    await this.advance(NO_LONGER_NEW_MS);
+    return this;
   }
 
   advance(ms: number): Promise<void> {
-    return this.#scheduler.advance(ms);
+    return this.scheduler.advance(ms);
   }
 
   async stepClock(ms: number): Promise<void> {
@@ -60,49 +61,129 @@ export class LogInMemory implements SettlingLog {
   }
 
   async join(reader: string): Promise<void> {
-    const connection = this.#connected.connect(reader, async () => false)!;
-    this.#connected.renew(connection, null, LEASE_MS, LEASE_MS);
+    const connection = this.connected.connect(reader, async () => false)!;
+    this.connected.renew(connection, null, LEASE_MS, LEASE_MS);
     this.#connections.set(reader, connection);
   }
 
   async confirm(reader: string, { logId, seq }: Stamp): Promise<void> {
     const connection = this.#connections.get(reader);
-    if (connection) this.#connected.renew(connection, { logId, seq }, LEASE_MS, LEASE_MS);
+    if (connection) this.connected.renew(connection, { logId, seq }, LEASE_MS, LEASE_MS);
   }
 
   async leave(reader: string): Promise<void> {
-    this.#connected.release(this.#connections.get(reader)!);
+    this.connected.release(this.#connections.get(reader)!);
   }
 
   async noteStranger(): Promise<void> {
-    this.#log.read(null, LEASE_MS);
+    this.log.read(null, LEASE_MS);
   }
 
   async purge(id: string | null = null): Promise<Appended> {
-    const result = this.#log.append(purge(["#a"], { id, reader: "purger" }));
-    this.#connected.push();
+    const result = this.log.append(purge(["#a"], { id, reader: "purger" }));
+    this.connected.push();
     return purged(result);
   }
 
   async isSettled(seq: number): Promise<boolean> {
-    return this.#log.find(seq)!.settled;
+    return this.log.find(seq)!.settled;
   }
 
   async hold(seq: number, waitMs: number) {
-    return { record: this.#connected.find(seq, waitMs) };
+    return { record: this.connected.find(seq, waitMs) };
   }
 
   async restart(): Promise<void> {
-    const clock = { now: () => this.#scheduler.now() + this.#steppedMs };
-    this.#log = openLog(clock, { storage: this.#storage });
-    this.#connected = new ConnectedLog(this.#log, { ...clock, wait: (ms) => this.#scheduler.wait(ms) });
+    const clock = { now: () => this.scheduler.now() + this.#steppedMs };
+    this.log = openLog(clock, { storage: this.#storage });
+    this.connected = new ConnectedLog(this.log, { ...clock, wait: (ms) => this.scheduler.wait(ms) });
   }
 
   async end(): Promise<void> {}
 }
 
+/** What a reader of a relay names as its longest view age. */
+const NAMED_MS = LEASE_MS + relayedForMs(SKEW_MS);
+
+/**
+ * The same on two levels: the readers are connected to a relay, and the relay to the log (R27). What restarts is the relay's
+ * object, whose storage stays.
+ */
+export class LogBehindRelay extends LogInMemory {
+  override readonly boundMs = NAMED_MS + SKEW_MS;
+  readonly #copy = emptyStorage();
+  readonly #opened = new Map<string, Connection>();
+  #relay: Relay | null = null;
+  #instances = 0;
+
+  override async restart(): Promise<void> {
+    if (this.#instances++ === 0) await super.restart();
+    const copy = openLog(this.scheduler, { storage: this.#copy, newId: () => "a copy" });
+    this.#relay = new Relay(copy, this.#root(), this.scheduler, () => this.#instances);
+  }
+
+  #root(): RelayedLog {
+    const instance = this.#instances;
+    const reach = () => {
+      if (instance !== this.#instances) throw new Error("this instance has ended");
+    };
+    return {
+      read: async (since, leaseMs, longestMs, _, name) => {
+        reach();
+        return this.log.read(since, leaseMs, longestMs, name);
+      },
+      connect: async ({ learn, ...asked }) => {
+        const { connected } = this;
+        reach();
+        const { first, connection } = connected.open(asked, async (delta) => {
+          reach();
+          return learn(delta);
+        })!;
+        return {
+          first,
+          renew: async (since, leaseMs, longestMs) => {
+            reach();
+            return connected.renew(connection, since, leaseMs, longestMs);
+          },
+          release: async () => connected.release(connection),
+          close: () => connected.disconnect(connection),
+        };
+      },
+    };
+  }
+
+  override async join(name: string): Promise<void> {
+    const reader = { name, since: null, leaseMs: LEASE_MS, longestViewAgeMs: NAMED_MS, skewMs: SKEW_MS };
+    const opened = await this.#soon(this.#relay!.open(reader, async () => false));
+    this.#opened.set(name, opened!.connection);
+  }
+
+  override async confirm(reader: string, { logId, seq }: Stamp): Promise<void> {
+    const connection = this.#opened.get(reader);
+    if (connection) await this.#soon(this.#relay!.renew(connection, { logId, seq }, LEASE_MS, NAMED_MS));
+  }
+
+  override async leave(reader: string): Promise<void> {
+    this.#relay!.release(this.#opened.get(reader)!);
+    await this.scheduler.advance(0);
+  }
+
+  override async purge(id: string | null = null): Promise<Appended> {
+    const result = await super.purge(id);
+    await this.scheduler.advance(0);
+    return result;
+  }
+
+  /** What a message brings about at the other level happens in the same moment. */
+  async #soon<T>(answer: Promise<T>): Promise<T> {
+    await this.scheduler.advance(0);
+    return answer;
+  }
+}
+
 /** The same as a Durable Object. The time of its clock is what each call says, and its timers take real time. */
 export class LogInObject implements SettlingLog {
+  readonly boundMs = LEASE_MS + SKEW_MS;
   readonly earliestMs = UNKNOWN_AND_SKEW_MS;
   readonly #url: URL;
   readonly #name: string;
@@ -168,6 +249,7 @@ export class LogInObject implements SettlingLog {
 
 /** The log of one server in its file. Its readers are the server's worker processes. */
 export class LogOfServer implements SettlingLog {
+  readonly boundMs = LEASE_MS + SKEW_MS;
   readonly earliestMs = 0;
   readonly #folder = mkdtempSync(join(tmpdir(), "tidemark-log-"));
   readonly #scheduler = new Scheduler(1, 1_000_000);
@@ -260,6 +342,7 @@ interface Machine {
 
 /** A log in PostgreSQL. Its readers are machines. One more machine purges, and confirms its own purges at once. */
 export class LogOfMachines implements SettlingLog {
+  readonly boundMs = LEASE_MS + SKEW_MS;
   readonly earliestMs = 0;
   readonly #database: Database;
   readonly #machines = new Map<string, Machine>();
