@@ -7,13 +7,11 @@ import { promisify } from "node:util";
  * memory, for descriptors, and for threads of their own.
  */
 export interface DiskFiles {
-  open(path: string, flags: "r" | "r+" | "wx"): Promise<number>;
+  open(path: string, flags: "r" | "wx"): Promise<number>;
   read(fd: number, into: Uint8Array, length: number, position: number): Promise<number>;
   write(fd: number, bytes: Uint8Array, position: number): Promise<number>;
   rename(from: string, to: string): Promise<void>;
   unlink(path: string): Promise<void>;
-  /** Cuts a file to no bytes: also who has it open finds it empty. */
-  empty(path: string): Promise<void>;
   /** The size of a file in bytes. */
   sizeOf(path: string): Promise<number>;
   /** When a file was last written: epoch milliseconds. */
@@ -21,11 +19,8 @@ export interface DiskFiles {
   list(folder: string): Promise<readonly string[]>;
   /** What the file system of a folder has left for this user, in bytes. */
   freeBytes(folder: string): Promise<number>;
-  openNow(path: string, flags: "r" | "r+"): number;
+  openNow(path: string, flags: "r"): number;
   readNow(fd: number, into: Uint8Array, length: number, position: number): number;
-  writeNow(fd: number, bytes: Uint8Array, position: number): number;
-  /** The size of an open file in bytes. */
-  sizeNow(fd: number): number;
   closeNow(fd: number): void;
   /** Throws if that cannot be told: a disk that fails is not an empty one. */
   existsNow(path: string): boolean;
@@ -33,7 +28,6 @@ export interface DiskFiles {
 
 const open = promisify(fs.open);
 const stat = promisify(fs.stat);
-const truncate = promisify(fs.truncate);
 const statfs = promisify(fs.statfs);
 
 /** The file system of this machine. The callbacks of `node:fs` cost two thirds of its promises. */
@@ -51,7 +45,6 @@ export const diskFiles: DiskFiles = {
     }),
   rename: promisify(fs.rename),
   unlink: promisify(fs.unlink),
-  empty: (path) => truncate(path, 0),
   sizeOf: async (path) => (await stat(path)).size,
   changedAt: async (path) => (await stat(path)).mtimeMs,
   list: promisify(fs.readdir),
@@ -61,8 +54,6 @@ export const diskFiles: DiskFiles = {
   },
   openNow: (path, flags) => fs.openSync(path, flags),
   readNow: (fd, into, length, position) => fs.readSync(fd, into, 0, length, position),
-  writeNow: (fd, bytes, position) => fs.writeSync(fd, bytes, 0, bytes.byteLength, position),
-  sizeNow: (fd) => fs.fstatSync(fd).size,
   closeNow: (fd) => fs.closeSync(fd),
   existsNow: (path) => fs.statSync(path, { throwIfNoEntry: false }) !== undefined,
 };

@@ -21,9 +21,7 @@ import { FileBody } from "./file-body.ts";
 import { type FileKind, fileBytes, PREFIX_BYTES, readHead, readPrefix, readWholeBody } from "./file-format.ts";
 import type { FileWriter } from "./file-writer.ts";
 import { LikelyCached } from "./likely-cached.ts";
-import { NameFilter } from "./name-filter.ts";
 import { OpenedFile } from "./opened-file.ts";
-import { RecentMisses } from "./recent-misses.ts";
 
 /** A larger file is streamed. Up to this size it costs less to read it at once. */
 const MAX_SMALL_FILE_BYTES = 320 * 1024;
@@ -54,7 +52,6 @@ interface SharedParts {
   readonly room: Room;
   readonly health: DiskHealth;
   readonly cached: LikelyCached;
-  readonly filter: NameFilter;
   /** In which the bodies are read: each asks for one block, and then waits behind the others. */
   readonly turns: Turns;
   readonly backlog: Backlog;
@@ -67,10 +64,9 @@ interface SharedParts {
  * - A loss of power may tear any file, also a renamed one, because nothing is synced. So all bytes have checksums, and a
  *   file that is torn, of another format, or of another key with the same hash is a miss.
  * - An open file can be read to its end, even if it is deleted or replaced in the meantime.
- * - All processes see each other's files at once, and their marks in the filter of names. But two that write the same file
- *   do not wait for each other: the later rename stays. Nor does a process look again before it stores what it has missed
- *   less than a second ago. So an older response may replace a newer one of another process. If a purge came between them,
- *   its stamp shows that (R23).
+ * - All processes see each other's files at once. But two that write the same file
+ *   do not wait for each other: the later rename stays. So an older response may replace a newer one of another process.
+ *   If a purge came between them, its stamp shows that (R23).
  */
 export class DiskTier implements SharedTier, CodedFiles {
   readonly #parts: DiskTierParts;
@@ -80,11 +76,9 @@ export class DiskTier implements SharedTier, CodedFiles {
   readonly #room: Room;
   readonly #health: DiskHealth;
   readonly #cached: LikelyCached;
-  readonly #filter: NameFilter;
   readonly #writes: DiskWrites;
   readonly #batched: BatchedPuts | undefined;
   readonly #heads = new RecentHeads();
-  readonly #misses = new RecentMisses();
   readonly #turns: Turns;
   /** The last change of each file that is under way in this process. */
   readonly #changes = new Map<string, Promise<void>>();
@@ -102,15 +96,13 @@ export class DiskTier implements SharedTier, CodedFiles {
       room: new Room(janitor),
       health: new DiskHealth(folder.path, now, say),
       cached: likelyCached ?? new LikelyCached(),
-      filter: new NameFilter(folder.filterPath, files),
       turns: new Turns(MAX_READS),
       backlog: new Backlog(folder.path, say),
     };
-    const { room, health, cached, filter, turns, backlog } = this.#shared;
+    const { room, health, cached, turns, backlog } = this.#shared;
     this.#room = room;
     this.#health = health;
     this.#cached = cached;
-    this.#filter = filter;
     this.#turns = turns;
     this.#writes = new DiskWrites({ folder, files, room, health, writer });
     const changes = this.#changes;
@@ -125,16 +117,12 @@ export class DiskTier implements SharedTier, CodedFiles {
   get(key: string): Promise<Found | undefined> | undefined {
     const name = this.#folder.nameOf(key, "entry");
     try {
-      if (this.#cached.sizeOf(name) === undefined && this.#isSurelyMissing(key, name)) return undefined;
-    } catch (cause) {
-      return this.#missOrReject(cause);
+      // Most misses end here: a look for the file costs half of an open that does not block.
+      if (this.#cached.sizeOf(name) === undefined && this.#existsNow(name) === false) return undefined;
+    } catch (bug) {
+      return Promise.reject(bug);
     }
     return this.#getFile(key, name);
-  }
-
-  /** Nobody who looks or stores expects a tier to throw. */
-  async #missOrReject(cause: unknown): Promise<undefined> {
-    return this.#missUnlessBug(cause);
   }
 
   async #getFile(key: string, name: string): Promise<Found | undefined> {
@@ -163,11 +151,10 @@ export class DiskTier implements SharedTier, CodedFiles {
 
   put(stored: Stored): Promise<void> {
     const { key } = stored.head;
-    const missing = this.#misses.take(key, this.#monotonicNow());
-    const name = missing ?? this.#folder.nameOf(key, "entry");
-    const isMissing = missing !== undefined && !this.#changes.has(name);
+    const name = this.#folder.nameOf(key, "entry");
     const body = heldBody(stored);
     try {
+      const isMissing = !this.#changes.has(name) && this.#existsNow(name) === false;
       return (
         (isMissing ? this.#batched?.put(name, stored, body) : undefined) ??
         this.#changeInMemory(name, body, async () => {
@@ -260,11 +247,10 @@ export class DiskTier implements SharedTier, CodedFiles {
     await this.#writes.writeBody(this.#folder.nameOf(bodyKey, "body"), bodyKey, body);
   }
 
-  /** Resolves when no file is being changed. The janitor knows of all changes then, and the filter is not held open. */
+  /** Resolves when no file is being changed. The janitor knows of all changes then. */
   async settled(): Promise<void> {
     while (this.#changes.size > 0) await Promise.allSettled(this.#changes.values());
     await this.#room.settled();
-    this.#filter.close();
   }
 
   #dropInTurn(name: string): Promise<void> {
@@ -296,17 +282,6 @@ export class DiskTier implements SharedTier, CodedFiles {
       this.#missUnlessBug(cause);
       return false;
     }
-  }
-
-  /** Most misses end here: a read of the filter costs a tenth of a look for the file, or of an open that does not block. */
-  #isSurelyMissing(key: string, name: string): boolean {
-    const startedAt = this.#monotonicNow();
-    if (!this.#cached.holdsFolders(startedAt)) return false;
-    const mayExist = this.#filter.mayHave(name, startedAt) ?? this.#files.existsNow(this.#folder.pathOf(name));
-    const now = this.#monotonicNow();
-    this.#cached.took(now - startedAt, now);
-    if (!mayExist && !this.#changes.has(name)) this.#misses.remember(key, name, now);
-    return !mayExist;
   }
 
   /** Reads a small file at once, if the kernel is likely to have it in memory. */
@@ -384,7 +359,6 @@ export class DiskTier implements SharedTier, CodedFiles {
 
   /** The head that a file has; `undefined` if there is none that can be used. */
   async #heldAt(key: string, name: string): Promise<Stored | undefined> {
-    if (this.#existsNow(name) === false) return undefined;
     const file = await this.#openFile(name, "entry").catch(() => undefined);
     if (!file) return undefined;
     file.close();

@@ -16,7 +16,6 @@ import {
   writeSmallFile,
 } from "./file-format.ts";
 import type { FileWriter } from "./file-writer.ts";
-import { mark } from "./name-filter.ts";
 
 /** A body of unknown length asks for room in pieces of this size. */
 const BODY_ROOM_BYTES = 8 * 1024 * 1024;
@@ -151,7 +150,6 @@ export class DiskWrites {
         } finally {
           this.#files.closeNow(fd);
         }
-        if (this.#folder.isEntryName(name)) await mark(this.#files, this.#folder.filterPath, name);
         await this.#files.rename(draft, this.#folder.pathOf(name));
       } catch (cause) {
         await this.#files.unlink(draft).catch(() => undefined);

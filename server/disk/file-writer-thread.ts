@@ -1,9 +1,7 @@
 import { closeSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { CacheFolder } from "./cache-folder.ts";
-import { diskFiles } from "./disk-files.ts";
 import { filesOf } from "./file-batch.ts";
-import { markNow } from "./name-filter.ts";
 
 /** What the thread works with. */
 export interface ThreadStart {
@@ -26,13 +24,9 @@ const folder = CacheFolder.at(path);
 
 parentPort!.on("message", (batch: Uint8Array<ArrayBuffer>) => {
   const bytes = Buffer.from(batch.buffer, 0, batch.length);
-  const files = [...filesOf(bytes)];
-  const entries = files.map(({ name }) => name).filter((name) => folder.isEntryName(name));
-  const unmarked = causeOf(() => markNow(diskFiles, folder.filterPath, entries));
   const failures: Failure[] = [];
-  for (const { name, start, end } of files) {
+  for (const { name, start, end } of filesOf(bytes)) {
     try {
-      if (unmarked !== undefined && folder.isEntryName(name)) throw unmarked;
       write(folder.pathOf(name), bytes, start, end);
     } catch (cause) {
       const { message, code, syscall } = cause as NodeJS.ErrnoException;
@@ -41,14 +35,6 @@ parentPort!.on("message", (batch: Uint8Array<ArrayBuffer>) => {
   }
   parentPort!.postMessage(failures);
 });
-
-function causeOf(fails: () => void): unknown {
-  try {
-    fails();
-  } catch (cause) {
-    return cause;
-  }
-}
 
 function write(path: string, bytes: Uint8Array, start: number, end: number): void {
   const fd = openSync(draft, "w");

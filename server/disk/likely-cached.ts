@@ -19,7 +19,7 @@ const WAIT_MS = 2;
  */
 const READS_BETWEEN_WAITS = 64;
 
-/** How long the kernel is not expected to hold folders and the filter of names either, after a wait for the disk. Milliseconds. */
+/** How long the kernel is not expected to hold folders either, after a wait for the disk. Milliseconds. */
 const FOLDERS_COLD_MS = 1_000;
 
 /**
@@ -61,7 +61,7 @@ export class LikelyCached {
     this.#files.delete(file);
   }
 
-  /** Whether folders, and the filter of names, are likely to be cached at this time, so that a look there does not wait. */
+  /** Whether folders are likely to be cached at this time, so that a look there does not wait. */
   holdsFolders(nowMs: number): boolean {
     return nowMs >= this.#foldersColdUntil;
   }

@@ -6,8 +6,6 @@ import { FrequencySketch } from "../../../worker/store/frequency-sketch.ts";
 import { CacheFolder } from "../cache-folder.ts";
 import { roomOf } from "../disk-blocks.ts";
 import { type DiskFiles, diskFiles } from "../disk-files.ts";
-import { slotsFor } from "../name-filter.ts";
-import { NameFilterKeeper } from "../name-filter-keeper.ts";
 
 /** What a process has done to the files of the cache. Plain data, for the supervisor's socket. */
 export type DiskNote =
@@ -21,8 +19,6 @@ export type DiskNote =
 
 export interface JanitorParts {
   readonly files?: DiskFiles;
-  /** Milliseconds of a clock that is never set back. Default: that of the process. */
-  readonly monotonicNow?: () => number;
   /** As many as the index may have. Default: those for which the heap of this process has room. */
   readonly maxFiles?: number;
   /** What stays free in the file system of the folder, for others: files leave before it would not. Default: nothing. */
@@ -59,7 +55,7 @@ const DRAFT_LIVES_MS = 60 * 60 * 1000;
  * time, less the room that processes keep at hand for small files.
  */
 export function largestBodyBytes(maxBytes: number): number {
-  return Math.floor((maxBytes - slotsFor(maxBytes)) * (MAX_RESERVED_SHARE - ROOM_SHARE));
+  return Math.floor(maxBytes * (MAX_RESERVED_SHARE - ROOM_SHARE));
 }
 
 /** The files for which the heap of this process has room: 8 million with 4 GiB. */
@@ -70,8 +66,7 @@ function mostFiles(): number {
 /**
  * Keeps the index of all files in the cache's folder, and deletes those that have to leave, so that they never take more
  * than `maxBytes`. One process of a machine runs it. It knows hits and new files from what the others tell; what it is
- * not told, such as the files of a process that was killed, it learns from the next scan. From the scan on, there is a
- * filter of the names of entries.
+ * not told, such as the files of a process that was killed, it learns from the next scan.
  */
 export class Janitor {
   readonly #folder: CacheFolder;
@@ -80,7 +75,6 @@ export class Janitor {
   readonly #maxFiles: number;
   readonly #keptFreeBytes: number;
   readonly #index: EvictingMap<number>;
-  readonly #filter: NameFilterKeeper;
   readonly #lines = new Set<Line>();
   /** The bytes of files that have left the index and are being deleted. */
   #leavingBytes = 0;
@@ -92,13 +86,12 @@ export class Janitor {
   #isClosed = false;
 
   constructor(folder: CacheFolder, maxBytes: number, parts: JanitorParts = {}) {
-    const { files = diskFiles, monotonicNow = () => performance.now(), maxFiles = mostFiles() } = parts;
+    const { files = diskFiles, maxFiles = mostFiles() } = parts;
     this.#keptFreeBytes = parts.keptFreeBytes ?? 0;
     this.#folder = folder;
     this.#files = files;
     this.#maxFiles = maxFiles;
-    this.#filter = new NameFilterKeeper(folder, maxBytes, files, monotonicNow);
-    this.#maxBytes = maxBytes - this.#filter.bytes;
+    this.#maxBytes = maxBytes;
     const indexBytes = this.#maxBytes * (1 - ROOM_SHARE);
     const evicted = (file: string, bytes: number) => this.#delete(file, bytes);
     this.#index = new EvictingMap<number>(indexBytes, evicted, new FrequencySketch(SKETCH_SLOTS));
@@ -157,18 +150,12 @@ export class Janitor {
   /** Resolves when nothing is being deleted or scanned any more. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#filter.close();
     await this.#scan?.catch(() => undefined);
     await this.settled();
   }
 
-  /** Resolves when all files that had to leave until now are deleted, and the filter says so. */
+  /** Resolves when all files that had to leave until now are deleted. */
   async settled(): Promise<void> {
-    await this.#deleted();
-    await this.#filter.settled();
-  }
-
-  async #deleted(): Promise<void> {
     for (let last: unknown; last !== this.#deleting; ) {
       last = this.#deleting;
       await last;
@@ -209,7 +196,7 @@ export class Janitor {
       if (excessBytes > this.#leavingBytes)
         this.#index.shrinkTo(this.#index.heldBytes - excessBytes + this.#leavingBytes);
       if (this.#leavingBytes === 0) return false;
-      await this.#deleted();
+      await this.settled();
     }
   }
 
@@ -226,7 +213,6 @@ export class Janitor {
   #hear(line: Line, note: DiskNote): void {
     if (note.kind === "hit") this.#index.get(note.file);
     else if (note.kind === "gone") {
-      if (this.#index.peek(note.file) !== undefined) this.#filter.removed(note.file);
       this.#index.delete(note.file);
       for (const coded of this.#folder.codedOf(note.file)) this.#leave(coded);
     } else if (note.kind === "unused") line.reservedBytes = Math.max(0, line.reservedBytes - note.bytes);
@@ -238,12 +224,8 @@ export class Janitor {
       const bytes = roomOf(note.bytes);
       line.reservedBytes = Math.max(0, line.reservedBytes - bytes);
       if (!this.#isScanned) this.#unscannedBytes += bytes;
-      if (this.#index.peek(note.file) === undefined) {
-        this.#makePlace();
-        this.#filter.added(note.file);
-      }
+      if (this.#index.peek(note.file) === undefined) this.#makePlace();
       this.#index.set(note.file, bytes, bytes);
-      this.#filter.written(note.file);
       if (this.#isScanned && this.#isOrphan(note.file)) this.#leave(note.file);
     }
   }
@@ -273,7 +255,6 @@ export class Janitor {
       .catch(() => undefined) // It is gone, or the disk fails: then nothing can be written either.
       .then(() => {
         this.#leavingBytes -= bytes;
-        this.#filter.removed(file);
         // The coded forms of an entry leave with it.
         for (const coded of this.#folder.codedOf(file)) this.#leave(coded);
       });
@@ -282,8 +263,8 @@ export class Janitor {
 
   async #scanOnce(): Promise<void> {
     CacheFolder.open(this.#folder.path); // it may have been impossible while the disk took no writes
-    await this.#filter.begin();
     await this.#deleteDrafts();
+    await this.#files.unlink(this.#folder.oldFilterPath).catch(() => undefined);
     for (const old of this.#folder.oldFolders()) await this.#deleteFilesBelow(old);
     for (const folder of this.#folder.folders) {
       for (const name of await this.#files.list(folder)) {
@@ -294,7 +275,6 @@ export class Janitor {
         if (bytes === null || this.#index.peek(name) !== undefined) continue;
         const room = roomOf(bytes);
         this.#makePlace();
-        this.#filter.added(name);
         // It has been stored before, so it does not wait among the new ones.
         if (this.#index.admits(name, room)) this.#index.set(name, room, room, true);
         else this.#delete(name, room);
@@ -304,7 +284,6 @@ export class Janitor {
     this.#unscannedBytes = 0;
     for (const file of [...this.#index.keys()]) if (this.#isOrphan(file)) this.#leave(file);
     await this.#makeRoom(); // where earlier versions, or others, have left too little
-    await this.#filter.complete();
   }
 
   /** Deletes drafts of processes that have died. */

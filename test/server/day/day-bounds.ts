@@ -5,7 +5,6 @@ import { NodeCompression } from "../../../server/compression/node-compression.ts
 import { roomOf } from "../../../server/disk/disk-blocks.ts";
 import { DiskTier } from "../../../server/disk/disk-tier.ts";
 import { LikelyCached } from "../../../server/disk/likely-cached.ts";
-import { RecentMisses } from "../../../server/disk/recent-misses.ts";
 import { Listener } from "../../../server/http1/listener.ts";
 import { LogReaders } from "../../../server/log/log-readers.ts";
 import { TimelyConfirmations } from "../../../server/log/timely-confirmations.ts";
@@ -61,7 +60,6 @@ const MOST: readonly (readonly [of: Class, field: string, most: number])[] = [
   [ReuseSample, "#keys", 512],
   [TopUrls, "#entries", 255],
   [RecentHeads, "#heads", 512],
-  [RecentMisses, "#missed", 1_000],
   [LikelyCached, "#files", 200_000],
   [DiskTier, "#changes", 0],
   [LogReaders, "#readers", 2],

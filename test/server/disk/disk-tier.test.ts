@@ -88,7 +88,7 @@ describe("an entry on disk", () => {
     expect(await disk.textOf(KEY)).toBe("next");
   });
 
-  test("is looked for once before it is stored, unless it has been stored meanwhile", async () => {
+  test("is looked for once before it is stored, also if it has just been missed", async () => {
     let looks = 0;
     const rename = Promise.withResolvers<void>();
     let isHeld = false;
@@ -103,12 +103,12 @@ describe("an entry on disk", () => {
         await diskFiles.rename(from, to);
       },
     };
-    const disk = await DiskUnderTest.open(temporaryFolder(), { files, isScanned: false });
+    const disk = await DiskUnderTest.open(temporaryFolder(), { files });
     expect(await disk.textOf(KEY)).toBeUndefined();
     await disk.tier.put(page("/a", "first"));
-    expect(looks).toBe(1);
-    await disk.tier.put(page("/a", "second"));
     expect(looks).toBe(2);
+    await disk.tier.put(page("/a", "second"));
+    expect(looks).toBe(3);
     await disk.tier.delete(KEY);
 
     const newer = page("/a", "newer", { fetchedAt: Date.UTC(2027) });
@@ -153,9 +153,8 @@ describe("a damaged file is never answered from", () => {
       (bytes: Buffer, at: number) => Buffer.concat([bytes.subarray(0, at), Buffer.alloc(bytes.length - at)]),
     ],
   ])("%s, anywhere: a miss, and the file is deleted", async (_, damage) => {
-    const options = { isScanned: false }; // No filter says that a file that the test writes is missing.
-    const disk = await DiskUnderTest.open(temporaryFolder(), { ...options, cached: false });
-    const cached = await DiskUnderTest.open(disk.path, options);
+    const disk = await DiskUnderTest.open(temporaryFolder(), { cached: false });
+    const cached = await DiskUnderTest.open(disk.path);
     await cached.tier.put(page("/a", noise(300)));
     const [path] = disk.paths();
     const whole = readFileSync(path!);
@@ -345,7 +344,7 @@ describe("the event loop never waits for a cold disk", () => {
     expect(calls).toEqual(["open", "openNow"]);
   });
 
-  test("a missing file is looked for by name alone while there is no filter, until such a look has waited", async () => {
+  test("a missing file is looked for by name alone, until such a look has waited", async () => {
     const calls: string[] = [];
     let waitsMs = 0;
     let now = 5_000;
@@ -361,8 +360,7 @@ describe("the event loop never waits for a cold disk", () => {
         return diskFiles.open(...args);
       },
     };
-    const options = { files, isScanned: false, monotonicNow: () => now };
-    const disk = await DiskUnderTest.open(temporaryFolder(), options);
+    const disk = await DiskUnderTest.open(temporaryFolder(), { files, monotonicNow: () => now });
     expect(await disk.tier.get(KEY)).toBeUndefined();
     waitsMs = 3;
     expect(await disk.tier.get(KEY)).toBeUndefined();
@@ -372,7 +370,7 @@ describe("the event loop never waits for a cold disk", () => {
     expect(calls).toEqual(["existsNow", "existsNow", "open", "existsNow"]);
   });
 
-  /** A disk without a filter, where each look for a file by its name takes `waitsMs`. */
+  /** A disk where each look for a file by its name takes `waitsMs`. */
   async function slowLooks() {
     const state = { looks: 0, waitsMs: 0 };
     let now = 5_000;
@@ -384,8 +382,7 @@ describe("the event loop never waits for a cold disk", () => {
         return diskFiles.existsNow(path);
       },
     };
-    const options = { files, isScanned: false, monotonicNow: () => now };
-    const disk = await DiskUnderTest.open(temporaryFolder(), options);
+    const disk = await DiskUnderTest.open(temporaryFolder(), { files, monotonicNow: () => now });
     /** Lets a look wait, and counts those that come after it. */
     const cool = async () => {
       state.waitsMs = 3;
@@ -544,13 +541,17 @@ describe("the folder", () => {
     for (const file of foreign) writeFileSync(file, "mine");
     const old = join(path, "files-0", "ab");
     mkdirSync(old, { recursive: true });
-    const dead = [join(first.folder.draftsFolder, "4194999-0123abcd-1"), join(old, `${"ab".repeat(16)}.entry`)];
+    const dead = [
+      join(first.folder.draftsFolder, "4194999-0123abcd-1"),
+      join(old, `${"ab".repeat(16)}.entry`),
+      join(path, "name-filter"),
+    ];
     for (const file of dead) writeFileSync(file, "old");
     const alive = join(first.folder.draftsFolder, `${process.pid}-0123abcd-1`);
     writeFileSync(alive, "being written");
     await DiskUnderTest.open(path);
     expect(foreign.concat(alive).map((file) => existsSync(file))).toEqual([true, true, true, true]);
-    expect(dead.map((file) => existsSync(file))).toEqual([false, false]);
+    expect(dead.map((file) => existsSync(file))).toEqual([false, false, false]);
   });
 
   test("is warm after a restart, before it has been scanned, and its files are in the index afterwards", async () => {
@@ -913,8 +914,7 @@ describe("a disk that fails", () => {
         return diskFiles.read(...args);
       },
     };
-    // Unscanned, so that there is no filter of names, which stays open.
-    const options = { files, cached: false, isScanned: false, maxBytes: 1024 * MIB };
+    const options = { files, cached: false, maxBytes: 1024 * MIB };
     const disk = await DiskUnderTest.open(temporaryFolder(), options);
     await disk.tier.put(page("/a", noise(MIB)));
     await disk.tier.putBody(`${KEY}\n1-a`, bodyOf([noise(MIB)]));

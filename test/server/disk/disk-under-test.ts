@@ -89,7 +89,7 @@ export class DiskUnderTest {
   ) {
     this.path = path;
     this.folder = CacheFolder.open(path);
-    this.janitor = new Janitor(this.folder, maxBytes, { files, monotonicNow });
+    this.janitor = new Janitor(this.folder, maxBytes, { files });
     this.#monotonicNow = monotonicNow;
     this.#writer = writer;
     this.tier = this.otherTier({ files, likelyCached: new LikelyCached(cached ? undefined : 0) });
