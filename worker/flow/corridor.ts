@@ -28,18 +28,23 @@ import { fetchAndStore } from "./storing/fetch-and-store.ts";
  * without a promise, because a promise takes a third of its cost (`npm run bench -- hit`).
  */
 export function handle(incoming: IncomingRequest, isolate: Isolate): Answer | Promise<Answer> {
-  const resolved = isolate.resolve(incoming.url);
-  if (resolved.kind === "refused") return refuse(isolate, resolved);
-  const context = openContext(incoming, isolate, resolved);
-  return enter(context, entryOf(context));
+  return handleBy(entryOf, incoming, isolate);
 }
 
 /** Passes any request on to the origin, as the last resort when the corridor itself has failed (promise 6). */
 export async function handleWithoutCache(incoming: IncomingRequest, isolate: Isolate): Promise<Answer> {
+  return handleBy(bypassOf, incoming, isolate);
+}
+
+function handleBy(
+  decide: (context: RequestContext) => Entry,
+  incoming: IncomingRequest,
+  isolate: Isolate,
+): Answer | Promise<Answer> {
   const resolved = isolate.resolve(incoming.url);
   if (resolved.kind === "refused") return refuse(isolate, resolved);
   const context = openContext(incoming, isolate, resolved);
-  return enter(context, bypassOf(context));
+  return enter(context, decide(context));
 }
 
 function enter(context: RequestContext, entry: Entry): Answer | Promise<Answer> {
@@ -60,7 +65,13 @@ function refuse({ ports }: Isolate, { status, because }: RefusedUrl): Answer {
   return answerOurselves({ ports }, status, detail, `Tidemark refused this request: ${because}.`);
 }
 
-function answerOurselves({ ports }: Pick<Isolate, "ports">, status: number, detail: string, words: string): Answer {
+/** An answer of the edge itself. */
+export function answerOurselves(
+  { ports }: Pick<Isolate, "ports">,
+  status: number,
+  detail: string,
+  words: string,
+): Answer {
   ports.reporter.report({ kind: "answered-by-edge", detail });
   return edgeAnswer(status, detail, words);
 }

@@ -45,7 +45,7 @@ export function fetchAndStore(context: RequestContext, miss: Miss, leader: Leadi
 async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: TellFollowers): Promise<Answer> {
   try {
     const conditions = conditionsOf(context, miss);
-    const result = await askOrigin(context, { storing: true, conditions: conditions ?? [] });
+    const result = await askOrigin(context, { storing: true, conditions });
     const stale = hasFailed(result) ? await staleAnswer(context, miss, result) : null;
     if (stale) {
       tellFollowers({ kind: "failed", byOrigin: true });
@@ -166,7 +166,6 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
   if (decision.kind === "store" && announcedBytes !== null && announcedBytes <= isolate.site.limits.fetchWholeBytes) {
     const fill = startFillFor(context, response.body, announcedBytes);
     background.run(cancelBody(fill.body));
-    background.run(fill.delivered);
     const read = await fill.read;
     background.run(storeIfWhole(context, fetched, decision.head, read));
     if (read.kind === "whole") {
@@ -209,24 +208,16 @@ function storeWhileStreaming(
   const { body, lengthBytes } = response;
   const { ports, background } = context;
   const bytes = body && lengthBytes ? ports.bodies.takeWhole?.(body, lengthBytes) : undefined;
-  if (bytes) return storeWhole(context, fetched, decision, bytes);
+  // A body that is here already takes no share of the budget, which is for those on their way.
+  if (bytes) {
+    const answer: Answer = { ...answerWhileStoring(context, fetched, decision, bytes), isOnce: true };
+    background.run(storeUnlessPurged(context, withBody(decision.head, bytes), tellFollowers));
+    return answer;
+  }
   tellFollowers({ kind: "being-stored", lengthBytes, isReusable: () => isReusable(context, decision.head) });
   const fill = startFillOf(context, response);
   background.run(fill.read.then((read) => storeIfWhole(context, fetched, decision.head, read)));
-  background.run(fill.delivered);
   return answerWhileStoring(context, fetched, decision, fill.body);
-}
-
-/** Answers with a body that is here already, and stores it. It takes no share of the budget, which is for those on their way. */
-function storeWhole(
-  context: RequestContext,
-  fetched: Fetched,
-  decision: StorageDecision & { kind: "store" },
-  bytes: Uint8Array<ArrayBuffer>,
-): Answer {
-  const answer = answerWhileStoring(context, fetched, decision, bytes);
-  context.background.run(storeUnlessPurged(context, withBody(decision.head, bytes), fetched.tellFollowers));
-  return { ...answer, isOnce: true };
 }
 
 /** The answer to the client while the response is being stored. `body` may be left unread. */
