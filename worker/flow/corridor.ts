@@ -28,23 +28,18 @@ import { fetchAndStore } from "./storing/fetch-and-store.ts";
  * without a promise, because a promise takes a third of its cost (`npm run bench -- hit`).
  */
 export function handle(incoming: IncomingRequest, isolate: Isolate): Answer | Promise<Answer> {
-  return handleBy(entryOf, incoming, isolate);
+  const resolved = isolate.resolve(incoming.url);
+  if (resolved.kind === "refused") return refuse(isolate, resolved);
+  const context = openContext(incoming, isolate, resolved);
+  return enter(context, entryOf(context));
 }
 
 /** Passes any request on to the origin, as the last resort when the corridor itself has failed (promise 6). */
 export async function handleWithoutCache(incoming: IncomingRequest, isolate: Isolate): Promise<Answer> {
-  return handleBy(bypassOf, incoming, isolate);
-}
-
-function handleBy(
-  decide: (context: RequestContext) => Entry,
-  incoming: IncomingRequest,
-  isolate: Isolate,
-): Answer | Promise<Answer> {
   const resolved = isolate.resolve(incoming.url);
   if (resolved.kind === "refused") return refuse(isolate, resolved);
   const context = openContext(incoming, isolate, resolved);
-  return enter(context, decide(context));
+  return enter(context, bypassOf(context));
 }
 
 function enter(context: RequestContext, entry: Entry): Answer | Promise<Answer> {

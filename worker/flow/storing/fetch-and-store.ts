@@ -1,8 +1,7 @@
 import type { Answer } from "../../ports/answer.ts";
 import { isAboutPage, mayBeOfOneRequest, notStoredDetail } from "../../rules/storing/not-stored.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
-import { answerFromStore, isHeldByClient } from "../answering/answer-from-store.ts";
-import { answerMetadata } from "../answering/answer-metadata.ts";
+import { answerAsOfNow, isHeldByClient } from "../answering/answer-from-store.ts";
 import { answerWith, markOutcome, notModifiedFields, setBrowserLifetime, withSource } from "../answering/answers.ts";
 import { forwardedOutcome, passOn, reportNotStored } from "../answering/pass-on.ts";
 import { reportFetched, reportFromStore } from "../answering/report-answered.ts";
@@ -119,7 +118,7 @@ async function answerFreshened(
 
   const because = notStored === null ? undefined : notStoredDetail(notStored);
   const outcome = forwardedOutcome(miss, { status: 304, stored: notStored === null, collapsed: false, because });
-  const answer = await answerFromStore(context, stored, answerMetadata(context, stored, "REVALIDATED", outcome));
+  const answer = await answerAsOfNow(context, stored, "REVALIDATED", outcome);
   // The body that was stored apart is gone, so it is fetched from the origin.
   if (!answer) return fetchOnce(context, { ...miss, toValidate: null }, tellNobody);
   const cookies = context.resolved.route.stripsSetCookie ? [] : notModified.fields.getSetCookie();
@@ -171,11 +170,7 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
     if (read.kind === "whole") {
       const stored = withBody(decision.head, read.bytes);
       const outcome = forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false });
-      const part = await answerFromStore(
-        context,
-        stored,
-        answerMetadata(context, stored, wordsOf(miss).xCache, outcome),
-      );
+      const part = await answerAsOfNow(context, stored, wordsOf(miss).xCache, outcome);
       if (part) {
         reportFetched(context, wordsOf(miss).xCache);
         return part;
@@ -227,7 +222,7 @@ function answerWhileStoring(
   { head, fields }: StorageDecision & { kind: "store" },
   body: Answer["body"],
 ): Answer {
-  const { background, ports, resolved, incoming } = context;
+  const { background, ports, resolved } = context;
   ports.compression?.mark(context, head, fields);
   setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));
   markOutcome(
@@ -239,9 +234,9 @@ function answerWhileStoring(
   const source = { head, isOfEarlierFetch: isOfEarlierFetch(response) };
   if (response.status === 200 && isHeldByClient(context, head)) {
     background.run(cancelBody(body)); // the body is read for the store alone
-    return withSource(incoming.child, answerWith(null, 304, notModifiedFields(fields)), source);
+    return withSource(context, answerWith(null, 304, notModifiedFields(fields)), source);
   }
-  return withSource(incoming.child, answerWith(body, response.status, fields), source);
+  return withSource(context, answerWith(body, response.status, fields), source);
 }
 
 async function storeIfWhole(
