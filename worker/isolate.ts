@@ -4,10 +4,9 @@ import { throttleWrongTokens } from "./control/access/wrong-token-throttle.ts";
 import { controlPlane } from "./control/app.ts";
 import { recordBody } from "./control/purging/audit.ts";
 import { explain } from "./explain/explain.ts";
-import { edgeAnswer } from "./flow/answering/answers.ts";
 import { CacheKeyMemo } from "./flow/cache-key-memo.ts";
 import { CollapsedFetches } from "./flow/collapsing/collapsed-fetches.ts";
-import { handle, handleWithoutCache } from "./flow/corridor.ts";
+import { answerOurselves, handle, handleWithoutCache } from "./flow/corridor.ts";
 import { CodingChoices } from "./flow/origin/coding-choices.ts";
 import { HeadOnlyPages } from "./flow/origin/head-only-pages.ts";
 import type { IncomingRequest, Isolate, Neighbours } from "./flow/request-context.ts";
@@ -201,17 +200,13 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
   const isForControl = ({ method }: ClientRequest, url: string) =>
     method === "PURGE" || isControl(url) || (method === "BAN" && site.doors.varnish !== undefined);
 
-  const answerOurselves = (status: number, detail: string, words: string) => {
-    reporter.report({ kind: "answered-by-edge", detail });
-    return edgeAnswer(status, detail, words);
-  };
   /**
    * A bug of the edge must not take the site down, so the request is sent to the origin. A request that cannot be sent
    * again gets a 502.
    */
   const rescue = async ({ request, ...rest }: IncomingRequest, cause: unknown) => {
     reporter.report({ kind: "failed", cause });
-    const failed = () => answerOurselves(502, "failed", "502: the edge failed on this request.");
+    const failed = () => answerOurselves(isolate, 502, "failed", "502: the edge failed on this request.");
     if (request.bodyUsed || isForControl(request, rest.url)) return failed();
     return handleWithoutCache({ request, ...rest }, isolate).catch(failed);
   };
@@ -239,9 +234,9 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     fetch(incoming) {
       const { request, url, background } = incoming;
       if (reports && incoming.pop && !ledger.pop) reports.pop = incoming.pop;
-      if (!site.namesHosts) return answerOurselves(503, "no-hosts", NO_HOSTS);
+      if (!site.namesHosts) return answerOurselves(isolate, 503, "no-hosts", NO_HOSTS);
       if (url.length > site.limits.urlBytes) {
-        return answerOurselves(414, "url-too-long", `This URL is longer than ${site.limits.urlBytes} bytes.`);
+        return answerOurselves(isolate, 414, "url-too-long", `This URL is longer than ${site.limits.urlBytes} bytes.`);
       }
       try {
         const answer: EdgeAnswer | Promise<EdgeAnswer> = isForControl(request, url)

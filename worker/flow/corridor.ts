@@ -60,7 +60,13 @@ function refuse({ ports }: Isolate, { status, because }: RefusedUrl): Answer {
   return answerOurselves({ ports }, status, detail, `Tidemark refused this request: ${because}.`);
 }
 
-function answerOurselves({ ports }: Pick<Isolate, "ports">, status: number, detail: string, words: string): Answer {
+/** An answer of the edge itself. */
+export function answerOurselves(
+  { ports }: Pick<Isolate, "ports">,
+  status: number,
+  detail: string,
+  words: string,
+): Answer {
   ports.reporter.report({ kind: "answered-by-edge", detail });
   return edgeAnswer(status, detail, words);
 }

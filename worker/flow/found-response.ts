@@ -42,6 +42,5 @@ export function passFoundBody(context: RequestContext, head: FoundResponse["head
     if (read.kind === "whole") ports.store.remember({ head, body: read.bytes }, true);
   });
   background.run(remembered);
-  background.run(fill.delivered);
   return fill.body!;
 }

@@ -1,4 +1,4 @@
-import type { ClientRequest } from "../ports/answer.ts";
+import type { Answer, ClientRequest } from "../ports/answer.ts";
 import type { BackgroundWork } from "../ports/background-work.ts";
 import type { Ports } from "../ports/ports.ts";
 import type { FoundResponse } from "../ports/store.ts";
@@ -7,7 +7,12 @@ import type { RefusedUrl, ResolvedUrl } from "../rules/key/cache-key.ts";
 import type { ReceiptToken } from "../rules/request/receipt-token.ts";
 import { RequestFacts } from "../rules/request/request-facts.ts";
 import type { Site } from "../site/site.ts";
-import type { CollapsedFetches, FetchesOfNeighbours, SharedFetch } from "./collapsing/collapsed-fetches.ts";
+import type {
+  CollapsedFetches,
+  FetchesOfNeighbours,
+  LeadingFetch,
+  SharedFetch,
+} from "./collapsing/collapsed-fetches.ts";
 import type { CodingChoices } from "./origin/coding-choices.ts";
 import type { HeadOnlyPages } from "./origin/head-only-pages.ts";
 import type { IdleFields } from "./second-look/idle-fields.ts";
@@ -35,8 +40,13 @@ export interface Isolate {
 export interface Neighbours extends FetchesOfNeighbours {
   /** Brings what another isolate has stored into memory, so that those who look again need not read it one by one. */
   bring(context: RequestContext, fetch: SharedFetch): Promise<unknown>;
-  /** Does the same, and returns whether it may answer. */
-  haveStored(context: RequestContext, token: ReceiptToken | null): Promise<boolean>;
+  /** Leads, unless one of them has stored a usable response since the look of this request. It may have learnt late of a failure. */
+  leadUnlessStored(
+    context: RequestContext,
+    fetch: LeadingFetch,
+    attempt: { readonly token: ReceiptToken | null; readonly lookAgain: () => Answer | Promise<Answer> },
+    lead: () => Promise<Answer>,
+  ): Promise<Answer>;
   /** Takes into memory what another isolate has stored in place of a stale response. Returns whether it is fresh. */
   takeOver(context: RequestContext, stale: FoundResponse): Promise<boolean>;
 }

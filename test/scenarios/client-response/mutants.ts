@@ -40,9 +40,9 @@ if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-a
       foundBy: "client-response/browser-ttl-if-stored",
     },
     "a page that was confirmed or is stale gives the origin's lifetime": {
-      in: "answerMetadata",
-      replace: "ageSeconds: Math.floor(ageMs / 1000), browserTtlSeconds",
-      by: "ageSeconds: Math.floor(ageMs / 1000), browserTtlSeconds: browserTtlSeconds && null",
+      in: "answerAsOfNow",
+      replace: "ageSeconds, browserTtlSeconds }",
+      by: "ageSeconds, browserTtlSeconds: browserTtlSeconds && null }",
       foundBy: "client-response/browser-ttl-validated-or-stale",
     },
   },
@@ -147,8 +147,8 @@ if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-a
     },
     "a page that the origin confirmed is reported as a hit": {
       in: "answerFreshened",
-      replace: 'answerMetadata(context, stored, "REVALIDATED", outcome)',
-      by: 'answerMetadata(context, stored, "HIT", outcome)',
+      replace: 'answerAsOfNow(context, stored, "REVALIDATED", outcome)',
+      by: 'answerAsOfNow(context, stored, "HIT", outcome)',
       foundBy: "client-response/confirmed-is-revalidated",
     },
     "a confirmed page reports its own status as the origin's": {

@@ -4,8 +4,8 @@ import type { Mutants } from "../../mutants/mutant.ts";
 export const mutants: Mutants = {
   "RFC 9111 §3.5": {
     "a request with Authorization is treated like any other": {
-      in: "Visitor.constructor",
-      replace: 'this.authorized = request.field("authorization") !== null',
+      in: "RequestFacts.constructor",
+      replace: 'this.authorized = field("authorization") !== null',
       by: "this.authorized = false",
       foundBy: "identity/authorization-and-shared-answers",
     },

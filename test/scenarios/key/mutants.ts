@@ -84,7 +84,7 @@ export const mutants: Mutants = {
       foundBy: "key/choice-of-cookie",
     },
     "the origin gets the other cookies, too, on a route that keys by one": {
-      in: "Visitor.#readCookies",
+      in: "Visitor.cookies",
       replace: "if (cookie !== undefined) return",
       by: "if (false) return",
       foundBy: "key/choice-of-cookie",

@@ -336,10 +336,9 @@ this.#sql = {
   R15: {
     "a POST is written to the log before it is forwarded": {
       in: "forward",
-      replace:
-        "const result = await askOrigin(context, { storing: false, conditions: [] }); await invalidateAfter(context, result);",
+      replace: "const result = await askOrigin(context, { storing: false }); await invalidateAfter(context, result);",
       by: `await invalidateAfter(context, { kind: "failed", answer: () => new Response() });
-const result = await askOrigin(context, { storing: false, conditions: [] });`,
+const result = await askOrigin(context, { storing: false });`,
       foundBy: ["invalidation-log/fetched-during-post", "simulation"],
     },
     "a POST whose answer is lost invalidates nothing": {

@@ -87,7 +87,7 @@ export const mutants: Mutants = {
     "a page that has changed is read whole for a part of it, however large it is": {
       in: "answerPart",
       replace: "announcedBytes <= isolate.site.limits.fetchWholeBytes",
-      by: "announcedBytes <= site.limits.storeBytes",
+      by: "announcedBytes <= isolate.site.limits.storeBytes",
       foundBy: "ranges/part-of-changed-page",
     },
     "a part of a stale page without validators costs the origin a request for the whole as well": {

@@ -170,7 +170,7 @@ export const mutants: Mutants = {
     "a second look is taken although a plain answer could not be stored just now": {
       in: "look",
       replace: "beginFetch(plain)",
-      by: "beginFetch(plain, { mayGoAlone: false })",
+      by: "isolate.collapsed.begin({ page: resolved.cacheKey, variant: [], audience: 'anonymous' }, true)",
       foundBy: "second-look/none-where-nothing-could-be-stored",
     },
     "that a second look could not be stored is forgotten": {

@@ -189,8 +189,8 @@ export const mutants: Mutants = {
     },
     "a page that replaces an error is reported as HIT": {
       in: "staleAnswer",
-      replace: 'answerMetadata(context, stored, "STALE", outcome)',
-      by: 'answerMetadata(context, stored, "HIT", outcome)',
+      replace: 'answerAsOfNow(context, stored, "STALE", outcome)',
+      by: 'answerAsOfNow(context, stored, "HIT", outcome)',
       foundBy: "stale-if-error/replaces-503",
     },
     "no stale page is served for a HEAD": {

@@ -10,9 +10,9 @@ export const mutants: Mutants = {
       foundBy: "stale-while-revalidate/refreshed-once",
     },
     "each stale answer causes a refresh of its own": {
-      in: "refreshInBackground",
-      replace: "beginFetch(context, { mayGoAlone: false })",
-      by: "isolate.collapsed.begin({ page: context.resolved.cacheKey, variant: [], audience: facts.identity }, true)",
+      in: "beginRefresh",
+      replace: "fetchUnderWay(context, key) ? null :",
+      by: "",
       foundBy: "stale-while-revalidate/refreshed-once",
     },
     "a background refresh is counted as an answer": {
@@ -58,9 +58,9 @@ export const mutants: Mutants = {
       foundBy: "stale-while-revalidate/refresh-is-conditional",
     },
     "requests without cookies wait for a refresh that was begun for one with cookies": {
-      in: "beginFetch",
-      replace: "collapsed.begin(key, joins)",
-      by: 'collapsed.begin(mayGoAlone ? key : { ...key, audience: "anonymous" }, joins)',
+      in: "beginRefresh",
+      replace: "collapsed.begin(key, true)",
+      by: 'collapsed.begin({ ...key, audience: "anonymous" }, true)',
       foundBy: "stale-while-revalidate/no-wait-for-cookie-refresh",
     },
     "stale-while-revalidate lasts a millisecond too long": {

@@ -285,13 +285,13 @@ if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) 
     },
     "a session gets the variant of requests without cookies": {
       in: "OriginView.field",
-      replace: 'if (name === "cookie") return this.#request.cookies.forwarded;',
+      replace: 'if (name === "cookie") return this.#request.visitor.cookies.forwarded;',
       by: 'if (name === "cookie") return null;',
       foundBy: "variants/vary-by-cookie",
     },
     "cookies that the origin does not see select a variant": {
       in: "OriginView.field",
-      replace: 'if (name === "cookie") return this.#request.cookies.forwarded;',
+      replace: 'if (name === "cookie") return this.#request.visitor.cookies.forwarded;',
       by: 'if (name === "cookie") return this.#request.field(name);',
       foundBy: "variants/vary-by-cookie",
     },

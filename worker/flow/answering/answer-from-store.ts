@@ -1,11 +1,18 @@
 import type { Answer } from "../../ports/answer.ts";
 import type { FoundResponse } from "../../ports/store.ts";
 import { Fields } from "../../rules/fields/fields.ts";
+import type { Outcome, XCache } from "../../rules/forwarding/cache-status.ts";
+import { currentAgeMs } from "../../rules/freshness/current-age.ts";
 import { rangeStillHolds } from "../../rules/ranges/if-range.ts";
 import { contentRange, multipartByteranges, unsatisfiedRange } from "../../rules/ranges/partial-content.ts";
 import { type BytePart, parseRange } from "../../rules/ranges/range.ts";
 import { mayHaveBody } from "../../rules/storing/framing.ts";
-import { type StoredHead, storedField, validatorsOf } from "../../rules/storing/stored-response.ts";
+import {
+  type StoredHead,
+  type StoredResponse,
+  storedField,
+  validatorsOf,
+} from "../../rules/storing/stored-response.ts";
 import { isNotModified } from "../../rules/validation/not-modified.ts";
 import { isInMemory, passFoundBody } from "../found-response.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
@@ -23,15 +30,27 @@ export function answerFromStore(
   metadata: AnswerMetadata,
 ): Answer | Promise<Answer | null> {
   const { incoming, ports } = context;
-  const { child } = incoming;
   const form = ports.compression?.formFor(context, stored) ?? stored;
   if (form instanceof Promise) return form.then((awaited) => answerInForm(context, stored, awaited, metadata));
   const answer = answerInForm(context, stored, form, metadata);
-  if (!child) return answer;
+  if (!incoming.child) return answer;
   const { outcome } = metadata;
   const source = { head: stored.head, isOfEarlierFetch: outcome.kind !== "forwarded" || outcome.collapsed };
-  if (answer instanceof Promise) return answer.then((read) => read && withSource(child, read, source));
-  return withSource(child, answer, source);
+  if (answer instanceof Promise) return answer.then((read) => read && withSource(context, read, source));
+  return withSource(context, answer, source);
+}
+
+/** The same with the age and the lifetime as of now, where the response has not been judged. */
+export function answerAsOfNow(
+  context: RequestContext,
+  stored: StoredResponse,
+  xCache: XCache,
+  outcome: Outcome,
+): Answer | Promise<Answer | null> {
+  const { initialAgeMs, receivedAt } = stored.head;
+  const ageSeconds = Math.floor(currentAgeMs(initialAgeMs, receivedAt, context.ports.clock.now()) / 1000);
+  const { browserTtlSeconds } = context.resolved.route;
+  return answerFromStore(context, stored, { xCache, outcome, ageSeconds, browserTtlSeconds });
 }
 
 /** `form` is the stored response as the client gets it. Memory keeps `stored`, and parts are cut from it. */

@@ -7,7 +7,7 @@ import { reasonPhrase } from "../../rules/forwarding/reason-phrase.ts";
 import { mayHaveBody } from "../../rules/storing/framing.ts";
 import type { StoredHead } from "../../rules/storing/stored-response.ts";
 import { NOT_MODIFIED_FIELDS } from "../../rules/validation/not-modified.ts";
-import type { IncomingRequest } from "../request-context.ts";
+import type { RequestContext } from "../request-context.ts";
 
 /** The metadata of an answer from the store. */
 export interface AnswerMetadata {
@@ -72,8 +72,8 @@ export function answerWith(
 }
 
 /** The answer, with where it comes from if another cache asks. */
-export function withSource(child: IncomingRequest["child"], answer: Answer, source: AnswerSource): Answer {
-  return child ? { ...answer, source } : answer;
+export function withSource({ incoming }: RequestContext, answer: Answer, source: AnswerSource): Answer {
+  return incoming.child ? { ...answer, source } : answer;
 }
 
 const utf8 = new TextEncoder();

@@ -42,7 +42,7 @@ export function passOn(
   if (notStored !== undefined) reportNotStored(context, notStored);
   reportPassedOn(context, xCache);
   const answer = answerWith(response.body, response.status, fields, response.statusText);
-  return withSource(context.incoming.child, answer, { passedOn: response });
+  return withSource(context, answer, { passedOn: response });
 }
 
 export function reportNotStored({ ports, resolved }: RequestContext, { because, field }: NotStored): void {

@@ -6,8 +6,7 @@ import type { Miss } from "../miss.ts";
 import type { OriginResult } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
-import { answerFromStore } from "./answer-from-store.ts";
-import { answerMetadata } from "./answer-metadata.ts";
+import { answerAsOfNow } from "./answer-from-store.ts";
 import { forwardedOutcome } from "./pass-on.ts";
 import { reportFromStore } from "./report-answered.ts";
 
@@ -36,7 +35,7 @@ export async function staleAnswer(
     collapsed: failure === null,
     because,
   });
-  const served = await answerFromStore(context, stored, answerMetadata(context, stored, "STALE", outcome));
+  const served = await answerAsOfNow(context, stored, "STALE", outcome);
   if (!served) return null;
   if (failure?.kind === "answered") background.run(cancelBody(failure.response.body));
   reportFromStore(context, "origin", "STALE", served, stored);

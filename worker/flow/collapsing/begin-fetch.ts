@@ -23,13 +23,20 @@ export function fetchUnderWay({ isolate }: RequestContext, key: FetchKey): Share
 
 /**
  * Begins a fetch for a request without credentials: it leads, follows, or goes alone where waiting is pointless. `joins`:
- * whether it may wait for other isolates. `mayGoAlone`: false if there may be only one fetch at a time in any case.
+ * whether it may wait for other isolates.
  */
-export function beginFetch(context: RequestContext, { joins = true, mayGoAlone = true } = {}): Begun {
+export function beginFetch(context: RequestContext, joins = true): Begun {
   const { collapsed } = context.isolate;
   const key = fetchKeyOf(context);
-  if (mayGoAlone && collapsed.isHitForMiss(key)) return { kind: "alone" };
+  if (collapsed.isHitForMiss(key)) return { kind: "alone" };
   const underWay = fetchUnderWay(context, key);
-  if (underWay && (joins || !underWay.isElsewhere)) return { kind: "follow", fetch: underWay, isNew: false };
+  if (underWay && (joins || !underWay.isElsewhere)) return { kind: "follow", fetch: underWay };
   return collapsed.begin(key, joins);
+}
+
+/** Begins the one refresh of a page behind its answers; `null` if its fetch is under way. It follows another isolate's. */
+export function beginRefresh(context: RequestContext): Begun | null {
+  const { collapsed } = context.isolate;
+  const key = fetchKeyOf(context);
+  return fetchUnderWay(context, key) ? null : collapsed.begin(key, true);
 }

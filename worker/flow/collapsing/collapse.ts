@@ -2,10 +2,10 @@ import type { Answer } from "../../ports/answer.ts";
 import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
 import type { Miss } from "../miss.ts";
-import type { Neighbours, RequestContext } from "../request-context.ts";
+import type { RequestContext } from "../request-context.ts";
 import { fetchAndStore } from "../storing/fetch-and-store.ts";
 import { beginFetch } from "./begin-fetch.ts";
-import type { LeadingFetch, SharedFetch } from "./collapsed-fetches.ts";
+import type { SharedFetch } from "./collapsed-fetches.ts";
 import { follow, mayFollow, waitFor } from "./followers.ts";
 
 /** A request that misses, before it has waited for a fetch or after it has waited in vain. */
@@ -29,27 +29,18 @@ export interface Attempt {
 export function collapse(attempt: Attempt): Answer | Promise<Answer> {
   const { context, miss } = attempt;
   const { neighbours } = context.isolate;
-  const begun = beginFetch(context, { joins: !attempt.hasWaitedEnough && !context.hasLookedAgain });
+  const begun = beginFetch(context, !attempt.hasWaitedEnough && !context.hasLookedAgain);
   switch (begun.kind) {
     case "alone":
       return fetchAndStore(context, miss, null);
     case "follow":
       return followOrTryAgain(attempt, begun.fetch);
-    case "lead":
-      if (attempt.hasFailed && neighbours) return leadUnlessStored(attempt, begun.fetch, neighbours);
-      return fetchAndStore(context, miss, begun.fetch);
+    case "lead": {
+      const lead = () => fetchAndStore(context, miss, begun.fetch);
+      if (!attempt.hasFailed || !neighbours) return lead();
+      return neighbours.leadUnlessStored(context, begun.fetch, attempt, lead);
+    }
   }
-}
-
-/** Another isolate may have stored a usable response since the look of this request: it may have learnt late of a failure. */
-async function leadUnlessStored(
-  { context, miss, token, lookAgain }: Attempt,
-  fetch: LeadingFetch,
-  neighbours: Neighbours,
-): Promise<Answer> {
-  if (!(await neighbours.haveStored(context, token))) return fetchAndStore(context, miss, fetch);
-  fetch.tell({ kind: "look-again" });
-  return lookAgain();
 }
 
 async function followOrTryAgain(attempt: Attempt, leader: SharedFetch): Promise<Answer> {

@@ -17,8 +17,6 @@ export function outcomeOfNotStored(because: NotStoredBecause, status: number): S
 /** One origin fetch that others may wait for. */
 export interface SharedFetch {
   readonly key: FetchKey;
-  /** The key as a text. */
-  readonly text: string;
   /**
    * Its place in the order of arrivals: a request that arrived before the fetch began may take its answer without a
    * check (R5).
@@ -41,8 +39,7 @@ export interface LeadingFetch extends SharedFetch {
 export type Begun =
   | { readonly kind: "alone" }
   | { readonly kind: "lead"; readonly fetch: LeadingFetch }
-  /** `isNew`: another isolate makes the fetch, and this request is the first one here that learns of it. */
-  | { readonly kind: "follow"; readonly fetch: SharedFetch; readonly isNew: boolean };
+  | { readonly kind: "follow"; readonly fetch: SharedFetch };
 
 /** The fetches of other isolates with the same shared tier. */
 export interface FetchesOfNeighbours {
@@ -86,14 +83,13 @@ export class CollapsedFetches {
   begin(key: FetchKey, joins: boolean): Begun {
     const turn = joins ? this.#neighbours?.take(key, this) : undefined;
     if (turn && "outcome" in turn) {
-      this.#leaders.set(turn.text, turn);
-      return { kind: "follow", fetch: turn, isNew: true };
+      this.#leaders.set(fetchKeyText(key), turn);
+      return { kind: "follow", fetch: turn };
     }
     // Made here and not for the first who waits: on Workers a promise ends with the request that has made it.
     const { promise: outcome, resolve } = Promise.withResolvers<SharedFetchOutcome>();
     const fetch: LeadingFetch = {
       key,
-      text: fetchKeyText(key),
       order: this.nextOrder(),
       outcome,
       tell: (news) => {
@@ -104,7 +100,7 @@ export class CollapsedFetches {
         resolve(news);
       },
     };
-    this.#leaders.set(fetch.text, fetch);
+    this.#leaders.set(fetchKeyText(key), fetch);
     return { kind: "lead", fetch };
   }
 
@@ -119,7 +115,7 @@ export class CollapsedFetches {
 
   /** From now on no request joins this fetch, because the leader's request may be dead. The fetch may still end. */
   abandon(fetch: SharedFetch): void {
-    if (this.#leaders.get(fetch.text) === fetch) this.#leaders.delete(fetch.text);
+    if (this.find(fetch.key) === fetch) this.#leaders.delete(fetchKeyText(fetch.key));
   }
 
   /** The answer itself cannot be shared, so later requests for this key do not wait for each other (R19). */

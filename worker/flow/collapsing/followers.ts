@@ -6,8 +6,7 @@ import { mayBeAnsweredInSession } from "../../rules/identity/identity.ts";
 import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
 import type { StoredHead, StoredResponse } from "../../rules/storing/stored-response.ts";
 import { within } from "../../within.ts";
-import { answerFromStore } from "../answering/answer-from-store.ts";
-import { answerMetadata } from "../answering/answer-metadata.ts";
+import { answerAsOfNow } from "../answering/answer-from-store.ts";
 import { forwardedOutcome } from "../answering/pass-on.ts";
 import { reportFromStore } from "../answering/report-answered.ts";
 import { mayAnswer } from "../judging.ts";
@@ -71,7 +70,7 @@ export async function follow(context: RequestContext, stored: StoredResponse, mi
   if (!mayBeAnsweredInSession(stored.head, context.facts)) return null;
   const outcome = forwardedOutcome(miss, { status: stored.head.status, stored: false, collapsed: true });
   const { xCache } = wordsOf(miss);
-  const answer = await answerFromStore(context, stored, answerMetadata(context, stored, xCache, outcome));
+  const answer = await answerAsOfNow(context, stored, xCache, outcome);
   if (!answer) return null;
   reporter.report({ kind: "collapsed" });
   reportFromStore(context, "origin", xCache, answer, stored);

@@ -1,7 +1,7 @@
+import type { Answer } from "../../ports/answer.ts";
 import type { EndedElsewhere, FetchesElsewhere, FetchTurn } from "../../ports/fetches-elsewhere.ts";
 import type { FoundResponse } from "../../ports/store.ts";
-import { type FetchKey, fetchKeyText } from "../../rules/key/fetch-key.ts";
-import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
+import type { FetchKey } from "../../rules/key/fetch-key.ts";
 import { isInMemory, readFound } from "../found-response.ts";
 import { judgeNow, mayAnswer } from "../judging.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
@@ -31,9 +31,13 @@ export class KnownNeighbours implements Neighbours {
     return fetch.brought;
   }
 
-  async haveStored(context: RequestContext, token: ReceiptToken | null): Promise<boolean> {
+  async leadUnlessStored(
+    ...[context, fetch, { token, lookAgain }, lead]: Parameters<Neighbours["leadUnlessStored"]>
+  ): Promise<Answer> {
     const found = await bringIntoMemory(context);
-    return found !== undefined && mayAnswer(judgeNow(context, found.head, token, context.ports.clock.now()));
+    if (!found || !mayAnswer(judgeNow(context, found.head, token, context.ports.clock.now()))) return lead();
+    fetch.tell({ kind: "look-again" });
+    return lookAgain();
   }
 
   async takeOver(context: RequestContext, stale: FoundResponse): Promise<boolean> {
@@ -57,7 +61,7 @@ function elsewhereUntil(ended: Promise<EndedElsewhere>, key: FetchKey, collapsed
     if (news.kind === "not-shareable") collapsed.rememberHitForMiss(key);
     return news;
   });
-  const fetch: SharedFetch = { key, text: fetchKeyText(key), order: 0, outcome, isElsewhere: true };
+  const fetch: SharedFetch = { key, order: 0, outcome, isElsewhere: true };
   return fetch;
 }
 

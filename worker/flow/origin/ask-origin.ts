@@ -50,8 +50,8 @@ export function hasFailed(result: OriginResult): boolean {
 export interface OriginCall {
   /** True if the answer may be stored. Then no field outside the key may select it. */
   readonly storing: boolean;
-  /** The edge's own conditions. RFC 9111 §4.3.1. */
-  readonly conditions: readonly (readonly [name: string, value: string])[];
+  /** The edge's own conditions, if it has any. RFC 9111 §4.3.1. */
+  readonly conditions?: readonly (readonly [name: string, value: string])[] | null;
 }
 
 /** Sends the request to the origin as the edge's own. */
@@ -66,9 +66,10 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
     return withoutAnswer(context, "refused", 508, "loop", "the request came back to this edge");
   }
   const { maxForwards } = facts;
+  const { scheme, host, route, pathAndQuery, cacheKey } = resolved;
   const fields = originRequestFields(facts.fields, {
-    scheme: resolved.scheme,
-    host: resolved.host,
+    scheme,
+    host,
     clientAddress,
     storing,
     acceptedCodings: facts.originView.acceptedCodings,
@@ -76,7 +77,7 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
     maxForwards: maxForwards.kind === "forward" ? maxForwards.field : null,
     fieldRules: facts.mode === "refresh" ? withTraceState(resolved.route) : resolved.route,
     chosenFields: withoutProxysWord(site, storing ? facts.choices.fields : toldChoices(facts.choices)),
-    conditions,
+    conditions: conditions ?? [],
     extra: site.originFields,
     isReflected: facts.method === "TRACE",
   });
@@ -95,7 +96,6 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
   ports.reporter.report({ kind: "origin-asked" });
   isolate.secondLooks.countRequest();
   const { method } = facts;
-  const { pathAndQuery } = resolved;
   const toOrigin = { method, pathAndQuery, fields, body: body?.stream ?? null, after: neededPosition(context, stamp) };
   const answer = acceptable(context, await ports.origin.fetch(toOrigin));
   if (answer.kind === "failed" && body?.isTooLarge()) return bodyTooLarge(context);
@@ -106,8 +106,8 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
       const hasBody = mayHaveBody(status);
       ports.reporter.report({
         kind: "origin-answered",
-        route: resolved.route.pattern,
-        url: resolved.cacheKey,
+        route: route.pattern,
+        url: cacheKey,
         bytes: body === null || method === "HEAD" || !hasBody ? 0 : announced,
       });
       const response = {

@@ -7,7 +7,7 @@ import { invalidateAfter } from "./invalidation.ts";
 
 /** Sends the request on unchanged and streams the answer. Nothing is stored. */
 export async function forward(context: RequestContext, miss: Miss): Promise<Answer> {
-  const result = await askOrigin(context, { storing: false, conditions: [] });
+  const result = await askOrigin(context, { storing: false });
   await invalidateAfter(context, result);
   if (result.kind !== "answered") return result.answer();
   return passOn(context, result.response, miss, undefined);

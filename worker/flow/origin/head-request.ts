@@ -16,7 +16,7 @@ import { askOrigin, hasFailed } from "./ask-origin.ts";
  */
 export async function forwardHead(context: RequestContext, miss: Miss): Promise<Answer> {
   const { ports, background } = context;
-  const result = await askOrigin(context, { storing: true, conditions: [] });
+  const result = await askOrigin(context, { storing: true });
   const stale = hasFailed(result) ? await staleAnswer(context, miss, result) : null;
   if (stale) return stale;
   if (result.kind !== "answered") return result.answer();

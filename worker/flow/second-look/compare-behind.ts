@@ -24,7 +24,6 @@ export function compareBehind(
     return response;
   }
   const fill = startFillFor(context, body, lengthBytes, MAX_BYTES);
-  background.run(fill.delivered);
   const compared = fill.read.then((read) => {
     if (read.kind !== "whole") return;
     const { cacheKey: url, route } = resolved;

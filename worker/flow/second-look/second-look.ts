@@ -35,7 +35,6 @@ export function lookAgainBehind(
   const plain = plainOf(context, fields, notStored);
   if (!plain || (lengthBytes !== null && lengthBytes > isolate.site.limits.storeBytes)) return response;
   const fill = startFillOf(context, response);
-  background.run(fill.delivered);
   const looked = fill.read.then((read) =>
     read.kind === "whole" ? look(context, plain, { status, digest: bodyDigest(read.bytes) }) : undefined,
   );
@@ -85,7 +84,7 @@ async function look(context: RequestContext, { fields, leftOut }: PlainRequest, 
   const begun = context.facts.authorized ? null : beginFetch(plain);
   // A plain visitor asks already, or one has asked and nothing could be stored.
   if (begun && begun.kind !== "lead") return;
-  const first = begun ? await fetchForAll(plain, begun.fetch, odd.status) : await fetchForNobody(plain, odd.status);
+  const first = await fetchForAll(plain, begun?.fetch, odd.status);
   if (first.kind === "none") return;
   if (first.kind === "other-status") return idleFields.learn(place, leftOut, "unlike");
   const compared = compareAnswers(odd, first.digest);
@@ -100,13 +99,14 @@ async function look(context: RequestContext, { fields, leftOut }: PlainRequest, 
   if (isMarked) ports.reporter.report({ kind: "field-marked" });
 }
 
-/** Fetches and stores the plain answer. Other requests may wait for it, as for any other fetch. */
+/** Fetches and stores the plain answer. Others may wait for it, unless it is asked for with credentials. */
 async function fetchForAll(
   context: RequestContext,
-  { outcome, tell }: LeadingFetch,
+  fetch: LeadingFetch | undefined,
   status: number,
 ): Promise<PlainAnswer> {
-  context.background.run(outcome);
+  if (fetch) context.background.run(fetch.outcome);
+  const tell = fetch?.tell ?? tellNobody;
   try {
     const answer = await fetchPlainly(context, status, tell);
     if (answer.kind === "storable") await storeUnlessPurged(context, answer.stored, tell);
@@ -114,13 +114,6 @@ async function fetchForAll(
   } finally {
     tell({ kind: "failed", byOrigin: false }); // unless they have been told
   }
-}
-
-/** The same with credentials, whose fetches nobody joins. */
-async function fetchForNobody(context: RequestContext, status: number): Promise<PlainAnswer> {
-  const answer = await fetchPlainly(context, status);
-  if (answer.kind === "storable") await storeUnlessPurged(context, answer.stored, tellNobody);
-  return answer;
 }
 
 /** `other-status`: its status is not that of the odd answer. `none`: there is none, or it may not be stored. */
@@ -140,7 +133,7 @@ async function fetchPlainly(
   const { ports, background, isolate } = context;
   if (!isolate.secondLooks.take()) return NONE;
   ports.reporter.report({ kind: "second-look" });
-  const result = await askOrigin(context, { storing: true, conditions: [] });
+  const result = await askOrigin(context, { storing: true });
   if (result.kind !== "answered") return NONE;
   const { response } = result;
   const decision = decideStorage(context, response);
@@ -152,7 +145,6 @@ async function fetchPlainly(
   }
   const fill = startFillOf(context, response);
   background.run(cancelBody(fill.body));
-  background.run(fill.delivered);
   const read = await fill.read;
   if (read.kind !== "whole") return NONE;
   const { bytes } = read;

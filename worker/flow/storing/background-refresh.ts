@@ -1,6 +1,6 @@
 import type { FoundResponse } from "../../ports/store.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
-import { beginFetch } from "../collapsing/begin-fetch.ts";
+import { beginRefresh } from "../collapsing/begin-fetch.ts";
 import type { LeadingFetch } from "../collapsing/collapsed-fetches.ts";
 import { isInMemory, readFound } from "../found-response.ts";
 import { judgeNow } from "../judging.ts";
@@ -19,10 +19,10 @@ import { withoutAnswerEvents } from "./without-answer-events.ts";
 export function refreshInBackground(context: RequestContext, stored: FoundResponse): void {
   const { facts, background, isolate } = context;
   if (facts.directives.forbidsStoring) return;
-  const begun = beginFetch(context, { mayGoAlone: false });
-  if (begun.kind === "lead") background.run(refresh(context, stored, begun.fetch));
-  else if (begun.kind === "follow" && begun.isNew) {
-    background.run(begun.fetch.outcome.then(() => isolate.neighbours?.takeOver(context, stored)));
+  const begun = beginRefresh(context);
+  if (begun?.kind === "lead") background.run(refresh(context, stored, begun.fetch));
+  else if (begun?.kind === "follow") {
+    background.run(begun.fetch.outcome.then(() => isolate.neighbours!.takeOver(context, stored)));
   }
 }
 

@@ -1,8 +1,7 @@
 import type { Answer } from "../../ports/answer.ts";
 import { isAboutPage, mayBeOfOneRequest, notStoredDetail } from "../../rules/storing/not-stored.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
-import { answerFromStore, isHeldByClient } from "../answering/answer-from-store.ts";
-import { answerMetadata } from "../answering/answer-metadata.ts";
+import { answerAsOfNow, isHeldByClient } from "../answering/answer-from-store.ts";
 import { answerWith, markOutcome, notModifiedFields, setBrowserLifetime, withSource } from "../answering/answers.ts";
 import { forwardedOutcome, passOn, reportNotStored } from "../answering/pass-on.ts";
 import { reportFetched, reportFromStore } from "../answering/report-answered.ts";
@@ -45,7 +44,7 @@ export function fetchAndStore(context: RequestContext, miss: Miss, leader: Leadi
 async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: TellFollowers): Promise<Answer> {
   try {
     const conditions = conditionsOf(context, miss);
-    const result = await askOrigin(context, { storing: true, conditions: conditions ?? [] });
+    const result = await askOrigin(context, { storing: true, conditions });
     const stale = hasFailed(result) ? await staleAnswer(context, miss, result) : null;
     if (stale) {
       tellFollowers({ kind: "failed", byOrigin: true });
@@ -119,7 +118,7 @@ async function answerFreshened(
 
   const because = notStored === null ? undefined : notStoredDetail(notStored);
   const outcome = forwardedOutcome(miss, { status: 304, stored: notStored === null, collapsed: false, because });
-  const answer = await answerFromStore(context, stored, answerMetadata(context, stored, "REVALIDATED", outcome));
+  const answer = await answerAsOfNow(context, stored, "REVALIDATED", outcome);
   // The body that was stored apart is gone, so it is fetched from the origin.
   if (!answer) return fetchOnce(context, { ...miss, toValidate: null }, tellNobody);
   const cookies = context.resolved.route.stripsSetCookie ? [] : notModified.fields.getSetCookie();
@@ -166,17 +165,12 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
   if (decision.kind === "store" && announcedBytes !== null && announcedBytes <= isolate.site.limits.fetchWholeBytes) {
     const fill = startFillFor(context, response.body, announcedBytes);
     background.run(cancelBody(fill.body));
-    background.run(fill.delivered);
     const read = await fill.read;
     background.run(storeIfWhole(context, fetched, decision.head, read));
     if (read.kind === "whole") {
       const stored = withBody(decision.head, read.bytes);
       const outcome = forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false });
-      const part = await answerFromStore(
-        context,
-        stored,
-        answerMetadata(context, stored, wordsOf(miss).xCache, outcome),
-      );
+      const part = await answerAsOfNow(context, stored, wordsOf(miss).xCache, outcome);
       if (part) {
         reportFetched(context, wordsOf(miss).xCache);
         return part;
@@ -209,24 +203,16 @@ function storeWhileStreaming(
   const { body, lengthBytes } = response;
   const { ports, background } = context;
   const bytes = body && lengthBytes ? ports.bodies.takeWhole?.(body, lengthBytes) : undefined;
-  if (bytes) return storeWhole(context, fetched, decision, bytes);
+  // A body that is here already takes no share of the budget, which is for those on their way.
+  if (bytes) {
+    const answer: Answer = { ...answerWhileStoring(context, fetched, decision, bytes), isOnce: true };
+    background.run(storeUnlessPurged(context, withBody(decision.head, bytes), tellFollowers));
+    return answer;
+  }
   tellFollowers({ kind: "being-stored", lengthBytes, isReusable: () => isReusable(context, decision.head) });
   const fill = startFillOf(context, response);
   background.run(fill.read.then((read) => storeIfWhole(context, fetched, decision.head, read)));
-  background.run(fill.delivered);
   return answerWhileStoring(context, fetched, decision, fill.body);
-}
-
-/** Answers with a body that is here already, and stores it. It takes no share of the budget, which is for those on their way. */
-function storeWhole(
-  context: RequestContext,
-  fetched: Fetched,
-  decision: StorageDecision & { kind: "store" },
-  bytes: Uint8Array<ArrayBuffer>,
-): Answer {
-  const answer = answerWhileStoring(context, fetched, decision, bytes);
-  context.background.run(storeUnlessPurged(context, withBody(decision.head, bytes), fetched.tellFollowers));
-  return { ...answer, isOnce: true };
 }
 
 /** The answer to the client while the response is being stored. `body` may be left unread. */
@@ -236,7 +222,7 @@ function answerWhileStoring(
   { head, fields }: StorageDecision & { kind: "store" },
   body: Answer["body"],
 ): Answer {
-  const { background, ports, resolved, incoming } = context;
+  const { background, ports, resolved } = context;
   ports.compression?.mark(context, head, fields);
   setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));
   markOutcome(
@@ -248,9 +234,9 @@ function answerWhileStoring(
   const source = { head, isOfEarlierFetch: isOfEarlierFetch(response) };
   if (response.status === 200 && isHeldByClient(context, head)) {
     background.run(cancelBody(body)); // the body is read for the store alone
-    return withSource(incoming.child, answerWith(null, 304, notModifiedFields(fields)), source);
+    return withSource(context, answerWith(null, 304, notModifiedFields(fields)), source);
   }
-  return withSource(incoming.child, answerWith(body, response.status, fields), source);
+  return withSource(context, answerWith(body, response.status, fields), source);
 }
 
 async function storeIfWhole(

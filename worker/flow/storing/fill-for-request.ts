@@ -6,12 +6,14 @@ import { type Fill, startFill } from "./fill.ts";
 
 /** Starts a fill within the budget of the isolate. Default for `maxBytes`: what the site stores with its head. */
 export function startFillFor(
-  { ports, isolate }: RequestContext,
+  { ports, isolate, background }: RequestContext,
   body: StreamedBody | null,
   lengthBytes: number | null,
   maxBytes = isolate.site.limits.storeBytes,
 ): Fill {
-  return startFill(body, lengthBytes, maxBytes, isolate.fills.open(ports.clock.now()), ports.bodies);
+  const fill = startFill(body, lengthBytes, maxBytes, isolate.fills.open(ports.clock.now()), ports.bodies);
+  background.run(fill.delivered);
+  return fill;
 }
 
 /** The same for an answer of the origin. */

@@ -208,9 +208,10 @@ function countsOverTime(counts: CountTree): CountTree {
 }
 
 function mergeTop(some: TopLists | null, more: TopLists): TopLists {
-  const merged: { -readonly [kind in keyof TopLists]: TopLists[kind] } = { ...more };
-  for (const kind of Object.keys(more) as (keyof TopLists)[]) {
-    merged[kind] = mergeTopUrls(some?.[kind] ?? [], more[kind]);
+  const merged: Partial<Record<keyof TopLists, TopLists["missed"]>> = {};
+  for (const kind in more) {
+    const each = kind as keyof TopLists;
+    merged[each] = mergeTopUrls(some?.[each] ?? [], more[each]);
   }
-  return merged;
+  return merged as TopLists;
 }

@@ -16,32 +16,34 @@ export interface VisitorRules {
 
 /** A request, as far as it tells its visitor. */
 export interface VisitorsRequest {
+  /** Whether it carries `Authorization`. */
+  readonly authorized: boolean;
   field(name: string): string | null;
   readonly choices: Choices;
 }
 
-/** Whose request it is. What a hit does not need is computed when it is first asked for, and once. */
+/** Whose request it is. All of it is computed when it is first asked for, and once, because most hits need none. */
 export class Visitor {
-  /** Whether the request carries `Authorization`. */
-  readonly authorized: boolean;
   readonly #request: VisitorsRequest;
   readonly #rules: VisitorRules;
   #cookies: RequestCookies | undefined;
   #hasSession: boolean | undefined;
 
   constructor(request: VisitorsRequest, rules: VisitorRules) {
-    this.authorized = request.field("authorization") !== null;
     this.#request = request;
     this.#rules = rules;
   }
 
   get identity(): Identity {
-    return identityOf(this.authorized, this.cookies);
+    return identityOf(this.#request.authorized, this.cookies);
   }
 
   /** The cookies, without ignored ones and without the edge's own. */
   get cookies(): RequestCookies {
-    this.#cookies ??= this.#readCookies();
+    const { cookie } = this.#request.choices;
+    // The origin gets the chosen values and no other, so nothing in them is one visitor's own.
+    if (cookie !== undefined) return { identifying: false, forwarded: cookie };
+    this.#cookies ??= readCookies(this.#request.field("cookie"), this.#rules.ignoredCookies, [AFTER_COOKIE]);
     return this.#cookies;
   }
 
@@ -54,12 +56,5 @@ export class Visitor {
   get hasSession(): boolean {
     this.#hasSession ??= this.#rules.bypass.sessions && carriesSession(this.#request.field("cookie"));
     return this.#hasSession;
-  }
-
-  #readCookies(): RequestCookies {
-    const { cookie } = this.#request.choices;
-    // The origin gets the chosen values and no other, so nothing in them is one visitor's own.
-    if (cookie !== undefined) return { identifying: false, forwarded: cookie };
-    return readCookies(this.#request.field("cookie"), this.#rules.ignoredCookies, [AFTER_COOKIE]);
   }
 }

@@ -47,7 +47,7 @@ export class RequestFacts {
   readonly method: string;
   /** How the request is handled and, if it is not looked up, why. */
   readonly mode: "look-up" | "refresh" | "bypass";
-  readonly visitor: Visitor;
+  readonly authorized: boolean;
   /** By what of its fields the owner sends it past the cache; `null` for nothing. */
   readonly bypassedBy: "cookie" | "field" | null;
   /** The demands of its `Cache-Control`, as far as the route obeys them. */
@@ -66,6 +66,7 @@ export class RequestFacts {
   readonly #rules: RequestRules;
   readonly #circumstances: RequestCircumstances;
   readonly #wantsWhole: boolean;
+  #visitor: Visitor | undefined;
   #choices: Choices | undefined;
   #originView: OriginView | undefined;
 
@@ -84,7 +85,7 @@ export class RequestFacts {
     this.refreshToken = field(REFRESH_FIELD);
     this.bypassedBy = passes ? null : bypassReason(fields, rules.bypass);
     this.mode = mode(method, field, passes || this.bypassedBy !== null, this.refreshToken);
-    this.visitor = new Visitor(this, rules);
+    this.authorized = field("authorization") !== null;
     this.directives = readRequestDirectives(field, rules.requestDirectives);
     this.receiptToken = circumstances.after ?? readReceiptToken(after);
     this.awaitsPurge = circumstances.after !== undefined || after !== null;
@@ -104,8 +105,9 @@ export class RequestFacts {
     return this.#choices;
   }
 
-  get authorized(): boolean {
-    return this.visitor.authorized;
+  get visitor(): Visitor {
+    this.#visitor ??= new Visitor(this, this.#rules);
+    return this.#visitor;
   }
 
   get hasSession(): boolean {
