@@ -18,7 +18,7 @@ const encoder = new TextEncoder();
 export function hashKeys(keys: readonly string[]): Uint32Array {
   const hashes = new Uint32Array(keys.length * HASH_WORDS);
   const hash = new Uint32Array(4);
-  const longest = Math.max(0, ...keys.map(({ length }) => length));
+  const longest = keys.reduce((most, { length }) => Math.max(most, length), 0);
   const { bytes, words } = keyBuffer(longest * MAX_UNIT_BYTES + BLOCK_BYTES);
   for (const [index, key] of keys.entries()) {
     murmurHash3(words, writePadded(key, bytes), 0, hash);
