@@ -242,10 +242,10 @@ this.#extendLease(now, delta.leaseMs);`,
       drop: "leased.giveUp();",
       foundBy: "simulation",
     },
-    "a log whose numbers have run out does not count with readers of its former id": {
-      in: "GrantedLeases.begin",
-      replace: "namelessAt: now",
-      by: "namelessAt: knowsEarlier ? this.#leases(now).namelessAt : now",
+    "a reader that has confirmed a purge counts as one that has confirmed those above it": {
+      in: "Settlement.confirm",
+      replace: "each.logId === logId && each.seq <= seq",
+      by: "each.logId === logId",
       foundBy: "simulation",
     },
     "a reader confirms purges of a new log by its number of the old one": {
