@@ -23,7 +23,7 @@ import { MemoryTier } from "../../../worker/store/memory-tier.ts";
 import { RecentHeads } from "../../../worker/store/recent-heads.ts";
 import { byDepth } from "../../suite/depth.ts";
 import { AUDIT_MS, type Day, DISK_BYTES, HOUR_MS, MEMORY_BYTES } from "./day.ts";
-import { type Class, heldBy } from "./held-state.ts";
+import { type Class, type Held, heldBy } from "./held-state.ts";
 
 /** When the audit trail was pruned last: it is, once in 256 purges. */
 const LAST_PRUNED = "(SELECT at FROM audit WHERE seq = (SELECT max(seq) / 256 * 256 FROM audit))";
@@ -74,8 +74,23 @@ const ONE_EACH: readonly Class[] = [MemoryTier, PurgeView, ViewLease, Listener, 
 
 const FEW: readonly Class[] = [PurgeView, ExpiringKeys, LargeFills, LogReaders];
 
-/** What the engine holds that it should not, in words: maps beyond their bounds, and objects of workers that ended. */
-export function heldTooMuch(workers: number): string[] {
+/** How many objects of a class are alive, by its name. */
+export type Alive = ReadonlyMap<string, number>;
+
+/** The objects of which a worker has one each that are alive: before the day, those that other tests left in this process. */
+export function aliveNow(): Alive {
+  return countOf(heldBy(ONE_EACH));
+}
+
+function countOf(held: readonly Held[]): Alive {
+  return new Map(ONE_EACH.map(({ name }) => [name, held.filter(({ of }) => of === name).length]));
+}
+
+/**
+ * What the engine holds that it should not, in words: maps beyond their bounds, and objects of workers that ended. `before`:
+ * what was alive before the day.
+ */
+export function heldTooMuch(workers: number, before: Alive): string[] {
   // Each class takes a collection of garbage.
   const looked: readonly Class[] = byDepth({ test: FEW, gate: FEW, all: [...MOST.map(([of]) => of), ...ONE_EACH] });
   const held = heldBy([...new Set(looked)]);
@@ -83,10 +98,10 @@ export function heldTooMuch(workers: number): string[] {
     const sizes = held.filter((each) => each.of === of.name).map(({ sizes }) => sizes[field] ?? 0);
     return sizes.filter((size) => size > most).map((size) => `${of.name}${field} holds ${size}, at most ${most}`);
   });
-  const counts = ONE_EACH.map((of) => [of.name, held.filter((each) => each.of === of.name).length] as const);
+  const left = [...countOf(held)].filter(([name, count]) => count > workers + before.get(name)!);
   return [
     ...full,
-    ...counts.filter(([, count]) => count > workers).map(([of, count]) => `${count} of ${of} are alive`),
+    ...left.map(([name, count]) => `${count} of ${name} are alive, and ${before.get(name)} were before`),
   ];
 }
 

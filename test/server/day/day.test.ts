@@ -8,7 +8,7 @@ import { seed } from "../../suite/seed.ts";
 import { TEMPORARY_ROOT } from "../../suite/temporary-root.ts";
 import { Day } from "./day.ts";
 import { actsOfTheDay, certify, RULES, type Seen } from "./day-acts.ts";
-import { descriptorsOpen, heldTooMuch, look, type Sample } from "./day-bounds.ts";
+import { aliveNow, descriptorsOpen, heldTooMuch, look, type Sample } from "./day-bounds.ts";
 import { HOST, SHOP } from "./day-visitors.ts";
 import { TimerQueue, type VirtualTimer } from "./timer-queue.ts";
 
@@ -36,6 +36,7 @@ describe.skipIf(platform !== "linux")(
     beforeAll(async () => {
       folder = mkdtempSync(join(TEMPORARY_ROOT, "tidemark-"));
       const before = descriptorsOpen();
+      const others = aliveNow();
       day = new Day({ folder, seed, requests: REQUESTS, purges: PURGES }, Date.UTC(2026, 5, 1));
       const worker = vi.spyOn(console, "error").mockImplementation((line) => day.says(String(line)));
       try {
@@ -46,7 +47,7 @@ describe.skipIf(platform !== "linux")(
         await day.pass(actsOfTheDay(seen), async () => void samples.push(await look(day, before)));
         ledger = await day.requestsInLedger();
         broken = await day.rest();
-        held = heldTooMuch(day.server.workers.length);
+        held = heldTooMuch(day.server.workers.length, others);
         await day.end();
         timersLeft = day.time.timers;
         descriptorsLeft = descriptorsOpen() - before;
