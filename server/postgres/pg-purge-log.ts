@@ -219,14 +219,19 @@ export class PgPurgeLog implements SettlingLog {
     return row!.counts;
   }
 
-  /** The other machines that have not confirmed the purges up to this one, with their names. */
+  /**
+   * The other machines that have not confirmed the purges up to this one, with their names. Rejects if another log has taken
+   * the place of that one: it does not know the machines that may lack the purge.
+   */
   async unconfirmed({ logId, seq }: Stamp): Promise<Map<string, string>> {
-    const rows = await this.#database.query<{ machine: string; name: string }>(
-      `SELECT machine, name FROM tidemark_log_machines
-        WHERE machine <> $1 AND NOT (coalesce(log_id = $2, false) AND coalesce(confirmed, 0) >= $3)`,
+    const rows = await this.#database.query<{ log_id: string; machine: string | null; name: string }>(
+      `SELECT tidemark_log_id(log.id) AS log_id, machine, name
+        FROM tidemark_log AS log LEFT JOIN tidemark_log_machines AS machines ON machine <> $1
+          AND NOT (coalesce(machines.log_id = $2, false) AND coalesce(confirmed, 0) >= $3)`,
       [this.machine, logId, seq],
     );
-    return new Map(rows.map(({ machine, name }) => [machine, name]));
+    if (rows[0]?.log_id !== logId) throw new Error("another log has taken the place of the one that gave the number");
+    return new Map(rows.flatMap(({ machine, name }) => (machine === null ? [] : [[machine, name] as const])));
   }
 
   /** Records that the purges up to this one have settled, because every machine has confirmed them. */

@@ -170,6 +170,13 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     expect(await appended(a, "#b")).toMatchObject({ settlesInMs: 0 });
   });
 
+  test("the machines of another log say nothing about a purge", async () => {
+    const a = await start();
+    await appended(a, "#a");
+    expect(await a.log.unconfirmed(a.position)).toEqual(new Map());
+    await expect(a.log.unconfirmed({ ...a.position, logId: "the one before" })).rejects.toThrow("another log");
+  });
+
   test("a machine that was killed counts for a day, by the database's clock, and while it may be alive by that of the machine that watches", async () => {
     let elapsed = 0;
     const [a, b] = [await start({ elapsed: () => elapsed }), await start({ name: "web-2:/var/cache" })];

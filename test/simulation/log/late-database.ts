@@ -114,7 +114,8 @@ export class LateDatabase {
           return seqs.filter((seq) => log.find(seq)?.settled);
         }),
       unconfirmed: (position) =>
-        call(() => {
+        call((log) => {
+          if (log.head.logId !== position.logId) throw new Error("another log has taken the place of this one");
           const others = [...this.#rows].filter(([other, row]) => other !== name && !hasReached(row, position));
           return new Map(others.map(([other]) => [other, other]));
         }),
