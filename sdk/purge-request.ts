@@ -107,8 +107,11 @@ export interface PurgeInput extends PurgeDetails {
 /** The items of a request as they may be written, without `everything`. */
 export type ItemsInput = Pick<PurgeInput, "urls" | "tags" | "prefixes" | "hosts">;
 
+/** The kinds of items, without `everything`. */
+export const ITEM_KINDS = ["urls", "tags", "prefixes", "hosts"] as const;
+
 /** The items of a request, without `everything`. */
-export type PurgeItems = Pick<PurgeRequest, "urls" | "tags" | "prefixes" | "hosts">;
+export type PurgeItems = Pick<PurgeRequest, (typeof ITEM_KINDS)[number]>;
 
 /** The items, one by one or in lists and sets, then the options if there are any. */
 export type ItemsThenOptions<Item = string> =
@@ -184,8 +187,7 @@ export function itemsOf(args: readonly (string | URL | ItemList<string | URL>)[]
 
 /** A request whose sets are lists and whose `URL`s are text; everything else is left to the check. */
 function withLists(input: PurgeInput): object {
-  const kinds = ["urls", "tags", "prefixes", "hosts"] as const;
-  const lists = kinds.flatMap((kind) => (isIterable(input?.[kind]) ? [[kind, itemsOf([input[kind]])]] : []));
+  const lists = ITEM_KINDS.flatMap((kind) => (isIterable(input?.[kind]) ? [[kind, itemsOf([input[kind]])]] : []));
   return { ...input, ...Object.fromEntries(lists) };
 }
 

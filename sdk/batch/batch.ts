@@ -1,4 +1,4 @@
-import { MAX_PURGE_BYTES, MAX_PURGE_ITEMS, MAX_REFRESH_URLS } from "../../wire/purge-request.ts";
+import { MAX_REFRESH_URLS } from "../../wire/purge-request.ts";
 import {
   type ItemList,
   type ItemsInput,
@@ -12,7 +12,7 @@ import {
   parseOptions,
 } from "../purge-request.ts";
 import { joinReceipts, newestOf, type Receipt } from "../receipt.ts";
-import { type DividedCall, divideIntoPurges } from "./divide.ts";
+import { type DividedCall, divideIntoPurges, PURGE_LIMITS } from "./divide.ts";
 import { sendInTurn, sendOnly } from "./purge-incomplete.ts";
 
 /**
@@ -158,20 +158,13 @@ export async function batchAround<T>(
 
 const BATCH_IS_OVER = "this batch is over; begin another one";
 
-/** The number of bytes that a purge needs beside its items: `reason`, `id` and the names of its fields. */
-const ENVELOPE_BYTES = 8 * 1024;
-
 function requestsOf(
   calls: readonly PurgeItems[],
   everything: boolean,
   refresh: boolean,
 ): { requests: readonly PurgeRequest[]; divided: readonly DividedCall[] } {
   if (everything) return { requests: [{ everything: true }], divided: [] };
-  return divideIntoPurges(calls, {
-    items: MAX_PURGE_ITEMS,
-    bytes: MAX_PURGE_BYTES - ENVELOPE_BYTES,
-    urls: refresh ? MAX_REFRESH_URLS : Number.POSITIVE_INFINITY,
-  });
+  return divideIntoPurges(calls, refresh ? { ...PURGE_LIMITS, urls: MAX_REFRESH_URLS } : PURGE_LIMITS);
 }
 
 interface BatchSettings {

@@ -1,4 +1,5 @@
-import type { PurgeItems } from "../purge-request.ts";
+import { MAX_PURGE_BYTES, MAX_PURGE_ITEMS } from "../../wire/purge-request.ts";
+import { ITEM_KINDS, type PurgeItems } from "../purge-request.ts";
 
 /** A call of a batch whose items went out in several purges. */
 export interface DividedCall {
@@ -15,9 +16,20 @@ export interface PurgeLimits {
   readonly urls: number;
 }
 
+/** What a purge needs beside its items, in bytes: `reason`, `id` and the names of its fields. */
+const ENVELOPE_BYTES = 8 * 1024;
+
+/** The most that any purge may name. */
+export const PURGE_LIMITS: PurgeLimits = {
+  items: MAX_PURGE_ITEMS,
+  bytes: MAX_PURGE_BYTES - ENVELOPE_BYTES,
+  urls: Number.POSITIVE_INFINITY,
+};
+
 type Kind = keyof PurgeItems;
 
-interface Item {
+/** One item of a call. */
+export interface Item {
   readonly kind: Kind;
   readonly text: string;
   /** A key that no item of another kind has. */
@@ -62,8 +74,8 @@ export function divideIntoPurges(
   return { requests: purges.map((purge) => purge.request()), divided };
 }
 
-/** A purge that is being filled. */
-class Purge {
+/** A purge that is being filled. It has each item once. */
+export class Purge {
   readonly #limits: PurgeLimits;
   readonly #items = new Map<string, Item>();
   #bytes = 0;
@@ -95,7 +107,7 @@ class Purge {
 
   request(): PurgeItems {
     return Object.fromEntries(
-      KINDS.flatMap((kind) => {
+      ITEM_KINDS.flatMap((kind) => {
         const items = [...this.#items.values()].filter((item) => item.kind === kind);
         return items.length === 0 ? [] : [[kind, items.map(({ text }) => text)]];
       }),
@@ -103,14 +115,12 @@ class Purge {
   }
 }
 
-const KINDS: readonly Kind[] = ["urls", "tags", "prefixes", "hosts"];
-
 const encoder = new TextEncoder();
 
 /** The items of a call, each once. */
-function itemsOf(call: PurgeItems): Item[] {
+export function itemsOf(call: PurgeItems): Item[] {
   const items = new Map<string, Item>();
-  for (const kind of KINDS) {
+  for (const kind of ITEM_KINDS) {
     for (const text of call[kind] ?? []) {
       const key = `${kind} ${text}`;
       // With the comma that separates it from the next.

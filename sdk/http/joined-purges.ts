@@ -1,23 +1,17 @@
-import { MAX_PURGE_BYTES, MAX_PURGE_ITEMS } from "../../wire/purge-request.ts";
+import { type Item, itemsOf, PURGE_LIMITS, Purge } from "../batch/divide.ts";
 import { PurgeIncomplete } from "../batch/purge-incomplete.ts";
 import { PurgeRejected } from "../errors.ts";
-import type { PurgeCall, PurgeRequest } from "../purge-request.ts";
+import { ITEM_KINDS, type PurgeCall, type PurgeRequest } from "../purge-request.ts";
 import type { Receipt } from "../receipt.ts";
 
 /** The most purges of one purger that are under way at once. Those that come meanwhile wait, and become one. */
 export const MAX_UNDER_WAY = 8;
 
-/** What a purge needs beside its items: `reason`, `id` and the names of its fields. */
-const ENVELOPE_BYTES = 8 * 1024;
-
-const KINDS = ["urls", "tags", "prefixes", "hosts"] as const;
-
 interface Waiting {
   readonly call: PurgeCall;
   /** The purges that may become one have this in common; `null` for one that has to be sent by itself. */
   readonly together: string | null;
-  readonly bytes: number;
-  readonly items: number;
+  readonly items: readonly Item[];
   readonly resolve: (receipt: Receipt) => void;
   readonly reject: (cause: unknown) => void;
   readonly stopListening: () => void;
@@ -44,7 +38,7 @@ export class JoinedPurges {
   }
 
   #wait(call: PurgeCall, together: Waiting["together"], resolve: Waiting["resolve"], reject: Waiting["reject"]): void {
-    const { request, signal } = call;
+    const { signal } = call;
     const leave = () => {
       const at = this.#waiting.indexOf(waiting);
       if (at >= 0) this.#waiting.splice(at, 1);
@@ -54,8 +48,7 @@ export class JoinedPurges {
     const waiting: Waiting = {
       call,
       together,
-      bytes: JSON.stringify(request).length,
-      items: KINDS.reduce((sum, kind) => sum + (request[kind]?.length ?? 0), 0),
+      items: itemsOf(call.request),
       resolve,
       reject,
       stopListening: () => signal?.removeEventListener("abort", leave),
@@ -74,32 +67,27 @@ export class JoinedPurges {
 
   #next(): void {
     while (this.#waiting.length > 0 && this.#underWay < MAX_UNDER_WAY) {
-      const group = groupOf(this.#waiting);
-      const taken = new Set(group);
-      this.#waiting = this.#waiting.filter((each) => !taken.has(each));
-      void this.#counted(this.#sendGroup(group));
+      const { group, request } = groupOf(this.#waiting);
+      this.#waiting = this.#waiting.filter((each) => !group.has(each));
+      void this.#counted(this.#sendGroup([...group], request));
     }
   }
 
-  async #sendGroup(group: readonly Waiting[]): Promise<void> {
-    const [first, second] = group as readonly [Waiting, ...Waiting[]];
-    if (second === undefined) {
-      first.stopListening();
-      return this.#sendOne(first.call).then(first.resolve, first.reject);
-    }
-    const { signal, stopListening } = whenAllHaveLeft(group);
+  async #sendGroup(group: readonly Waiting[], request: PurgeRequest): Promise<void> {
+    const { call } = group[0]!;
+    const all = whenAllHaveLeft(group);
     try {
-      const receipt = await this.#sendOne({ ...first.call, request: joinedRequest(group), signal });
-      for (const { call, resolve } of group) resolve(ownReceipt(receipt, call.request));
+      const receipt = await this.#sendOne(group.length === 1 ? call : { ...call, request, signal: all.signal });
+      for (const each of group) each.resolve(group.length === 1 ? receipt : ownReceipt(receipt, each.call.request));
     } catch (cause) {
-      const isRefused = isRefusal(cause);
+      // One caller's item may be the wrong one, so each learns by itself whether its own are right.
+      const isForEach = group.length > 1 && isRefusal(cause);
       for (const { call, resolve, reject } of group) {
-        // One caller's item may be the wrong one, so each learns by itself whether its own are right.
-        if (isRefused && !call.signal?.aborted) this.#wait(call, null, resolve, reject);
+        if (isForEach && !call.signal?.aborted) this.#wait(call, null, resolve, reject);
         else reject(cause);
       }
     } finally {
-      stopListening();
+      all.stopListening();
       for (const each of group) each.stopListening();
     }
   }
@@ -112,26 +100,18 @@ function whatTheyShare({ request, deadlineMs, traceparent }: PurgeCall): string 
   return isAlone ? null : JSON.stringify([mode, reason, deadlineMs, traceparent]);
 }
 
-/** The first of those that wait, and those that fit into one purge with it. */
-function groupOf(waiting: readonly Waiting[]): readonly Waiting[] {
+/** The first of those that wait, with those that fit into one purge with it, and that purge. */
+function groupOf(waiting: readonly Waiting[]): { group: ReadonlySet<Waiting>; request: PurgeRequest } {
   const first = waiting[0]!;
-  if (first.together === null) return [first];
-  let [items, bytes] = [0, ENVELOPE_BYTES];
-  return waiting.filter((each) => {
-    const fits = items + each.items <= MAX_PURGE_ITEMS && bytes + each.bytes <= MAX_PURGE_BYTES;
-    if (each !== first && (each.together !== first.together || !fits)) return false;
-    items += each.items;
-    bytes += each.bytes;
+  const { request } = first.call;
+  if (first.together === null) return { group: new Set([first]), request };
+  const purge = new Purge(PURGE_LIMITS);
+  const group = waiting.filter((each) => {
+    if (each !== first && (each.together !== first.together || !purge.hasRoomFor(each.items))) return false;
+    for (const item of each.items) purge.add(item);
     return true;
   });
-}
-
-/** One request with the items of all, each of them once. */
-function joinedRequest(group: readonly Waiting[]): PurgeRequest {
-  const lists = KINDS.map(
-    (kind) => [kind, [...new Set(group.flatMap(({ call }) => call.request[kind] ?? []))]] as const,
-  );
-  return { ...group[0]!.call.request, ...Object.fromEntries(lists.filter(([, list]) => list.length > 0)) };
+  return { group: new Set(group), request: { ...request, ...purge.request() } };
 }
 
 /** A signal that is aborted once none of the callers waits any more. */
@@ -152,7 +132,7 @@ function whenAllHaveLeft(group: readonly Waiting[]): { signal: AbortSignal; stop
 
 /** The receipt of a purge for one of its callers, whose items alone it counts. */
 function ownReceipt(receipt: Receipt, request: PurgeRequest): Receipt {
-  const counts = Object.fromEntries(KINDS.map((kind) => [kind, request[kind]?.length ?? 0]));
+  const counts = Object.fromEntries(ITEM_KINDS.map((kind) => [kind, request[kind]?.length ?? 0]));
   const accepted = { ...receipt.accepted, ...counts };
   const edges = receipt.edges?.map((edge) => ({ ...edge, accepted }));
   return { ...receipt, accepted, ...(edges && { edges }) };
