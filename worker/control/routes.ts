@@ -13,6 +13,7 @@ import { readJson } from "./read-json.ts";
 import type { ControlPorts, Route, RoutedCall } from "./route.ts";
 import { metricsMediaType, metricsText, takesOpenMetrics } from "./stats/metrics.ts";
 import { findStats } from "./stats/site-stats.ts";
+import { wideningFields } from "./vendor-apis/door.ts";
 
 /** The routes of every site. `openapi.ts` describes each of them. */
 export const ROUTES = [
@@ -47,6 +48,11 @@ async function purgeItems(call: RoutedCall, ports: ControlPorts): Promise<Respon
 }
 
 async function purgePage(call: RoutedCall, ports: ControlPorts): Promise<Response> {
+  const [wider] = wideningFields(call.request.headers);
+  if (wider !== undefined) {
+    const because = `a PURGE with ${wider} means more pages than its URL, and this site has no door that reads it`;
+    return problemResponse("invalid", `Nothing was purged: ${because}. Open one with doors: { varnish: true }.`);
+  }
   const target = resolveUrl(call.request.url, ports.rules);
   if (target.kind === "refused") return problemResponse("invalid", `This URL cannot be purged: ${target.because}.`);
   return runPurge({ urls: [target.cacheKey] }, call, ports);

@@ -41,7 +41,7 @@ export const mutants: Mutants = {
     },
     "a token for all purges may purge keys at the door of Varnish": {
       in: "answerAtDoor",
-      replace: '&& method === "PURGE" && wider === undefined;',
+      replace: '&& method === "PURGE" && wideningFields(fields).length === 0;',
       by: '&& method === "PURGE";',
       foundBy: "doors: Varnish: keys with a token for all purges",
     },
@@ -235,9 +235,9 @@ export const mutants: Mutants = {
       foundBy: "doors: Varnish: the tags of Magento 2",
     },
     "a pattern of Magento's that names more than tags purges what it names in part": {
-      in: "readMagento",
-      replace: "another === undefined ? tag : undefined",
-      by: "tag",
+      in: "onlyLiteral",
+      replace: "another === undefined ? text : undefined",
+      by: "text",
       foundBy: 'doors: Varnish: PURGE / with {"x-magento-tags-pattern":"((^|,)a|b(,|$))"}',
     },
     "an expression of WordPress's purges the URL of its name": {
@@ -247,7 +247,7 @@ export const mutants: Mutants = {
     },
     "of two fields one is carried out": {
       in: "readPurge",
-      drop: "if (another !== undefined) return { because: `${name} and ${another} in one PURGE` };",
+      drop: "if (another !== undefined) return refused(`${name} and ${another} in one PURGE`);",
       foundBy: 'doors: Varnish: PURGE / with {"xkey":"shop","surrogate-key":"shop"}',
     },
   },

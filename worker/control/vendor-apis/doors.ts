@@ -2,8 +2,6 @@ import type { DoorName, Doors } from "../../../wire/doors.ts";
 import { CONTROL_PREFIX } from "../../../wire/fields.ts";
 import { MAX_PURGE_BYTES } from "../../../wire/purge-request.ts";
 import type { Tokens } from "../../ports/access.ts";
-import { bearerToken } from "../access/tokens.ts";
-import { problemResponse } from "../problem-response.ts";
 import { type PurgePorts, purge } from "../purging/purge.ts";
 import { readText } from "../read-text.ts";
 import { wideningFields } from "./door.ts";
@@ -25,8 +23,7 @@ export async function answerAtDoor(request: Request, ports: DoorPorts): Promise<
   const { origin, pathname, search } = new URL(request.url);
   const isPage = !pathname.startsWith(DOORS_PREFIX);
   const name = isPage ? doorOfPage(request, ports.doors) : pathname.slice(DOORS_PREFIX.length).split("/")[0]!;
-  const [wider] = isPage && method === "PURGE" ? wideningFields(fields) : [];
-  if (!isOpen(name, ports.doors)) return wider === undefined ? null : refuseWider(wider, fields, ports.tokens);
+  if (!isOpen(name, ports.doors)) return null;
   const door = VENDORS[name]!;
   const zone = ports.doors[name]!;
   const { words } = door;
@@ -35,7 +32,7 @@ export async function answerAtDoor(request: Request, ports: DoorPorts): Promise<
   const access = await ports.tokens.check(token, zone === "" ? `door:${name}` : `door:${name}:${zone}`);
   if (access.kind === "refused") {
     // A token for all purges may purge a page as on any site.
-    const isAnybodys = isPage && name === "varnish" && method === "PURGE" && wider === undefined;
+    const isAnybodys = isPage && name === "varnish" && method === "PURGE" && wideningFields(fields).length === 0;
     const wrong = (token === null && words.noToken) || words.token;
     return isAnybodys && access.because === "forbidden" ? null : door.refuse(wrong, "");
   }
@@ -60,14 +57,6 @@ export async function answerAtDoor(request: Request, ports: DoorPorts): Promise<
 function doorOfPage({ method, headers }: Request, doors: Doors): string {
   if (method === "PURGE" && headers.has("fastly-key") && isOpen("fastly", doors)) return "fastly";
   return method === "PURGE" || method === "BAN" ? "varnish" : "";
-}
-
-/** Refuses a `PURGE` that Tidemark would carry out in part; `null` if it refuses the token anyway. */
-async function refuseWider(field: string, fields: Headers, tokens: Tokens): Promise<Response | null> {
-  const access = await tokens.check(bearerToken(fields.get("authorization")), "purge");
-  if (access.kind === "refused") return null;
-  const because = `a PURGE with ${field} means more pages than its URL, and this site has no door that reads it`;
-  return problemResponse("invalid", `Nothing was purged: ${because}. Open one with doors: { varnish: true }.`);
 }
 
 function isOpen(name: string, doors: Doors): name is DoorName {

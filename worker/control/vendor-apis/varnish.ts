@@ -12,10 +12,7 @@ export const varnish: Door = {
   read({ method, page, fields }) {
     if (method === "BAN") return readBan(fields);
     if (method !== "PURGE") return { refusal: "zone" };
-    const purge = readPurge(page, fields);
-    return "because" in purge
-      ? { refusal: "invalid", because: purge.because }
-      : { purge, answer: () => synth(200, "Purged") };
+    return readPurge(page, fields);
   },
   words: {
     token: [405, "Not allowed"],
@@ -27,41 +24,43 @@ export const varnish: Door = {
 };
 
 /** What a PURGE purges: its URL, unless a field says more. */
-function readPurge(page: string, fields: Headers): object | { readonly because: string } {
+function readPurge(page: string, fields: Headers): DoorReading {
   const [name, another] = wideningFields(fields);
-  if (name === undefined) return { urls: [page] };
-  if (another !== undefined) return { because: `${name} and ${another} in one PURGE` };
-  if (name === MAGENTO_TAGS) return readMagento(fields.get(name)!.trim());
+  if (name === undefined) return purged({ urls: [page] });
+  if (another !== undefined) return refused(`${name} and ${another} in one PURGE`);
+  const value = fields.get(name)!;
+  if (name === MAGENTO_TAGS) return readMagento(value.trim());
   if (name === PURGE_METHOD) return readDirectory(page);
   const mode = TAGS_OF_PURGE[name];
-  if (mode === undefined) return { because: `${name} is not supported` };
-  return {
-    tags: fields
-      .get(name)!
-      .split(/[\s,]+/)
-      .filter(Boolean),
-    mode,
-  };
+  if (mode === undefined) return refused(`${name} is not supported`);
+  return purged({ tags: value.split(/[\s,]+/).filter(Boolean), mode });
 }
 
 /** Magento 2 names exact tags, `((^|,)cat_p_1(,|$))|((^|,)cat_c_2(,|$))`, or everything, `.*`. */
-function readMagento(pattern: string): object | { readonly because: string } {
-  if (pattern === ".*") return { everything: true };
-  const tags = pattern.split(/(?<=\(,\|\$\)\))\|(?=\(\(\^\|,\))/).map((each) => {
-    const [tag, another] = literals(/^\(\(\^\|,\)(.+)\(,\|\$\)\)$/.exec(each)?.[1]) ?? [];
-    return another === undefined ? tag : undefined;
-  });
-  return tags.includes(undefined) ? { because: `${MAGENTO_TAGS} does not name exact tags: ${pattern}` } : { tags };
+function readMagento(pattern: string): DoorReading {
+  if (pattern === ".*") return purged({ everything: true });
+  const each = pattern.split(/(?<=\(,\|\$\)\))\|(?=\(\(\^\|,\))/);
+  const tags = each.map((one) => onlyLiteral(/^\(\(\^\|,\)(.+)\(,\|\$\)\)$/.exec(one)?.[1]));
+  if (tags.includes(undefined)) return refused(`${MAGENTO_TAGS} does not name exact tags: ${pattern}`);
+  return purged({ tags });
 }
 
 /** `https://www.example.com/shop/.*`: the directory, or the whole host. */
-function readDirectory(page: string): object | { readonly because: string } {
+function readDirectory(page: string): DoorReading {
   const [, host, folder] = /^https?:\/\/([^/]+)(?:(\/.+))?\/\.\*$/.exec(page) ?? [];
-  const [path, another] = folder === undefined ? [""] : (literals(folder) ?? []);
-  if (host === undefined || path === undefined || another !== undefined || path.includes("?")) {
-    return { because: `${PURGE_METHOD}: regex is taken for a whole directory alone, as in /shop/.*` };
+  const path = folder === undefined ? "" : onlyLiteral(folder);
+  if (host === undefined || path === undefined || path.includes("?")) {
+    return refused(`${PURGE_METHOD}: regex is taken for a whole directory alone, as in /shop/.*`);
   }
-  return path === "" ? { hosts: [host] } : { prefixes: [host + path] };
+  return purged(path === "" ? { hosts: [host] } : { prefixes: [host + path] });
+}
+
+function purged(purge: object, word = "Purged"): DoorReading {
+  return { purge, answer: () => synth(200, word) };
+}
+
+function refused(because: string): DoorReading {
+  return { refusal: "invalid", because };
 }
 
 /** Fields that a ban joins by "and". A field that is missing matches everything, but one must be there. */
@@ -71,21 +70,21 @@ function readBan(fields: Headers): DoorReading {
     return expression === null || /^\^?\.\*\$?$/.test(expression) ? null : expression;
   };
   const [host, url, tags] = [named("x-host"), named("x-url"), named("x-cache-tags")];
-  const refused: DoorReading = { refusal: "invalid", because: "This ban is not supported" };
-  const banned = (purge: object): DoorReading => ({ purge, answer: () => synth(200, "Banned") });
+  const notSupported = refused("This ban is not supported");
+  const banned = (purge: object) => purged(purge, "Banned");
   const isEmpty = !["x-host", "x-url", "x-cache-tags"].some((name) => fields.has(name));
-  if (isEmpty || named("x-content-type") !== null || fields.has("cookie")) return refused;
+  if (isEmpty || named("x-content-type") !== null || fields.has("cookie")) return notSupported;
   if (tags !== null) {
     const names = literals(/^(?:\(\^\|,\))?\((.+)\)\(,(?:\|\$\)|\.\+\)\?\$)$/.exec(tags)?.[1]);
-    return names && host === null && url === null ? banned({ tags: names }) : refused;
+    return names && host === null && url === null ? banned({ tags: names }) : notSupported;
   }
   // People leave the dots of hosts as they are.
   const hosts = host === null ? [""] : literals(/^\^\(?([^()]+)\)?\$$/.exec(host)?.[1]?.replace(/\\?\./g, "\\."));
-  if (!hosts) return refused;
+  if (!hosts) return notSupported;
   if (url === null || /^\^\/(?:\.\*\$?)?$/.test(url)) return banned(host === null ? { everything: true } : { hosts });
   const [, folder, whole] = /^\^(?:(\/.+?)\/(?:\.\*\$?)?|(\/.*)\$)$/.exec(url) ?? [];
-  const [path, another] = literals(whole ?? folder) ?? [];
-  if (!path || another || (folder && path.includes("?"))) return refused;
+  const path = onlyLiteral(whole ?? folder);
+  if (!path || (folder && path.includes("?"))) return notSupported;
   if (folder) return banned({ prefixes: hosts.map((each) => each + path) });
   return banned({ urls: hosts.map((each) => (each && `https://${each}`) + path) });
 }
@@ -94,6 +93,12 @@ function readBan(fields: Headers): DoorReading {
 function literals(expression = ""): string[] | null {
   const texts = /^(?:\\\W|[^\\.*+?()[\]{}^$])+$/.test(expression) ? (expression.match(/(?:\\.|[^\\|])+/g) ?? []) : [];
   return texts.join("|") === expression && expression ? texts.map((text) => text.replace(/\\(.)/g, "$1")) : null;
+}
+
+/** The text that an expression matches if it matches no other. */
+function onlyLiteral(expression: string | undefined): string | undefined {
+  const [text, another] = literals(expression) ?? [];
+  return another === undefined ? text : undefined;
 }
 
 /** The page that `synth()` of a VCL makes. */
