@@ -1,3 +1,5 @@
+import { chances } from "../../engine/chances.ts";
+
 /** Requests for pages of many sizes, in order. The seed decides everything. */
 export interface Traffic {
   readonly name: string;
@@ -34,7 +36,7 @@ export function allTraffic(requests: number, seed: number): Traffic[] {
 }
 
 function traffic(name: string, requests: number, seed: number, kind: (random: Random) => NextPage): Traffic {
-  const next = kind(seeded(seed));
+  const next = kind(chances(seed));
   const numbers = new Map<number, number>();
   const pages = Int32Array.from({ length: requests }, (_, request) => {
     const page = next(request);
@@ -42,7 +44,7 @@ function traffic(name: string, requests: number, seed: number, kind: (random: Ra
     numbers.set(page, number);
     return number;
   });
-  const random = seeded(seed + 1);
+  const random = chances(seed + 1);
   return { name, pages, sizeBytes: Int32Array.from({ length: numbers.size }, () => pageBytes(random)) };
 }
 
@@ -105,15 +107,4 @@ function newsBeside(popular: () => number, latest: NextPage, random: Random): Ne
 /** One kind of traffic, then the other, which is hardest on a policy that adapts. */
 function inTurns(first: NextPage, second: NextPage): NextPage {
   return (request) => (Math.floor(request / 50_000) % 2 === 0 ? first : second)(request);
-}
-
-/** Mulberry32. */
-function seeded(seed: number): Random {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
