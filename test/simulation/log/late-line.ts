@@ -42,7 +42,6 @@ export class LateLine {
 
   async push(delta: ViewDelta): Promise<boolean> {
     const fate = this.#fate;
-
     await fate.onTheWay(fate.pick([50, 50, 50, 600]));
     this.#isCut ||= fate.happens("connections that were cut without notice", 0.15);
     if (this.#isLost) {
@@ -59,6 +58,7 @@ export class LateLine {
 
   async release(release: () => void): Promise<void> {
     const fate = this.#fate;
+    this.#reader.doubtAt = fate.now();
     if (this.#reader.isDead) return;
     // What has been sent before a cut may still arrive.
     if (this.#isCut || this.#far.isSilent() || fate.now() < this.#reader.cutOffUntil) throw new Error("lost");

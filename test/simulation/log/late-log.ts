@@ -50,7 +50,10 @@ export interface Reader {
   lastBearerAt: number;
   /** The log whose reply it had last, and the place of that in the order of events. */
   lastReply?: { readonly logId: string; readonly order: number };
-  /** The time from which its replies count: when two logs answered it at once, earlier calls prove nothing. */
+  /**
+   * The time from which its replies count. Calls from before two logs answered it at once, or before it gave up its lease,
+   * prove nothing.
+   */
   doubtAt: number;
   /** The PoP where it runs: its place among them. */
   readonly pop: number;
