@@ -60,6 +60,13 @@ export const mutants: Mutants = {
       foundBy:
         "purges: a relay names no log before it has followed one, and after a restart the log that it has followed",
     },
+    "a relay that has not ended confirms its numbers as those of the log that its successor follows": {
+      in: "FollowedLog.confirmed",
+      replace: "logId: this.#logId",
+      by: "logId: this.head.logId",
+      foundBy:
+        "purges: a relay's instance confirms no number of its log under the id of one that another instance follows",
+    },
     "a relay that has restarted names no log, so that nobody notices that its storage went back": {
       in: "SqlPurgeLog.follow",
       replace: "this.#beginAnew(true, logId)",

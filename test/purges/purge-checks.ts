@@ -106,6 +106,16 @@ export const CHECKS: Readonly<Record<string, (classes: PurgeClasses) => void | P
     expect(relayOver(open()).confirmed).toEqual({ logId: "followed", seq: 3 });
   },
 
+  "a relay's instance confirms no number of its log under the id of one that another instance follows"(classes) {
+    const { log, time, open } = logAtTime(classes);
+    const [one, other] = [log, open()].map((copy) => new classes.FollowedLog(copy, () => time.now));
+    one!.follow(deltaOf(0, 7, [], { logId: "old" }), 1000, 250);
+    other!.follow(deltaOf(0, 3, [], { logId: "new" }), 1000, 250);
+    expect(one!.confirmed).toEqual({ logId: "old", seq: 7 });
+    one!.follow(deltaOf(0, 3, [], { logId: "new" }), 1000, 250);
+    expect(one!.confirmed).toEqual({ logId: "new", seq: 3 });
+  },
+
   "the reply to a purge grants a reader with a name no lease, because the book would not have it"(classes) {
     const { log } = logAtTime(classes);
     expect(log.append(purge(["#a"], { reader: "one" }))).toMatchObject({ delta: { leaseMs: 0 } });

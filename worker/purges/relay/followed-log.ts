@@ -14,7 +14,9 @@ export class FollowedLog implements BookedLog<Pick<PurgeRecord, "settled">> {
   readonly #now: () => number;
   readonly #rememberedMs: number;
   readonly #settlement = new Settlement();
-  /** For each head that some reader may not have reached, when none of them can be in use without it any more. */
+  /** The log that this instance follows. One before it may go on for a while, and follow another over the same copy. */
+  #logId: string;
+  /** For each head of it that some reader may not have reached, when none of them can be in use without it any more. */
   #pending = new Map<number, number>();
   /** `null` before it has followed any log. */
   #confirmed: Stamp | null;
@@ -24,6 +26,7 @@ export class FollowedLog implements BookedLog<Pick<PurgeRecord, "settled">> {
     this.#copy = copy;
     this.#now = now;
     this.#rememberedMs = rememberedMs;
+    this.#logId = copy.head.logId;
     this.#confirmed = copy.beganHere ? null : copy.head;
   }
 
@@ -36,7 +39,7 @@ export class FollowedLog implements BookedLog<Pick<PurgeRecord, "settled">> {
     for (const [seq, at] of this.#pending) {
       if (at > this.#now()) break;
       this.#pending.delete(seq);
-      this.#confirmed = { logId: this.head.logId, seq };
+      this.#confirmed = { logId: this.#logId, seq };
     }
     return this.#confirmed;
   }
@@ -51,14 +54,15 @@ export class FollowedLog implements BookedLog<Pick<PurgeRecord, "settled">> {
    * reader may have been granted.
    */
   follow(delta: ViewDelta, longestMs: number, skewMs: number): boolean {
-    const { logId, seq } = this.head;
-    const isOfAnotherLog = delta.logId !== logId;
+    const { seq } = this.head;
+    const isOfAnotherLog = delta.logId !== this.#logId;
     this.#copy.follow(delta);
     if (!isOfAnotherLog && delta.to <= seq) return false;
     const now = this.#now();
     const head = { logId: delta.logId, seq: delta.to };
     const { settlesAt } = this.#settlement.watch(head, now, now + longestMs + skewMs, skewMs, now);
     if (isOfAnotherLog) {
+      this.#logId = delta.logId;
       this.#pending.clear();
       this.#confirmed = { logId: delta.logId, seq: 0 };
     }
@@ -108,8 +112,7 @@ export class FollowedLog implements BookedLog<Pick<PurgeRecord, "settled">> {
   }
 
   #noteConfirmed(confirmed: readonly Confirmed[]): boolean {
-    const { logId } = this.head;
-    const ofThisLog = confirmed.filter((each) => each.logId === logId);
+    const ofThisLog = confirmed.filter((each) => each.logId === this.#logId);
     for (const { seq } of ofThisLog) if (this.#pending.has(seq)) this.#pending.set(seq, this.#now());
     return ofThisLog.length > 0;
   }

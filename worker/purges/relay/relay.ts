@@ -204,7 +204,7 @@ export class Relay {
   /** False if another log has taken the place of the purge's own meanwhile, whose numbers say nothing of it (R13). */
   async #isConfirmed({ logId, to }: ViewDelta): Promise<boolean> {
     const found = await this.#connected.find(to, RELAY_AGE_MS);
-    return found?.settled === true && this.#followed.head.logId === logId;
+    return found?.settled === true && this.#followed.confirmed?.logId === logId;
   }
 
   /** Reads the log for as long as there are readers, and then gives up its name's lease. */
