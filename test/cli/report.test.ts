@@ -126,7 +126,7 @@ describe("tidemark report", () => {
 });
 
 describe("tidemark replay", () => {
-  test("compares configs side by side", async () => {
+  test("compares configs side by side", { tags: ["deep"] }, async () => {
     const { exit, stdout, stderr } = await run(["replay", "access.log", "--config", "hour.mjs", "--config", "day.mjs"]);
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     expect(stdout).toMatch(

@@ -10,9 +10,10 @@ import { openApiDocument } from "../../worker/control/openapi.ts";
 import type { ClientAnswer } from "../engine/engine.ts";
 import { exchange } from "../engine/runtime/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
+import { byDepth } from "../suite/depth.ts";
 
 /** How many generated requests each property sends. */
-const RUNS = 150;
+const RUNS = byDepth({ test: 50, gate: 50, all: 150 });
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;

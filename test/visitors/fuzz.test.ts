@@ -45,15 +45,11 @@ describe("whatever the first visitor sends, the second one gets what the origin 
 
 describe("control: with one defence switched off, these encounters find it", () => {
   const named = (cases: readonly Case[], part: string) => cases.find(({ name }) => name.includes(part))!;
-  const defended = [
-    named(unkeyedInput, "hx-request"),
+  const defended = [named(unkeyedInput, "hx-request"), named(identity, "with Set-Cookie is not stored")];
+  const others = [
     named(unkeyedInput, "what only one origin's scripts"),
     named(unkeyedInput, "so in Vary"),
     named(identity, "a page for a session"),
-    named(identity, "with Set-Cookie is not stored"),
-  ];
-  /** It takes many encounters until one of them needs these. */
-  const rarelyNeeded = [
     named(identity, "answer to credentials"),
     named(oneVisitorsError, "another site's page"),
     named(oneVisitorsError, "429"),
@@ -65,5 +61,5 @@ describe("control: with one defence switched off, these encounters find it", () 
     expect(failed).toBe(true);
   };
   test.each(defended)("$name", { tags: ["gate"], timeout: 120_000 }, isFound);
-  test.each(rarelyNeeded)("$name", { tags: ["deep"], timeout: 120_000 }, isFound);
+  test.each(others)("$name", { tags: ["deep"], timeout: 120_000 }, isFound);
 });

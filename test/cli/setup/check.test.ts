@@ -33,12 +33,12 @@ const LOG_BINDING = '[[durable_objects.bindings]]\nname = "PURGE_LOG"\nclass_nam
 const MIGRATION = 'tag = "v1"\nnew_sqlite_classes = ["PurgeLog"]\n';
 
 describe("what init writes", () => {
-  test("has no finding", async () => {
+  test("has no finding", { tags: ["deep"], timeout: 60_000 }, async () => {
     const report = await checkProject({ config: join(folder, "wrangler.toml"), environment: null });
     const serves = { environment: null, origin: "https://origin.example.com", hosts: ["www.example.com"] };
     expect(report).toMatchObject({ findings: [], deployments: [serves] });
     expect(report.bundle?.gzippedBytes).toBeLessThan(113 * 1024);
-  }, 60_000);
+  });
 });
 
 describe("a problem is found", { tags: ["deep"] }, () => {

@@ -318,34 +318,6 @@ describe("tidemark dev", () => {
     rmSync(elsewhere, { recursive: true });
   });
 
-  test.each<[string, (file: string) => string[], number, RegExp]>([
-    [
-      "a config that does not exist",
-      () => ["--config", "nowhere.ts"],
-      2,
-      /there is no nowhere\.ts\. Name another file with --config/,
-    ],
-    ["an origin with a path", () => ["--origin", "http://localhost:8000/app"], 2, /without a path/],
-    ["a port that is not a number", () => ["--port", "http"], 2, /1 to 65535/],
-    ["an unknown flag", () => ["--prot", "1"], 2, /--port/],
-    ["a misspelt flag", () => ["--latncy"], 2, /Did you mean --latency\?/],
-    [
-      "an unknown region",
-      () => ["--regions", "nyc,fro"],
-      2,
-      /no region fro\. Did you mean fra\? The regions are sfo, /,
-    ],
-    ["a region that is listed twice", () => ["--regions", "nyc,fra,nyc"], 2, /nyc is listed twice/],
-    ["a public address with a path", () => ["--public", "https://www.example.test/app"], 2, /without a path/],
-    ["latency without regions", () => ["--latency"], 2, /--latency is for --regions/],
-    ["regions beyond the last port", () => ["--regions", "nyc,fra", "--port", "65535"], 2, /choose a lower --port/],
-    ["--json together with --quiet", () => ["--json", "--quiet"], 2, /'--quiet' cannot be used with option '--json'/],
-  ])("explains %s", async (_, args, code, expected) => {
-    dev = new Dev(args(folder));
-    expect(await dev.exited).toBe(code);
-    expect(dev.output).toMatch(expected);
-  });
-
   test.each([
     [
       "rules that are not valid",
@@ -358,28 +330,6 @@ describe("tidemark dev", () => {
     expect(await dev.exited).toBe(2);
     expect(dev.output).toMatch(expected);
     expect(dev.output).not.toMatch(/^\s+at /m);
-  });
-
-  test("--help has a line for every flag", async () => {
-    dev = new Dev(["--help"]);
-    expect(await dev.exited).toBe(0);
-    for (const flag of ["origin", "port", "config", "public", "regions", "latency", "persist", "json", "quiet"]) {
-      expect(dev.output).toMatch(new RegExp(`^  --${flag} .*\\w`, "m"));
-    }
-  });
-
-  test("an invalid setting of the environment is named", async () => {
-    dev = new Dev([], { TIDEMARK_PUBLIC_URL: "www.example.test" });
-    expect(await dev.exited).toBe(2);
-    expect(dev.output).toMatch(/TIDEMARK_PUBLIC_URL is "www\.example\.test"\. It must be like/);
-  });
-
-  test("without a config and an origin it suggests --origin", async () => {
-    dev = new Dev([], {}, [resolve("cli/main.ts"), "dev"], folder);
-    expect(await dev.exited).toBe(2);
-    expect(dev.output).toMatch(
-      /there is no tidemark\.config\.ts here, and no --origin\. Name the site to front, like --origin /,
-    );
   });
 
   test("a taken port of the demo's search page is named, and nothing stays", { tags: ["deep"] }, async () => {

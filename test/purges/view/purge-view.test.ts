@@ -248,7 +248,9 @@ describe("a view", () => {
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(100); // otherwise little was tried
   });
 
-  test("at most 1 % of untouched entries are lost after 100,000 and after 1,000,000 purges of other tags", () => {
+  test("at most 1 % of untouched entries are lost after 100,000 and after 1,000,000 purges of other tags", {
+    tags: ["deep"],
+  }, () => {
     const view = new PurgeView(8 * MIB);
     const entries = Array.from({ length: 5000 }, (_, index) => entry(stamp(0), ...keysOfPage(index)));
     const lost = () => entries.filter((held) => view.check(held, true) !== "not-purged").length / entries.length;

@@ -5,6 +5,7 @@ import { canonicalUrl } from "../../../worker/rules/key/canonical-url.ts";
 import { urlPurgeKeys } from "../../../worker/rules/key/purge-key.ts";
 import { canonicalQuery, type QueryRules, TRACKING_PARAMETERS } from "../../../worker/rules/key/query.ts";
 import { compileSite } from "../../../worker/site/site.ts";
+import { byDepth } from "../../suite/depth.ts";
 
 const plain: QueryRules = { ignore: TRACKING_PARAMETERS, lowercase: [], trim: [], sort: false };
 
@@ -151,9 +152,9 @@ describe("the key", () => {
         const asked = ({ scheme, host, pathAndQuery }: typeof a) => ({ scheme, host, pathAndQuery });
         expect(asked(a)).toEqual(asked(b));
       }),
-      { seed: 3, numRuns: 20_000 },
+      { seed: 3, numRuns: byDepth({ test: 5_000, gate: 5_000, all: 20_000 }) },
     );
-    expect(shared).toBeGreaterThan(50);
+    expect(shared).toBeGreaterThan(12);
   });
 
   test("on a route that passes, the origin is asked with the whole query", () => {

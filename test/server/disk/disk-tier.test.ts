@@ -199,6 +199,7 @@ describe("a damaged file is never answered from", () => {
     ["a body", (tier: DiskTier) => tier.getBody(`${KEY}\n1-a`, null)],
   ])(
     "%s with a block that the disk cannot read breaks off before that, and is a miss from then on",
+    { tags: ["deep"] },
     async (_, find) => {
       const files: DiskFiles = {
         ...diskFiles,

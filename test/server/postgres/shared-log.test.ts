@@ -343,7 +343,9 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
   });
 
   describe("whose database", () => {
-    test("restarts: calls fail with words meanwhile, nothing is half done, and the log goes on", async () => {
+    test("restarts: calls fail with words meanwhile, nothing is half done, and the log goes on", {
+      tags: ["deep"],
+    }, async () => {
       const own = await ownServer({ fsync: "on" });
       const [a, b] = [await start({}, own.url("postgres")), await start({}, own.url("postgres"))];
       const { logId } = await appended(a, "#a");

@@ -132,7 +132,7 @@ describe("tidemark serve", () => {
     expect({ code, printed }).toMatchObject({ code: 2, printed: expect.stringContaining("purge.relays is for") });
   });
 
-  test("checks a config and ends", async () => {
+  test("checks a config and ends", { tags: ["deep"] }, async () => {
     writeFileSync(join(folder, "wrong.config.ts"), 'export default { origin: "http://127.0.0.1:1", rutes: [] };\n');
     const wrong = await refusal(["--check", "--config", "wrong.config.ts"]);
     expect({ ...wrong }).toMatchObject({ code: 2, printed: expect.stringContaining("rutes") });

@@ -63,7 +63,7 @@ describe("tidemark serve with TLS", () => {
     return [...seen];
   };
 
-  test("tells the origin the scheme, and answers beside a listener without TLS", async () => {
+  test("tells the origin the scheme, and answers beside a listener without TLS", { tags: ["deep"] }, async () => {
     origin.reply("/page", { fields: { "cache-control": "max-age=60" }, body: "page" });
     const server = start([...A, "--listen", "127.0.0.1:0", "--hsts", "max-age=600"]);
     const port = await portOf(server);

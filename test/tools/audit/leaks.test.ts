@@ -22,14 +22,16 @@ const UNKEYED = ["unkeyed:cookie:currency:/prices", "unkeyed:field:x-shop:/catal
 const shared = (paths: readonly string[]) => paths.map((path) => `shared:${path}`);
 
 describe.skipIf(!hasNginx)(hasNginx ? "an audit of nginx" : NOT_RUN, () => {
-  test("with the project's first configuration finds what the site's fields do not prevent", async () => {
+  test("with the project's first configuration finds what the site's fields do not prevent", {
+    tags: ["deep"],
+  }, async () => {
     const { report } = await audited(seedNginx);
     expect(report).toMatchObject({ verdict: "findings", notAudited: [], problems: [], interrupted: false });
     expect([...report.pages].sort()).toEqual([...PATHS].sort());
     expect(idsOf(report)).toEqual([...shared(SILENT), ...UNKEYED].sort());
   });
 
-  test("that ignores the site's fields finds all the rest, too", async () => {
+  test("that ignores the site's fields finds all the rest, too", { tags: ["deep"] }, async () => {
     const { report } = await audited(obliviousNginx);
     expect(idsOf(report)).toEqual(
       [
@@ -71,7 +73,7 @@ describe.skipIf(!hasNginx)(hasNginx ? "an audit of nginx" : NOT_RUN, () => {
 });
 
 describe("an audit of the usual Worker", () => {
-  test("finds that all is stored by URL", async () => {
+  test("finds that all is stored by URL", { tags: ["deep"], timeout: 60_000 }, async () => {
     const { report } = await audited(usualWorker);
     expect(report).toMatchObject({ verdict: "findings", notAudited: [], problems: [] });
     // The Cache API stores nothing with Set-Cookie.
@@ -84,7 +86,7 @@ describe("an audit of the usual Worker", () => {
       ].sort(),
     );
     expect(report.findings[0]!.mend[1]).toMatch(/^the Worker or rule: /);
-  }, 60_000);
+  });
 });
 
 describe("an audit of Tidemark", () => {

@@ -56,6 +56,7 @@ describe("hits of tidemark serve", () => {
 
   test.each(["does not tell whether a head is unfinished", "resets clients that end their half"] as const)(
     "are answered by Node's own server on a Node that %s",
+    { tags: ["deep"] },
     async (node) => {
       const { printed, ofNode } = await askForHits([], { OTHER_NODE: node });
       const line = `worker-1: All requests are answered by Node's own server, because the faster way fails: ${otherNodes[node].because}.`;

@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { tidemark } from "../../cli/run-command.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const FILE = join(folder, "site.ts");
+writeFileSync(FILE, `export default { origin: "http://127.0.0.1:1" };\n`);
+
+describe("tidemark dev explains", () => {
+  test.each<[string, string[], RegExp]>([
+    [
+      "a config that does not exist",
+      ["--config", "nowhere.ts"],
+      /there is no nowhere\.ts\. Name another file with --config/,
+    ],
+    ["an origin with a path", ["--origin", "http://localhost:8000/app"], /without a path/],
+    ["a port that is not a number", ["--port", "http"], /1 to 65535/],
+    ["an unknown flag", ["--prot", "1"], /--port/],
+    ["a misspelt flag", ["--latncy"], /Did you mean --latency\?/],
+    ["an unknown region", ["--regions", "nyc,fro"], /no region fro\. Did you mean fra\? The regions are sfo, /],
+    ["a region that is listed twice", ["--regions", "nyc,fra,nyc"], /nyc is listed twice/],
+    ["a public address with a path", ["--public", "https://www.example.test/app"], /without a path/],
+    ["latency without regions", ["--latency"], /--latency is for --regions/],
+    ["regions beyond the last port", ["--regions", "nyc,fra", "--port", "65535"], /choose a lower --port/],
+    ["--json together with --quiet", ["--json", "--quiet"], /'--quiet' cannot be used with option '--json'/],
+  ])("%s", async (_, args, expected) => {
+    const config = args.includes("--config") ? [] : ["--config", FILE];
+    const { exit, stderr } = await tidemark({ args: ["dev", ...config, ...args] });
+    expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringMatching(expected) });
+  });
+
+  test("an invalid setting of the environment", async () => {
+    const env = { TIDEMARK_PUBLIC_URL: "www.example.test" };
+    const { exit, stderr } = await tidemark({ args: ["dev", "--config", FILE], env });
+    expect({ exit, stderr }).toEqual({
+      exit: 2,
+      stderr: expect.stringMatching(/TIDEMARK_PUBLIC_URL is "www\.example\.test"\. It must be like/),
+    });
+  });
+
+  test("that there is neither a config nor an origin, and suggests --origin", async () => {
+    const empty = mkdtempSync(join(folder, "empty-"));
+    const { exit, stderr } = await tidemark({ args: ["dev"], cwd: empty });
+    const words = /there is no tidemark\.config\.ts here, and no --origin\. Name the site to front, like --origin /;
+    expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringMatching(words) });
+  });
+
+  test("every flag, with --help", async () => {
+    const { exit, stdout } = await tidemark({ args: ["dev", "--help"] });
+    expect(exit).toBe(0);
+    for (const flag of ["origin", "port", "config", "public", "regions", "latency", "persist", "json", "quiet"]) {
+      expect(stdout).toMatch(new RegExp(`^  --${flag} .*\\w`, "m"));
+    }
+  });
+});
