@@ -279,7 +279,7 @@ this.#extendLease(now, delta.leaseMs);`,
     },
     "a late reply to an earlier call brings back a lease that was given up": {
       in: "LeasedView.giveUp",
-      drop: "this.#callsInDoubt = this.#callsBegun;",
+      drop: "this.#callsGivenUp = this.#callsBegun;",
       foundBy: "simulation",
     },
   },

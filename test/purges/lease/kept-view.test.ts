@@ -335,4 +335,15 @@ describe("a view that is kept alive", () => {
     lease.takeReply(deltaOf(0, 1, [], { logId: "a", leaseMs: LEASE_MS }), call);
     expect(lease.isUsable(scheduler.now(), null)).toBe(false);
   });
+
+  test("is not brought back by a late reply either if a purge's own has come before that (R25)", async () => {
+    start(true);
+    await request();
+    await scheduler.advance(KEEP_MS - 1);
+    const call = lease.beginCall();
+    await scheduler.advance(1);
+    lease.takeReply(deltaOf(0, 2, [], { logId: "a", leaseMs: 0 }), lease.beginCall());
+    lease.takeReply(deltaOf(0, 1, [], { logId: "a", leaseMs: LEASE_MS }), call);
+    expect(lease.isUsable(scheduler.now(), null)).toBe(false);
+  });
 });

@@ -36,6 +36,8 @@ export class LeasedView {
   #callsBeforeView = 0;
   /** Calls up to this one cannot tell which of two logs is the current one; 0 while there is no doubt. */
   #callsInDoubt = 0;
+  /** Calls up to this one extend no lease, because the isolate has given up its own since. */
+  #callsGivenUp = 0;
   /** The newest purges, for the other isolates of the PoP (R22). */
   #recent: ViewDelta | null = null;
 
@@ -73,6 +75,7 @@ export class LeasedView {
     this.#recent = mergeRecent(this.#recent, delta);
     if (number <= this.#callsInDoubt) return false;
     this.#callsInDoubt = 0;
+    if (number <= this.#callsGivenUp) return false;
     if (delta.leaseMs > 0) this.#extendLease(startedAt, delta.leaseMs);
     return true;
   }
@@ -97,7 +100,7 @@ export class LeasedView {
   /** Gives up the lease, for good: no reply to an earlier call brings it back. */
   giveUp(): void {
     this.#timing.giveUp();
-    this.#callsInDoubt = this.#callsBegun;
+    this.#callsGivenUp = this.#callsBegun;
   }
 
   /** Takes in a copy of another isolate's read (R22). Returns false if the copy cannot be used. */
