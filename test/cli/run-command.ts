@@ -47,6 +47,9 @@ async function runHere({ args, stdin = "", env = {}, cwd = process.cwd() }: Call
   const input = vi
     .spyOn(process, "stdin", "get")
     .mockReturnValue(Readable.from([Buffer.from(stdin)]) as typeof process.stdin);
+  // What Node says of this process, which other tests share, is not the command's.
+  const ofNode = process.listeners("warning");
+  process.removeAllListeners("warning");
   const forgetListeners = [process, process.stdout, process.stderr].map(listenersSince);
   process.env = { NO_COLOR: "1", ...env };
   process.exitCode = undefined;
@@ -57,6 +60,7 @@ async function runHere({ args, stdin = "", env = {}, cwd = process.cwd() }: Call
   } finally {
     for (const spy of [...spies, input]) spy.mockRestore();
     for (const forget of forgetListeners) forget();
+    for (const listener of ofNode) process.on("warning", listener);
     process.chdir(folder);
     process.env = environment;
     process.exitCode = exitCode;

@@ -42,7 +42,7 @@ test(`after ${REQUESTS} requests in three PoPs the ledger is equal to the record
   const { witnessed, heard, killed } = replay;
   const stats = await replay.stats("?last=90d");
   expect(siteStatsSchema.parse(stats)).toEqual(stats);
-  expect(killed.length).toBeGreaterThanOrEqual(3);
+  expect(killed.length).toBeGreaterThanOrEqual(REQUESTS / 5_000);
 
   // Isolates that live have reported all that their clients saw; those that were killed lack a minute at most.
   const byIsolate = Map.groupBy(witnessed, ({ isolate }) => isolate);
