@@ -33,7 +33,7 @@ export function edgeFor(siteFile: string): UserConfig {
   };
 }
 
-/** Puts the checked site in, and leaves out what it does not use: a dashboard that is off, closed doors, relays. */
+/** Puts the checked site in, and leaves out what it does not use: a dashboard that is off, and closed doors. */
 function forSite(file: string): Rolldown.Plugin {
   let checking: Promise<CheckedSite> | undefined;
   const site = () => {
@@ -49,13 +49,6 @@ function forSite(file: string): Rolldown.Plugin {
     "virtual:checked-site": (checked) => `export default ${JSON.stringify(checked)};`,
     [resolve(import.meta.dirname, "worker/control/dashboard/dashboard-page.ts")]: ({ rules }) =>
       rules.dashboard ? null : 'export const PAGE = "", PAGE_POLICY = "";',
-    // An isolate of an earlier version that asks for a relay reads the log itself then (R27).
-    [resolve(import.meta.dirname, "worker/purges/relay/relay.ts")]: ({ rules }) =>
-      rules.purge.relays > 0
-        ? null
-        : 'export class Relay { constructor() { throw new Error("This site has no relays of its purge log."); } }',
-    [resolve(import.meta.dirname, "worker/purges/relay/relay-places.ts")]: ({ rules }) =>
-      rules.purge.relays > 0 ? null : "export const placeRelay = () => null;",
     [resolve(import.meta.dirname, "worker/control/vendor-apis/vendors.ts")]: ({ rules }) => {
       const open = Object.entries(rules.doors).flatMap(([name, door]) => (door ? [name] : []));
       return [

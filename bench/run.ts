@@ -5,13 +5,12 @@ import { logLoad } from "./cases/log-load.ts";
 import { purges } from "./cases/purges.ts";
 import { push } from "./cases/push.ts";
 import { quiet } from "./cases/quiet.ts";
-import { relays } from "./cases/relays.ts";
 import { server } from "./cases/server.ts";
 import { sessions } from "./cases/sessions.ts";
 import { BenchFailure } from "./frame/bench-failure.ts";
 import { type Case, commandOf } from "./frame/case.ts";
 
-const CASES: readonly Case<object>[] = [hit, server, endurance, purges, sessions, quiet, logLoad, push, relays];
+const CASES: readonly Case<object>[] = [hit, server, endurance, purges, sessions, quiet, logLoad, push];
 
 const bench = new Command("npm run bench --")
   .description("Measures the edge. Each case prints its tables and writes its results as JSON.")

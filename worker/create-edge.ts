@@ -9,7 +9,6 @@ import type { Clock } from "./ports/clock.ts";
 import type { PurgeLog } from "./purges/log/purge-log.ts";
 import { PurgeLogStub } from "./purges/log/purge-log-stub.ts";
 import { UnboundPurgeLog } from "./purges/log/unbound-purge-log.ts";
-import { placeRelay } from "./purges/relay/relay-places.ts";
 import { EDGE_ANSWER_FIELDS } from "./rules/forwarding/edge-answer-fields.ts";
 import { writeAnalytics } from "./runtime/analytics.ts";
 import { CacheApiNotes } from "./runtime/cache-api-notes.ts";
@@ -74,7 +73,7 @@ function edgeOf(compile: Compile, hooks: EdgeHooks): ExportedHandler<EdgeEnv> {
   let isolate: RunningIsolate | undefined;
   return {
     fetch(request, env, context) {
-      isolate ??= startOrExplain(compile, env, hooks, request.cf?.continent);
+      isolate ??= startOrExplain(compile, env, hooks);
       const answer = isolate.fetch({
         request,
         url: request.url,
@@ -89,9 +88,9 @@ function edgeOf(compile: Compile, hooks: EdgeHooks): ExportedHandler<EdgeEnv> {
 }
 
 /** Logs the mistakes of invalid settings for the owner, so that the runtime does not answer with its own error page. */
-function startOrExplain(compile: Compile, env: EdgeEnv, hooks: EdgeHooks, continent: unknown): RunningIsolate {
+function startOrExplain(compile: Compile, env: EdgeEnv, hooks: EdgeHooks): RunningIsolate {
   try {
-    return startOnWorkers(compile, env, hooks, continent);
+    return startOnWorkers(compile, env, hooks);
   } catch (error) {
     if (!(error instanceof SiteError)) throw error;
     console.error(`Tidemark cannot start: ${error.message}`);
@@ -100,15 +99,13 @@ function startOrExplain(compile: Compile, env: EdgeEnv, hooks: EdgeHooks, contin
   }
 }
 
-/** The Workers runtime as a platform. `continent`: that of the isolate's first visitor, as the runtime names it. */
-function startOnWorkers(compile: Compile, env: EdgeEnv, hooks: EdgeHooks, continent: unknown): RunningIsolate {
+/** The Workers runtime as a platform. */
+function startOnWorkers(compile: Compile, env: EdgeEnv, hooks: EdgeHooks): RunningIsolate {
   const isLogBound = typeof env.PURGE_LOG?.idFromName === "function";
   const compiled = compile(overridesOf(env));
   const site = isLogBound ? compiled : withoutCache(compiled);
   const warn = (line: string) => console.warn(line);
-  const log = isLogBound
-    ? new PurgeLogStub(env.PURGE_LOG, placeRelay(site.purge.relays, continent, Math.random))
-    : new UnboundPurgeLog();
+  const log = isLogBound ? new PurgeLogStub(env.PURGE_LOG) : new UnboundPurgeLog();
   for (const line of weakenedDefences(site)) warn(line);
   const host = site.hosts?.[0] ?? new URL(site.originUrl).host;
   const analytics = env.TIDEMARK_ANALYTICS;

@@ -7,7 +7,6 @@ import type { ConnectingReader, LogConnection, PurgeLogClient } from "../../work
 import { DiscreteEventClock } from "./discrete-event-clock.ts";
 import { type PurgeFigures, PurgeTimes } from "./purge-times.ts";
 import { PushingLog } from "./pushing-log.ts";
-import { PushingRelay } from "./pushing-relay.ts";
 import { randomGapMs, SKEW_MS, sharedNotes, simulatedLease } from "./simulated-lease.ts";
 
 /** PoPs in the cities of `ROUND_TRIPS`, in turn, and the purges that a backend sends through one of them. */
@@ -19,8 +18,6 @@ export interface PurgeWorld {
   readonly push: boolean;
   readonly purges: number;
   readonly betweenPurgesMs: number;
-  /** How many relays each city has. Default: none. */
-  readonly relays?: number;
   /** The log's object ends, and another begins. Default: it does not. */
   readonly restartEveryMs?: number;
   /** An isolate ends without a word, and another takes its place. Default: none does. */
@@ -30,14 +27,10 @@ export interface PurgeWorld {
 export interface PurgeWorldFigures extends PurgeFigures {
   readonly billedPerSecond: number;
   readonly logMessagesPerSecond: number;
-  /** Of the busiest relay. */
-  readonly relayMessagesPerSecond: number;
 }
 
 /** The city in which the backend purges, far from the log. */
 const PURGED_IN = "fra";
-/** The round trip from a PoP to a relay of its city. */
-const RELAY_MS = 20;
 const LEASE_MS = 1000;
 const KEEP_MS = 20_000;
 /** Until all isolates are at work. */
@@ -53,26 +46,20 @@ interface SimulatedReader {
   readonly open: LogConnection[];
 }
 
-/** Runs the real log, its book, relays and leases on virtual time. */
+/** Runs the real log, its book and leases on virtual time. */
 export async function simulatePurges(world: PurgeWorld): Promise<PurgeWorldFigures> {
-  const { pops, isolates, rate, push, purges, betweenPurgesMs, relays = 0, restartEveryMs, endsEveryMs } = world;
+  const { pops, isolates, rate, push, purges, betweenPurgesMs, restartEveryMs, endsEveryMs } = world;
   const clock = new DiscreteEventClock();
   const random = seededRandom(1).next;
   const log = new PushingLog(clock, random);
   const cities = Object.entries(ROUND_TRIPS);
-  const relaysOf = cities.map(([, { logMs }]) =>
-    Array.from({ length: relays }, () => new PushingRelay(clock, random, log, logMs)),
-  );
-  const allRelays = relaysOf.flat();
   const times = new PurgeTimes(clock, log);
-  const timing = { leaseMs: LEASE_MS, push, relays, ...(push && { keepViewMs: KEEP_MS }) };
+  const timing = { leaseMs: LEASE_MS, push, ...(push && { keepViewMs: KEEP_MS }) };
 
   const start = (pop: number, notes: PopNotes): SimulatedReader => {
     const city = pop % cities.length;
     const onNews = () => times.noteNews(reader.lease);
-    const direct = log.at(cities[city]![1].logMs, onNews);
-    const near = relaysOf[city]!;
-    const client = near[Math.floor(random() * near.length)]?.before(direct, RELAY_MS, onNews) ?? direct;
+    const client = log.at(cities[city]![1].logMs, onNews);
     const own = { ...client, connect: (connecting: ConnectingReader) => connectMortal(client, connecting, reader) };
     const { lease, view } = simulatedLease({ clock, random }, timing, notes, own);
     const ofBackend = new ReadYourWritesLog(client, view, lease, SKEW_MS);
@@ -102,9 +89,8 @@ export async function simulatePurges(world: PurgeWorld): Promise<PurgeWorldFigur
   const purgerAt = cities.findIndex(([city]) => city === PURGED_IN) * isolates;
   const purge = () => times.purge(readers[purgerAt]!.log, readers, ROUND_TRIPS[PURGED_IN]!);
 
-  const billedSoFar = () => allRelays.reduce((sum, relay) => sum + relay.billed, log.billed);
   await clock.runUntil(SETTLES_AFTER_MS);
-  const before = { billed: billedSoFar(), log: log.messages, relays: allRelays.map(({ messages }) => messages) };
+  const before = { billed: log.billed, log: log.messages };
   const from = clock.now();
   for (let number = 0; number < purges; number++) {
     const at = from + number * betweenPurgesMs;
@@ -113,12 +99,10 @@ export async function simulatePurges(world: PurgeWorld): Promise<PurgeWorldFigur
   }
   const seconds = (purges * betweenPurgesMs + RUNS_ON_MS) / 1000;
   await clock.runUntil(from + seconds * 1000);
-  const ofRelays = allRelays.map(({ messages }, at) => messages - before.relays[at]!);
   return {
     ...times.figures,
-    billedPerSecond: (billedSoFar() - before.billed - 2 * purges) / seconds,
+    billedPerSecond: (log.billed - before.billed - 2 * purges) / seconds,
     logMessagesPerSecond: (log.messages - before.log) / seconds,
-    relayMessagesPerSecond: Math.max(0, ...ofRelays) / seconds,
   };
 }
 

@@ -52,7 +52,7 @@ export class LogKeeper implements ServedLog {
   readonly readers: LogReaders;
   readonly #options: LogKeeperOptions;
   readonly #file: LogKeeperOptions["file"];
-  readonly #held: HeldAnswers<PurgeRecord>;
+  readonly #held: HeldAnswers;
   #nextLook: { cancel(): void } | null = null;
   #nextTry: { cancel(): void } | null = null;
   #isClosed = false;

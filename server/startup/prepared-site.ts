@@ -101,9 +101,6 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
     ? overrides
     : { ...overrides, hosts: listen.flatMap(localHosts), originIsElsewhere: true };
   const site = compileSite(loaded.site, siteOverrides);
-  if (site.purge.relays > 0) {
-    throw new ServerError("purge.relays is for the Workers platform: here each worker is told of purges anyway.");
-  }
   if (around.usesProxyProtocol) expectProxies(listen, site);
   const settings: SiteSettings = {
     name,

@@ -37,17 +37,9 @@ export type SiteChange = Omit<Partial<SiteInput>, "origin">;
 /**
  * Changes of the log: its storage is saved and later restored; another object takes over its storage; it is renamed, so
  * that there is a second log. Running isolates keep the object that they have. `pushes`: from now on each purge is pushed
- * to all isolates, and has settled when all have confirmed it. `relay is cut off`: the relay and the log do not reach each
- * other any more. `relay restarts`: another object takes the relay's place.
+ * to all isolates, and has settled when all have confirmed it.
  */
-export type LogChange =
-  | "saved"
-  | "set back"
-  | "taken over"
-  | "renamed"
-  | "pushes"
-  | "relay is cut off"
-  | "relay restarts";
+export type LogChange = "saved" | "set back" | "taken over" | "renamed" | "pushes";
 
 /** A client's request. Without `host` it goes to `www.example.test`. */
 export interface ClientRequest {

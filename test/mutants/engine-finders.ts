@@ -40,7 +40,7 @@ async function hasCrashed(engine: Engine, scenario: Scenario): Promise<boolean> 
   return answers.some(({ body }) => (JSON.parse(body) as { failures: number }).failures > 0);
 }
 
-/** The remainder of its seed by this number decides of which kind a world is: with relays, with a parent, or calm. */
+/** The remainder of its seed by this number decides of which kind a world is: how its log pushes, with a parent, or calm. */
 const KINDS = 120;
 /** So many worlds of the kind of the one that has found a mutant are tried before all others. */
 const OF_THAT_KIND = 400;

@@ -8,9 +8,5 @@ export const ENTRIES = {
   outbox: ["sdk/outbox/sqlite.ts"],
   isolation: ["server/program/edge-program.ts"],
   tier: ["test/server/tiers/tier.ts"],
-  purges: [
-    "worker/purges/log/sql-purge-log.ts",
-    "worker/purges/lease/view-lease.ts",
-    "worker/purges/relay/followed-log.ts",
-  ],
+  purges: ["worker/purges/log/sql-purge-log.ts", "worker/purges/lease/view-lease.ts"],
 } as const;

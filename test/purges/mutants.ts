@@ -36,10 +36,8 @@ export const mutants: Mutants = {
     "a log to which a reader of an earlier log purges does not count with what that log granted": {
       in: "SqlPurgeLog.append",
       drop: "this.#noteEarlierLog(purge.since, now);",
-      foundBy: [
+      foundBy:
         "purges: a log to which a reader of an earlier log purges counts for a day with the longest use that a site may ask for",
-        "simulation",
-      ],
     },
     "a log whose storage went back does not count with what it has granted since": {
       in: "SqlPurgeLog.replace",
@@ -52,27 +50,6 @@ export const mutants: Mutants = {
       replace: "now - bornAt > REMEMBERED_MS",
       by: "false",
       foundBy: "purges: a log that is a day old counts with no earlier one, because nobody uses that for so long",
-    },
-    "a relay that has followed no log yet passes for a reader of an earlier one": {
-      in: "FollowedLog.constructor",
-      replace: "copy.beganHere ? null : copy.head",
-      by: "copy.head",
-      foundBy:
-        "purges: a relay names no log before it has followed one, and after a restart the log that it has followed",
-    },
-    "a relay that has not ended confirms its numbers as those of the log that its successor follows": {
-      in: "FollowedLog.confirmed",
-      replace: "logId: this.#logId",
-      by: "logId: this.head.logId",
-      foundBy:
-        "purges: a relay's instance confirms no number of its log under the id of one that another instance follows",
-    },
-    "a relay that has restarted names no log, so that nobody notices that its storage went back": {
-      in: "SqlPurgeLog.follow",
-      replace: "this.#beginAnew(true, logId)",
-      by: "this.#beginAnew(false, logId)",
-      foundBy:
-        "purges: a relay names no log before it has followed one, and after a restart the log that it has followed",
     },
     "a log whose numbers ran out counts with its former id as with an unknown log": {
       in: "SqlPurgeLog.#add",

@@ -6,7 +6,6 @@ import { PopSharing } from "../../worker/purges/lease/pop-sharing.ts";
 import type { ViewLease } from "../../worker/purges/lease/view-lease.ts";
 import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
 import type { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
-import type { FollowedLog } from "../../worker/purges/relay/followed-log.ts";
 import { PurgeView } from "../../worker/purges/view/purge-view.ts";
 import { MemoryNotes } from "../engine/memory/memory-notes.ts";
 import { Scheduler } from "../engine/scheduler.ts";
@@ -18,14 +17,13 @@ import { deltaOf } from "./view/delta.ts";
 export interface PurgeClasses {
   readonly SqlPurgeLog: typeof SqlPurgeLog;
   readonly ViewLease: typeof ViewLease;
-  readonly FollowedLog: typeof FollowedLog;
 }
 
 const DAY_MS = 24 * 3600 * 1000;
 /** For so long, grants of a lease that is on record already are not. */
 const HOUR_MS = 3600 * 1000;
-/** The longest view age, and the most by which a relay may have read the log earlier. */
-const LONGEST_MS = 3_600_000 + 61_000;
+/** The longest view age. */
+const LONGEST_MS = 3_600_000;
 const OF_EARLIER_LOG = { logId: "log-0", seq: 7 };
 
 /** What no world and no scenario shows of the log and its readers, by the words for it. */
@@ -95,25 +93,6 @@ export const CHECKS: Readonly<Record<string, (classes: PurgeClasses) => void | P
     log.append(purge(["#b"]));
     log.read({ logId: "log-1", seq: 1 }, 1000);
     expect(log.append(purge(["#c"]))).toMatchObject({ logId: "log-3", settlesInMs: 1250 });
-  },
-
-  "a relay names no log before it has followed one, and after a restart the log that it has followed"(classes) {
-    const { log, time, open } = logAtTime(classes);
-    const relayOver = (copy: SqlPurgeLog) => new classes.FollowedLog(copy, () => time.now);
-    const relay = relayOver(log);
-    expect(relay.confirmed).toBeNull();
-    relay.follow(deltaOf(0, 3, [], { logId: "followed" }), 1000, 250);
-    expect(relayOver(open()).confirmed).toEqual({ logId: "followed", seq: 3 });
-  },
-
-  "a relay's instance confirms no number of its log under the id of one that another instance follows"(classes) {
-    const { log, time, open } = logAtTime(classes);
-    const [one, other] = [log, open()].map((copy) => new classes.FollowedLog(copy, () => time.now));
-    one!.follow(deltaOf(0, 7, [], { logId: "old" }), 1000, 250);
-    other!.follow(deltaOf(0, 3, [], { logId: "new" }), 1000, 250);
-    expect(one!.confirmed).toEqual({ logId: "old", seq: 7 });
-    one!.follow(deltaOf(0, 3, [], { logId: "new" }), 1000, 250);
-    expect(one!.confirmed).toEqual({ logId: "new", seq: 3 });
   },
 
   "the reply to a purge grants a reader with a name no lease, because the book would not have it"(classes) {

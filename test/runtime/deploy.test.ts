@@ -31,7 +31,7 @@ beforeAll(() => {
   script = readFileSync(join(folder, "index.js"), "utf8");
   other = buildEdge({
     dashboard: false,
-    purge: { push: true, relays: 1 },
+    purge: { push: true },
     doors: { fastly: EVERY_DOOR.fastly },
   });
 }, 60_000);
@@ -56,12 +56,6 @@ describe("what wrangler would deploy", () => {
     const page = "<!doctype html>";
     expect(script).toContain(page);
     expect(other).not.toContain(page);
-  });
-
-  test("has relays of the purge log if the site wants some", () => {
-    const words = "the relay does not reach the log";
-    expect(script).not.toContain(words);
-    expect(other).toContain(words);
   });
 
   test("has the doors that the site opens, and weighs less than 104 KiB with all of them", () => {

@@ -1,12 +1,10 @@
 /**
  * The edge as it is deployed, for the site in the variable `SITE` and visitors in Europe, with a log that was made days
- * ago. `/_connected` tells who keeps connections to the log itself, and `/_end-relays` ends the objects of the relays.
+ * ago. `/_connected` tells who keeps connections to the log itself.
  */
 import { env } from "cloudflare:workers";
 import { createEdge, type EdgeEnv, type SiteInput } from "tidemark/worker";
 import { OldPurgeLog } from "./old-purge-log.worker.ts";
-
-const RELAYS = ["relay weur 0", "relay weur 1"];
 
 export class PurgeLog extends OldPurgeLog {
   readonly #names: string[] = [];
@@ -19,10 +17,6 @@ export class PurgeLog extends OldPurgeLog {
   names(): readonly string[] {
     return this.#names;
   }
-
-  end(): void {
-    this.ctx.abort("the object ends");
-  }
 }
 
 const settings = env as unknown as { readonly SITE: SiteInput; readonly PURGE_LOG: DurableObjectNamespace<PurgeLog> };
@@ -33,10 +27,6 @@ export default {
   async fetch(request, bindings, context) {
     const { pathname } = new URL(request.url);
     if (pathname === "/_connected") return Response.json(await objectOf("tidemark").names());
-    if (pathname === "/_end-relays") {
-      await Promise.allSettled(RELAYS.map((name) => objectOf(name).end()));
-      return new Response();
-    }
     const inEurope = new Request(request, { cf: { continent: "EU" } } as RequestInit);
     return edge.fetch!(inEurope as Parameters<NonNullable<typeof edge.fetch>>[0], bindings, context);
   },

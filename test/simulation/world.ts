@@ -2,7 +2,6 @@ import { nodeBodies } from "../../server/bodies/node-bodies.ts";
 import { startIsolate } from "../../worker/isolate.ts";
 import { Counters } from "../../worker/metrics/counters.ts";
 import type { EdgeEvent } from "../../worker/ports/reporter.ts";
-import { relayedForMs } from "../../worker/purges/log/log-contract.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import { HOST } from "../engine/scenario.ts";
 import { Backend, EVERYTHING, UNRELATED } from "./backend.ts";
@@ -12,9 +11,7 @@ import { Fate } from "./fate.ts";
 import { History, type Purged } from "./history.ts";
 import { LateLog, type Pushing, type Reader } from "./log/late-log.ts";
 import { LateNotes } from "./log/late-notes.ts";
-import { LateRelay } from "./log/late-relay.ts";
 import { LateTier } from "./log/late-tier.ts";
-import { RelayTroubles } from "./log/relay-troubles.ts";
 import { Told } from "./log/told.ts";
 import type { Occurrences } from "./occurrences.ts";
 import { type Bounds, type BrokenPromise, brokenPromises, untoldChanges } from "./promises.ts";
@@ -34,7 +31,7 @@ const ISOLATES = [0, 1] as const;
 const LOOK_EVERY_MS = 1000;
 /** Longer than any fetch, lease or wait in this world. */
 const MAX_REST_MS = 200_000;
-/** In one of so many worlds, the log pushes to the workers of servers, in two others over connections, in one over relays. */
+/** In one of so many worlds, the log pushes to the workers of servers, in three others over connections. */
 const PUSHES_IN = 5;
 /** In one of so many worlds, which is one with connections, the log takes as many as there are isolates and no more. */
 const CROWDED_IN = 3 * PUSHES_IN;
@@ -54,14 +51,6 @@ const [PARENTS_POP, CHILDREN_POP] = POPS;
 const WITHOUT_CONNECTION = 0.1;
 /** The same of those that do not reach the log as they start. */
 const CUT_OFF_WITHOUT_CONNECTION = 0.5;
-/** The same in a world with relays, and the share of isolates there that connect to the log itself. */
-const WITHOUT_CONNECTION_BESIDE_RELAYS = 0.04;
-const WITHOUT_RELAY = 0.3;
-/** The share of steps there that trouble a relay. */
-const RELAY_TROUBLES = 0.08;
-const RELAY_COURSES = 0.1;
-/** Two relays for the isolates of both PoPs, so that a PoP may have isolates of both. */
-const RELAYS = ["relay 1", "relay 2"] as const;
 /** The number of steps of a world, and the most time between two of them, in milliseconds. */
 export const STEPS = 28;
 const STEP_MS = 300;
@@ -70,8 +59,6 @@ const STEP_MS = 300;
 interface Start {
   /** The probability that it is of a version that keeps no connection. */
   readonly withoutConnection?: number;
-  /** The relay to which it connects. */
-  readonly relay?: LateRelay;
 }
 
 /** The options of a world besides its seed. */
@@ -120,8 +107,6 @@ export class World {
   /** The clocks of different PoPs may differ by any amount, those of one PoP only within the allowance. */
   readonly #skewsMs: readonly number[];
   readonly #isolates: SimulatedIsolate[][] = [[], []];
-  readonly #relays: readonly LateRelay[];
-  readonly #relayTroubles: RelayTroubles;
 
   constructor(seed: number, options: WorldOptions = {}) {
     this.#seed = seed;
@@ -134,8 +119,7 @@ export class World {
     this.#isLateAllowed = fate.chance(0.2);
     this.#pushing = PUSHINGS[seed % PUSHINGS.length]!;
     this.#keepViewMs = isCalm ? fate.pick(CALM_KEEP_VIEW_MS) : (KEEP_VIEW_MS[seed % KEEP_VIEW_MS.length] ?? 0);
-    const hasRelays = this.#pushing === "over-relays";
-    const hasLittleRoom = fate.chance(hasRelays ? 0.7 : 0.4);
+    const hasLittleRoom = fate.chance(0.4);
     fate.count("logs with little room", hasLittleRoom);
     fate.count("sites where a purge may come late", this.#isLateAllowed);
     this.#rememberedByNameMs = REMEMBERED_BY_NAME_MS[seed % REMEMBERED_BY_NAME_MS.length] ?? 0;
@@ -145,29 +129,14 @@ export class World {
     const settings = {
       ...room,
       rememberedByNameMs: this.#rememberedByNameMs,
-      longestUseMs: MAX_VIEW_AGE_MS + relayedForMs(SKEW_MS),
+      longestUseMs: MAX_VIEW_AGE_MS,
       ...(isNumberedLow && { maxSeq: MAX_LOW_SEQ }),
     };
     const maxConnections = isCrowded ? 4 : undefined;
     this.#log = new LateLog(fate, { settings, pushing: this.#pushing, maxConnections });
-    this.#relays = hasRelays ? RELAYS.map((name) => new LateRelay(fate, this.#log, settings, name)) : [];
     this.#origin = new RandomOrigin(fate);
     this.#visitors = new Visitors(fate);
     this.#backend = new Backend(fate, this.#log);
-    this.#relayTroubles = new RelayTroubles({
-      number: Math.floor(seed / PUSHES_IN),
-      fate,
-      log: this.#log,
-      visitors: this.#visitors,
-      backend: this.#backend,
-      keepViewMs: this.#keepViewMs,
-      rememberedByNameMs: this.#rememberedByNameMs,
-      skewMs: SKEW_MS,
-      isolates: () => this.#isolates.flat(),
-      purge: () => this.#purge(),
-      startReader: (relay) => this.#replaceIsolate({ withoutConnection: 0, relay }),
-      deployLongerViewAge: () => this.#deployLongerViewAge(),
-    });
     this.#tiers = POPS.map(() => new LateTier(fate));
     this.#notes = POPS.map(() => new LateNotes(fate, this.#clocksDifferBy));
     const apartMs = POPS.map((pop) => (pop === 0 ? 0 : (fate.random() - 0.5) * 2 * 3_600_000));
@@ -209,15 +178,12 @@ export class World {
   async #step(): Promise<void> {
     const fate = this.#fate;
     const [path, isolate, drawn] = [this.#visitors.anyPath(), this.#anyIsolate(), fate.random()];
-    if (this.#relays.length > 0 && drawn < RELAY_TROUBLES) return this.#relayTroubles.anyTime(fate.pick(this.#relays));
-    if (this.#relays.length > 0 && drawn < RELAY_TROUBLES + RELAY_COURSES) {
-      return this.#relayTroubles.course(fate.pick(this.#relays));
-    }
     if (drawn < 0.6) return this.#visitors.get(isolate, path, fate.chance(0.2) ? this.#latestPurge() : null);
     if (drawn < 0.67) return this.#visitors.get(isolate, path, null, "HEAD");
     if (drawn < 0.7) return this.#visitors.crowd(isolate, path);
     if (drawn < 0.83) return this.#purge();
     if (drawn < 0.87) return this.#visitors.post(isolate, path);
+    if (drawn >= 0.87 && drawn < 0.88) this.#deployLongerViewAge();
     if (drawn < 0.91) return void this.#replaceIsolate();
     if (drawn < 0.93) {
       this.#origin.failFor(fate.pick([200, 3000]));
@@ -294,7 +260,7 @@ export class World {
   }
 
   get #hasConnections(): boolean {
-    return this.#pushing === "over-connections" || this.#pushing === "over-relays";
+    return this.#pushing === "over-connections";
   }
 
   #latestPurge() {
@@ -325,11 +291,11 @@ export class World {
   }
 
   /** Parents and children have the same rules, so that they would all have to be replaced at once. */
-  #deployLongerViewAge(): boolean {
-    if (this.#isLateAllowed || this.#hasParent) return false;
+  #deployLongerViewAge(): void {
+    if (this.#isLateAllowed || this.#hasParent) return;
     this.#isLateAllowed = true;
     this.#fate.tell("a new version of the site lets purges come later");
-    return true;
+    this.#fate.count("new versions that allow a longer view age");
   }
 
   /** What the faults of a calm world may touch. */
@@ -380,18 +346,14 @@ export class World {
       isDead: false,
       cutOffUntil: never,
     };
-    const besideRelays = this.#relays.length > 0;
-    const usual = this.#calm ? 0 : besideRelays ? WITHOUT_CONNECTION_BESIDE_RELAYS : WITHOUT_CONNECTION;
+    const usual = this.#calm ? 0 : WITHOUT_CONNECTION;
     const connects = this.#hasConnections && !fate.chance(start.withoutConnection ?? usual);
     fate.count("isolates that never confirm, beside others that do", this.#hasConnections && !connects);
     const keepViewMs = connects ? this.#keepViewMs : null;
     const site = siteOf(this.#isStaleWhileSilent, this.#isLateAllowed, keepViewMs);
     const notes = this.#notes[pop]!.reachedBy(told);
     const reporter = new Counters("http://origin.internal", () => undefined);
-    // A site with relays tells that to the log by all its isolates.
-    const purge = { ...site.purge, relays: this.#relays.length, rememberedByNameMs: this.#rememberedByNameMs };
-    const near = this.#relays.length > 0 && !fate.chance(WITHOUT_RELAY) ? fate.pick(this.#relays) : null;
-    const relay = start.relay ?? near;
+    const purge = { ...site.purge, rememberedByNameMs: this.#rememberedByNameMs };
     const clock = () => Math.floor(fate.now() + offsetMs);
     const isChild = this.#hasParent && pop === CHILDREN_POP;
     const running = startIsolate({ ...site, purge } as Site, {
@@ -402,7 +364,7 @@ export class World {
       origin: isChild
         ? simulatedParent(fate, name, clock, () => fate.pick(this.#isolates[PARENTS_POP]!))
         : this.#origin.seenFrom(name),
-      log: this.#log.reachedBy(reader, relay),
+      log: this.#log.reachedBy(reader),
       audit: {
         list: async () => ({ purges: [], next: null }),
         find: (seq, waitMs = 0) => this.#log.find(reader, seq, waitMs),
@@ -466,8 +428,8 @@ export class World {
 
 /** How the log of a world pushes, by its seed. */
 const PUSHINGS: readonly Pushing[] = [
-  ...(["to-workers", "over-connections", "over-connections", "over-relays", "none"] as const),
-  ...(["to-machines", "over-connections", "over-connections", "over-relays", "none"] as const),
+  ...(["to-workers", "over-connections", "over-connections", "over-connections", "none"] as const),
+  ...(["to-machines", "over-connections", "over-connections", "over-connections", "none"] as const),
 ];
 /** Beside it: so short that isolates give up leases, and are forgotten, while others are at work. */
 const KEEP_VIEW_MS: readonly number[] = [0, 1500, 500, 1500, 0, 0, 1500, 100, 1500, 0];

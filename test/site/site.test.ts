@@ -71,12 +71,7 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "the bound on how late a purge may come, for the whole site",
       { origin, purge: { maxViewAge: "60s" } },
-      /^purge\.maxViewAge: unknown key\. Known here: leaseMs, skewMs, softForMs, maxViewAgeImmutable, push, relays, keepViewMs$/,
-    ],
-    [
-      "relays without connections",
-      { origin, purge: { relays: 2 } },
-      /^purge\.relays: needs connections to relay: set purge\.push: true/,
+      /^purge\.maxViewAge: unknown key\. Known here: leaseMs, skewMs, softForMs, maxViewAgeImmutable, push, keepViewMs$/,
     ],
     [
       "a star that covers every field",
@@ -402,7 +397,6 @@ describe("compileSite", () => {
       softForMs: 0,
       longestViewAgeMs: 1000,
       push: false,
-      relays: 0,
       keepViewMs: 0,
     };
     expect(site.purge).toEqual(purge);

@@ -262,7 +262,6 @@ export const siteSchema = z.strictObject({
       softForMs: z.prefault(z.int().check(z.nonnegative(), z.maximum(30 * 24 * 3_600_000)), 0),
       maxViewAgeImmutable: z.prefault(maxViewAge, "0s"),
       push: z.prefault(z.boolean(), false),
-      relays: z.prefault(z.int().check(z.nonnegative(), z.maximum(16)), 0),
       keepViewMs: z.optional(z.int().check(z.nonnegative(), z.maximum(20_000))),
     }),
     {},
@@ -292,11 +291,8 @@ export function checkSite(given: SiteInput): CheckedSite {
   if (proxyErrors.length > 0) throw new SiteError(proxyErrors);
   const wrongTags = rules.routes.flatMap((each, index) => tagTemplateErrors(each, `routes[${index}].tags`));
   if (wrongTags.length > 0) throw new SiteError(wrongTags);
-  if (rules.purge.relays > 0 && !rules.purge.push) throw new SiteError([RELAYS_WITHOUT_PUSH]);
   return { given, rules, elsewhere: route.parse({ match: "/*" }) };
 }
-
-const RELAYS_WITHOUT_PUSH = { path: "purge.relays", message: "needs connections to relay: set purge.push: true" };
 
 /** A `countryField` that nobody may tell, or that contradicts a route. */
 function countryFieldErrors({ countryField, trustedProxies, routes }: SiteRules) {

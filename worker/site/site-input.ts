@@ -127,13 +127,6 @@ export interface SiteInput {
          */
         readonly push?: boolean | undefined;
         /**
-         * How many relays of the purge log each continent has for its connections, up to 16: objects of the same class,
-         * which the platform keeps near the continent's visitors. The log takes 1,000 connections, and so does each
-         * relay. Needs `push`. Each relay that has traffic is an object that never rests. Default 0: isolates connect to
-         * the log itself.
-         */
-        readonly relays?: number | undefined;
-        /**
          * For how long after a request an isolate keeps its knowledge of purges up to date, in milliseconds, up to 20000,
          * so that the next request need not wait for the purge log. Without `push` it costs about 1.4 reads of the log a
          * second. Default 20000 with `push`, otherwise 0.

@@ -52,8 +52,6 @@ export interface Site extends KeyRules {
     /** The longest of the lease and the routes' view ages, for which receipts have to wait (R6). */
     readonly longestViewAgeMs: number;
     readonly push: boolean;
-    /** How many relays of the log each continent has; 0 if isolates connect to the log itself. */
-    readonly relays: number;
     readonly keepViewMs: number;
   };
 }
@@ -135,7 +133,6 @@ export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): 
         ...routes.flatMap(({ purge }) => [purge.maxViewAgeMs, purge.maxViewAgeImmutableMs]),
       ),
       push: site.purge.push,
-      relays: site.purge.relays,
       keepViewMs: site.purge.keepViewMs ?? (site.purge.push ? KEPT_WITH_PUSH_MS : 0),
     },
   };

@@ -20,7 +20,6 @@ import { memoryBodies } from "./memory-bodies.ts";
 import { MemoryLog, newLogWorld } from "./memory-log.ts";
 import { HONEST, MemoryNotes } from "./memory-notes.ts";
 import { MemoryOrigin } from "./memory-origin.ts";
-import { MemoryRelay } from "./memory-relay.ts";
 import { MemorySharedTier, type Treachery } from "./memory-shared-tier.ts";
 
 /** The real corridor, view, log and control plane in this process. The seed decides the order of events. */
@@ -39,11 +38,6 @@ export function startMemoryEngine(
   /** The settings of isolates that start now. Notes belong to one PoP and one log. */
   const latest = { site: compile({}), log: new MemoryLog(scheduler, logs), notes: new Map<string, MemoryNotes>() };
   origin.timeoutMs = latest.site.limits.originTimeoutMs;
-  let onlyRelay: MemoryRelay | undefined;
-  const relay = (): MemoryRelay => {
-    onlyRelay ??= new MemoryRelay(scheduler, holds, latest.log);
-    return onlyRelay;
-  };
   const clocks = new Map<string, number>();
   const compresses = compressionSettings(site);
   let started = 0;
@@ -62,7 +56,7 @@ export function startMemoryEngine(
       sharedTier: heldIn(tiers, pop, () => new MemorySharedTier(scheduler, treachery, holds)),
       notes: heldIn(latest.notes, pop, () => new MemoryNotes(scheduler, HONEST, holds)),
       origin,
-      log: latest.site.purge.relays > 0 ? relay().before(latest.log) : latest.log,
+      log: latest.log,
       audit: latest.log,
       ledger: { client: latest.log, isolate: `isolate-${++started}`, pop },
       bodies: memoryBodies,
@@ -136,8 +130,6 @@ export function startMemoryEngine(
         if (change === "saved") latest.log.save();
         if (change === "set back") latest.log.setBack();
         if (change === "taken over") latest.log = latest.log.successor();
-        if (change === "relay is cut off") relay().isCutOff = true;
-        if (change === "relay restarts") relay().restart();
         if (change === "pushes") logs.learners = learners;
         if (change !== "renamed") return;
         latest.log = new MemoryLog(scheduler, logs);

@@ -8,7 +8,6 @@ import {
   type PurgeLogClient,
   REMEMBERED_BY_NAME_MS,
   REMEMBERED_MS,
-  relayedForMs,
   UNKNOWN_MS,
   type ViewDelta,
 } from "../../../worker/purges/log/log-contract.ts";
@@ -83,9 +82,9 @@ describe("a view that is kept alive", () => {
   }
 
   /** Another isolate of the PoP. */
-  function isolate(push: boolean, relays = 0): ViewLease {
+  function isolate(push: boolean): ViewLease {
     const reporter = { report: () => undefined };
-    const settings = { leaseMs: LEASE_MS, skewMs: 250, keepViewMs: KEEP_MS, push, relays };
+    const settings = { leaseMs: LEASE_MS, skewMs: 250, keepViewMs: KEEP_MS, push };
     const pop = new PopSharing(notes, settings, scheduler, reporter);
     const view = new PurgeView(10_000);
     return new ViewLease({ settings, view, log, pop, clock: scheduler, random: () => 0.5, reporter });
@@ -202,17 +201,6 @@ describe("a view that is kept alive", () => {
       expect(lease.unknownForMs(scheduler.now(), 5000)).toBe(UNKNOWN_MS);
     });
 
-    test("is served so for less than a minute by an isolate of a relay, which may have read the log earlier (R27)", async () => {
-      start(true);
-      lease = isolate(true, 1);
-      await request();
-      log.answers = false;
-      await scheduler.advance(REMEMBERED_BY_NAME_MS - relayedForMs(250) - 1);
-      expect(lease.unknownForMs(scheduler.now(), 0)).toBe(FOR_A_LEASE);
-      await scheduler.advance(1);
-      expect(lease.unknownForMs(scheduler.now(), 0)).toBe(UNKNOWN_MS);
-    });
-
     test("is not served for a lease by an isolate that has given up its own", async () => {
       start(true);
       await request();
@@ -285,27 +273,6 @@ describe("a view that is kept alive", () => {
     const { renewals } = log;
     await scheduler.advance(LEASE_MS);
     expect({ open: log.open, renewals: log.renewals }).toEqual({ open: 0, renewals });
-  });
-
-  test("is renewed by the log itself for five leases after a relay has failed, and takes no lease from it otherwise (R27)", async () => {
-    start(true);
-    lease = isolate(true, 1);
-    await request();
-    const token = { logId: "a", seq: 2 };
-    log.head = 2;
-    await scheduler.settle(lease.renew(behind, token));
-    expect(log.asked).toEqual([0]);
-    await scheduler.advance(KEEP_MS + LEASE_MS);
-    log.answers = false;
-    await renewUnanswered();
-    expect(log.asked).toEqual([0, LEASE_MS]);
-    log.answers = true;
-    await scheduler.advance(4 * LEASE_MS);
-    await request();
-    expect(log.connections).toHaveLength(1);
-    await scheduler.advance(2 * LEASE_MS);
-    await request();
-    expect(log.connections).toHaveLength(2);
   });
 
   test("is not shared by an isolate with a name, which could not confirm for the others (R22, R25)", async () => {

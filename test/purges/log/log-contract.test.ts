@@ -23,7 +23,7 @@ import { toldCount, toldOf } from "../view/delta.ts";
 import { purge } from "./a-purge.ts";
 import type { LogCall } from "./log-call.ts";
 import { settlementContract } from "./settlement-contract.ts";
-import { LogBehindRelay, LogInMemory, LogInObject, LogOfMachines, LogOfServer } from "./settling-logs.ts";
+import { LogInMemory, LogInObject, LogOfMachines, LogOfServer } from "./settling-logs.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -200,7 +200,6 @@ class FileSubject implements Subject {
 
 contract("a log in a file, on node:sqlite", async () => new FileSubject());
 settlementContract("a log in memory", () => new LogInMemory().start());
-settlementContract("a log behind a relay", () => new LogBehindRelay().start());
 settlementContract("a log in a file, on node:sqlite", async () => new LogOfServer());
 
 if (noPostgres) process.stdout.write(`${noPostgres}\n`);

@@ -12,9 +12,8 @@ import { WaitedPurges } from "../../../server/postgres/waited-purges.ts";
 import { systemClock } from "../../../server/system-clock.ts";
 import type { Wait } from "../../../worker/ports/clock.ts";
 import { ConnectedLog, type Connection } from "../../../worker/purges/log/connected-log.ts";
-import { REMEMBERED_MS, relayedForMs } from "../../../worker/purges/log/log-contract.ts";
+import { REMEMBERED_MS } from "../../../worker/purges/log/log-contract.ts";
 import type { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
-import { Relay, type RelayedLog } from "../../../worker/purges/relay/relay.ts";
 import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
 import { until } from "../../suite/until.ts";
@@ -100,85 +99,6 @@ export class LogInMemory implements SettlingLog {
   }
 
   async end(): Promise<void> {}
-}
-
-/** What a reader of a relay names as its longest view age. */
-const NAMED_MS = LEASE_MS + relayedForMs(SKEW_MS);
-
-/**
- * The same on two levels: the readers are connected to a relay, and the relay to the log (R27). What restarts is the relay's
- * object, whose storage stays.
- */
-export class LogBehindRelay extends LogInMemory {
-  override readonly boundMs = NAMED_MS + SKEW_MS;
-  readonly #copy = emptyStorage();
-  readonly #opened = new Map<string, Connection>();
-  #relay: Relay | null = null;
-  #instances = 0;
-
-  override async restart(): Promise<void> {
-    if (this.#instances++ === 0) await super.restart();
-    const copy = openLog(this.scheduler, { storage: this.#copy, newId: () => "a copy" });
-    this.#relay = new Relay(copy, this.#root(), this.scheduler, () => this.#instances);
-  }
-
-  #root(): RelayedLog {
-    const instance = this.#instances;
-    const reach = () => {
-      if (instance !== this.#instances) throw new Error("this instance has ended");
-    };
-    return {
-      read: async (since, leaseMs, longestMs, _, name) => {
-        reach();
-        return this.log.read(since, leaseMs, longestMs, name);
-      },
-      connect: async ({ learn, ...asked }) => {
-        const { connected } = this;
-        reach();
-        const { first, connection } = connected.open(asked, async (delta) => {
-          reach();
-          return learn(delta);
-        })!;
-        return {
-          first,
-          renew: async (since, leaseMs, longestMs) => {
-            reach();
-            return connected.renew(connection, since, leaseMs, longestMs);
-          },
-          release: async () => connected.release(connection),
-          close: () => connected.disconnect(connection),
-        };
-      },
-    };
-  }
-
-  override async join(name: string): Promise<void> {
-    const reader = { name, since: null, leaseMs: LEASE_MS, longestViewAgeMs: NAMED_MS, skewMs: SKEW_MS };
-    const opened = await this.#soon(this.#relay!.open(reader, async () => false));
-    this.#opened.set(name, opened!.connection);
-  }
-
-  override async confirm(reader: string, { logId, seq }: Stamp): Promise<void> {
-    const connection = this.#opened.get(reader);
-    if (connection) await this.#soon(this.#relay!.renew(connection, { logId, seq }, LEASE_MS, NAMED_MS));
-  }
-
-  override async leave(reader: string): Promise<void> {
-    this.#relay!.release(this.#opened.get(reader)!);
-    await this.scheduler.advance(0);
-  }
-
-  override async purge(id: string | null = null): Promise<Appended> {
-    const result = await super.purge(id);
-    await this.scheduler.advance(0);
-    return result;
-  }
-
-  /** What a message brings about at the other level happens in the same moment. */
-  async #soon<T>(answer: Promise<T>): Promise<T> {
-    await this.scheduler.advance(0);
-    return answer;
-  }
 }
 
 /** The same as a Durable Object. The time of its clock is what each call says, and its timers take real time. */

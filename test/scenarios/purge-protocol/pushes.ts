@@ -1,4 +1,4 @@
-import { type Expected, type Scenario, type Step, TOKEN } from "../../engine/scenario.ts";
+import type { Scenario, Step } from "../../engine/scenario.ts";
 import { CONNECTIONS, PUSHES } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 
@@ -6,7 +6,7 @@ const DAY_MS = 24 * 3600 * 1000;
 const v1 = page("max-age=3600", "v1");
 const v2 = { ...v1, body: "v2" };
 
-/** A log that reaches all isolates at once, those that keep a connection to it for a short while, and those of a relay. */
+/** A log that reaches all isolates at once and those that keep a connection to it for a short while. */
 const pushed = { source: "docs/protocol.md#r24-push", only: PUSHES, origin: { "/a": [v1, v2] } };
 const connected = {
   source: "docs/protocol.md#r26-connection",
@@ -14,36 +14,11 @@ const connected = {
   only: CONNECTIONS,
   origin: { "/a": [v1, v2] },
 };
-const relayed = {
-  ...connected,
-  source: "docs/protocol.md#r27-relays",
-  site: { purge: { push: true, keepViewMs: 500, relays: 1 } },
-};
 
 /** The reader is the isolate `b`, which has another one beside it in its PoP. */
 function readerGets(xCache: "MISS" | "HIT", body: "v1" | "v2", path = "/a"): Step {
   return { send: { path, isolate: "b" }, expect: { xCache, body } };
 }
-
-/** A purge by an isolate of the other PoP. */
-function farPurge(expect: Expected): Step {
-  return { purge: { urls: ["/a"] }, isolate: "far/a", expect };
-}
-
-/** Asks whether the first purge has settled. */
-function hasSettled(settled: boolean): Step {
-  return {
-    send: { path: "/_tidemark/purges/1", fields: { authorization: `Bearer ${TOKEN}` }, isolate: "far/c" },
-    expect: { body: new RegExp(`"settled":${settled}`) },
-  };
-}
-
-/** The log counts as old (R25), and the reader alone has a lease. */
-const ofAnOldLog: readonly Step[] = [
-  { get: "/a", expect: { xCache: "MISS", body: "v1" } },
-  { advanceMs: 2 * DAY_MS },
-  { send: { path: "/b", isolate: "b" }, expect: {} },
-];
 
 /** A log that pushes each purge to its readers: docs/protocol.md#r24-push. */
 export const scenarios: readonly Scenario[] = [
@@ -161,101 +136,6 @@ export const scenarios: readonly Scenario[] = [
       { purge: { urls: ["/a"] }, expect: { status: 200, body: /"settlesInMs":1250,/ } }, // the log was made today
       { advanceMs: 2 * DAY_MS },
       { purge: { urls: ["/a"] }, expect: { status: 200, body: /"settlesInMs":300,/ } },
-    ],
-  },
-  {
-    ...relayed,
-    id: "purge-protocol/pushed-through-a-relay",
-    name: "an isolate of a relay gets a purge while its lease lasts",
-    steps: [
-      readerGets("MISS", "v1"),
-      readerGets("HIT", "v1"),
-      farPurge({ status: 200, body: /"settlesInMs":2500/ }),
-      { advanceMs: 1 },
-      readerGets("MISS", "v2"),
-    ],
-  },
-  {
-    ...relayed,
-    id: "purge-protocol/relay-waits-for-its-readers",
-    name: "a relay confirms a purge when its readers have, and not when it has got it",
-    steps: [
-      ...ofAnOldLog,
-      { holdAll: "push of a relay", until: "arrives" },
-      farPurge({ body: /"maySettleSooner":true/ }),
-      { advanceMs: 400 },
-      hasSettled(false),
-      { release: "arrives" },
-      { advanceMs: 1 },
-      hasSettled(true),
-    ],
-  },
-  {
-    ...relayed,
-    id: "purge-protocol/relay-has-lost-the-log",
-    name: "a relay that does not reach the log grants leases for a second, and its readers then read the log themselves",
-    steps: [
-      readerGets("MISS", "v1"),
-      { log: "relay is cut off" },
-      farPurge({ body: /"settlesInMs":2500/ }),
-      ...[400, 800, 1200, 1600].flatMap(() => [{ advanceMs: 400 }, readerGets("HIT", "v1")]),
-      { advanceMs: 400 },
-      { send: { path: "/a", isolate: "b" }, expect: {} },
-      { advanceMs: 500 },
-      { send: { path: "/a", isolate: "b" }, expect: { body: "v2" } },
-    ],
-  },
-  {
-    ...relayed,
-    id: "purge-protocol/relay-has-forgotten",
-    name: "a relay that has restarted does not confirm for readers that it has forgotten",
-    steps: [
-      ...ofAnOldLog,
-      { log: "relay restarts" },
-      { send: { path: "/b", isolate: "far/d" }, expect: {} },
-      farPurge({ body: /"maySettleSooner":true/ }),
-      { advanceMs: 400 },
-      hasSettled(false),
-    ],
-  },
-  {
-    ...relayed,
-    id: "purge-protocol/relay-of-an-older-log",
-    name: "an isolate that has read a newer log does not go back to the one that its relay has read before",
-    source: "docs/protocol.md#r27-relays; docs/protocol.md#r11-views-only-grow",
-    origin: { "/a": [v1, v2], "/b": [v1, v2] },
-    steps: [
-      readerGets("MISS", "v1"),
-      readerGets("MISS", "v1", "/b"),
-      { log: "made anew" },
-      { purge: { urls: ["/b"] }, isolate: "b", expect: { status: 200 } },
-      readerGets("MISS", "v2"),
-      readerGets("MISS", "v2", "/b"),
-    ],
-  },
-  {
-    ...relayed,
-    id: "purge-protocol/reader-ahead-of-its-relay",
-    name: "an isolate that knows more than its relay keeps what it has stored",
-    source: "docs/protocol.md#r27-relays; docs/protocol.md#r13-one-log",
-    steps: [
-      readerGets("MISS", "v1"),
-      { advanceMs: 300 },
-      { log: "relay is cut off" },
-      { purge: { urls: ["/another"] }, isolate: "b", expect: { status: 200 } },
-      ...[300, 600, 900].flatMap(() => [readerGets("HIT", "v1"), { advanceMs: 300 }]),
-    ],
-  },
-  {
-    ...relayed,
-    id: "purge-protocol/relay-without-readers",
-    name: "a relay whose readers have given up their leases grants none before it has read the log again",
-    steps: [
-      ...ofAnOldLog,
-      { advanceMs: 800 }, // after 500 ms the isolate has given up its lease, and the relay its own soon after
-      { log: "relay is cut off" },
-      { send: { path: "/b", isolate: "far/c" }, expect: {} },
-      farPurge({ body: /"settlesInMs":2500/ }),
     ],
   },
 ];

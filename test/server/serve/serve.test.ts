@@ -125,13 +125,6 @@ describe("tidemark serve", () => {
     expect({ code, printed }).toMatchObject({ code: 2, printed: expect.stringContaining(words) });
   });
 
-  test("refuses relays of the purge log, which are for Workers", { tags: ["deep"] }, async () => {
-    const site = { origin: origin.url, hosts: ["www.example.test"], purge: { push: true, relays: 2 } };
-    writeFileSync(join(folder, "relays.config.ts"), `export default ${JSON.stringify(site)};\n`);
-    const { code, printed } = await refusal(["--config", "relays.config.ts"]);
-    expect({ code, printed }).toMatchObject({ code: 2, printed: expect.stringContaining("purge.relays is for") });
-  });
-
   test("checks a config and ends", { tags: ["deep"] }, async () => {
     writeFileSync(join(folder, "wrong.config.ts"), 'export default { origin: "http://127.0.0.1:1", rutes: [] };\n');
     const wrong = await refusal(["--check", "--config", "wrong.config.ts"]);

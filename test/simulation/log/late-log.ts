@@ -16,7 +16,6 @@ import type { Fate } from "../fate.ts";
 import type { Matches, Purged } from "../history.ts";
 import { callLate } from "./late-call.ts";
 import { LateLine } from "./late-line.ts";
-import type { LateRelay } from "./late-relay.ts";
 import { LateServers } from "./late-servers.ts";
 import { type LogStorage, NumberedPurges, RecordedLog } from "./recorded-log.ts";
 import { NO_LEASE, type Told } from "./told.ts";
@@ -70,10 +69,10 @@ export interface Reader {
 }
 
 /**
- * How a world's log pushes: not at all; over connections, as on Workers; over relays, some of them; to the workers of one
+ * How a world's log pushes: not at all; over connections, as on Workers; to the workers of one
  * supervisor, as on one's own server; or by a database to the supervisors of several.
  */
-export type Pushing = "none" | "over-connections" | "over-relays" | "to-workers" | "to-machines";
+export type Pushing = "none" | "over-connections" | "to-workers" | "to-machines";
 
 export interface LateLogOptions {
   readonly settings: Partial<LogSettings>;
@@ -208,20 +207,17 @@ export class LateLog {
   }
 
   /**
-   * The log as one isolate reaches it, or a relay. Its replies and the isolate's reads are recorded. `relay`: the one to
-   * which its connections go. Default: they go to the log itself.
+   * The log as one isolate reaches it. Its replies and the isolate's reads are recorded.
    */
-  reachedBy(reader: Reader, relay: LateRelay | null = null): PurgeLogClient {
+  reachedBy(reader: Reader): PurgeLogClient {
     let good: { readonly begunAt: number; readonly logId: string } | null = null;
-    const hasConnections = this.#pushing === "over-connections" || this.#pushing === "over-relays";
-    const connect = (connecting: ConnectingReader) =>
-      relay ? relay.connect(reader, connecting, this) : this.#connect(reader, connecting);
+    const hasConnections = this.#pushing === "over-connections";
+    const connect = (connecting: ConnectingReader) => this.#connect(reader, connecting);
     return {
       ...(hasConnections && { connect }),
       read: async (since, leaseMs, longestViewAgeMs, _, name) => {
         const begun = this.begin();
         const begunAt = begun.at;
-        this.#fate.count("isolates of a relay that read the log itself", relay !== null);
         this.#noteRead(reader, begunAt, good && good.begunAt > reader.doubtAt ? good.begunAt : null, leaseMs);
         good = null;
         this.#failIfCutOff(reader);
@@ -333,7 +329,7 @@ export class LateLog {
     };
   }
 
-  /** A call of the log, or of a relay, begins. */
+  /** A call of the log begins. */
   begin(): Begun {
     return { at: this.#fate.now(), order: this.#fate.nextOrder() };
   }

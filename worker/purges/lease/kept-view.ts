@@ -11,9 +11,6 @@ import type { PopSharing } from "./pop-sharing.ts";
 const KEPT_BY_ONE_REQUEST_MS = 25_000;
 const HANDED_OVER_AFTER_MS = 15_000;
 
-/** The leases for which the isolate reads the log itself after a relay has failed (R27). */
-const LEASES_WITHOUT_RELAY = 5;
-
 /** The longest wait for a message of the log, as a part of the lease. There must still be time for a read. */
 const MAX_SILENCE = 0.5;
 
@@ -48,7 +45,6 @@ export class KeptView {
   readonly #parts: KeptViewParts;
   /** The work that keeps the view now; `null` if there is none. */
   #keeper: { readonly since: number } | null = null;
-  #noRelayUntil = 0;
 
   constructor(parts: KeptViewParts) {
     this.#parts = parts;
@@ -71,7 +67,7 @@ export class KeptView {
   async connect(background: BackgroundWork): Promise<LogConnection | null> {
     const { identity, log, view, leased, timing, learn } = this.#parts;
     const { name } = identity;
-    if (name === undefined || log.connect === undefined || this.#parts.clock.now() < this.#noRelayUntil) return null;
+    if (name === undefined || log.connect === undefined) return null;
     const { leaseMs, longestViewAgeMs, skewMs } = timing;
     const reader: ConnectingReader = {
       name,
@@ -95,7 +91,6 @@ export class KeptView {
     });
     const connection = await this.#soon(opening);
     isLate = connection === null;
-    if (isLate && timing.isRelayed) this.#noRelayUntil = call.startedAt + leaseMs * LEASES_WITHOUT_RELAY;
     if (isLate) background.run(opening.catch(() => null));
     return connection;
   }

@@ -1,4 +1,4 @@
-import { REMEMBERED_BY_NAME_MS, relayedForMs } from "../log/log-contract.ts";
+import { REMEMBERED_BY_NAME_MS } from "../log/log-contract.ts";
 
 /**
  * A renewal falls due at a random point from this part of the lease on, so that isolates do not all renew together
@@ -39,8 +39,6 @@ export interface LeaseTimingSettings {
   readonly keepViewMs?: number;
   /** Whether the isolate keeps a connection to the log, over which the log pushes (R26). Default: it does not. */
   readonly push?: boolean;
-  /** How many relays the connection may be to (R27). A relay may have read the log earlier. Default 0: to the log. */
-  readonly relays?: number;
   /** The log's `rememberedByNameMs`. Default: `REMEMBERED_BY_NAME_MS`. */
   readonly rememberedByNameMs?: number;
 }
@@ -68,13 +66,12 @@ export class LeaseTiming {
   readonly skewMs: number;
   /**
    * For how long the log has to count with a read, in milliseconds: the longest view age that any route allows, the lease
-   * included, and the time by which a relay may have read the log earlier.
+   * included.
    */
   readonly longestViewAgeMs: number;
   readonly keepViewMs: number;
   /** For how long the log counts with this isolate after a read, if it has a name (R25). */
   readonly rememberedByNameMs: number;
-  readonly isRelayed: boolean;
   readonly #random: () => number;
   #startedAt = NEVER;
   /** The start of the last read, even if its lease has been ended. */
@@ -90,14 +87,12 @@ export class LeaseTiming {
   #probeAt = 0;
 
   constructor(settings: LeaseTimingSettings, random: () => number) {
-    const { leaseMs, skewMs, longestViewAgeMs = 0, keepViewMs = 0, relays = 0 } = settings;
-    const earlierMs = relays > 0 ? relayedForMs(skewMs) : 0;
+    const { leaseMs, skewMs, longestViewAgeMs = 0, keepViewMs = 0 } = settings;
     this.leaseMs = leaseMs;
     this.keepViewMs = keepViewMs;
     this.skewMs = skewMs;
-    this.longestViewAgeMs = Math.max(leaseMs, longestViewAgeMs) + earlierMs;
-    this.rememberedByNameMs = (settings.rememberedByNameMs ?? REMEMBERED_BY_NAME_MS) - earlierMs;
-    this.isRelayed = relays > 0;
+    this.longestViewAgeMs = Math.max(leaseMs, longestViewAgeMs);
+    this.rememberedByNameMs = settings.rememberedByNameMs ?? REMEMBERED_BY_NAME_MS;
     this.#random = random;
   }
 

@@ -88,20 +88,16 @@ export class Renewal {
 
   /**
    * Joins the read of the log in progress, or begins one, and leaves a copy for the other isolates of the PoP. A read
-   * that takes longer than a lease is no longer joined: a new one begins. `extendsLease`: whether it is to extend a lease
-   * that is alive, even where the isolate gets its leases from a relay (R27). The log's own book then has one that the
-   * isolate cannot confirm over its connection.
+   * that takes longer than a lease is no longer joined: a new one begins.
    */
-  read(background: BackgroundWork, { extendsLease = false } = {}): Reading {
+  read(background: BackgroundWork): Reading {
     if (this.#mayBeJoined(this.#read, this.#clock.now())) return this.#read;
     const call = this.#leased.beginCall();
     const { name } = this.#identity;
     const isShared = name === undefined;
     if (isShared) this.#pop.claim(call.startedAt, background);
     let copy: SharedCopy | undefined;
-    const { longestViewAgeMs, isRelayed } = this.#timing;
-    const takesNone = !extendsLease && isRelayed && this.#timing.isLeaseAlive(call.startedAt);
-    const leaseMs = takesNone ? 0 : this.#timing.leaseMs;
+    const { leaseMs, longestViewAgeMs } = this.#timing;
     const reading: Reading = {
       startedAt: call.startedAt,
       hasSucceeded: this.#log.read(this.#view.readerPosition, leaseMs, longestViewAgeMs, undefined, name).then(
@@ -151,7 +147,7 @@ export class Renewal {
 
   async #takeCopyOrRead(background: BackgroundWork): Promise<boolean> {
     if (this.#identity.name === undefined && (await this.#takeCopy())) return true;
-    return this.read(background, { extendsLease: true }).hasSucceeded;
+    return this.read(background).hasSucceeded;
   }
 
   /** Takes the newest copy of the PoP. If another isolate is reading the log now, waits for its copy. */

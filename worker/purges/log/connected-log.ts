@@ -41,8 +41,8 @@ export interface Connection {
   unansweredBytes: number;
 }
 
-/** A log that has a book of its readers' leases (R25): the log itself, or a relay's copy of it (R27). */
-export interface BookedLog<Row> extends AuditedLog<Row> {
+/** The log, with its book of the readers' leases (R25). */
+export interface BookedLog extends AuditedLog {
   readonly head: Stamp;
   read(since: ReaderPosition | null, askedMs: number, longestViewAgeMs: number, reader: string, by: object): ViewDelta;
   changesSince(position: Stamp): ViewDelta;
@@ -64,9 +64,9 @@ export interface OpenedConnection {
  * The log with the readers that keep a connection to it (R26): it sends them each purge at once, and settles it when they
  * have confirmed it. A connection proves nothing about a reader; its leases are in the log's book (R25).
  */
-export class ConnectedLog<Row extends Pick<PurgeRecord, "settled"> = PurgeRecord> {
-  readonly #log: BookedLog<Row>;
-  readonly #held: HeldAnswers<Row>;
+export class ConnectedLog {
+  readonly #log: BookedLog;
+  readonly #held: HeldAnswers;
   readonly #clock: Clock;
   readonly #maxConnections: number;
   readonly #connections = new Set<Connection>();
@@ -74,7 +74,7 @@ export class ConnectedLog<Row extends Pick<PurgeRecord, "settled"> = PurgeRecord
   #largeBytes = 0;
   #isHeldBack = false;
 
-  constructor(log: BookedLog<Row>, clock: Clock, maxConnections = MAX_CONNECTIONS) {
+  constructor(log: BookedLog, clock: Clock, maxConnections = MAX_CONNECTIONS) {
     this.#maxConnections = maxConnections;
     this.#log = log;
     this.#clock = clock;
@@ -133,7 +133,7 @@ export class ConnectedLog<Row extends Pick<PurgeRecord, "settled"> = PurgeRecord
   }
 
   /** One purge by its number. If it has not settled, waits until it has, and at most for `waitMs`. */
-  find(seq: number, waitMs: number): Promise<Row | null> {
+  find(seq: number, waitMs: number): Promise<PurgeRecord | null> {
     return this.#held.find(seq, waitMs);
   }
 

@@ -5,20 +5,20 @@ import type { PurgeRecord } from "../../ports/purge-log.ts";
 const MAX_HELD = 1000;
 
 /** The part of the log that tells of one purge. */
-export interface AuditedLog<Row> {
-  find(seq: number): Row | null;
+export interface AuditedLog {
+  find(seq: number): PurgeRecord | null;
   /** When the purge has settled, as far as is known now: epoch milliseconds of the log's clock. */
   settlesAt(seq: number): number;
 }
 
 /** Holds answers about purges until these have settled. */
-export class HeldAnswers<Row extends Pick<PurgeRecord, "settled">> {
-  readonly #log: AuditedLog<Row>;
+export class HeldAnswers {
+  readonly #log: AuditedLog;
   readonly #clock: Clock;
   #held = 0;
   #settled = Promise.withResolvers<void>();
 
-  constructor(log: AuditedLog<Row>, clock: Clock) {
+  constructor(log: AuditedLog, clock: Clock) {
     this.#log = log;
     this.#clock = clock;
   }
@@ -30,7 +30,7 @@ export class HeldAnswers<Row extends Pick<PurgeRecord, "settled">> {
   }
 
   /** One purge by its number. If it has not settled, waits until it has, and at most for `waitMs`. */
-  async find(seq: number, waitMs: number): Promise<Row | null> {
+  async find(seq: number, waitMs: number): Promise<PurgeRecord | null> {
     const record = this.#log.find(seq);
     if (waitMs <= 0 || this.#held >= MAX_HELD || !isUnsettled(record)) return record;
     const limit = this.#clock.wait(waitMs);
@@ -54,6 +54,6 @@ export class HeldAnswers<Row extends Pick<PurgeRecord, "settled">> {
   }
 }
 
-function isUnsettled(record: Pick<PurgeRecord, "settled"> | null): boolean {
+function isUnsettled(record: PurgeRecord | null): boolean {
   return record?.settled === false;
 }

@@ -1,5 +1,5 @@
 import type { AppendOutcome, NewPurge, PurgeMode } from "../../ports/purge-log.ts";
-import { MAX_SKEW_MS, MAX_VIEW_AGE_MS } from "../../rules/freshness/unknown-purge-state.ts";
+import { MAX_VIEW_AGE_MS } from "../../rules/freshness/unknown-purge-state.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
 
 /**
@@ -33,19 +33,8 @@ export const REMEMBERED_MS = 24 * 3600 * 1000;
 /** The same for a reader with a name, unless it gives up its leases. */
 export const REMEMBERED_BY_NAME_MS = 60_000;
 
-/** A relay answers its readers only if it has read the log within this time (R27), in milliseconds. */
-export const RELAY_AGE_MS = 1000;
-
-/**
- * How much earlier than its reader the relay may have read the log, in milliseconds. The log counts with what a relay
- * grants for that much longer; the relay measures its time by a clock that may step back by the allowance (R7).
- */
-export function relayedForMs(skewMs: number): number {
-  return RELAY_AGE_MS + skewMs;
-}
-
 /** The longest that a reader of any version of a site may use what it has read, in milliseconds. */
-export const LONGEST_USE_MS = MAX_VIEW_AGE_MS + relayedForMs(MAX_SKEW_MS);
+export const LONGEST_USE_MS = MAX_VIEW_AGE_MS;
 
 /** The number of words in an item: two for the key's hash, and one for its sequence number. */
 export const ITEM_WORDS = 3;

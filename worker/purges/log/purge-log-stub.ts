@@ -1,6 +1,5 @@
 import type { LedgerClient } from "../../metrics/reports.ts";
 import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../ports/purge-log.ts";
-import type { PlacedRelay } from "../relay/relay-places.ts";
 import type {
   AppendRequest,
   AppendResult,
@@ -15,12 +14,9 @@ import { connectionOf, LOG_NAME, type PurgeLog } from "./purge-log.ts";
 /** The log behind its Durable Object. A stub belongs to the request that made it, so each call makes its own. */
 export class PurgeLogStub implements PurgeLogClient, PurgeAudit, LedgerClient {
   readonly #namespace: DurableObjectNamespace<PurgeLog>;
-  readonly #relay: PlacedRelay | null;
 
-  /** `relay`: the one to which connections go. Default: they go to the log itself. */
-  constructor(namespace: DurableObjectNamespace<PurgeLog>, relay: PlacedRelay | null = null) {
+  constructor(namespace: DurableObjectNamespace<PurgeLog>) {
     this.#namespace = namespace;
-    this.#relay = relay;
   }
 
   async read(
@@ -34,12 +30,7 @@ export class PurgeLogStub implements PurgeLogClient, PurgeAudit, LedgerClient {
   }
 
   async connect({ learn, ...reader }: ConnectingReader): Promise<LogConnection | null> {
-    const { name, ...place } = this.#relay ?? { name: null };
-    const opened =
-      name === null
-        ? await this.#stub().openConnection(reader, learn)
-        : await this.#namespace.get(this.#namespace.idFromName(name), place).openRelayed(reader, learn);
-    return connectionOf(opened);
+    return connectionOf(await this.#stub().openConnection(reader, learn));
   }
 
   async report(report: string): Promise<void> {

@@ -1,7 +1,6 @@
 import { DurableObject, RpcTarget } from "cloudflare:workers";
 import type { Clock, Wait } from "../../ports/clock.ts";
 import type { PurgeRecord, PurgeRecordPage } from "../../ports/purge-log.ts";
-import { Relay, type RelayedLog } from "../relay/relay.ts";
 import { ConnectedLog, type Connecting, type Connection, MAX_CONNECTIONS, type Push } from "./connected-log.ts";
 import type { AppendRequest, AppendResult, LogConnection, ReaderPosition, ViewDelta } from "./log-contract.ts";
 import { LOG_SETTINGS } from "./log-settings.ts";
@@ -12,20 +11,14 @@ import { SqlPurgeLog } from "./sql-purge-log.ts";
 /** The name of a site's one log. */
 export const LOG_NAME = "tidemark";
 
-/** What a relay needs to reach the log. */
-interface LogEnv {
-  readonly PURGE_LOG: DurableObjectNamespace<PurgeLog>;
-}
-
 /**
  * The purge log as a Durable Object over its own SQLite storage. Each call is one synchronous block, and the runtime
  * holds its reply until the writes are durable.
  */
-export class PurgeLog extends DurableObject<LogEnv> {
+export class PurgeLog extends DurableObject {
   #log: SqlPurgeLog | undefined;
   #ledger: SqlLedger | undefined;
   #connected: ConnectedLog | undefined;
-  #relay: Relay | undefined;
   readonly #clock: Clock = { now: () => this.now(), wait };
 
   /** Overridden by the simulated CDN, which has its own time. */
@@ -55,15 +48,6 @@ export class PurgeLog extends DurableObject<LogEnv> {
    */
   openConnection(reader: Connecting, learn: PushStub): Promise<LentConnection | null> {
     return lendConnection(this.#connectedLog(), reader, learn);
-  }
-
-  /**
-   * The same at an object that is a relay (R27). The name is another one, because objects of a version without relays
-   * would answer as a log of their own.
-   */
-  openRelayed(reader: Connecting, learn: PushStub): Promise<LentConnection | null> {
-    this.#relay ??= new Relay(this.#opened(), logOf(this.env.PURGE_LOG), this.#clock, Math.random);
-    return lendConnection(this.#relay, reader, learn);
   }
 
   /** Adds an isolate's report to the site's ledger. */
@@ -152,7 +136,7 @@ function disposeOf(stub: PushStub): void {
 
 /** A reader's end of its connection. */
 interface ConnectionEnd extends RpcTarget {
-  renew(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs: number): ViewDelta | Promise<ViewDelta>;
+  renew(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs: number): ViewDelta;
   release(): void;
 }
 
@@ -160,16 +144,6 @@ interface ConnectionEnd extends RpcTarget {
 interface LentConnection {
   readonly first: ViewDelta;
   readonly connection: ConnectionEnd;
-}
-
-/** The log as a relay reaches it. */
-function logOf(namespace: DurableObjectNamespace<PurgeLog>): RelayedLog {
-  const stub = () => namespace.get(namespace.idFromName(LOG_NAME));
-  return {
-    read: async (since, leaseMs, longestViewAgeMs, report, reader) =>
-      stub().read(since, leaseMs, longestViewAgeMs, report, reader),
-    connect: async ({ learn, ...reader }) => connectionOf(await stub().openConnection(reader, learn)),
-  };
 }
 
 /** A connection as its reader has got it over the runtime's own calls. */
@@ -186,7 +160,7 @@ export function connectionOf(lent: LentStub | null): LogConnection | null {
 
 type LentStub = NonNullable<Awaited<ReturnType<DurableObjectStub<PurgeLog>["openConnection"]>>>;
 
-async function lendConnection(log: Lender, reader: Connecting, learn: PushStub): Promise<LentConnection | null> {
+async function lendConnection(log: ConnectedLog, reader: Connecting, learn: PushStub): Promise<LentConnection | null> {
   const push = learn.dup?.() ?? learn;
   try {
     const opened = await log.open(reader, push);
@@ -200,22 +174,20 @@ async function lendConnection(log: Lender, reader: Connecting, learn: PushStub):
   return null;
 }
 
-type Lender = ConnectedLog | Relay;
-
 /** The runtime disposes of it when the connection ends. */
 class PurgeLogConnection extends RpcTarget implements ConnectionEnd {
-  readonly #log: Lender;
+  readonly #log: ConnectedLog;
   readonly #connection: Connection;
   readonly #push: PushStub;
 
-  constructor(log: Lender, connection: Connection, push: PushStub) {
+  constructor(log: ConnectedLog, connection: Connection, push: PushStub) {
     super();
     this.#log = log;
     this.#connection = connection;
     this.#push = push;
   }
 
-  renew(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs: number): ViewDelta | Promise<ViewDelta> {
+  renew(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs: number): ViewDelta {
     return this.#log.renew(this.#connection, since, leaseMs, longestViewAgeMs);
   }
 

@@ -1,5 +1,4 @@
 import { HASH_WORDS } from "../view/key-hash.ts";
-import { ITEM_WORDS } from "./log-contract.ts";
 import type { Sql } from "./sql.ts";
 
 /**
@@ -40,18 +39,6 @@ export class PurgedKeys {
       hashes,
     );
     return count - held;
-  }
-
-  /** Takes in items of another log's reply. A key keeps its highest number, because replies may come late. */
-  take(items: Uint32Array): void {
-    const rows: number[][] = [];
-    for (let at = 0; at < items.length; at += ITEM_WORDS)
-      rows.push([items[at]! | 0, items[at + 1]! | 0, items[at + 2]!]);
-    this.#sql.exec(
-      `INSERT INTO purged_keys SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]')
-        FROM json_each(?) WHERE true ON CONFLICT (a, b) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > seq`,
-      JSON.stringify(rows),
-    );
   }
 
   /** The keys with numbers above `from` and up to `to`, the newest first. */

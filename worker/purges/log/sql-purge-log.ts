@@ -130,28 +130,6 @@ export class SqlPurgeLog {
     return this.#replyTo(position, 0);
   }
 
-  /** Takes in what another log has sent, of which this one is a copy (R27). */
-  follow({ logId, to, floor, heads, items }: ViewDelta): void {
-    this.#sql.transaction(() => {
-      if (this.#state().id !== logId) this.#beginAnew(true, logId);
-      // Nothing is written where there is no news, because each row costs money, and replies wait for it.
-      if (items.length > 0) this.#keys.take(items);
-      const state = this.#state();
-      if (to > state.head) {
-        this.#sql.exec(
-          "UPDATE state SET head = ?, hard = max(hard, ?), soft = max(soft, ?), invalidate = max(invalidate, ?)",
-          ...[to, heads.hard, heads.soft, heads.invalidate],
-        );
-      }
-      if (floor > state.floor) this.#forgetUpTo(floor);
-    });
-  }
-
-  /** Whether it gives numbers of its own, or may: it is no copy that has taken in what another log has sent. */
-  get beganHere(): boolean {
-    return this.#leases.beganHere;
-  }
-
   /** The log's id and its highest number. */
   get head(): Stamp {
     const { id, head } = this.#state();
@@ -296,12 +274,11 @@ export class SqlPurgeLog {
    * Begins another log. Everything that any isolate has stored belongs to the old log and is invalid (R13).
    * `knowsEarlier`: whether this storage has what the old log granted.
    */
-  #beginAnew(knowsEarlier: boolean, id = this.#newId()): void {
+  #beginAnew(knowsEarlier: boolean): void {
     for (const table of ["purged_keys", "audit", "ids"]) this.#sql.exec(`DELETE FROM ${table}`);
     this.#sql.exec(
       "UPDATE state SET form = ?, id = ?, head = 0, floor = 0, keys = 0, hard = 0, soft = 0, invalidate = 0",
-      STORAGE_FORMAT,
-      id,
+      ...[STORAGE_FORMAT, this.#newId()],
     );
     this.#leases.begin(knowsEarlier, this.#now());
   }

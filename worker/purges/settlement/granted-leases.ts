@@ -55,10 +55,6 @@ export class GrantedLeases {
     this.#storage.write({ until, namelessAt: now, bornAt: knowsEarlier ? undefined : now });
   }
 
-  get beganHere(): boolean {
-    return this.#leases(0).bornAt !== undefined;
-  }
-
   /**
    * A reader of another log has come: this log has taken the place of one whose leases it does not know. It counts with
    * the longest that a site may ask for, as if that had been granted when this log began (R13).

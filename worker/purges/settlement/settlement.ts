@@ -8,7 +8,7 @@ const PRUNE_FROM = 1000;
 /** Longer than any allowance, in milliseconds. */
 const LONG_AFTER_MS = 60_000;
 
-/** A reader that confirms, and so is known by a name: an isolate, a relay, a worker process or a machine. */
+/** A reader that confirms, and so is known by a name: an isolate, a worker process or a machine. */
 interface Reader {
   /** Until then it may use what it has read before: epoch milliseconds. */
   until: number;
