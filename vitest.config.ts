@@ -10,6 +10,7 @@ const OF_THE_PACKAGE = [
   "test/packed/package.test.ts",
   "test/packed/new-site.test.ts",
   "test/packed/serve.test.ts",
+  "test/packed/users-tools.test.ts",
   "test/docs/testing-page.test.ts",
   "test/local/cdn/*.test.ts",
   "test/local/dev/regions.test.ts",

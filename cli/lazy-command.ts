@@ -29,8 +29,10 @@ export function addLazyCommand(program: Command, { name, needs = [], load }: Laz
       const asksForHelp = placeholder.args.some((arg) => arg === "--help" || arg === "-h");
       const missing = asksForHelp ? null : missingPeersMessage(`tidemark ${name}`, needs);
       if (missing !== null) {
-        process.stderr.write(missing);
-        process.exitCode = EXIT.usage;
+        // As wrangler's build command, it keeps no deployment back for what it lacks itself.
+        const isBuilding = process.env.WRANGLER_COMMAND !== undefined;
+        process.stderr.write(isBuilding ? `${missing}\nUntil then wrangler goes on without it.\n` : missing);
+        process.exitCode = isBuilding ? EXIT.done : EXIT.usage;
         return;
       }
       const command = (await load()).copyInheritedSettings(program);

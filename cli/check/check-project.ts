@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import { gzipSync } from "node:zlib";
 import { bundleFindings } from "./bundle-findings.ts";
-import { type CheckReport, type Deployment, type Finding, problem } from "./check-report.ts";
+import { type CheckReport, type Deployment, type Finding, problem, warning } from "./check-report.ts";
 import { buildMessage, bundledBytes, runWorker } from "./run-worker.ts";
 import { siteFindings } from "./site-findings.ts";
 import { placeIn, readWranglerSettings, type WranglerSettings, wranglerFindings } from "./wrangler-settings.ts";
@@ -36,6 +36,11 @@ export async function checkProject({ config, environment }: CheckOptions): Promi
       findings.push(problem(ran.file ?? entry, ran.message));
       continue;
     }
+    if (ran.kind === "not-run") {
+      const words = "it could not be run here, so its site and what it exports were not looked at:";
+      findings.push(warning(entry, `${words} ${ran.message}`));
+      continue;
+    }
     if (ran.reviews.length === 0) {
       const words = "it does not call createEdge of tidemark/worker, so there is no edge in it.";
       findings.push(problem(entry, `${words} Add: export default createEdge(site);`));
@@ -53,7 +58,7 @@ export async function checkProject({ config, environment }: CheckOptions): Promi
     try {
       bundle ??= await weigh(group[0]!);
     } catch (error) {
-      findings.push(problem(entry, buildMessage(error)));
+      findings.push(warning(entry, `its bundle could not be weighed here: ${buildMessage(error)}`));
     }
   }
   if (bundle !== null) findings.push(...bundleFindings(config, bundle.gzippedBytes));

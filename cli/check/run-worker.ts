@@ -16,8 +16,10 @@ export type RanWorker =
       /** For each call of `createEdge`, the review of its site in each environment. */
       readonly reviews: readonly (readonly SiteReview[])[];
     }
-  /** It cannot be bundled, or it throws while its modules run. */
-  | { readonly kind: "failed"; readonly file: string | null; readonly message: string };
+  /** Its own files or its site are wrong. */
+  | { readonly kind: "failed"; readonly file: string | null; readonly message: string }
+  /** It could not be run here, which need not be its fault: wrangler may bundle what is not bundled here. */
+  | { readonly kind: "not-run"; readonly message: string };
 
 /** A worker's bundle, as wrangler would make it. Throws esbuild's error. */
 export async function bundledBytes(settings: WranglerSettings): Promise<Uint8Array> {
@@ -47,7 +49,8 @@ export async function runWorker(
     script = outputFiles[0]!.text;
     configFile = Object.keys(metafile.inputs).find((file) => /(^|\/)tidemark\.config\.[cm]?[jt]s$/.test(file)) ?? null;
   } catch (error) {
-    return { kind: "failed", file: null, message: buildMessage(error) };
+    const kind = isOfWranglersRules(error) ? "not-run" : "failed";
+    return { kind, file: null, message: buildMessage(error) };
   }
   const lines: string[] = [];
   try {
@@ -63,8 +66,14 @@ export async function runWorker(
       await runtime.stop();
     }
   } catch (error) {
-    return { kind: "failed", file: null, message: [(error as Error).message, ...lines].join("\n") };
+    return { kind: "not-run", message: [(error as Error).message, ...lines].join("\n") };
   }
+}
+
+/** Whether wrangler may well bundle this: it knows modules and kinds of files that are not known here. */
+function isOfWranglersRules(error: unknown): boolean {
+  const { errors } = error as { errors?: readonly Message[] };
+  return errors?.every(({ text }) => /^(Could not resolve "[^./]|No loader is configured for )/.test(text)) ?? true;
 }
 
 /** esbuild's messages with their places, or the message of an error that is not esbuild's. */
@@ -106,7 +115,11 @@ function entryCode(main: string): string {
 
     export default {
       async fetch(request) {
-        const failed = (error) => ({ kind: "failed", file: null, message: error?.message ?? String(error) });
+        const failed = (error) => ({
+          kind: error?.name === "SiteError" ? "failed" : "not-run",
+          file: null,
+          message: error?.message ?? String(error),
+        });
         return Response.json(await run(await request.json()).catch(failed));
       },
     };`;

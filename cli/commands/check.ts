@@ -22,6 +22,8 @@ As wrangler's build command it keeps a mistake from being deployed:
   [build]
   command = "npx --no tidemark check"
 
+What cannot be looked at on this machine is a warning, and keeps nothing from being deployed.
+
 Exit codes: 0 can be deployed, 1 has problems, 2 wrong usage, or no wrangler config that can be read.`;
 
 /** `tidemark check`: whether the project can be deployed as it is. */

@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { ownPackage } from "../../package/own-package.ts";
 import { PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
-import { completedManifest, type Manifest } from "./manifest.ts";
+import { completedManifest, type Manifest, RUNTIME_TYPES, typesBeside } from "./manifest.ts";
 import { configFile, devVariables, TSCONFIG_FILE, testFile, WORKER_FILE, wranglerFile } from "./project-files.ts";
 import { AnswerError, checkAnswers, type SiteAnswers } from "./site-answers.ts";
 
@@ -89,8 +89,11 @@ async function completeManifest(
   existing: Manifest | null,
   name: string,
 ): Promise<WrittenFile> {
-  const { version, devDependencies: tested } = ownPackage;
-  const { manifest, changed, kept } = completedManifest(existing, name, { version, tested });
+  const { version: own, devDependencies } = ownPackage;
+  const wrangler = await read(join(folder, "node_modules/wrangler/package.json"));
+  const types = typesBeside(wrangler === null ? null : JSON.parse(wrangler), devDependencies[RUNTIME_TYPES]!);
+  const tested = { ...devDependencies, [RUNTIME_TYPES]: types };
+  const { manifest, changed, kept } = completedManifest(existing, name, { own, tested });
   const left = kept.length > 0 ? `${kept.join(", ")} stayed as found` : "";
   if (existing !== null && changed.length === 0) {
     return { file: "package.json", outcome: "kept", ...(left !== "" && { note: left }) };

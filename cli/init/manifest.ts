@@ -16,16 +16,38 @@ export interface ManifestChange {
   readonly kept: readonly string[];
 }
 
+/** The versions that are written for what a project lacks. */
+export interface Versions {
+  /** Of this package. */
+  readonly own: string;
+  /** Of the tools: those that this package is tested with. The types of the runtime are a range: see `typesBeside`. */
+  readonly tested: Readonly<Record<string, string>>;
+}
+
+/**
+ * The versions of the runtime's types that go with a wrangler: npm installs nothing beside one that asks for others.
+ * `wrangler`: the manifest of the installed one; `null` for none. `tested`: the version that this package is tested with.
+ */
+export function typesBeside(
+  wrangler: { readonly peerDependencies?: Readonly<Record<string, string>> } | null,
+  tested: string,
+): string {
+  return wrangler?.peerDependencies?.[RUNTIME_TYPES] ?? `^${tested}`;
+}
+
 /** The test script that `npm init` writes if there are no tests. */
 const NO_TEST = /^echo "Error: no test specified"/;
 
-/** The tools that the project needs, in the versions that this package is tested with. */
+export const RUNTIME_TYPES = "@cloudflare/workers-types";
+
+/** The tools that the project needs. vitest brings its vite only where the package manager installs peers, as npm does. */
 const TOOLS = [
-  "@cloudflare/workers-types",
+  RUNTIME_TYPES,
   "@types/node",
   "esbuild",
   "miniflare",
   "typescript",
+  "vite",
   "vitest",
   "wrangler",
 ] as const;
@@ -46,11 +68,7 @@ export const SCRIPTS = {
 export const TEST_SCRIPT = "vitest run test/edge.test.ts";
 
 /** Adds what the project needs to a package.json; `null` if there is none. What is there stays. */
-export function completedManifest(
-  existing: Manifest | null,
-  name: string,
-  { version, tested }: { readonly version: string; readonly tested: Readonly<Record<string, string>> },
-): ManifestChange {
+export function completedManifest(existing: Manifest | null, name: string, versions: Versions): ManifestChange {
   const base = existing ?? { name, private: true, type: "module" };
   const changed: string[] = [];
   const kept: string[] = [];
@@ -71,11 +89,12 @@ export function completedManifest(
   const devDependencies = { ...base.devDependencies };
   const has = (each: string) => each in dependencies || each in devDependencies;
   if (!has("tidemark")) {
-    dependencies.tidemark = `^${version}`;
+    dependencies.tidemark = `^${versions.own}`;
     changed.push("dependencies.tidemark");
   }
-  for (const tool of TOOLS.filter((each) => !has(each))) {
-    devDependencies[tool] = tested[tool]!;
+  const lacks = (tool: string) => !has(tool) && !(tool === "vite" && has("vitest"));
+  for (const tool of TOOLS.filter(lacks)) {
+    devDependencies[tool] = versions.tested[tool]!;
     changed.push(`devDependencies.${tool}`);
   }
   const allowScripts = { ...base.allowScripts };

@@ -155,6 +155,20 @@ describe("a warning is given", () => {
       change: ["wrangler.toml", "[build]", '[vars]\nTIDEMARK_HOSTS = "*"\n\n[build]'],
       says: /the edge answers for every name/,
     },
+    {
+      name: "where a module is not found that wrangler may find",
+      change: ["worker.ts", 'from "./tidemark.config.ts";', 'from "./tidemark.config.ts";\nimport "__MANIFEST";'],
+      says: /could not be run here.*were not looked at: .*worker\.ts:\d+:\d+: Could not resolve "__MANIFEST"/,
+    },
+    {
+      name: "where a module throws for reasons of its own",
+      change: [
+        "worker.ts",
+        "export default",
+        "if (!globalThis.KEY) throw new Error('KEY is missing');\nexport default",
+      ],
+      says: /could not be run here.*were not looked at: KEY is missing/,
+    },
   ] as const)(
     "$name",
     async ({ change: [file, from, to], says }) => {

@@ -1,0 +1,109 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { describe, expect, inject, test } from "vitest";
+import { ownPackage } from "../../package/own-package.ts";
+import { fetchedFromNpm, type Project } from "../backends/npm-packages.ts";
+import { type Ended, folderWith, run } from "./installed-package.ts";
+
+/** What a user may have: three of each, so that each pair stands in one of nine projects. */
+const WRANGLERS = ["4.90.0", "4.116.0", "4.164.0"] as const;
+const VITESTS = ["3.2.4", "4.1.12", "5.1.0"] as const;
+const NODES = ["22.19.0", "24.21.0", "26.9.0"] as const;
+const MANAGERS = ["npm", "pnpm", "yarn"] as const;
+const PROJECTS = [0, 1, 2].flatMap((one) =>
+  [0, 1, 2].map((other) => ({
+    wrangler: WRANGLERS[one]!,
+    vitest: VITESTS[other]!,
+    node: NODES[(one + other) % 3]!,
+    manager: MANAGERS[(one + 2 * other) % 3]!,
+  })),
+);
+
+const ENVIRONMENT = { WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false", CI: "1" };
+const TIMEOUT_MS = 300_000;
+/** Words of yarn where a registry lacks a package for another platform, which yarn looks for as well. */
+const NOT_ALL_PLATFORMS = "Couldn't find any versions for";
+
+const installed = inject("installed");
+const { home, tarball } = installed;
+
+/** Packages with programs, and where those are. */
+async function binaries(...packages: readonly string[]): Promise<string> {
+  const project: Project = await fetchedFromNpm(packages);
+  if ("missing" in project) throw new Error(project.missing);
+  return join(project.folder, "node_modules/.bin");
+}
+
+describe("beside a miniflare that a later wrangler has brought", () => {
+  const checkUnder = async (environment: Readonly<Record<string, string>>) => {
+    const folder = await folderWith(installed, `later-${Object.keys(environment)}`, ["esbuild", "wrangler"]);
+    await mkdir(join(folder, "node_modules/miniflare"));
+    const manifest = { name: "miniflare", version: "5.20261117.0-beta", main: "index.js" };
+    await writeFile(join(folder, "node_modules/miniflare/package.json"), JSON.stringify(manifest));
+    return run("npx", ["--no", "tidemark", "check"], { cwd: folder, env: environment });
+  };
+  const { miniflare } = ownPackage.devDependencies;
+
+  test("check says how to install the other one", async () => {
+    const { exit, stdout, stderr } = await checkUnder({});
+    expect({ exit, stdout }).toEqual({ exit: 2, stdout: "" });
+    expect(stderr).toMatch(/ miniflare 4\.\d+\.\d+ or a later 4\. Here is 5\.20261117\.0-beta, .*beside it/);
+    expect(stderr).toContain(`\n\n  npm install --save-dev miniflare@${miniflare}\n`);
+  });
+
+  test("check as wrangler's build command says the same, and keeps nothing from being deployed", async () => {
+    const { exit, stderr } = await checkUnder({ WRANGLER_COMMAND: "deploy" });
+    expect({ exit, stderr }).toEqual({
+      exit: 0,
+      stderr: expect.stringContaining("Until then wrangler goes on without"),
+    });
+  });
+});
+
+describe("tidemark init in a project that has its own tools", { tags: ["deep"] }, () => {
+  test.for(PROJECTS)(
+    "wrangler $wrangler, vitest $vitest, Node $node, $manager",
+    { timeout: TIMEOUT_MS },
+    async ({ wrangler, vitest, node, manager }, { skip }) => {
+      const path = [
+        await binaries(`node@${node}`),
+        await binaries("pnpm@12.21.0", "yarn@1.22.22"),
+        process.env.PATH,
+      ].join(delimiter);
+      const folder = join(home, `tools-${wrangler}-${vitest}`);
+      await mkdir(folder);
+      const vite = manager === "yarn" && { vite: ownPackage.devDependencies.vite }; // yarn installs no peers
+      const devDependencies = { wrangler, vitest, ...vite };
+      const manifest = { name: "app", private: true, dependencies: { tidemark: `file:${tarball}` }, devDependencies };
+      await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
+      const step = async (command: string, ...args: readonly string[]): Promise<Ended> => {
+        const ended = await run(command, args, { cwd: folder, env: { ...ENVIRONMENT, PATH: path } });
+        if (ended.stderr.includes(NOT_ALL_PLATFORMS))
+          skip(`yarn: ${NOT_ALL_PLATFORMS} some of what it installs elsewhere`);
+        expect(ended.exit, `${command} ${args.join(" ")}: ${ended.stdout}${ended.stderr}`).toBe(0);
+        return ended;
+      };
+
+      expect((await step("node", "--version")).stdout.trim()).toBe(`v${node}`);
+      const install = [
+        manager,
+        "install",
+        ...(manager === "pnpm" ? ["--config.strict-dep-builds=false", "--no-frozen-lockfile"] : []),
+      ] as const;
+      await step(...install);
+      await step(
+        "node",
+        "node_modules/tidemark/dist/package/cli.mjs",
+        "init",
+        "--origin=https://o.test",
+        "--host=w.test",
+      );
+      await step(...install);
+      expect((await step(manager, "run", "test")).stdout).toMatch(new RegExp(`v${vitest}.*Tests +1 passed`, "s"));
+      await step("node", "node_modules/typescript/bin/tsc", "-p", ".");
+      const deploy = await step("node", "node_modules/wrangler/bin/wrangler.js", "deploy", "--dry-run");
+      expect(deploy.stdout).toContain("wrangler.toml can be deployed");
+      expect(deploy.stdout).toContain("--dry-run: exiting now");
+    },
+  );
+});
