@@ -14,8 +14,16 @@ const FRAMEWORKS = Object.fromEntries(
   ["express", "fastify", "hono", "next", "respond"].map((name) => [name, `sdk/frameworks/${name}.ts`]),
 );
 
-/** The simulated CDN. For Node alone, and so as ES modules alone. */
+/** The simulated CDN. Its matchers are those of vitest where they are imported, and those of Jest where they are required. */
 const LOCAL = { local: "local/index.ts", "local-matchers": "local/matchers/vitest.ts" };
+
+/** The same, and the middleware for frameworks whose apps often are CommonJS. */
+const REQUIRED = {
+  express: FRAMEWORKS.express!,
+  fastify: FRAMEWORKS.fastify!,
+  local: LOCAL.local,
+  "local-matchers": "local/matchers/jest.ts",
+};
 
 /** What `tidemark serve` starts in processes and threads of their own. */
 const SERVER = {
@@ -61,13 +69,13 @@ export default defineConfig([
   { ...COMMAND, name: "sdk, cli and simulated cdn" },
   {
     ...shared,
-    name: "sdk for require",
-    entry: { ...NODE_VERSION, ...SDK, ...OUTBOX },
+    name: "sdk and simulated cdn for require",
+    entry: { ...NODE_VERSION, ...SDK, ...OUTBOX, ...REQUIRED },
     format: "cjs",
     deps: { onlyBundle: ["leven"] },
     // Backends that are CommonJS are many, and the SDK is for backends.
     checks: { legacyCjs: false },
-    dts: { generator: "oxc", entry: [...Object.values(SDK), ...Object.values(OUTBOX)] },
+    dts: { generator: "oxc", entry: Object.values({ ...SDK, ...OUTBOX, ...REQUIRED }) },
   },
   {
     ...shared,

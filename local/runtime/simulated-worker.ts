@@ -28,7 +28,21 @@ export async function simulatedWorker(
   const file = resolve(given.config);
   rerunOnChange([file]); // Also if it cannot be read: an edit may put it right.
   if (!existsSync(file)) throw new ConfigFileError(`there is no ${file}; the option config names the file to run.`);
-  return isWranglerConfig(file) ? workerOfWranglerConfig(file) : workerOfSiteFile(file);
+  try {
+    return await (isWranglerConfig(file) ? workerOfWranglerConfig(file) : workerOfSiteFile(file));
+  } catch (error) {
+    throw lacksImports(error) ? new ConfigFileError(`${file}: ${WITHOUT_IMPORTS}`, { cause: error }) : error;
+  }
+}
+
+const WITHOUT_IMPORTS =
+  "Jest reads no config unless Node is started with a flag: NODE_OPTIONS=--experimental-vm-modules npx jest. " +
+  "Without it, give the site itself: startCdn({ site: { … } }).";
+
+/** Whether this runs in CommonJS under Jest, where nothing can be imported by a name that is computed. */
+function lacksImports(error: unknown): boolean {
+  const { code, cause } = error as { readonly code?: string; readonly cause?: unknown };
+  return code === "ERR_VM_DYNAMIC_IMPORT_CALLBACK_MISSING_FLAG" || (cause !== undefined && lacksImports(cause));
 }
 
 async function workerOfSiteFile(file: string): Promise<SimulatedWorker> {

@@ -60,6 +60,54 @@ describe("beside a miniflare that a later wrangler has brought", () => {
   });
 });
 
+describe("Jest without flags", { tags: ["deep"] }, () => {
+  test("tests an app in CommonJS behind the simulated CDN, and is told what it cannot read", {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const jest = await fetchedFromNpm(["jest@30.5.2"]);
+    if ("missing" in jest) throw new Error(jest.missing);
+    const folder = await folderWith(installed, "jest", ["miniflare", "esbuild", "express"]);
+    await writeFile(join(folder, "package.json"), JSON.stringify({ name: "app", private: true }));
+    await writeFile(join(folder, "site.json"), JSON.stringify({}));
+    await writeFile(join(folder, "tidemark.config.ts"), `export default { origin: "http://127.0.0.1:1" };\n`);
+    await writeFile(
+      join(folder, "app.test.js"),
+      `const { startCdn } = require("tidemark/local");
+       require("tidemark/local/matchers");
+       const { tag, tidemark } = require("tidemark/express");
+       const express = require("express");
+
+       test("a page is stored until its tag is purged", async () => {
+         const app = express();
+         app.use(tidemark());
+         app.get("/song", (_, response) => {
+           tag("song:1");
+           response.set("cache-control", "s-maxage=60").send("a song");
+         });
+         const server = app.listen(0);
+         const origin = { url: \`http://127.0.0.1:\${server.address().port}\` };
+         const cdn = await startCdn({ site: {}, origin: origin.url });
+         try {
+           await expect(cdn.get("/song")).toMiss();
+           await expect(cdn.get("/song")).toHit();
+           await cdn.settle(await cdn.purger.purgeTags("song:1"));
+           await expect(cdn.get("/song")).toMiss();
+         } finally {
+           await cdn.close();
+           server.close();
+         }
+       }, 60_000);
+
+       test("a config is refused in words", async () => {
+         await expect(startCdn({ config: "tidemark.config.ts" })).rejects.toThrow(/Jest reads no config unless .* startCdn/);
+       });`,
+    );
+    const jestProgram = join(jest.folder, "node_modules/jest/bin/jest.js");
+    const { exit, stderr } = await run(process.execPath, [jestProgram, "--rootDir", folder], { cwd: folder });
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: expect.stringMatching(/Tests: +2 passed/) });
+  });
+});
+
 describe("tidemark init in a project that has its own tools", { tags: ["deep"] }, () => {
   test.for(PROJECTS)(
     "wrangler $wrangler, vitest $vitest, Node $node, $manager",

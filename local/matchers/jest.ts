@@ -1,0 +1,16 @@
+/** `tidemark/local/matchers` where it is required, as by Jest: adds the matchers to the `expect` that is global there. */
+import { type CdnMatcherFunctions, type CdnMatchers, cdnMatchers } from "./matchers.ts";
+
+const { expect } = globalThis as { readonly expect?: { extend(matchers: CdnMatcherFunctions): void } };
+if (expect === undefined) {
+  throw new TypeError(
+    "tidemark/local/matchers was required where no expect is global, as it is in Jest. For vitest import it; elsewhere take assertHit and its like from tidemark/local.",
+  );
+}
+expect.extend(cdnMatchers);
+
+declare global {
+  namespace jest {
+    interface Matchers<R, T> extends CdnMatchers {}
+  }
+}
