@@ -9,6 +9,7 @@ import { TimeByFolder } from "./test/suite/time-by-folder.ts";
 const OF_THE_PACKAGE = [
   "test/packed/package.test.ts",
   "test/packed/new-site.test.ts",
+  "test/packed/init-paths.test.ts",
   "test/packed/serve.test.ts",
   "test/packed/users-tools.test.ts",
   "test/docs/testing-page.test.ts",

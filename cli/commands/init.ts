@@ -7,8 +7,9 @@ import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
 import { OwnerError } from "../../package/owner-error.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
+import { type EdgeScript, namesFor, runnerFor, scriptsFor } from "../init/found-tools.ts";
 import { initProject, type WrittenFile } from "../init/init-project.ts";
-import { type Manifest, SCRIPTS, TEST_SCRIPT } from "../init/manifest.ts";
+import type { Manifest } from "../init/manifest.ts";
 import { AnswerError, hostOf, originOf, passedOf, type SiteAnswers } from "../init/site-answers.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
 import { printError } from "../text/print-error.ts";
@@ -132,14 +133,20 @@ function fileLine({ file, outcome, note }: WrittenFile): string {
 
 /** The steps to take after `tidemark init` in this folder. A script that is the owner's own is not taken for ours. */
 async function nextSteps(folder: string): Promise<string> {
-  const { scripts = {} } = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as Manifest;
-  const run = (name: keyof typeof SCRIPTS) =>
-    scripts[name] === SCRIPTS[name] ? `npm run ${name}` : `npx ${SCRIPTS[name]}`;
-  const runOther = scripts["test:edge"] === TEST_SCRIPT ? "npm run test:edge" : `npx ${TEST_SCRIPT}`;
+  const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as Manifest;
+  const wrangler = join(folder, "wrangler.toml");
+  const names = namesFor(folder, existsSync(wrangler) ? await readFile(wrangler, "utf8") : null);
+  const commands = scriptsFor(names, runnerFor(manifest));
+  const run = (script: EdgeScript): string => {
+    const keys = script === "test" ? ["test", "test:edge"] : [`${script}${names.suffix}`];
+    const key = keys.find((each) => manifest.scripts?.[each] === commands[script]);
+    if (key === undefined) return `npx ${commands[script]}`;
+    return key === "test" ? "npm test" : `npm run ${key}`;
+  };
   const steps = [
-    [`npm install && ${scripts.test === TEST_SCRIPT ? "npm test" : runOther}`, "the edge on a simulated CDN"],
+    [`npm install && ${run("test")}`, "the edge on a simulated CDN"],
     [run("dev"), "the edge at http://localhost:8787, in front of your site"],
-    [run("deploy"), "then: npx wrangler secret put TIDEMARK_TOKEN"],
+    [run("deploy"), `then: npx wrangler secret put TIDEMARK_TOKEN${names.suffix && ` --config ${names.wrangler}`}`],
   ] as const;
   const width = Math.max(30, ...steps.map(([command]) => command.length)) + 4;
   const lines = steps.map(([command, words], index) => `  ${index + 1}. ${command.padEnd(width)}${words}\n`);

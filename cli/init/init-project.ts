@@ -4,8 +4,17 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { ownPackage } from "../../package/own-package.ts";
 import { PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
+import { type EdgeNames, endingOfImports, namesFor, type Runner, runnerFor } from "./found-tools.ts";
 import { completedManifest, type Manifest, RUNTIME_TYPES, typesBeside } from "./manifest.ts";
-import { configFile, devVariables, TSCONFIG_FILE, testFile, WORKER_FILE, wranglerFile } from "./project-files.ts";
+import {
+  configFile,
+  devVariables,
+  nodeTestFile,
+  testFile,
+  tsconfigFile,
+  workerFile,
+  wranglerFile,
+} from "./project-files.ts";
 import { AnswerError, checkAnswers, type SiteAnswers } from "./site-answers.ts";
 
 export interface InitOptions {
@@ -39,6 +48,10 @@ export async function initProject({
   const manifestText = await read(join(folder, "package.json"));
   const existing = manifestText === null ? null : parseManifest(manifestText);
   const name = workerName(existing?.name ?? basename(resolve(folder)), answers.host);
+  const names = namesFor(folder, await read(join(folder, "wrangler.toml")));
+  const runner = runnerFor(existing);
+  const tsconfig = tsconfigFile(names.worker);
+  const ownTsconfig = await read(join(folder, "tsconfig.json"));
   const put = async (file: string, text: string, note?: string): Promise<WrittenFile> => {
     const path = join(folder, file);
     const found = await read(path);
@@ -49,14 +62,16 @@ export async function initProject({
   };
 
   return [
-    await completeManifest(folder, manifestText, existing, name),
+    await completeManifest(folder, manifestText, existing, name, { names, runner }),
     await put("tidemark.config.ts", config, notIn(await read(join(folder, "tidemark.config.ts")), answers)),
-    await put("worker.ts", WORKER_FILE),
-    await putWranglerFile(folder, wranglerFile(answers, name), put),
+    await put(names.worker, workerFile(force ? ".ts" : endingOfImports(ownTsconfig))),
+    await putWranglerFile(folder, names, wranglerFile(answers, name, names), put),
     await keepSecret(folder),
     await completeIgnored(folder),
-    await put("tsconfig.json", TSCONFIG_FILE, 'its types need "@cloudflare/workers-types" and "node"'),
-    await put("test/edge.test.ts", testFile(answers)),
+    await put("tsconfig.json", tsconfig, 'its types need "@cloudflare/workers-types" and "node"'),
+    runner === "vitest"
+      ? await put("test/edge.test.ts", testFile(answers, names.wrangler))
+      : await put("edge-test.mjs", nodeTestFile(answers, names.wrangler)),
   ];
 }
 
@@ -69,18 +84,21 @@ function notIn(config: string | null, { origin, host }: SiteAnswers): string | u
 
 type Put = (file: string, text: string, note?: string) => Promise<WrittenFile>;
 
-/** A wrangler config of another form outranks a wrangler.toml, or is outranked by it; the project needs one. */
-async function putWranglerFile(folder: string, text: string, put: Put): Promise<WrittenFile> {
-  for (const other of ["wrangler.json", "wrangler.jsonc"]) {
-    if (existsSync(join(folder, other))) {
-      const note =
-        'it needs main = "worker.ts", the Durable Object PURGE_LOG with its migration, and the build command';
-      return { file: other, outcome: "kept", note };
-    }
+/** Beside an app that is a worker itself, the edge is a worker of its own: `names` says where it is written. */
+async function putWranglerFile(
+  folder: string,
+  { wrangler, suffix }: EdgeNames,
+  text: string,
+  put: Put,
+): Promise<WrittenFile> {
+  const note = "the edge in front of the worker that is here. Its route takes the place of that worker's own";
+  if (suffix !== "") {
+    const written = await put(wrangler, text);
+    return { ...written, ...(written.outcome === "written" && { note }) };
   }
-  const found = await read(join(folder, "wrangler.toml"));
+  const found = await read(join(folder, wrangler));
   const hasLog = found?.includes("PURGE_LOG") ?? true;
-  return put("wrangler.toml", text, hasLog ? undefined : `it needs these lines:\n\n${PURGE_LOG_TOML}`);
+  return put(wrangler, text, hasLog ? undefined : `it needs these lines:\n\n${PURGE_LOG_TOML}`);
 }
 
 async function completeManifest(
@@ -88,12 +106,13 @@ async function completeManifest(
   text: string | null,
   existing: Manifest | null,
   name: string,
+  found: { readonly names: EdgeNames; readonly runner: Runner },
 ): Promise<WrittenFile> {
   const { version: own, devDependencies } = ownPackage;
   const wrangler = await read(join(folder, "node_modules/wrangler/package.json"));
   const types = typesBeside(wrangler === null ? null : JSON.parse(wrangler), devDependencies[RUNTIME_TYPES]!);
   const tested = { ...devDependencies, [RUNTIME_TYPES]: types };
-  const { manifest, changed, kept } = completedManifest(existing, name, { own, tested });
+  const { manifest, changed, kept } = completedManifest(existing, name, { versions: { own, tested }, ...found });
   const left = kept.length > 0 ? `${kept.join(", ")} stayed as found` : "";
   if (existing !== null && changed.length === 0) {
     return { file: "package.json", outcome: "kept", ...(left !== "" && { note: left }) };

@@ -1,3 +1,5 @@
+import { type EdgeNames, type Runner, scriptsFor } from "./found-tools.ts";
+
 /** A package.json, as far as `tidemark init` changes it. */
 export interface Manifest {
   readonly name?: string;
@@ -58,23 +60,22 @@ const TOOLS = [
  */
 const WITH_INSTALL_SCRIPTS = ["esbuild", "workerd"] as const;
 
-/** The scripts that are added beside the one for the test. */
-export const SCRIPTS = {
-  dev: "tidemark dev",
-  check: "tidemark check",
-  deploy: "wrangler deploy",
-} as const;
-
-export const TEST_SCRIPT = "vitest run test/edge.test.ts";
-
 /** Adds what the project needs to a package.json; `null` if there is none. What is there stays. */
-export function completedManifest(existing: Manifest | null, name: string, versions: Versions): ManifestChange {
+export function completedManifest(
+  existing: Manifest | null,
+  name: string,
+  { versions, names, runner }: { readonly versions: Versions; readonly names: EdgeNames; readonly runner: Runner },
+): ManifestChange {
   const base = existing ?? { name, private: true, type: "module" };
   const changed: string[] = [];
   const kept: string[] = [];
   const test = base.scripts?.test;
-  const isTestFree = test === undefined || NO_TEST.test(test) || test === TEST_SCRIPT;
-  const wanted = { [isTestFree ? "test" : "test:edge"]: TEST_SCRIPT, ...SCRIPTS };
+  const { test: testScript, ...others } = scriptsFor(names, runner);
+  const isTestFree = test === undefined || NO_TEST.test(test) || test === testScript;
+  const wanted = {
+    [isTestFree ? "test" : "test:edge"]: testScript,
+    ...Object.fromEntries(Object.entries(others).map(([key, command]) => [`${key}${names.suffix}`, command])),
+  };
   const scripts: Record<string, string> = { ...base.scripts };
   for (const [key, command] of Object.entries(wanted)) {
     const found = scripts[key];
@@ -92,7 +93,9 @@ export function completedManifest(existing: Manifest | null, name: string, versi
     dependencies.tidemark = `^${versions.own}`;
     changed.push("dependencies.tidemark");
   }
-  const lacks = (tool: string) => !has(tool) && !(tool === "vite" && has("vitest"));
+  const isUnneeded = (tool: string) =>
+    runner === "node" ? tool === "vitest" || tool === "vite" : tool === "vite" && has("vitest");
+  const lacks = (tool: string) => !has(tool) && !isUnneeded(tool);
   for (const tool of TOOLS.filter(lacks)) {
     devDependencies[tool] = versions.tested[tool]!;
     changed.push(`devDependencies.${tool}`);

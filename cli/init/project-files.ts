@@ -1,16 +1,19 @@
 import { PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
+import type { EdgeNames } from "./found-tools.ts";
 import type { SiteAnswers } from "./site-answers.ts";
 
 /** The newest date that the tested runtime accepts is later. */
 const COMPATIBILITY_DATE = "2026-07-30";
 
-/** The worker's entry: one line for the edge, and the class of its purge log. */
-export const WORKER_FILE = `import { createEdge } from "tidemark/worker";
-import site from "./tidemark.config.ts";
+/** The worker's entry: one line for the edge, and the class of its purge log. `ending`: that of imports. */
+export function workerFile(ending: string): string {
+  return `import { createEdge } from "tidemark/worker";
+import site from "./tidemark.config${ending}";
 
 export { PurgeLog } from "tidemark/worker";
 export default createEdge(site);
 `;
+}
 
 export function configFile({ origin, host, passed }: SiteAnswers): string {
   const routes = passed.map((path) => `    { match: ${JSON.stringify(`${path}{/*}?`)}, pass: true },`);
@@ -32,9 +35,10 @@ ${routes.length > 0 ? `    // Never stored, and sent to the origin as it is.\n${
 `;
 }
 
-export function wranglerFile({ host }: SiteAnswers, name: string): string {
-  return `name = ${JSON.stringify(name)}
-main = "worker.ts"
+export function wranglerFile({ host }: SiteAnswers, name: string, { wrangler, worker, suffix }: EdgeNames): string {
+  const config = suffix === "" ? "" : ` --config ${wrangler}`;
+  return `name = ${JSON.stringify(suffix === "" ? name : `${name}-edge`)}
+main = "${worker}"
 compatibility_date = "${COMPATIBILITY_DATE}"
 minify = true
 keep_names = false
@@ -45,8 +49,8 @@ workers_dev = false
 
 # A mistake in tidemark.config.ts or in this file ends \`wrangler deploy\` before anything is deployed.
 [build]
-command = "npx --no tidemark check"
-watch_dir = ["tidemark.config.ts", "worker.ts"] # what \`wrangler dev\` reloads at an edit
+command = "npx --no tidemark check${config}"
+watch_dir = ["tidemark.config.ts", "${worker}"] # what \`wrangler dev\` reloads at an edit
 
 # The purge log. Keep these names: in a renamed log every earlier purge would be lost.
 ${PURGE_LOG_TOML}`;
@@ -64,7 +68,8 @@ TIDEMARK_HOSTS="*"
 `;
 }
 
-export const TSCONFIG_FILE = `{
+/** `worker`: the name of the worker's entry. */
+export const tsconfigFile = (worker: string) => `{
   "compilerOptions": {
     "target": "es2024",
     "lib": ["es2024", "esnext.disposable"],
@@ -76,26 +81,28 @@ export const TSCONFIG_FILE = `{
     "strict": true,
     "skipLibCheck": true
   },
-  "include": ["worker.ts", "tidemark.config.ts", "test/edge.test.ts"]
+  "include": ["${worker}", "tidemark.config.ts", "test/edge.test.ts"]
 }
 `;
 
-export function testFile({ passed }: SiteAnswers): string {
+/** The edge's test for vitest, in Node whatever the project's own tests run in. */
+export function testFile({ passed }: SiteAnswers, wrangler: string): string {
   const never = passed.map((path) => `  await expect(cdn).toNeverStore(${JSON.stringify(`${path}/*`)});`);
   const passTest = `
 test("what is private is never stored, whatever the origin says", async () => {
 ${never.join("\n")}
 }, 60_000);
 `;
-  return `import "tidemark/local/matchers";
+  return `// @vitest-environment node
+import "tidemark/local/matchers";
 import { type Cdn, startCdn } from "tidemark/local";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-/** The worker of wrangler.toml in two places, with an origin that says what a test tells it to. Its time is its own. */
+/** The worker of ${wrangler} in two places, with an origin that says what a test tells it to. Its time is its own. */
 let cdn: Cdn<"fra" | "syd">;
 
 beforeAll(async () => {
-  cdn = await startCdn({ config: "wrangler.toml", regions: ["fra", "syd"] });
+  cdn = await startCdn({ config: "${wrangler}", regions: ["fra", "syd"] });
 }, 60_000);
 
 afterAll(() => cdn?.close());
@@ -110,5 +117,38 @@ test("a page is stored where it was asked for, and a purge reaches it everywhere
   await cdn.settle(await cdn.purger.purgeUrls("/hello"));
   await expect(cdn.get("/hello", { from: "syd" })).toNeverShow("old");
 }, 60_000);
+${never.length > 0 ? passTest : ""}`;
+}
+
+/** The same for Node's own runner, in a file that no other runner takes for its own. */
+export function nodeTestFile({ passed }: SiteAnswers, wrangler: string): string {
+  const never = passed.map((path) => `  await assertNeverStores(cdn, ${JSON.stringify(`${path}/*`)});`);
+  const passTest = `
+test("what is private is never stored, whatever the origin says", async () => {
+${never.join("\n")}
+});
+`;
+  return `import { after, before, test } from "node:test";
+import { assertHit, assertNeverShows${never.length > 0 ? ", assertNeverStores" : ""}, startCdn } from "tidemark/local";
+
+/** The worker of ${wrangler} in two places, with an origin that says what a test tells it to. Its time is its own. */
+let cdn;
+
+before(async () => {
+  cdn = await startCdn({ config: "${wrangler}", regions: ["fra", "syd"] });
+});
+
+after(() => cdn?.close());
+
+test("a page is stored where it was asked for, and a purge reaches it everywhere", async () => {
+  const page = (body) => ({ fields: { "cache-control": "public, max-age=3600" }, body });
+  cdn.origin.reply("/hello", page("old"), page("old"), page("new"));
+  await cdn.get("/hello", { from: "fra" });
+  await cdn.get("/hello", { from: "syd" });
+  await assertHit(cdn.get("/hello", { from: "syd" }));
+
+  await cdn.settle(await cdn.purger.purgeUrls("/hello"));
+  await assertNeverShows(cdn.get("/hello", { from: "syd" }), "old");
+});
 ${never.length > 0 ? passTest : ""}`;
 }

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent } from "node:http";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { WORKER_FILE } from "../../cli/init/project-files.ts";
+import { workerFile } from "../../cli/init/project-files.ts";
 import { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
 import { PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
 import type { ClientAnswer } from "../engine/engine.ts";
@@ -56,7 +56,10 @@ describe.skipIf(runs.status !== 0)(runs.status === 0 ? "wrangler dev" : NOT_RUN,
     "$name stores pages and purges them, and tells the origin none of its own fields",
     async ({ routes, hosts }) => {
       const config = join(folder, "wrangler.toml");
-      writeFileSync(join(folder, "worker.ts"), WORKER_FILE.replace("./tidemark.config.ts", "../../tidemark.config.ts"));
+      writeFileSync(
+        join(folder, "worker.ts"),
+        workerFile(".ts").replace("./tidemark.config.ts", "../../tidemark.config.ts"),
+      );
       writeFileSync(
         config,
         `name = "edge"

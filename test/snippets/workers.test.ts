@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { namesFor } from "../../cli/init/found-tools.ts";
 import { wranglerFile } from "../../cli/init/project-files.ts";
 import { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
 import { WORKER_OPTIONS } from "../../local/runtime/bundle.ts";
@@ -80,7 +81,7 @@ describe.each(WORKERS)("worker $number of $page", ({ code }) => {
 
 test("the lines of wrangler.toml in docs/deploy.md are those that tidemark init writes", () => {
   const answers = { origin: "https://origin.example.com", host: "www.example.com", passed: [] };
-  const written = wranglerFile(answers, "edge").split("\n");
+  const written = wranglerFile(answers, "edge", namesFor(tmpdir(), null)).split("\n");
   const shown = blocksOf("docs/deploy.md").filter(({ language }) => language === "toml");
   expect(shown).toHaveLength(2);
   for (const { code } of shown) {

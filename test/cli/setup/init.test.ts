@@ -139,10 +139,51 @@ describe("tidemark init", () => {
     expect((await manifest()).name).toBe("shop");
   });
 
-  test("leaves a wrangler.jsonc alone, and writes no second config", async () => {
-    await put("wrangler.jsonc", "{}");
-    expect(await outcomes()).toMatchObject({ "wrangler.jsonc": "kept" });
-    expect(await readdir(folder)).not.toContain("wrangler.toml");
+  test.each([
+    ["wrangler.jsonc", '{ "main": "src/index.ts" }'],
+    ["wrangler.toml", 'main = "src/index.ts"\n'],
+  ])("puts a worker of its own in front of an app that has a %s, and leaves that alone", async (file, text) => {
+    await put(file, text);
+    await put("worker.ts", "// mine");
+    await put("package.json", JSON.stringify({ name: "shop", scripts: { deploy: "wrangler deploy" } }));
+    const { stdout } = await init(FLAGS);
+    expect(await get(file)).toBe(text);
+    expect(await get("worker.ts")).toBe("// mine");
+    expect(await get("wrangler.edge.toml")).toMatch(/^name = "shop-edge"\nmain = "edge\.ts"\n/);
+    expect(await get("edge.ts")).toContain("createEdge(site)");
+    expect((await manifest()).scripts).toEqual({
+      deploy: "wrangler deploy",
+      test: "vitest run test/edge.test.ts",
+      "dev:edge": "tidemark dev",
+      "check:edge": "tidemark check --config wrangler.edge.toml",
+      "deploy:edge": "wrangler deploy --config wrangler.edge.toml",
+    });
+    expect(stdout).toMatch(
+      /3\. npm run deploy:edge +then: npx wrangler secret put TIDEMARK_TOKEN --config wrangler\.edge/,
+    );
+    expect(new Set(Object.values(await outcomes()))).toEqual(new Set(["kept"]));
+  });
+
+  test.each([
+    ["jest", { scripts: { test: "jest" }, devDependencies: { jest: "30" } }],
+    ["node --test", { scripts: { test: "node --test" } }],
+  ])("leaves the tests of %s as they are, and writes one for Node", async (_, own) => {
+    await put("package.json", JSON.stringify(own));
+    const { stdout } = await init(FLAGS);
+    const { scripts, devDependencies } = await manifest();
+    expect(scripts).toMatchObject({ ...own.scripts, "test:edge": "node --test edge-test.mjs" });
+    expect(devDependencies).not.toHaveProperty("vitest");
+    expect(stdout).toContain("1. npm install && npm run test:edge");
+    expect(await readdir(folder)).not.toContain("test");
+  });
+
+  test.each([
+    ['{ "compilerOptions": { "strict": true } }', "./tidemark.config.js"],
+    ['{ "compilerOptions": { "allowImportingTsExtensions": true } }', "./tidemark.config.ts"],
+  ])("imports as the tsconfig.json allows that is there: %s", async (tsconfig, name) => {
+    await put("tsconfig.json", tsconfig);
+    await outcomes();
+    expect(await get("worker.ts")).toContain(`from "${name}"`);
   });
 
   test.each([
