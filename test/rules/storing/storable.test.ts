@@ -366,7 +366,8 @@ const kept: readonly ({
     ["max-age=60", true],
     ["max-age=60, must-revalidate", false],
     ["max-age=60, proxy-revalidate", false],
-    ["s-maxage=60", false],
+    ["s-maxage=60, proxy-revalidate", false],
+    ["s-maxage=60", true],
   ].map(([directives, allowed]) => ({
     name: `${directives}, to be served stale: ${allowed}`,
     source: "RFC 9111 §4.2.4",

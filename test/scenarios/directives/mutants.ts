@@ -343,7 +343,7 @@ const remembered = selectInMemory(context);`,
     },
     "a response with s-maxage may be served stale": {
       in: "rulesOf",
-      replace: 'sMaxage === "absent" &&',
+      replace: '(sMaxage === "absent" || namesWindow) &&',
       by: "",
       foundBy: "directives/s-maxage-never-stale",
     },

@@ -7,7 +7,7 @@ export const rows: readonly ConformanceRow[] = [
     section: "4.2.4",
     requirement:
       "MUST NOT answer stale where `must-revalidate`, `proxy-revalidate`, `s-maxage` or `no-cache` forbids it",
-    does: "Never, whatever site, route and visitor say.",
+    does: "Never, whatever site, route and visitor say. `s-maxage` does not forbid it where the origin writes `stale-while-revalidate` or `stale-if-error` beside it.",
     scenarios: [
       "directives/must-revalidate-never-stale",
       "directives/proxy-revalidate-never-stale",
@@ -16,6 +16,9 @@ export const rows: readonly ConformanceRow[] = [
       "stale-if-error/forbidden-by-must-revalidate",
       "stale-if-error/forbidden-by-proxy-revalidate",
       "stale-if-error/forbidden-by-s-maxage",
+      "stale-if-error/beside-s-maxage",
+      "stale-if-error/empty-window-beside-s-maxage",
+      "stale-while-revalidate/beside-s-maxage",
       "stale-if-error/forbidden-by-no-cache",
       "stale-if-error/validated-each-time",
       "stale-if-error/no-cache-with-field-names",

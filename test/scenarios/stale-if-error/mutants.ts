@@ -23,9 +23,21 @@ export const mutants: Mutants = {
     },
     "s-maxage does not mean proxy-revalidate": {
       in: "rulesOf",
-      replace: 'sMaxage === "absent" &&',
+      replace: '(sMaxage === "absent" || namesWindow) &&',
       by: "",
       foundBy: "stale-if-error/forbidden-by-s-maxage",
+    },
+    "an empty window beside s-maxage permits stale answers": {
+      in: "rulesOf",
+      replace: "(staleIfErrorSeconds ?? 0) > 0",
+      by: "staleIfErrorSeconds !== null",
+      foundBy: "stale-if-error/empty-window-beside-s-maxage",
+    },
+    "stale-if-error beside s-maxage permits nothing": {
+      in: "rulesOf",
+      replace: "|| (staleIfErrorSeconds ?? 0) > 0",
+      by: "",
+      foundBy: "stale-if-error/beside-s-maxage",
     },
     "a page with no-cache replaces an error": {
       in: "rulesOf",

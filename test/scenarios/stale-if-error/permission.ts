@@ -13,6 +13,8 @@ const standInPaths = { "/a": [standIn, { status: 503, body: "overloaded", hold: 
 const taggedV1 = page("max-age=60", "v1", { etag: '"1"' });
 
 /** Permission to replace an error with a stale page, and its refusal: by response, request, route and site. */
+const WINDOWS = "stale-while-revalidate=600, stale-if-error=600, ";
+
 export const scenarios: readonly Scenario[] = [
   {
     id: "stale-if-error/purged-while-origin-fails",
@@ -182,7 +184,7 @@ export const scenarios: readonly Scenario[] = [
       site: { stale: { ifError: "1h" } },
       origin: {
         "/a": [
-          page(`max-age=60, stale-while-revalidate=600, stale-if-error=600, ${directive}`, "v1", { etag: '"1"' }),
+          page(`max-age=60, ${directive === "s-maxage=60" ? "" : WINDOWS}${directive}`, "v1", { etag: '"1"' }),
           { status: 503, body: "down" },
         ],
       },
@@ -195,6 +197,33 @@ export const scenarios: readonly Scenario[] = [
       ],
     }),
   ),
+  {
+    id: "stale-if-error/beside-s-maxage",
+    name: "stale-if-error beside s-maxage permits the page in place of an error, for as long as it says",
+    source: "RFC 9111 §4.2.4; RFC 5861 §4",
+    origin: { "/a": [page("s-maxage=60, stale-if-error=600")] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { origin: "down" },
+      { advanceMs: 659_000 },
+      { get: "/a", expect: { xCache: "STALE", body: "v1" } },
+      { advanceMs: 1000 },
+      { get: "/a", expect: { status: 502 } },
+    ],
+  },
+  {
+    id: "stale-if-error/empty-window-beside-s-maxage",
+    name: "stale-if-error=0 beside s-maxage permits nothing",
+    source: "RFC 9111 §4.2.4, §5.2.2.10",
+    site: { stale: { ifError: "1h" } },
+    origin: { "/a": [page("s-maxage=60, stale-while-revalidate=0, stale-if-error=0")] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { origin: "down" },
+      NOT_FRESH,
+      { get: "/a", fields: { "cache-control": "max-stale, stale-if-error=600" }, expect: { status: 502 } },
+    ],
+  },
   {
     id: "stale-if-error/no-cache-with-field-names",
     name: "no-cache with field names forbids no stale answer",

@@ -3,6 +3,12 @@ import type { Mutants } from "../../mutants/mutant.ts";
 /** Wrong rules of when a stale page is served while it is refetched. */
 export const mutants: Mutants = {
   "RFC 5861 §3": {
+    "stale-while-revalidate beside s-maxage permits nothing": {
+      in: "rulesOf",
+      replace: "staleWhileRevalidateSeconds > 0 ||",
+      by: "",
+      foundBy: "stale-while-revalidate/beside-s-maxage",
+    },
     "a stale page is answered and never refetched": {
       in: "hit",
       replace: 'if (xCache === "UPDATING") refreshInBackground',

@@ -30,6 +30,17 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "stale-while-revalidate/beside-s-maxage",
+    name: "stale-while-revalidate beside s-maxage, as of a page that is made again now and then, is obeyed",
+    source: "RFC 5861 §3; docs/design.md#stale",
+    origin: { "/a": [page("s-maxage=60, stale-while-revalidate=30"), page("s-maxage=60", "v2")] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { advanceMs: 89_000 },
+      { get: "/a", expect: { xCache: "UPDATING", body: "v1" } },
+    ],
+  },
+  {
     id: "stale-while-revalidate/refreshed-once",
     name: "a stale page is answered at once and refetched once, however many requests come; then the new one is a hit",
     source: "RFC 5861 §3",

@@ -11,7 +11,10 @@ export interface ReuseRules {
   readonly staleIfErrorSeconds: number | null;
   /** True if each reuse has to be validated first. RFC 9111 §5.2.2.4. */
   readonly validateAlways: boolean;
-  /** False if it must never be served stale, whatever the two windows say. RFC 9111 §4.2.4. */
+  /**
+   * False if it must never be served stale, whatever site and request say. RFC 9111 §4.2.4. `s-maxage` means that only
+   * where no window stands beside it: docs/decisions/0037-a-window-beside-s-maxage-permits-stale.md.
+   */
   readonly mayServeStale: boolean;
   /** True if it does not change while it is fresh, so that its route may accept late purges. RFC 8246. */
   readonly immutable: boolean;
@@ -28,12 +31,15 @@ export function reuseRules(cacheControl: CacheControl): ReuseRules {
 
 function rulesOf(cacheControl: CacheControl): ReuseRules {
   const { noCache, mustRevalidate, proxyRevalidate, sMaxage, staleIfError } = cacheControl;
+  const staleWhileRevalidateSeconds = secondsOrNone(cacheControl.staleWhileRevalidate);
+  const staleIfErrorSeconds = staleIfError === "absent" ? null : secondsOrNone(staleIfError);
+  const namesWindow = staleWhileRevalidateSeconds > 0 || (staleIfErrorSeconds ?? 0) > 0;
   return {
-    staleWhileRevalidateSeconds: secondsOrNone(cacheControl.staleWhileRevalidate),
-    staleIfErrorSeconds: staleIfError === "absent" ? null : secondsOrNone(staleIfError),
+    staleWhileRevalidateSeconds,
+    staleIfErrorSeconds,
     validateAlways: noCache === "whole",
     // RFC 9111 §5.2.2.2, §5.2.2.4, §5.2.2.8, and §5.2.2.10, by which s-maxage implies proxy-revalidate.
-    mayServeStale: !mustRevalidate && !proxyRevalidate && sMaxage === "absent" && noCache !== "whole",
+    mayServeStale: !mustRevalidate && !proxyRevalidate && (sMaxage === "absent" || namesWindow) && noCache !== "whole",
     immutable: cacheControl.immutable,
   };
 }
