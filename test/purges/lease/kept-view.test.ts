@@ -275,6 +275,19 @@ describe("a view that is kept alive", () => {
     expect({ open: log.open, renewals: log.renewals }).toEqual({ open: 0, renewals });
   });
 
+  test("is not read anew where another read has renewed it while a connection was waited for (R22)", async () => {
+    start(true);
+    log.answers = false;
+    const renewal = lease.renew(behind, null);
+    await scheduler.advance(LEASE_MS / 4);
+    void lease.renew(behind, { logId: "a", seq: 1 });
+    await scheduler.advance(0);
+    expect(log.reads).toBe(1);
+    await scheduler.advance(LEASE_MS / 4);
+    await renewal;
+    expect(log.reads).toBe(1);
+  });
+
   test("is not shared by an isolate with a name, which could not confirm for the others (R22, R25)", async () => {
     start(true);
     log.answers = false;

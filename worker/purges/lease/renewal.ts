@@ -135,8 +135,11 @@ export class Renewal {
 
   /** Renews the lease, and then keeps the view alive behind the request (R26). */
   async #renewAndKeep(background: BackgroundWork): Promise<boolean> {
+    const { dueAt } = this.#timing;
     const connection = await this.#kept.connect(background);
-    const hasSucceeded = connection !== null || (await this.#takeCopyOrRead(background));
+    // A read for a token may have renewed the lease while the connection was waited for.
+    const isRenewed = dueAt < this.#timing.dueAt && this.#isUsable(this.#clock.now());
+    const hasSucceeded = connection !== null || isRenewed || (await this.#takeCopyOrRead(background));
     const isKept = connection !== null || (this.#identity.name === undefined && this.#timing.keepViewMs > 0);
     if (hasSucceeded && isKept) {
       const again = () => this.renew(background, () => this.#takeCopyOrRead(background)).hasSucceeded;
