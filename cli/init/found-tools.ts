@@ -1,6 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Manifest } from "./manifest.ts";
+
+/** A package.json, as far as it tells of tools. */
+interface NamedTools {
+  readonly scripts?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
 
 /** What runs the test of the edge: vitest, or Node itself in a project whose own runner is another one. */
 export type Runner = "vitest" | "node";
@@ -9,7 +15,7 @@ export type Runner = "vitest" | "node";
  * A project's tests stay as they are: where something else than vitest runs them, the edge's test is one for Node, in a
  * file that Jest and Mocha do not take for theirs.
  */
-export function runnerFor(manifest: Manifest | null): Runner {
+export function runnerFor(manifest: NamedTools | null): Runner {
   const has = (name: string) => name in { ...manifest?.dependencies, ...manifest?.devDependencies };
   if (has("vitest")) return "vitest";
   const hasOther = /\b(jest|mocha|ava|tap|node\b.* --test)\b/.test(manifest?.scripts?.test ?? "");

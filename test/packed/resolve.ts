@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { TestProject, Vite } from "vitest/node";
 
 const MARK = "packed:";
@@ -20,8 +20,11 @@ export function resolveInPackedProject(): Vite.Plugin {
     },
     resolveId(id) {
       if (!id.startsWith(MARK)) return null;
-      const importer = join(project.getProvidedContext().packedProject, "a.test.ts");
-      return createRequire(importer).resolve(id.slice(MARK.length));
+      const { packedProject } = project.getProvidedContext();
+      const require = createRequire(join(packedProject, "a.test.ts"));
+      const manifest = require.resolve("tidemark/package.json");
+      const { exports } = require(manifest) as { exports: Record<string, { readonly import: string }> };
+      return join(dirname(manifest), exports[id.slice(MARK.length).replace("tidemark", ".")]!.import);
     },
   };
 }
