@@ -39,9 +39,6 @@ export class WranglerConfigError extends Error {
   override readonly name = "WranglerConfigError";
 }
 
-/** In the order in which wrangler looks for them. */
-export const WRANGLER_FILES = ["wrangler.json", "wrangler.jsonc", "wrangler.toml"] as const;
-
 /** Reads all environments of a wrangler config, or the one named. Throws `WranglerConfigError`. */
 export async function readWranglerSettings(file: string, only: string | null): Promise<readonly WranglerSettings[]> {
   if (!existsSync(file)) throw new WranglerConfigError(`there is no ${file}. npx tidemark init writes one.`);

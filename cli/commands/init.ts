@@ -7,7 +7,7 @@ import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
 import { OwnerError } from "../../package/owner-error.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
-import { type EdgeScript, namesFor, runnerFor, scriptsFor } from "../init/found-tools.ts";
+import { type EdgeScript, namesFor, runnerFor, scriptsFor, wranglerConfigIn } from "../init/found-tools.ts";
 import { initProject, type WrittenFile } from "../init/init-project.ts";
 import type { Manifest } from "../init/manifest.ts";
 import { AnswerError, hostOf, originOf, passedOf, type SiteAnswers } from "../init/site-answers.ts";
@@ -134,8 +134,7 @@ function fileLine({ file, outcome, note }: WrittenFile): string {
 /** The steps to take after `tidemark init` in this folder. A script that is the owner's own is not taken for ours. */
 async function nextSteps(folder: string): Promise<string> {
   const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as Manifest;
-  const wrangler = join(folder, "wrangler.toml");
-  const names = namesFor(folder, existsSync(wrangler) ? await readFile(wrangler, "utf8") : null);
+  const names = namesFor(wranglerConfigIn(folder));
   const commands = scriptsFor(names, runnerFor(manifest));
   const run = (script: EdgeScript): string => {
     const keys = script === "test" ? ["test", "test:edge"] : [`${script}${names.suffix}`];

@@ -1,5 +1,6 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { WRANGLER_FILES } from "../wrangler-files.ts";
 
 /** A package.json, as far as it tells of tools. */
 interface NamedTools {
@@ -43,11 +44,22 @@ export interface EdgeNames {
 const ALONE: EdgeNames = { wrangler: "wrangler.toml", worker: "worker.ts", suffix: "" };
 const BESIDE_AN_APP: EdgeNames = { wrangler: "wrangler.edge.toml", worker: "edge.ts", suffix: ":edge" };
 
-/** `own`: the text of the wrangler.toml that is there; `null` for none. */
-export function namesFor(folder: string, own: string | null): EdgeNames {
-  const hasOtherForm = ["wrangler.json", "wrangler.jsonc"].some((file) => existsSync(join(folder, file)));
-  const isOfApp = own !== null && /^\s*main\s*=/m.test(own) && !own.includes("PURGE_LOG");
-  return hasOtherForm || isOfApp ? BESIDE_AN_APP : ALONE;
+/** A wrangler config that stands in the project. */
+export interface WranglerConfig {
+  readonly file: (typeof WRANGLER_FILES)[number];
+  readonly text: string;
+}
+
+/** The one that wrangler reads; `null` if there is none. */
+export function wranglerConfigIn(folder: string): WranglerConfig | null {
+  const file = WRANGLER_FILES.find((each) => existsSync(join(folder, each)));
+  return file === undefined ? null : { file, text: readFileSync(join(folder, file), "utf8") };
+}
+
+/** `found`: the config that is there. One that names a purge log is the edge's own. */
+export function namesFor(found: WranglerConfig | null): EdgeNames {
+  const isOfApp = found !== null && !found.text.includes("PURGE_LOG") && /\bmain\b/.test(found.text);
+  return isOfApp ? BESIDE_AN_APP : ALONE;
 }
 
 /** The scripts of a project for its edge. */

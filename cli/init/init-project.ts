@@ -4,7 +4,15 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { ownPackage } from "../../package/own-package.ts";
 import { PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
-import { type EdgeNames, endingOfImports, namesFor, type Runner, runnerFor } from "./found-tools.ts";
+import {
+  type EdgeNames,
+  endingOfImports,
+  namesFor,
+  type Runner,
+  runnerFor,
+  type WranglerConfig,
+  wranglerConfigIn,
+} from "./found-tools.ts";
 import { completedManifest, type Manifest, RUNTIME_TYPES, typesBeside } from "./manifest.ts";
 import {
   configFile,
@@ -48,7 +56,8 @@ export async function initProject({
   const manifestText = await read(join(folder, "package.json"));
   const existing = manifestText === null ? null : parseManifest(manifestText);
   const name = workerName(existing?.name ?? basename(resolve(folder)), answers.host);
-  const names = namesFor(folder, await read(join(folder, "wrangler.toml")));
+  const wrangler = wranglerConfigIn(folder);
+  const names = namesFor(wrangler);
   const runner = runnerFor(existing);
   const tsconfig = tsconfigFile(names.worker);
   const ownTsconfig = await read(join(folder, "tsconfig.json"));
@@ -65,7 +74,7 @@ export async function initProject({
     await completeManifest(folder, manifestText, existing, name, { names, runner }),
     await put("tidemark.config.ts", config, notIn(await read(join(folder, "tidemark.config.ts")), answers)),
     await put(names.worker, workerFile(force ? ".ts" : endingOfImports(ownTsconfig))),
-    await putWranglerFile(folder, names, wranglerFile(answers, name, names), put),
+    await putWranglerFile(wrangler, names, wranglerFile(answers, name, names), put),
     await keepSecret(folder),
     await completeIgnored(folder),
     await put("tsconfig.json", tsconfig, 'its types need "@cloudflare/workers-types" and "node"'),
@@ -86,20 +95,35 @@ type Put = (file: string, text: string, note?: string) => Promise<WrittenFile>;
 
 /** Beside an app that is a worker itself, the edge is a worker of its own: `names` says where it is written. */
 async function putWranglerFile(
-  folder: string,
+  found: WranglerConfig | null,
   { wrangler, suffix }: EdgeNames,
   text: string,
   put: Put,
 ): Promise<WrittenFile> {
-  const note = "the edge in front of the worker that is here. Its route takes the place of that worker's own";
   if (suffix !== "") {
     const written = await put(wrangler, text);
+    const note = "the edge in front of the worker that is here. Its route takes the place of that worker's own";
     return { ...written, ...(written.outcome === "written" && { note }) };
   }
-  const found = await read(join(folder, wrangler));
-  const hasLog = found?.includes("PURGE_LOG") ?? true;
-  return put(wrangler, text, hasLog ? undefined : `it needs these lines:\n\n${PURGE_LOG_TOML}`);
+  const missing = found === null || found.text.includes("PURGE_LOG") ? null : MISSING_LINES;
+  // A config of another form outranks a wrangler.toml, or is outranked by it; the project needs one.
+  if (found !== null && found.file !== wrangler) {
+    return { file: found.file, outcome: "kept", ...(missing !== null && { note: missing.json }) };
+  }
+  return put(wrangler, text, missing?.toml);
 }
+
+/** What an edge's config lacks, in its own form. */
+const MISSING_LINES = {
+  toml: `it needs these lines:\n\n${PURGE_LOG_TOML}`,
+  json: `it needs these keys:
+
+"main": "worker.ts",
+"build": { "command": "npx --no tidemark check" },
+"durable_objects": { "bindings": [{ "name": "PURGE_LOG", "class_name": "PurgeLog" }] },
+"migrations": [{ "tag": "v1", "new_sqlite_classes": ["PurgeLog"] }]
+`,
+};
 
 async function completeManifest(
   folder: string,

@@ -81,7 +81,7 @@ describe.each(WORKERS)("worker $number of $page", ({ code }) => {
 
 test("the lines of wrangler.toml in docs/deploy.md are those that tidemark init writes", () => {
   const answers = { origin: "https://origin.example.com", host: "www.example.com", passed: [] };
-  const written = wranglerFile(answers, "edge", namesFor(tmpdir(), null)).split("\n");
+  const written = wranglerFile(answers, "edge", namesFor(null)).split("\n");
   const shown = blocksOf("docs/deploy.md").filter(({ language }) => language === "toml");
   expect(shown).toHaveLength(2);
   for (const { code } of shown) {

@@ -165,6 +165,20 @@ describe("tidemark init", () => {
   });
 
   test.each([
+    [
+      "that is an edge's already",
+      '{ "durable_objects": { "bindings": [{ "name": "PURGE_LOG" }] } }',
+      "kept       wrangler.jsonc\n",
+    ],
+    ["that is empty, with the keys that it needs", "{}", "kept       wrangler.jsonc: it needs these keys:\n"],
+  ])("leaves a wrangler.jsonc alone %s, and writes no second config", async (_, text, line) => {
+    await put("wrangler.jsonc", text);
+    expect((await init(FLAGS)).stdout).toContain(line);
+    expect(await get("wrangler.jsonc")).toBe(text);
+    expect((await readdir(folder)).filter((file) => file.endsWith(".toml"))).toEqual([]);
+  });
+
+  test.each([
     ["jest", { scripts: { test: "jest" }, devDependencies: { jest: "30" } }],
     ["node --test", { scripts: { test: "node --test" } }],
   ])("leaves the tests of %s as they are, and writes one for Node", async (_, own) => {
