@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { Command } from "commander";
+import { WRANGLER_FILES } from "../../package/wrangler-files.ts";
 import { checkText } from "../check/check-report.ts";
 import { WranglerConfigError } from "../check/wrangler-settings.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
 import { printError } from "../text/print-error.ts";
-import { WRANGLER_FILES } from "../wrangler-files.ts";
 
 interface CheckFlags {
   readonly config?: string;

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { WRANGLER_FILES } from "../wrangler-files.ts";
+import { WRANGLER_FILES } from "../../package/wrangler-files.ts";
 
 /** A package.json, as far as it tells of tools. */
 interface NamedTools {
