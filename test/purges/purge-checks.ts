@@ -22,8 +22,8 @@ export interface PurgeClasses {
 const DAY_MS = 24 * 3600 * 1000;
 /** For so long, grants of a lease that is on record already are not. */
 const HOUR_MS = 3600 * 1000;
-/** The longest view age. */
-const LONGEST_MS = 3_600_000;
+/** The longest view age, and the largest allowance for clocks. */
+const LONGEST_MS = 3_600_000 + 60_000;
 const OF_EARLIER_LOG = { logId: "log-0", seq: 7 };
 
 /** What no world and no scenario shows of the log and its readers, by the words for it. */

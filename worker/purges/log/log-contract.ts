@@ -1,5 +1,5 @@
 import type { AppendOutcome, NewPurge, PurgeMode } from "../../ports/purge-log.ts";
-import { MAX_VIEW_AGE_MS } from "../../rules/freshness/unknown-purge-state.ts";
+import { MAX_SKEW_MS, MAX_VIEW_AGE_MS } from "../../rules/freshness/unknown-purge-state.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
 
 /**
@@ -33,8 +33,11 @@ export const REMEMBERED_MS = 24 * 3600 * 1000;
 /** The same for a reader with a name, unless it gives up its leases. */
 export const REMEMBERED_BY_NAME_MS = 60_000;
 
-/** The longest that a reader of any version of a site may use what it has read, in milliseconds. */
-export const LONGEST_USE_MS = MAX_VIEW_AGE_MS;
+/**
+ * The longest that a reader of any version of a site may use what it has read, in milliseconds. Its version may have had the
+ * largest allowance for clocks, which is not the one that a purge counts with (R7).
+ */
+export const LONGEST_USE_MS = MAX_VIEW_AGE_MS + MAX_SKEW_MS;
 
 /** The number of words in an item: two for the key's hash, and one for its sequence number. */
 export const ITEM_WORDS = 3;
