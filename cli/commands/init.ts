@@ -145,7 +145,7 @@ async function nextSteps(folder: string): Promise<string> {
   const steps = [
     [`npm install && ${run("test")}`, "the edge on a simulated CDN"],
     [run("dev"), "the edge at http://localhost:8787, in front of your site"],
-    [run("deploy"), `then: npx wrangler secret put TIDEMARK_TOKEN${names.suffix && ` --config ${names.wrangler}`}`],
+    [run("deploy"), `then: npx wrangler secret put TIDEMARK_TOKEN${names.configFlag}`],
   ] as const;
   const width = Math.max(30, ...steps.map(([command]) => command.length)) + 4;
   const lines = steps.map(([command, words], index) => `  ${index + 1}. ${command.padEnd(width)}${words}\n`);

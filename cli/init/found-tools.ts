@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { WRANGLER_FILES } from "../../package/wrangler-files.ts";
 
 /** A package.json, as far as it tells of tools. */
-interface NamedTools {
+export interface NamedTools {
   readonly scripts?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
@@ -39,10 +39,17 @@ export interface EdgeNames {
   readonly worker: "worker.ts" | "edge.ts";
   /** Behind the names of its scripts. */
   readonly suffix: "" | ":edge";
+  /** Behind commands that read its wrangler config, which is not the one that they take for granted. */
+  readonly configFlag: "" | " --config wrangler.edge.toml";
 }
 
-const ALONE: EdgeNames = { wrangler: "wrangler.toml", worker: "worker.ts", suffix: "" };
-const BESIDE_AN_APP: EdgeNames = { wrangler: "wrangler.edge.toml", worker: "edge.ts", suffix: ":edge" };
+const ALONE: EdgeNames = { wrangler: "wrangler.toml", worker: "worker.ts", suffix: "", configFlag: "" };
+const BESIDE_AN_APP: EdgeNames = {
+  wrangler: "wrangler.edge.toml",
+  worker: "edge.ts",
+  suffix: ":edge",
+  configFlag: " --config wrangler.edge.toml",
+};
 
 /** A wrangler config that stands in the project. */
 export interface WranglerConfig {
@@ -63,13 +70,12 @@ export function namesFor(found: WranglerConfig | null): EdgeNames {
 }
 
 /** The scripts of a project for its edge. */
-export function scriptsFor({ wrangler, suffix }: EdgeNames, runner: Runner): Readonly<Record<EdgeScript, string>> {
-  const config = suffix === "" ? "" : ` --config ${wrangler}`;
+export function scriptsFor({ configFlag }: EdgeNames, runner: Runner): Readonly<Record<EdgeScript, string>> {
   return {
     test: runner === "vitest" ? "vitest run test/edge.test.ts" : "node --test edge-test.mjs",
     dev: "tidemark dev",
-    check: `tidemark check${config}`,
-    deploy: `wrangler deploy${config}`,
+    check: `tidemark check${configFlag}`,
+    deploy: `wrangler deploy${configFlag}`,
   };
 }
 

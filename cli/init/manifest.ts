@@ -1,11 +1,8 @@
-import { type EdgeNames, type Runner, scriptsFor } from "./found-tools.ts";
+import { type EdgeNames, type NamedTools, type Runner, scriptsFor } from "./found-tools.ts";
 
 /** A package.json, as far as `tidemark init` changes it. */
-export interface Manifest {
+export interface Manifest extends NamedTools {
   readonly name?: string;
-  readonly scripts?: Readonly<Record<string, string>>;
-  readonly dependencies?: Readonly<Record<string, string>>;
-  readonly devDependencies?: Readonly<Record<string, string>>;
   readonly allowScripts?: Readonly<Record<string, boolean>>;
   readonly [key: string]: unknown;
 }
@@ -93,10 +90,9 @@ export function completedManifest(
     dependencies.tidemark = `^${versions.own}`;
     changed.push("dependencies.tidemark");
   }
-  const isUnneeded = (tool: string) =>
-    runner === "node" ? tool === "vitest" || tool === "vite" : tool === "vite" && has("vitest");
-  const lacks = (tool: string) => !has(tool) && !isUnneeded(tool);
-  for (const tool of TOOLS.filter(lacks)) {
+  const needsVitest = runner === "vitest" && !has("vitest");
+  const isNeeded = (tool: string) => needsVitest || (tool !== "vitest" && tool !== "vite");
+  for (const tool of TOOLS.filter((each) => !has(each) && isNeeded(each))) {
     devDependencies[tool] = versions.tested[tool]!;
     changed.push(`devDependencies.${tool}`);
   }

@@ -35,8 +35,7 @@ ${routes.length > 0 ? `    // Never stored, and sent to the origin as it is.\n${
 `;
 }
 
-export function wranglerFile({ host }: SiteAnswers, name: string, { wrangler, worker, suffix }: EdgeNames): string {
-  const config = suffix === "" ? "" : ` --config ${wrangler}`;
+export function wranglerFile({ host }: SiteAnswers, name: string, { worker, suffix, configFlag }: EdgeNames): string {
   return `name = ${JSON.stringify(suffix === "" ? name : `${name}-edge`)}
 main = "${worker}"
 compatibility_date = "${COMPATIBILITY_DATE}"
@@ -49,7 +48,7 @@ workers_dev = false
 
 # A mistake in tidemark.config.ts or in this file ends \`wrangler deploy\` before anything is deployed.
 [build]
-command = "npx --no tidemark check${config}"
+command = "npx --no tidemark check${configFlag}"
 watch_dir = ["tidemark.config.ts", "${worker}"] # what \`wrangler dev\` reloads at an edit
 
 # The purge log. Keep these names: in a renamed log every earlier purge would be lost.
