@@ -68,7 +68,6 @@ describe("Jest without flags", { tags: ["deep"] }, () => {
     if ("missing" in jest) throw new Error(jest.missing);
     const folder = await folderWith(installed, "jest", ["miniflare", "esbuild", "express"]);
     await writeFile(join(folder, "package.json"), JSON.stringify({ name: "app", private: true }));
-    await writeFile(join(folder, "site.json"), JSON.stringify({}));
     await writeFile(join(folder, "tidemark.config.ts"), `export default { origin: "http://127.0.0.1:1" };\n`);
     await writeFile(
       join(folder, "app.test.js"),
@@ -85,8 +84,7 @@ describe("Jest without flags", { tags: ["deep"] }, () => {
            response.set("cache-control", "s-maxage=60").send("a song");
          });
          const server = app.listen(0);
-         const origin = { url: \`http://127.0.0.1:\${server.address().port}\` };
-         const cdn = await startCdn({ site: {}, origin: origin.url });
+         const cdn = await startCdn({ site: {}, origin: \`http://127.0.0.1:\${server.address().port}\` });
          try {
            await expect(cdn.get("/song")).toMiss();
            await expect(cdn.get("/song")).toHit();
