@@ -183,7 +183,7 @@ export class World {
     if (drawn < 0.7) return this.#visitors.crowd(isolate, path);
     if (drawn < 0.83) return this.#purge();
     if (drawn < 0.87) return this.#visitors.post(isolate, path);
-    if (drawn >= 0.87 && drawn < 0.88) this.#deployLongerViewAge();
+    if (drawn < 0.88) this.#deployLongerViewAge();
     if (drawn < 0.91) return void this.#replaceIsolate();
     if (drawn < 0.93) {
       this.#origin.failFor(fate.pick([200, 3000]));
@@ -426,10 +426,11 @@ export class World {
   }
 }
 
+const CONNECTED = ["over-connections", "over-connections", "over-connections"] as const;
 /** How the log of a world pushes, by its seed. */
 const PUSHINGS: readonly Pushing[] = [
-  ...(["to-workers", "over-connections", "over-connections", "over-connections", "none"] as const),
-  ...(["to-machines", "over-connections", "over-connections", "over-connections", "none"] as const),
+  ...(["to-workers", ...CONNECTED, "none"] as const),
+  ...(["to-machines", ...CONNECTED, "none"] as const),
 ];
 /** Beside it: so short that isolates give up leases, and are forgotten, while others are at work. */
 const KEEP_VIEW_MS: readonly number[] = [0, 1500, 500, 1500, 0, 0, 1500, 100, 1500, 0];

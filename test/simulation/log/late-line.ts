@@ -5,8 +5,8 @@ import type { Reader } from "./late-log.ts";
 /** A message that nobody answers is given up after this time: milliseconds. */
 const GIVEN_UP_MS = 30_000;
 
-/** What a connection leads to: the log's object, or that of a relay. */
-export interface FarEnd {
+/** What a connection leads to: the log's object. */
+interface FarEnd {
   isSilent(): boolean;
   /** Whether another object has taken its place. */
   isReplaced(): boolean;

@@ -35,7 +35,7 @@ export interface Learner {
 }
 
 /** When a call began: epoch milliseconds, and its place in the order of events. */
-export interface Begun {
+interface Begun {
   readonly at: number;
   readonly order: number;
 }
@@ -113,7 +113,7 @@ export class LateLog {
     this.#behindMs = 0;
     const kept = {
       log: () => this.#log,
-      learns: this.learns.bind(this),
+      learns: this.#learns.bind(this),
       longestUseMs: settings.longestUseMs ?? 0,
     };
     const hasServers = pushing === "to-workers" || pushing === "to-machines";
@@ -206,17 +206,14 @@ export class LateLog {
     return this.#log.list(null, 500).purges.filter(({ repeatOf }) => repeatOf === seq).length;
   }
 
-  /**
-   * The log as one isolate reaches it. Its replies and the isolate's reads are recorded.
-   */
+  /** The log as one isolate reaches it. Its replies and the isolate's reads are recorded. */
   reachedBy(reader: Reader): PurgeLogClient {
     let good: { readonly begunAt: number; readonly logId: string } | null = null;
     const hasConnections = this.#pushing === "over-connections";
-    const connect = (connecting: ConnectingReader) => this.#connect(reader, connecting);
     return {
-      ...(hasConnections && { connect }),
+      ...(hasConnections && { connect: (connecting: ConnectingReader) => this.#connect(reader, connecting) }),
       read: async (since, leaseMs, longestViewAgeMs, _, name) => {
-        const begun = this.begin();
+        const begun = this.#begin();
         const begunAt = begun.at;
         this.#noteRead(reader, begunAt, good && good.begunAt > reader.doubtAt ? good.begunAt : null, leaseMs);
         good = null;
@@ -227,7 +224,7 @@ export class LateLog {
         if (reader.nextReadLateMs) await this.#fate.scheduler.wait(reader.nextReadLateMs).over;
         reader.nextReadLateMs = 0;
         this.#failIfUnheard(reader);
-        const isTold = this.noteDelta(reader, delta, begun);
+        const isTold = this.#noteDelta(reader, delta, begun);
         const isWhole = delta.truncatedAt === 0 && delta.unread === null;
         const isSameLog = delta.logId === (since?.logId ?? delta.logId);
         if (isTold && isWhole && isSameLog && this.#fate.now() < begunAt + QUICK_MS) {
@@ -236,7 +233,7 @@ export class LateLog {
         return delta;
       },
       append: async (purge) => {
-        const begun = this.begin();
+        const begun = this.#begin();
         this.#failIfCutOff(reader);
         const result = await (this.#servers
           ? this.#servers.call(reader, (log) => log.append(purge))
@@ -246,7 +243,7 @@ export class LateLog {
           this.#fate.count("purges that settled by confirmations", result.settlesInMs === 0);
           // The part that did not fit into a reply is requested at once.
           if (good?.logId !== result.logId || result.delta.truncatedAt > 0) good = null;
-          this.noteDelta(reader, result.delta, begun);
+          this.#noteDelta(reader, result.delta, begun);
         }
         return result;
       },
@@ -298,15 +295,15 @@ export class LateLog {
     const { name, learn, ...asked } = connecting;
     const fate = this.#fate;
     const connected = this.#connected;
-    const line = new LateLine(fate, reader, (delta) => this.learns({ reader, learn }, delta), {
+    const line = new LateLine(fate, reader, (delta) => this.#learns({ reader, learn }, delta), {
       isSilent: () => fate.now() < this.#silentUntil,
       isReplaced: () => connected !== this.#connected,
       call: (work) => this.#call(work, Number.POSITIVE_INFINITY, false),
     });
     const call = async (work: () => ViewDelta): Promise<ViewDelta> => {
-      const begun = this.begin();
+      const begun = this.#begin();
       const delta = await line.call(work);
-      this.noteDelta(reader, delta, begun);
+      this.#noteDelta(reader, delta, begun);
       return delta;
     };
     const isFull = fate.now() < this.#fullUntil;
@@ -330,7 +327,7 @@ export class LateLog {
   }
 
   /** A call of the log begins. */
-  begin(): Begun {
+  #begin(): Begun {
     return { at: this.#fate.now(), order: this.#fate.nextOrder() };
   }
 
@@ -343,7 +340,7 @@ export class LateLog {
    * Records a reply. If two logs answer at once, the reader cannot know which of them is the current one, so the second
    * reply tells it nothing.
    */
-  noteDelta(reader: Reader, { logId, to, leaseMs }: ViewDelta, { at: askedAt, order }: Begun): boolean {
+  #noteDelta(reader: Reader, { logId, to, leaseMs }: ViewDelta, { at: askedAt, order }: Begun): boolean {
     const { told, lastReply } = reader;
     if (lastReply && lastReply.logId !== logId && order < lastReply.order) {
       reader.doubtAt = this.#fate.now();
@@ -355,7 +352,7 @@ export class LateLog {
   }
 
   /** Gives a push to an isolate, and records what it knows then. */
-  async learns(learner: Learner, pushed: ViewDelta): Promise<boolean> {
+  async #learns(learner: Learner, pushed: ViewDelta): Promise<boolean> {
     const { reader } = learner;
     const delivered = this.#fate.nextOrder();
     reader.bearers++; // a read that it causes has a reason

@@ -68,13 +68,12 @@ export class KeptView {
     const { identity, log, view, leased, timing, learn } = this.#parts;
     const { name } = identity;
     if (name === undefined || log.connect === undefined) return null;
-    const { leaseMs, longestViewAgeMs, skewMs } = timing;
+    const { leaseMs, longestViewAgeMs } = timing;
     const reader: ConnectingReader = {
       name,
       since: view.readerPosition,
       leaseMs,
       longestViewAgeMs,
-      skewMs,
       learn: (delta) => learn(delta, background),
     };
     const call = leased.beginCall();

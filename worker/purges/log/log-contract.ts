@@ -114,8 +114,6 @@ export interface ConnectingReader {
   readonly since: ReaderPosition | null;
   readonly leaseMs: number;
   readonly longestViewAgeMs: number;
-  /** Its site's allowance for clocks (R7), in milliseconds. */
-  readonly skewMs: number;
   /** Takes in purges that the log sends. Resolves to whether the view has reached them. */
   readonly learn: (delta: ViewDelta) => Promise<boolean>;
 }
