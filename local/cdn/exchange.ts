@@ -19,7 +19,10 @@ export interface WireAnswer {
   readonly cutOff: boolean;
 }
 
-/** One exchange over a real socket. Rejects with the socket's error, `ECONNREFUSED` for instance. */
+/**
+ * One exchange over a real socket. Rejects with the socket's error, `ECONNREFUSED` for instance, or once nothing has
+ * come for as long as the agent's `timeout` says.
+ */
 export async function exchange(edge: URL, agent: Agent, request: WireRequest): Promise<WireAnswer> {
   const { bytes, ...answer } = await exchangeBytes(edge, agent, request);
   return { ...answer, body: bytes.toString() };
@@ -46,6 +49,7 @@ export function exchangeBytes(
     (incoming) => void readAnswer(incoming).then(resolve, reject),
   );
   outgoing.on("error", reject);
+  outgoing.on("timeout", () => outgoing.destroy(new Error(`${method} ${path} of ${host} was not answered in time`)));
   outgoing.end(body);
   return promise;
 }

@@ -43,6 +43,23 @@ test("a scenario that ends while the origin holds an answer back does not keep t
   await (await runtime.begin({})).stop();
 });
 
+test("a runtime that no longer answers fails its scenario and the next beginning, and no more", {
+  tags: ["deep"],
+}, async () => {
+  const timeout = 3000;
+  const hanging = await ScenarioRuntime.start(timeout);
+  try {
+    const engine = await hanging.begin({});
+    engine.reply("/a", [{ ...page, hold: "for ever" }]);
+    await expect(engine.send({ path: "/a" })).rejects.toThrow("GET /a of www.example.test was not answered in time");
+    await expect(hanging.begin({})).rejects.toThrow("the work of the scenario before did not end");
+    await engine.stop();
+    await playOut(await hanging.begin({}));
+  } finally {
+    await hanging.stop();
+  }
+});
+
 describe("control: what one scenario leaves behind is seen before the next one begins", () => {
   test.each<{ kept: Leftover; seen: RegExp }>([
     { kept: "cache", seen: /"entries":[1-9]/ },

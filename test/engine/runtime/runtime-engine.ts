@@ -30,30 +30,37 @@ export class ScenarioRuntime {
   readonly #edge: EdgeRuntime;
   readonly #script: string;
   readonly #folder: string;
-  readonly #agent = new Agent({ keepAlive: false });
+  readonly #timeout: number;
+  readonly #agent: Agent;
   #scenarios = 0;
+  /** False if no scenario has begun since the runtime started. */
+  #busy = false;
   #now = BEGINNING;
 
-  private constructor(edge: EdgeRuntime, script: string, folder: string) {
+  private constructor(edge: EdgeRuntime, script: string, folder: string, timeout: number) {
     this.#edge = edge;
     this.#script = script;
     this.#folder = folder;
+    this.#timeout = timeout;
+    this.#agent = new Agent({ keepAlive: false, timeout });
   }
 
-  static async start(): Promise<ScenarioRuntime> {
+  /** A request that gets no byte for `timeout` ms fails, so that a runtime that hangs fails the scenario it hangs in. */
+  static async start(timeout = 20_000): Promise<ScenarioRuntime> {
     const script = await bundleWorker(SCENARIO_WORKER);
     const temporary = mkdtempSync(join(TEMPORARY_ROOT, "tidemark-"));
     const edge = await startEdgeRuntime({ script, variables: VARIABLES }, { port: 0, temporary });
-    return new ScenarioRuntime(edge, script, temporary);
+    return new ScenarioRuntime(edge, script, temporary, timeout);
   }
 
   /**
-   * Begins a scenario. Throws if any state of the last one is left. `kept` is for the test of this check: it names the
+   * Begins a scenario. Throws if any state of the last one is left, or if its work does not end: the next scenario then
+   * has a runtime of its own. `kept` is for the test of this check: it names the
    * state that is not reset.
    */
   async begin(site: Omit<Partial<SiteInput>, "origin">, kept?: Leftover): Promise<Engine> {
     if (this.#scenarios > 0) {
-      await this.#finishWork(); // otherwise these writes would end in the new, empty state
+      if (this.#busy) await this.#endLast(); // otherwise its writes would end in the new, empty state
       if (kept !== "cache") await this.#edge.emptyCache();
     }
     const origin = new ScriptedOrigin(() => this.#now);
@@ -61,6 +68,7 @@ export class ScenarioRuntime {
     if (kept !== "purge log") this.#scenarios++;
     const log = `scenario-${this.#scenarios}`;
     const beginning: Beginning = { site: { origin: origin.url, hosts: [HOST], ...site }, log };
+    this.#busy = true;
     const begin = (told: Beginning) => order(this.#edge.url, this.#agent, "/_scenario", told);
     try {
       await begin(kept === "memory" ? { log } : beginning);
@@ -71,14 +79,14 @@ export class ScenarioRuntime {
       await origin.goDown();
       throw error;
     }
-    return new RuntimeEngine(this.#edge, origin, {
+    return new RuntimeEngine(this.#edge, origin, new Agent({ keepAlive: false, timeout: this.#timeout }), {
       advance: async (ms) => {
         this.#now += ms;
         await this.#setClock();
       },
       finishWork: () => this.#finishWork(),
       restart: async () => {
-        await this.#edge.reload({ script: this.#script, variables: VARIABLES });
+        await this.#reload();
         await begin(beginning);
         await this.#setClock();
       },
@@ -89,6 +97,20 @@ export class ScenarioRuntime {
     this.#agent.destroy();
     await this.#edge.stop();
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  async #endLast(): Promise<void> {
+    try {
+      await this.#finishWork();
+    } catch (error) {
+      await this.#reload();
+      this.#busy = false;
+      throw new Error("the work of the scenario before did not end", { cause: error });
+    }
+  }
+
+  #reload(): Promise<void> {
+    return this.#edge.reload({ script: this.#script, variables: VARIABLES });
   }
 
   async #refuseLeftovers(): Promise<void> {
@@ -148,12 +170,13 @@ class RuntimeEngine implements Engine {
   readonly name = "runtime";
   readonly #edge: EdgeRuntime;
   readonly #origin: ScriptedOrigin;
-  readonly #agent = new Agent({ keepAlive: false });
+  readonly #agent: Agent;
   readonly #drive: Drive;
 
-  constructor(edge: EdgeRuntime, origin: ScriptedOrigin, drive: Drive) {
+  constructor(edge: EdgeRuntime, origin: ScriptedOrigin, agent: Agent, drive: Drive) {
     this.#edge = edge;
     this.#origin = origin;
+    this.#agent = agent;
     this.#drive = drive;
   }
 
