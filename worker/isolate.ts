@@ -168,6 +168,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
   const control = controlPlane({
     rules: site,
     doors: site.doors,
+    purgeAddresses: { from: site.purgesFrom, proxies: site.trustedProxies },
     tokens,
     log,
     audit: platform.audit,
@@ -241,6 +242,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
       try {
         const answer: EdgeAnswer | Promise<EdgeAnswer> = isForControl(request, url)
           ? control.fetch(platform.webRequest(incoming), {
+              peerAddress: incoming.peerAddress ?? null,
               bodies: platform.bodies,
               refresh: async (page, fields) =>
                 handle({ ...incoming, request: requestFor("GET", fields), url: page }, isolate),

@@ -1,7 +1,11 @@
 /** The modules from which each suite runs the sources. What they import is all that mutants can change. */
 export const ENTRIES = {
   engine: ["test/engine/memory/memory-engine.ts", "test/simulation/world.ts"],
-  doors: ["test/engine/memory/memory-engine.ts", "worker/control/access/tokens.ts"],
+  doors: [
+    "test/engine/memory/memory-engine.ts",
+    "worker/control/access/tokens.ts",
+    "worker/control/vendor-apis/purge-addresses.ts",
+  ],
   check: ["cli/check/wrangler-settings.ts", "cli/check/site-findings.ts", "cli/check/bundle-findings.ts"],
   audit: ["tools/audit/judge-path.ts", "tools/audit/from-store.ts", "tools/audit/provenance.ts"],
   walk: ["tools/audit/walk-path.ts"],

@@ -17,7 +17,7 @@ export function controlPlane(ports: ControlPorts): ControlPlane {
 
   async function answer(request: Request, call: ControlCall): Promise<Response> {
     // A door has tokens of its own, and refuses in its vendor's words.
-    const atDoor = await answerAtDoor(request, ports);
+    const atDoor = await answerAtDoor(request, call.peerAddress, ports);
     if (atDoor) return atDoor;
     const found = findRoute(request, routes);
     if (found.kind === "refused") return found.response;

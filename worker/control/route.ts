@@ -24,6 +24,8 @@ export interface ControlPorts extends DoorPorts, AccessPorts {
 
 /** The context of one request to the control plane. */
 export interface ControlCall {
+  /** The address at the other end of the connection; `null` where the platform does not tell it. */
+  readonly peerAddress: string | null;
   readonly bodies: Bodies;
   /** Fetches a page through the corridor, in the background of this request. */
   readonly refresh: FetchPage;

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { DEFAULT_MAX_RESPONSE_FIELD_BYTES, DEFAULT_MAX_TAGS } from "../../wire/fields.ts";
 import { isToken } from "../rules/fields/token.ts";
 import { hopByHopFields } from "../rules/forwarding/hop-by-hop.ts";
-import { readNetwork } from "../rules/forwarding/trusted-proxies.ts";
+import { isAddress, readNetwork } from "../rules/forwarding/trusted-proxies.ts";
 import { MAX_SKEW_MS, MAX_VIEW_AGE_MS } from "../rules/freshness/unknown-purge-state.ts";
 import { ANALYTICS_COOKIES } from "../rules/identity/cookies.ts";
 import { TRACKING_PARAMETERS } from "../rules/key/query.ts";
@@ -184,6 +184,11 @@ const route = z.strictObject({
   tags: z.prefault(names, []),
 });
 
+/** From a whole network others could purge, too. */
+const oneAddress = z
+  .string()
+  .check(z.refine(isAddress, 'is not one address like "192.0.2.7": who purges from another one has a token'));
+
 const doorZone = z.string().check(z.regex(/^[\w.-]+$/, 'is not an id of letters, digits, ".", "_" and "-"'));
 
 /** The vendors whose purge calls are taken, each for one of the zones that it knew. */
@@ -192,7 +197,12 @@ const doors = z.strictObject({
   fastly: z.optional(z.strictObject({ service: doorZone })),
   keycdn: z.optional(z.strictObject({ zone: doorZone })),
   netlify: z.optional(z.strictObject({ site: doorZone })),
-  varnish: z.optional(z.literal(true, "can only be true; otherwise leave it out")),
+  varnish: z.optional(
+    z.union([z.literal(true), z.strictObject({ from: z.array(oneAddress).check(z.minLength(1)) })], {
+      error: ({ input }) =>
+        typeof input === "object" ? undefined : 'can only be true, or { from: ["192.0.2.7"] }; otherwise leave it out',
+    }),
+  ),
   vercel: z.optional(z.strictObject({ project: doorZone })),
 });
 

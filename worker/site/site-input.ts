@@ -387,8 +387,13 @@ export interface DoorsInput {
   readonly keycdn?: { readonly zone: string } | undefined;
   /** The site's id, or its name. */
   readonly netlify?: { readonly site: string } | undefined;
-  /** `PURGE` and `BAN` on every URL, with a token of the scope `door:varnish`. */
-  readonly varnish?: true | undefined;
+  /**
+   * `PURGE` and `BAN` on every URL, with a token of the scope `door:varnish`. By `tidemark serve`, calls from the
+   * addresses in `from` need none: single addresses, as the connection has them, that are none of `trustedProxies`. A call
+   * with a field like `X-Forwarded-For` needs one everywhere. Do not name an address at which a proxy takes requests of
+   * others, such as 127.0.0.1 beside nginx: they could all purge.
+   */
+  readonly varnish?: true | { readonly from: readonly string[] } | undefined;
   /** The project's id, or its name. */
   readonly vercel?: { readonly project: string } | undefined;
 }

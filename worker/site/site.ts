@@ -23,6 +23,8 @@ export interface Site extends KeyRules {
   /** In lower case; `null` if only the platform tells a country. */
   readonly countryField: string | null;
   readonly doors: Doors;
+  /** The addresses from which the door of Varnish takes purges without a token. */
+  readonly purgesFrom: readonly Network[];
   readonly hasDashboard: boolean;
   /** The settings as the file and the environment have them, without the values of `originFields`. */
   readonly settings: Readonly<Record<string, unknown>>;
@@ -116,6 +118,7 @@ export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): 
     trustedProxies: site.trustedProxies.map((text) => readNetwork(text)!),
     countryField: site.countryField ?? null,
     doors: openDoors(site.doors),
+    purgesFrom: purgesFrom(site.doors).map((text) => readNetwork(text)!),
     hasDashboard: site.dashboard,
     settings: { ...withOverrides(checked.given, overrides), hosts, originFields: Object.keys(site.originFields) },
     limits: {
@@ -162,8 +165,13 @@ function faultsOf(path: string, text: string, checks: readonly AddressCheck[]): 
 }
 
 function openDoors(named: SiteRules["doors"]): Doors {
-  const open = Object.entries(named).flatMap(([name, door]) => (door ? [[name, Object.values(door).join()]] : []));
-  return Object.fromEntries(open);
+  const { varnish, ...zoned } = named;
+  const open = Object.entries(zoned).flatMap(([name, door]) => (door ? [[name, Object.values(door).join()]] : []));
+  return { ...Object.fromEntries(open), ...(varnish && { varnish: "" }) };
+}
+
+function purgesFrom({ varnish }: SiteRules["doors"]): readonly string[] {
+  return typeof varnish === "object" ? varnish.from : [];
 }
 
 function compileRoute(rules: RouteRules, position: number | null, site: SiteRules): Route {

@@ -1,5 +1,8 @@
 import { expect } from "vitest";
 import type { configuredTokens } from "../../../worker/control/access/tokens.ts";
+import type { whyTokenIsNeeded } from "../../../worker/control/vendor-apis/purge-addresses.ts";
+import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
+import { CLIENT_ADDRESS } from "../../engine/beginning.ts";
 import { TOKEN } from "../../engine/scenario.ts";
 import { ENTRIES } from "../../mutants/entries.ts";
 import { type Check, Crash, type Finder, findersOf } from "../../mutants/finder.ts";
@@ -9,6 +12,14 @@ import { CALLS, checkAuditTrail, checkCall, checkLargeBody, publishPages, refetc
 import { DOOR_TOKENS, type DoorEdge, EVERY_DOOR, overEngine, TOKEN_LIST, tokensInMemory } from "./door-edges.ts";
 import { CLOUDFLARE } from "./recorded-calls.ts";
 
+/** Calls from addresses that need a token, where the site names `CLIENT_ADDRESS`. */
+const NEED_TOKENS = {
+  "another address": { peer: "192.0.2.8", fields: {}, proxies: [] },
+  "an unknown address": { peer: null, fields: {}, proxies: [] },
+  "a trusted proxy": { peer: CLIENT_ADDRESS, fields: {}, proxies: ["192.0.2.0/24"] },
+  "a field of a proxy": { peer: CLIENT_ADDRESS, fields: { "x-forwarded-for": CLIENT_ADDRESS }, proxies: [] },
+} as const;
+
 const CHECKS: readonly (readonly [name: string, Check])[] = [
   ...Object.entries(CALLS).flatMap(([vendor, cases]) =>
     cases.map((each) => [`${vendor}: ${each.name}`, onEdge((edge) => checkCall(edge, each))] as const),
@@ -17,6 +28,9 @@ const CHECKS: readonly (readonly [name: string, Check])[] = [
   ["large body", onEdge(checkLargeBody)],
   ["closed doors", onEdge(checkClosedDoors, { keycdn: EVERY_DOOR.keycdn })],
   ["tokens", checkTokens],
+  ...Object.entries(NEED_TOKENS).map(
+    ([name, call]) => [`by address: ${name}`, async (modules: Modules) => checkAddress(call, modules)] as const,
+  ),
 ];
 
 /** What recorded calls and others must do at the doors of an edge in memory, by name. */
@@ -52,6 +66,16 @@ async function checkClosedDoors(edge: DoorEdge): Promise<void> {
     expect((await edge.ask({ path: `/_tidemark/doors/${name}/x` })).status).toBe(404);
   }
   expect(await refetched(edge)).toEqual([]);
+}
+
+type Call = (typeof NEED_TOKENS)[keyof typeof NEED_TOKENS];
+
+/** The call needs a token, and the address of the site's own needs none. */
+function checkAddress({ peer, fields, proxies }: Call, modules: Modules): void {
+  const { whyTokenIsNeeded: why } = modules(ENTRIES.doors[2]) as { whyTokenIsNeeded: typeof whyTokenIsNeeded };
+  const from = [readNetwork(CLIENT_ADDRESS)!];
+  expect(why(CLIENT_ADDRESS, new Headers(), { from, proxies: [] })).toBeNull();
+  expect(why(peer, new Headers(fields), { from, proxies: proxies.map((text) => readNetwork(text)!) })).not.toBeNull();
 }
 
 /** A token opens the door that its scope names, and no other. */

@@ -33,6 +33,22 @@ export const mutants: Mutants = {
       by: 'if (access.kind === "refused" && (token !== null || !isPage)) {',
       foundBy: "doors: Varnish: a PURGE without a token",
     },
+    "an address that the site does not name stands for a token": {
+      in: "whyTokenIsNeeded",
+      drop: "if (!isWithin(peer, from))",
+      foundBy: "doors: by address: another address",
+    },
+    "the address of a proxy stands for a token": {
+      in: "whyTokenIsNeeded",
+      drop: "if (isWithin(peer, proxies))",
+      foundBy: "doors: by address: a trusted proxy",
+    },
+    "a proxy's request is taken for its own": {
+      in: "whyTokenIsNeeded",
+      replace: "forwarding === undefined ? null",
+      by: "true ? null",
+      foundBy: "doors: by address: a field of a proxy",
+    },
     "a ban without a token is answered": {
       in: "answerAtDoor",
       replace: 'if (access.kind === "refused") {',

@@ -162,6 +162,23 @@ describe("tidemark serve", () => {
     expect(await server.stop()).toBe(0);
   }, 60_000); // each purge may have to settle by the clock
 
+  test("purges for an address of the config's without a token, and for no one behind it", {
+    tags: ["deep"],
+  }, async () => {
+    const site = { origin: origin.url, hosts: ["localhost"], doors: { varnish: { from: ["127.0.0.1"] } } };
+    writeFileSync(join(folder, "purges.config.ts"), `export default ${JSON.stringify(site)};\n`);
+    origin.reply("/page", { fields: { "cache-control": "max-age=3600" }, body: "page" });
+    const server = start(["--config", "purges.config.ts", ...LISTEN, "--cache", "purges"], { TIDEMARK_HOSTS: "*" });
+    const address = await server.address();
+    await ask(address, "/page");
+    const before = origin.countOf("/page");
+    const forwarded = { "x-forwarded-for": "127.0.0.1" };
+    expect(await ask(address, "/page", { method: "PURGE", headers: forwarded })).toMatchObject({ status: 405 });
+    expect(origin.countOf("/page")).toBe(before);
+    expect(await ask(address, "/page", { method: "PURGE" })).toMatchObject({ status: 200 });
+    await until(async () => (await ask(address, "/page")).xCache === "MISS" || origin.countOf("/page") > before);
+  });
+
   test("serves on when nobody reads any more what it prints", { tags: ["deep"] }, async () => {
     const log = join(folder, "unread.log");
     const args = ["--origin", origin.url, ...LISTEN, "--cache", "unread", "--access-log", log];

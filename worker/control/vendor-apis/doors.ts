@@ -5,6 +5,7 @@ import type { Tokens } from "../../ports/access.ts";
 import { type PurgePorts, purge } from "../purging/purge.ts";
 import { readText } from "../read-text.ts";
 import { wideningFields } from "./door.ts";
+import { type PurgeAddresses, whyTokenIsNeeded } from "./purge-addresses.ts";
 import { VENDORS } from "./vendors.ts";
 
 const DOORS_PREFIX = `${CONTROL_PREFIX}doors/`;
@@ -12,13 +13,14 @@ const DOORS_PREFIX = `${CONTROL_PREFIX}doors/`;
 export interface DoorPorts extends PurgePorts {
   readonly tokens: Tokens;
   readonly doors: Doors;
+  readonly purgeAddresses: PurgeAddresses;
 }
 
 /**
  * Answers a call in another vendor's form: under `/_tidemark/doors/`, or a PURGE or BAN of a page. `null` if it is at
- * none of the site's doors.
+ * none of the site's doors. `peer` is the address at the other end of the connection, where the platform tells it.
  */
-export async function answerAtDoor(request: Request, ports: DoorPorts): Promise<Response | null> {
+export async function answerAtDoor(request: Request, peer: string | null, ports: DoorPorts): Promise<Response | null> {
   const { method, headers: fields } = request;
   const { origin, pathname, search } = new URL(request.url);
   const isPage = !pathname.startsWith(DOORS_PREFIX);
@@ -28,13 +30,19 @@ export async function answerAtDoor(request: Request, ports: DoorPorts): Promise<
   const zone = ports.doors[name]!;
   const { words } = door;
   const token = door.token(fields);
-  // A token is bound to one door, and to its zone if it has one.
-  const access = await ports.tokens.check(token, zone === "" ? `door:${name}` : `door:${name}:${zone}`);
+  // `null` if an address stands for a token.
+  const needed =
+    isPage && name === "varnish" && token === null ? whyTokenIsNeeded(peer, fields, ports.purgeAddresses) : "";
+  const access =
+    needed === null
+      ? ({ kind: "allowed", name: `address ${peer}` } as const)
+      : // A token is bound to one door, and to its zone if it has one.
+        await ports.tokens.check(token, zone === "" ? `door:${name}` : `door:${name}:${zone}`);
   if (access.kind === "refused") {
     // A token for all purges may purge a page as on any site.
     const isAnybodys = isPage && name === "varnish" && method === "PURGE" && wideningFields(fields).length === 0;
     const wrong = (token === null && words.noToken) || words.token;
-    return isAnybodys && access.because === "forbidden" ? null : door.refuse(wrong, "");
+    return isAnybodys && access.because === "forbidden" ? null : door.refuse(wrong, needed ?? "");
   }
   const body = await readText(request.body, MAX_PURGE_BYTES);
   if (body === null) {

@@ -233,6 +233,12 @@ const treatmentByName = memoize((name): Treatment => {
   return SOFTWARE_PREFIXES.some((prefix) => name.startsWith(prefix)) ? "of-software" : "other";
 });
 
+/** Whether proxies send a field to say whom they speak for, or that they passed a request on. */
+export function isOfProxies(name: string): boolean {
+  const treatment = TREATMENT_OF.get(name);
+  return treatment === "continued" || (isClaim(name) && treatment !== "host-claim");
+}
+
 const OPEN_TO_OWNERS: ReadonlySet<Treatment> = new Set<Treatment>(["of-software", "other"]);
 
 /** Whether the owner says that the field chooses no page. A pattern does not cover what speaks of credentials. */

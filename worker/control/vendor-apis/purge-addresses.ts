@@ -1,0 +1,22 @@
+import { isWithin, type Network } from "../../rules/forwarding/trusted-proxies.ts";
+import { isOfProxies } from "../../rules/request/request-fields.ts";
+
+/** The addresses that may purge without a token, and those of proxies, which may not: everybody comes from there. */
+export interface PurgeAddresses {
+  readonly from: readonly Network[];
+  readonly proxies: readonly Network[];
+}
+
+/**
+ * Why a call from this address needs a token; `null` if it needs none. `peer` is the other end of the connection, and
+ * `null` where the platform does not tell it.
+ */
+export function whyTokenIsNeeded(peer: string | null, fields: Headers, addresses: PurgeAddresses): string | null {
+  const { from, proxies } = addresses;
+  if (from.length === 0) return "send Authorization: Bearer with a token of the scope door:varnish";
+  if (peer === null) return "this platform tells no address that could stand for a token";
+  if (isWithin(peer, proxies)) return `${peer} is one of the site's trustedProxies, from which everybody comes`;
+  if (!isWithin(peer, from)) return `${peer} is not an address in doors.varnish.from`;
+  const forwarding = [...fields.keys()].find(isOfProxies);
+  return forwarding === undefined ? null : `a call with ${forwarding} comes from somebody else than ${peer}`;
+}
