@@ -262,12 +262,11 @@ describe("a verdict comes true when its setting is changed", () => {
     }
     expect(verdictsOf(after).find((each) => each.kind === kind && each.setting === verdict!.setting)).toBeUndefined();
   };
-  /** One for each way in which a setting helps: in the key, by storing, by storing longer, and by memory. */
+  /** One for each way in which a setting helps: in the key, by storing, and by storing longer. */
   const telling = [
     "a parameter that does not matter",
     "a private page that is the same for all",
     "a lifetime that is too short",
-    "a memory that is too small",
   ];
   const isTelling = ({ name }: Case) => telling.includes(name);
   test.each(CASES.filter(isTelling))("$name", { tags: ["gate"] }, holds);

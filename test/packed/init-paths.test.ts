@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, inject, test } from "vitest";
+import { expect, inject, type TestContext, test } from "vitest";
 import { fetchedFromNpm } from "../backends/npm-packages.ts";
 import { folderWith, run } from "./installed-package.ts";
 
@@ -18,14 +18,16 @@ const HONOS_TSCONFIG = JSON.stringify({
 });
 
 /** Projects as they are before `tidemark init`, and the commands of theirs and of ours that have to pass behind it. */
-const PROJECTS: readonly {
+interface Project {
   readonly name: string;
   readonly manifest: object;
   readonly files: Readonly<Record<string, string>>;
   /** Packages of its own, by name, in these versions. */
   readonly fetched?: Readonly<Record<string, string>>;
   readonly commands: readonly string[];
-}[] = [
+}
+
+const PROJECTS: readonly Project[] = [
   {
     name: "a backend with Jest",
     manifest: { scripts: { test: "jest" }, devDependencies: { jest: "30.5.2" } },
@@ -44,7 +46,8 @@ const PROJECTS: readonly {
     manifest: { type: "module", scripts: { test: "vitest run" }, devDependencies: { vitest: "5" } },
     files: {
       "vitest.config.js": 'export default { test: { environment: "jsdom" } };',
-      "app.test.js": 'import { expect, test } from "vitest"; test("works", () => expect(document.title).toBe(""));',
+      "app.test.js":
+        'import { expect, test , type TestContext } from "vitest"; test("works", () => expect(document.title).toBe(""));',
     },
     fetched: { vitest: "5.1.0", jsdom: "31.0.1" },
     commands: ["npm test"],
@@ -67,43 +70,45 @@ const PROJECTS: readonly {
   },
 ];
 
-test.for(PROJECTS)(
-  "after tidemark init in $name its commands pass",
-  {
-    tags: ["gate"],
-    timeout: 120_000,
-  },
-  async ({ name, manifest, files, fetched, commands }, { skip }) => {
-    const packages = Object.entries(fetched ?? {}).map(([name, version]) => `${name}@${version}`);
-    const project = packages.length === 0 ? null : await fetchedFromNpm(packages);
-    if (project !== null && "missing" in project) return skip(project.missing);
-    const folder = await folderWith(installed, name.replaceAll(" ", "-"), []);
-    await writeFile(join(folder, "package.json"), JSON.stringify({ name: "app", private: true, ...manifest }));
-    for (const [file, text] of Object.entries(files)) {
-      await mkdir(dirname(join(folder, file)), { recursive: true });
-      await writeFile(join(folder, file), text);
-    }
-    const at = { cwd: folder, env: ENVIRONMENT };
-    const step = async (command: string) => {
-      const [program, ...args] = command.split(" ");
-      const { exit, stdout, stderr } = await run(program!, args, at);
-      expect(exit, `${command}: ${stdout}${stderr}`).toBe(0);
-    };
-    await step(`npx --no tidemark init ${FLAGS.join(" ")}`);
-    // In place of `npm install`: the tools are those of this repository, and what else the project has.
-    const own = Object.keys(fetched ?? {});
-    const ours = TOOLS.filter((each) => !own.includes(each));
-    const links = [
-      ...[...ours, "tsc"].map((each) => [ROOT, `.bin/${each}`] as const),
-      ...ours.map((each) => [ROOT, each] as const),
-      ...(project === null
-        ? []
-        : own.flatMap((each) => [each, `.bin/${each}`]).map((each) => [project.folder, each] as const)),
-    ];
-    for (const [from, each] of links) {
-      await mkdir(dirname(join(folder, "node_modules", each)), { recursive: true });
-      await symlink(join(from, "node_modules", each), join(folder, "node_modules", each));
-    }
-    for (const command of commands) await step(command);
-  },
-);
+const TITLE = "after tidemark init in $name its commands pass";
+const ofTheGate = ({ name }: Project) => name.startsWith("a backend");
+
+test.for(PROJECTS.filter(ofTheGate))(TITLE, { tags: ["gate"], timeout: 120_000 }, commandsPass);
+test.for(PROJECTS.filter((each) => !ofTheGate(each)))(TITLE, { tags: ["deep"], timeout: 120_000 }, commandsPass);
+
+async function commandsPass(
+  { name, manifest, files, fetched, commands }: Project,
+  { skip }: TestContext,
+): Promise<void> {
+  const packages = Object.entries(fetched ?? {}).map(([name, version]) => `${name}@${version}`);
+  const project = packages.length === 0 ? null : await fetchedFromNpm(packages);
+  if (project !== null && "missing" in project) return skip(project.missing);
+  const folder = await folderWith(installed, name.replaceAll(" ", "-"), []);
+  await writeFile(join(folder, "package.json"), JSON.stringify({ name: "app", private: true, ...manifest }));
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, file)), { recursive: true });
+    await writeFile(join(folder, file), text);
+  }
+  const at = { cwd: folder, env: ENVIRONMENT };
+  const step = async (command: string) => {
+    const [program, ...args] = command.split(" ");
+    const { exit, stdout, stderr } = await run(program!, args, at);
+    expect(exit, `${command}: ${stdout}${stderr}`).toBe(0);
+  };
+  await step(`npx --no tidemark init ${FLAGS.join(" ")}`);
+  // In place of `npm install`: the tools are those of this repository, and what else the project has.
+  const own = Object.keys(fetched ?? {});
+  const ours = TOOLS.filter((each) => !own.includes(each));
+  const links = [
+    ...[...ours, "tsc"].map((each) => [ROOT, `.bin/${each}`] as const),
+    ...ours.map((each) => [ROOT, each] as const),
+    ...(project === null
+      ? []
+      : own.flatMap((each) => [each, `.bin/${each}`]).map((each) => [project.folder, each] as const)),
+  ];
+  for (const [from, each] of links) {
+    await mkdir(dirname(join(folder, "node_modules", each)), { recursive: true });
+    await symlink(join(from, "node_modules", each), join(folder, "node_modules", each));
+  }
+  for (const command of commands) await step(command);
+}

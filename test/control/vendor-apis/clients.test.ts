@@ -252,7 +252,7 @@ describe.skipIf("missing" in ofPypi)("missing" in ofPypi ? `${WORDS} ${ofPypi.mi
       `client.cache.purge(${call})`,
     ]);
 
-  test("cloudflare purges, and fails as with Cloudflare", { timeout }, async () => {
+  test("cloudflare purges, and fails as with Cloudflare", { tags: ["deep"], timeout }, async () => {
     const token = DOOR_TOKENS.cloudflare[0];
     expect(await outcome(cloudflare(token, `zone_id="${ZONE}", files=["${base}/about"]`))).toBe("purged");
     for (const [key, call, words] of [
