@@ -46,8 +46,7 @@ const PROJECTS: readonly Project[] = [
     manifest: { type: "module", scripts: { test: "vitest run" }, devDependencies: { vitest: "5" } },
     files: {
       "vitest.config.js": 'export default { test: { environment: "jsdom" } };',
-      "app.test.js":
-        'import { expect, test , type TestContext } from "vitest"; test("works", () => expect(document.title).toBe(""));',
+      "app.test.js": 'import { expect, test } from "vitest"; test("works", () => expect(document.title).toBe(""));',
     },
     fetched: { vitest: "5.1.0", jsdom: "31.0.1" },
     commands: ["npm test"],
