@@ -4,13 +4,21 @@ import { join, resolve } from "node:path";
 import { run } from "../packed/installed-package.ts";
 import { exists, moveUnlessThere } from "./npm-packages.ts";
 
-/** Django in the version for Debian's Python, and the clients of other vendors. */
-const PACKAGES = ["Django==5.2.*", "cloudflare==5.9.0", "keycdn==0.4.3", "requests==2.34.2"];
+/** Django in the version for Debian's Python, the clients of other vendors, and what checks our own. */
+const PACKAGES = [
+  "Django==5.2.*",
+  "cloudflare==5.9.0",
+  "keycdn==0.4.3",
+  "requests==2.34.2",
+  "setuptools==80.9.0",
+  "pytest==9.0.2",
+  "mypy==1.19.1",
+];
 /** Without what only its pages need. */
 const ALONE = ["wagtail==8.0.1"];
 
 /** Kept between runs, because to fetch it takes longer than the tests. */
-const FOLDER = resolve("node_modules/.cache/python-django-5.2-cloudflare-5.9.0-wagtail-8.0.1");
+const FOLDER = resolve("node_modules/.cache/python-django-5.2-cloudflare-5.9.0-wagtail-8.0.1-pytest-9.0.2");
 
 /** A Python that has these packages, or the reason why there is none on this machine. */
 export type PythonEnvironment = { readonly python: string } | { readonly missing: string };

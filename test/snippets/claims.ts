@@ -100,6 +100,7 @@ export const CLAIMS: readonly Claim[] = [
     fits: ({ heading }) => heading === "Django",
     runIn: "test/backends/django-site/songs/tests.py",
   },
+  { page: FROM, language: "python", text: "Purger(", runIn: "test/backends/python.test.ts" },
   { page: FROM, language: "ruby", text: "after_commit", runIn: "test/snippets/ruby.test.ts" },
   { page: FROM, language: "ts", text: "instance.plugins", runIn: "test/control/vendor-apis/clients.test.ts" },
   {

@@ -5,9 +5,9 @@ import os
 SECRET_KEY = "only-for-tests"
 ALLOWED_HOSTS = ["*"]
 ROOT_URLCONF = "songs.urls"
-INSTALLED_APPS = ["songs"]
+INSTALLED_APPS = ["tidemark.django", "songs"]
 MIDDLEWARE = [
-    "tidemark_django.middleware",
+    "tidemark.django.middleware",
     "django.middleware.http.ConditionalGetMiddleware",
     # Sets Content-Length: without it the edge stores nothing.
     "django.middleware.common.CommonMiddleware",
@@ -17,14 +17,15 @@ DATABASES = {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": os.environ.get("DATABASE", ":memory:"),
         "ATOMIC_REQUESTS": True,
+        "OPTIONS": {"transaction_mode": "IMMEDIATE", "timeout": 20},
     }
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 USE_TZ = True
-TIDEMARK_DEADLINE_SECONDS = 5
+TIDEMARK_SENDER = os.environ.get("SENDER", "thread")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "handlers": {"console": {"class": "logging.StreamHandler"}},
-    "loggers": {"tidemark_django": {"handlers": ["console"], "level": "WARNING"}},
+    "loggers": {"tidemark.django": {"handlers": ["console"], "level": "WARNING"}},
 }

@@ -1,20 +1,22 @@
 from django.db import models
 
-from tidemark_django import purge_on_change
+from tidemark.django import PurgedModel, PurgedQuerySet, purge_on_change
 
 
 class Album(models.Model):
     title = models.CharField(max_length=100)
 
 
-class Genre(models.Model):
+class Genre(PurgedModel):
     name = models.CharField(max_length=100)
 
 
-class Song(models.Model):
+class Song(PurgedModel):
     title = models.CharField(max_length=100)
     album = models.ForeignKey(Album, null=True, on_delete=models.CASCADE)
     genres = models.ManyToManyField(Genre)
+
+    objects = PurgedQuerySet.as_manager()
 
 
 class LoudSong(Song):

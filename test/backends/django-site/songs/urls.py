@@ -5,7 +5,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import path
 from django.views.decorators.cache import cache_control
 
-from tidemark_django import purge, tag
+from tidemark.django import purge, tag
 
 from .models import Song
 

@@ -1,0 +1,112 @@
+"""The client against a running edge, whose address and token are in the environment: test/backends/python.test.ts starts it."""
+
+import os
+import urllib.request
+from itertools import count
+
+import pytest
+
+from tidemark import PurgeFailed, Purger, Receipt
+
+ENDPOINT = os.environ["TIDEMARK_ENDPOINT"]
+TOKEN = os.environ["TIDEMARK_TOKEN"]
+unused = count()
+
+
+def cache_status(path: str) -> str:
+    with urllib.request.urlopen(ENDPOINT + path) as answer:
+        return str(answer.headers["X-Cache"])
+
+
+@pytest.fixture
+def stored() -> str:
+    """A page that the edge has stored, under a path and a tag of its own."""
+    name = f"page-{next(unused)}"
+    path = f"/pages/{name}"
+    assert cache_status(path) == "MISS"
+    assert cache_status(path) == "HIT"
+    return name
+
+
+def test_a_tag_is_purged(stored: str) -> None:
+    receipt = Purger(ENDPOINT, TOKEN).purge(tags=[stored])
+    assert isinstance(receipt, Receipt)
+    assert receipt.seq > 0
+    assert cache_status(f"/pages/{stored}") == "MISS"
+
+
+def test_a_url_is_purged(stored: str) -> None:
+    Purger(ENDPOINT, TOKEN).purge(urls=[f"/pages/{stored}"])
+    assert cache_status(f"/pages/{stored}") == "MISS"
+
+
+def test_the_example_in_the_docs_purges() -> None:
+    exec(os.environ["EXAMPLE"].replace("https://www.example.com", ENDPOINT), {"token": TOKEN})
+
+
+def test_everything_is_purged(stored: str) -> None:
+    Purger(ENDPOINT, TOKEN).purge(everything=True)
+    assert cache_status(f"/pages/{stored}") == "MISS"
+
+
+def test_the_settings_come_from_the_environment(stored: str) -> None:
+    Purger().purge(tags=[stored])
+    assert cache_status(f"/pages/{stored}") == "MISS"
+
+
+def test_the_same_id_purges_once(stored: str) -> None:
+    purger = Purger(ENDPOINT, TOKEN)
+    name = os.urandom(8).hex()
+    assert purger.purge(tags=[stored], id=name).seq == purger.purge(tags=[stored], id=name).seq
+    with pytest.raises(PurgeFailed, match="409") as caught:
+        purger.purge(tags=["other"], id=name)
+    assert caught.value.refused and not caught.value.retryable
+
+
+def test_a_wrong_token_is_told_and_not_repeated() -> None:
+    wrong = "a-token-that-nobody-knows-0000000"
+    with pytest.raises(PurgeFailed, match="401") as caught:
+        Purger(ENDPOINT, wrong).purge(tags=["a"])
+    assert not caught.value.refused and not caught.value.retryable
+    assert wrong not in str(caught.value)
+
+
+def test_an_edge_that_is_not_there_is_tried_for_the_deadline() -> None:
+    with pytest.raises(PurgeFailed, match="cannot be reached") as caught:
+        Purger("http://127.0.0.1:9", TOKEN, retries=1, deadline=1).purge(tags=["a"])
+    assert caught.value.retryable
+    assert "may have happened" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("items", "error"),
+    [
+        ({"tags": ["two words"]}, ValueError),
+        ({"tags": ["x" * 257]}, ValueError),
+        ({"tags": ["größe"]}, ValueError),
+        ({"tags": "song-42"}, TypeError),
+        ({"urls": ["about"]}, ValueError),
+        ({"tags": [f"t{number}" for number in range(10_001)]}, ValueError),
+        ({}, ValueError),
+    ],
+)
+def test_what_cannot_be_right_is_refused_at_the_call(items: dict[str, list[str]], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        Purger(ENDPOINT, TOKEN).purge(**items)
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "token"),
+    [
+        ("the-token-in-the-wrong-place", TOKEN),
+        ("https://www.example.com/the-token-in-the-wrong-place", TOKEN),
+        ("https://the-token-in-the-wrong-place@www.example.com", TOKEN),
+        (ENDPOINT, "'the-token-in-the-wrong-place '"),
+        ("", TOKEN),
+        (ENDPOINT, ""),
+    ],
+)
+def test_settings_that_cannot_work_are_told_without_their_values(endpoint: str, token: str) -> None:
+    with pytest.raises(ValueError, match="TIDEMARK_") as caught:
+        Purger(endpoint, token)
+    assert "the-token-in-the-wrong-place" not in str(caught.value)

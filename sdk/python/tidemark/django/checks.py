@@ -1,0 +1,52 @@
+"""What `manage.py check` says of a project."""
+
+from typing import Any
+
+from django.core.checks import CheckMessage, Error, Warning
+from django.db import connections
+
+from . import configuration
+from .changes import PurgedModel, registered_models
+
+
+def settings_are_complete(**_: Any) -> list[CheckMessage]:
+    found: list[CheckMessage] = []
+    if configuration.sender() not in ("thread", "command"):
+        hint = 'Use "thread", or "command" where manage.py send_purges --watch runs.'
+        found.append(Error("TIDEMARK_SENDER is neither.", hint=hint, id="tidemark.E001"))
+    if not configuration.is_off():
+        try:
+            configuration.purger()
+        except ValueError as error:
+            hint = "TIDEMARK_ENDPOINT = None switches purges off."
+            found.append(Warning(f"Purges wait, because none can be sent: {error}.", hint=hint, id="tidemark.W003"))
+    return found
+
+
+def sqlite_writers_wait(**_: Any) -> list[CheckMessage]:
+    """Of two transactions that read before they write, SQLite fails one, unless each begins as a writer."""
+    return [
+        Warning(
+            f'The sender\'s thread and requests both write to the SQLite database "{alias}": some fail as "locked".',
+            hint='"OPTIONS": {"transaction_mode": "IMMEDIATE", "timeout": 20}, or TIDEMARK_SENDER = "command".',
+            id="tidemark.W002",
+        )
+        for alias in connections
+        if connections[alias].vendor == "sqlite"
+        and configuration.has_thread()
+        and connections.settings[alias].get("OPTIONS", {}).get("transaction_mode", "DEFERRED").upper() == "DEFERRED"
+    ]
+
+
+def saves_are_atomic(**_: Any) -> list[CheckMessage]:
+    """Django sends `post_save` after the transaction of `save_base`, so that in autocommit a kill in between loses the purge."""
+    return [
+        Warning(
+            f"A process that is killed while it saves a {model.__name__} outside of a transaction can lose the purge.",
+            hint=f"class {model.__name__}(tidemark.django.PurgedModel): … or save it inside of transaction.atomic().",
+            obj=model,
+            id="tidemark.W001",
+        )
+        for model in registered_models()
+        if not issubclass(model, PurgedModel)
+    ]

@@ -1,0 +1,93 @@
+"""What each request does beside its view."""
+
+import asyncio
+import math
+from collections.abc import Callable
+from contextvars import Token
+from typing import Any
+
+from asgiref.sync import iscoroutinefunction
+from django.utils.decorators import sync_and_async_middleware
+
+from ..purger import Receipt
+from . import configuration, purging, response_tags
+from .purging import RequestPurges
+from .response_tags import ResponseTags
+from .sender import sender
+
+COOKIE = "tidemark-after"
+COOKIE_MARGIN_SECONDS = 5
+
+
+class _Visit:
+    """A request on its way: what it tags, and what it commits."""
+
+    def __init__(self) -> None:
+        self.tags = ResponseTags()
+        self.purges = RequestPurges()
+        self._tags_before: Token[ResponseTags | None] = response_tags.current.set(self.tags)
+        self._purges_before: Token[RequestPurges | None] = purging.current.set(self.purges)
+
+    def end(self) -> None:
+        response_tags.current.reset(self._tags_before)
+        purging.current.reset(self._purges_before)
+
+    @property
+    def has_purged(self) -> bool:
+        return len(self.purges.written) > 0
+
+    def receipt(self) -> Receipt | None:
+        """Waits for it, if anything was committed and a thread sends it."""
+        awaited = self.purges.committed if configuration.has_thread() else []
+        try:
+            return sender.receipt(awaited, configuration.wait_seconds()) if awaited else None
+        finally:
+            sender.forget(self.purges.written)
+
+    def finish(self, response: Any, receipt: Receipt | None) -> Any:
+        self.tags.write(response)
+        if receipt is not None and receipt.token:
+            seconds = math.ceil(receipt.settles_in_ms / 1000) + COOKIE_MARGIN_SECONDS
+            response.set_cookie(COOKIE, receipt.token, max_age=seconds, httponly=True, samesite="Lax")
+        return response
+
+
+@sync_and_async_middleware
+def middleware(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Tags the responses, and gives an editor the cookie with which the edge shows nothing older than the edit.
+
+    For that an answer waits for the receipt of what its request has committed, up to `TIDEMARK_WAIT_SECONDS`. It has to be
+    the first of MIDDLEWARE, so that those after it neither drop its field nor commit behind its back.
+    """
+
+    if iscoroutinefunction(get_response):
+
+        async def respond_async(request: Any) -> Any:
+            _look_for_leftovers()
+            visit = _Visit()
+            try:
+                response = await get_response(request)
+            finally:
+                visit.end()
+                receipt = await asyncio.to_thread(visit.receipt) if visit.has_purged else None
+            return visit.finish(response, receipt)
+
+        return respond_async
+
+    def respond(request: Any) -> Any:
+        _look_for_leftovers()
+        visit = _Visit()
+        try:
+            response = get_response(request)
+        finally:
+            visit.end()
+            receipt = visit.receipt() if visit.has_purged else None
+        return visit.finish(response, receipt)
+
+    return respond
+
+
+def _look_for_leftovers() -> None:
+    """What a process that was killed has left behind is sent by the next one, from its first request on."""
+    if configuration.has_thread() and not configuration.is_off():
+        sender.start()

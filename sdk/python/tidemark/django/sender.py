@@ -1,0 +1,122 @@
+"""The thread of a process that sends what is committed."""
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Iterable
+
+from django.db import DatabaseError, connections
+
+from ..purger import Receipt
+from . import configuration
+from .outbox import Attempt, Key, databases, seconds_until_due, send_next
+
+logger = logging.getLogger("tidemark.django")
+
+POLL_SECONDS = 5.0
+"""So often the thread looks for purges whose time has come, and for those of processes that are gone."""
+
+
+class Sender:
+    """It starts with the first request or commit of a process, and never keeps the process alive."""
+
+    def __init__(self) -> None:
+        self._begin()
+        # A child has none of its parent's threads, and perhaps a lock that one of them held.
+        os.register_at_fork(after_in_child=self._begin)
+
+    def _begin(self) -> None:
+        self._thread: threading.Thread | None = None
+        self._changed = threading.Condition()
+        self._is_woken = False
+        self._is_failing = False
+        self._awaited: set[Key] = set()
+        self._receipts: dict[Key, Receipt | None] = {}
+        self._said = ""
+
+    def start(self) -> None:
+        with self._changed:
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._run, name="tidemark-sender", daemon=True)
+                self._thread.start()
+
+    def expect(self, keys: Iterable[Key]) -> None:
+        """Somebody will ask for the receipts of these, or `forget` them."""
+        with self._changed:
+            self._awaited.update(keys)
+
+    def forget(self, keys: Iterable[Key]) -> None:
+        with self._changed:
+            for key in keys:
+                self._awaited.discard(key)
+                self._receipts.pop(key, None)
+
+    def wake(self) -> None:
+        """Something was committed."""
+        with self._changed:
+            self._is_woken = True
+            self._changed.notify_all()
+        self.start()
+
+    def receipt(self, keys: list[Key], seconds: float) -> Receipt | None:
+        """The receipt of the last of these purges; None if one of them is not accepted in time.
+
+        While the edge fails, nobody waits for it.
+        """
+        give_up_at = time.monotonic() + seconds
+        with self._changed:
+            self._changed.wait_for(
+                lambda: self._is_failing or all(key in self._receipts for key in keys),
+                max(0.0, give_up_at - time.monotonic()),
+            )
+            receipts = [self._receipts.get(key) for key in keys]
+        accepted = [each for each in receipts if each is not None]
+        return max(accepted, key=lambda each: each.seq) if len(accepted) == len(keys) else None
+
+    def _run(self) -> None:
+        while True:
+            pause = POLL_SECONDS
+            try:
+                self._send_all()
+                pause = min(POLL_SECONDS, *map(seconds_until_due, databases()))
+                self._said = ""
+            except DatabaseError as error:
+                self._say(f"Queued purges cannot be read, and will be: {error}")
+            except ValueError as error:
+                self._say(f"Purges wait, because none can be sent: {error}")
+            if pause == POLL_SECONDS:
+                connections.close_all()  # those of this thread, which has nothing to do
+            with self._changed:
+                self._changed.wait_for(lambda: self._is_woken, pause)
+                self._is_woken = False
+
+    def _send_all(self) -> None:
+        """Sends what is due in every database."""
+        if configuration.is_off():
+            return
+        purger = configuration.purger()
+        for using in databases():
+            connections[using].close_if_unusable_or_obsolete()
+            while (attempt := send_next(using, purger)) is not None:
+                self._tell(attempt)
+                if attempt.failure is not None and not attempt.failure.refused:
+                    break  # the others would fail, too, and wait as long for it
+
+    def _tell(self, attempt: Attempt) -> None:
+        with self._changed:
+            self._is_failing = attempt.failure is not None and not attempt.failure.refused
+            for key in attempt.keys:
+                if key in self._awaited:
+                    self._receipts[key] = attempt.receipt
+            self._changed.notify_all()
+
+
+    def _say(self, words: str) -> None:
+        """Once, and not as often as it looks again."""
+        if words != self._said:
+            logger.error(words)
+        self._said = words
+
+
+sender = Sender()
