@@ -44,13 +44,16 @@ export type {
   SeqAtEdge,
 } from "./purge-record.ts";
 export type {
+  AtLeastOne,
   ItemList,
   ItemsInput,
   ItemsThenOptions,
   PurgeDetails,
   PurgeInput,
+  PurgeInputItems,
   PurgeOptions,
   PurgeRequest,
+  PurgeRequestItems,
 } from "./purge-request.ts";
 export type { Purger } from "./purger.ts";
 export type { Accepted, EdgeReceipt, Planned, Receipt, ReceiptBody, Refreshed, SettledOptions } from "./receipt.ts";

@@ -38,11 +38,8 @@ export interface PurgeDetails {
   refresh?: boolean | undefined;
 }
 
-/**
- * What to purge: at least one kind of item, or `everything` alone; at most 10,000 items in all. Either all of it is
- * purged or nothing is.
- */
-export interface PurgeRequest extends PurgeDetails {
+/** The items of a request. */
+export interface PurgeRequestItems {
   /** Paths that start with `/` (the path on every host of the site) or whole `http(s)` URLs (under both schemes). */
   urls?: readonly string[] | undefined;
   /** Tags as responses carry them: printable ASCII without spaces and commas, at most 256 bytes each. */
@@ -57,6 +54,17 @@ export interface PurgeRequest extends PurgeDetails {
   /** The whole site. */
   everything?: true | undefined;
 }
+
+/** The fields of an object of which it has at least one. */
+export type AtLeastOne<Fields> = {
+  [Name in keyof Fields]-?: Fields & { [Given in Name]-?: Exclude<Fields[Given], undefined> };
+}[keyof Fields];
+
+/**
+ * What to purge: at least one kind of item, or `everything` alone; at most 10,000 items in all. Either all of it is
+ * purged or nothing is.
+ */
+export type PurgeRequest = PurgeDetails & AtLeastOne<PurgeRequestItems>;
 
 /** Options of one call. They override the same fields of the request. */
 export interface PurgeOptions extends PurgeDetails {
@@ -90,8 +98,8 @@ const traceparentSchema = z.optional(
 /** Several items, in a list or a set. */
 export type ItemList<Item> = readonly Item[] | ReadonlySet<Item>;
 
-/** A request as it may be written: its items in lists or sets, and its URLs as text or as `URL`s. */
-export interface PurgeInput extends PurgeDetails {
+/** The items of a request as they may be written: in lists or sets, and URLs as text or as `URL`s. */
+export interface PurgeInputItems {
   /** Paths that start with `/` (the path on every host of the site) or whole `http(s)` URLs (under both schemes). */
   urls?: ItemList<string | URL> | undefined;
   /** Tags as responses carry them: printable ASCII without spaces and commas, at most 256 bytes each. */
@@ -104,14 +112,17 @@ export interface PurgeInput extends PurgeDetails {
   everything?: true | undefined;
 }
 
+/** A request as it may be written. It names items of at least one kind, or everything. */
+export type PurgeInput = PurgeDetails & AtLeastOne<PurgeInputItems>;
+
 /** The items of a request as they may be written, without `everything`. */
-export type ItemsInput = Pick<PurgeInput, "urls" | "tags" | "prefixes" | "hosts">;
+export type ItemsInput = Omit<PurgeInputItems, "everything">;
 
 /** The kinds of items, without `everything`. */
 export const ITEM_KINDS = ["urls", "tags", "prefixes", "hosts"] as const;
 
 /** The items of a request, without `everything`. */
-export type PurgeItems = Pick<PurgeRequest, (typeof ITEM_KINDS)[number]>;
+export type PurgeItems = Omit<PurgeRequestItems, "everything">;
 
 /** The items, one by one or in lists and sets, then the options if there are any. */
 export type ItemsThenOptions<Item = string> =
@@ -146,7 +157,7 @@ export function parseCall(name: string, input: PurgeInput, options: PurgeOptions
   const request = typeof input === "object" ? { ...withLists(input), ...Object.fromEntries(given) } : input;
   const parsed = purgeRequestSchema.safeParse(request, WITH_VALUES);
   if (!parsed.success) throw misuse(name, parsed.error, purgeRequestSchema);
-  return { request: parsed.data, signal, deadlineMs, traceparent };
+  return { request: parsed.data as PurgeRequest, signal, deadlineMs, traceparent };
 }
 
 /** Checks the options of a call. Throws a `TypeError` that begins with the name of the call. */
@@ -186,7 +197,7 @@ export function itemsOf(args: readonly (string | URL | ItemList<string | URL>)[]
 }
 
 /** A request whose sets are lists and whose `URL`s are text; everything else is left to the check. */
-function withLists(input: PurgeInput): object {
+function withLists(input: ItemsInput): object {
   const lists = ITEM_KINDS.flatMap((kind) => (isIterable(input?.[kind]) ? [[kind, itemsOf([input[kind]])]] : []));
   return { ...input, ...Object.fromEntries(lists) };
 }

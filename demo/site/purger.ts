@@ -1,17 +1,13 @@
 import type { DatabaseSync } from "node:sqlite";
 import * as z from "zod";
+import type { PurgeRequest } from "../../sdk/index.ts";
 import { createOutbox, type SqliteOutbox } from "../../sdk/outbox/sqlite.ts";
 import type { DemoEvent } from "./context.ts";
 
 /** The client with which saving purges, such as the SDK's `createPurger()` makes. */
 export interface DemoPurger {
   /** The `id` makes the purge happen once, however often it is sent. */
-  purge(request: {
-    tags?: readonly string[] | undefined;
-    urls?: readonly string[] | undefined;
-    reason?: string | undefined;
-    id?: string | undefined;
-  }): Promise<unknown>;
+  purge(request: PurgeRequest): Promise<unknown>;
 }
 
 /** An outbox that reports what becomes of each purge. */

@@ -1,5 +1,5 @@
 import { MAX_PURGE_BYTES, MAX_PURGE_ITEMS } from "../../wire/purge-request.ts";
-import { ITEM_KINDS, type PurgeItems } from "../purge-request.ts";
+import { ITEM_KINDS, type PurgeItems, type PurgeRequest } from "../purge-request.ts";
 
 /** A call of a batch whose items went out in several purges. */
 export interface DividedCall {
@@ -45,7 +45,7 @@ export interface Item {
 export function divideIntoPurges(
   calls: readonly PurgeItems[],
   limits: PurgeLimits,
-): { requests: readonly PurgeItems[]; divided: readonly DividedCall[] } {
+): { requests: readonly PurgeRequest[]; divided: readonly DividedCall[] } {
   const purges: Purge[] = [];
   /** The last purge that names an item. */
   const purgeOf = new Map<string, number>();
@@ -105,13 +105,13 @@ export class Purge {
     if (item.kind === "urls") this.#urls += 1;
   }
 
-  request(): PurgeItems {
-    return Object.fromEntries(
-      ITEM_KINDS.flatMap((kind) => {
-        const items = [...this.#items.values()].filter((item) => item.kind === kind);
-        return items.length === 0 ? [] : [[kind, items.map(({ text }) => text)]];
-      }),
-    );
+  /** Of a purge that has an item. */
+  request(): PurgeRequest {
+    const kinds = ITEM_KINDS.flatMap((kind) => {
+      const items = [...this.#items.values()].filter((item) => item.kind === kind);
+      return items.length === 0 ? [] : [[kind, items.map(({ text }) => text)]];
+    });
+    return Object.fromEntries(kinds) as PurgeRequest;
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { purgeRequestSchema } from "../../wire/purge-request.ts";
 import { shown } from "../errors.ts";
-import type { PurgeInput } from "../purge-request.ts";
+import type { ItemsInput, PurgeInput } from "../purge-request.ts";
 import type { Purger } from "../purger.ts";
 
 /** Options of `withPurge`. */
@@ -89,12 +89,12 @@ function purgeOf(tags: readonly string[]): PurgeInput | null {
       if (path !== "/") prefixes.add(path);
     }
   }
-  if (valid.length + urls.size + prefixes.size === 0) return null;
-  return {
+  const items: ItemsInput = {
     ...(valid.length > 0 && { tags: valid }),
     ...(urls.size > 0 && { urls }),
     ...(prefixes.size > 0 && { prefixes }),
   };
+  return Object.keys(items).length === 0 ? null : (items as PurgeInput);
 }
 
 /**

@@ -35,12 +35,20 @@ type WritableLists<T> = {
 };
 
 test("A request has the type of the wire's body", () => {
-  expectTypeOf<WritableLists<PurgeRequest>>().branded.toEqualTypeOf<PurgeRequestBody>();
+  expectTypeOf<WritableLists<PurgeRequest>>().toExtend<PurgeRequestBody>();
+  expectTypeOf<keyof PurgeRequest>().toEqualTypeOf<keyof PurgeRequestBody>();
 });
 
 test("A request as it may be written has the fields of a request, and takes one", () => {
   expectTypeOf<keyof PurgeInput>().toEqualTypeOf<keyof PurgeRequest>();
   expectTypeOf<PurgeRequest>().toExtend<PurgeInput>();
+});
+
+test("A request that names nothing is an error of types", () => {
+  expectTypeOf<{ reason: string }>().not.toExtend<PurgeInput>();
+  expectTypeOf<Record<never, never>>().not.toExtend<PurgeInput>();
+  expectTypeOf<{ tags: ReadonlySet<string>; reason: string }>().toExtend<PurgeInput>();
+  expectTypeOf<{ everything: true }>().toExtend<PurgeInput>();
 });
 
 test("The audit trail has the type of the wire's", () => {
