@@ -6,10 +6,10 @@ import { ConfigFileError } from "../../package/config-file-error.ts";
 import { LOG_WORKER, PurgeLogRuntime } from "../runtime/purge-log-runtime.ts";
 import { simulatedWorker } from "../runtime/simulated-worker.ts";
 import { Cdn } from "./cdn.ts";
-import type { CdnOptions, OriginScript } from "./cdn-options.ts";
+import type { CdnOptions } from "./cdn-options.ts";
 import { roundTripsOf } from "./latency.ts";
 import { Pop } from "./pop.ts";
-import { ScriptedOrigin, type ServerReply } from "./scripted-origin.ts";
+import { type OriginScript, ScriptedOrigin } from "./scripted-origin.ts";
 
 /** The time at which a CDN with a scripted origin starts: epoch milliseconds. */
 const SIMULATED_START = Date.UTC(2026, 0, 1, 12);
@@ -21,7 +21,8 @@ export async function assembleCdn<Region extends string>(options: CdnOptions<Reg
   const roundTrips = regions.map((region) => roundTripsOf(region, latency));
   const url = originUrl(options.origin);
   const clock = { now: url === null ? SIMULATED_START : Date.now() };
-  const origin = url === null ? scriptedOrigin(options.origin as OriginScript | undefined, clock) : null;
+  const script = options.origin as OriginScript | undefined;
+  const origin = url === null ? new ScriptedOrigin(() => clock.now, script) : null;
 
   const started: { stop(): Promise<void> }[] = [];
   const home = await mkdtemp(join(tmpdir(), "tidemark-cdn-"));
@@ -95,12 +96,4 @@ function startError({ config }: { readonly config?: string | undefined }, error:
 function originUrl(origin: string | URL | OriginScript | undefined): string | null {
   if (typeof origin === "string" || origin instanceof URL) return new URL(origin).origin;
   return null;
-}
-
-function scriptedOrigin(script: OriginScript = {}, clock: { readonly now: number }): ScriptedOrigin {
-  const origin = new ScriptedOrigin(() => clock.now);
-  for (const [target, replies] of Object.entries(script)) {
-    origin.reply(target, ...(Array.isArray(replies) ? (replies as readonly ServerReply[]) : [replies as ServerReply]));
-  }
-  return origin;
 }

@@ -1,12 +1,9 @@
 import type { SiteInput } from "../../worker/site/site-input.ts";
 import type { Latency } from "./latency.ts";
-import type { ServerReply } from "./scripted-origin.ts";
+import type { OriginScript } from "./scripted-origin.ts";
 
 /** A site as plain data. Its `origin` may be left out: a simulated CDN has one. */
 export type SimulatedSiteInput = Omit<SiteInput, "origin"> & { readonly origin?: string };
-
-/** The replies of a scripted origin by path: one for every request, or several in turn, the last of them from then on. */
-export type OriginScript = Readonly<Record<string, ServerReply | readonly ServerReply[]>>;
 
 export type CdnOptions<Region extends string = string> = CommonOptions<Region> &
   (

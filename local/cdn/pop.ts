@@ -145,6 +145,18 @@ export class Pop {
     if (reachedLog) await this.waitForLog();
   }
 
+  /** Repairs every fault, and empties its cache and the memory of its isolates. */
+  async reset(): Promise<void> {
+    await this.heal();
+    this.#skewMs = 0;
+    this.#network = { ...this.#network, isLogReachable: true };
+    await this.#applyClockAndNetwork();
+    await this.loseAnswers({});
+    await this.finishWork();
+    await Promise.all(this.#isolates.map((isolate) => isolate.kill()));
+    await this.#group.emptyCache();
+  }
+
   /** Resolves once every fetched response that is stored is in the cache, where the other isolates find it. */
   async finishWrites(): Promise<void> {
     await Promise.all(this.#isolates.map((isolate) => isolate.finishWrites()));

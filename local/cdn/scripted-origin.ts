@@ -28,6 +28,9 @@ export interface ServerReply extends Reply {
   readonly delayMs?: number;
 }
 
+/** The replies of a scripted origin by path: one for every request, or several in turn, the last of them from then on. */
+export type OriginScript = Readonly<Record<string, ServerReply | readonly ServerReply[]>>;
+
 /** A request that reached the origin. */
 export interface SeenRequest {
   readonly method: string;
@@ -40,17 +43,20 @@ export interface SeenRequest {
 /** A real HTTP server that answers by a script and records every request. */
 export class ScriptedOrigin {
   readonly #now: () => number;
+  readonly #script: OriginScript;
   readonly #replies = new Map<string, ServerReply[]>();
   #defaultReply: Reply | undefined;
-  readonly #seen: SeenRequest[] = [];
+  #seen: SeenRequest[] = [];
   readonly #holds = new Map<string, PromiseWithResolvers<void>>();
   readonly #waiting: { target: string; count: number; resolve: () => void }[] = [];
   #server: Server | undefined;
   #port = 0;
 
-  /** `now` is the time that goes into `Date`: epoch milliseconds. */
-  constructor(now: () => number) {
+  /** `now` is the time that goes into `Date`: epoch milliseconds. `script`: the first replies, by target. */
+  constructor(now: () => number, script: OriginScript = {}) {
     this.#now = now;
+    this.#script = script;
+    this.#replyByScript();
   }
 
   get url(): string {
@@ -97,6 +103,23 @@ export class ScriptedOrigin {
     this.#server = undefined;
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
+  }
+
+  /** Cuts off what is held back, and begins anew: with its first replies, without a record, and up. */
+  async reset(): Promise<void> {
+    await this.goDown();
+    this.#replies.clear();
+    this.#defaultReply = undefined;
+    this.#seen = [];
+    this.#holds.clear();
+    this.#replyByScript();
+    await this.comeUp();
+  }
+
+  #replyByScript(): void {
+    for (const [target, replies] of Object.entries(this.#script)) {
+      this.reply(target, ...(Array.isArray(replies) ? (replies as readonly ServerReply[]) : [replies as ServerReply]));
+    }
   }
 
   /** Lets the replies with this hold go out. */

@@ -29,6 +29,13 @@ export class SimulatedLog {
     await this.start();
   }
 
+  /** Replaces it by a log as it was when the CDN started: empty, and reached by every PoP. */
+  async reset(): Promise<void> {
+    await Promise.all(this.#pops.map((pop) => pop.loseLogConnections()));
+    await this.#runtime.reset();
+    await Promise.all(this.#pops.map((pop) => pop.waitForLog()));
+  }
+
   /** Replaces it by a new, empty log. That has another id, so entries stored under the old log are no longer valid. */
   async recreate(): Promise<void> {
     await this.stop();

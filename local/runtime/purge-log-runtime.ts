@@ -45,6 +45,14 @@ export class PurgeLogRuntime {
     await rm(this.#options.persist, { recursive: true, force: true });
   }
 
+  /** Replaces it by another first log, which is empty. */
+  async reset(): Promise<void> {
+    await this.stop();
+    await this.deleteStored();
+    this.#isFirst = true;
+    await this.start();
+  }
+
   /** Epoch milliseconds. */
   async setTime(now: number): Promise<void> {
     this.#now = now;

@@ -1,0 +1,70 @@
+import "tidemark/local/matchers";
+import { type Cdn, startCdn } from "tidemark/local";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const page = { fields: { "cache-control": "max-age=3600" }, body: "v1" };
+
+let cdn: Cdn<"fra" | "syd">;
+beforeAll(async () => {
+  const site = { purge: { push: true } };
+  cdn = await startCdn({ site, origin: { "/about": page }, regions: ["fra", "syd"], isolates: 2 });
+});
+afterAll(() => cdn.close());
+
+/** Pages in every store, counts, purges, a token of the log, and time that has passed. */
+async function use(): Promise<void> {
+  await cdn.get("/about", { from: "fra" });
+  await cdn.get("/about", { from: "syd", isolate: 1 });
+  cdn.origin.reply("/about", { ...page, body: "v2" });
+  cdn.origin.setDefaultReply(page);
+  await cdn.get("/other");
+  await cdn.settle(await cdn.purger.purgeTags("nothing"));
+}
+
+/** What a new CDN shows. */
+async function expectNew(): Promise<void> {
+  expect(cdn.origin.seen).toEqual([]);
+  expect(await cdn.purger.purges()).toEqual({ purges: [], next: null });
+  for (const region of cdn.regions) {
+    expect((await cdn.stats(region, 1)).answers).not.toHaveProperty("HIT", 1);
+    expect(cdn.pop(region).now).toBe(cdn.now);
+  }
+  await expect(cdn.get("/about", { from: "syd", isolate: 1 })).toMiss();
+  await expect(cdn.get("/about", { from: "syd", isolate: 1 })).toHit();
+  await expect(cdn.get("/about", { from: "syd" })).toHit();
+  expect((await cdn.get("/about", { from: "fra" })).body).toBe("v1");
+  expect((await cdn.get("/other")).status).toBe(404);
+  const receipt = await cdn.purger.purgeUrls("/about");
+  expect(receipt.seq).toBe(1);
+  await cdn.settle(receipt);
+  await expect(cdn.get("/about", { from: "syd", isolate: 1 })).toMiss();
+}
+
+const FAULTS: Readonly<Record<string, () => unknown>> = {
+  "nothing that is wrong": () => undefined,
+  "a PoP that refuses connections": () => cdn.pop("syd").partition(),
+  "a PoP that is cut from the log": () => cdn.pop("syd").cutFromLog(),
+  "a log that is stopped": () => cdn.log.stop(),
+  "a clock that is wrong": () => cdn.skew("syd", "-1h"),
+  "answers that will be lost": () => cdn.pop("syd").loseAnswers({ origin: 9, log: 9 }),
+  "an origin that is down": () => cdn.origin.goDown(),
+};
+
+test.each(Object.entries(FAULTS))("reset() makes a new CDN of one with %s", async (_, fail) => {
+  const before = cdn.now;
+  await use();
+  await fail();
+  await cdn.reset();
+  expect(cdn.now).toBeGreaterThan(before); // time does not go back
+  await expectNew();
+  await cdn.reset();
+});
+
+test("reset() ends what waits for the origin", async () => {
+  cdn.origin.reply("/held", { ...page, hold: "for ever" });
+  const answer = cdn.get("/held");
+  await cdn.origin.waitUntilSeen("/held", 1);
+  await cdn.reset();
+  expect((await answer).status).toBe(502);
+  await expectNew();
+});
