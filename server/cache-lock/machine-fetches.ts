@@ -5,6 +5,7 @@ import type { Clock, Wait } from "../../worker/ports/clock.ts";
 import type {
   BeingStored,
   EndedElsewhere,
+  Failing,
   FetchesElsewhere,
   FetchTurn,
   SharedFetchOutcome,
@@ -187,7 +188,7 @@ export class MachineFetches {
     return { tell: (news) => this.#hear(held, news) };
   }
 
-  #hear(held: OwnLock, news: SharedFetchOutcome | BeingStored): void {
+  #hear(held: OwnLock, news: SharedFetchOutcome | BeingStored | Failing): void {
     if (held.hasEnded || held.storedKey !== null) return;
     switch (news.kind) {
       case "being-stored":

@@ -77,4 +77,42 @@ describe("a fetch that others may wait for", () => {
     await pop.finish();
     expect((await pop.head(ask("/a"))).headers.get("x-cache")).toBe("HIT");
   });
+
+  test("is joined by nobody once it has failed, however long a stored page takes to stand in", async () => {
+    const pop = new PopUnderTest();
+    const fields = { "cache-control": "max-age=60, stale-if-error=60", "content-length": "2" };
+    let asked = 0;
+    let isSlow = false;
+    const slow = Promise.withResolvers<void>();
+    const ask = pop.start(
+      originThat(async () =>
+        ++asked === 2
+          ? { kind: "failed", because: "unreachable", cause: "in this test" }
+          : { kind: "answered", response: fromWebResponse(new Response(`v${asked}`, { headers: fields })) },
+      ),
+      {
+        site: { limits: { storeBytes: 1 } }, // the body is stored apart
+        sharedTier: {
+          getBody: async (...wanted) => {
+            if (isSlow) await slow.promise;
+            return pop.tier.getBody(...wanted);
+          },
+        },
+      },
+    );
+    await pop.text(await pop.head(ask()));
+    await pop.finish();
+    await pop.scheduler.advance(61_000);
+    isSlow = true;
+    const leading = ask();
+    await pop.scheduler.advance(0);
+    expect(asked).toBe(2);
+    const later = ask();
+    await pop.scheduler.advance(0);
+    expect(asked).toBe(3);
+    slow.resolve();
+    expect(await pop.text(await pop.head(leading))).toBe("v1");
+    expect(await pop.text(await pop.head(later))).toBe("v3");
+    await pop.finish();
+  });
 });

@@ -34,6 +34,11 @@ export type EndedElsewhere =
       readonly byOrigin: boolean;
     };
 
+/** The fetch has failed, and it is not known yet whether a stored page stands in: nobody else joins it. */
+export interface Failing {
+  readonly kind: "failing";
+}
+
 /** An answer has come that is being stored. */
 export interface BeingStored {
   readonly kind: "being-stored";
@@ -57,5 +62,5 @@ export interface FetchesElsewhere {
 
 export interface FetchTurn {
   /** Tells those who wait. After an outcome nothing more counts. */
-  tell(news: SharedFetchOutcome | BeingStored): void;
+  tell(news: SharedFetchOutcome | BeingStored | Failing): void;
 }

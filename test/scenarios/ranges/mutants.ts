@@ -348,8 +348,8 @@ export const mutants: Mutants = {
   "RFC 5861 §4": {
     "no part of a stale page replaces a failed origin's answer": {
       in: "fetchOnce",
-      replace: "const stale = hasFailed(result) ?",
-      by: "const stale = hasFailed(result) && !context.facts.isPartial ?",
+      replace: "const stale = isFailing ?",
+      by: "const stale = isFailing && !context.facts.isPartial ?",
       foundBy: "ranges/part-on-error",
     },
   },

@@ -1,5 +1,5 @@
 import type { Clock } from "../../ports/clock.ts";
-import type { BeingStored, FetchTurn, SharedFetchOutcome } from "../../ports/fetches-elsewhere.ts";
+import type { BeingStored, Failing, FetchTurn, SharedFetchOutcome } from "../../ports/fetches-elsewhere.ts";
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
 import { ExpiringKeys } from "../../rules/key/expiring-keys.ts";
 import { type FetchKey, fetchKeyText } from "../../rules/key/fetch-key.ts";
@@ -31,8 +31,8 @@ export interface SharedFetch {
 
 /** One that this isolate makes. */
 export interface LeadingFetch extends SharedFetch {
-  /** Tells the followers. Calling it once with an outcome ends the fetch. */
-  readonly tell: (news: SharedFetchOutcome | BeingStored) => void;
+  /** Tells the followers. Calling it with an outcome ends the fetch; then nothing more counts. */
+  readonly tell: (news: SharedFetchOutcome | BeingStored | Failing) => void;
 }
 
 /** How a request that needs the origin goes about it. */
@@ -96,6 +96,7 @@ export class CollapsedFetches {
         turn?.tell(news);
         if (news.kind === "being-stored") return;
         this.abandon(fetch);
+        if (news.kind === "failing") return;
         if (news.kind === "not-shareable") this.rememberHitForMiss(key);
         resolve(news);
       },

@@ -45,7 +45,9 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
   try {
     const conditions = conditionsOf(context, miss);
     const result = await askOrigin(context, { storing: true, conditions });
-    const stale = hasFailed(result) ? await staleAnswer(context, miss, result) : null;
+    const isFailing = hasFailed(result);
+    if (isFailing) tellFollowers({ kind: "failing" }); // It may take long to know whether a stored page stands in.
+    const stale = isFailing ? await staleAnswer(context, miss, result) : null;
     if (stale) {
       tellFollowers({ kind: "failed", byOrigin: true });
       return stale;

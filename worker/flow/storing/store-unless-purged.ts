@@ -1,10 +1,10 @@
-import type { BeingStored, SharedFetchOutcome } from "../../ports/fetches-elsewhere.ts";
+import type { BeingStored, Failing, SharedFetchOutcome } from "../../ports/fetches-elsewhere.ts";
 import { isWorthStoring } from "../../rules/freshness/judge.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import type { RequestContext } from "../request-context.ts";
 import { storeResponse } from "../selection.ts";
 
-export type TellFollowers = (news: SharedFetchOutcome | BeingStored) => void;
+export type TellFollowers = (news: SharedFetchOutcome | BeingStored | Failing) => void;
 
 /** Of a fetch that is not shared. */
 export const tellNobody: TellFollowers = () => undefined;
