@@ -24,6 +24,20 @@ export function unreachable(endpoint: string, attempts: number, cause: unknown):
   );
 }
 
+/** The same for a purge. A connection that ends after the request was sent says nothing of what became of it. */
+export function purgeUnreachable(endpoint: string, attempts: number, cause: unknown): PurgeUnreachable {
+  if (NEVER_SENT.test(reasonOf(cause))) return unreachable(endpoint, attempts, cause);
+  return new PurgeUnreachable(
+    `The connection to ${endpoint} ended before an answer: ${reasonOf(cause)} (${attemptsText(attempts)}). The purge may ` +
+      "have happened; purge again to be sure.",
+    { code: "unreachable", retryable: true, attempts, cause },
+  );
+}
+
+/** How errors begin that come before anything can be sent: of the connection, of names, and of certificates. */
+const NEVER_SENT =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|ENOENT|UND_ERR_CONNECT_TIMEOUT|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/;
+
 /** The deadline passed. `cause` is the error of the attempt before. */
 export function timedOut(
   endpoint: string,

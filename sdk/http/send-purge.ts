@@ -7,7 +7,7 @@ import { MAX_ANSWER_BYTES, readBody } from "./answer.ts";
 import { type CallLimits, type Outcome, withRetries } from "./attempts.ts";
 import { type RequestEvent, tracedOutcome } from "./diagnostics.ts";
 import { type WarningPlatform, watchForEarlyPurge } from "./early-purge.ts";
-import { incomplete, timedOut, unexpected, unreachable } from "./failures.ts";
+import { incomplete, purgeUnreachable, timedOut, unexpected } from "./failures.ts";
 import { hasSettled } from "./has-settled.ts";
 import { readAnswer } from "./read-answer.ts";
 import type { FetchAnswer, Transport } from "./transport.ts";
@@ -83,7 +83,7 @@ async function request(
     });
   } catch (cause) {
     signal.throwIfAborted();
-    return { kind: "failed", error: unreachable(endpoint, attempts, cause) };
+    return { kind: "failed", error: purgeUnreachable(endpoint, attempts, cause) };
   }
   event.status = answer.status;
   const head = { endpoint, status: answer.status, headers: answer.headers, attempts };

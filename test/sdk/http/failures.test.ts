@@ -115,7 +115,7 @@ const failures: Failure[] = [
       code: "unreachable",
       attempts: 5,
       retryable: true,
-      message: /No connection to .* \(5 attempts\)/,
+      message: /The connection to http.* ended before an answer: .* \(5 attempts\)\. The purge may have happened/,
     },
   },
   {
