@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { defineConfig, type Rolldown, type UserConfig } from "tsdown";
 import { importSite } from "./server/program/import-site.ts";
 import { type CheckedSite, checkSite } from "./worker/site/check-site.ts";
-import { refuseCompression } from "./worker/site/refuse-compression.ts";
+import { refuseServerSettings } from "./worker/site/refuse-server-settings.ts";
 import { compileChecked } from "./worker/site/site.ts";
 
 /**
@@ -38,7 +38,7 @@ function forSite(file: string): Rolldown.Plugin {
   let checking: Promise<CheckedSite> | undefined;
   const site = () => {
     checking ??= importSite(file).then((given) => {
-      refuseCompression(given);
+      refuseServerSettings(given);
       const checked = checkSite(given);
       compileChecked(checked, {}); // for the mistakes that only the whole of the rules shows
       return checked;

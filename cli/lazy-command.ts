@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { missingPeersMessage, type OptionalPeer } from "../package/optional-peers.ts";
-import { EXIT } from "./exit-code.ts";
+import type { OptionalPeer } from "../package/optional-peers.ts";
+import { lacksPeers } from "./lacks-peers.ts";
 import { DESCRIPTIONS } from "./text/descriptions.ts";
 
 export interface LazyCommand {
@@ -27,14 +27,7 @@ export function addLazyCommand(program: Command, { name, needs = [], load }: Laz
     .allowExcessArguments()
     .action(async (_flags: unknown, placeholder: Command) => {
       const asksForHelp = placeholder.args.some((arg) => arg === "--help" || arg === "-h");
-      const missing = asksForHelp ? null : missingPeersMessage(`tidemark ${name}`, needs);
-      if (missing !== null) {
-        // As wrangler's build command, it keeps no deployment back for what it lacks itself.
-        const isBuilding = process.env.WRANGLER_COMMAND !== undefined;
-        process.stderr.write(isBuilding ? `${missing}\nUntil then wrangler goes on without it.\n` : missing);
-        process.exitCode = isBuilding ? EXIT.done : EXIT.usage;
-        return;
-      }
+      if (!asksForHelp && lacksPeers(name, needs)) return;
       const command = (await load()).copyInheritedSettings(program);
       command.parent = program;
       await command.parseAsync(placeholder.args, { from: "user" });

@@ -14,11 +14,7 @@ const COMMANDS: readonly LazyCommand[] = [
   { name: "restore", load: async () => (await import("./commands/backup.ts")).restoreCommand() },
   { name: "init", load: async () => (await import("./commands/init.ts")).initCommand() },
   { name: "import", load: async () => (await import("./commands/tools/import.ts")).importCommand() },
-  {
-    name: "check",
-    needs: ["miniflare", "esbuild", "wrangler"],
-    load: async () => (await import("./commands/check.ts")).checkCommand(),
-  },
+  { name: "check", load: async () => (await import("./commands/check.ts")).checkCommand() },
   { name: "report", load: async () => (await import("./commands/tools/report.ts")).reportCommand() },
   { name: "replay", load: async () => (await import("./commands/tools/replay.ts")).replayCommand() },
   { name: "audit", load: async () => (await import("./commands/tools/audit.ts")).auditCommand() },

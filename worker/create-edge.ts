@@ -18,7 +18,7 @@ import { runtimeBodies } from "./runtime/runtime-bodies.ts";
 import { systemClock } from "./runtime/system-clock.ts";
 import { toWebResponse } from "./runtime/web-answer.ts";
 import type { CheckedSite } from "./site/check-site.ts";
-import { refuseCompression } from "./site/refuse-compression.ts";
+import { refuseServerSettings } from "./site/refuse-server-settings.ts";
 import { compileChecked, compileSite, type Site, type SiteOverrides } from "./site/site.ts";
 import { SiteError } from "./site/site-error.ts";
 import type { SiteInput } from "./site/site-input.ts";
@@ -42,7 +42,7 @@ export interface EdgeEnv extends Pick<TokenSettings, "TIDEMARK_TOKEN" | "TIDEMAR
 
 /** The edge for a site: the default export of a worker. Throws `SiteError` at start if the rules are not valid. */
 export function createEdge(siteInput: SiteInput): ExportedHandler<EdgeEnv> {
-  refuseCompression(siteInput);
+  refuseServerSettings(siteInput);
   return createEdgeWithHooks(siteInput, {});
 }
 

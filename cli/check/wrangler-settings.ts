@@ -41,7 +41,10 @@ export class WranglerConfigError extends Error {
 
 /** Reads all environments of a wrangler config, or the one named. Throws `WranglerConfigError`. */
 export async function readWranglerSettings(file: string, only: string | null): Promise<readonly WranglerSettings[]> {
-  if (!existsSync(file)) throw new WranglerConfigError(`there is no ${file}. npx tidemark init writes one.`);
+  if (!existsSync(file))
+    throw new WranglerConfigError(
+      `there is no ${file}. npx tidemark init writes one, or with --server a config for a server of your own.`,
+    );
   // Loading wrangler takes most of a second, so only the check loads it.
   const { unstable_readConfig: readConfig } = await import("wrangler");
   const read = (environment: string | null): WranglerSettings & { readonly environments: readonly string[] } => {

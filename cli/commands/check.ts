@@ -1,10 +1,12 @@
 import { existsSync } from "node:fs";
 import { Command } from "commander";
+import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
 import { WRANGLER_FILES } from "../../package/wrangler-files.ts";
 import { checkText } from "../check/check-report.ts";
 import { WranglerConfigError } from "../check/wrangler-settings.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
+import { lacksPeers } from "../lacks-peers.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
 import { printError } from "../text/print-error.ts";
 
@@ -25,18 +27,29 @@ As wrangler's build command it keeps a mistake from being deployed:
 
 What cannot be looked at on this machine is a warning, and keeps nothing from being deployed.
 
-Exit codes: 0 can be deployed, 1 has problems, 2 wrong usage, or no wrangler config that can be read.`;
+In a folder without a wrangler config, or where --config names a site's rules, it is tidemark serve --check: the rules
+and settings of one's own server.
+
+Exit codes: 0 can be deployed, 1 has problems, 2 wrong usage, or no config that can be read.`;
 
 /** `tidemark check`: whether the project can be deployed as it is. */
 export function checkCommand(): Command {
   return new Command("check")
     .description(DESCRIPTIONS.check)
-    .option("--config <file>", `the wrangler config (default: ${WRANGLER_FILES.join(", ")})`, valueNotFlag)
+    .option("--config <file>", `the config (default: ${[...WRANGLER_FILES, DEFAULT_CONFIG].join(", ")})`, valueNotFlag)
     .option("--env <name>", "only this environment of it (default: the top level and all environments)", valueNotFlag)
     .option("--json", "print the report as one JSON object")
     .addHelpText("after", AFTER_HELP)
-    .action(async ({ config, env, json }: CheckFlags) => {
-      const file = config ?? WRANGLER_FILES.find((each) => existsSync(each)) ?? "wrangler.toml";
+    .action(async ({ config, env, json }: CheckFlags, command: Command) => {
+      const file = config ?? [...WRANGLER_FILES, DEFAULT_CONFIG].find((each) => existsSync(each)) ?? "wrangler.toml";
+      if (/\.[cm]?[jt]s$/.test(file)) {
+        if (env !== undefined || json)
+          command.error(`error: --env and --json are for a wrangler config, not for ${file}`);
+        const { serveCommand } = await import("./serve.ts");
+        await serveCommand().parseAsync(["--check", "--config", file], { from: "user" });
+        return;
+      }
+      if (lacksPeers("check", ["miniflare", "esbuild", "wrangler"])) return;
       // Loaded here, because it needs packages that the help text does not.
       const { checkProject } = await import("../check/check-project.ts");
       try {

@@ -8,9 +8,11 @@ import { OwnerError } from "../../package/owner-error.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
 import { type EdgeScript, namesFor, runnerFor, scriptsFor, wranglerConfigIn } from "../init/found-tools.ts";
-import { initProject, type WrittenFile } from "../init/init-project.ts";
+import { initProject } from "../init/init-project.ts";
+import { initServer } from "../init/init-server.ts";
 import type { Manifest } from "../init/manifest.ts";
 import { AnswerError, hostOf, originOf, passedOf, type SiteAnswers } from "../init/site-answers.ts";
+import type { WrittenFile } from "../init/written-files.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
 import { printError } from "../text/print-error.ts";
 import type { ImportedProject } from "./tools/import-project.ts";
@@ -21,18 +23,21 @@ interface InitFlags {
   readonly pass?: string;
   readonly import?: string;
   readonly force?: true;
+  readonly server?: true;
 }
 
 const AFTER_HELP = `
 It asks for what the flags leave open, at most three things. Where nobody can answer, as in CI, --origin and --host are
 required and nothing is asked. With --import the rules come from an nginx.conf or a default.vcl, and so do origin and
-host where the file names them. What is there already is kept, and package.json and .gitignore are only added to.
+host where the file names them. With --server it writes a config, a unit for systemd and a file with a new token, and
+nothing for Workers. What is there already is kept, and package.json and .gitignore are only added to.
 
 Exit codes: 0 done, 2 wrong usage; then nothing was written.
 
   tidemark init
   tidemark init --origin https://origin.example.com --host www.example.com --pass /admin,/cart
-  tidemark init --import /etc/nginx/nginx.conf`;
+  tidemark init --import /etc/nginx/nginx.conf
+  tidemark init --server --origin http://127.0.0.1:8000 --host www.example.com`;
 
 /** `tidemark init`: writes a project that deploys the edge. */
 export function initCommand(): Command {
@@ -46,6 +51,7 @@ export function initCommand(): Command {
       "take the rules of an nginx.conf or a default.vcl, as tidemark import does",
       valueNotFlag,
     )
+    .option("--server", "for a server of your own, by tidemark serve, in place of Workers")
     .option("--force", "replace files that are there, but for package.json, .gitignore and .dev.vars")
     .addHelpText("after", AFTER_HELP)
     .action(async (flags: InitFlags) => {
@@ -54,10 +60,11 @@ export function initCommand(): Command {
         const answers = await answersFrom(imported === null ? flags : { ...answersOf(imported), ...flags });
         const force = flags.force ?? false;
         const config = imported === null ? {} : { config: imported.config(answers.host) };
-        const written = await initProject({ folder: ".", answers, ...config, force });
+        const initialise = flags.server ? initServer : initProject;
+        const written = await initialise({ folder: ".", answers, ...config, force });
         for (const each of written) process.stdout.write(fileLine(each));
         if (imported !== null) process.stdout.write(`\n${imported.differences.join("\n")}\n`);
-        process.stdout.write(`\n${await nextSteps(".")}`);
+        process.stdout.write(`\n${flags.server ? SERVER_STEPS : await nextSteps(".")}`);
       } catch (error) {
         if (!(error instanceof AnswerError || error instanceof OwnerError)) throw error;
         printError(`${error.message}. Nothing was written.`);
@@ -124,6 +131,13 @@ async function answersFrom(flags: InitFlags): Promise<SiteAnswers> {
     terminal.close();
   }
 }
+
+const SERVER_STEPS = `Next:
+  1. npm install
+  2. set -a; . ./tidemark.env; set +a; npm run check    the settings
+  3. TIDEMARK_HOSTS='*' npm run serve                   the edge at http://localhost:8080, for a look
+  4. sudo cp tidemark.service /etc/systemd/system/ && sudo systemctl enable --now tidemark
+`;
 
 /** `kept      worker.ts` */
 function fileLine({ file, outcome, note }: WrittenFile): string {

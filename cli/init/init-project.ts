@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { ownPackage } from "../../package/own-package.ts";
 import { PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
 import {
@@ -23,7 +22,8 @@ import {
   workerFile,
   wranglerFile,
 } from "./project-files.ts";
-import { AnswerError, checkAnswers, type SiteAnswers } from "./site-answers.ts";
+import { checkAnswers, type SiteAnswers } from "./site-answers.ts";
+import { completeIgnored, type Put, parseManifest, putIn, read, type WrittenFile, write } from "./written-files.ts";
 
 export interface InitOptions {
   readonly folder: string;
@@ -32,14 +32,6 @@ export interface InitOptions {
   readonly config?: string;
   /** Whether files that are there are replaced, but for those to which lines are only added. */
   readonly force: boolean;
-}
-
-/** The outcome for one file. */
-export interface WrittenFile {
-  readonly file: string;
-  readonly outcome: "written" | "completed" | "replaced" | "kept";
-  /** The additions, or a note for the owner. */
-  readonly note?: string;
 }
 
 /** The entries that version control ignores. */
@@ -61,14 +53,7 @@ export async function initProject({
   const runner = runnerFor(existing);
   const tsconfig = tsconfigFile(names.worker);
   const ownTsconfig = await read(join(folder, "tsconfig.json"));
-  const put = async (file: string, text: string, note?: string): Promise<WrittenFile> => {
-    const path = join(folder, file);
-    const found = await read(path);
-    if (found === text) return { file, outcome: "kept" };
-    if (found !== null && !force) return { file, outcome: "kept", ...(note !== undefined && { note }) };
-    await write(path, text);
-    return { file, outcome: found === null ? "written" : "replaced" };
-  };
+  const put = putIn(folder, force);
 
   return [
     await completeManifest(folder, manifestText, existing, name, { names, runner }),
@@ -76,7 +61,7 @@ export async function initProject({
     await put(names.worker, workerFile(force ? ".ts" : endingOfImports(ownTsconfig))),
     await putWranglerFile(wrangler, names, wranglerFile(answers, name, names), put),
     await keepSecret(folder),
-    await completeIgnored(folder),
+    await completeIgnored(folder, IGNORED),
     await put("tsconfig.json", tsconfig, 'its types need "@cloudflare/workers-types" and "node"'),
     runner === "vitest"
       ? await put("test/edge.test.ts", testFile(answers, names.wrangler))
@@ -90,8 +75,6 @@ function notIn(config: string | null, { origin, host }: SiteAnswers): string | u
   if (missing.length === 0) return undefined;
   return `it does not have ${missing.join(" and ")}; change it there, or replace it with --force`;
 }
-
-type Put = (file: string, text: string, note?: string) => Promise<WrittenFile>;
 
 /** Beside an app that is a worker itself, the edge is a worker of its own: `names` says where it is written. */
 async function putWranglerFile(
@@ -157,29 +140,6 @@ async function keepSecret(folder: string): Promise<WrittenFile> {
   return { file, outcome: "written" };
 }
 
-async function completeIgnored(folder: string): Promise<WrittenFile> {
-  const file = ".gitignore";
-  const found = await read(join(folder, file));
-  const lines = (found ?? "").split(/\r?\n/).map((line) => line.trim().replace(/^\//, ""));
-  const missing = IGNORED.filter((each) => !lines.includes(each) && !lines.includes(each.replace(/\/$/, "")));
-  if (missing.length === 0) return { file, outcome: "kept" };
-  const before = found === null || found === "" || found.endsWith("\n") ? (found ?? "") : `${found}\n`;
-  await write(join(folder, file), `${before}${missing.join("\n")}\n`);
-  return found === null
-    ? { file, outcome: "written" }
-    : { file, outcome: "completed", note: `added ${missing.join(", ")}` };
-}
-
-function parseManifest(text: string): Manifest {
-  try {
-    const manifest: unknown = JSON.parse(text);
-    if (typeof manifest === "object" && manifest !== null && !Array.isArray(manifest)) return manifest as Manifest;
-  } catch {
-    // It is told below, as for JSON that is no object.
-  }
-  throw new AnswerError("package.json is not a JSON object. Mend it, then run tidemark init again");
-}
-
 /** A name that a worker may have: that of the package or, where it has no usable one, that of the host. */
 function workerName(name: string, host: string): string {
   const usable = (text: string) =>
@@ -190,14 +150,4 @@ function workerName(name: string, host: string): string {
       .replaceAll(/^-+|-+$/g, "")
       .slice(0, 54);
   return usable(name) || usable(host);
-}
-
-/** The text of a file; `null` if there is none. */
-async function read(path: string): Promise<string | null> {
-  return existsSync(path) ? readFile(path, "utf8") : null;
-}
-
-async function write(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, text);
 }

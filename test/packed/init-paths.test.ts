@@ -111,3 +111,16 @@ async function commandsPass(
   }
   for (const command of commands) await step(command);
 }
+
+test("after tidemark init --server its commands pass", { tags: ["gate"], timeout: 60_000 }, async () => {
+  const folder = await folderWith(installed, "a-server", []);
+  const step = async (command: string) => {
+    const [program, ...args] = command.split(" ");
+    const { exit, stdout, stderr } = await run(program!, args, { cwd: folder, env: ENVIRONMENT });
+    expect(exit, `${command}: ${stdout}${stderr}`).toBe(0);
+    return stdout;
+  };
+  await step("npx --no tidemark init --server --origin http://127.0.0.1:8000 --host www.example.com");
+  expect(await step("npm run check")).toContain("hosts www.example.com");
+  expect(await step("npm run serve -- --check --listen *:8080")).toContain("The settings are valid");
+});

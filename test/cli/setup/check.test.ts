@@ -54,6 +54,11 @@ describe("a problem is found", { tags: ["deep"] }, () => {
       says: /routes\[0\]\.ttl: .*found "soon"/s,
     },
     {
+      name: "purges by address, which Workers do not take",
+      change: ["tidemark.config.ts", "hosts:", 'doors: { varnish: { from: ["192.0.2.7"] } }, hosts:'],
+      says: /doors\.varnish\.from: is for tidemark serve alone/s,
+    },
+    {
       name: "compression, which Workers do by themselves",
       change: ["tidemark.config.ts", "hosts:", "compression: {}, hosts:"],
       says: /compression: is for tidemark serve alone: Workers compress by themselves, so leave it out here/s,

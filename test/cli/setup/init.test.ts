@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -30,6 +30,48 @@ async function outcomes(force = false): Promise<Record<string, string>> {
   const written = await initProject({ folder, answers: ANSWERS, force });
   return Object.fromEntries(written.map(({ file, outcome }) => [file, outcome]));
 }
+
+describe("tidemark init --server", () => {
+  const SERVER = [...FLAGS, "--server", "--pass", "/admin"];
+
+  test("writes a config, a unit and a token that nobody else may read, and no worker", async () => {
+    const { exit, stdout } = await init(SERVER);
+    expect(exit).toBe(0);
+    const files = [".gitignore", "package.json", "tidemark.config.ts", "tidemark.env", "tidemark.service"];
+    expect((await readdir(folder)).sort()).toEqual(files);
+    for (const file of files) expect(stdout).toContain(`written    ${file}`);
+    expect(stdout.match(/^ {2}\d\. /gm)).toHaveLength(4);
+    expect((await stat(join(folder, "tidemark.env"))).mode & 0o777).toBe(0o600);
+    expect(await get(".gitignore")).toContain("tidemark.env\n");
+    expect(await get("tidemark.service")).toContain(`WorkingDirectory=${folder}\n`);
+    expect(await manifest()).toMatchObject({ scripts: { serve: "tidemark serve", check: "tidemark check" } });
+  });
+
+  test("keeps what is there, the token above all, and adds to package.json", async () => {
+    await put("package.json", '{"name":"shop","scripts":{"check":"eslint"},"dependencies":{"tidemark":"1.0.0"}}');
+    await put("tidemark.env", "TIDEMARK_TOKEN=mine");
+    expect((await init([...SERVER, "--force"])).stdout).toMatch(/completed {2}package\.json: added scripts\.serve\n/);
+    expect(await get("tidemark.env")).toBe("TIDEMARK_TOKEN=mine");
+    expect(await manifest()).toMatchObject({
+      name: "shop",
+      scripts: { check: "eslint", serve: "tidemark serve" },
+      dependencies: { tidemark: "1.0.0" },
+    });
+    expect((await init(SERVER)).stdout).toMatch(/^kept {7}package\.json\nkept {7}tidemark\.config\.ts\n/);
+  });
+
+  test("the unit is one that systemd reads (skipped where there is none)", async ({ skip }) => {
+    const verify = () =>
+      spawnSync("systemd-analyze", ["verify", join(folder, "tidemark.service")], { encoding: "utf8" });
+    if (verify().error) skip("systemd-analyze is not installed");
+    await init(SERVER);
+    // What this machine lacks, such as the folder's package, is not a fault of the unit.
+    const faults = verify()
+      .stderr.split("\n")
+      .filter((line) => line.includes("tidemark.service") && !/not executable|No such file/.test(line));
+    expect(faults).toEqual([]);
+  });
+});
 
 describe("tidemark init", () => {
   test("fills an empty folder, and prints what it wrote and three steps", async () => {

@@ -1,0 +1,79 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
+import { ownPackage } from "../../package/own-package.ts";
+import type { InitOptions } from "./init-project.ts";
+import type { Manifest } from "./manifest.ts";
+import { configFile } from "./project-files.ts";
+import { environmentFile, UNIT, unitFile } from "./server-files.ts";
+import { checkAnswers } from "./site-answers.ts";
+import { completeIgnored, parseManifest, putIn, read, type WrittenFile, write } from "./written-files.ts";
+
+/** The file with the server's secrets. */
+export const ENVIRONMENT = "tidemark.env";
+
+const SCRIPTS = { serve: "tidemark serve", check: "tidemark check" } as const;
+
+/**
+ * Writes what one's own server needs into a folder, and tells what became of each file. Throws `AnswerError` before it writes
+ * any. `node`: the program that runs it.
+ */
+export async function initServer(
+  { folder, answers, config = configFile(answers), force }: InitOptions,
+  node = process.execPath,
+): Promise<readonly WrittenFile[]> {
+  checkAnswers(answers);
+  const manifest = await read(join(folder, "package.json"));
+  const completed = withServer(manifest === null ? null : parseManifest(manifest), basename(resolve(folder)));
+  const put = putIn(folder, force);
+  return [
+    await putManifest(folder, manifest, completed),
+    await put(DEFAULT_CONFIG, config),
+    await keepSecret(folder),
+    await completeIgnored(folder, ["node_modules/", ".tidemark/", ENVIRONMENT]),
+    await put(UNIT, unitFile({ folder: resolve(folder), node, host: answers.host, environment: ENVIRONMENT })),
+  ];
+}
+
+/** The package.json with what it lacks, and the keys that were added. */
+function withServer(
+  existing: Manifest | null,
+  name: string,
+): { readonly manifest: Manifest; readonly added: string[] } {
+  const base = existing ?? { name: name.toLowerCase().replaceAll(/[^a-z0-9-]+/g, "-"), private: true, type: "module" };
+  const has = (key: string) => base.dependencies?.[key] !== undefined || base.devDependencies?.[key] !== undefined;
+  const scripts = Object.entries(SCRIPTS).filter(([key]) => base.scripts?.[key] === undefined);
+  const dependency = has("tidemark") ? {} : { tidemark: `^${ownPackage.version}` };
+  const manifest = {
+    ...base,
+    scripts: { ...base.scripts, ...Object.fromEntries(scripts) },
+    dependencies: { ...base.dependencies, ...dependency },
+  };
+  const added = [
+    ...scripts.map(([key]) => `scripts.${key}`),
+    ...Object.keys(dependency).map((key) => `dependencies.${key}`),
+  ];
+  return { manifest, added };
+}
+
+async function putManifest(
+  folder: string,
+  found: string | null,
+  { manifest, added }: ReturnType<typeof withServer>,
+): Promise<WrittenFile> {
+  const file = "package.json";
+  if (found !== null && added.length === 0) return { file, outcome: "kept" };
+  await write(join(folder, file), `${JSON.stringify(manifest, null, 2)}\n`);
+  return found === null
+    ? { file, outcome: "written" }
+    : { file, outcome: "completed", note: `added ${added.join(", ")}` };
+}
+
+/** A secret that is there is never replaced. */
+async function keepSecret(folder: string): Promise<WrittenFile> {
+  const file = ENVIRONMENT;
+  if (existsSync(join(folder, file))) return { file, outcome: "kept" };
+  await write(join(folder, file), environmentFile(randomBytes(24).toString("base64url")), 0o600);
+  return { file, outcome: "written" };
+}

@@ -1,0 +1,89 @@
+/** The unit of systemd, beside the config. */
+export const UNIT = "tidemark.service";
+
+export function environmentFile(token: string): string {
+  return `# Read by systemd for tidemark.service; for a shell: set -a; . ./tidemark.env
+# The token that may purge. Keep it out of version control.
+TIDEMARK_TOKEN=${token}
+`;
+}
+
+export interface UnitParts {
+  /** The absolute path of the project. */
+  readonly folder: string;
+  /** The absolute path of the program that runs it. */
+  readonly node: string;
+  readonly host: string;
+  /** The file with the environment, in the folder. */
+  readonly environment: string;
+}
+
+/** A service with no rights but to read its folder, to listen on port 80, and to write its cache and its log. */
+export function unitFile({ folder, node, host, environment }: UnitParts): string {
+  return `# sudo cp tidemark.service /etc/systemd/system/ && sudo systemctl enable --now tidemark
+[Unit]
+Description=Tidemark, the edge cache of ${host}
+After=network-online.target
+Wants=network-online.target
+
+[Service]
+# Node itself, without npx or a shell: signals are for this process.
+ExecStart=${quoted(node)} ${quoted(`${folder}/node_modules/tidemark/dist/package/cli.mjs`)} serve \\
+    --listen '*:80' --cache /var/cache/tidemark --access-log /var/log/tidemark/access.log
+# This folder, and Node's, have to be where every user may enter, such as /opt, and not below /home.
+WorkingDirectory=${folder}
+EnvironmentFile=${folder}/${environment}
+# New rules: systemctl reload tidemark. A new version, without a dropped connection: systemctl kill --kill-whom=main
+# --signal=USR2 tidemark.
+ExecReload=/bin/kill -HUP $MAINPID
+Type=notify
+NotifyAccess=all
+Restart=on-failure
+TimeoutStartSec=90
+TimeoutStopSec=20
+KillMode=mixed
+LimitNOFILE=65536
+
+# A user that exists while the service runs, and folders that belong to it.
+DynamicUser=yes
+CacheDirectory=tidemark
+CacheDirectoryMode=0700
+LogsDirectory=tidemark
+LogsDirectoryMode=0750
+UMask=0077
+
+# Port 80 is the one privilege. Everything else is read-only or out of sight.
+AmbientCapabilities=CAP_NET_BIND_SERVICE
+CapabilityBoundingSet=CAP_NET_BIND_SERVICE
+NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectHome=yes
+PrivateTmp=yes
+PrivateDevices=yes
+ProtectClock=yes
+ProtectControlGroups=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+ProtectProc=invisible
+ProcSubset=pid
+RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallErrorNumber=EPERM
+
+[Install]
+WantedBy=multi-user.target
+`;
+}
+
+/** For a line of a unit: `%` begins a specifier there, and blanks separate arguments. */
+function quoted(text: string): string {
+  const escaped = text.replaceAll("%", "%%");
+  return /[\s"']/.test(escaped) ? JSON.stringify(escaped) : escaped;
+}

@@ -1,0 +1,64 @@
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Manifest } from "./manifest.ts";
+import { AnswerError } from "./site-answers.ts";
+
+/** The outcome for one file. */
+export interface WrittenFile {
+  readonly file: string;
+  readonly outcome: "written" | "completed" | "replaced" | "kept";
+  /** The additions, or a note for the owner. */
+  readonly note?: string;
+}
+
+/** Writes a file, unless there is another one and it is not to be replaced. `note`: for its owner, if it is kept. */
+export type Put = (file: string, text: string, note?: string) => Promise<WrittenFile>;
+
+/** `force`: whether files that are there are replaced. */
+export function putIn(folder: string, force: boolean): Put {
+  return async (file, text, note) => {
+    const path = join(folder, file);
+    const found = await read(path);
+    if (found === text) return { file, outcome: "kept" };
+    if (found !== null && !force) return { file, outcome: "kept", ...(note !== undefined && { note }) };
+    await write(path, text);
+    return { file, outcome: found === null ? "written" : "replaced" };
+  };
+}
+
+/** Adds to a .gitignore what it lacks. */
+export async function completeIgnored(folder: string, ignored: readonly string[]): Promise<WrittenFile> {
+  const file = ".gitignore";
+  const found = await read(join(folder, file));
+  const lines = (found ?? "").split(/\r?\n/).map((line) => line.trim().replace(/^\//, ""));
+  const missing = ignored.filter((each) => !lines.includes(each) && !lines.includes(each.replace(/\/$/, "")));
+  if (missing.length === 0) return { file, outcome: "kept" };
+  const before = found === null || found === "" || found.endsWith("\n") ? (found ?? "") : `${found}\n`;
+  await write(join(folder, file), `${before}${missing.join("\n")}\n`);
+  return found === null
+    ? { file, outcome: "written" }
+    : { file, outcome: "completed", note: `added ${missing.join(", ")}` };
+}
+
+/** The package.json with this text. Throws `AnswerError` if it is none. */
+export function parseManifest(text: string): Manifest {
+  try {
+    const manifest: unknown = JSON.parse(text);
+    if (typeof manifest === "object" && manifest !== null && !Array.isArray(manifest)) return manifest as Manifest;
+  } catch {
+    // It is told below, as for JSON that is no object.
+  }
+  throw new AnswerError("package.json is not a JSON object. Mend it, then run tidemark init again");
+}
+
+/** The text of a file; `null` if there is none. */
+export async function read(path: string): Promise<string | null> {
+  return existsSync(path) ? readFile(path, "utf8") : null;
+}
+
+/** `mode`: who may read it; by default everybody. */
+export async function write(path: string, text: string, mode = 0o666): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text, { mode });
+}
