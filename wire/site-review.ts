@@ -3,6 +3,8 @@ export interface SiteReview {
   /** Why the rules are not valid; empty if they are, and only then does the rest mean anything. */
   readonly errors: readonly { readonly path: string; readonly message: string }[];
   readonly originUrl: string;
+  /** The service binding in the origin's place; `null` for an address. */
+  readonly originService: string | null;
   /** Whether anybody named the public hosts. Without them a deployed edge answers 503. */
   readonly namesHosts: boolean;
   /** The public hosts; `null` for any. */

@@ -1,4 +1,5 @@
 import { MISSING_PURGE_LOG } from "../wire/purge-log-binding.ts";
+import { addService } from "../wire/service-binding.ts";
 import { fingerprint } from "./control/access/fingerprint.ts";
 import { configuredTokens, type TokenSettings } from "./control/access/tokens.ts";
 import { problemResponse } from "./control/problem-response.ts";
@@ -114,7 +115,7 @@ function startOnWorkers(compile: Compile, env: EdgeEnv, hooks: EdgeHooks): Runni
     random: Math.random,
     sharedTier: new CacheApiTier(caches.default),
     notes: new CacheApiNotes(caches.default, host, log.objectId),
-    origin: new OriginFetch(site.originUrl, site.limits.originTimeoutMs),
+    origin: new OriginFetch(site.originUrl, site.limits.originTimeoutMs, serviceOf(site, env)),
     log,
     audit: log,
     ledger: {
@@ -132,6 +133,15 @@ function startOnWorkers(compile: Compile, env: EdgeEnv, hooks: EdgeHooks): Runni
   if (isLogBound) return isolate;
   console.error(MISSING_PURGE_LOG);
   return withoutControlPlane(isolate);
+}
+
+/** The worker in the origin's place; `null` for an address. Throws `SiteError` if there is no such binding. */
+function serviceOf({ originService: name }: Site, env: EdgeEnv): Fetcher | null {
+  if (name === null) return null;
+  const service: Fetcher | undefined = Reflect.get(env, name);
+  if (typeof service?.fetch === "function") return service;
+  const message = `${JSON.stringify(name)} is no service binding of this worker: ${addService(name)}`;
+  throw new SiteError([{ path: "origin.service", message }]);
 }
 
 /** Without a purge log nothing could be purged, so every route passes and nothing is stored (promise 6). */

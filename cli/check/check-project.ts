@@ -51,7 +51,11 @@ export async function checkProject({ config, environment }: CheckOptions): Promi
         const review = reviews[index]!;
         findings.push(...siteFindings(config, entry, each, review));
         if (review.errors.length === 0) {
-          deployments.push({ environment: each.environment, origin: review.originUrl, hosts: review.hosts });
+          deployments.push({
+            environment: each.environment,
+            origin: review.originService ?? review.originUrl,
+            hosts: review.hosts,
+          });
         }
       }
     }

@@ -1,3 +1,4 @@
+import { addService } from "../../wire/service-binding.ts";
 import { neverMatches, type SiteReview } from "../../wire/site-review.ts";
 import { type Finding, problem, warning } from "./check-report.ts";
 import { placeIn, type WranglerSettings } from "./wrangler-settings.ts";
@@ -9,6 +10,7 @@ export function siteFindings(config: string, entry: string, settings: WranglerSe
     // The file's own rules were valid when createEdge took them, so a variable has made them invalid.
     return review.errors.map(({ path, message }) => problem(`${where}, vars`, `${path}: ${message}`));
   }
+  const service = review.originService;
   const findings = review.shadowed.map((route) => problem(`${entry}, routes[${route.index}]`, neverMatches(route)));
   if (!review.namesHosts) {
     const words =
@@ -18,6 +20,10 @@ export function siteFindings(config: string, entry: string, settings: WranglerSe
   if (review.namesHosts && review.hosts === null) {
     const words = 'TIDEMARK_HOSTS is "*", so the edge answers for every name that reaches it';
     findings.push(warning(where, `${words}. Name the site's hosts instead.`));
+  }
+  if (service !== null && !settings.services.includes(service)) {
+    const words = `the origin is the service ${service}, of which there is no binding`;
+    findings.push(problem(where, `${words}: ${addService(service)}.`));
   }
   if (/^(?:localhost|127\..*|\[::1\]|.*\.localhost)$/.test(new URL(review.originUrl).hostname)) {
     const words = `the origin is ${review.originUrl}, which a deployed edge cannot reach`;

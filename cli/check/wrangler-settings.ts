@@ -15,6 +15,8 @@ export interface WranglerSettings {
   readonly define: Record<string, string>;
   readonly alias: Record<string, string>;
   readonly vars: Readonly<Record<string, unknown>>;
+  /** The names of its service bindings. */
+  readonly services: readonly string[];
   /** The hosts of its routes; `null` if it has none. A host may begin with a star. */
   readonly routedHosts: readonly string[] | null;
   readonly isOnWorkersDev: boolean;
@@ -62,6 +64,7 @@ export async function readWranglerSettings(file: string, only: string | null): P
       define: config.define,
       alias: config.alias ?? {},
       vars: config.vars,
+      services: (config.services ?? []).map(({ binding }: { binding: string }) => binding),
       routedHosts:
         routes.length === 0
           ? null

@@ -2,11 +2,13 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
 import { ConfigFileError } from "../../package/config-file-error.ts";
+import type { SiteInput } from "../../worker/site/site-input.ts";
 import { formatMessage, ownWorker } from "../runtime/bundle.ts";
 
 /** The part of a site that the harness reads; the worker reads the rest itself. */
 export interface ConfiguredSite {
-  readonly origin: string;
+  /** `null` for a worker in its place. */
+  readonly origin: string | null;
   readonly dashboard: boolean;
 }
 
@@ -48,11 +50,11 @@ export async function loadSite(file: string): Promise<ConfiguredSite> {
   } catch (error) {
     throw new ConfigFileError(`${file}: ${reasonOf(error)}`, { cause: withoutData(error) });
   }
-  const site = module.default as Partial<ConfiguredSite> | undefined;
-  if (typeof site?.origin !== "string") {
+  const site = module.default as Partial<SiteInput> | undefined;
+  if (site?.origin === undefined) {
     throw new ConfigFileError(`${file}: the file must end in export default defineSite({ origin: …, … })`);
   }
-  return { origin: site.origin, dashboard: site.dashboard !== false };
+  return { origin: typeof site.origin === "string" ? site.origin : null, dashboard: site.dashboard !== false };
 }
 
 /** Each frame of the stack in the imported code is a `data:` URL with all of that code, and says nothing to a reader. */

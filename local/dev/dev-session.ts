@@ -104,6 +104,12 @@ async function chooseSite({ config, origin }: DevSessionOptions, demoSite: DemoS
   }
   const site = await loadSite(configFile);
   const chosenOrigin = origin ?? site.origin;
+  if (chosenOrigin === null) {
+    throw new DevError(
+      `${configFile} has a service binding in place of an origin. Start that worker, and name its address: --origin ` +
+        "http://localhost:8788. Or run both: npx wrangler dev -c wrangler.toml -c THAT_WORKERS_CONFIG.",
+    );
+  }
   const isForTheDemo = config === undefined && site.origin === demoSite?.origin;
   const isWithoutRules = isForTheDemo && chosenOrigin !== site.origin;
   return {

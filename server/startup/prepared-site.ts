@@ -80,6 +80,11 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
       `the host ${JSON.stringify(starred)} is not a name. Name each host, or serve any: TIDEMARK_HOSTS='*'.`,
     );
   }
+  if (named === null && parent === null && typeof loaded.site.origin !== "string") {
+    throw new ServerError(
+      `origin names the service binding ${loaded.site.origin.service}, which Workers alone have. Name an address: --origin http://127.0.0.1:8000`,
+    );
+  }
   const origin = named ?? (parent === null ? originOf(originUrl) : null);
   const warnings = siteWarnings(loaded, origin);
   if (parent !== null && isReadableOnTheWay(parent.address)) {

@@ -98,6 +98,25 @@ describe("a worker without the binding PURGE_LOG", () => {
   });
 });
 
+test("a worker whose service is not bound answers 503 and logs the lines that wrangler.toml lacks", async () => {
+  const lines: string[] = [];
+  const unbound = await bundleWorker({
+    ...edgeEntry("tidemark.config.ts"),
+    contents: `
+      import { createEdge } from "tidemark/worker";
+      export { PurgeLog } from "tidemark/worker";
+      export default createEdge({ origin: { service: "APP" }, hosts: ["${HOST}"] });`,
+  });
+  const worker = { script: unbound, variables: { TIDEMARK_TOKEN: TOKEN } };
+  const alone = await startEdgeRuntime(worker, { port: 0, onLine: (line) => lines.push(line) });
+  try {
+    expect(await exchange(alone.url, agent, { path: "/about" })).toMatchObject({ status: 503 });
+    expect(lines.join("\n")).toMatch(/origin\.service: "APP" is no service binding .*add \[\[services\]\]/);
+  } finally {
+    await alone.stop();
+  }
+});
+
 test("the project's own wrangler.toml has these lines", () => {
   expect(readFileSync("wrangler.toml", "utf8")).toContain(PURGE_LOG_TOML);
 });

@@ -31,6 +31,8 @@ describe("a mistake in a site's rules is told with its place, its value and what
       { origin: "localhost:8000" },
       /^origin: is not an address like .*; found "localhost:8000"$/,
     ],
+    ["a service without a name", { origin: { service: "" } }, /^origin\.service: is not the name of a binding/],
+    ["a service by another key", { origin: { worker: "APP" } }, /^origin/],
     ["an unknown key", { origin, route: [] }, /^route: unknown key; did you mean routes\?/],
     ["an unknown key far from any", { origin, zzzzzzzz: 1 }, /^zzzzzzzz: unknown key\. Known here: origin, hosts/],
     [

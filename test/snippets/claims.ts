@@ -45,7 +45,14 @@ export const CLAIMS: readonly Claim[] = [
   { page: /^docs\/create-edge\.md$/, language: "ts", fits: () => true, runIn: "test/snippets/workers.test.ts" },
 
   { page: DEPLOY, language: "sh", fits: () => true, runIn: SHELL },
-  { page: DEPLOY, language: "toml", fits: () => true, runIn: "test/snippets/workers.test.ts" },
+  { page: DEPLOY, text: "{ service:", language: "ts", runIn: "test/runtime/wrangler-dev.test.ts" },
+  { page: DEPLOY, text: "[[services]]", language: "toml", runIn: "test/runtime/wrangler-dev.test.ts" },
+  {
+    page: DEPLOY,
+    language: "toml",
+    fits: ({ code }) => !code.includes("[[services]]"),
+    runIn: "test/snippets/workers.test.ts",
+  },
   { page: DESIGN, language: "json", text: '"settlesInMs"', runIn: TYPESCRIPT },
   { page: DESIGN, language: "json", text: '"steps"', runIn: "test/snippets/explain-answer.test.ts" },
   {

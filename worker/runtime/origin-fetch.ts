@@ -1,4 +1,5 @@
 import type { Origin, OriginAnswer, OriginRequest } from "../ports/origin.ts";
+import type { Fields } from "../rules/fields/fields.ts";
 import { fromWebResponse, toWebHeaders } from "./web-answer.ts";
 import { streamOf } from "./web-bodies.ts";
 
@@ -13,10 +14,13 @@ import { streamOf } from "./web-bodies.ts";
 export class OriginFetch implements Origin {
   readonly url: string;
   readonly #timeoutMs: number;
+  readonly #service: Fetcher | null;
 
-  constructor(url: string, timeoutMs: number) {
+  /** `service`: a worker in the origin's place. */
+  constructor(url: string, timeoutMs: number, service: Fetcher | null = null) {
     this.url = url;
     this.#timeoutMs = timeoutMs;
+    this.#service = service;
   }
 
   async fetch(request: OriginRequest): Promise<OriginAnswer> {
@@ -24,7 +28,7 @@ export class OriginFetch implements Origin {
     // The limit is for the head of the response. A body may take any length of time.
     const timer = setTimeout(() => abort.abort(), this.#timeoutMs);
     try {
-      const response = await fetch(this.url + request.pathAndQuery, {
+      const init: RequestInit = {
         method: request.method,
         headers: toWebHeaders(request.fields),
         body: request.body && streamOf(request.body),
@@ -32,17 +36,33 @@ export class OriginFetch implements Origin {
         encodeResponseBody: "manual",
         signal: abort.signal,
         cf: { cacheTtl: -1 },
-      });
+      };
+      const response = await (this.#service === null
+        ? fetch(this.url + request.pathAndQuery, init)
+        : this.#service.fetch(publicUrlOf(request) + request.pathAndQuery, init));
       if (response.status === 101) return { kind: "switched", connection: response };
       if (response.status < 200 || response.status > 599) {
         await response.body?.cancel();
         return { kind: "failed", because: "bad-response", cause: `status ${response.status} as a final response` };
       }
-      return { kind: "answered", response: fromWebResponse(response) };
+      const answered = fromWebResponse(response);
+      if (this.#service !== null) sayFraming(answered.fields);
+      return { kind: "answered", response: answered };
     } catch (cause) {
       return { kind: "failed", because: abort.signal.aborted ? "timed-out" : "unreachable", cause };
     } finally {
       clearTimeout(timer);
     }
   }
+}
+
+/** A service's answer comes without the fields that frame a body. One that is cut off fails while it is read. */
+function sayFraming(fields: Fields): void {
+  if (!fields.has("content-length")) fields.set("transfer-encoding", "chunked");
+}
+
+/** The address that the visitor has asked, which the edge writes into each request: a worker makes its links from it. */
+function publicUrlOf({ fields }: OriginRequest): string {
+  const field = (wanted: string) => fields.find(([name]) => name === wanted)?.[1];
+  return `${field("x-forwarded-proto")}://${field("x-forwarded-host")}`;
 }

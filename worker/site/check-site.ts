@@ -206,11 +206,18 @@ const doors = z.strictObject({
   vercel: z.optional(z.strictObject({ project: doorZone })),
 });
 
+const serviceOrigin = z.strictObject({
+  service: z.string().check(z.regex(/^[A-Za-z_$][\w$]*$/, 'is not the name of a binding, like "APP"')),
+});
+
 /** All settings of a site with their defaults. `SiteInput` documents each of them. */
 export const siteSchema = z.strictObject({
-  origin: z
-    .string('is required: the address of the site, like "https://origin.example.com"')
-    .check(...refinements(ORIGIN_CHECKS)),
+  origin: z.union([z.string().check(...refinements(ORIGIN_CHECKS)), serviceOrigin], {
+    error: ({ input }) =>
+      typeof input === "string" || typeof input === "object"
+        ? undefined
+        : 'is required: the address of the site, like "https://origin.example.com", or on Workers { service: "APP" }',
+  }),
   hosts: z.optional(z.array(z.string().check(...refinements(HOST_CHECKS))).check(z.minLength(1))),
   publicUrl: z.optional(z.string().check(...refinements(PUBLIC_URL_CHECKS))),
   routes: z.prefault(z.array(route), []),

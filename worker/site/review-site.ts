@@ -11,11 +11,19 @@ export function reviewSite(input: SiteInput, overrides: SiteOverrides): SiteRevi
   try {
     const site = compileSite(input, overrides);
     compressionSettings(input);
-    const { originUrl, namesHosts, hosts } = site;
+    const { originUrl, originService, namesHosts, hosts } = site;
     const shadowed = shadowedRoutes(input.routes ?? []);
-    return { errors: [], originUrl, namesHosts, hosts, shadowed, weakened: weakenedDefences(site) };
+    return { errors: [], originUrl, originService, namesHosts, hosts, shadowed, weakened: weakenedDefences(site) };
   } catch (error) {
     if (!(error instanceof SiteError)) throw error;
-    return { errors: error.errors, originUrl: "", namesHosts: false, hosts: null, shadowed: [], weakened: [] };
+    return {
+      errors: error.errors,
+      originUrl: "",
+      originService: null,
+      namesHosts: false,
+      hosts: null,
+      shadowed: [],
+      weakened: [],
+    };
   }
 }

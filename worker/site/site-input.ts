@@ -4,13 +4,19 @@ export type Duration = string;
 /** A size: a number with its unit, like `"512KiB"`, `"8MiB"`, `"1GiB"`, or a number of bytes. */
 export type Size = number | string;
 
+/** A worker in the origin's place, by the name of its service binding in the wrangler config. */
+export interface ServiceOrigin {
+  readonly service: string;
+}
+
 /** The settings of a site. Only `origin` is required. */
 export interface SiteInput {
   /**
-   * The origin's address: scheme, host and port, without a path. The variable `TIDEMARK_ORIGIN` takes precedence over
-   * it.
+   * The origin's address: scheme, host and port, without a path. Or, on Workers, the name of a service binding: a worker
+   * that gets each request under the public address, as if the edge were not there. The variable `TIDEMARK_ORIGIN`, an
+   * address, takes precedence over both.
    */
-  readonly origin: string;
+  readonly origin: string | ServiceOrigin;
   /**
    * The public host names, with a port if it is not the scheme's default; requests for others get 421. Required for
    * deployment, here or as `TIDEMARK_HOSTS`, which takes precedence; on a developer's machine any host is served.

@@ -13,6 +13,8 @@ import type { SiteInput } from "./site-input.ts";
 /** A checked site, ready for use. */
 export interface Site extends KeyRules {
   readonly originUrl: string;
+  /** On Workers, the binding of the worker in the origin's place; `null` for an origin with an address. */
+  readonly originService: string | null;
   /** False if neither the file nor the environment names the public hosts. */
   readonly namesHosts: boolean;
   readonly originFields: readonly (readonly [name: string, value: string])[];
@@ -100,13 +102,14 @@ export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): 
   const hosts = overrides.hosts === undefined ? (site.hosts ?? null) : overrides.hosts;
   const publicUrl = site.publicUrl === undefined ? null : publicAddress(site.publicUrl);
   const publicHosts = hosts && [...hosts.map(hostInKeys), ...(publicUrl ? [publicUrl.host] : [])];
-  const originHost = new URL(site.origin).host;
-  if (!overrides.originIsElsewhere && [...(publicHosts ?? []), publicUrl?.host].includes(originHost))
-    throw new SiteError([originIsSiteError(site.origin)]);
+  const originUrl = originUrlOf(site.origin);
+  const namesItself = [...(publicHosts ?? []), publicUrl?.host].includes(new URL(originUrl).host);
+  if (!overrides.originIsElsewhere && namesItself) throw new SiteError([originIsSiteError(originUrl)]);
   const { originTimeout, followTimeout, ...limits } = site.limits;
   const ownField = site.targetedField === undefined ? [] : [site.targetedField.toLowerCase()];
   return {
-    originUrl: new URL(site.origin).origin,
+    originUrl,
+    originService: typeof site.origin === "string" ? null : site.origin.service,
     namesHosts: overrides.hosts !== undefined || site.hosts !== undefined,
     hosts: publicHosts,
     publicUrl,
@@ -141,6 +144,11 @@ export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): 
   };
 }
 
+/** A service has no address, so this one stands for it in words. */
+function originUrlOf(origin: SiteRules["origin"]): string {
+  return typeof origin === "string" ? new URL(origin).origin : `http://${origin.service.toLowerCase()}.service`;
+}
+
 /** The overrides in the place of what the file says. */
 function withOverrides<S extends object>(site: S, { origin, hosts, publicUrl }: SiteOverrides): S {
   return {
@@ -154,7 +162,7 @@ function withOverrides<S extends object>(site: S, { origin, hosts, publicUrl }: 
 /** The mistakes in addresses, which overrides may have brought into a site that was checked without them. */
 function addressErrors({ origin, publicUrl, hosts }: SiteRules): { path: string; message: string }[] {
   return [
-    ...faultsOf("origin", origin, ORIGIN_CHECKS),
+    ...(typeof origin === "string" ? faultsOf("origin", origin, ORIGIN_CHECKS) : []),
     ...(hosts ?? []).flatMap((host, index) => faultsOf(`hosts[${index}]`, host, HOST_CHECKS)),
     ...(publicUrl === undefined ? [] : faultsOf("publicUrl", publicUrl, PUBLIC_URL_CHECKS)),
   ];

@@ -31,6 +31,7 @@ const SETTINGS: WranglerSettings = {
   define: {},
   alias: {},
   vars: {},
+  services: [],
   routedHosts: ["www.example.com"],
   isOnWorkersDev: false,
   purgeLog: { class_name: "PurgeLog" },
@@ -40,6 +41,7 @@ const SETTINGS: WranglerSettings = {
 const REVIEW: SiteReview = {
   errors: [],
   originUrl: "https://origin.example.com",
+  originService: null,
   namesHosts: true,
   hosts: ["www.example.com"],
   shadowed: [],
@@ -50,6 +52,20 @@ const MEBIBYTE = 1024 ** 2;
 
 export const findingCases: readonly FindingCase[] = [
   { name: "a sound project", finds: [] },
+  {
+    name: "a worker in the origin's place",
+    settings: { services: ["APP"] },
+    review: { originUrl: "http://app.service", originService: "APP" },
+    finds: [],
+  },
+  {
+    name: "a worker in the origin's place without a binding",
+    settings: { services: ["API"] },
+    review: { originUrl: "http://app.service", originService: "APP" },
+    finds: [
+      /^problem {2}wrangler\.toml: the origin is the service APP, of which there is no binding: add \[\[services\]\]/,
+    ],
+  },
   {
     name: "no binding",
     settings: { purgeLog: null },

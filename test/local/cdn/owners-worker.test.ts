@@ -41,6 +41,20 @@ tag = "v1"
 new_sqlite_classes = ["PurgeLog"]
 `;
 
+  test("has the scripted origin in the place of a worker that the site names as its own", async () => {
+    await file(
+      "behind.ts",
+      `import { createEdge } from "tidemark/worker";
+       export { PurgeLog } from "tidemark/worker";
+       export default createEdge({ origin: { service: "APP" } });`,
+    );
+    const services = '[[services]]\nbinding = "APP"\nservice = "app"\n';
+    const config = await file("wrangler.behind.toml", wrangler("behind.ts") + services);
+    await using cdn = await startCdn({ config, origin });
+    await expect(cdn.get("/about")).toMiss();
+    await expect(cdn.get("/about")).toHit();
+  });
+
   test("runs the owner's own worker, with its variables and bindings, on the CDN's time", async () => {
     await file(
       "index.ts",

@@ -17,6 +17,7 @@ beforeAll(() => {
   writeFileSync(join(folder, "file"), "");
   const mistaken = { origin: "http://127.0.0.1:8000", compression: { codings: ["deflate"] } };
   writeFileSync(join(folder, "mistaken.config.mjs"), `export default ${JSON.stringify(mistaken)};\n`);
+  writeFileSync(join(folder, "service.config.mjs"), 'export default { origin: { service: "APP" } };\n');
   mkdirSync(join(folder, "folder"));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -65,6 +66,11 @@ const refusals: readonly Refusal[] = [
     name: "a coding that cannot be made",
     args: ["--config", "mistaken.config.mjs", "--check"],
     words: ["mistaken.config.mjs is not valid", 'compression.codings[0]: is none of "br", "gzip" and "zstd"'],
+  },
+  {
+    name: "a worker in the origin's place",
+    args: ["--config", "service.config.mjs", "--check"],
+    words: ["origin names the service binding APP, which Workers alone have", "--origin http://127.0.0.1:8000"],
   },
   {
     name: "an origin that is the server itself",

@@ -124,7 +124,7 @@ async function startIn(
 
 /** A site over HTTP without TLS, as `prepareSite` would have it. */
 function settingsOf({ name, token, site }: GivenSite): SiteSettings {
-  const origin = { url: site.origin, socketPath: null };
+  const origin = { url: String(site.origin), socketPath: null };
   const tokens = { TIDEMARK_TOKEN: token };
   return { name, site, overrides: {}, origin, parent: null, node: "node", tokens, toHttps: null };
 }
