@@ -68,7 +68,7 @@ export async function importSite(file: string, origin?: string): Promise<SiteInp
   if (typeof site !== "object" || site === null) {
     throw new ConfigFileError(`${file}: the file must end in export default defineSite({ origin: …, … })`);
   }
-  if (typeof (site.origin ?? origin) !== "string") {
+  if (!["string", "object"].includes(typeof (site.origin ?? origin))) {
     const found = withValue("name it here, or by --origin or TIDEMARK_ORIGIN", site.origin);
     throw new ConfigFileError(`${file}: origin is required: ${found}`);
   }
