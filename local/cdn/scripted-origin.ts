@@ -140,7 +140,8 @@ export class ScriptedOrigin {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await readBody(request);
+    const body = await readBody(request).catch(() => null);
+    if (body === null) return; // The edge has ended the request within its body.
     const reply = this.#take(request, body);
     const { status = 200, framing = "length", cutAfterBytes, hold, bytesBeforeHold } = reply;
     if (reply.delayMs) await sleep(reply.delayMs);

@@ -30,6 +30,7 @@ export class PushedBody implements NodeBody {
   #waitingBytes = 0;
   #isPaused = false;
   #isRead = false;
+  #brokeOff = false;
   #end: { readonly cause: unknown; readonly isFailure: boolean } | undefined;
   #reader: PromiseWithResolvers<Uint8Array | null> | undefined;
 
@@ -41,6 +42,10 @@ export class PushedBody implements NodeBody {
   /** Whether it has been read, in part or whole. */
   get isRead(): boolean {
     return this.#isRead;
+  }
+
+  get brokeOff(): boolean {
+    return this.#brokeOff;
   }
 
   push(piece: Uint8Array): void {
@@ -68,6 +73,11 @@ export class PushedBody implements NodeBody {
   /** The rest will not come. The reader gets what came before. */
   fail(cause: unknown): void {
     if (this.#end) return;
+    this.#brokeOff = true;
+    this.#endBy(cause);
+  }
+
+  #endBy(cause: unknown): void {
     this.#end = { cause, isFailure: true };
     this.#reader?.reject(cause);
     this.#reader = undefined;
@@ -92,7 +102,7 @@ export class PushedBody implements NodeBody {
     this.#pieces.length = 0;
     this.#waitingBytes = 0;
     if (this.#end) return;
-    this.fail(cause ?? new Error("the body was cancelled"));
+    this.#endBy(cause ?? new Error("the body was cancelled"));
     this.#source.cancel(cause);
   }
 

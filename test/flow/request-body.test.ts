@@ -31,6 +31,17 @@ describe("the body of a request", () => {
     expect({ read, isTooLarge: body.isTooLarge() }).toEqual({ read: isTooLarge ? "cut off" : text, isTooLarge });
   });
 
+  test("in chunks has broken off once its source has failed, and not if the origin takes no more", async () => {
+    const broken = new ReadableStream({ pull: (body) => body.error(new Error("the client has gone")) });
+    const request = new Request("http://www.example.test/", { method: "POST", body: broken, duplex: "half" } as never);
+    const cut = requestBody(request, 10, memoryBodies, background);
+    await expect(new Response(streamOf(cut.stream!)).text()).rejects.toThrow();
+    expect(cut.brokeOff()).toBe(true);
+    const refused = requestBody(post("x", null), 10, memoryBodies, background);
+    await refused.stream!.cancel();
+    expect(refused.brokeOff()).toBe(false);
+  });
+
   test("may be absent", () => {
     const body = requestBody(
       new Request("http://www.example.test/", { method: "DELETE" }),

@@ -1,5 +1,7 @@
 /** A body that arrives in pieces. It belongs to the platform: only its `Bodies` can read it, and at most once. */
 export interface StreamedBody {
+  /** True once its source has ended before its end. Absent where the platform does not tell. */
+  readonly brokeOff?: boolean;
   /** Nobody reads the rest of it. */
   cancel(cause?: unknown): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { platform, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent, fetch as undiciFetch } from "undici";
@@ -7,6 +7,7 @@ import { DEFAULT_CACHE } from "../../../cli/server-folder.ts";
 import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
 import { freePort } from "../../suite/free-ports.ts";
 import { until } from "../../suite/until.ts";
+import { RawClient } from "../raw-client.ts";
 import { untilOnDisk } from "./disks/pages-on-disk.ts";
 import { ServerProcess } from "./running-server.ts";
 import { type Settling, settled } from "./settled-purges.ts";
@@ -177,6 +178,29 @@ describe("tidemark serve", () => {
     expect(origin.countOf("/page")).toBe(before);
     expect(await ask(address, "/page", { method: "PURGE" })).toMatchObject({ status: 200 });
     await until(async () => (await ask(address, "/page")).xCache === "MISS" || origin.countOf("/page") > before);
+  });
+
+  test.each([
+    ["hangs up within its body", "Content-Length: 9", "half", true],
+    ["hangs up within its chunks", "Transfer-Encoding: chunked", "4\r\nhalf\r\n", true],
+    ["sends broken chunks", "Transfer-Encoding: chunked", "4\r\nhalf\r\nZZ\r\n", false],
+  ])("a client that %s is no failure of the origin's", async (name, framing, body, hangsUp) => {
+    const log = join(folder, `${name}.log`);
+    const token = "a-token-of-this-test-0123456789-abcdef";
+    const args = ["--origin", origin.url, "--listen", "127.0.0.1:0", "--workers", "1", "--cache", name];
+    const environment = { TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: token };
+    const server = start([...args, "--access-log", log], environment);
+    const address = await server.address();
+    const client = new RawClient({ host: address.hostname, port: Number(address.port) });
+    await client.send(`POST /form HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n${body}`);
+    if (hangsUp) client.destroy();
+    await client.closed;
+    await until(() => existsSync(log) && readFileSync(log, "utf8").includes("POST /form"));
+    expect(readFileSync(log, "utf8")).toMatch(/"POST \/form HTTP\/1\.1" 400 /);
+    const headers = { authorization: `Bearer ${token}` };
+    const stats = await ask(address, "/_tidemark/stats?scope=isolate", { headers });
+    expect(JSON.parse(stats.body)).toMatchObject({ origin: { failed: 0 } });
+    expect(server.printed).not.toContain("The origin");
   });
 
   test("serves on when nobody reads any more what it prints", { tags: ["deep"] }, async () => {

@@ -99,6 +99,9 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
   const toOrigin = { method, pathAndQuery, fields, body: body?.stream ?? null, after: neededPosition(context, stamp) };
   const answer = acceptable(context, await ports.origin.fetch(toOrigin));
   if (answer.kind === "failed" && body?.isTooLarge()) return bodyTooLarge(context);
+  if (answer.kind === "failed" && body?.brokeOff()) {
+    return withoutAnswer(context, "refused", 400, "request-body-cut-off", "the request's body ended before its end");
+  }
   switch (answer.kind) {
     case "answered": {
       const { status, statusText, fields, body, parentAge } = answer.response;

@@ -7,6 +7,8 @@ export interface RequestBody {
   readonly stream: StreamedBody | null;
   /** Whether the body is larger than the limit, by its announced length or by the bytes that came. */
   readonly isTooLarge: () => boolean;
+  /** Whether the client has ended it before its end. */
+  readonly brokeOff: () => boolean;
 }
 
 /** An announced length is trusted, because the runtime holds the client to it. Chunks are counted as they pass. */
@@ -18,9 +20,10 @@ export function requestBody(
 ): RequestBody {
   const announced = headers.get("content-length");
   if (announced !== null && /^[0-9]+$/.test(announced)) {
-    return { stream: body, isTooLarge: () => Number(announced) > maxBytes };
+    const brokeOff = () => body?.brokeOff ?? false;
+    return { stream: body, isTooLarge: () => Number(announced) > maxBytes, brokeOff };
   }
-  if (body === null) return { stream: null, isTooLarge: () => false };
+  if (body === null) return { stream: null, isTooLarge: () => false, brokeOff: () => false };
   let bytes = 0;
   const isTooLarge = () => bytes > maxBytes;
   const pipe = bodies.pipe(null);
@@ -28,8 +31,15 @@ export function requestBody(
     bytes += piece.byteLength;
     if (isTooLarge()) throw new Error(`a body of more than ${maxBytes} bytes`);
   };
-  background.run(pass(bodies.readThrough(body), pipe.writable, count));
-  return { stream: pipe.readable, isTooLarge };
+  let isCutOff = false;
+  const reader = bodies.readThrough(body);
+  const next = () =>
+    reader.next().catch((cause: unknown) => {
+      isCutOff = true;
+      throw cause;
+    });
+  background.run(pass({ next, cancel: () => reader.cancel() }, pipe.writable, count));
+  return { stream: pipe.readable, isTooLarge, brokeOff: () => isCutOff };
 }
 
 /** Passes pieces on until the body ends, the origin takes no more, or `check` throws. Never rejects. */
