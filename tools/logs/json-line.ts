@@ -3,7 +3,7 @@ import { type LineParser, type LoggedRequest, readRequestLine, readTarget } from
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The names under which nginx's own variables, Cloudflare Logpush, Caddy and usual templates have each value. */
+/** The names under which nginx's own variables, Cloudflare Logpush, Caddy, usual templates and `tidemark serve` have each value. */
 const NAMES = {
   time: [
     "time_iso8601",
@@ -18,7 +18,7 @@ const NAMES = {
     "date",
   ],
   method: ["request_method", "ClientRequestMethod", "method"],
-  target: ["request_uri", "ClientRequestURI", "uri", "url", "path"],
+  target: ["request_uri", "ClientRequestURI", "uri", "url", "path", "target"],
   request: ["request"],
   host: ["host", "http_host", "ClientRequestHost", "server_name", "vhost"],
   status: ["status", "EdgeResponseStatus", "status_code"],
@@ -31,8 +31,8 @@ const NAMES = {
     "size",
     "response_size",
   ],
-  userAgent: ["http_user_agent", "ClientRequestUserAgent", "user_agent", "agent"],
-  cacheStatus: ["upstream_cache_status", "CacheCacheStatus", "cache_status", "cache"],
+  userAgent: ["http_user_agent", "ClientRequestUserAgent", "user_agent", "agent", "userAgent"],
+  cacheStatus: ["upstream_cache_status", "CacheCacheStatus", "cache_status", "cache", "xCache"],
 } as const;
 
 /** One JSON object a line: nginx with `escape=json`, Cloudflare Logpush, Caddy, `tidemark serve --log-format json`. */

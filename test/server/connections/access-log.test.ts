@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { AccessLog, type AccessLogFormat, type WriteCall } from "../../../server/connections/access-log.ts";
+import { LineReader } from "../../../tools/logs/line-reader.ts";
+import { LoggedRequest } from "../../../tools/logs/logged-request.ts";
 import { type Answering, answer, startTestListener, streamed } from "../http1/running-listener.ts";
 import { exchange } from "../raw-client.ts";
 
@@ -56,6 +58,15 @@ test.each([true, false])("nginx's combined format, with X-Cache and the time (fa
 test("nobody can write a line or end a field by what is sent", async () => {
   const [line] = await logged("combined", true, get("/a", 'User-Agent: a" 200 \\ caf\xe9\t'));
   expect(line).toContain(String.raw`"a\x22 200 \x5C caf\xE9"`);
+});
+
+test.each(["combined", "json"] as const)("`tidemark report` reads the format %s", async (format) => {
+  const [line] = await logged(format, true, get("/a?b=1", "User-Agent: agent"));
+  const request = new LoggedRequest();
+  expect(new LineReader().read(line!, request)).toBe("request");
+  expect(Date.now() - request.at).toBeLessThan(60_000);
+  const told = { method: "GET", target: "/a?b=1", status: 200, bytes: 4, userAgent: "agent", cacheStatus: "HIT" };
+  expect(request).toMatchObject({ ...told, host: format === "json" ? "localhost" : "" });
 });
 
 test("one object a line in JSON", async () => {
