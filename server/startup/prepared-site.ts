@@ -92,7 +92,9 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
   }
   const { TIDEMARK_TOKEN, TIDEMARK_TOKENS } = environment;
   const given = { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
-  const madeToken = namesHosts || TIDEMARK_TOKEN || TIDEMARK_TOKENS ? null : tokenOfThisMachine();
+  const hasToken = Boolean(TIDEMARK_TOKEN || TIDEMARK_TOKENS);
+  // One that was printed stays good when the config names hosts later.
+  const madeToken = hasToken || (namesHosts && madeOnce === undefined) ? null : tokenOfThisMachine();
   const tokens: TokenSettings =
     madeToken === null ? { ...given, acceptsWeakTokens: !namesHosts } : { TIDEMARK_TOKEN: madeToken };
   configuredTokens(tokens, (line) => warnings.push(line));

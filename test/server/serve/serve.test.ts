@@ -219,6 +219,35 @@ describe("tidemark serve", () => {
     expect(await server.stop()).toBe(0);
   });
 
+  test("keeps the token that it has printed when the config names hosts later", {
+    tags: ["deep"],
+    timeout: 60_000,
+  }, async () => {
+    const config = join(folder, "named.config.ts");
+    const site = (rest: object) => `export default ${JSON.stringify({ origin: origin.url, ...rest })};\n`;
+    writeFileSync(config, site({}));
+    const port = await freePort();
+    const server = start([
+      "--config",
+      "named.config.ts",
+      "--listen",
+      `127.0.0.1:${port}`,
+      "--workers",
+      "1",
+      "--cache",
+      "named",
+    ]);
+    const address = await server.address();
+    const [, token] = await server.prints(/token +(\S+)/);
+    const purge = () => ask(address, "/page", { method: "PURGE", headers: { authorization: `Bearer ${token}` } });
+    expect(await purge()).toMatchObject({ status: 200 });
+    writeFileSync(config, site({ hosts: ["localhost", `localhost:${port}`, `127.0.0.1:${port}`] }));
+    await server.prints(/the new settings are in use/);
+    expect(server.printed).not.toContain("nobody can purge");
+    await until(async () => (await purge()).status === 200);
+    expect(await purge()).toMatchObject({ status: 200 });
+  });
+
   test("takes over a changed config, and keeps the old one if the new one is wrong", {
     tags: ["deep"],
     timeout: 60_000,
