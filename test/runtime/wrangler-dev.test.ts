@@ -165,4 +165,37 @@ ${rest}`;
     expect(await unzipped()).toMatchObject({ xCache: "MISS", body: expect.stringMatching(/^3 http.*\/gzip $/) });
     expect(await unzipped()).toMatchObject({ xCache: "HIT", body: expect.stringMatching(/^3 http.*\/gzip $/) });
   }, 60_000);
+
+  test("one worker whose app is an entrypoint of its own", { tags: ["deep"], timeout: 60_000 }, async () => {
+    writeFileSync(
+      join(folder, "worker.ts"),
+      `import { WorkerEntrypoint } from "cloudflare:workers";
+import { createEdge } from "tidemark/worker";
+export { PurgeLog } from "tidemark/worker";
+export class App extends WorkerEntrypoint {
+  fetch(request) { return new Response(request.url, { headers: { "cache-control": "max-age=600" } }); }
+}
+export default createEdge({ origin: { service: "APP" } });`,
+    );
+    writeFileSync(
+      join(folder, "wrangler.toml"),
+      `name = "edge"
+main = "worker.ts"
+compatibility_date = "2026-07-30"
+[vars]
+TIDEMARK_HOSTS = "*"
+[[services]]
+binding = "APP"
+service = "edge"
+entrypoint = "App"
+${PURGE_LOG_TOML}`,
+    );
+    const args = ["--config", join(folder, "wrangler.toml"), "--port", String(port), "--inspector-port", "0"];
+    const state = ["--ip", "127.0.0.1", "--persist-to", join(folder, "state")];
+    dev = new Dev([...args, ...state], ENVIRONMENT, [WRANGLER, "dev"]);
+    await dev.says(/Ready on/);
+    const body = `http://localhost:${port}/about`;
+    expect(await ask("/about")).toMatchObject({ status: 200, body, fields: { "x-cache": "MISS" } });
+    expect(await ask("/about")).toMatchObject({ status: 200, body, fields: { "x-cache": "HIT" } });
+  });
 });
