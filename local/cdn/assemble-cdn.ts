@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { ConfigFileError } from "../../package/config-file-error.ts";
 import { LOG_WORKER, PurgeLogRuntime } from "../runtime/purge-log-runtime.ts";
 import { simulatedWorker } from "../runtime/simulated-worker.ts";
-import { Cdn } from "./cdn.ts";
+import { Cdn, stopInTurn } from "./cdn.ts";
 import type { CdnOptions } from "./cdn-options.ts";
 import { roundTripsOf } from "./latency.ts";
 import { Pop } from "./pop.ts";
@@ -74,7 +74,7 @@ export async function assembleCdn<Region extends string>(options: CdnOptions<Reg
     await Promise.all(pops.map((pop) => pop.waitForLog()));
     return new Cdn<Region>({ pops, logRuntime, origin, clock, ...site, token, cleanUp: removeHome });
   } catch (error) {
-    await Promise.all(started.map((each) => each.stop()));
+    await stopInTurn(started.toReversed()); // the log was first
     await origin?.goDown();
     await removeHome();
     throw error;

@@ -218,10 +218,19 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     const { pops, logRuntime, origin, cleanUp } = this.#parts;
     this.#agent.destroy();
     const purgers = this.#purgers.map((purger) => purger.close());
-    await Promise.all([...pops.map((pop) => pop.stop()), logRuntime.stop(), origin?.goDown()]);
+    await origin?.goDown();
+    await stopInTurn([...pops, logRuntime]);
     await Promise.all(purgers);
     await cleanUp();
   }
+}
+
+/**
+ * Ends runtimes that find each other, one after another. Each watches the folder in which they do: where the file of one
+ * that ends is gone just before another stops watching, that one begins to watch anew and keeps the process alive.
+ */
+export async function stopInTurn(runtimes: readonly { stop(): Promise<void> }[]): Promise<void> {
+  for (const each of runtimes) await each.stop();
 }
 
 /** The time until a purge has settled is found in steps: this one, and each twice as long as the one before. Milliseconds. */
