@@ -43,6 +43,7 @@ import { scenarios as targetedFields } from "./targeted-fields/scenarios.ts";
 import { scenarios as validationOfClients } from "./validation/of-clients.ts";
 import { scenarios as validation } from "./validation/scenarios.ts";
 import { scenarios as variantsEncodings } from "./variants/encodings.ts";
+import { scenarios as variantsParts } from "./variants/parts.ts";
 import { scenarios as variants } from "./variants/scenarios.ts";
 import { scenarios as variantsValidationAndPurges } from "./variants/validation-and-purges.ts";
 
@@ -93,5 +94,6 @@ export const scenarios: readonly Scenario[] = [
   ...validationOfClients,
   ...variants,
   ...variantsEncodings,
+  ...variantsParts,
   ...variantsValidationAndPurges,
 ];

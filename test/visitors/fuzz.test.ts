@@ -45,7 +45,7 @@ describe("whatever the first visitor sends, the second one gets what the origin 
 
 describe("control: with one defence switched off, these encounters find it", () => {
   const named = (cases: readonly Case[], part: string) => cases.find(({ name }) => name.includes(part))!;
-  const defended = [named(unkeyedInput, "hx-request"), named(identity, "with Set-Cookie is not stored")];
+  const defended = [named(unkeyedInput, "to hx-target"), named(identity, "with Set-Cookie is not stored")];
   const others = [
     named(unkeyedInput, "what only one origin's scripts"),
     named(unkeyedInput, "so in Vary"),

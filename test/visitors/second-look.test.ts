@@ -27,7 +27,7 @@ test("on a page that differs on every render, no invented field is a way past th
 
 test("control: it would be one if any difference counted as a choice", async () => {
   const { startMemoryEngine } = await mutatedEngine({
-    in: "choosesPage",
+    in: "fieldThatChooses",
     replace: 'compareAnswers(plain, again) === "alike"',
     by: 'compareAnswers(plain, again) !== "unlike"',
   });

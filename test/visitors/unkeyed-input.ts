@@ -77,10 +77,8 @@ const software: readonly (readonly [field: string, value: string])[] = [
 
 /** Fields that are forwarded, because somebody may need them, and that no `Vary` of this origin names. */
 const odd: readonly (readonly [field: string, value: string])[] = [
-  ["x-requested-with", "XMLHttpRequest"],
-  ["hx-request", "true"],
-  ["turbo-frame", "main"],
-  ["rsc", "1"],
+  ["hx-target", "main"],
+  ["x-up-fail-target", "main"],
   ["x-nextjs-data", "1"],
   ["x-timer", "S1"],
   ["x-amz-server-side-encryption", "evil"],
@@ -349,11 +347,18 @@ export const unkeyedInput: readonly Case[] = [
   },
   {
     name: "a field by which an origin chooses without a word in Vary passes the cache once that is found out",
-    origin: ({ fields }) => page(fields["hx-request"] === undefined ? "whole" : "part"),
-    first: { path: "/a", fields: { "hx-request": "true" } },
-    second: { path: "/a", fields: { "hx-request": "true" } },
+    origin: ({ fields }) => page(fields["x-mobile"] === undefined ? "whole" : "part"),
+    first: { path: "/a", fields: { "x-mobile": "1" } },
+    second: { path: "/a", fields: { "x-mobile": "1" } },
     control: { path: "/a" },
     defence: { in: "entryOf", replace: "marked(context) ??", by: "" },
+  },
+  {
+    name: "a part for which a framework asks is not answered with the page, where Vary is silent",
+    origin: ({ fields }) => page(fields["hx-request"] === undefined ? "whole" : "part"),
+    first: { path: "/a" },
+    second: { path: "/a", fields: { "hx-request": "true" } },
+    defence: { in: "entryKeyOf", replace: "partsKey(resolved.cacheKey)", by: "resolved.cacheKey" },
   },
   {
     name: "what an origin reflects of an unknown field reaches nobody by a second look",

@@ -1,19 +1,27 @@
 import type { Found, FoundResponse } from "../ports/store.ts";
+import { partsKey } from "../rules/key/cache-key.ts";
 import {
   isMarker,
+  type StoredHead,
   type StoredResponse,
   storedField,
   type Variant,
   type VariantMarker,
 } from "../rules/storing/stored-response.ts";
+import { unnamedPartFields } from "../rules/variants/part-fields.ts";
 import { matchesVariant, type VariantFields } from "../rules/variants/vary.ts";
 import { cancelBody } from "./origin/cancel-body.ts";
 import type { RequestContext } from "./request-context.ts";
 
+/** The key of what leads to the response: the page itself, or the marker of its variants. Parts have a marker of their own. */
+function entryKeyOf({ resolved, facts }: RequestContext): string {
+  return facts.parts.length === 0 ? resolved.cacheKey : partsKey(resolved.cacheKey);
+}
+
 /** The response that the request selects in memory. No I/O. */
 export function selectInMemory(context: RequestContext): StoredResponse | undefined {
   const { store } = context.ports;
-  const stored = store.recall(context.resolved.cacheKey);
+  const stored = store.recall(entryKeyOf(context));
   if (!stored || !isMarker(stored)) return stored;
   const found = latestMatch(stored, context);
   const variant = found && store.recall(found.key);
@@ -29,7 +37,7 @@ export function selectInMemory(context: RequestContext): StoredResponse | undefi
  * marker that is found there is kept in memory.
  */
 export function selectInSharedTier(context: RequestContext): Promise<FoundResponse | undefined> | undefined {
-  const looked = context.ports.store.lookUp(context.resolved.cacheKey);
+  const looked = context.ports.store.lookUp(entryKeyOf(context));
   return looked && selectAmong(context, looked);
 }
 
@@ -55,30 +63,53 @@ function ifSelected(context: RequestContext, found: FoundResponse): FoundRespons
 }
 
 /**
- * Whether a response was stored under all that the route keys by. One in the shared tier may have been stored before
- * the owner added to that, and be what another visitor's value chose.
+ * Whether a response was stored under all that the route keys by, and all by which the request asks for a part. One in
+ * the shared tier may have been stored before the owner added to that, and be what another visitor's value chose.
  */
-function isKeyedByRoute(variant: VariantFields, { resolved }: RequestContext): boolean {
-  return resolved.route.selectingNames.every((name) => variant.some(([each]) => each === name));
+function isKeyed(variant: VariantFields, { resolved, facts }: RequestContext): boolean {
+  const isNamed = (name: string) => variant.some(([each]) => each === name);
+  return resolved.route.selectingNames.every(isNamed) && facts.parts.every((fields) => fields.some(isNamed));
 }
 
 /** Whether other requests for the URL would select a response in memory that has not been purged. */
 export function hasVariants(context: RequestContext): boolean {
+  return variantsInMemory(context).length > 0;
+}
+
+/** The variants of this URL in memory that have not been purged. */
+function variantsInMemory(context: RequestContext): StoredHead[] {
   const { store, purges } = context.ports;
-  return (markerInMemory(context)?.variants ?? []).some(({ key }) => {
+  return (markerInMemory(context)?.variants ?? []).flatMap(({ key }) => {
     const stored = store.recall(key);
-    return stored !== undefined && !isMarker(stored) && purges.check(stored.head) !== "purged";
+    return stored && !isMarker(stored) && purges.check(stored.head) !== "purged" ? [stored.head] : [];
+  });
+}
+
+/** The most values of one field by which the parts of a page are chosen: visitors can send any. */
+const MAX_PART_VALUES = 8;
+
+/** Whether a part would be stored under one value too many, as far as memory knows. */
+export function hasTooManyParts(context: RequestContext, variant: VariantFields, now: number): boolean {
+  const { parts } = context.facts;
+  if (parts.length === 0) return false;
+  const fresh = variantsInMemory(context).filter(
+    ({ receivedAt, freshnessSeconds, initialAgeMs }) => receivedAt + freshnessSeconds * 1000 - initialAgeMs > now,
+  );
+  return variant.some(([name, value]) => {
+    if (!parts.some((fields) => fields.includes(name))) return false;
+    const values = new Set(fresh.map((each) => each.variant.find(([other]) => other === name)?.[1] ?? null));
+    return values.size >= MAX_PART_VALUES && !values.has(value);
   });
 }
 
 /** Stores a response and, if it is one of several variants, the marker that leads to it. */
 export function storeResponse(context: RequestContext, stored: StoredResponse): Promise<unknown> {
-  const { ports, resolved, isolate } = context;
+  const { ports, isolate } = context;
   const { variants: maxVariants } = isolate.site.limits;
   if (stored.head.variant.length === 0) return ports.store.keep(stored);
   const { key, stamp, fetchedAt } = stored.head;
   const added: VariantMarker = {
-    head: { key: resolved.cacheKey, stamp, fetchedAt },
+    head: { key: entryKeyOf(context), stamp, fetchedAt },
     variants: [{ key, fields: stored.head.variant, encoding: storedField(stored.head, "content-encoding"), fetchedAt }],
   };
   const merged = mergeMarkers(added, markerInMemory(context));
@@ -98,17 +129,20 @@ function latestMatch({ variants }: VariantMarker, context: RequestContext): Vari
 }
 
 /** The marker of this URL in memory, which holds the fields that its responses vary by. */
-export function markerInMemory({ ports, resolved }: RequestContext): VariantMarker | undefined {
-  const stored = ports.store.recall(resolved.cacheKey);
+export function markerInMemory(context: RequestContext): VariantMarker | undefined {
+  const stored = context.ports.store.recall(entryKeyOf(context));
   return stored && isMarker(stored) ? stored : undefined;
 }
 
 /** The fields that are known to select among the responses of this URL, sorted. */
 export function selectingNames(context: RequestContext): readonly string[] {
   const named = context.resolved.route.selectingNames;
+  const { parts } = context.facts;
   const marker = markerInMemory(context);
-  if (!marker) return named;
-  return [...new Set([...named, ...marker.variants.flatMap(({ fields }) => fields.map(([name]) => name))])].sort();
+  if (!marker && parts.length === 0) return named;
+  const ofVariants = marker?.variants.flatMap(({ fields }) => fields.map(([name]) => name)) ?? [];
+  const known = [...named, ...ofVariants];
+  return [...new Set([...known, ...unnamedPartFields(parts, known)])].sort();
 }
 
 /**
@@ -141,7 +175,7 @@ export function selects(context: RequestContext, { head }: FoundResponse): boole
 
 function matches(context: RequestContext, variant: VariantFields, encoding: string | null): boolean {
   const { originView } = context.facts;
-  if (!isKeyedByRoute(variant, context)) return false;
+  if (!isKeyed(variant, context)) return false;
   if (matchesVariant(variant, encoding, originView)) return true;
   const passedOver = context.isolate.codings.passedOverFor(encoding, context.arrival.at);
   return passedOver !== "identity" && matchesVariant(variant, encoding, originView, passedOver);

@@ -154,7 +154,14 @@ const FORWARDED = {
 } as const;
 
 function selectedBy(vary: string): readonly string[] | "*" {
-  return selectingFields({ vary, contentEncoding: null, allowedOrigin: null, askedAcross: false, keyFields: [] });
+  return selectingFields({
+    vary,
+    contentEncoding: null,
+    allowedOrigin: null,
+    askedAcross: false,
+    keyFields: [],
+    parts: [],
+  });
 }
 
 describe("the table of request fields", () => {

@@ -78,8 +78,8 @@ export const mutants: Mutants = {
   "RFC 9111 §4.4": {
     "the isolate's own copy stays until the log is read": {
       in: "invalidateAfter",
-      replace: "ports.store.forget(cacheKey)",
-      by: "Promise.resolve(cacheKey)",
+      replace: "ports.store.forget(key)",
+      by: "Promise.resolve(key)",
       foundBy: "invalidation-log/own-isolate-log-silent",
     },
   },

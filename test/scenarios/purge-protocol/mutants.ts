@@ -361,7 +361,7 @@ const result = await askOrigin(context, { storing: false });`,
     },
     "a POST leaves the copies in its own PoP to the log": {
       in: "invalidateAfter",
-      replace: "invalidated.map(({ cacheKey }) => ports.store.forget(cacheKey))",
+      replace: "keys.map((key) => ports.store.forget(key))",
       by: "[]",
       foundBy: "invalidation-log/own-pop-at-once",
     },

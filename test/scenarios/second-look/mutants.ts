@@ -98,8 +98,9 @@ export const mutants: Mutants = {
       foundBy: "second-look/idle-for-others",
     },
     "a framework's field is left out": {
-      in: "mayBeIdle",
-      wrap: "() => true",
+      in: "IdleFields.learn",
+      replace: "!mayChoosePart(field)",
+      by: "true",
       foundBy: "second-look/framework-field",
     },
     "looks count although another one found a difference between them": {
@@ -145,15 +146,15 @@ export const mutants: Mutants = {
       foundBy: "second-look/field-chooses",
     },
     "a page that differs on every render counts as chosen by the field": {
-      in: "choosesPage",
+      in: "fieldThatChooses",
       replace: 'compareAnswers(plain, again) === "alike"',
       by: 'compareAnswers(plain, again) !== "unlike"',
       foundBy: "second-look/random-page",
     },
     "the first of several odd fields counts as the one that chooses": {
-      in: "choosesPage",
-      replace: "leftOut.length === 1 &&",
-      by: "",
+      in: "fieldThatChooses",
+      replace: "suspects.length === 1",
+      by: "true",
       foundBy: "second-look/several-fields",
     },
     "no second look is taken after a confirmation": {

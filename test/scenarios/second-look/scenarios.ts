@@ -3,6 +3,7 @@ import { page } from "../page.ts";
 
 const SOURCE = "docs/design.md#second-looks";
 const app = { "x-app-version": "7" };
+const htmx = { "hx-request": "true", "hx-target": "list", "hx-current-url": "https://www.example.test/b" };
 
 const three = { "/a": [page("max-age=60", "a")], "/b": [page("max-age=60", "b")], "/c": [page("max-age=60", "c")] };
 
@@ -122,21 +123,21 @@ export const scenarios: readonly Scenario[] = [
       "/b": [page("max-age=60", "b")],
     },
     steps: [
-      { get: "/a", fields: { "hx-request": "true" }, expect: { xCache: "MISS", body: "part" } },
+      { get: "/a", fields: { "x-mobile": "1" }, expect: { xCache: "MISS", body: "part" } },
       { work: "finished" },
       { originSaw: { "/a": 3 } },
       { stats: { "secondLooks.asked": 2, "secondLooks.marked": 1 } },
       {
         get: "/a",
-        fields: { "hx-request": "true" },
-        expect: { xCache: "BYPASS", body: "part", cacheStatus: /fwd=bypass.*detail="unkeyed-field:hx-request"$/ },
+        fields: { "x-mobile": "1" },
+        expect: { xCache: "BYPASS", body: "part", cacheStatus: /fwd=bypass.*detail="unkeyed-field:x-mobile"$/ },
       },
       { get: "/a", expect: { xCache: "HIT", body: "whole" } },
       { get: "/a", fields: app, expect: { xCache: "HIT", body: "whole" } },
       { get: "/b", expect: { xCache: "MISS" } },
-      { get: "/b", fields: { "hx-request": "true" }, expect: { xCache: "HIT" } },
+      { get: "/b", fields: { "x-mobile": "1" }, expect: { xCache: "HIT" } },
       { advanceMs: 61_000 },
-      { get: "/a", fields: { "hx-request": "true" }, expect: { xCache: "EXPIRED" } },
+      { get: "/a", fields: { "x-mobile": "1" }, expect: { xCache: "EXPIRED" } },
     ],
   },
   {
@@ -158,10 +159,25 @@ export const scenarios: readonly Scenario[] = [
     source: SOURCE,
     origin: { "/a": [page("max-age=60", "part"), page("max-age=60", "whole")] },
     steps: [
-      { get: "/a", fields: { ...app, "hx-request": "true" }, expect: { xCache: "MISS", body: "part" } },
+      { get: "/a", fields: { ...app, "x-mobile": "1" }, expect: { xCache: "MISS", body: "part" } },
       { work: "finished" },
       { stats: { "secondLooks.marked": 0 } },
-      { get: "/a", fields: { "hx-request": "true" }, expect: { xCache: "HIT", body: "whole" } },
+      { get: "/a", fields: { "x-mobile": "1" }, expect: { xCache: "HIT", body: "whole" } },
+    ],
+  },
+  {
+    id: "second-look/framework-field-chooses",
+    name: "of several odd fields, the one by which a framework may choose parts is said to choose",
+    source: SOURCE,
+    origin: {
+      "/a": [page("max-age=60", "list"), page("max-age=60", "part"), page("max-age=60", "part")],
+    },
+    steps: [
+      { get: "/a", fields: htmx, expect: { xCache: "MISS", body: "list" } },
+      { work: "finished" },
+      { stats: { "secondLooks.asked": 2, "secondLooks.marked": 1 } },
+      { get: "/a", fields: htmx, expect: { xCache: "BYPASS", cacheStatus: /detail="unkeyed-field:hx-target"$/ } },
+      { get: "/a", fields: { "hx-request": "true" }, expect: { xCache: "HIT", body: "part" } },
     ],
   },
   {
@@ -173,11 +189,11 @@ export const scenarios: readonly Scenario[] = [
       "/text/1": [page("max-age=60", "text")],
     },
     steps: [
-      { get: "/list/1", fields: { "hx-request": "true" }, expect: { xCache: "MISS", body: "part" } },
+      { get: "/list/1", fields: { "x-mobile": "1" }, expect: { xCache: "MISS", body: "part" } },
       { work: "finished" },
-      { get: "/list/1", fields: { "hx-request": "true" }, expect: { xCache: "BYPASS" } },
+      { get: "/list/1", fields: { "x-mobile": "1" }, expect: { xCache: "BYPASS" } },
       { get: "/text/1", expect: { xCache: "MISS" } },
-      { get: "/text/1", fields: { "hx-request": "true" }, expect: { xCache: "HIT" } },
+      { get: "/text/1", fields: { "x-mobile": "1" }, expect: { xCache: "HIT" } },
     ],
   },
   {
@@ -249,8 +265,8 @@ export const scenarios: readonly Scenario[] = [
     source: SOURCE,
     origin: { ...three, "/d": [page("max-age=60", "d")] },
     steps: [
-      ...looks({ "hx-request": "true" }),
-      { get: "/d", fields: { "hx-request": "true" }, expect: { xCache: "MISS", cacheStatus: /unkeyed-field/ } },
+      ...looks({ "hx-target": "main" }),
+      { get: "/d", fields: { "hx-target": "main" }, expect: { xCache: "MISS", cacheStatus: /unkeyed-field/ } },
     ],
   },
   {

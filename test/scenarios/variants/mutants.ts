@@ -255,9 +255,63 @@ if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) 
       foundBy: "variants/others-are-not-validated",
     },
   },
+  "docs/design.md#parts": {
+    "a part is looked up as its page": {
+      in: "entryKeyOf",
+      replace: "partsKey(resolved.cacheKey)",
+      by: "resolved.cacheKey",
+      foundBy: "variants/parts-htmx",
+    },
+    "the fields by which a part is asked for do not select": {
+      in: "selectingFields",
+      drop: "for (const name of unnamedPartFields(parts, selecting)) add(name);",
+      foundBy: "variants/parts-htmx",
+    },
+    "what another framework has chosen answers": {
+      in: "isKeyed",
+      replace: "facts.parts.every((fields) => fields.some(isNamed))",
+      by: "true",
+      foundBy: "variants/parts-of-two-frameworks",
+    },
+    "an origin that names one field of a framework is not believed about the others": {
+      in: "unnamedPartFields",
+      replace: "!namesFramework(fields, named)",
+      by: "true",
+      foundBy: "variants/parts-named-field",
+    },
+    "a field may have any number of values": {
+      in: "hasTooManyParts",
+      wrap: "() => () => false",
+      foundBy: "variants/parts-ninth-value",
+    },
+    "stale parts take the place of fresh ones": {
+      in: "hasTooManyParts",
+      replace: "- initialAgeMs > now",
+      by: "- initialAgeMs > 0",
+      foundBy: "variants/parts-ninth-value",
+    },
+    "a part stays after an unsafe request to its page": {
+      in: "invalidateAfter",
+      replace: "[cacheKey, partsKey(cacheKey)]",
+      by: "[cacheKey]",
+      foundBy: "variants/parts-after-a-post",
+    },
+    "the name of an app asks for a part": {
+      in: "RequestFacts.parts",
+      replace: "this.originView.field(sign) !== null &&",
+      by: "",
+      foundBy: "variants/parts-of-an-app",
+    },
+    "a field that the owner trusts asks for a part": {
+      in: "RequestFacts.parts",
+      replace: "&& !isTrusted(sign, this.#rules)",
+      by: "",
+      foundBy: "variants/parts-owners-trust",
+    },
+  },
   "RFC 9211 §2.2": {
     "a purged variant counts as stored": {
-      in: "hasVariants",
+      in: "variantsInMemory",
       replace: '&& purges.check(stored.head) !== "purged"',
       by: "",
       foundBy: "variants/purged-is-no-variant",
@@ -272,7 +326,7 @@ if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) 
     },
     "a variant that was stored before the owner keyed by one more field answers every value of it": {
       in: "matches",
-      drop: "if (!isKeyedByRoute(variant, context)) return false;",
+      drop: "if (!isKeyed(variant, context)) return false;",
       foundBy: "variants/second-key-field-is-added",
     },
   },

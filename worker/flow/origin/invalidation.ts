@@ -2,7 +2,7 @@ import { Fields } from "../../rules/fields/fields.ts";
 import { invalidatedGroups } from "../../rules/invalidation/cache-groups.ts";
 import { invalidatedUrls } from "../../rules/invalidation/invalidated-urls.ts";
 import { isSafeMethod } from "../../rules/invalidation/safe-method.ts";
-import { keyedPath } from "../../rules/key/cache-key.ts";
+import { keyedPath, partsKey } from "../../rules/key/cache-key.ts";
 import { groupPurgeKey, urlPurgeKey } from "../../rules/key/purge-key.ts";
 import { clientFields } from "../answering/pass-on.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -33,7 +33,8 @@ export async function invalidateAfter(context: RequestContext, result: OriginRes
   if (purgeKeys.length === 0) return;
   ports.invalidations.tell([...new Set(purgeKeys)], background);
   for (const { cacheKey } of invalidated) collapsed.abandonPage(cacheKey);
-  const forgotten = Promise.all(invalidated.map(({ cacheKey }) => ports.store.forget(cacheKey)));
+  const keys = invalidated.flatMap(({ cacheKey }) => [cacheKey, partsKey(cacheKey)]);
+  const forgotten = Promise.all(keys.map((key) => ports.store.forget(key)));
   background.run(forgotten);
   await forgotten;
 }

@@ -1,4 +1,4 @@
-import { mayBeIdle } from "../../rules/request/second-look.ts";
+import { mayChoosePart } from "../../rules/variants/part-fields.ts";
 import type { Place } from "./second-looks.ts";
 
 /** The second looks in a row that have to find that a field chooses nothing. */
@@ -28,7 +28,7 @@ export class IdleFields {
     for (const field of fields) {
       const key = keyOf(place, field);
       if (because !== "alike") this.#records.delete(key);
-      else if (mayBeIdle(field)) {
+      else if (!mayChoosePart(field)) {
         const record = this.#records.get(key) ?? { looks: 0, requests: 0, forIdentified: true };
         record.looks++;
         this.#records.delete(key);

@@ -1,8 +1,8 @@
 import type { Fields } from "../../rules/fields/fields.ts";
 import {
   type AnswerDigest,
-  choosesPage,
   compareAnswers,
+  fieldThatChooses,
   type PlainRequest,
   plainRequest,
 } from "../../rules/request/second-look.ts";
@@ -64,6 +64,7 @@ function plainOf(context: RequestContext, fields: Fields, { because }: NotStored
     allowedOrigin: fields.get("access-control-allow-origin"),
     askedAcross: facts.field("origin") !== null,
     keyFields: route.selectingNames,
+    parts: facts.parts,
     owners: route,
   });
   if (names === "*") return null;
@@ -91,11 +92,13 @@ async function look(context: RequestContext, { fields, leftOut }: PlainRequest, 
   if (odd.digest !== null) idleFields.learn(place, leftOut, compared);
   if (compared !== "differs") return;
   const again = await fetchPlainly(plain, odd.status);
-  if (again.kind !== "storable" || !choosesPage(leftOut, first.digest, again.digest)) return;
+  if (again.kind !== "storable") return;
+  const field = fieldThatChooses(leftOut, first.digest, again.digest);
+  if (field === null) return;
   const { freshnessSeconds, initialAgeMs } = first.stored.head;
   const now = ports.clock.now();
   const until = now + freshnessSeconds * 1000 - initialAgeMs;
-  const isMarked = secondLooks.mark(place, leftOut[0]!, until, now);
+  const isMarked = secondLooks.mark(place, field, until, now);
   if (isMarked) ports.reporter.report({ kind: "field-marked" });
 }
 

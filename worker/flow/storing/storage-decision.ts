@@ -10,6 +10,7 @@ import type { StoredHead, StoredResponse } from "../../rules/storing/stored-resp
 import { clientFields, publicAddress } from "../answering/pass-on.ts";
 import type { FetchedResponse } from "../origin/ask-origin.ts";
 import type { RequestContext } from "../request-context.ts";
+import { hasTooManyParts } from "../selection.ts";
 
 /** Whether a field is computed for each answer. */
 function isMadeForEachAnswer(name: string): boolean {
@@ -62,6 +63,7 @@ export function decideStorage(
   );
   if (verdict.kind === "not-stored") return verdict;
   const { variant, tags } = verdict;
+  if (hasTooManyParts(context, variant, receivedAt)) return { kind: "not-stored", because: "too-many-parts" };
   const groups = cacheGroups(field("cache-groups")).map((group) => groupPurgeKey(resolved, group));
   const fields = clientFields(context, response.fields, receivedAt);
   const withheld = verdict.withheldFields;

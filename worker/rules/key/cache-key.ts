@@ -84,6 +84,14 @@ export function variantKey(primaryKey: string, variant: VariantFields): string {
   return variant.length === 0 ? primaryKey : `${primaryKey} ${JSON.stringify(variant)}`;
 }
 
+/**
+ * The key of the marker that leads to the parts of a page, for which frameworks ask by fields. No variant has it, because
+ * one without selecting fields has the primary key.
+ */
+export function partsKey(primaryKey: string): string {
+  return `${primaryKey} []`;
+}
+
 function withinConditions(search: string, route: Route): boolean {
   return route.storeWhenQuery.every(({ name, maxLength }) =>
     queryValues(search, name).every((value) => value.length <= maxLength),

@@ -7,11 +7,12 @@ import { type MaxForwards, maxForwards } from "../forwarding/max-forwards.ts";
 import { cookieValue } from "../identity/cookies.ts";
 import type { Identity } from "../identity/identity.ts";
 import { AFTER_COOKIE, Visitor, type VisitorRules } from "../identity/visitor.ts";
+import { type PartFields, partsAskedFor } from "../variants/part-fields.ts";
 import { type BypassRules, bypassReason } from "./bypass.ts";
 import { type ChoiceRules, type Choices, readChoices } from "./choices.ts";
 import { OriginView } from "./origin-view.ts";
 import { type ReceiptToken, readReceiptToken } from "./receipt-token.ts";
-import type { KeyAndOwnersFields } from "./request-fields.ts";
+import { isTrusted, type KeyAndOwnersFields } from "./request-fields.ts";
 
 /** The fields of a request: the web's `Headers`, or an object with the same methods. Names are in lower case. */
 export interface RequestHeaders extends Iterable<readonly [name: string, value: string]> {
@@ -69,6 +70,7 @@ export class RequestFacts {
   #visitor: Visitor | undefined;
   #choices: Choices | undefined;
   #originView: OriginView | undefined;
+  #parts: readonly PartFields[] | undefined;
 
   constructor(
     method: string,
@@ -124,7 +126,16 @@ export class RequestFacts {
     return this.#originView;
   }
 
-  /** True if it asks for a part. RFC 9110 §14.2. */
+  /** The frameworks by whose fields it asks for a part of the page; empty for the page itself. */
+  get parts(): readonly PartFields[] {
+    this.#parts ??= partsAskedFor(
+      this.fields,
+      (sign) => this.originView.field(sign) !== null && !isTrusted(sign, this.#rules),
+    );
+    return this.#parts;
+  }
+
+  /** True if it asks for a range of the bytes. RFC 9110 §14.2. */
   get isPartial(): boolean {
     return !this.#wantsWhole && this.field("range") !== null;
   }

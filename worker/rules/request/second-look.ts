@@ -1,5 +1,6 @@
 import { Fields } from "../fields/fields.ts";
 import type { Identity } from "../identity/identity.ts";
+import { mayChoosePart } from "../variants/part-fields.ts";
 import { speaksOfCredentials } from "./credential-names.ts";
 import { type OwnersFields, ordinaryForm } from "./request-fields.ts";
 import { unkeyedField } from "./unkeyed-field.ts";
@@ -37,28 +38,6 @@ export function plainRequest(
   }
 }
 
-/**
- * The beginnings of fields by which frameworks choose a part of a page: htmx, Turbo, pjax, Inertia, Unpoly, Livewire,
- * Next.js and what reads `X-Requested-With`. A few pages that do not heed them say nothing of the next one.
- */
-const CHOOSE_PARTS = [
-  "hx-",
-  "turbo-",
-  "x-turbo",
-  "x-pjax",
-  "x-inertia",
-  "x-up-",
-  "x-livewire",
-  "next-",
-  "rsc",
-  "x-requested-with",
-];
-
-/** Whether a field that chose nothing on some pages may be left out on others. */
-export function mayBeIdle(name: string): boolean {
-  return !CHOOSE_PARTS.some((prefix) => name.startsWith(prefix));
-}
-
 /** What is compared of an answer. */
 export interface AnswerDigest {
   readonly status: number;
@@ -75,7 +54,11 @@ export function compareAnswers(odd: AnswerDigest, plain: AnswerDigest): "unlike"
   return odd.digest === null || odd.digest === plain.digest ? "alike" : "differs";
 }
 
-/** Whether a field chooses the page whose odd and plain answers differ: two plain ones agree. */
-export function choosesPage(leftOut: readonly string[], plain: AnswerDigest, again: AnswerDigest): boolean {
-  return leftOut.length === 1 && compareAnswers(plain, again) === "alike";
+/**
+ * The field that chooses the page whose odd and plain answers differ, if two plain ones agree; `null` if none can be told
+ * from the others. Among several, the one by which a framework may choose parts is to blame.
+ */
+export function fieldThatChooses(leftOut: readonly string[], plain: AnswerDigest, again: AnswerDigest): string | null {
+  const suspects = leftOut.length === 1 ? leftOut : leftOut.filter(mayChoosePart);
+  return suspects.length === 1 && compareAnswers(plain, again) === "alike" ? suspects[0]! : null;
 }

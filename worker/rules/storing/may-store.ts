@@ -8,7 +8,7 @@ import { isErrorStatus } from "./storable-status.ts";
 import { collectTags, TAG_FIELDS } from "./tags.ts";
 
 /** The properties of the request that affect storing, because they may have influenced the answer. */
-export type StoreRequest = Pick<RequestFacts, "identity" | "directives" | "fields" | "originView">;
+export type StoreRequest = Pick<RequestFacts, "identity" | "directives" | "fields" | "originView" | "parts">;
 
 /** An answer of the origin to a GET, as it came or as a 304 updated it. */
 export interface StoreResponse extends StorableResponse {
@@ -52,7 +52,7 @@ const MAX_TOLD_CHARACTERS = 64;
  * and sizes.
  */
 export function mayStore(request: StoreRequest, response: StoreResponse, rules: StoreRules): StoreVerdict {
-  const { identity, directives, fields, originView } = request;
+  const { identity, directives, fields, originView, parts } = request;
   const { field, status, lengthBytes } = response;
   const { keyFields, droppedFields } = rules;
   const notStored = (because: NotStoredBecause): StoreVerdict => ({ kind: "not-stored", because });
@@ -66,6 +66,7 @@ export function mayStore(request: StoreRequest, response: StoreResponse, rules: 
     allowedOrigin: field("access-control-allow-origin"),
     askedAcross: fields.get("origin") !== null,
     keyFields,
+    parts,
     owners: rules,
   });
   if (names === "*") return notStored("vary");

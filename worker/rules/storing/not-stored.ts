@@ -18,8 +18,9 @@ export type NotStoredBecause =
   | "no-freshness"
   | "no-cache"
   | "stale-on-arrival"
-  // Limits of this cache: `may-store.ts`, which can also give "vary".
+  // Limits of this cache: `may-store.ts`, which can also give "vary", and `flow/storing/storage-decision.ts`.
   | "vary-too-long"
+  | "too-many-parts"
   | "too-many-tags"
   | "tag-invalid"
   | "unkeyed-field"
@@ -42,7 +43,7 @@ export function notStoredDetail({ because, field }: NotStored): string {
 
 /** Whether the request itself may have caused this answer, so that another request may get one that can be stored. */
 export function mayBeOfOneRequest(because: NotStoredBecause, status: number): boolean {
-  if (because === "status" || because === "unkeyed-field") return true;
+  if (because === "status" || because === "unkeyed-field" || because === "too-many-parts") return true;
   return status >= 400 && (because === "error-for-odd-request" || because === "no-freshness");
 }
 

@@ -1,6 +1,7 @@
 import { isToken } from "../fields/token.ts";
 import { meaningInVary, type OwnersFields } from "../request/request-fields.ts";
 import { acceptedCodings, acceptsCoding, coversCodings } from "./accept-encoding.ts";
+import { type PartFields, unnamedPartFields } from "./part-fields.ts";
 
 /** The fields of the request that selected a stored response, sorted by name; `null` for an absent one. */
 export type VariantFields = readonly (readonly [name: string, value: string | null])[];
@@ -20,7 +21,7 @@ const CASELESS_LISTS = new Set(["accept", "accept-charset", "accept-language"]);
  * The most characters of a variant's values together. Longer values are not a choice among variants, but a client's own
  * text.
  */
-const MAX_VALUE_CHARACTERS = 512;
+const MAX_VALUE_CHARACTERS = 1024;
 
 /**
  * The names in a `Vary`: in lower case, sorted, each once. RFC 9110 §12.5.5. A member that is not a name may mean
@@ -48,15 +49,17 @@ export interface SelectionHints {
   readonly askedAcross: boolean;
   /** Fields, in lower case, that the route keys by, whatever the origin says. */
   readonly keyFields: readonly string[];
+  /** The frameworks by whose fields the request asks for a part. */
+  readonly parts: readonly PartFields[];
   /** What the owner says of other fields. Default: nothing. */
   readonly owners?: OwnersFields;
 }
 
 /**
  * The fields that select among the stored responses of one key; `*` if the response can answer no other request. RFC
- * 9111 §4.1. Two fields that origins forget to name are added: `Accept-Encoding` if the content has a coding, and
- * `Origin` if the response allows scripts of another origin to read it, unless it allows all origins and the request
- * named none.
+ * 9111 §4.1. Fields that origins forget to name are added: `Accept-Encoding` if the content has a coding, `Origin` if the
+ * response allows scripts of another origin to read it, unless it allows all origins and the request named none, and those
+ * by which the request asked for a part.
  */
 export function selectingFields({
   vary,
@@ -64,6 +67,7 @@ export function selectingFields({
   allowedOrigin,
   askedAcross,
   keyFields,
+  parts,
   owners,
 }: SelectionHints): readonly string[] | "*" {
   const names = varyFields(vary);
@@ -72,6 +76,7 @@ export function selectingFields({
   if (named.some((name) => meaningInVary(name, owners) === "unknowable")) return "*";
   const selecting = [...keyFields, ...named.filter((name) => meaningInVary(name, owners) === "selects")];
   const add = (name: string) => selecting.includes(name) || selecting.push(name);
+  for (const name of unnamedPartFields(parts, selecting)) add(name);
   if (contentEncoding !== null) add("accept-encoding");
   if (allowedOrigin !== null && (askedAcross || allowedOrigin.trim() !== "*")) add("origin");
   return selecting.sort();

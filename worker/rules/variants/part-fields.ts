@@ -1,0 +1,66 @@
+/** The fields by which requests of one framework ask for a part of a page. All such requests have the first one. */
+export type PartFields = readonly [sign: string, ...others: string[]];
+
+/**
+ * Each has few values. `HX-Target` is missing, because most sites that heed it heed `HX-Request`, and a key with both
+ * would store each part twice: second looks find out where it chooses.
+ */
+const FRAMEWORKS: readonly PartFields[] = [
+  ["hx-request", "hx-boosted", "hx-history-restore-request"], // htmx.org/reference/#request_headers
+  ["turbo-frame"], // turbo.hotwired.dev/reference/frames
+  ["x-pjax", "x-pjax-container"], // github.com/defunkt/jquery-pjax
+  // inertiajs.com/the-protocol
+  [
+    "x-inertia",
+    "x-inertia-version",
+    "x-inertia-partial-component",
+    "x-inertia-partial-data",
+    "x-inertia-partial-except",
+  ],
+  ["x-up-version", "x-up-target", "x-up-mode", "x-up-context"], // unpoly.com/up.protocol
+  ["x-livewire", "x-livewire-navigate"], // livewire.laravel.com/docs/navigate
+  // nextjs.org/docs/app/guides/cdn-caching
+  ["rsc", "next-router-prefetch", "next-router-segment-prefetch", "next-router-state-tree", "next-url"],
+  ["x-requested-with"], // jQuery and most libraries before `fetch`
+];
+
+/**
+ * The frameworks whose first field a request has, where the origin may choose by it. A browser that opens a page asks for
+ * no part, which saves looking for these fields.
+ */
+export function partsAskedFor(
+  request: { get(name: string): string | null },
+  mayChoose: (name: string) => boolean,
+): readonly PartFields[] {
+  if (request.get("sec-fetch-mode") === "navigate") return NONE;
+  let asked = NONE;
+  for (const fields of FRAMEWORKS) {
+    if (request.get(fields[0]) !== null && mayChoose(fields[0])) asked = [...asked, fields];
+  }
+  return asked;
+}
+
+/** One list for all requests for pages. */
+const NONE: readonly PartFields[] = [];
+
+/**
+ * The fields that select a part beside the named ones. An origin that names one field of a framework in `Vary` knows the
+ * framework, so it is believed about the others.
+ */
+export function unnamedPartFields(parts: readonly PartFields[], named: readonly string[]): readonly string[] {
+  return parts.filter((fields) => !namesFramework(fields, named)).flat();
+}
+
+/** Whether these names tell parts of the framework from pages. */
+export function namesFramework(fields: PartFields, named: readonly string[]): boolean {
+  return fields.some((name) => named.includes(name));
+}
+
+/** All that these frameworks send, but for what says where the visitor stands and which request it is. */
+const OF_FRAMEWORKS =
+  /^(?:hx-(?!current-url)|turbo-|x-turbo-(?!request-id)|x-pjax|x-inertia|x-up-|x-livewire|next-|rsc$|x-requested-with$)/;
+
+/** Whether a framework may choose a part by this field. A few pages that do not heed it say nothing of the next one. */
+export function mayChoosePart(name: string): boolean {
+  return OF_FRAMEWORKS.test(name);
+}
