@@ -10,7 +10,6 @@ import { answerOurselves, handle, handleWithoutCache } from "./flow/corridor.ts"
 import { CodingChoices } from "./flow/origin/coding-choices.ts";
 import { HeadOnlyPages } from "./flow/origin/head-only-pages.ts";
 import type { IncomingRequest, Isolate, Neighbours } from "./flow/request-context.ts";
-import { IdleFields } from "./flow/second-look/idle-fields.ts";
 import { SecondLooks } from "./flow/second-look/second-looks.ts";
 import { FillBudget } from "./flow/storing/fill.ts";
 import { LargeFills } from "./flow/storing/large-fills.ts";
@@ -153,7 +152,6 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     headOnly: new HeadOnlyPages(),
     codings: new CodingChoices(),
     secondLooks: new SecondLooks(),
-    idleFields: new IdleFields(),
     resolve: (url) => cacheKeys.resolve(url),
   };
   const stats = (): IsolateStats => ({

@@ -1,23 +1,21 @@
 import { expect, test } from "vitest";
-import { placeOf, SecondLooks } from "../../worker/flow/second-look/second-looks.ts";
+import { placeOf } from "../../worker/flow/second-look/place.ts";
+import { SecondLooks } from "../../worker/flow/second-look/second-looks.ts";
 import type { Route } from "../../worker/rules/key/route.ts";
 
 const place = (route: string, folder = "/") => ({ route, folder });
 
-test("second looks are at most ten, and a tenth of all other requests to the origin", () => {
+test("second looks are at most ten, and a tenth of the answers to other fetches", () => {
   const looks = new SecondLooks();
   const taken = (): number => {
     let count = 0;
-    while (looks.take()) {
-      looks.countRequest(); // a look is a request, too
-      count++;
-    }
+    while (looks.take()) count++;
     return count;
   };
   expect(taken()).toBe(10);
-  for (let request = 0; request < 100; request++) looks.countRequest();
+  for (let answer = 0; answer < 100; answer++) looks.countAnswer();
   expect(taken()).toBe(10);
-  for (let request = 0; request < 9; request++) looks.countRequest();
+  for (let answer = 0; answer < 10; answer++) looks.countAnswer();
   expect(taken()).toBe(1);
   expect(taken()).toBe(0);
 });

@@ -18,7 +18,7 @@ import { forward } from "./origin/forward.ts";
 import { headByGet } from "./origin/head-by-get.ts";
 import { forwardHead } from "./origin/head-request.ts";
 import { type IncomingRequest, type Isolate, openContext, type RequestContext } from "./request-context.ts";
-import { withoutIdleFields } from "./second-look/ask-without-idle-fields.ts";
+import { withoutIdleFields } from "./second-look/second-look.ts";
 import { selectInMemory } from "./selection.ts";
 import { refreshInBackground } from "./storing/background-refresh.ts";
 import { fetchAndStore } from "./storing/fetch-and-store.ts";
@@ -174,16 +174,18 @@ function fetchFromOrigin(context: RequestContext, miss: Miss, token: ReceiptToke
       return answerOurselves(context, 504, "only-if-cached", NOT_STORED);
     case "forward":
       return forward(context, plan.miss);
-    case "fetch-for-one":
-      return fetchAndStore(withoutIdleFields(context), plan.miss, null);
     case "head-by-get":
       return headByGet(context, miss, token, lookAgain);
     case "head":
       return forwardHead(context, miss);
     case "fetch-unstored":
       return fetchAndStore(context, miss, null);
-    case "fetch":
-      return collapse({ context: withoutIdleFields(context), miss, token, lookAgain });
+    case "fetch-for-one":
+    case "fetch": {
+      const asked = withoutIdleFields(context);
+      if (plan.kind === "fetch-for-one") return fetchAndStore(asked, plan.miss, null);
+      return collapse({ context: asked, miss, token, lookAgain });
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Miss, type MissReason, missBy } from "./miss.ts";
 import type { RequestContext } from "./request-context.ts";
-import { placeOf } from "./second-look/second-looks.ts";
+import { fieldThatPasses } from "./second-look/second-look.ts";
 
 /** The corridor's first decision about a request. Making it changes nothing. */
 export type Entry =
@@ -35,13 +35,8 @@ export function bypassOf(context: RequestContext): Entry {
 
 /** A second look has found that a field of the request chooses the page: it is passed on. */
 function marked(context: RequestContext): Entry | undefined {
-  const { facts, resolved, isolate, arrival } = context;
-  const { secondLooks } = isolate;
-  if (!secondLooks.hasMarks) return undefined;
-  const has = (name: string) => facts.field(name) !== null;
-  const field = secondLooks.markedField(placeOf(resolved), has, arrival.at);
-  if (field === undefined || facts.directives.onlyIfCached) return undefined;
-  return { kind: "bypass", miss: missBy({ kind: "marked", field }) };
+  const field = fieldThatPasses(context);
+  return field === undefined ? undefined : { kind: "bypass", miss: missBy({ kind: "marked", field }) };
 }
 
 function reasonToPassOn({ facts, resolved }: RequestContext): MissReason {

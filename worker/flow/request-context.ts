@@ -15,7 +15,6 @@ import type {
 } from "./collapsing/collapsed-fetches.ts";
 import type { CodingChoices } from "./origin/coding-choices.ts";
 import type { HeadOnlyPages } from "./origin/head-only-pages.ts";
-import type { IdleFields } from "./second-look/idle-fields.ts";
 import type { SecondLooks } from "./second-look/second-looks.ts";
 import type { FillBudget } from "./storing/fill.ts";
 import type { LargeFills } from "./storing/large-fills.ts";
@@ -32,7 +31,6 @@ export interface Isolate {
   readonly headOnly: HeadOnlyPages;
   readonly codings: CodingChoices;
   readonly secondLooks: SecondLooks;
-  readonly idleFields: IdleFields;
   readonly resolve: (url: string) => ResolvedUrl | RefusedUrl;
 }
 

@@ -94,7 +94,6 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
   const body = sendsBody ? requestBody(request, limits.requestBodyBytes, ports.bodies, background) : null;
   if (body?.isTooLarge()) return bodyTooLarge(context);
   ports.reporter.report({ kind: "origin-asked" });
-  isolate.secondLooks.countRequest();
   const { method } = facts;
   const toOrigin = { method, pathAndQuery, fields, body: body?.stream ?? null, after: neededPosition(context, stamp) };
   const answer = acceptable(context, await ports.origin.fetch(toOrigin));

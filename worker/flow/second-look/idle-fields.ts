@@ -1,5 +1,5 @@
 import { mayChoosePart } from "../../rules/variants/part-fields.ts";
-import type { Place } from "./second-looks.ts";
+import type { Place } from "./place.ts";
 
 /** The second looks in a row that have to find that a field chooses nothing. */
 const LOOKS = 3;

@@ -1,155 +1,72 @@
 import type { Fields } from "../../rules/fields/fields.ts";
-import {
-  type AnswerDigest,
-  compareAnswers,
-  fieldThatChooses,
-  type PlainRequest,
-  plainRequest,
-} from "../../rules/request/second-look.ts";
-import { bodyDigest } from "../../rules/storing/body-digest.ts";
-import type { NotStored } from "../../rules/storing/not-stored.ts";
-import type { StoredResponse } from "../../rules/storing/stored-response.ts";
-import { selectingFields } from "../../rules/variants/vary.ts";
-import { beginFetch } from "../collapsing/begin-fetch.ts";
-import { type LeadingFetch, outcomeOfNotStored } from "../collapsing/collapsed-fetches.ts";
-import { askOrigin, type ReceivedAnswer } from "../origin/ask-origin.ts";
-import { cancelBody } from "../origin/cancel-body.ts";
+import { plainRequest } from "../../rules/request/second-look.ts";
+import { varyFields } from "../../rules/variants/vary.ts";
+import type { ReceivedAnswer } from "../origin/ask-origin.ts";
 import type { RequestContext } from "../request-context.ts";
-import { startFillOf } from "../storing/fill-for-request.ts";
-import { decideStorage, withBody } from "../storing/storage-decision.ts";
-import { storeUnlessPurged, type TellFollowers, tellNobody } from "../storing/store-unless-purged.ts";
-import { withoutAnswerEvents } from "../storing/without-answer-events.ts";
-import { placeOf } from "./second-looks.ts";
+import type { StorageDecision } from "../storing/storage-decision.ts";
+import { compareBehind } from "./compare-behind.ts";
+import { lookBehind } from "./look-behind.ts";
+import { placeOf } from "./place.ts";
+
+export { lookAgainAfterConfirmation } from "./look-behind.ts";
+
+// All that the corridor calls of second looks (docs/design.md): before it looks a request up, before it asks the origin,
+// with the origin's answer, and where the origin has confirmed what is stored.
+
+/** The field of a request that was found to choose pages here, so that it passes the cache; `undefined` for none. */
+export function fieldThatPasses({ facts, resolved, isolate, arrival }: RequestContext): string | undefined {
+  const { secondLooks } = isolate;
+  if (!secondLooks.hasMarks || facts.directives.onlyIfCached) return undefined;
+  return secondLooks.markedField(placeOf(resolved), (name) => facts.field(name) !== null, arrival.at);
+}
+
+/** The request without fields that are known to be idle where it goes; the same request if there is any other. */
+export function withoutIdleFields(context: RequestContext): RequestContext {
+  const { facts, resolved, isolate, answersHead } = context;
+  const { idleFields } = isolate.secondLooks;
+  const { route } = resolved;
+  if (idleFields.isEmpty || !route.looksAgain || facts.method !== "GET" || facts.isPartial || answersHead)
+    return context;
+  if (facts.directives.forbidsStoring) return context;
+  const plain = plainRequest(facts.fields, "anonymous", route.selectingNames, route);
+  const isAnonymous = facts.identity === "anonymous";
+  if (!plain || !idleFields.mayLeaveOut(placeOf(resolved), plain.leftOut, isAnonymous)) return context;
+  const { fields, leftOut } = plain;
+  return {
+    ...context,
+    facts: facts.withFields(fields),
+    reduced: { asSent: context, leftOut },
+  };
+}
+
+/** What the corridor does with an answer: it goes on with it, or asks again for the request as it was sent. */
+export type SecondLook =
+  | { readonly kind: "go-on"; readonly response: ReceivedAnswer }
+  | { readonly kind: "ask-again"; readonly asSent: RequestContext };
+
+/** Begins a second look behind an answer that deserves one. The body may be read on its way to the client. */
+export function lookAgain(context: RequestContext, response: ReceivedAnswer, decision: StorageDecision): SecondLook {
+  context.isolate.secondLooks.countAnswer();
+  const asSent = toAskAgainAsSent(context, decision, response.fields);
+  if (asSent) return { kind: "ask-again", asSent };
+  if (decision.kind === "store" || context.facts.isPartial) return { kind: "go-on", response };
+  return { kind: "go-on", response: compareBehind(context, lookBehind(context, response, decision), decision) };
+}
 
 /**
- * An answer that might be stored but for a field that nobody knows goes to its client, and behind it the origin is asked
- * once more as a plain visitor would ask: that answer is stored. Returns what goes to the client.
+ * The request as it was sent, if the origin's answer to it without its idle fields is not what it should get: an answer
+ * that is not stored, or that varies by one of them. These fields are idle no longer.
  */
-export function lookAgainBehind(
-  context: RequestContext,
-  response: ReceivedAnswer,
-  notStored: NotStored,
-): ReceivedAnswer {
-  const { isolate, background } = context;
-  const { status, fields, lengthBytes } = response;
-  const plain = plainOf(context, fields, notStored);
-  if (!plain || (lengthBytes !== null && lengthBytes > isolate.site.limits.storeBytes)) return response;
-  const fill = startFillOf(context, response);
-  const looked = fill.read.then((read) =>
-    read.kind === "whole" ? look(context, plain, { status, digest: bodyDigest(read.bytes) }) : undefined,
+function toAskAgainAsSent(context: RequestContext, decision: StorageDecision, fields: Fields): RequestContext | null {
+  const { reduced, isolate, resolved } = context;
+  if (!reduced) return null;
+  const { asSent, leftOut } = reduced;
+  const names = varyFields(fields.get("vary"));
+  if (decision.kind === "store" && !leftOut.some((name) => names.includes(name))) return null;
+  isolate.secondLooks.idleFields.refute(
+    placeOf(resolved),
+    leftOut,
+    decision.kind === "store" || asSent.facts.identity === "anonymous",
   );
-  background.run(looked);
-  return { ...response, body: fill.body };
-}
-
-/** The same where the origin has confirmed to the odd request what is stored: a page of this status. */
-export function lookAgainAfterConfirmation(
-  context: RequestContext,
-  fields: Fields,
-  status: number,
-  notStored: NotStored,
-): void {
-  const plain = plainOf(context, fields, notStored);
-  if (plain) context.background.run(look(context, plain, { status, digest: null }));
-}
-
-function plainOf(context: RequestContext, fields: Fields, { because }: NotStored): PlainRequest | null {
-  const { facts, resolved, answersHead } = context;
-  const { route } = resolved;
-  if (because !== "unkeyed-field" || !route.looksAgain || facts.method !== "GET" || facts.isPartial) return null;
-  if (answersHead) return null;
-  const names = selectingFields({
-    vary: fields.get("vary"),
-    contentEncoding: fields.get("content-encoding"),
-    allowedOrigin: fields.get("access-control-allow-origin"),
-    askedAcross: facts.field("origin") !== null,
-    keyFields: route.selectingNames,
-    parts: facts.parts,
-    owners: route,
-  });
-  if (names === "*") return null;
-  // What the origin lets others have of an answer to credentials alone (RFC 9111 §3.5) is no visitor's own.
-  const identity = facts.authorized && !facts.visitor.cookies.identifying ? "anonymous" : facts.identity;
-  return plainRequest(facts.fields, identity, names, route);
-}
-
-async function look(context: RequestContext, { fields, leftOut }: PlainRequest, odd: AnswerDigest): Promise<void> {
-  const { isolate, resolved, ports } = context;
-  const { secondLooks, idleFields } = isolate;
-  const place = placeOf(resolved);
-  const plain: RequestContext = {
-    ...context,
-    facts: context.facts.withFields(fields),
-    ports: { ...ports, reporter: withoutAnswerEvents(ports.reporter) },
-  };
-  const begun = context.facts.authorized ? null : beginFetch(plain);
-  // A plain visitor asks already, or one has asked and nothing could be stored.
-  if (begun && begun.kind !== "lead") return;
-  const first = await fetchForAll(plain, begun?.fetch, odd.status);
-  if (first.kind === "none") return;
-  if (first.kind === "other-status") return idleFields.learn(place, leftOut, "unlike");
-  const compared = compareAnswers(odd, first.digest);
-  if (odd.digest !== null) idleFields.learn(place, leftOut, compared);
-  if (compared !== "differs") return;
-  const again = await fetchPlainly(plain, odd.status);
-  if (again.kind !== "storable") return;
-  const field = fieldThatChooses(leftOut, first.digest, again.digest);
-  if (field === null) return;
-  const { freshnessSeconds, initialAgeMs } = first.stored.head;
-  const now = ports.clock.now();
-  const until = now + freshnessSeconds * 1000 - initialAgeMs;
-  const isMarked = secondLooks.mark(place, field, until, now);
-  if (isMarked) ports.reporter.report({ kind: "field-marked" });
-}
-
-/** Fetches and stores the plain answer. Others may wait for it, unless it is asked for with credentials. */
-async function fetchForAll(
-  context: RequestContext,
-  fetch: LeadingFetch | undefined,
-  status: number,
-): Promise<PlainAnswer> {
-  if (fetch) context.background.run(fetch.outcome);
-  const tell = fetch?.tell ?? tellNobody;
-  try {
-    const answer = await fetchPlainly(context, status, tell);
-    if (answer.kind === "storable") await storeUnlessPurged(context, answer.stored, tell);
-    return answer;
-  } finally {
-    tell({ kind: "failed", byOrigin: false }); // unless they have been told
-  }
-}
-
-/** `other-status`: its status is not that of the odd answer. `none`: there is none, or it may not be stored. */
-type PlainAnswer =
-  | { readonly kind: "storable"; readonly stored: StoredResponse; readonly digest: AnswerDigest }
-  | { readonly kind: "other-status" }
-  | { readonly kind: "none" };
-
-const NONE: PlainAnswer = { kind: "none" };
-
-/** Asks for a plain answer, under a stamp of its own (R1). Followers are told of one that may not be stored. */
-async function fetchPlainly(
-  context: RequestContext,
-  status: number,
-  tellFollowers: TellFollowers = tellNobody,
-): Promise<PlainAnswer> {
-  const { ports, background, isolate } = context;
-  if (!isolate.secondLooks.take()) return NONE;
-  ports.reporter.report({ kind: "second-look" });
-  const result = await askOrigin(context, { storing: true });
-  if (result.kind !== "answered") return NONE;
-  const { response } = result;
-  const decision = decideStorage(context, response);
-  const isStored = decision.kind === "store" && !decision.isLarge && response.status === status;
-  if (!isStored) {
-    if (decision.kind === "not-stored") tellFollowers(outcomeOfNotStored(decision.because, response.status));
-    background.run(cancelBody(response.body));
-    return { kind: response.status === status ? "none" : "other-status" };
-  }
-  const fill = startFillOf(context, response);
-  background.run(cancelBody(fill.body));
-  const read = await fill.read;
-  if (read.kind !== "whole") return NONE;
-  const { bytes } = read;
-  return { kind: "storable", stored: withBody(decision.head, bytes), digest: { status, digest: bodyDigest(bytes) } };
+  return asSent;
 }

@@ -1,6 +1,7 @@
-import type { ResolvedUrl } from "../../rules/key/cache-key.ts";
+import { IdleFields } from "./idle-fields.ts";
+import type { Place } from "./place.ts";
 
-/** Origin requests for second looks: a tenth of all others, and this many beside them. */
+/** Origin requests for second looks: a tenth of the answers to other fetches, and this many beside them. */
 const SHARE = 0.1;
 const AT_LEAST = 10;
 
@@ -8,19 +9,6 @@ const AT_LEAST = 10;
 const MAX_MARKS = 32;
 /** A field that chooses pages in this many folders of a route chooses in all of them. */
 const MAX_FOLDERS = 4;
-
-/** Where a field chooses pages, or chooses none. */
-export interface Place {
-  /** The route's pattern; `null` where no route matches. */
-  readonly route: string | null;
-  /** The path up to its last slash. */
-  readonly folder: string;
-}
-
-export function placeOf({ route, pathAndQuery }: Pick<ResolvedUrl, "route" | "pathAndQuery">): Place {
-  const path = pathAndQuery.split("?", 1)[0]!;
-  return { route: route.pattern, folder: path.slice(0, path.lastIndexOf("/") + 1) };
-}
 
 /** A field that chooses pages of a folder; of the whole route, if `folder` is `null`. */
 interface Mark {
@@ -31,20 +19,21 @@ interface Mark {
   until: number;
 }
 
-/** The second looks of one isolate: their budget, and the fields that were found to choose pages. */
+/** The second looks of one isolate: their budget, and the fields that were found to choose pages, or none. */
 export class SecondLooks {
+  readonly idleFields = new IdleFields();
   #marks: Mark[] = [];
-  #requests = 0;
+  #answers = 0;
   #looks = 0;
 
-  /** Counts a request to the origin, of whatever kind. */
-  countRequest(): void {
-    this.#requests++;
+  /** Counts an answer of the origin for which a second look may be taken. */
+  countAnswer(): void {
+    this.#answers++;
   }
 
   /** Takes one request for a look out of the budget; `false` if it is used up. */
   take(): boolean {
-    if (this.#looks >= AT_LEAST + (this.#requests - this.#looks) * SHARE) return false;
+    if (this.#looks >= AT_LEAST + this.#answers * SHARE) return false;
     this.#looks++;
     return true;
   }

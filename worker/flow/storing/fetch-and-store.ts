@@ -14,9 +14,7 @@ import { askOrigin, type FetchedResponse, hasFailed, type ReceivedAnswer } from 
 import { cancelBody } from "../origin/cancel-body.ts";
 import { forward } from "../origin/forward.ts";
 import type { RequestContext } from "../request-context.ts";
-import { toAskAgainAsSent } from "../second-look/ask-without-idle-fields.ts";
-import { compareBehind } from "../second-look/compare-behind.ts";
-import { lookAgainAfterConfirmation, lookAgainBehind } from "../second-look/second-look.ts";
+import { lookAgain, lookAgainAfterConfirmation } from "../second-look/second-look.ts";
 import type { ReadBody } from "./fill.ts";
 import { startFillFor, startFillOf } from "./fill-for-request.ts";
 import { forgetOutdated, forgetWithdrawn, freshen } from "./freshening.ts";
@@ -87,12 +85,12 @@ function answerBy(
   context.isolate.codings.learn(facts.originView.acceptedCodings, fields.get("content-encoding"), fetchedAt);
   if (status === 304 && offered) return answerFreshened(context, miss, offered, response, tellFollowers);
   const decision = decideStorage(context, response);
-  const asSent = toAskAgainAsSent(context, decision, fields.get("vary"));
-  if (asSent) {
+  const look = lookAgain(context, response, decision);
+  if (look.kind === "ask-again") {
     background.run(cancelBody(response.body));
-    return fetchOnce(asSent, miss, tellFollowers);
+    return fetchOnce(look.asSent, miss, tellFollowers);
   }
-  const fetched: Fetched = { miss, response, tellFollowers };
+  const fetched: Fetched = { miss, response: look.response, tellFollowers };
   if (facts.isPartial) return answerPart(context, fetched, decision);
   return answerFetched(context, fetched, decision);
 }
@@ -140,8 +138,7 @@ function answerFetched(context: RequestContext, fetched: Fetched, decision: Stor
     tellFollowers(outcomeOfNotStored(decision.because, response.status));
     if (!mayBeOfOneRequest(decision.because, response.status)) rememberHeadOnly(context);
     if (miss.toValidate && isAboutPage(decision.because, response.status)) forgetOutdated(context, miss.toValidate);
-    const looked = lookAgainBehind(context, response, decision);
-    return passOn(context, compareBehind(context, looked, decision), miss, decision);
+    return passOn(context, response, miss, decision);
   }
   if (decision.isLarge && lengthBytes !== null) {
     tellFollowers({ kind: "not-shareable" });
