@@ -1,3 +1,4 @@
+import type { Explanation } from "../wire/explanation.ts";
 import { CONTROL_PREFIX } from "../wire/fields.ts";
 import type { IsolateStats } from "../wire/stats.ts";
 import { throttleWrongTokens } from "./control/access/wrong-token-throttle.ts";
@@ -25,12 +26,9 @@ import type { Origin } from "./ports/origin.ts";
 import type { PurgeAudit } from "./ports/purge-log.ts";
 import type { Reporter } from "./ports/reporter.ts";
 import type { Compression, PopNotes } from "./ports/store.ts";
-import { LogInvalidations } from "./purges/invalidations.ts";
-import { PopSharing } from "./purges/lease/pop-sharing.ts";
-import { ReadYourWritesLog } from "./purges/lease/read-your-writes-log.ts";
-import { ViewLease } from "./purges/lease/view-lease.ts";
 import type { PurgeLogClient, ViewDelta } from "./purges/log/log-contract.ts";
-import { PurgeView } from "./purges/view/purge-view.ts";
+import { type OpenView, openView } from "./purges/open-view.ts";
+import type { PurgeView } from "./purges/view/purge-view.ts";
 import type { Fields } from "./rules/fields/fields.ts";
 import { resolveUrl } from "./rules/key/cache-key.ts";
 import type { Stamp, StoredHead } from "./rules/storing/stored-response.ts";
@@ -72,9 +70,6 @@ export interface Platform {
   readonly fills?: FillBudget;
 }
 
-/** The largest table of a view, with room for 1.3 million keys. */
-const MAX_VIEW_BYTES = 8 * 1024 * 1024;
-
 export { KnownNeighbours } from "./flow/collapsing/neighbours.ts";
 export type { IncomingRequest } from "./flow/request-context.ts";
 export { FillBudget } from "./flow/storing/fill.ts";
@@ -103,75 +98,37 @@ export interface LearningIsolate extends RunningIsolate {
 
 /** Wires one isolate: the corridor, the control plane, and an outer catch around both. */
 export function startIsolate(site: Site, platform: Platform): LearningIsolate {
-  const { clock, random, reporter, ledger, timer = timerOf(clock) } = platform;
+  const { clock, reporter, compression } = platform;
   const startedAt = clock.now();
   const reuse = new ReuseSample();
-  const { compression } = platform;
-  const memory = new MemoryTier(
-    site.limits.memoryBytes,
-    reuse,
-    platform.memory,
-    compression && ((body) => compression.codedBytesOf(body)),
-  );
+  const codedBytesOf = compression && ((body: Uint8Array) => compression.codedBytesOf(body));
+  const memory = new MemoryTier(site.limits.memoryBytes, reuse, platform.memory, codedBytesOf);
   const heldMemory = () => ({ entries: memory.size, bytes: memory.heldBytes, maxBytes: site.limits.memoryBytes });
-  const reports = ledger && new Reports(ledger, reporter, clock, heldMemory);
+  const reports = platform.ledger && new Reports(platform.ledger, reporter, clock, heldMemory);
+  const tokens = throttleWrongTokens(platform.tokens, clock, reporter);
+  const timer = platform.timer ?? { now: () => clock.now(), runsInMemory: false };
   reporter.timeBy(timer);
   reporter.reportReuse(reuse);
-  const view = new PurgeView(MAX_VIEW_BYTES, () => clock.now());
-  const sharing = new PopSharing(platform.notes, site.purge, clock, reporter);
-  const connect = platform.log.connect?.bind(platform.log);
-  // A report that is due goes with a read of the log.
-  const readLog = reports
-    ? ({
-        append: (purge) => platform.log.append(purge),
-        read: (since, leaseMs, longestViewAgeMs, _, reader) =>
-          reports.sendBy((report) => platform.log.read(since, leaseMs, longestViewAgeMs, report, reader)),
-        ...(connect && { connect }),
-      } satisfies PurgeLogClient)
-    : platform.log;
-  const purges = new ViewLease({ settings: site.purge, view, log: readLog, pop: sharing, clock, random, reporter });
-  const log = new ReadYourWritesLog(platform.log, view, purges, site.purge.skewMs);
-  const invalidations = new LogInvalidations(log, clock, site.purge.leaseMs, reporter);
-  const fills = new FillBudget(site.limits.fillBytes, site.limits.fills, platform.fills);
-  const cacheKeys = new CacheKeyMemo(site);
-  const tokens = throttleWrongTokens(platform.tokens, clock, reporter);
-  const isolate: Isolate = {
-    site,
-    ports: {
-      ...platform,
-      timer,
-      tokens,
-      store: new TieredStore(memory, platform.sharedTier, reporter),
-      purges,
-      invalidations,
-    },
-    collapsed: new CollapsedFetches(clock, platform.neighbours),
-    neighbours: platform.neighbours,
-    fills,
-    largeFills: new LargeFills(),
-    headOnly: new HeadOnlyPages(),
-    codings: new CodingChoices(),
-    secondLooks: new SecondLooks(),
-    resolve: (url) => cacheKeys.resolve(url),
-  };
+  const purging = openView(site, platform, reports);
+  const corridor = corridorParts(site, { ...platform, timer, tokens }, memory, purging);
   const stats = (): IsolateStats => ({
     version: 1,
     scope: "isolate",
     startedAt: new Date(startedAt).toISOString(),
     ...reporter.counts(),
     memory: heldMemory(),
-    fills: { bytes: fills.heldBytes, maxBytes: site.limits.fillBytes },
-    view: { keys: view.heldKeys, bytes: view.heldBytes, maxBytes: MAX_VIEW_BYTES, position: view.position },
+    fills: { bytes: corridor.fills.heldBytes, maxBytes: site.limits.fillBytes },
+    view: purging.held(),
   });
   const control = controlPlane({
     rules: site,
     doors: site.doors,
     purgeAddresses: { from: site.purgesFrom, proxies: site.trustedProxies },
     tokens,
-    log,
+    log: purging.log,
     audit: platform.audit,
     reporter,
-    ledger: ledger?.client ?? null,
+    ledger: platform.ledger?.client ?? null,
     nothing: () => new Counters("", () => undefined).tree().counts,
     stats,
     hasDashboard: site.hasDashboard,
@@ -179,49 +136,28 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     now: () => clock.now(),
     fingerprint: platform.fingerprint,
   });
-
-  /** The same isolate for a request that is only pretended: nothing that happens to it changes or counts anything. */
-  const unchanged = (): Isolate => ({
-    ...isolate,
-    ports: { ...isolate.ports, store: new UnchangedStore(memory, platform.sharedTier), reporter: DEAF },
-    resolve: (url) => resolveUrl(url, site),
-  });
-  const explainPorts = {
-    keys: () => memory.keys(),
-    purgeOf: (stored: StoredHead) => view.purgeOf(stored),
-    findPurge: async (seq: number) => {
-      const row = await platform.audit.find(seq).catch(() => null);
-      return row && recordBody(row);
-    },
+  const explainPage = explainer(site, platform, { isolate: corridor, memory, view: purging.view });
+  const answer = (incoming: IncomingRequest): EdgeAnswer | Promise<EdgeAnswer> => {
+    if (!isForControl(site, incoming.request, incoming.url)) return handle(incoming, corridor);
+    return control.fetch(platform.webRequest(incoming), {
+      peerAddress: incoming.peerAddress ?? null,
+      bodies: platform.bodies,
+      refresh: async (page, fields) => handle({ ...incoming, request: requestFor("GET", fields), url: page }, corridor),
+      explain: (page, method, fields) => explainPage({ ...incoming, request: requestFor(method, fields), url: page }),
+    });
   };
-
-  /** A site that does not know BAN leaves it to its origin. */
-  const isForControl = ({ method }: ClientRequest, url: string) =>
-    method === "PURGE" || isControl(url) || (method === "BAN" && site.doors.varnish !== undefined);
-
-  /**
-   * A bug of the edge must not take the site down, so the request is sent to the origin. A request that cannot be sent
-   * again gets a 502.
-   */
-  const rescue = async ({ request, ...rest }: IncomingRequest, cause: unknown) => {
-    reporter.report({ kind: "failed", cause });
-    const failed = () => answerOurselves(isolate, 502, "failed", "502: the edge failed on this request.");
-    if (request.bodyUsed || isForControl(request, rest.url)) return failed();
-    return handleWithoutCache({ request, ...rest }, isolate).catch(failed);
-  };
-
   /** A report that is due goes with a read of the log. Where none was made, it is sent behind an answer. */
-  const reportBehind = <T>(background: BackgroundWork, answer: T): T => {
+  const reportBehind = <T>(background: BackgroundWork, sent: T): T => {
     if (reporter.isReportDue && reports) background.run(reports.send());
-    return answer;
+    return sent;
   };
 
   return {
     get position() {
-      return view.position;
+      return purging.view.position;
     },
     tokens,
-    learn: (delta, background) => purges.learn(delta, background),
+    learn: (delta, background) => purging.purges.learn(delta, background),
     reportIfDue: (background) => {
       if (reports?.isDue) background.run(reports.send());
     },
@@ -231,39 +167,97 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
       await reports?.send({ isLast: true });
     },
     fetch(incoming) {
-      const { request, url, background } = incoming;
-      if (reports && incoming.pop && !ledger.pop) reports.pop = incoming.pop;
-      if (!site.namesHosts) return answerOurselves(isolate, 503, "no-hosts", NO_HOSTS);
-      if (url.length > site.limits.urlBytes) {
-        return answerOurselves(isolate, 414, "url-too-long", `This URL is longer than ${site.limits.urlBytes} bytes.`);
-      }
-      try {
-        const answer: EdgeAnswer | Promise<EdgeAnswer> = isForControl(request, url)
-          ? control.fetch(platform.webRequest(incoming), {
-              peerAddress: incoming.peerAddress ?? null,
-              bodies: platform.bodies,
-              refresh: async (page, fields) =>
-                handle({ ...incoming, request: requestFor("GET", fields), url: page }, isolate),
-              explain: (page, method, fields) =>
-                explain({ ...incoming, request: requestFor(method, fields), url: page }, unchanged(), explainPorts),
-            })
-          : handle(incoming, isolate);
-        if (answer instanceof Promise) {
-          return answer.then(
-            (given) => reportBehind(background, given),
-            (cause: unknown) => reportBehind(background, rescue(incoming, cause)),
-          );
-        }
-        return reportBehind(background, answer);
-      } catch (cause) {
-        return rescue(incoming, cause);
-      }
+      if (reports && incoming.pop && !platform.ledger?.pop) reports.pop = incoming.pop;
+      const refused = refusedAtOnce(corridor, incoming.url);
+      if (refused) return refused;
+      const given = withRescue(corridor, incoming, answer);
+      if (given instanceof Promise) return given.then((sent) => reportBehind(incoming.background, sent));
+      return reportBehind(incoming.background, given);
     },
   };
 }
 
-function timerOf(clock: Clock): Timer {
-  return { now: () => clock.now(), runsInMemory: false };
+/** The state and the ports of the corridor. */
+function corridorParts(
+  site: Site,
+  platform: Platform & { readonly timer: Timer },
+  memory: MemoryTier,
+  { purges, invalidations }: OpenView,
+): Isolate {
+  const { clock, neighbours, sharedTier, reporter } = platform;
+  const cacheKeys = new CacheKeyMemo(site);
+  return {
+    site,
+    ports: { ...platform, store: new TieredStore(memory, sharedTier, reporter), purges, invalidations },
+    collapsed: new CollapsedFetches(clock, neighbours),
+    neighbours,
+    fills: new FillBudget(site.limits.fillBytes, site.limits.fills, platform.fills),
+    largeFills: new LargeFills(),
+    headOnly: new HeadOnlyPages(),
+    codings: new CodingChoices(),
+    secondLooks: new SecondLooks(),
+    resolve: (url) => cacheKeys.resolve(url),
+  };
+}
+
+/** Explains what would happen to a request that is only pretended: nothing that happens to it changes or counts anything. */
+function explainer(
+  site: Site,
+  { audit, sharedTier }: Platform,
+  { isolate, memory, view }: { readonly isolate: Isolate; readonly memory: MemoryTier; readonly view: PurgeView },
+): (incoming: IncomingRequest) => Promise<Explanation> {
+  const ports = {
+    keys: () => memory.keys(),
+    purgeOf: (stored: StoredHead) => view.purgeOf(stored),
+    findPurge: async (seq: number) => {
+      const row = await audit.find(seq).catch(() => null);
+      return row && recordBody(row);
+    },
+  };
+  const unchanged = (): Isolate => ({
+    ...isolate,
+    ports: { ...isolate.ports, store: new UnchangedStore(memory, sharedTier), reporter: DEAF },
+    resolve: (url) => resolveUrl(url, site),
+  });
+  return (incoming) => explain(incoming, unchanged(), ports);
+}
+
+/** The refusal of a request that no part of the edge may see. */
+function refusedAtOnce(isolate: Isolate, url: string): Answer | undefined {
+  const { namesHosts, limits } = isolate.site;
+  if (!namesHosts) return answerOurselves(isolate, 503, "no-hosts", NO_HOSTS);
+  if (url.length <= limits.urlBytes) return undefined;
+  return answerOurselves(isolate, 414, "url-too-long", `This URL is longer than ${limits.urlBytes} bytes.`);
+}
+
+/**
+ * Answers a request. A bug of the edge must not take the site down, so the request is then sent to the origin; one that
+ * cannot be sent again gets a 502.
+ */
+function withRescue(
+  isolate: Isolate,
+  incoming: IncomingRequest,
+  answer: (incoming: IncomingRequest) => EdgeAnswer | Promise<EdgeAnswer>,
+): EdgeAnswer | Promise<EdgeAnswer> {
+  try {
+    const given = answer(incoming);
+    return given instanceof Promise ? given.catch((cause: unknown) => rescue(isolate, incoming, cause)) : given;
+  } catch (cause) {
+    return rescue(isolate, incoming, cause);
+  }
+}
+
+async function rescue(isolate: Isolate, incoming: IncomingRequest, cause: unknown): Promise<EdgeAnswer> {
+  const { request, url } = incoming;
+  isolate.ports.reporter.report({ kind: "failed", cause });
+  const failed = () => answerOurselves(isolate, 502, "failed", "502: the edge failed on this request.");
+  if (request.bodyUsed || isForControl(isolate.site, request, url)) return failed();
+  return handleWithoutCache(incoming, isolate).catch(failed);
+}
+
+/** Whether the control plane answers. A site that does not know BAN leaves it to its origin. */
+function isForControl({ doors }: Site, { method }: ClientRequest, url: string): boolean {
+  return method === "PURGE" || isControl(url) || (method === "BAN" && doors.varnish !== undefined);
 }
 
 /** A request that the edge itself makes. */

@@ -242,7 +242,7 @@ if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-a
       foundBy: "client-response/not-storable-gives-reason",
     },
     "the edge's own answer does not say how the origin failed": {
-      in: "askOrigin",
+      in: "failed",
       replace: "`origin-$",
       by: "`$",
       foundBy: "client-response/unreachable-origin-is-502",

@@ -46,8 +46,8 @@ export const mutants: Mutants = {
       foundBy: "explain/miss-then-hit",
     },
     "an explanation brings what the shared tier knows of a page into memory": {
-      in: "startIsolate",
-      replace: "{ ...isolate.ports, store: new UnchangedStore(memory, platform.sharedTier), reporter: DEAF }",
+      in: "explainer",
+      replace: "{ ...isolate.ports, store: new UnchangedStore(memory, sharedTier), reporter: DEAF }",
       by: "{ ...isolate.ports, reporter: DEAF }",
       foundBy: "explain/changes-nothing",
     },

@@ -62,7 +62,7 @@ export const mutants: Mutants = {
       foundBy: "forwarding/trace-shows-no-secret",
     },
     "a client's value of an extra field reaches the origin in a TRACE": {
-      in: "askOrigin",
+      in: "fieldsToSend",
       replace: "extra: site.originFields,",
       by: 'extra: facts.method === "TRACE" ? [] : site.originFields,',
       foundBy: "forwarding/trace-shows-no-secret",
@@ -70,7 +70,7 @@ export const mutants: Mutants = {
   },
   "RFC 9110 §7.6.2": {
     "Max-Forwards is forwarded as it came": {
-      in: "askOrigin",
+      in: "fieldsToSend",
       replace: 'maxForwards.kind === "forward" ? maxForwards.field : null',
       by: 'facts.field("max-forwards")',
       foundBy: "forwarding/max-forwards-of-options",
@@ -184,7 +184,7 @@ if (!/^[0-9]+$/.test(field)) return { kind: "answer" };`,
   },
   "RFC 8586 §2": {
     "a request that loops is forwarded again": {
-      in: "askOrigin",
+      in: "reasonNotToSend",
       replace: 'hasLooped(facts.field("cdn-loop"), resolved.host)',
       by: "false",
       foundBy: "forwarding/loop-is-508",

@@ -204,8 +204,8 @@ export const mutants: Mutants = {
       foundBy: "identity/traceparent",
     },
     "a visitor's tracestate reaches the origin where the answer is stored": {
-      in: "askOrigin",
-      replace: 'facts.mode === "refresh" ? withTraceState(resolved.route) : resolved.route',
+      in: "fieldsToSend",
+      replace: 'facts.mode === "refresh" ? withTraceState(route) : route',
       by: "withTraceState(resolved.route)",
       foundBy: "identity/software-fields",
     },

@@ -119,7 +119,7 @@ export const mutants: Mutants = {
       foundBy: "key/choices-select-without-vary",
     },
     "the country is not told where the answer is not stored, and the client's word is": {
-      in: "askOrigin",
+      in: "fieldsToSend",
       replace: "storing ? facts.choices.fields : toldChoices(facts.choices)",
       by: "storing ? facts.choices.fields : new Map()",
       foundBy: "key/choice-of-country",
@@ -183,7 +183,7 @@ export const mutants: Mutants = {
       foundBy: "key/choice-of-device",
     },
     "a request that goes past the cache loses the cookies that the route does not key by": {
-      in: "askOrigin",
+      in: "fieldsToSend",
       replace: "storing ? facts.visitor.cookies.forwarded : facts.visitor.cookieToPassOn",
       by: "facts.visitor.cookies.forwarded",
       foundBy: "key/choices-and-sessions",
@@ -223,7 +223,7 @@ export const mutants: Mutants = {
   },
   "RFC 4647 §3.4": {
     "the origin gets Accept-Language as it came, on a route with languages": {
-      in: "askOrigin",
+      in: "fieldsToSend",
       replace: "storing ? facts.choices.fields : toldChoices(facts.choices)",
       by: "new Map()",
       foundBy: "key/choice-of-language",

@@ -100,7 +100,7 @@ export const mutants: Mutants = {
       foundBy: "purging/everything-at-once",
     },
     "a PURGE request is forwarded to the origin": {
-      in: "startIsolate",
+      in: "isForControl",
       replace: 'method === "PURGE" || isControl(url) ||',
       by: "isControl(url) ||",
       foundBy: "purging/purge-method",

@@ -55,95 +55,123 @@ export interface OriginCall {
 }
 
 /** Sends the request to the origin as the edge's own. */
-export async function askOrigin(context: RequestContext, { storing, conditions }: OriginCall): Promise<OriginResult> {
+export async function askOrigin(context: RequestContext, call: OriginCall): Promise<OriginResult> {
   const { incoming, resolved, facts, ports, isolate, background } = context;
-  const { request, clientAddress, child } = incoming;
-  const { site } = isolate;
   const stamp = ports.purges.stamp();
   const fetchedAt = ports.clock.now();
-  // A child names the same host, and its own node beside it, which the platform looks for.
-  if (!child && hasLooped(facts.field("cdn-loop"), resolved.host)) {
-    return withoutAnswer(context, "refused", 508, "loop", "the request came back to this edge");
+  const fields = fieldsToSend(context, call);
+  const refused = reasonNotToSend(context, fields);
+  if (refused) return refused;
+  const { method } = facts;
+  const sendsBody = method !== "GET" && method !== "HEAD";
+  const { requestBodyBytes } = isolate.site.limits;
+  const body = sendsBody ? requestBody(incoming.request, requestBodyBytes, ports.bodies, background) : null;
+  if (body?.isTooLarge()) return bodyTooLarge(context);
+  ports.reporter.report({ kind: "origin-asked" });
+  const { pathAndQuery } = resolved;
+  const toOrigin = { method, pathAndQuery, fields, body: body?.stream ?? null, after: neededPosition(context, stamp) };
+  const answer = acceptable(context, await ports.origin.fetch(toOrigin));
+  if (answer.kind === "answered") return answered(context, answer.response, stamp, fetchedAt);
+  if (answer.kind === "switched") return { kind: "switched", answer: () => switchedAnswer(context, answer) };
+  if (body?.isTooLarge()) return bodyTooLarge(context);
+  if (body?.brokeOff()) {
+    return withoutAnswer(context, "refused", 400, "request-body-cut-off", "the request's body ended before its end");
   }
+  return failed(context, answer);
+}
+
+/** The request's fields as the origin gets them. */
+function fieldsToSend(
+  { incoming, resolved, facts, isolate }: RequestContext,
+  { storing, conditions }: OriginCall,
+): (readonly [name: string, value: string])[] {
+  const { scheme, host, route } = resolved;
+  const { site } = isolate;
   const { maxForwards } = facts;
-  const { scheme, host, route, pathAndQuery, cacheKey } = resolved;
   const fields = originRequestFields(facts.fields, {
     scheme,
     host,
-    clientAddress,
+    clientAddress: incoming.clientAddress,
     storing,
     acceptedCodings: facts.originView.acceptedCodings,
     cookie: storing ? facts.visitor.cookies.forwarded : facts.visitor.cookieToPassOn,
     maxForwards: maxForwards.kind === "forward" ? maxForwards.field : null,
-    fieldRules: facts.mode === "refresh" ? withTraceState(resolved.route) : resolved.route,
+    fieldRules: facts.mode === "refresh" ? withTraceState(route) : route,
     chosenFields: withoutProxysWord(site, storing ? facts.choices.fields : toldChoices(facts.choices)),
     conditions: conditions ?? [],
     extra: site.originFields,
     isReflected: facts.method === "TRACE",
   });
   if (facts.isWebSocket) fields.push(["upgrade", "websocket"], ["connection", "upgrade"]);
+  return fields;
+}
+
+/** The refusal of a request that may not be sent: it has come back to this edge, or its fields are broken or too large. */
+function reasonNotToSend(
+  context: RequestContext,
+  fields: readonly (readonly [name: string, value: string])[],
+): OriginResult | undefined {
+  const { incoming, resolved, facts, isolate } = context;
+  // A child names the same host, and its own node beside it, which the platform looks for.
+  if (!incoming.child && hasLooped(facts.field("cdn-loop"), resolved.host)) {
+    return withoutAnswer(context, "refused", 508, "loop", "the request came back to this edge");
+  }
   const broken = reasonFieldIsBroken(fields);
-  if (broken !== null)
+  if (broken !== null) {
     return withoutAnswer(context, "refused", 400, "request-fields-broken", `the request has ${broken}`);
-  const { limits } = site;
-  if (fields.reduce((bytes, [name, value]) => bytes + name.length + value.length, 0) > limits.requestFieldBytes) {
-    const words = `the request has more than ${limits.requestFieldBytes} bytes of fields`;
-    return withoutAnswer(context, "refused", 431, "request-fields-too-large", words);
   }
-  const sendsBody = facts.method !== "GET" && facts.method !== "HEAD";
-  const body = sendsBody ? requestBody(request, limits.requestBodyBytes, ports.bodies, background) : null;
-  if (body?.isTooLarge()) return bodyTooLarge(context);
-  ports.reporter.report({ kind: "origin-asked" });
-  const { method } = facts;
-  const toOrigin = { method, pathAndQuery, fields, body: body?.stream ?? null, after: neededPosition(context, stamp) };
-  const answer = acceptable(context, await ports.origin.fetch(toOrigin));
-  if (answer.kind === "failed" && body?.isTooLarge()) return bodyTooLarge(context);
-  if (answer.kind === "failed" && body?.brokeOff()) {
-    return withoutAnswer(context, "refused", 400, "request-body-cut-off", "the request's body ended before its end");
-  }
-  switch (answer.kind) {
-    case "answered": {
-      const { status, statusText, fields, body, parentAge } = answer.response;
-      const announced = announcedBytes((name) => fields.get(name));
-      const hasBody = mayHaveBody(status);
-      ports.reporter.report({
-        kind: "origin-answered",
-        route: route.pattern,
-        url: cacheKey,
-        bytes: body === null || method === "HEAD" || !hasBody ? 0 : announced,
-      });
-      const response = {
-        status,
-        statusText,
-        fields,
-        body,
-        parentAge,
-        stamp,
-        fetchedAt,
-        announcedBytes: announced,
-        lengthBytes: hasBody ? announced : null,
-      };
-      return { kind: "answered", response };
-    }
-    case "switched":
-      return {
-        kind: "switched",
-        answer: () => {
-          reportPassedOn(context, "BYPASS");
-          return { status: 101, statusText: "", fields: new Fields(), body: null, switchedTo: answer.connection };
-        },
-      };
-    case "failed": {
-      ports.reporter.report({ kind: "origin-failed", because: answer.because, cause: answer.cause });
-      const status = answer.because === "timed-out" ? 504 : 502;
-      const words = {
-        unreachable: "the origin cannot be reached, or hung up before it answered",
-        "timed-out": "the origin took too long to answer",
-        "bad-response": "the origin's answer was not one that HTTP allows, or over this edge's limits",
-      }[answer.because];
-      return withoutAnswer(context, "failed", status, `origin-${answer.because}`, words);
-    }
-  }
+  const { requestFieldBytes } = isolate.site.limits;
+  if (fields.reduce((bytes, [name, value]) => bytes + name.length + value.length, 0) <= requestFieldBytes) return;
+  const words = `the request has more than ${requestFieldBytes} bytes of fields`;
+  return withoutAnswer(context, "refused", 431, "request-fields-too-large", words);
+}
+
+function answered(
+  { ports, resolved, facts }: RequestContext,
+  { status, statusText, fields, body, parentAge }: OriginResponse,
+  stamp: Stamp | null,
+  fetchedAt: number,
+): OriginResult {
+  const announced = announcedBytes((name) => fields.get(name));
+  const hasBody = mayHaveBody(status);
+  ports.reporter.report({
+    kind: "origin-answered",
+    route: resolved.route.pattern,
+    url: resolved.cacheKey,
+    bytes: body === null || facts.method === "HEAD" || !hasBody ? 0 : announced,
+  });
+  const lengthBytes = hasBody ? announced : null;
+  return {
+    kind: "answered",
+    response: {
+      status,
+      statusText,
+      fields,
+      body,
+      parentAge,
+      stamp,
+      fetchedAt,
+      announcedBytes: announced,
+      lengthBytes,
+    },
+  };
+}
+
+function switchedAnswer(context: RequestContext, { connection }: OriginAnswer & { kind: "switched" }): Answer {
+  reportPassedOn(context, "BYPASS");
+  return { status: 101, statusText: "", fields: new Fields(), body: null, switchedTo: connection };
+}
+
+const FAILED_WORDS = {
+  unreachable: "the origin cannot be reached, or hung up before it answered",
+  "timed-out": "the origin took too long to answer",
+  "bad-response": "the origin's answer was not one that HTTP allows, or over this edge's limits",
+};
+
+function failed(context: RequestContext, { because, cause }: OriginAnswer & { kind: "failed" }): OriginResult {
+  context.ports.reporter.report({ kind: "origin-failed", because, cause });
+  const status = because === "timed-out" ? 504 : 502;
+  return withoutAnswer(context, "failed", status, `origin-${because}`, FAILED_WORDS[because]);
 }
 
 /**
