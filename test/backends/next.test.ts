@@ -34,10 +34,7 @@ describe.skipIf("missing" in project)(title, () => {
     cdn = await startCdn({
       site: {
         hosts: ["www.example.test"],
-        routes: [
-          { match: "/songs/:id", tags: ["song:{id}"] },
-          { match: "/", tags: ["_N_T_/"] },
-        ],
+        routes: [{ match: "/songs/:id", tags: ["song:{id}"] }],
       },
       origin,
       regions: ["fra", "syd"],
@@ -104,16 +101,43 @@ describe.skipIf("missing" in project)(title, () => {
     await expect(cdn.get("/", { from: "syd" })).toHit();
   });
 
+  /** What the router fetches of a page, at the URL that Next sends it to. */
+  async function routersUrl(path: string): Promise<string> {
+    const right = await cdn.get(`${path}?_rsc=1`, { fields: { rsc: "1" } });
+    const { pathname, search } = new URL(right.fields.location as string, origin);
+    expect(pathname).toBe(path);
+    return pathname + search;
+  }
+
+  const fetchedByRouter = async (url: string) => (await cdn.get(url, { fields: { rsc: "1" } })).body;
+
   test("what the router fetches of a page is purged with its path", async () => {
     const path = await changed("4");
-    const fields = { rsc: "1" };
-    const right = await cdn.get(`${path}?_rsc=1`, { fields });
-    const payload = new URL(right.fields.location as string, origin);
-    const seen = async () => (await cdn.get(payload.pathname + payload.search, { fields })).body;
-    expect(await seen()).toContain("old");
+    const url = await routersUrl(path);
+    expect(await fetchedByRouter(url)).toContain("old");
     await revalidate({ path });
     await cdn.advance("2s");
-    expect(await seen()).toContain("new");
+    expect(await fetchedByRouter(url)).toContain("new");
+  });
+
+  test.each([
+    ["revalidatePath", () => revalidate({ path: "/" })],
+    ["the SDK", () => cdn.purger.purgeUrls("/")],
+  ])("what the router fetches of the front page is purged with its URL, by %s", async (by, purge) => {
+    const url = await routersUrl("/");
+    await write("front", `before ${by}`);
+    await revalidate({ tag: "front", profile: { expire: 0 } });
+    await cdn.purger.purgeEverything();
+    await cdn.advance("2s");
+    for (const _ of ["miss", "hit"]) expect(await fetchedByRouter(url)).toContain(`before ${by}`);
+    await write("front", `after ${by}`);
+    await revalidate({ tag: "front", profile: { expire: 0 } });
+    await cdn.advance("2s");
+    expect(await fetchedByRouter(url)).toContain(`before ${by}`);
+    await purge();
+    await cdn.advance("2s");
+    expect(await fetchedByRouter(url)).toContain(`after ${by}`);
+    expect(await titleOf("/")).toBe(`after ${by}`);
   });
 
   test("revalidatePath of the front page purges it, and no song", async () => {

@@ -1,5 +1,5 @@
 import type { Reply } from "../../local/cdn/scripted-origin.ts";
-import { BROWSER, type FrameworkTrial, SETTLED_MS, withoutBypassCookie, withoutRoute } from "./framework-trial.ts";
+import { BROWSER, type FrameworkTrial, SETTLED_MS, withoutBypassCookie } from "./framework-trial.ts";
 
 const VARY = "rsc, next-router-state-tree, next-router-prefetch, next-router-segment-prefetch, Accept-Encoding";
 const PRERENDERED = {
@@ -62,7 +62,7 @@ export const next: FrameworkTrial = {
     { get: "/me", fields: ADA, expect: { body: "hello ada" } },
     { get: "/me", fields: BROWSER, expect: { body: "hello nobody" } },
     { reply: { [NAVIGATION]: [payload("new rows")] } },
-    { purge: { tags: ["song:42"] } },
+    { purge: { urls: ["/songs/42"] } },
     { advanceMs: SETTLED_MS },
     { get: "/songs/42", fields: BROWSER, expect: { body: "a new song" } },
     { get: NAVIGATION, fields: ROUTER, expect: { body: "new rows" } },
@@ -71,6 +71,5 @@ export const next: FrameworkTrial = {
     "__prerender_bypass in bypass.cookies": withoutBypassCookie("__prerender_bypass"),
     "session in bypass.cookies": withoutBypassCookie("session"),
     "fields.trust": ({ fields: _, ...site }) => site,
-    "the tags of the route": withoutRoute("/songs/:id"),
   },
 };

@@ -166,7 +166,7 @@ describe("apps", () => {
     );
     await saveSong("42", new FormData());
     expect(happened).toEqual(["saved 42", "/songs/42"]);
-    expect((await edge.purges())[0]).toMatchObject({ items: ["tag:song:42"] });
+    expect((await edge.purges())[0]).toMatchObject({ items: ["/songs/42"] });
     expect(await edge.xCache("/songs/42")).toBe("MISS");
   });
 });

@@ -41,9 +41,21 @@ export const mutants: Mutants = {
     },
     "an entry is not filed under its host": {
       in: "urlPurgeKeys",
-      replace: ", hostPurgeKey(host)]",
-      by: "]",
+      replace: "[hostPurgeKey(host)]",
+      by: "[]",
       foundBy: "purging/by-host",
+    },
+    "what the router of Next fetches of a page is not filed under the page": {
+      in: "urlPurgeKeys",
+      replace: "[query, canonicalQuery(query, PAGE_OF_ITS_DATA)]",
+      by: "[query]",
+      foundBy: "purging/next-router",
+    },
+    "every page is filed under its path without a query": {
+      in: "urlPurgeKeys",
+      replace: "canonicalQuery(query, PAGE_OF_ITS_DATA)",
+      by: '""',
+      foundBy: "purging/next-router",
     },
     "a dry run is carried out": {
       in: "purge",

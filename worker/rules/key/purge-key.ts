@@ -1,4 +1,5 @@
 import { pathPrefixes } from "./path-prefixes.ts";
+import { canonicalQuery, type QueryRules } from "./query.ts";
 
 /** The items that one purge key can stand for. */
 export type PurgeItem =
@@ -50,10 +51,19 @@ export function groupPurgeKey(
   return `group:${scheme}://${host} ${group}`;
 }
 
-/** The keys under which purges by URL, path, prefix and host find what is stored under this cache key, also of a variant. */
+/** Next's router asks for a page's data at the page's own URL with `_rsc`, whose value is a hash that no backend knows. */
+const PAGE_OF_ITS_DATA: QueryRules = { ignore: ["_rsc"], lowercase: [], trim: [], sort: false };
+
+/**
+ * The keys under which purges by URL, path, prefix and host find what is stored under this cache key, also of a variant. The
+ * data that Next's router fetches of a page are filed under the page's URL, too.
+ */
 export function urlPurgeKeys(key: string): string[] {
-  const [, host = "", keyed = "", path = ""] = /\/\/([^/]*)(([^? ]*)[^ ]*)/.exec(key) ?? [];
-  const keys = [urlPurgeKey(host, keyed), pathPurgeKey(keyed), hostPurgeKey(host)];
+  const [, host = "", path = "", query = ""] = /\/\/([^/]*)([^? ]*)([^ ]*)/.exec(key) ?? [];
+  const keys = [hostPurgeKey(host)];
+  for (const each of new Set([query, canonicalQuery(query, PAGE_OF_ITS_DATA)])) {
+    keys.push(urlPurgeKey(host, path + each), pathPurgeKey(path + each));
+  }
   for (const prefix of pathPrefixes(path)) keys.push(prefixPurgeKey(prefix), hostPurgeKey(host, prefix));
   return keys;
 }
