@@ -14,6 +14,9 @@ const FRAMEWORKS = Object.fromEntries(
   ["express", "fastify", "hono", "next", "respond"].map((name) => [name, `sdk/frameworks/${name}.ts`]),
 );
 
+/** For an app on OpenNext: its worker, and its config, which Node runs. */
+const OPENNEXT = { opennext: "sdk/opennext/index.worker.ts", "opennext-config": "sdk/opennext/config.ts" };
+
 /** The simulated CDN. Its matchers are those of vitest where they are imported, and those of Jest where they are required. */
 const LOCAL = { local: "local/index.ts", "local-matchers": "local/matchers/vitest.ts" };
 
@@ -80,7 +83,7 @@ export default defineConfig([
   {
     ...shared,
     name: "worker",
-    entry: { worker: "worker/package.ts", "worker-internal": "worker/internal.ts" },
+    entry: { worker: "worker/package.ts", "worker-internal": "worker/internal.ts", ...OPENNEXT },
     format: "esm",
     target: "es2024",
     deps: {
@@ -90,7 +93,11 @@ export default defineConfig([
       neverBundle: [/^cloudflare:/],
     },
     // By the type checker, because what an owner may write in a site is inferred from a zod schema.
-    dts: { generator: "tsgo", tsconfig: "tsconfig.package.json", entry: "worker/package.ts" },
+    dts: {
+      generator: "tsgo",
+      tsconfig: "tsconfig.package.json",
+      entry: ["worker/package.ts", ...Object.values(OPENNEXT)],
+    },
   },
   {
     ...shared,

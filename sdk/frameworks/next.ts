@@ -1,9 +1,8 @@
 /** For Next: `revalidateTag`, `revalidatePath` and `updateTag` also purge the edge. */
 
-import { purgeRequestSchema } from "../../wire/purge-request.ts";
 import { shown } from "../errors.ts";
-import type { ItemsInput, PurgeInput } from "../purge-request.ts";
 import type { Purger } from "../purger.ts";
+import { isTag, PATH_TAG, purgeOf } from "./next-purge.ts";
 
 /** Options of `withPurge`. */
 export interface NextOptions {
@@ -63,53 +62,6 @@ export function withPurge<Base extends CacheHandlerClass>(Handler: Base, options
       }
     }
   };
-}
-
-function isTag(text: string): boolean {
-  return purgeRequestSchema.shape.tags.safeParse([text]).success;
-}
-
-/** The prefix of the tags that Next makes from paths: `NEXT_CACHE_IMPLICIT_TAG_ID`. */
-const PATH_TAG = "_N_T_";
-
-/** The purge for tags that Next revalidates; `null` if there is nothing to purge. */
-function purgeOf(tags: readonly string[]): PurgeInput | null {
-  const valid = tags.filter(isTag);
-  const urls = new Set<string>();
-  const prefixes = new Set<string>();
-  for (const tag of tags) {
-    if (!tag.startsWith(PATH_TAG)) continue;
-    const path = tag.slice(PATH_TAG.length);
-    const { fixed, reach } = readPath(path);
-    if (fixed !== "/") prefixes.add(fixed);
-    else if (reach === "below") return { everything: true };
-    else {
-      urls.add("/");
-      // The tag of the front page may also be that of a page whose path is `/page` or `/index`.
-      if (path !== "/") prefixes.add(path);
-    }
-  }
-  const items: ItemsInput = {
-    ...(valid.length > 0 && { tags: valid }),
-    ...(urls.size > 0 && { urls }),
-    ...(prefixes.size > 0 && { prefixes }),
-  };
-  return Object.keys(items).length === 0 ? null : (items as PurgeInput);
-}
-
-/**
- * The path up to its first dynamic segment, without route groups and without the kind (`page`, `layout`) that Next puts at
- * the end, and whether one page is meant or all pages below.
- */
-function readPath(path: string): { readonly fixed: string; readonly reach: "page" | "below" } {
-  const segments = path.split("/").filter((segment) => segment !== "" && !/^\(.*\)$/.test(segment));
-  const kind = segments.at(-1);
-  if (kind === "page" || kind === "layout") segments.pop();
-  // Next's name for the front page.
-  if (segments.length === 1 && segments[0] === "index") segments.pop();
-  const dynamic = segments.findIndex((segment) => segment.startsWith("["));
-  const fixed = dynamic === -1 ? segments : segments.slice(0, dynamic);
-  return { fixed: `/${fixed.join("/")}`, reach: dynamic === -1 && kind !== "layout" ? "page" : "below" };
 }
 
 function reportPurgeError(error: unknown): void {

@@ -44,6 +44,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   sdk: ["wire"],
   // The purges in a backend's own database. It gets its purger from its caller.
   "sdk/outbox": ["sdk"],
+  // The client in an app's own worker on OpenNext, which keeps purges as an outbox does.
+  "sdk/opennext": ["wire", "sdk", "sdk/outbox"],
   // What this package is and where its files are, and the errors that are for the owner.
   package: [],
   // The counters that a CDN returns have the type of the wire contract.
@@ -107,6 +109,7 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   // The middleware follows a request through asynchronous calls.
   sdk: [/^undici$/, /^zod\/mini$/, /^node:async_hooks$/],
   "sdk/outbox": [/^node:/, /^zod\/mini$/],
+  "sdk/opennext": [/^cloudflare:workers$/, /^node:async_hooks$/],
   package: [/^node:/],
   local: [/^node:/, /^zod$/, /^miniflare$/, /^esbuild$/, /^wrangler$/, /^leven$/, /^vitest$/],
   "local/dev": [/^node:/, /^leven$/],

@@ -163,6 +163,8 @@ describe("what is published", () => {
       "./fastify",
       "./hono",
       "./next",
+      "./opennext",
+      "./opennext/config",
       "./respond",
       "./worker",
       "./worker/internal",
@@ -187,9 +189,9 @@ describe("what is published", () => {
     // Apps of these are CommonJS as often as not, and so are their tests under Jest.
     { entries: ["./express", "./fastify", "./local", "./local/matchers"], profile: "node16" },
     // Workers are ES modules, and so is what they import: nothing can require it, because of `cloudflare:workers`.
-    { entries: ["./worker"], profile: "esm-only" },
+    { entries: ["./worker", "./opennext"], profile: "esm-only" },
     // Node 22 requires an ES module where that is needed.
-    { entries: ["./hono", "./next", "./respond"], profile: "esm-only" },
+    { entries: ["./hono", "./next", "./opennext/config", "./respond"], profile: "esm-only" },
   ])("The types of $entries are right for $profile", async ({ entries, profile }) => {
     const [node, attw] = tool("attw");
     const args = [
@@ -652,7 +654,14 @@ describe("the worker, installed", () => {
 // @ts-expect-error A key that is misspelt.
 defineSite({ origin: "https://origin.example.com", rotues: [] });
 // @ts-expect-error A hook of the simulated CDN, which is not public.
-createEdge(site, { acceptsWeakTokens: true });`,
+createEdge(site, { acceptsWeakTokens: true });
+import { behindEdge, TidemarkPurge } from "tidemark/opennext";
+import { withTags } from "tidemark/opennext/config";
+export const App = behindEdge({ fetch: async (request: Request, env: { A: string }) => new Response(env.A + request.url) });
+export class Purge extends TidemarkPurge {}
+export const cache = withTags({ name: "a", get: async () => null, set: async () => {}, delete: async () => {} });
+// @ts-expect-error A cache that cannot forget.
+withTags({ name: "a", get: async () => null, set: async () => {} });`,
     );
     const types = ["@cloudflare/workers-types"];
     const compilerOptions = { ...STRICT, module: "esnext", moduleResolution: "bundler", lib: ["es2024"], types };

@@ -45,6 +45,12 @@ export const CLAIMS: readonly Claim[] = [
   { page: /^docs\/create-edge\.md$/, language: "ts", fits: () => true, runIn: "test/snippets/workers.test.ts" },
 
   { page: DEPLOY, language: "sh", fits: () => true, runIn: SHELL },
+  ...["js", "ts", "jsonc"].map((language) => ({
+    page: DEPLOY,
+    language,
+    fits: ({ heading }: Block) => heading === "OpenNext",
+    runIn: "test/backends/opennext.test.ts",
+  })),
   { page: DEPLOY, text: "{ service:", language: "ts", runIn: "test/runtime/wrangler-dev.test.ts" },
   { page: DEPLOY, text: "[[services]]", language: "toml", runIn: "test/runtime/wrangler-dev.test.ts" },
   {

@@ -1,0 +1,84 @@
+import { purgeOf } from "../frameworks/next-purge.ts";
+import { afterFailure } from "../outbox/after-failure.ts";
+import type { PurgeInput, PurgeRequest } from "../purge-request.ts";
+import type { Purger } from "../purger.ts";
+import { UNKNOWN_TAGS } from "./tagged.ts";
+
+/** The storage of a Durable Object, as far as it is used. */
+export interface PurgeStorage {
+  put(key: string, value: KeptPurge): Promise<void>;
+  delete(key: string): Promise<boolean>;
+  list(options: { limit: number }): Promise<Map<string, KeptPurge>>;
+  getAlarm(): Promise<number | null>;
+  setAlarm(at: number): Promise<void>;
+}
+
+/** A purge that the edge has not accepted yet, under its `id`. */
+export interface KeptPurge {
+  readonly request: PurgeInput;
+  readonly failures: number;
+}
+
+/** How soon a purge is sent again whose sender has ended, or whose edge was down. */
+const FIRST_PAUSE_MS = 10_000;
+
+/** The most purges that are read at once. */
+const PAGE = 100;
+
+/**
+ * The purges of an app on OpenNext. Each is kept until the edge has accepted it: it is sent at once, and by the alarm as long
+ * as that fails. A purge that the edge will never accept is reported and forgotten.
+ */
+export class KeptPurges {
+  readonly #storage: PurgeStorage;
+  readonly #purger: Pick<Purger, "purge">;
+  readonly #now: () => number;
+
+  constructor(storage: PurgeStorage, purger: Pick<Purger, "purge">, now: () => number = Date.now) {
+    this.#storage = storage;
+    this.#purger = purger;
+    this.#now = now;
+  }
+
+  /** Purges what these tags of Next name. It resolves when the edge has accepted it, or when it is kept for later. */
+  async purge(tags: readonly string[]): Promise<void> {
+    const { tags: valid = [], ...items } = (purgeOf(tags) ?? {}) as PurgeRequest;
+    const request = (items.everything ? items : { ...items, tags: [...valid, UNKNOWN_TAGS] }) as PurgeInput;
+    const id = crypto.randomUUID();
+    const kept = { request, failures: 0 };
+    await this.#storage.put(id, kept);
+    if ((await this.#storage.getAlarm()) === null) await this.#storage.setAlarm(this.#now() + FIRST_PAUSE_MS);
+    await this.#send(id, kept);
+  }
+
+  /** Sends all that is kept, when the alarm rings. After a failure the alarm is set again. */
+  async sendAll(): Promise<void> {
+    for (;;) {
+      const page = await this.#storage.list({ limit: PAGE });
+      if (page.size === 0) return;
+      for (const [id, kept] of page) {
+        const dueAt = await this.#send(id, kept);
+        if (dueAt !== null) return await this.#storage.setAlarm(dueAt);
+      }
+    }
+  }
+
+  /** Returns when to try again; `null` if the purge is done with. */
+  async #send(id: string, { request, failures: before }: KeptPurge): Promise<number | null> {
+    try {
+      await this.#purger.purge(request, { id, reason: "revalidated in Next" });
+    } catch (error) {
+      const failures = before + 1;
+      const settings = { failures, maxAttempts: Number.POSITIVE_INFINITY, now: this.#now(), random: Math.random() };
+      const after = afterFailure(error, settings);
+      const next = after.kind === "dead" ? "It is given up, and pages may be stale" : "It is sent again later";
+      console.error(`The purge after a revalidation in Next failed. ${next}:`, error);
+      if (after.kind === "retry") {
+        await this.#storage.put(id, { request, failures });
+        return Math.max(after.dueAt, this.#now() + FIRST_PAUSE_MS);
+      }
+    }
+    await this.#storage.delete(id);
+    return null;
+  }
+}
