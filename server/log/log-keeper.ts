@@ -74,11 +74,7 @@ export class LogKeeper implements ServedLog {
         this.#held.noteSettled();
       },
     };
-    const audited = {
-      find: (seq: number) => this.#usePurges((log) => log.find(seq)),
-      settlesAt: (seq: number) => this.#usePurges((log) => log.settlesAt(seq)),
-    };
-    this.#held = new HeldAnswers(audited, clock);
+    this.#held = new HeldAnswers({ find: (seq) => this.#usePurges((log) => log.find(seq)) }, clock);
     this.readers = new LogReaders(pushed, clock, hasStrangers, confirmWithinMs);
     if (file.unwritable === null) this.#lookForRepeats();
     else {
@@ -137,7 +133,7 @@ export class LogKeeper implements ServedLog {
     this.#nextLook?.cancel();
     this.#nextTry?.cancel();
     this.readers.dismissAll();
-    this.#held.noteSettled(); // the answers that are held fail now, and their timers end
+    this.#held.fail(closedError());
     this.#file.close();
   }
 
@@ -157,7 +153,7 @@ export class LogKeeper implements ServedLog {
   }
 
   #expectOpen(): void {
-    if (this.#isClosed) throw new Error("the purge log was closed");
+    if (this.#isClosed) throw closedError();
   }
 
   /** Waits until the disk takes writes. The workers then move from the log that stands in to the one in the file. */
@@ -190,12 +186,11 @@ export class LogKeeper implements ServedLog {
   /** Looks when the next repetition is due, and waits for it. */
   #lookForRepeats(): void {
     this.#nextLook?.cancel();
-    const { clock, onFailure } = this.#options;
     try {
-      const dueAt = this.#file.use((log) => log.nextDueAt());
-      if (dueAt !== null) this.#lookAfter(Math.min(Math.max(0, dueAt - clock.now()), LOOK_EVERY_MS));
+      const dueInMs = this.#file.use((log) => log.nextDueInMs());
+      if (dueInMs !== null) this.#lookAfter(Math.min(Math.max(0, dueInMs), LOOK_EVERY_MS));
     } catch (cause) {
-      onFailure(cause);
+      this.#options.onFailure(cause);
       this.#lookAfter(TRY_AGAIN_MS);
     }
   }
@@ -222,4 +217,8 @@ export class LogKeeper implements ServedLog {
       this.#lookAfter(TRY_AGAIN_MS);
     }
   }
+}
+
+function closedError(): Error {
+  return new Error("the purge log was closed");
 }

@@ -9,15 +9,16 @@ import {
   type ViewDelta,
 } from "../../worker/purges/log/log-contract.ts";
 import { LOG_SETTINGS, type LogSettings } from "../../worker/purges/log/log-settings.ts";
+import type { LogStorage } from "../../worker/purges/log/log-storage.ts";
 import { writeHashes } from "../../worker/purges/log/purged-keys.ts";
 import { GrantedLeases, type LeasesOnRecord } from "../../worker/purges/settlement/granted-leases.ts";
 import { hashKeys, hashWordFor } from "../../worker/purges/view/key-hash.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
+import { AskedTogether } from "./asked-together.ts";
 import type { Database } from "./database.ts";
 import { SharedLogError } from "./database-error.ts";
 import type { MachineNote, NotedPosition } from "./machine-note.ts";
 import { CREATE_SQL, READ_SQL, SCHEMA_FORMAT, SCHEMA_LOCK, SETTLE_SQL, UPGRADE_SQL } from "./schema.ts";
-import type { AuditedPurge, SettlingLog } from "./waited-purges.ts";
 
 /** A key in a reply: two words of its hash, and a number of 64 bits. */
 const KEY_BYTES = 16;
@@ -71,6 +72,7 @@ interface ReadRow {
 }
 
 interface ReadAuditRow extends AuditRow {
+  readonly mark: string;
   readonly now: number;
   readonly waits_for: readonly string[] | null;
 }
@@ -87,7 +89,7 @@ interface SeenMachine {
  * The purge log in PostgreSQL, as one machine reads and writes it. It keeps the rules of `SqlPurgeLog`; in addition, every
  * reply requires the machine's row among the readers, so that a purge waits for it.
  */
-export class PgPurgeLog implements SettlingLog {
+export class PgPurgeLog implements LogStorage {
   readonly #database: Database;
   readonly #options: PgPurgeLogOptions;
   readonly #note: MachineNote;
@@ -97,6 +99,7 @@ export class PgPurgeLog implements SettlingLog {
   readonly #incarnation: string;
   readonly #marks = new Map<number, string>();
   readonly #seen = new Map<string, SeenMachine>();
+  readonly #found = new AskedTogether((seqs) => this.#findAll(seqs));
   /** What the machine's row says. */
   #leaseMs = 0;
   #hasRow = false;
@@ -132,21 +135,18 @@ export class PgPurgeLog implements SettlingLog {
     return this.#note.machine;
   }
 
-  /** The purges above the reader's position, and the lease that it asks for (R6). */
   async read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs = leaseMs): Promise<ViewDelta> {
     await this.#grant(Math.max(leaseMs, longestViewAgeMs));
     return this.#replyTo(since, leaseMs);
   }
 
-  /** The purges above a position, for a push (R24). It grants no lease. */
   async changesSince(position: Stamp | null): Promise<ViewDelta> {
     return this.#replyTo(position, 0);
   }
 
-  /** Accepts a purge, or answers a repeated one with its first receipt. Either all of it happens or nothing. */
   async append(purge: AppendRequest): Promise<AppendResult> {
     await this.#grant(Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0));
-    const since = purge.since && { logId: purge.since.logId, seq: purge.since.seq };
+    const { since } = purge;
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const known = [since, this.#noted].filter((each) => each !== null);
       const { machine } = this;
@@ -167,7 +167,6 @@ export class PgPurgeLog implements SettlingLog {
     throw this.#endless();
   }
 
-  /** The audit trail below `before`, the newest first. */
   async list(before: number | null, limit: number): Promise<PurgeRecordPage> {
     const max = Math.min(Math.max(1, Math.trunc(limit) || 1), MAX_LISTED);
     const rows = await this.#rows("WHERE seq < $2 ORDER BY seq DESC LIMIT $3", [
@@ -178,16 +177,10 @@ export class PgPurgeLog implements SettlingLog {
     return { purges, next: rows.length > max ? purges.at(-1)!.seq : null };
   }
 
-  async find(seq: number): Promise<PurgeRecord | null> {
-    return (await this.audited(seq))?.record ?? null;
+  find(seq: number): Promise<PurgeRecord | null> {
+    return this.#found.about(seq);
   }
 
-  async audited(seq: number): Promise<AuditedPurge | null> {
-    const [row] = await this.#rows("WHERE seq = $2", [seq]);
-    return row ? { record: recordOfRow(row), settlesInMs: row.settles_at - row.now } : null;
-  }
-
-  /** In how many milliseconds the next repetition is due; `null` if there is none. */
   async nextDueInMs(): Promise<number | null> {
     const [row] = await this.#database.query<{ ms: number | null }>(
       "SELECT min(due_at) - tidemark_log_now($1) AS ms FROM tidemark_log_repeats",
@@ -196,7 +189,7 @@ export class PgPurgeLog implements SettlingLog {
     return row!.ms;
   }
 
-  /** Carries out the repetitions that are due (R20): each once, whichever machine is the first to try. */
+  /** Whichever machine is the first to try carries out a repetition. */
   async runDue(): Promise<void> {
     await this.#database.query("SELECT tidemark_log_run_due($1, $2)", [this.#bounds, this.#now]);
   }
@@ -234,7 +227,6 @@ export class PgPurgeLog implements SettlingLog {
     return new Map(rows.flatMap(({ machine, name }) => (machine === null ? [] : [[machine, name] as const])));
   }
 
-  /** Records that the purges up to this one have settled, because every machine has confirmed them. */
   async settleUpTo({ logId, seq }: Stamp): Promise<void> {
     const before = this.#settled;
     const from = before?.logId === logId && before.seq <= seq ? before.seq : 0;
@@ -245,15 +237,6 @@ export class PgPurgeLog implements SettlingLog {
       [this.#now, from, seq, logId],
     );
     this.#settled = { logId, seq };
-  }
-
-  /**
-   * Which of these purges have settled. Those that every machine has confirmed by now are recorded as such: whoever told
-   * of a purge waits for confirmations for a short time only.
-   */
-  async settledOf(seqs: readonly number[]): Promise<number[]> {
-    const rows = await this.#database.query<{ seq: number }>(SETTLE_SQL, [this.#now, seqs]);
-    return rows.map(({ seq }) => seq);
   }
 
   /** Shows that this machine lives, and forgets machines that have shown no life for a day. */
@@ -446,7 +429,24 @@ export class PgPurgeLog implements SettlingLog {
     if (this.#marks.size > MAX_MARKS) this.#marks.delete(this.#marks.keys().next().value!);
   }
 
-  #rows(where: string, parameters: readonly number[]): Promise<ReadAuditRow[]> {
+  /**
+   * Purges that every machine has confirmed by now are recorded as settled: whoever told of a purge waits for confirmations
+   * for a short time only.
+   */
+  async #findAll(seqs: readonly number[]): Promise<ReadonlyMap<number, PurgeRecord>> {
+    const rows = await this.#rows("WHERE seq = ANY ($2)", [seqs]);
+    const confirmed = rows.filter((row) => row.settles_at > row.now && row.waits_for === null);
+    if (confirmed.length === 0) return recordsOf(rows);
+    const marks = confirmed.map(({ mark }) => mark);
+    const settled = await this.#database.query<ReadAuditRow>(SETTLE_SQL, [
+      this.#now,
+      confirmed.map(({ seq }) => seq),
+      marks,
+    ]);
+    return new Map([...recordsOf(rows), ...recordsOf(settled)]);
+  }
+
+  #rows(where: string, parameters: readonly unknown[]): Promise<ReadAuditRow[]> {
     const text = `SELECT *, tidemark_log_now($1) AS now,
         CASE WHEN settles_at > tidemark_log_now($1) THEN (
           SELECT array_agg(name ORDER BY name) FROM (
@@ -476,6 +476,10 @@ function standbyError({ where }: Database): SharedLogError {
 }
 
 type Appended = Omit<Extract<AppendResult, { kind: "appended" }>, "delta">;
+
+function recordsOf(rows: readonly ReadAuditRow[]): ReadonlyMap<number, PurgeRecord> {
+  return new Map(rows.map((row) => [row.seq, recordOfRow(row)]));
+}
 
 function recordOfRow(row: ReadAuditRow): PurgeRecord {
   return { ...recordOf(row, row.now), ...(row.waits_for && { waitsFor: row.waits_for }) };

@@ -344,24 +344,10 @@ SELECT log_id, comes_from_another,
 FROM asked
 `;
 
-/**
- * The purges of a list that have settled: by now, or because the row of every machine shows that it has confirmed them.
- * The second ones are recorded as settled.
- */
+/** Records that purges have settled, which are told by their marks, too, because another log may have their numbers by now. */
 export const SETTLE_SQL = `
-WITH log AS MATERIALIZED (
-    SELECT tidemark_log_id(id) AS id FROM tidemark_log WHERE (longest_until >= tidemark_log_now($1)) IS NOT TRUE
-  ),
-  by_all AS (
-    SELECT min(CASE WHEN machine.log_id = log.id THEN coalesce(machine.confirmed, 0) ELSE 0 END) AS seq
-    FROM log LEFT JOIN tidemark_log_machines AS machine ON true
-  ),
-  confirmed AS (
-    UPDATE tidemark_log_audit AS audit SET settles_at = tidemark_log_now($1) FROM by_all
-    WHERE audit.seq = ANY ($2::bigint[]) AND audit.seq <= by_all.seq AND settles_at > tidemark_log_now($1)
-    RETURNING audit.seq
-  )
-SELECT seq FROM confirmed
-UNION
-SELECT seq FROM tidemark_log_audit WHERE seq = ANY ($2::bigint[]) AND settles_at <= tidemark_log_now($1)
+UPDATE tidemark_log_audit SET settles_at = tidemark_log_now($1)
+  WHERE seq = ANY ($2) AND mark = ANY ($3) AND settles_at > tidemark_log_now($1)
+    AND EXISTS (SELECT FROM tidemark_log_machines)
+  RETURNING *, settles_at AS now, NULL AS waits_for
 `;

@@ -1,5 +1,7 @@
 import type { PurgeRecord, PurgeRecordPage } from "../../worker/ports/purge-log.ts";
+import { HeldAnswers } from "../../worker/purges/log/held-answers.ts";
 import type { AppendRequest, AppendResult, ReaderPosition, ViewDelta } from "../../worker/purges/log/log-contract.ts";
+import type { LogStorage } from "../../worker/purges/log/log-storage.ts";
 import type { SqlLedger } from "../../worker/purges/log/sql-ledger.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import type { GrantAtStart } from "../log/log-file.ts";
@@ -8,27 +10,18 @@ import { LogReaders } from "../log/log-readers.ts";
 import type { Database, Notices } from "./database.ts";
 import { MachineConfirmations } from "./machine-confirmations.ts";
 import type { PgPurgeLog } from "./pg-purge-log.ts";
-import { type SettlingLog, WaitedPurges } from "./waited-purges.ts";
 
 /** How often a machine shows that it lives and looks for repetitions, in milliseconds. */
 const BEAT_EVERY_MS = 10_000;
 
+/**
+ * A notice of a confirmation may be lost, and a machine leaves without one, so that the log is asked again after this time
+ * about purges that are waited for. Milliseconds.
+ */
+const ASK_AGAIN_MS = 1000;
+
 /** The part of the log in the database that a supervisor calls. */
-export type SharedLog = SettlingLog &
-  Pick<
-    PgPurgeLog,
-    | "read"
-    | "changesSince"
-    | "append"
-    | "list"
-    | "unconfirmed"
-    | "settleUpTo"
-    | "confirm"
-    | "nextDueInMs"
-    | "runDue"
-    | "beat"
-    | "leave"
-  >;
+export type SharedLog = Pick<PgPurgeLog, keyof LogStorage | "unconfirmed" | "confirm" | "beat" | "leave">;
 
 export interface SharedLogKeeperOptions extends KeeperOptions {
   readonly log: SharedLog;
@@ -52,7 +45,7 @@ export class SharedLogKeeper implements ServedLog {
   readonly #options: SharedLogKeeperOptions;
   readonly #log: SharedLog;
   readonly #machines: MachineConfirmations;
-  readonly #waited: WaitedPurges;
+  readonly #held: HeldAnswers;
   readonly #timers = new Set<{ cancel(): void }>();
   /** The last reply to this machine itself: its head, and the purges of its last step. */
   #latest: ViewDelta;
@@ -72,7 +65,7 @@ export class SharedLogKeeper implements ServedLog {
     this.#latest = first;
     const unconfirmed = (position: Stamp) => log.unconfirmed(position);
     this.#machines = new MachineConfirmations(unconfirmed, clock, onLateMachines, machinesConfirmWithinMs);
-    this.#waited = new WaitedPurges(log, clock);
+    this.#held = new HeldAnswers(log, clock);
     const pushed = {
       head: () => headOf(this.#latest),
       changesSince: (position: Stamp | null) => this.#changesSince(position),
@@ -95,6 +88,7 @@ export class SharedLogKeeper implements ServedLog {
     void database.listen(notices);
     void keeper.#every(grant.leaseMs, () => keeper.#catchUp());
     void keeper.#every(BEAT_EVERY_MS, () => keeper.#beat());
+    void keeper.#every(ASK_AGAIN_MS, async () => keeper.#held.noteSettled());
     void keeper.#lookForRepeats();
     return keeper;
   }
@@ -140,7 +134,7 @@ export class SharedLogKeeper implements ServedLog {
     // A machine that is late may confirm after all, or leave.
     if (!hasSettled) return { ...result, maySettleSooner: !this.#options.hasStrangers() };
     await this.#log.settleUpTo(position).catch(this.#options.onFailure); // the row only counts as unsettled for longer
-    this.#waited.noteConfirmed();
+    this.#held.noteSettled();
     return { ...result, settlesInMs: 0, maySettleSooner: false };
   }
 
@@ -149,7 +143,7 @@ export class SharedLogKeeper implements ServedLog {
   }
 
   find(seq: number, waitMs = 0): Promise<PurgeRecord | null> {
-    return this.#waited.find(seq, waitMs);
+    return this.#held.find(seq, waitMs);
   }
 
   async close(): Promise<void> {
@@ -169,7 +163,7 @@ export class SharedLogKeeper implements ServedLog {
     this.#isClosed = true;
     for (const timer of this.#timers) timer.cancel();
     this.readers.dismissAll();
-    this.#waited.close();
+    this.#held.fail(new Error("the purge log was closed"));
     await this.#step;
     await this.#confirming;
   }
@@ -225,7 +219,7 @@ export class SharedLogKeeper implements ServedLog {
       return;
     }
     this.#machines.note(machine, { logId: logId!, seq: seq! });
-    this.#waited.noteConfirmed();
+    this.#held.noteSettled();
   }
 
   /** Tells the log what all workers have confirmed: the newest such position, one after another. */

@@ -74,8 +74,10 @@ export interface PurgeRecord {
   readonly repeatOf: number | null;
   /** Whether the purge had settled, by the log's clock, when the row was read. */
   readonly settled: boolean;
+  /** In how many milliseconds it settles, as far as was known then; 0 or less if it has. */
+  readonly settlesInMs: number;
   /** The names of the machines that had not confirmed it, while it has not settled. Default: the log cannot tell. */
-  readonly waitsFor?: readonly string[];
+  readonly waitsFor?: readonly string[] | undefined;
 }
 
 /** A page of the audit trail, the newest first. */

@@ -96,8 +96,8 @@ export async function startServerEngine(
     },
     advance: async (ms) => {
       const end = clock.now() + ms;
-      for (let due = log.nextDueAt(); due !== null && due <= end; due = log.nextDueAt()) {
-        await clock.advance(Math.max(0, due - clock.now()));
+      for (let ms = log.nextDueInMs(); ms !== null && clock.now() + ms <= end; ms = log.nextDueInMs()) {
+        await clock.advance(Math.max(0, ms));
         log.runDue();
       }
       await clock.advance(end - clock.now());

@@ -24,9 +24,9 @@ export class ServerLog {
     this.#ledger = new SqlLedger(sql, this.#now);
   }
 
-  /** When the next repeat of a purge is due: epoch milliseconds. */
-  nextDueAt(): number | null {
-    return this.#log.nextDueAt();
+  /** In how many milliseconds the next repeat of a purge is due. */
+  nextDueInMs(): number | null {
+    return this.#log.nextDueInMs();
   }
 
   runDue(): void {

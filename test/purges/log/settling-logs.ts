@@ -8,10 +8,10 @@ import { LogKeeper } from "../../../server/log/log-keeper.ts";
 import { Database } from "../../../server/postgres/database.ts";
 import { MachineNote } from "../../../server/postgres/machine-note.ts";
 import { PgPurgeLog } from "../../../server/postgres/pg-purge-log.ts";
-import { WaitedPurges } from "../../../server/postgres/waited-purges.ts";
 import { systemClock } from "../../../server/system-clock.ts";
 import type { Wait } from "../../../worker/ports/clock.ts";
 import { ConnectedLog, type Connection } from "../../../worker/purges/log/connected-log.ts";
+import { HeldAnswers } from "../../../worker/purges/log/held-answers.ts";
 import { REMEMBERED_MS } from "../../../worker/purges/log/log-contract.ts";
 import type { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
 import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
@@ -268,7 +268,7 @@ export class LogOfMachines implements SettlingLog {
   readonly #machines = new Map<string, Machine>();
   readonly #timers = new Set<{ readonly at: number; readonly wake: () => void }>();
   #now = 0;
-  #waited!: WaitedPurges;
+  #held!: HeldAnswers;
 
   private constructor(database: Database) {
     this.#database = database;
@@ -277,12 +277,12 @@ export class LogOfMachines implements SettlingLog {
   static async start(url: string): Promise<LogOfMachines> {
     const log = new LogOfMachines(await Database.over({ url, clock: systemClock, random: Math.random }));
     await log.join("purger");
-    log.#wait();
+    log.#hold();
     return log;
   }
 
-  #wait(): void {
-    this.#waited = new WaitedPurges(this.#purger, { now: () => this.#now, wait: (ms) => this.#timer(ms) });
+  #hold(): void {
+    this.#held = new HeldAnswers(this.#purger, { now: () => this.#now, wait: (ms) => this.#timer(ms) });
   }
 
   get #purger(): PgPurgeLog {
@@ -331,7 +331,7 @@ export class LogOfMachines implements SettlingLog {
 
   async confirm(machine: string, { logId, seq }: Stamp): Promise<void> {
     await this.#machines.get(machine)?.log.confirm({ logId, seq });
-    this.#waited.noteConfirmed();
+    this.#held.noteSettled();
   }
 
   async leave(machine: string): Promise<void> {
@@ -352,13 +352,13 @@ export class LogOfMachines implements SettlingLog {
   }
 
   async isSettled(seq: number): Promise<boolean> {
-    return (await this.#purger.settledOf([seq])).includes(seq);
+    return (await this.#purger.find(seq))!.settled;
   }
 
   async hold(seq: number, waitMs: number) {
     let isGiven = false;
     const timers = this.#timers.size;
-    const record = this.#waited.find(seq, waitMs).finally(() => {
+    const record = this.#held.find(seq, waitMs).finally(() => {
       isGiven = true;
     });
     await until(() => isGiven || this.#timers.size > timers);
@@ -366,16 +366,14 @@ export class LogOfMachines implements SettlingLog {
   }
 
   async restart(): Promise<void> {
-    this.#waited.close();
     for (const [name, machine] of this.#machines) {
       machine.log = await this.#open(name, machine.note);
       await machine.log.read(null, LEASE_MS);
     }
-    this.#wait();
+    this.#hold();
   }
 
   async end(): Promise<void> {
-    this.#waited.close();
     await this.#database.close();
   }
 }

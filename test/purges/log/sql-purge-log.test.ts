@@ -228,11 +228,12 @@ describe("the purge log", () => {
     const world = new World();
     world.open().append(purge(["#a", "#b"], { id: "x", repeatAfterMs: 5000, reason: "replicas lag" }));
     world.now = 4999;
+    expect(world.open().nextDueInMs()).toBe(1);
     world.open().runDue();
     expect(world.open().read(null, 1000)).toMatchObject({ to: 1 });
     world.now = 5000;
     const log = world.open();
-    expect(log.nextDueAt()).toBe(5000);
+    expect(log.nextDueInMs()).toBe(0);
     log.runDue();
     log.runDue();
     const delta = log.read(null, 1000);
@@ -248,9 +249,9 @@ describe("the purge log", () => {
     expect(log.find(2)).toMatchObject({ settled: false });
     world.now = 6250;
     expect(log.find(2)).toMatchObject({ settled: true });
-    expect(log.nextDueAt()).toBeNull();
+    expect(log.nextDueInMs()).toBeNull();
     expect(log.append(purge(["#a", "#b"], { id: "x", repeatAfterMs: 5000 }))).toMatchObject({ seq: 1, replayed: true });
-    expect(log.nextDueAt()).toBeNull(); // a replay schedules nothing
+    expect(log.nextDueInMs()).toBeNull(); // a replay schedules nothing
   });
 
   test("10,000 items are one purge with one number", () => {
@@ -385,9 +386,9 @@ describe("the purge log", () => {
         repeatOf: null,
       };
       world.now = 5 + 1249;
-      expect(log.find(1)).toEqual({ ...record, settled: false });
+      expect(log.find(1)).toEqual({ ...record, settled: false, settlesInMs: 1 });
       world.now = 5 + 1250;
-      expect(world.open().find(1)).toEqual({ ...record, settled: true });
+      expect(world.open().find(1)).toEqual({ ...record, settled: true, settlesInMs: 0 });
       expect(log.find(2)).toBeNull();
     });
 

@@ -368,10 +368,11 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       b.isListening = false;
       expect(await boundOf(a, "#a")).toBe(5_250);
       const isHeld = new Promise<void>((resolve) => {
-        const { settledOf } = a.log;
-        a.log.settledOf = (seqs) => {
+        const { find } = a.log;
+        a.log.find = async (seq) => {
+          const record = await find.call(a.log, seq);
           resolve();
-          return settledOf.call(a.log, seqs);
+          return record;
         };
       });
       const found = a.keeper.find(1, 25_000);

@@ -101,17 +101,12 @@ export class LateDatabase {
           return result.kind === "appended" ? { ...result, maySettleSooner: this.#areAllKnown } : result;
         }),
       list: (before, limit) => call((log) => log.list(before, limit)),
-      audited: (seq) =>
-        call((log) => {
-          const record = log.find(seq);
-          return record && { record, settlesInMs: log.settlesAt(seq) - this.#server.now() };
-        }),
-      settledOf: (seqs) =>
+      find: (seq) =>
         call((log) => {
           const { logId } = log.head;
           const confirmed = this.#areAllKnown ? this.#confirmedByAll(logId) : 0;
           if (confirmed > 0) log.settleUpTo({ logId, seq: confirmed });
-          return seqs.filter((seq) => log.find(seq)?.settled);
+          return log.find(seq);
         }),
       unconfirmed: (position) =>
         call((log) => {
@@ -128,11 +123,7 @@ export class LateDatabase {
           this.#notify(JSON.stringify({ machine: name, ...position }));
           return true;
         }),
-      nextDueInMs: () =>
-        call((log) => {
-          const dueAt = log.nextDueAt();
-          return dueAt === null ? null : dueAt - this.#server.now();
-        }),
+      nextDueInMs: () => call((log) => log.nextDueInMs()),
       runDue: () =>
         call((log) => {
           log.runDue();

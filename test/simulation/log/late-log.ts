@@ -17,7 +17,7 @@ import type { Matches, Purged } from "../history.ts";
 import { callLate } from "./late-call.ts";
 import { LateLine } from "./late-line.ts";
 import { LateServers } from "./late-servers.ts";
-import { type LogStorage, NumberedPurges, RecordedLog } from "./recorded-log.ts";
+import { NumberedPurges, RecordedLog, type RecordedStorage } from "./recorded-log.ts";
 import { NO_LEASE, type Told } from "./told.ts";
 
 /** A reply within this time is a quick one: its reader may use it for most of its lease. Milliseconds. */
@@ -89,7 +89,7 @@ export class LateLog {
   readonly #fate: Fate;
   readonly #settings: Partial<LogSettings>;
   readonly #purges: NumberedPurges;
-  #storage!: LogStorage;
+  #storage!: RecordedStorage;
   #log!: RecordedLog;
   #connected!: ConnectedLog;
   readonly #maxConnections: number;

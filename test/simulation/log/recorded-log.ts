@@ -15,7 +15,7 @@ interface Repetition {
 }
 
 /** A log's storage, with the repetitions that are in there. */
-export interface LogStorage {
+export interface RecordedStorage {
   readonly sql: Sql;
   repetitions: Repetition[];
 }
@@ -78,12 +78,12 @@ export class NumberedPurges {
 /** The real log, which records each purge as it gives it a number. */
 export class RecordedLog extends SqlPurgeLog {
   readonly #purges: NumberedPurges;
-  readonly #storage: LogStorage;
+  readonly #storage: RecordedStorage;
   readonly #now: () => number;
 
   constructor(
     purges: NumberedPurges,
-    storage: LogStorage,
+    storage: RecordedStorage,
     settings: Partial<LogSettings>,
     now: () => number,
     newId: () => string,

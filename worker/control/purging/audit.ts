@@ -63,6 +63,7 @@ export function recordBody({
   purgeKeyCount,
   at,
   accepted,
+  settlesInMs: _,
   waitsFor,
   ...rest
 }: PurgeRecord): PurgeRecordBody {
@@ -73,6 +74,6 @@ export function recordBody({
     accepted: { ...accepted },
     items,
     itemCount: purgeKeyCount,
-    ...(waitsFor && { waitsFor: [...waitsFor] }),
+    waitsFor: waitsFor && [...waitsFor],
   };
 }

@@ -81,28 +81,15 @@ export class AuditTrail {
     return row ? recordOf(row, now) : null;
   }
 
-  /** When the purge settles: epoch milliseconds; infinity if there is no row of it. */
-  settlesAt(seq: number): number {
-    const [row] = this.#sql.exec("SELECT settles_at FROM audit WHERE seq = ?", seq);
-    return (row?.settles_at as number | undefined) ?? Number.POSITIVE_INFINITY;
-  }
-
-  /** Records that a purge settles at this time, if that is earlier than was known. */
-  settle(seq: number, at: number): void {
-    this.#sql.exec("UPDATE audit SET settles_at = min(settles_at, ?) WHERE seq = ?", at, seq);
+  /** Records that the purges above a number and up to this one settle at this time, if that is earlier than was known. */
+  settle(seq: number, at: number, above: number = seq - 1): void {
+    this.#sql.exec("UPDATE audit SET settles_at = ? WHERE seq > ? AND seq <= ? AND settles_at > ?", at, above, seq, at);
   }
 
   /** Records that the purges up to this number have settled. */
   settleUpTo(seq: number, now: number): void {
     // Rows below the last call's number have settled, so that the whole trail is searched once.
-    const from = seq < this.#settledUpTo ? 0 : this.#settledUpTo;
-    this.#sql.exec(
-      "UPDATE audit SET settles_at = ? WHERE seq > ? AND seq <= ? AND settles_at > ?",
-      now,
-      from,
-      seq,
-      now,
-    );
+    this.settle(seq, now, seq < this.#settledUpTo ? 0 : this.#settledUpTo);
     this.#settledUpTo = seq;
   }
 
@@ -153,6 +140,7 @@ export interface AuditRow {
 }
 
 export function recordOf(row: AuditRow, now: number): PurgeRecord {
+  const settlesInMs = row.settles_at - now;
   return {
     seq: row.seq,
     at: row.at,
@@ -164,6 +152,7 @@ export function recordOf(row: AuditRow, now: number): PurgeRecord {
     purgeKeyCount: row.purge_key_count,
     id: row.id,
     repeatOf: row.repeat_of,
-    settled: now >= row.settles_at,
+    settled: settlesInMs <= 0,
+    settlesInMs,
   };
 }

@@ -1,8 +1,9 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { PurgeRecord } from "../../ports/purge-log.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
-import { type AuditedLog, HeldAnswers } from "./held-answers.ts";
+import { HeldAnswers } from "./held-answers.ts";
 import type { ConnectingReader, ReaderPosition, ViewDelta } from "./log-contract.ts";
+import type { SqlPurgeLog } from "./sql-purge-log.ts";
 
 /**
  * The most connections. A purge is sent over each by itself, which takes up to 0.1 ms (docs/scale.md), and each reader
@@ -41,16 +42,6 @@ export interface Connection {
   unansweredBytes: number;
 }
 
-/** The log, with its book of the readers' leases (R25). */
-export interface BookedLog extends AuditedLog {
-  readonly head: Stamp;
-  read(since: ReaderPosition | null, askedMs: number, longestViewAgeMs: number, reader: string, by: object): ViewDelta;
-  changesSince(position: Stamp): ViewDelta;
-  /** Both return whether that has settled a purge, at once or soon. */
-  confirm(reader: string, position: Stamp): boolean;
-  release(reader: string, by: object): boolean;
-}
-
 /** A reader as it asks for a connection, without the function that takes in purges. */
 export type Connecting = Omit<ConnectingReader, "learn">;
 
@@ -65,7 +56,7 @@ export interface OpenedConnection {
  * have confirmed it. A connection proves nothing about a reader; its leases are in the log's book (R25).
  */
 export class ConnectedLog {
-  readonly #log: BookedLog;
+  readonly #log: SqlPurgeLog;
   readonly #held: HeldAnswers;
   readonly #clock: Clock;
   readonly #maxConnections: number;
@@ -74,7 +65,7 @@ export class ConnectedLog {
   #largeBytes = 0;
   #isHeldBack = false;
 
-  constructor(log: BookedLog, clock: Clock, maxConnections = MAX_CONNECTIONS) {
+  constructor(log: SqlPurgeLog, clock: Clock, maxConnections = MAX_CONNECTIONS) {
     this.#maxConnections = maxConnections;
     this.#log = log;
     this.#clock = clock;
@@ -122,7 +113,7 @@ export class ConnectedLog {
 
   /** The reader has given up its leases, because it has no more requests. */
   release(connection: Connection): void {
-    if (this.#log.release(connection.reader, connection)) this.#held.noteSettled();
+    if (this.#log.leave(connection.reader, connection)) this.#held.noteSettled();
   }
 
   /** Sends every connected reader what it may lack. */

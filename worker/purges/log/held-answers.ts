@@ -1,59 +1,67 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { PurgeRecord } from "../../ports/purge-log.ts";
+import type { LogStorage } from "./log-storage.ts";
 
 /** More answers than this are not held at the same time. The others are given at once. */
 const MAX_HELD = 1000;
 
-/** The part of the log that tells of one purge. */
-export interface AuditedLog {
-  find(seq: number): PurgeRecord | null;
-  /** When the purge has settled, as far as is known now: epoch milliseconds of the log's clock. */
-  settlesAt(seq: number): number;
-}
-
 /** Holds answers about purges until these have settled. */
 export class HeldAnswers {
-  readonly #log: AuditedLog;
+  readonly #log: Pick<LogStorage, "find">;
   readonly #clock: Clock;
   #held = 0;
-  #settled = Promise.withResolvers<void>();
+  #news = Promise.withResolvers<void>();
 
-  constructor(log: AuditedLog, clock: Clock) {
+  constructor(log: Pick<LogStorage, "find">, clock: Clock) {
     this.#log = log;
     this.#clock = clock;
   }
 
-  /** A purge has settled, or is known to settle earlier. */
+  /** A purge may have settled, or be known to settle earlier. */
   noteSettled(): void {
-    this.#settled.resolve();
-    this.#settled = Promise.withResolvers();
+    this.#news.resolve();
+    this.#news = Promise.withResolvers();
   }
 
-  /** One purge by its number. If it has not settled, waits until it has, and at most for `waitMs`. */
+  /** The answers that are held fail. */
+  fail(cause: Error): void {
+    this.#news.promise.catch(() => undefined); // or it would end the process where nobody waits
+    this.#news.reject(cause);
+  }
+
+  /**
+   * One purge by its number. If it has not settled, waits until it has, and at most for `waitMs`. While the log cannot be
+   * asked, the time alone decides.
+   */
   async find(seq: number, waitMs: number): Promise<PurgeRecord | null> {
-    const record = this.#log.find(seq);
-    if (waitMs <= 0 || this.#held >= MAX_HELD || !isUnsettled(record)) return record;
+    let news = this.#news.promise; // of before the log is asked, so that none is missed
+    let found = await this.#log.find(seq);
+    if (found === null || found.settled || waitMs <= 0 || this.#held >= MAX_HELD) return found;
+    let bound = this.#clock.wait(found.settlesInMs);
     const limit = this.#clock.wait(waitMs);
-    let isOver = false;
-    const over = limit.over.then(() => {
-      isOver = true;
-    });
     this.#held++;
     try {
       for (;;) {
-        const settles = this.#clock.wait(Math.min(Math.max(1, this.#log.settlesAt(seq) - this.#clock.now()), waitMs));
-        await Promise.race([settles.over, this.#settled.promise, over]);
-        settles.cancel();
-        const found = this.#log.find(seq);
-        if (isOver || !isUnsettled(found)) return found;
+        /** False at the limit, and `undefined` for news. */
+        const isBound = await Promise.race([news, bound.over.then(() => true), limit.over.then(() => false)]);
+        news = this.#news.promise;
+        let now: PurgeRecord | null;
+        try {
+          now = await this.#log.find(seq);
+        } catch {
+          if (isBound === undefined) continue;
+          return isBound ? { ...found, settled: true, waitsFor: undefined } : found;
+        }
+        if (now?.at !== found.at) return null; // another log has given its number to another purge (R13)
+        if (now.settled || isBound === false) return now;
+        found = now;
+        bound.cancel();
+        bound = this.#clock.wait(found.settlesInMs);
       }
     } finally {
       this.#held--;
+      bound.cancel();
       limit.cancel();
     }
   }
-}
-
-function isUnsettled(record: PurgeRecord | null): boolean {
-  return record?.settled === false;
 }

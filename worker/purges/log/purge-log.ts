@@ -99,8 +99,8 @@ export class PurgeLog extends DurableObject {
   }
 
   async #wakeWhenDue(): Promise<void> {
-    const nextDueAt = this.#opened().nextDueAt();
-    if (nextDueAt !== null) await this.wakeAt(nextDueAt);
+    const dueInMs = this.#opened().nextDueInMs();
+    if (dueInMs !== null) await this.wakeAt(this.now() + dueInMs);
   }
 
   /** A fault of the ledger must not keep a reader from its purges. What the report counted is then missing. */

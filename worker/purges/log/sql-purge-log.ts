@@ -14,6 +14,7 @@ import {
 } from "./log-contract.ts";
 import { LogLoad, leaseUnderLoadMs } from "./log-load.ts";
 import { LOG_SETTINGS, type LogSettings } from "./log-settings.ts";
+import type { LogStorage } from "./log-storage.ts";
 import { type PurgedKey, PurgedKeys, writeHashes } from "./purged-keys.ts";
 import type { Sql } from "./sql.ts";
 
@@ -45,10 +46,10 @@ interface Repeat {
 }
 
 /**
- * The purge log over SQLite. It gives each accepted purge the next sequence number in one transaction, and sends
- * readers the purges that they have missed. Every reply is read from storage in one synchronous block (R14).
+ * The purge log over SQLite. It gives each accepted purge the next sequence number in one transaction. Every reply is read
+ * from storage in one synchronous block (R14). It also keeps the book of the readers that have a name (R25).
  */
-export class SqlPurgeLog {
+export class SqlPurgeLog implements LogStorage {
   readonly #sql: Sql;
   readonly #settings: LogSettings;
   readonly #now: () => number;
@@ -79,9 +80,8 @@ export class SqlPurgeLog {
   }
 
   /**
-   * The purges above the reader's position, and a lease: the one that it asks for, or a longer one under load. `reader`:
-   * the name under which the reader will confirm what its view has reached (R25). Default: it never will. `by`: the
-   * connection over which it reads.
+   * Under load, the lease is longer than the one that is asked for. `reader`: the name under which the reader will confirm
+   * what its view has reached (R25). Default: it never will. `by`: the connection over which it reads.
    */
   read(
     since: ReaderPosition | null,
@@ -109,7 +109,7 @@ export class SqlPurgeLog {
   }
 
   /** Records that a reader has given up the leases that it got over a connection. Returns the same as `confirm`. */
-  release(reader: string, by: object): boolean {
+  leave(reader: string, by: object): boolean {
     return this.#noteSettled(this.#settlement.leave(reader, by));
   }
 
@@ -120,12 +120,6 @@ export class SqlPurgeLog {
     return ofThisLog.length > 0;
   }
 
-  /** When a purge has settled, as far as is known now: epoch milliseconds of the log's clock. */
-  settlesAt(seq: number): number {
-    return this.#audit.settlesAt(seq);
-  }
-
-  /** The purges above a position, for a push (R24). It grants no lease. */
   changesSince(position: Stamp | null): ViewDelta {
     return this.#replyTo(position, 0);
   }
@@ -144,10 +138,6 @@ export class SqlPurgeLog {
     this.#sql.exec("UPDATE state SET id = ?", this.#newId());
   }
 
-  /**
-   * Records that no view without the purges up to this one can be in use any more, because everybody who could hold one
-   * has confirmed them (R24).
-   */
   settleUpTo({ logId, seq }: Stamp): void {
     if (this.#state().id === logId) this.#audit.settleUpTo(seq, this.#now());
   }
@@ -179,7 +169,6 @@ export class SqlPurgeLog {
     return { logId, from, to, unread, truncatedAt, floor, heads: { hard, soft, invalidate }, items, leaseMs };
   }
 
-  /** Accepts a purge, or answers a repeated one with its first receipt. Either all of it happens or nothing. */
   append(purge: AppendRequest): AppendResult {
     return this.#sql.transaction(() => {
       const now = this.#now();
@@ -195,9 +184,8 @@ export class SqlPurgeLog {
       const { settlesInMs, maySettleSooner } = first
         ? { settlesInMs: boundMs, maySettleSooner: false }
         : this.#watch(seq, boundMs, purge.skewMs, now);
-      const since = purge.since && { logId: purge.since.logId, seq: purge.since.seq };
       // A reader with a name may have no connection by which to confirm the next purge, so it gets no lease here.
-      const delta = this.#replyTo(since, reader === undefined ? purge.leaseMs : 0);
+      const delta = this.#replyTo(purge.since, reader === undefined ? purge.leaseMs : 0);
       const at = first?.at ?? now;
       const replayed = first !== undefined;
       return { kind: "appended", seq, logId: delta.logId, at, settlesInMs, maySettleSooner, replayed, delta };
@@ -221,7 +209,6 @@ export class SqlPurgeLog {
     return { settlesInMs: settlesAt - now, maySettleSooner };
   }
 
-  /** The audit trail below `before`, the newest first. */
   list(before: number | null, limit: number): PurgeRecordPage {
     return this.#audit.list(before, limit, this.#now());
   }
@@ -230,15 +217,10 @@ export class SqlPurgeLog {
     return this.#audit.find(seq, this.#now());
   }
 
-  /** When the next repetition is due: epoch milliseconds; `null` if there is none. */
-  nextDueAt(): number | null {
-    return this.#sql.exec("SELECT min(due_at) AS due_at FROM repeats")[0]!.due_at as number | null;
+  nextDueInMs(): number | null {
+    return this.#sql.exec("SELECT min(due_at) - ? AS ms FROM repeats", this.#now())[0]!.ms as number | null;
   }
 
-  /**
-   * Carries out the repetitions that are due: each under its own sequence number, and without the id of the first
-   * (R20).
-   */
   runDue(): void {
     this.#sql.transaction(() => {
       const now = this.#now();

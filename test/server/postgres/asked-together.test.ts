@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { AskedTogether } from "../../../server/postgres/asked-together.ts";
+
+test("what is asked at the same time, or while an answer is under way, is asked together, and each once", async () => {
+  const asked: (readonly number[])[] = [];
+  const together = new AskedTogether(async (keys) => {
+    asked.push(keys);
+    return new Map(keys.filter((key) => key < 9).map((key) => [key, `answer ${key}`]));
+  });
+  const first = [1, 2, 1, 9].map((key) => together.about(key));
+  await Promise.resolve();
+  const rest = [1, 3].map((key) => together.about(key));
+  expect(await Promise.all([...first, ...rest])).toEqual([
+    ...["answer 1", "answer 2", "answer 1", null],
+    ...["answer 1", "answer 3"],
+  ]);
+  expect(asked).toEqual([
+    [1, 2, 9],
+    [1, 3],
+  ]);
+});
+
+test("a question that fails fails for all who have asked it, and not for the next", async () => {
+  let fails = true;
+  const together = new AskedTogether(async (keys) => {
+    if (fails) throw new Error("out of reach");
+    return new Map(keys.map((key) => [key, "found"]));
+  });
+  for (const outcome of await Promise.allSettled([together.about(1), together.about(2)])) {
+    expect(outcome.status).toBe("rejected");
+  }
+  fails = false;
+  expect(await together.about(1)).toBe("found");
+});
