@@ -344,10 +344,9 @@ SELECT log_id, comes_from_another,
 FROM asked
 `;
 
-/** Records that purges have settled, which are told by their marks, too, because another log may have their numbers by now. */
+/** Records that purges have settled. Their marks are named, too: by now another log may have given their numbers to others. */
 export const SETTLE_SQL = `
 UPDATE tidemark_log_audit SET settles_at = tidemark_log_now($1)
   WHERE seq = ANY ($2) AND mark = ANY ($3) AND settles_at > tidemark_log_now($1)
-    AND EXISTS (SELECT FROM tidemark_log_machines)
   RETURNING *, settles_at AS now, NULL AS waits_for
 `;

@@ -11,13 +11,8 @@ import { Database } from "../../../server/postgres/database.ts";
 import { MachineNote } from "../../../server/postgres/machine-note.ts";
 import { PgPurgeLog } from "../../../server/postgres/pg-purge-log.ts";
 import { systemClock } from "../../../server/system-clock.ts";
-import type { PurgeAudit } from "../../../worker/ports/purge-log.ts";
-import type {
-  AppendRequest,
-  AppendResult,
-  PurgeLogClient,
-  ViewDelta,
-} from "../../../worker/purges/log/log-contract.ts";
+import type { AppendRequest, AppendResult, ViewDelta } from "../../../worker/purges/log/log-contract.ts";
+import type { LogStorage } from "../../../worker/purges/log/log-storage.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
 import { toldCount, toldOf } from "../view/delta.ts";
 import { purge } from "./a-purge.ts";
@@ -27,11 +22,10 @@ import { LogInMemory, LogInObject, LogOfMachines, LogOfServer } from "./settling
 
 const HOUR_MS = 3_600_000;
 
-/** A log over its storage, at a time that the test sets. */
-interface Subject extends PurgeLogClient, PurgeAudit {
+/** A storage of the log, at a time that the test sets. */
+interface Subject extends LogStorage {
   /** Epoch milliseconds. */
   now: number;
-  runDue(): Promise<void>;
   /** Whatever holds the log ends, and another begins over the same storage. */
   restart(): Promise<void>;
   end(): Promise<void>;
@@ -90,6 +84,24 @@ function contract(name: string, start: () => Promise<Subject>): void {
       expect({ from: delta.from, told: toldOf(delta, ["#a", "#b"]) }).toEqual({ from: 1, told: [["#b", 2]] });
     });
 
+    test("a push holds the purges above a position, and grants no lease (R24)", async () => {
+      const [{ logId }] = [await appended(purge(["#a"])), await appended(purge(["#b"]))];
+      const delta = await log.changesSince({ logId, seq: 1 });
+      expect(delta).toMatchObject({ logId, from: 1, to: 2, leaseMs: 0 });
+      expect(toldOf(delta, ["#a", "#b"])).toEqual([["#b", 2]]);
+    });
+
+    test("purges are recorded as settled up to a number of this log (R24), which a restart does not forget", async () => {
+      const [{ logId }] = [await appended(purge(["#a"])), await appended(purge(["#b"])), await appended(purge(["#c"]))];
+      await log.settleUpTo({ logId: "another", seq: 3 });
+      expect((await log.list(null, 10)).purges.map(({ settled }) => settled)).toEqual([false, false, false]);
+      await log.settleUpTo({ logId, seq: 2 });
+      await log.restart();
+      expect((await log.list(null, 10)).purges.map(({ settled }) => settled)).toEqual([false, true, true]);
+      await log.settleUpTo({ logId, seq: 3 });
+      expect(await log.find(3)).toMatchObject({ settled: true, settlesInMs: 0 });
+    });
+
     test("a key has its own number in each mode (R10)", async () => {
       for (const mode of ["hard", "soft", "invalidate", "soft"] as const) await appended(purge(["#a"], { mode }));
       const delta = await log.read(null, 1000);
@@ -120,7 +132,7 @@ function contract(name: string, start: () => Promise<Subject>): void {
     test("of a purge that fails half-way nothing is left (promise 5)", async () => {
       await appended(purge(["#a"]));
       // Its id is written last, and storage refuses this one.
-      await expect(log.append(purge(["#b"], { id: "x", content: null as never }))).rejects.toThrow();
+      await expect((async () => log.append(purge(["#b"], { id: "x", content: null as never })))()).rejects.toThrow();
       const delta = await log.read(null, 1000);
       expect({ to: delta.to, told: toldOf(delta, ["#a", "#b"]) }).toEqual({ to: 1, told: [["#a", 1]] });
       expect((await log.list(null, 10)).purges.map(({ seq }) => seq)).toEqual([1]);
@@ -128,16 +140,20 @@ function contract(name: string, start: () => Promise<Subject>): void {
     });
 
     test("a repetition has its own number, happens once, and survives a restart (R20)", async () => {
+      expect(await log.nextDueInMs()).toBeNull();
       await appended(purge(["#a"], { id: "x", repeatAfterMs: 5000, reason: "replicas lag" }));
       log.now = 4999;
+      expect(await log.nextDueInMs()).toBe(1);
       await log.runDue();
       expect((await log.read(null, 1000)).to).toBe(1);
       await log.restart();
-      log.now = 5000;
+      log.now = 5002;
+      expect(await log.nextDueInMs()).toBe(-2);
       await log.runDue();
       await log.runDue();
+      expect(await log.nextDueInMs()).toBeNull();
       expect((await log.read(null, 1000)).to).toBe(2);
-      expect(await log.find(2)).toMatchObject({ repeatOf: 1, id: null, reason: "replicas lag", at: 5000 });
+      expect(await log.find(2)).toMatchObject({ repeatOf: 1, id: null, reason: "replicas lag", at: 5002 });
     });
 
     test("a receipt settles after the longest lease that can be alive, which a restart does not forget (R6)", async () => {
@@ -154,7 +170,14 @@ function contract(name: string, start: () => Promise<Subject>): void {
       await appended(purge(["#a", "/b"], { id: "x", reason: "typo", by: "editor", mode: "soft" }));
       await appended(purge(["#c"]));
       log.now = 5 + 1249;
-      expect(await log.find(1)).toMatchObject({ at: 5, by: "editor", reason: "typo", mode: "soft", settled: false });
+      expect(await log.find(1)).toMatchObject({
+        at: 5,
+        by: "editor",
+        reason: "typo",
+        mode: "soft",
+        settled: false,
+        settlesInMs: 1,
+      });
       log.now = 5 + 1250;
       expect(await log.find(1)).toMatchObject({ purgeKeys: ["#a", "/b"], purgeKeyCount: 2, id: "x", settled: true });
       expect(await log.find(3)).toBeNull();
@@ -180,12 +203,15 @@ class FileSubject implements Subject {
     });
   }
 
-  read: Subject["read"] = async (since, leaseMs, longestViewAgeMs) =>
+  read: Subject["read"] = (since, leaseMs, longestViewAgeMs) =>
     this.#file.use((log) => log.read(since, leaseMs, longestViewAgeMs));
-  append: Subject["append"] = async (given) => this.#file.use((log) => log.append(given));
-  list: Subject["list"] = async (...given) => this.#file.use((log) => log.list(...given));
-  find: Subject["find"] = async (seq) => this.#file.use((log) => log.find(seq));
-  runDue: Subject["runDue"] = async () => this.#file.use((log) => log.runDue());
+  append: Subject["append"] = (given) => this.#file.use((log) => log.append(given));
+  list: Subject["list"] = (...given) => this.#file.use((log) => log.list(...given));
+  find: Subject["find"] = (seq) => this.#file.use((log) => log.find(seq));
+  changesSince: Subject["changesSince"] = (position) => this.#file.use((log) => log.changesSince(position));
+  settleUpTo: Subject["settleUpTo"] = (position) => this.#file.use((log) => log.settleUpTo(position));
+  nextDueInMs: Subject["nextDueInMs"] = () => this.#file.use((log) => log.nextDueInMs());
+  runDue: Subject["runDue"] = () => this.#file.use((log) => log.runDue());
 
   async restart(): Promise<void> {
     this.#file.close();
@@ -229,6 +255,9 @@ class PostgresSubject implements Subject {
   append: Subject["append"] = (given) => this.#log.append(given);
   list: Subject["list"] = (...given) => this.#log.list(...given);
   find: Subject["find"] = (seq) => this.#log.find(seq);
+  changesSince: Subject["changesSince"] = (position) => this.#log.changesSince(position);
+  settleUpTo: Subject["settleUpTo"] = (position) => this.#log.settleUpTo(position);
+  nextDueInMs: Subject["nextDueInMs"] = () => this.#log.nextDueInMs();
   runDue: Subject["runDue"] = () => this.#log.runDue();
 
   async restart(): Promise<void> {
@@ -286,6 +315,9 @@ class ObjectSubject implements Subject {
   read: Subject["read"] = async (...given) => withWords(await this.#call<ViewDelta>("read", given));
   list: Subject["list"] = (...given) => this.#call("list", given);
   find: Subject["find"] = (seq) => this.#call("find", [seq]);
+  changesSince: Subject["changesSince"] = async (...given) => withWords(await this.#call("changesSince", given));
+  settleUpTo: Subject["settleUpTo"] = (...given) => this.#call("settleUpTo", given);
+  nextDueInMs: Subject["nextDueInMs"] = () => this.#call("nextDueInMs", []);
   runDue: Subject["runDue"] = () => this.#call("runDue", []);
 
   async append(given: AppendRequest): Promise<AppendResult> {

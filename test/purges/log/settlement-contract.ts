@@ -1,11 +1,23 @@
+import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { PurgeRecord } from "../../../worker/ports/purge-log.ts";
 import type { AppendResult } from "../../../worker/purges/log/log-contract.ts";
 import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
+import { SettledModel } from "./settled-model.ts";
 
 /** The lease of every reader, and the allowance for clocks: milliseconds. */
 export const LEASE_MS = 1000;
 export const SKEW_MS = 250;
+
+const seed = Number(process.env.TEST_SEED ?? 1);
+
+/** A random call, of a reader where it is one's. `confirms`: which of the purges so far, as a part of all. */
+const RANDOM_CALL = fc.record({
+  call: fc.constantFrom("join", "leave", "confirm", "confirm", "purge", "advance"),
+  reader: fc.constantFrom("one", "two", "three"),
+  confirms: fc.integer({ min: 1, max: 4 }),
+  ms: fc.constantFrom(1, 100, 299, 300, 949, 1250),
+});
 
 /** A purge that was accepted. */
 export type Appended = Extract<AppendResult, { kind: "appended" }>;
@@ -242,5 +254,54 @@ export function settlementContract(name: string, start: () => Promise<SettlingLo
       await log.advance(20);
       expect(await record).toMatchObject({ seq, settled: false });
     });
+
+    test(`when a small model says so, through random calls (TEST_SEED=${seed})`, async () => {
+      const calls = fc.array(RANDOM_CALL, { minLength: 10, maxLength: 30 });
+      const follows = async (steps: readonly RandomCall[]) => {
+        const started = await start();
+        try {
+          await followModel(started, steps);
+        } finally {
+          await started.end();
+        }
+      };
+      await fc.assert(fc.asyncProperty(calls, follows), { seed, numRuns: 12 });
+    }, 30_000);
   });
+}
+
+type RandomCall = typeof RANDOM_CALL extends fc.Arbitrary<infer Call> ? Call : never;
+
+/** Makes the calls, and asks of all purges after each. */
+async function followModel(log: SettlingLog, calls: readonly RandomCall[]): Promise<void> {
+  const model = new SettledModel(log);
+  const confirmed = new Map<string, number>();
+  const purges: Stamp[] = [];
+  for (const { call, reader, confirms, ms } of calls) {
+    if (call === "advance") {
+      await log.advance(ms);
+      model.now += ms;
+    } else if (call === "purge") {
+      const purged = await log.purge();
+      purges.push(purged);
+      model.purge(purged.seq);
+    } else if (call === "join") {
+      if (model.isReader(reader)) continue;
+      await log.join(reader);
+      model.join(reader);
+      confirmed.set(reader, purges.length);
+    } else if (call === "leave" && model.isReader(reader)) {
+      await log.leave(reader);
+      model.leave(reader);
+    } else if (model.isReader(reader) && purges.length > 0) {
+      // A view only grows.
+      const count = Math.max(confirmed.get(reader)!, Math.ceil((purges.length * confirms) / 4));
+      const position = purges[count - 1]!;
+      await log.confirm(reader, position);
+      model.confirm(reader, position.seq);
+      confirmed.set(reader, count);
+    }
+    const settled = await Promise.all(purges.map(async ({ seq }) => ((await log.isSettled(seq)) ? [seq] : [])));
+    expect(settled.flat()).toEqual(model.settled());
+  }
 }

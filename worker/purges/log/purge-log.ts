@@ -208,7 +208,7 @@ function wait(ms: number): Wait {
 }
 
 /** In this runtime an exception alone does not roll back; only `transactionSync` does. */
-function sqlOf(storage: DurableObjectStorage): Sql {
+export function sqlOf(storage: DurableObjectStorage): Sql {
   return {
     exec: <Row extends object>(statement: string, ...bindings: (string | number | null)[]) =>
       storage.sql.exec(statement, ...bindings).toArray() as Row[],
