@@ -17,6 +17,7 @@ import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox
 import { toldCount, toldOf } from "../view/delta.ts";
 import { purge } from "./a-purge.ts";
 import type { LogCall } from "./log-call.ts";
+import { LogOfWorkers } from "./log-of-workers.ts";
 import { settlementContract } from "./settlement-contract.ts";
 import { LogInMemory, LogInObject, LogOfMachines, LogOfServer } from "./settling-logs.ts";
 
@@ -291,6 +292,9 @@ async function newDatabase(): Promise<string> {
 if (!noPostgres) {
   contract("a log in PostgreSQL", async () => PostgresSubject.start(await newDatabase()));
   settlementContract("a log in PostgreSQL", async () => LogOfMachines.start(await newDatabase()));
+  settlementContract("a log in PostgreSQL, for the workers of machines", async () =>
+    LogOfWorkers.start(await newDatabase()),
+  );
 }
 
 let runtime: Promise<EdgeRuntime> | undefined;
