@@ -7,8 +7,8 @@ export type Answer<T> = T | Promise<T>;
 
 /**
  * What every storage of the purge log does: SQLite (`SqlPurgeLog`, in a Durable Object or in a server's file) and PostgreSQL
- * (`PgPurgeLog`, which several machines share). A call that throws or rejects has changed nothing, unless the connection to
- * PostgreSQL was lost. "What differs between the logs" in docs/protocol.md says where the storages differ, and why.
+ * (`PgPurgeLog`, which several machines share). "What differs between the logs" in docs/protocol.md says where the storages
+ * differ, and why.
  */
 export interface LogStorage {
   /**
@@ -18,7 +18,10 @@ export interface LogStorage {
   read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number): Answer<ViewDelta>;
   /** The purges above a position, for a push (R24). It grants no lease. */
   changesSince(position: Stamp | null): Answer<ViewDelta>;
-  /** Gives a purge the next number, or answers one that was sent before with its first receipt (R20). */
+  /**
+   * Gives a purge the next number, or answers one that was sent before with its first receipt (R20). Either all of it happens
+   * or nothing.
+   */
   append(purge: AppendRequest): Answer<AppendResult>;
   /** A row of the audit trail; `null` if there is none. It counts all confirmations that the storage has been told of. */
   find(seq: number): Answer<PurgeRecord | null>;
