@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
 import { AskedTogether } from "../../../server/postgres/asked-together.ts";
+import type { PurgeRecord } from "../../../worker/ports/purge-log.ts";
+import { HeldAnswers } from "../../../worker/purges/log/held-answers.ts";
+import { Scheduler } from "../../engine/scheduler.ts";
 
 test("what is asked at the same time, or while an answer is under way, is asked together, and each once", async () => {
   const asked: (readonly number[])[] = [];
@@ -31,4 +34,22 @@ test("a question that fails fails for all who have asked it, and not for the nex
   }
   fails = false;
   expect(await together.about(1)).toBe("found");
+});
+
+test("a thousand answers that are held take two statements at most, however many notices come at once", async () => {
+  const scheduler = new Scheduler(1, 0);
+  const asked: (readonly number[])[] = [];
+  const together = new AskedTogether(async (seqs) => {
+    asked.push(seqs);
+    const unsettled: Partial<PurgeRecord> = { at: 0, settled: false, settlesInMs: 60_000 };
+    return new Map(seqs.map((seq) => [seq, { ...unsettled, seq } as PurgeRecord]));
+  });
+  const held = new HeldAnswers({ find: (seq) => together.about(seq) }, scheduler);
+  for (let index = 0; index < 1000; index++) void held.find(1 + (index % 2), 25_000);
+  await scheduler.advance(0);
+  asked.length = 0;
+  for (let notice = 0; notice < 100; notice++) held.noteSettled();
+  await scheduler.advance(0);
+  expect(asked.length).toBeLessThanOrEqual(2);
+  expect(asked[0]).toEqual([1, 2]);
 });
