@@ -22,6 +22,8 @@ export interface UndiciOriginOptions {
   readonly connectTimeoutMs?: number;
   /** Connections at a time; what is more waits, in the time of `timeoutMs`. Default: without a limit. */
   readonly maxConnections?: number | null;
+  /** Whether `Host` is the public host, as in `X-Forwarded-Host`. Default: the host of the address. */
+  readonly tellsPublicHost?: boolean;
   /** How long an idle connection is kept: milliseconds. Default: 4 s, less than origins keep theirs. */
   readonly keepAliveMs?: number;
   /** For https: a certificate authority of one's own, for instance. The name for SNI is that of the URL. */
@@ -55,6 +57,7 @@ export class UndiciOrigin implements Origin {
   /** How long the head of an answer may take. */
   readonly timeoutMs: number;
   readonly #bodies: Bodies;
+  readonly #tellsPublicHost: boolean;
   readonly #pool: Pool;
   readonly #basePath: string;
   /** How many bytes a connection had brought when it failed. */
@@ -62,10 +65,11 @@ export class UndiciOrigin implements Origin {
   /** The error of a connection, while undici is told of it. */
   #brokenBy: Error | null = null;
 
-  constructor({ address, timeoutMs, bodies, tls, ...options }: UndiciOriginOptions) {
+  constructor({ address, timeoutMs, bodies, tellsPublicHost = false, tls, ...options }: UndiciOriginOptions) {
     this.url = address.url;
     this.timeoutMs = timeoutMs;
     this.#bodies = bodies;
+    this.#tellsPublicHost = tellsPublicHost;
     const { origin, pathname } = new URL(address.url);
     this.#basePath = pathname.replace(/\/+$/, "");
     const socketPath = address.socketPath === null ? {} : { socketPath: address.socketPath };
@@ -116,6 +120,7 @@ export class UndiciOrigin implements Origin {
   #dispatch(request: OriginRequest, exchange: OriginExchange, deadline: AnswerDeadline): void {
     const { method, pathAndQuery, fields, body } = request;
     const headers: string[] = [];
+    if (this.#tellsPublicHost) headers.push("host", publicHostOf(fields));
     let upgrade: string | null = null;
     for (const [name, value] of fields) {
       if (name === "upgrade") upgrade = value;
@@ -159,4 +164,9 @@ export class UndiciOrigin implements Origin {
     const bytesRead = told ?? this.#readBefore.get(cause as object) ?? 0;
     return bytesRead > 0; // It had carried an answer before.
   }
+}
+
+/** The public host, which the edge writes into each request: never the client's own `Host`. */
+function publicHostOf(fields: OriginRequest["fields"]): string {
+  return fields.find(([name]) => name === "x-forwarded-host")![1];
 }

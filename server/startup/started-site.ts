@@ -102,7 +102,8 @@ function originOf(
   say: (line: string) => void,
 ): { readonly origin: Origin; close(): Promise<unknown> } {
   const common = { timeoutMs: site.limits.originTimeoutMs, bodies: nodeBodies, maxConnections };
-  const itself = address && new UndiciOrigin({ address, ...common });
+  const tellsPublicHost = site.forward.host === "visitor";
+  const itself = address && new UndiciOrigin({ address, tellsPublicHost, ...common });
   if (parent === null) return { origin: itself!, close: () => itself!.close() };
   const connection = connectToParent({ address: parent.address, ...common });
   const origin = new ParentOrigin({

@@ -284,6 +284,11 @@ describe("a mistake in a site's rules is told with its place, its value and what
       /^originFields\.Host: the origin gets its own name in Host, and the public one in X-Forwarded-Host$/,
     ],
     [
+      "the visitor's host for the origin, where any host is served",
+      { origin, forward: { host: "visitor" } },
+      /^forward\.host: "visitor" needs hosts: without them, any host that a visitor makes up would reach the origin$/,
+    ],
+    [
       "a field for the origin that the connection writes",
       { origin, originFields: { "Content-Length": "5" } },
       /^originFields\.Content-Length: is written by the connection, which sends no other$/,

@@ -249,6 +249,14 @@ export const siteSchema = z.strictObject({
     ),
   ),
   doors: z.prefault(doors, {}),
+  forward: z.prefault(
+    z.strictObject({
+      host: z.prefault(z.enum(["visitor", "origin"]), "origin"),
+      realIp: z.prefault(z.boolean(), false),
+      forwarded: z.prefault(z.boolean(), false),
+    }),
+    {},
+  ),
   originFields: z.prefault(z.record(originField, fieldValue), {}),
   dashboard: z.prefault(z.boolean(), true),
   compression: z.optional(z.custom<CompressionInput>()), // checked by `compressionSettings`, for `tidemark serve` alone

@@ -2,10 +2,15 @@ import { SiteError } from "./site-error.ts";
 import type { SiteInput } from "./site-input.ts";
 
 /** Throws `SiteError` for settings of `tidemark serve` that Workers do not obey. */
-export function refuseServerSettings({ compression, doors }: SiteInput): void {
+export function refuseServerSettings({ compression, doors, forward }: SiteInput): void {
   if (compression) {
     const message = "is for tidemark serve alone: Workers compress by themselves, so leave it out here";
     throw new SiteError([{ path: "compression", message }]);
+  }
+  if (forward?.host === "visitor") {
+    const message =
+      "is for tidemark serve alone: on Workers Host is the name in the origin's URL, so leave it out here";
+    throw new SiteError([{ path: "forward.host", message }]);
   }
   if (typeof doors?.varnish === "object") {
     const message = "is for tidemark serve alone: here every purge needs a token, so write varnish: true";

@@ -17,6 +17,8 @@ export interface Site extends KeyRules {
   readonly originService: string | null;
   /** False if neither the file nor the environment names the public hosts. */
   readonly namesHosts: boolean;
+  /** What the origin is told of the visitor's request beside `X-Forwarded-*`. */
+  readonly forward: { readonly host: "visitor" | "origin"; readonly realIp: boolean; readonly forwarded: boolean };
   readonly originFields: readonly (readonly [name: string, value: string])[];
   readonly heuristic: HeuristicRules | null;
   /** The site's own targeted fields, in lower case. */
@@ -102,6 +104,7 @@ export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): 
   const hosts = overrides.hosts === undefined ? (site.hosts ?? null) : overrides.hosts;
   const publicUrl = site.publicUrl === undefined ? null : publicAddress(site.publicUrl);
   const publicHosts = hosts && [...hosts.map(hostInKeys), ...(publicUrl ? [publicUrl.host] : [])];
+  if (site.forward.host === "visitor" && publicHosts === null) throw new SiteError([ANY_HOST]);
   const originUrl = originUrlOf(site.origin);
   const namesItself = [...(publicHosts ?? []), publicUrl?.host].includes(new URL(originUrl).host);
   if (!overrides.originIsElsewhere && namesItself) throw new SiteError([originIsSiteError(originUrl)]);
@@ -114,6 +117,7 @@ export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): 
     hosts: publicHosts,
     publicUrl,
     routes,
+    forward: site.forward,
     originFields: Object.entries(site.originFields).map(([name, value]) => [name.toLowerCase(), value]),
     heuristic: site.heuristic ? { fraction: site.heuristic.fraction, maxSeconds: site.heuristic.maxTtl } : null,
     targetedFields: ownField,
@@ -148,6 +152,11 @@ export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): 
 function originUrlOf(origin: SiteRules["origin"]): string {
   return typeof origin === "string" ? new URL(origin).origin : `http://${origin.service.toLowerCase()}.service`;
 }
+
+const ANY_HOST = {
+  path: "forward.host",
+  message: '"visitor" needs hosts: without them, any host that a visitor makes up would reach the origin',
+};
 
 /** The overrides in the place of what the file says. */
 function withOverrides<S extends object>(site: S, { origin, hosts, publicUrl }: SiteOverrides): S {

@@ -59,6 +59,11 @@ describe("a problem is found", { tags: ["deep"] }, () => {
       says: /doors\.varnish\.from: is for tidemark serve alone/s,
     },
     {
+      name: "the visitor's host for the origin, which Workers cannot send",
+      change: ["tidemark.config.ts", "hosts:", 'forward: { host: "visitor" }, hosts:'],
+      says: /forward\.host: is for tidemark serve alone: on Workers Host is the name in the origin's URL, so leave it out/s,
+    },
+    {
       name: "compression, which Workers do by themselves",
       change: ["tidemark.config.ts", "hosts:", "compression: {}, hosts:"],
       says: /compression: is for tidemark serve alone: Workers compress by themselves, so leave it out here/s,

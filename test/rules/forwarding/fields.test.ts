@@ -60,6 +60,7 @@ describe("originRequestFields", () => {
     chosenFields: new Map(),
     conditions: [],
     extra: [],
+    forward: { realIp: false, forwarded: false },
     isReflected: false,
   } as const;
 
@@ -77,6 +78,17 @@ describe("originRequestFields", () => {
       via: "1.0 old, 1.1 tidemark",
       "cdn-loop": 'other, tidemark; host="www.example.test"',
     });
+  });
+
+  test.each([
+    ["192.0.2.7", "192.0.2.7"],
+    ["2001:db8::7", '"[2001:db8::7]"'],
+    [null, "unknown"],
+  ])("Forwarded names %s as %s (RFC 7239 §6)", (clientAddress, node) => {
+    const told = { ...forwarded, clientAddress, forward: { realIp: true, forwarded: true } };
+    const fields = Object.fromEntries(originRequestFields(new Fields([]), told));
+    expect(fields.forwarded).toBe(`for=${node};host="www.example.test";proto=https`);
+    expect(fields["x-real-ip"] ?? null).toBe(clientAddress);
   });
 
   test("without a known client address none is claimed", () => {

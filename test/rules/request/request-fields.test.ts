@@ -150,6 +150,7 @@ const FORWARDED = {
   chosenFields: new Map(),
   conditions: [],
   extra: [],
+  forward: { realIp: false, forwarded: false },
   isReflected: false,
 } as const;
 

@@ -139,6 +139,7 @@ describe("selectingFields", () => {
     chosenFields: new Map(),
     conditions: [],
     extra: [],
+    forward: { realIp: false, forwarded: false },
     isReflected: false,
   } as const;
 

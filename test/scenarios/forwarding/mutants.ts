@@ -129,6 +129,24 @@ if (!/^[0-9]+$/.test(field)) return { kind: "answer" };`,
     },
   },
   "docs/design.md#what-goes-to-the-origin": {
+    "the origin gets X-Real-IP unasked": {
+      in: "originRequestFields",
+      replace: "if (forwarded.forward.realIp)",
+      by: "",
+      foundBy: "forwarding/forwarded-fields-replaced",
+    },
+    "the origin gets Forwarded unasked": {
+      in: "originRequestFields",
+      replace: "if (forwarded.forward.forwarded)",
+      by: "",
+      foundBy: "forwarding/forwarded-fields-replaced",
+    },
+    "Forwarded names the scheme of another request": {
+      in: "forwardedElement",
+      replace: "proto=$",
+      by: "proto=s$",
+      foundBy: "forwarding/real-ip-and-forwarded",
+    },
     "a client's X-Forwarded fields are forwarded": {
       in: "CLAIM_PREFIXES",
       replace: '"x-forwarded",',

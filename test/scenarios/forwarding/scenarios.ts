@@ -56,6 +56,24 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "forwarding/real-ip-and-forwarded",
+    name: "the origin gets X-Real-IP and Forwarded where the site wants them, whatever the client sent",
+    source: "docs/design.md#what-goes-to-the-origin",
+    site: { forward: { realIp: true, forwarded: true } },
+    origin: { "/a": [page("max-age=60")] },
+    steps: [
+      {
+        get: "/a",
+        fields: { "x-real-ip": "6.6.6.6", forwarded: "for=6.6.6.6;host=evil.example" },
+        expect: { xCache: "MISS", cacheStatus: /stored/ },
+      },
+      {
+        originLastSaw: "/a",
+        fields: { "x-real-ip": "192.0.2.7", forwarded: 'for=192.0.2.7;host="www.example.test";proto=http' },
+      },
+    ],
+  },
+  {
     id: "forwarding/no-directives-added",
     name: "the edge sends the origin no directive of its own",
     source: "docs/design.md#asking-the-origin",

@@ -97,6 +97,17 @@ describe("requests", () => {
     ]);
   });
 
+  test("Host is the public host where the site says so, and never the client's word", async () => {
+    const { url, seen } = await rawOrigin((_, socket) => socket.write(ok));
+    const fields = [
+      ["host", "evil.example"],
+      ["x-forwarded-host", "www.example.test:8443"],
+    ] as const;
+    await connectTo(url, { tellsPublicHost: true }).fetch({ ...get, fields });
+    const [request] = requestsIn(seen.join(""));
+    expect(request!.fields.filter((field) => field.startsWith("host:"))).toEqual(["host: www.example.test:8443"]);
+  });
+
   test("a path of the origin's address comes before that of the request", async () => {
     const { url, seen } = await rawOrigin((_, socket) => socket.write(ok));
     await connectTo(`${url}/base/`).fetch(get);

@@ -58,6 +58,10 @@ export function importOriginFields(routed: readonly RoutedLocation[]): ImportedF
       });
       continue;
     }
+    if (field === "x-real-ip" && value === "$remote_addr" && isEverywhere) {
+      settings.push({ value: { forward: { realIp: true } }, from: [source] });
+      continue;
+    }
     const isFixed = !value.includes("$") && value !== "";
     const isOwn = /^x-(?!forwarded|real-ip|original|rewrite|http-method|host|scheme)/.test(field);
     if (isFixed && isOwn && isEverywhere) {
@@ -91,7 +95,7 @@ function merged(settings: readonly Settings[]): Settings[] {
 
 function whyNotSent(field: string, value: string, isFixed: boolean): string {
   if (field === "host") {
-    return "Host is the origin's own name. The public one is in X-Forwarded-Host: let the site build its URLs from that, Django by USE_X_FORWARDED_HOST = True.";
+    return 'Host is the origin\'s own name. The public one is in X-Forwarded-Host, and under tidemark serve with forward: { host: "visitor" } in Host, too.';
   }
   if (["x-real-ip", "x-client-ip", "true-client-ip", "x-forwarded-for"].includes(field)) {
     return "The visitor's address is in X-Forwarded-For, alone.";

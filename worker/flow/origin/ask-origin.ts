@@ -93,6 +93,7 @@ function fieldsToSend(
     host,
     clientAddress: incoming.clientAddress,
     storing,
+    forward: site.forward,
     acceptedCodings: facts.originView.acceptedCodings,
     cookie: storing ? facts.visitor.cookies.forwarded : facts.visitor.cookieToPassOn,
     maxForwards: maxForwards.kind === "forward" ? maxForwards.field : null,

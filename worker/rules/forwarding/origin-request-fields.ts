@@ -11,6 +11,8 @@ export interface ForwardedRequest {
   readonly clientAddress: string | null;
   /** True if the answer may be stored. Then no field outside the key may select it. */
   readonly storing: boolean;
+  /** Whether `X-Real-IP` and `Forwarded` tell the same as `X-Forwarded-*`. */
+  readonly forward: { readonly realIp: boolean; readonly forwarded: boolean };
   /** The codings that the client accepts, sent if the answer may be stored. */
   readonly acceptedCodings: string;
   /** The `Cookie` field after filtering; `null` for none. */
@@ -57,11 +59,21 @@ export function originRequestFields(
   if (!storing && forwarded.maxForwards !== null) fields.push(["max-forwards", forwarded.maxForwards]);
   if (forwarded.cookie !== null) fields.push(["cookie", forwarded.cookie]);
   fields.push(["x-forwarded-host", forwarded.host], ["x-forwarded-proto", forwarded.scheme]);
-  if (forwarded.clientAddress !== null) fields.push(["x-forwarded-for", forwarded.clientAddress]);
+  if (forwarded.clientAddress !== null) {
+    fields.push(["x-forwarded-for", forwarded.clientAddress]);
+    if (forwarded.forward.realIp) fields.push(["x-real-ip", forwarded.clientAddress]);
+  }
+  if (forwarded.forward.forwarded) fields.push(["forwarded", forwardedElement(forwarded)]);
   fields.push(["via", append(client.get("via"), "1.1 tidemark")]);
   fields.push(["cdn-loop", append(client.get("cdn-loop"), loopMember(forwarded.host))]);
   if (!forwarded.isReflected) fields.push(...extra);
   return fields;
+}
+
+/** RFC 7239 §4, §6: an address of version 6 is in brackets and so, as a host with a port, in quotes. */
+function forwardedElement({ clientAddress, host, scheme }: ForwardedRequest): string {
+  const node = clientAddress?.includes(":") ? `"[${clientAddress}]"` : (clientAddress ?? "unknown");
+  return `for=${node};host="${host}";proto=${scheme}`;
 }
 
 /** Whether this request has already been through the edge of this host. RFC 8586 §2. */
