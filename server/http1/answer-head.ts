@@ -1,6 +1,7 @@
 import type { Answer } from "../../worker/ports/answer.ts";
 import { nodeBody } from "../bodies/node-body.ts";
 import { httpDate } from "./http-date.ts";
+import { reasonPhrase } from "./reason-phrase.ts";
 
 /** How the end of an answer's body shows. RFC 9112 §6.3. */
 export type Framing =
@@ -61,9 +62,10 @@ export function answerHead(answer: Answer, request: AnsweredRequest, strictTrans
   lines.push("connection", keepsAlive ? "keep-alive" : "close");
   if (framing.kind === "length") lines.push("content-length", String(framing.bytes));
   if (framing.kind === "chunked") lines.push("transfer-encoding", "chunked");
-  const reason = VALUE.test(answer.statusText) ? answer.statusText : "";
+  const { status, statusText } = answer;
+  const reason = (VALUE.test(statusText) && statusText) || reasonPhrase(status);
   const isBodiless = request.isHead || framing.kind === "none";
-  return { status: answer.status, reason, lines, framing, keepsAlive, isBodiless };
+  return { status, reason, lines, framing, keepsAlive, isBodiless };
 }
 
 /** The head as it goes over the wire, in latin1. */

@@ -1,13 +1,12 @@
 import type { Answer } from "../../worker/ports/answer.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
-import { reasonPhrase } from "../../worker/rules/forwarding/reason-phrase.ts";
 import { PushedBody } from "../bodies/pushed-body.ts";
 
 /** An answer of the control plane, which is made of the web's classes, as plain values. */
 export function fromWebResponse({ status, statusText, headers, body }: Response): Answer {
   const fields = new Fields([...headers].filter(([name]) => name !== "set-cookie"));
   for (const cookie of headers.getSetCookie()) fields.append("set-cookie", cookie);
-  return { status, statusText: statusText || reasonPhrase(status), fields, body: body && fromWebStream(body) };
+  return { status, statusText, fields, body: body && fromWebStream(body) };
 }
 
 /** Reads a stream only as fast as its own reader. */

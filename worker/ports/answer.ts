@@ -16,7 +16,7 @@ export interface ClientRequest {
 /** An answer as plain values. Each platform writes it to its client in its own way. */
 export interface Answer {
   readonly status: number;
-  /** The reason phrase; it may be empty. */
+  /** The reason phrase. If it is empty, the platform writes the usual one, so that a miss and its hits are the same. */
   readonly statusText: string;
   /**
    * Its fields. The body tells its length; a `content-length` beside it is for an answer to HEAD. Hits of the same entry

@@ -11,7 +11,12 @@ export function toWebResponse(answer: Answer | Response): Response {
   if (answer instanceof Response) return answer;
   if (answer.switchedTo !== undefined) return answer.switchedTo as Response;
   const { status, statusText, fields, body } = answer;
-  const init = { status, statusText, headers: made.get(fields) ?? makeHeaders(fields), encodeBody: "manual" } as const;
+  const init = {
+    status,
+    ...(statusText && { statusText }), // Otherwise the runtime has the usual phrase.
+    headers: made.get(fields) ?? makeHeaders(fields),
+    encodeBody: "manual",
+  } as const;
   return new Response(body instanceof Uint8Array ? body : body && streamOf(body), init);
 }
 

@@ -3,7 +3,6 @@ import { browserCacheControl } from "../../rules/directives/browser-cache-contro
 import { Fields } from "../../rules/fields/fields.ts";
 import { cacheStatusMember, type Outcome, type XCache } from "../../rules/forwarding/cache-status.ts";
 import { EDGE_ANSWER_FIELDS } from "../../rules/forwarding/edge-answer-fields.ts";
-import { reasonPhrase } from "../../rules/forwarding/reason-phrase.ts";
 import { mayHaveBody } from "../../rules/storing/framing.ts";
 import type { StoredHead } from "../../rules/storing/stored-response.ts";
 import { NOT_MODIFIED_FIELDS } from "../../rules/validation/not-modified.ts";
@@ -62,12 +61,7 @@ export function markOutcome(fields: Fields, xCache: XCache, outcome: Outcome): v
 }
 
 /** An answer with these fields. A status that has no body gets none. */
-export function answerWith(
-  body: Answer["body"],
-  status: number,
-  fields: Fields,
-  statusText = reasonPhrase(status),
-): Answer {
+export function answerWith(body: Answer["body"], status: number, fields: Fields, statusText = ""): Answer {
   return { status, statusText, fields, body: mayHaveBody(status) ? body : null };
 }
 
@@ -87,7 +81,7 @@ export function edgeAnswer(status: number, detail: string, words: string): Answe
   ]);
   return {
     status,
-    statusText: reasonPhrase(status),
+    statusText: "",
     fields,
     body: utf8.encode(`${words}\n`) as Uint8Array<ArrayBuffer>,
   };

@@ -52,9 +52,8 @@ const PHRASES: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * The usual reason phrase of a status, for answers that the edge makes itself or has stored. The store keeps no phrase,
- * and with this one a miss and the hits after it are the same. Empty for a status without a phrase, as RFC 9112 §4
- * permits.
+ * The usual reason phrase of a status, for answers without one: the edge's own, and those from the store, which keeps
+ * none. Empty for a status without a phrase, as RFC 9112 §4 permits. The Workers runtime does the same.
  */
 export function reasonPhrase(status: number): string {
   return PHRASES.get(status) ?? "";
