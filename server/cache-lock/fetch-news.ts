@@ -6,7 +6,8 @@ export type FetchNews =
   | "useless"
   | "not-shareable"
   | "failed"
-  | "failed-by-origin";
+  | "failed-by-origin"
+  | "origin-disconnected";
 
 const LETTERS: Readonly<Record<FetchNews, string>> = {
   stored: "s",
@@ -14,6 +15,7 @@ const LETTERS: Readonly<Record<FetchNews, string>> = {
   "not-shareable": "n",
   failed: "f",
   "failed-by-origin": "o",
+  "origin-disconnected": "d",
 };
 const NEWS = new Map(Object.entries(LETTERS).map(([news, letter]) => [letter, news as FetchNews]));
 

@@ -41,6 +41,8 @@ const MAX_REMEMBERED = 2_000;
 /** Longer paths of sockets are cut by some systems. */
 const MAX_SOCKET_PATH = 100;
 
+const NEWS_OF_FAILURE = { error: "failed-by-origin", disconnected: "origin-disconnected" } as const;
+
 export interface MachineFetchesParts {
   /** Folders for the locks, the best first. */
   readonly places: readonly string[];
@@ -209,7 +211,7 @@ export class MachineFetches {
         this.#end(held, "not-shareable");
         break;
       case "failed":
-        this.#end(held, news.byOrigin ? "failed-by-origin" : "failed");
+        this.#end(held, news.byOrigin ? NEWS_OF_FAILURE[news.byOrigin] : "failed");
         break;
     }
   }
@@ -283,8 +285,11 @@ export class MachineFetches {
       case "not-shareable":
         return { kind: "not-shareable" };
       case "failed":
+        return { kind: "failed", byOrigin: false };
       case "failed-by-origin":
-        return { kind: "failed", byOrigin: heard === "failed-by-origin" };
+        return { kind: "failed", byOrigin: "error" };
+      case "origin-disconnected":
+        return { kind: "failed", byOrigin: "disconnected" };
       case "dead": {
         const remove = () => this.#folder.removeOfDead(lock, owner, this.#owner);
         const isGone = this.#tryFolder(this.#clock.now(), remove) ?? true;

@@ -77,7 +77,8 @@ const FIELDS: readonly Readonly<Record<string, string>>[] = [
 /** The steps and the values of `X-Cache` that the generated requests have to meet. */
 const CASES: readonly string[] = [
   ...["HIT", "MISS", "EXPIRED", "REVALIDATED", "UPDATING", "STALE", "BYPASS", "none"],
-  ...["last-hop", "revalidate", "stale-if-error", "hit-for-miss", "part"],
+  ...["last-hop", "revalidate", "hit-for-miss", "part"],
+  ...["stale-if-error", "stale.ifError"].map((because) => `stale-if-error ${because}`),
   ...["pass", "method", "condition", "bypass-cookie", "bypass-query"].map((because) => `bypass ${because}`),
   ...["nothing", "other-variants", "fresh", "stale", "no-cache", "request-directive"].map((each) => `memory ${each}`),
   ...["purged", "soft-purge", "max-stale", "stale-while-revalidate"].map((because) => `memory ${because}`),
@@ -136,7 +137,9 @@ function disagreement({ outcome, steps }: Explanation, answer: ClientAnswer, was
   }
   if (!wasAsked) return "the origin was not asked";
   if (xCache === null) return detail?.startsWith("origin-") ? null : "an answer of the edge's own";
-  if (xCache === "STALE" && detail === "stale-if-error") return has("stale-if-error") ? null : "a stale answer";
+  if (xCache === "STALE" && detail !== "max-stale") {
+    return has("stale-if-error", detail!) ? null : "a stale answer";
+  }
   if (xCache === "REVALIDATED") {
     if (!has("revalidate") || !cacheStatus.includes("fwd-status=304")) return "a revalidation";
   } else if (xCache !== outcome.xCache) return "another X-Cache";

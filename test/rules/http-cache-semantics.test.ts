@@ -6,7 +6,7 @@ import { currentAgeMs } from "../../worker/rules/freshness/current-age.ts";
 import { judge, type PurgeKnowledge } from "../../worker/rules/freshness/judge.ts";
 import { identityOf } from "../../worker/rules/identity/identity.ts";
 import { storable } from "../../worker/rules/storing/storable.ts";
-import { storedHead } from "./storing/stored-head.ts";
+import { NO_STALE_RULES, storedHead } from "./storing/stored-head.ts";
 
 /**
  * A second opinion: the verdicts of these rules beside those of the package `http-cache-semantics`, on generated
@@ -75,7 +75,7 @@ function ours({ fields, status, delayMs, heldMs, ...request }: Exchange): Opinio
     awaitsPurge: false,
     directives: readRequestDirectives(() => null, "harmless"),
   };
-  const fresh = judge(stored, anyone, UNPURGED, NOON + heldMs).kind === "fresh";
+  const fresh = judge(stored, anyone, UNPURGED, NO_STALE_RULES, NOON + heldMs).kind === "fresh";
   const isWithin = (seconds: number | null) =>
     !fresh && reuse.mayServeStale && ageMs < (lifetimeSeconds + (seconds ?? 0)) * 1000;
   return {

@@ -499,7 +499,13 @@ describe("compileSite", () => {
     expect(off.routes[0]).toMatchObject({
       browserTtlSeconds: null,
       requestDirectives: "harmless",
-      stale: { ifErrorSeconds: 0, ifErrorWhileUnknown: true },
+      stale: {
+        ifErrorSeconds: 0,
+        ifDisconnectedSeconds: 0,
+        ifErrorWhileUnknown: true,
+        whileRevalidateSeconds: 0,
+        overSMaxage: false,
+      },
     });
     const on = compileSite({ origin, heuristic: {}, targetedField: "Example-Cache-Control" }, {});
     expect(on).toMatchObject({
@@ -513,18 +519,27 @@ describe("compileSite", () => {
     const site = compileSite(
       {
         origin,
-        stale: { ifError: "1h", ifErrorWhileLogSilent: false },
+        stale: { ifError: "1h", ifErrorWhileLogSilent: false, whileRevalidate: "5s", overSMaxage: true },
         routes: [
           { match: "/a", stale: { ifError: "1m" } },
-          { match: "/b", stale: { ifErrorWhileLogSilent: true } },
+          { match: "/b", stale: { ifErrorWhileLogSilent: true, ifDisconnected: "1d" } },
+          { match: "/c", stale: { whileRevalidate: "1s", overSMaxage: false } },
         ],
       },
       {},
     );
+    const ofSite = {
+      ifErrorSeconds: 3600,
+      ifDisconnectedSeconds: 0,
+      ifErrorWhileUnknown: false,
+      whileRevalidateSeconds: 5,
+      overSMaxage: true,
+    };
     expect(site.routes.map(({ stale }) => stale)).toEqual([
-      { ifErrorSeconds: 60, ifErrorWhileUnknown: false },
-      { ifErrorSeconds: 3600, ifErrorWhileUnknown: true },
-      { ifErrorSeconds: 3600, ifErrorWhileUnknown: false },
+      { ...ofSite, ifErrorSeconds: 60 },
+      { ...ofSite, ifErrorWhileUnknown: true, ifDisconnectedSeconds: 86_400 },
+      { ...ofSite, whileRevalidateSeconds: 1, overSMaxage: false },
+      ofSite,
     ]);
   });
 

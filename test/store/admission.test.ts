@@ -13,6 +13,7 @@ function filled(path: string): StoredResponse {
     staleIfErrorSeconds: null,
     validateAlways: false,
     mayServeStale: true,
+    mayServeStaleOverSMaxage: true,
     immutable: false,
     noTransform: false,
   };

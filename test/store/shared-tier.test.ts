@@ -43,6 +43,7 @@ function stored(path: string, text: string, change: Partial<StoredHead> = {}): S
         staleIfErrorSeconds: null,
         validateAlways: false,
         mayServeStale: true,
+        mayServeStaleOverSMaxage: true,
         immutable: true,
       },
       fetchedAt: 1_767_268_800_000,

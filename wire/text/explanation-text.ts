@@ -17,6 +17,8 @@ const UNUSABLE: Readonly<Record<string, string>> = {
 const USABLE: Readonly<Record<string, string>> = {
   "stale-while-revalidate":
     "it is stale, but its stale-while-revalidate allows it, and it is fetched again behind the answer",
+  "stale.whileRevalidate":
+    "it is stale, but stale.whileRevalidate of the site allows it, and it is fetched again behind the answer",
   "soft-purge": "a soft purge has made it stale, so it answers once more and is fetched again behind the answer",
   "max-stale": "it is stale, but the request's max-stale allows it",
 };
@@ -56,7 +58,14 @@ const OTHERS: Readonly<Record<string, string>> = {
   "hit-for-miss": "The last answer could not be stored, so for some seconds nobody waits for the fetch of another.",
   revalidate: "It is asked with the validators of what is stored: if it answers 304, that is the answer (REVALIDATED).",
   part: "The whole is fetched. If it is too large to be kept for its part, the origin is asked again for the part alone.",
-  "stale-if-error": "If the origin fails, the stored response is the answer (STALE).",
+};
+
+const STANDS_IN: Readonly<Record<string, string>> = {
+  "stale-if-error": "If the origin fails, the stored response is the answer (STALE): stale-if-error allows it.",
+  "stale.ifError":
+    "If the origin fails, the stored response is the answer (STALE): stale.ifError of the site allows it.",
+  "stale.ifDisconnected":
+    "If the origin gives no answer, the stored response is the answer (STALE): stale.ifDisconnected of the site allows it.",
 };
 
 /** The steps of an explanation in sentences. */
@@ -110,6 +119,8 @@ function stepText(
         `Nothing says whether the field ${field} chooses the answer: it is stored only if Vary names the field, or if ` +
         "second looks have found that it chooses nothing."
       );
+    case "stale-if-error":
+      return STANDS_IN[reason] ?? reason;
     case "coding":
       return codingText(reason);
     default:

@@ -114,7 +114,7 @@ function plannedFetch(context: RequestContext, miss: Miss): PlannedFetch {
   return {
     plan,
     validates: sendsConditions && conditionsOf(context, plan.miss) !== null,
-    staleIfError: plan.kind !== "forward" && selected !== null && mayStandIn(context, selected.head),
+    standIn: plan.kind !== "forward" && selected ? mayStandIn(context, selected.head, "disconnected") : null,
     follows: !isHitForMiss && key !== null && fetchUnderWay(context, key) !== undefined,
     isHitForMiss,
     unkeyedField: unkeyedField(facts.fields, selectingNames(context), resolved.route),

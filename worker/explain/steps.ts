@@ -2,6 +2,7 @@ import type { Explanation } from "../../wire/explanation.ts";
 import type { Entry } from "../flow/entry.ts";
 import type { FetchPlan } from "../flow/fetch-plan.ts";
 import { type UnusableVerdict, type UsableVerdict, wordsOf, xCacheOf } from "../flow/miss.ts";
+import type { StandInBecause } from "../rules/freshness/stale-if-error.ts";
 import { mayStoreAnswer } from "../rules/identity/identity.ts";
 import type { RequestFacts } from "../rules/request/request-facts.ts";
 import type { StoredHead } from "../rules/storing/stored-response.ts";
@@ -33,8 +34,8 @@ export interface PlannedFetch {
   readonly plan: FetchPlan;
   /** Whether the origin is asked by the validators of what is stored. */
   readonly validates: boolean;
-  /** Whether a stored response may replace an error. */
-  readonly staleIfError: boolean;
+  /** Why a stored response may replace an answer that does not come; `null` if it may not. */
+  readonly standIn: StandInBecause | null;
   /** Whether another request is fetching the same, so that this one waits for it. */
   readonly follows: boolean;
   /** Whether the last answer could not be stored, so that nobody waits for this one. */
@@ -83,13 +84,13 @@ export function stepsOf(judged: JudgedRequest): Step[] {
     const reason = unusable.find((each) => each.head === head)?.verdict.because;
     steps.push(step(place, reason ?? (judged.hasOtherVariants ? "other-variants" : "nothing")));
   }
-  const { plan, validates, staleIfError, follows, isHitForMiss, unkeyedField } = fetch!;
+  const { plan, validates, standIn, follows, isHitForMiss, unkeyedField } = fetch!;
   steps.push(step("fetch", plan.kind));
   if (plan.kind === "only-if-cached") return steps;
   if (follows) steps.push(step("follow"));
   if (isHitForMiss) steps.push(step("hit-for-miss"));
   if (validates) steps.push(step("revalidate"));
-  if (staleIfError) steps.push(step("stale-if-error"));
+  if (standIn) steps.push(step("stale-if-error", standIn));
   if (facts.isPartial && plan.kind.startsWith("fetch")) steps.push(step("part"));
   if (plan.kind === "forward" || plan.kind === "head" || plan.kind === "fetch-unstored") {
     return [...steps, step("store", "no")];

@@ -24,11 +24,17 @@ export function judgeBy(
   token: ReceiptToken | null,
   now: number,
 ): Verdict {
-  const { ports, facts, isolate } = context;
+  const { ports, facts, isolate, resolved } = context;
   const { purges } = ports;
   const soft = answer === "soft" ? { seenAt: purges.madeStaleAt(stored), forMs: isolate.site.purge.softForMs } : null;
   const maxAgeMs = purges.unknownForMs(now, maxViewAgeMs(context, stored));
-  return judge(stored, facts, { answer, maxViewAgeMs: maxAgeMs, awaitsToken: token !== null, soft }, now);
+  return judge(
+    stored,
+    facts,
+    { answer, maxViewAgeMs: maxAgeMs, awaitsToken: token !== null, soft },
+    resolved.route.stale,
+    now,
+  );
 }
 
 /** The oldest view, in milliseconds, that may judge this response, if its route allows more than the lease (R6). */

@@ -134,6 +134,7 @@ export function xCacheOf(verdict: UsableVerdict): XCache {
     case "max-stale":
       return "STALE";
     case "stale-while-revalidate":
+    case "stale.whileRevalidate":
     case "soft-purge":
       return "UPDATING";
   }

@@ -1,3 +1,4 @@
+import type { OriginFailure } from "../rules/freshness/stale-if-error.ts";
 import type { FetchKey } from "../rules/key/fetch-key.ts";
 import type { StoredResponse } from "../rules/storing/stored-response.ts";
 
@@ -27,11 +28,8 @@ export type EndedElsewhere =
    */
   | {
       readonly kind: "failed";
-      /**
-       * True if the origin answered with an error or cannot be reached; then a stale response may be used for
-       * followers, too.
-       */
-      readonly byOrigin: boolean;
+      /** The origin's failure, for which a stale response may be used for followers, too; `false` for another's. */
+      readonly byOrigin: OriginFailure | false;
     };
 
 /** The fetch has failed, and it is not known yet whether a stored page stands in: nobody else joins it. */

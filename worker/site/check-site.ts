@@ -89,7 +89,10 @@ const fraction = z.number().check(z.gt(0), z.maximum(1));
 /** The rules for stale answers, of the site or of a route. */
 const stale = z.strictObject({
   ifError: z.optional(durationSeconds),
+  ifDisconnected: z.optional(durationSeconds),
   ifErrorWhileLogSilent: z.optional(z.boolean()),
+  whileRevalidate: z.optional(durationSeconds),
+  overSMaxage: z.optional(z.boolean()),
 });
 
 const HAS_A_BARE_STAR = "has a bare *: a route with pass: true does that";

@@ -313,16 +313,31 @@ export interface FieldsInput {
 
 /**
  * How stale responses may be used if the origin does not say. `must-revalidate` and similar directives always forbid
- * it.
+ * it, and `s-maxage` does unless a window stands beside it or `overSMaxage` is true.
  */
 export interface StaleInput {
   /**
-   * How long a stale response may be used when the origin fails. Default `"0s"`: only if the origin says
-   * `stale-if-error`.
+   * How long a stale response may be used when the origin fails: it gives no answer, or answers 500, 502, 503 or 504.
+   * Default `"0s"`: only if the origin says `stale-if-error`.
    */
   readonly ifError?: Duration | undefined;
   /**
-   * Whether that also holds while the purge log is silent, although the response may have been purged. Default true.
+   * The same only when the origin gives no answer: it cannot be reached, hangs up or takes too long. The longer of this
+   * and `ifError` counts. Default `"0s"`.
+   */
+  readonly ifDisconnected?: Duration | undefined;
+  /**
+   * How long a response may be used after its lifetime while it is fetched again behind the answer, unless its lifetime
+   * is 0. Default `"0s"`: only if the origin says `stale-while-revalidate`.
+   */
+  readonly whileRevalidate?: Duration | undefined;
+  /**
+   * Whether these rules also cover a response with `s-maxage` and no window beside it, as in nginx. By RFC 9111, a cache
+   * must not serve it stale. Default false.
+   */
+  readonly overSMaxage?: boolean | undefined;
+  /**
+   * Whether `ifError` and `ifDisconnected` also hold while the purge log is silent, although the response may have been purged. Default true.
    */
   readonly ifErrorWhileLogSilent?: boolean | undefined;
 }

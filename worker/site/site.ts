@@ -231,7 +231,10 @@ function compileRoute(rules: RouteRules, position: number | null, site: SiteRule
     ignoredCookies: site.cookies.ignore,
     stale: {
       ifErrorSeconds: rules.stale.ifError ?? site.stale.ifError ?? 0,
+      ifDisconnectedSeconds: rules.stale.ifDisconnected ?? site.stale.ifDisconnected ?? 0,
       ifErrorWhileUnknown: rules.stale.ifErrorWhileLogSilent ?? site.stale.ifErrorWhileLogSilent ?? true,
+      whileRevalidateSeconds: rules.stale.whileRevalidate ?? site.stale.whileRevalidate ?? 0,
+      overSMaxage: rules.stale.overSMaxage ?? site.stale.overSMaxage ?? false,
     },
     purge: viewAgeBounds(rules, site),
     hasOwnLifetime,

@@ -14,13 +14,20 @@ type Facts = readonly [
   freshnessSeconds: number,
   logId: string | null,
   seq: number,
-  staleWhileRevalidateSeconds: number,
+  staleWhileRevalidateSeconds: number | null,
   staleIfErrorSeconds: number | null,
   flags: number,
 ];
 
 /** Boolean values as bits of one number, which is read faster. */
-const FLAGS = { sharedWithAuthorized: 1, validateAlways: 2, mayServeStale: 4, immutable: 8, sharedWithSessions: 16 };
+const FLAGS = {
+  sharedWithAuthorized: 1,
+  validateAlways: 2,
+  mayServeStale: 4,
+  immutable: 8,
+  sharedWithSessions: 16,
+  mayServeStaleOverSMaxage: 32,
+};
 
 /** The fields of the response, its variant and the purge keys that were given to it. */
 type Contents = readonly [
@@ -101,6 +108,7 @@ export class EnvelopeHead implements StoredHead {
       staleIfErrorSeconds,
       validateAlways: (flags & FLAGS.validateAlways) > 0,
       mayServeStale: (flags & FLAGS.mayServeStale) > 0,
+      mayServeStaleOverSMaxage: (flags & FLAGS.mayServeStaleOverSMaxage) > 0,
       immutable: (flags & FLAGS.immutable) > 0,
     };
     this.#contents = contents;
@@ -134,6 +142,7 @@ function flagsOf({ sharedWithAuthorized, sharedWithSessions, reuse }: StoredHead
   if (sharedWithSessions) flags |= FLAGS.sharedWithSessions;
   if (reuse.validateAlways) flags |= FLAGS.validateAlways;
   if (reuse.mayServeStale) flags |= FLAGS.mayServeStale;
+  if (reuse.mayServeStaleOverSMaxage) flags |= FLAGS.mayServeStaleOverSMaxage;
   if (reuse.immutable) flags |= FLAGS.immutable;
   return flags;
 }

@@ -3,9 +3,14 @@ import { describe, expect, test } from "vitest";
 import { readRequestDirectives } from "../../../worker/rules/directives/request-directives.ts";
 import type { ReuseRules } from "../../../worker/rules/directives/reuse-rules.ts";
 import { judge, type PurgeAnswer, type PurgeKnowledge, type Verdict } from "../../../worker/rules/freshness/judge.ts";
-import { mayServeOnError } from "../../../worker/rules/freshness/stale-if-error.ts";
+import {
+  mayServeOnError,
+  type OriginFailure,
+  type StandInBecause,
+} from "../../../worker/rules/freshness/stale-if-error.ts";
+import type { StaleRules } from "../../../worker/rules/freshness/stale-rules.ts";
 import type { StoredHead } from "../../../worker/rules/storing/stored-response.ts";
-import { NOON, storedHead } from "../storing/stored-head.ts";
+import { NO_STALE_RULES, NOON, storedHead } from "../storing/stored-head.ts";
 
 interface Asked {
   readonly stored?: Partial<StoredHead>;
@@ -20,6 +25,8 @@ interface Asked {
   readonly awaitsToken?: boolean;
   /** The time from the fetch until this isolate learned of the soft purge, and the site's window after it. */
   readonly soft?: { readonly seenAfterMs: number; readonly forMs: number };
+  /** The owner's rules, beside those of one who has said nothing. */
+  readonly rules?: Partial<StaleRules>;
   readonly afterMs: number;
 }
 
@@ -36,7 +43,7 @@ function requestOf({ authorized = false, awaitsPurge = false, hasSession = false
 }
 
 const fresh = (ageSeconds: number): Verdict => ({ kind: "fresh", ageSeconds, ttlSeconds: 60 - ageSeconds });
-const usable = (because: "stale-while-revalidate" | "max-stale" | "soft-purge", ageSeconds: number): Verdict => ({
+const usable = (because: (Verdict & { kind: "stale-usable" })["because"], ageSeconds: number): Verdict => ({
   kind: "stale-usable",
   because,
   ageSeconds,
@@ -264,6 +271,65 @@ const verdicts: readonly (Asked & { name: string; source: string; expect: Verdic
     expect: validate("invalidated"),
   },
   {
+    name: "a soft purge leaves a page with s-maxage usable where the owner's rules cover it",
+    source: "docs/decisions/0037-a-window-beside-s-maxage-permits-stale.md",
+    purge: "soft",
+    soft: { seenAfterMs: 10_000, forMs: 5_000 },
+    reuse: { mayServeStale: false },
+    rules: { overSMaxage: true },
+    afterMs: 14_999,
+    expect: usable("soft-purge", 14),
+  },
+  ...[
+    { name: "begins", afterMs: 60_000, expect: usable("stale.whileRevalidate", 60) },
+    { name: "is not over", afterMs: 69_999, expect: usable("stale.whileRevalidate", 69) },
+    { name: "is over", afterMs: 70_000, expect: validate("stale") },
+    {
+      name: "counts beside a stale-while-revalidate of 0",
+      reuse: { staleWhileRevalidateSeconds: 0 },
+      afterMs: 60_000,
+      expect: validate("stale"),
+    },
+    {
+      name: "counts beside a shorter one of the response",
+      reuse: { staleWhileRevalidateSeconds: 5 },
+      afterMs: 65_000,
+      expect: validate("stale"),
+    },
+    {
+      name: "covers a page that was never fresh",
+      stored: { freshnessSeconds: 0 },
+      afterMs: 0,
+      expect: validate("stale"),
+    },
+    {
+      name: "covers a page with s-maxage without overSMaxage",
+      reuse: { mayServeStale: false },
+      afterMs: 60_000,
+      expect: validate("stale"),
+    },
+    {
+      name: "covers a page with s-maxage by overSMaxage",
+      reuse: { mayServeStale: false },
+      rules: { overSMaxage: true },
+      afterMs: 60_000,
+      expect: usable("stale.whileRevalidate", 60),
+    },
+    {
+      name: "covers a page with must-revalidate by overSMaxage",
+      reuse: { mayServeStale: false, mayServeStaleOverSMaxage: false },
+      rules: { overSMaxage: true },
+      afterMs: 60_000,
+      expect: validate("stale"),
+    },
+    { name: "is for those who await a purge", awaitsPurge: true, afterMs: 60_000, expect: validate("stale") },
+  ].map((asked) => ({
+    source: "docs/design.md#stale",
+    ...asked,
+    rules: { whileRevalidateSeconds: 10, ...asked.rules },
+    name: `the owner's whileRevalidate of 10 s: ${asked.name}`,
+  })),
+  {
     name: "max-stale does not outrank must-revalidate",
     source: "RFC 9111 §5.2.2.2",
     directives: "max-stale",
@@ -277,7 +343,13 @@ describe("judge", () => {
   test.each(verdicts)("$name ($source)", (asked) => {
     const soft = asked.soft ? { seenAt: NOON + asked.soft.seenAfterMs, forMs: asked.soft.forMs } : null;
     const purge = { ...UNPURGED, answer: asked.purge ?? "not-purged", awaitsToken: asked.awaitsToken ?? false, soft };
-    const verdict = judge(headOf(asked), requestOf(asked), purge, NOON + asked.afterMs);
+    const verdict = judge(
+      headOf(asked),
+      requestOf(asked),
+      purge,
+      { ...NO_STALE_RULES, ...asked.rules },
+      NOON + asked.afterMs,
+    );
     expect(verdict).toEqual(asked.expect);
   });
 
@@ -286,7 +358,7 @@ describe("judge", () => {
     fc.assert(
       fc.property(instants, instants, fc.integer({ min: 0, max: 100 }), (one, other, freshnessSeconds) => {
         const at = (ms: number) =>
-          judge(storedHead({ freshnessSeconds }), requestOf({ afterMs: 0 }), UNPURGED, NOON + ms);
+          judge(storedHead({ freshnessSeconds }), requestOf({ afterMs: 0 }), UNPURGED, NO_STALE_RULES, NOON + ms);
         const [earlier, later] = [Math.min(one, other), Math.max(one, other)];
         if (at(later).kind === "fresh") expect(at(earlier).kind).toBe("fresh");
       }),
@@ -310,7 +382,7 @@ describe("judge", () => {
             directives: `max-stale=${stale}`,
             afterMs,
           };
-          const verdict = judge(headOf(asked), requestOf(asked), UNPURGED, NOON + afterMs);
+          const verdict = judge(headOf(asked), requestOf(asked), UNPURGED, NO_STALE_RULES, NOON + afterMs);
           const latestMs = (life + (may ? Math.max(swr, stale) : 0)) * 1000;
           expect(verdict.kind === "fresh" || verdict.kind === "stale-usable").toBe(afterMs < latestMs);
         },
@@ -322,11 +394,12 @@ describe("judge", () => {
 
 const errors: readonly (Asked & {
   name: string;
-  ifError?: number;
   whileUnknown?: boolean;
   isViewUsable?: boolean;
   madeStaleAfterMs?: number;
-  expect: boolean;
+  failure?: OriginFailure;
+  /** `true`: by stale-if-error. */
+  expect: boolean | StandInBecause;
 })[] = [
   {
     name: "invalidated by an unsafe request is never shown (RFC 9111 §4.4)",
@@ -354,11 +427,57 @@ const errors: readonly (Asked & {
     })),
   { name: "inside stale-if-error", reuse: { staleIfErrorSeconds: 10 }, afterMs: 69_999, expect: true },
   { name: "at the end of stale-if-error", reuse: { staleIfErrorSeconds: 10 }, afterMs: 70_000, expect: false },
-  { name: "inside the site's own window", ifError: 10, afterMs: 69_999, expect: true },
+  ...[
+    { name: "inside ifError", rules: { ifErrorSeconds: 10 }, afterMs: 69_999, expect: "stale.ifError" as const },
+    { name: "at the end of ifError", rules: { ifErrorSeconds: 10 }, afterMs: 70_000, expect: false },
+    {
+      name: "ifError covers no answer, too",
+      rules: { ifErrorSeconds: 10 },
+      failure: "disconnected" as const,
+      afterMs: 69_999,
+      expect: "stale.ifError" as const,
+    },
+    {
+      name: "inside ifDisconnected, which is longer",
+      rules: { ifErrorSeconds: 10, ifDisconnectedSeconds: 20 },
+      failure: "disconnected" as const,
+      afterMs: 79_999,
+      expect: "stale.ifDisconnected" as const,
+    },
+    {
+      name: "at the end of ifDisconnected",
+      rules: { ifDisconnectedSeconds: 20 },
+      failure: "disconnected" as const,
+      afterMs: 80_000,
+      expect: false,
+    },
+    { name: "ifDisconnected and an error", rules: { ifDisconnectedSeconds: 20 }, afterMs: 60_000, expect: false },
+    {
+      name: "s-maxage forbids it",
+      reuse: { mayServeStale: false },
+      rules: { ifErrorSeconds: 10 },
+      afterMs: 60_000,
+      expect: false,
+    },
+    {
+      name: "s-maxage, and overSMaxage",
+      reuse: { mayServeStale: false },
+      rules: { ifErrorSeconds: 10, overSMaxage: true },
+      afterMs: 60_000,
+      expect: "stale.ifError" as const,
+    },
+    {
+      name: "must-revalidate, and overSMaxage",
+      reuse: { mayServeStale: false, mayServeStaleOverSMaxage: false },
+      rules: { ifErrorSeconds: 10, overSMaxage: true },
+      afterMs: 60_000,
+      expect: false,
+    },
+  ].map((asked) => ({ ...asked, name: `the owner's rules: ${asked.name}` })),
   {
     name: "the origin's stale-if-error=0 outranks the site",
     reuse: { staleIfErrorSeconds: 0 },
-    ifError: 10,
+    rules: { ifErrorSeconds: 10 },
     afterMs: 60_000,
     expect: false,
   },
@@ -441,11 +560,12 @@ const errors: readonly (Asked & {
 
 describe("mayServeOnError (RFC 5861 §4)", () => {
   test.each(errors)("$name: $expect", (asked) => {
-    const rules = { ifErrorSeconds: asked.ifError ?? 0, ifErrorWhileUnknown: asked.whileUnknown ?? true };
+    const rules = { ...NO_STALE_RULES, ...asked.rules, ifErrorWhileUnknown: asked.whileUnknown ?? true };
     const answer = asked.purge ?? "not-purged";
     const madeStaleAt = asked.madeStaleAfterMs === undefined ? null : NOON + asked.madeStaleAfterMs;
     const purge = { answer, isViewUsable: asked.isViewUsable ?? answer !== "unknown", madeStaleAt };
     const now = NOON + asked.afterMs;
-    expect(mayServeOnError(headOf(asked), requestOf(asked), purge, rules, now)).toBe(asked.expect);
+    const because = mayServeOnError(headOf(asked), requestOf(asked), purge, rules, asked.failure ?? "error", now);
+    expect(because).toBe(asked.expect === true ? "stale-if-error" : asked.expect || null);
   });
 });

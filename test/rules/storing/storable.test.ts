@@ -384,7 +384,7 @@ const kept: readonly ({
     name: "no stale windows, as not said",
     source: "RFC 5861",
     fields: fresh,
-    reuse: { staleWhileRevalidateSeconds: 0, staleIfErrorSeconds: null, immutable: false },
+    reuse: { staleWhileRevalidateSeconds: null, staleIfErrorSeconds: null, immutable: false },
   },
   {
     name: "what does not change while it is fresh",

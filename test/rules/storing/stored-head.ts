@@ -1,7 +1,17 @@
+import type { StaleRules } from "../../../worker/rules/freshness/stale-rules.ts";
 import type { StoredHead } from "../../../worker/rules/storing/stored-response.ts";
 
 /** Noon of the first day of 2026, when `storedHead` was fetched: epoch milliseconds. */
 export const NOON = Date.UTC(2026, 0, 1, 12);
+
+/** An owner who has said nothing about stale answers. */
+export const NO_STALE_RULES: StaleRules = {
+  ifErrorSeconds: 0,
+  ifDisconnectedSeconds: 0,
+  ifErrorWhileUnknown: true,
+  whileRevalidateSeconds: 0,
+  overSMaxage: false,
+};
 
 /** The head of a plain page that is fresh for a minute, with a test's changes. */
 export function storedHead(change: Partial<StoredHead> = {}): StoredHead {
@@ -18,10 +28,11 @@ export function storedHead(change: Partial<StoredHead> = {}): StoredHead {
     initialAgeMs: 0,
     freshnessSeconds: 60,
     reuse: {
-      staleWhileRevalidateSeconds: 0,
+      staleWhileRevalidateSeconds: null,
       staleIfErrorSeconds: null,
       validateAlways: false,
       mayServeStale: true,
+      mayServeStaleOverSMaxage: true,
       immutable: false,
     },
     sharedWithAuthorized: false,

@@ -135,14 +135,14 @@ if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-a
     },
     "an answer in place of an error does not give the error's status": {
       in: "staleAnswer",
-      replace: 'failure?.kind === "answered" ? failure.response.status : undefined',
-      by: "undefined",
+      replace: "...(response && { status: response.status }),",
+      by: "",
       foundBy: "client-response/stale-for-error-response",
     },
     "an answer in place of a failed origin's does not give the reason": {
       in: "staleAnswer",
-      replace: "collapsed: failure === null, because,",
-      by: "collapsed: failure === null,",
+      replace: "collapsed: isHeardOf, because,",
+      by: "collapsed: isHeardOf,",
       foundBy: "client-response/stale-for-unreachable-origin",
     },
     "a page that the origin confirmed is reported as a hit": {

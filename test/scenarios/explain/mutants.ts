@@ -88,7 +88,7 @@ export const mutants: Mutants = {
     },
     "an explanation does not say that a stale page may replace an error": {
       in: "plannedFetch",
-      replace: 'plan.kind !== "forward" && selected !== null && mayStandIn(context, selected.head)',
+      replace: 'plan.kind !== "forward" && selected ? mayStandIn(context, selected.head, "disconnected") : null',
       by: "false",
       foundBy: "explain/stale",
     },

@@ -239,8 +239,8 @@ return { found, choice: choose({ ...context, ports: { ...ports, clock: then } },
     },
     "a request with a token gets a stale page while it is refetched": {
       in: "usableWhileStale",
-      replace: "if (!reuse.mayServeStale || awaitsPurge || authorized || answer",
-      by: "if (!reuse.mayServeStale || authorized || answer",
+      replace: "if (!mayBeStale(reuse, rules) || awaitsPurge || authorized || answer",
+      by: "if (!mayBeStale(reuse, rules) || authorized || answer",
       foundBy: ["stale-while-revalidate/with-earlier-token", "simulation"],
     },
     "a request with a token gets a stale page when the origin fails": {

@@ -238,7 +238,7 @@ export const mutants: Mutants = {
     },
     "a page with must-revalidate is used after a soft purge": {
       in: "isUsableAfterSoftPurge",
-      replace: "!reuse.mayServeStale || awaitsPurge",
+      replace: "!mayBeStale(reuse, rules) || awaitsPurge",
       by: "awaitsPurge",
       foundBy: "purging/soft-and-must-revalidate",
     },
@@ -246,8 +246,8 @@ export const mutants: Mutants = {
   R9: {
     "a request with a soft purge's token gets the page that was purged": {
       in: "isUsableAfterSoftPurge",
-      replace: "!reuse.mayServeStale || awaitsPurge || authorized",
-      by: "!reuse.mayServeStale || authorized",
+      replace: "!mayBeStale(reuse, rules) || awaitsPurge || authorized",
+      by: "!mayBeStale(reuse, rules) || authorized",
       foundBy: "purging/soft-and-token",
     },
   },

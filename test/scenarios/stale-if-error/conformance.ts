@@ -99,8 +99,12 @@ export const rows: readonly ConformanceRow[] = [
     table: "stale",
     section: "4",
     requirement: "in a response and in a request",
-    does: "The longer one, else `stale.ifError`; 0 or a malformed value in the response outranks that.",
-    scenarios: ["stale-if-error/accepted-by-visitor", "stale-if-error/allowed-by-site"],
+    does: "The longer one, else `stale.ifError` or `stale.ifDisconnected`; 0 or a malformed value in the response outranks those.",
+    scenarios: [
+      "stale-if-error/accepted-by-visitor",
+      "stale-if-error/allowed-by-site",
+      "stale-if-error/if-disconnected",
+    ],
   },
   {
     table: "stale",
@@ -109,6 +113,7 @@ export const rows: readonly ConformanceRow[] = [
     does: "Asked once; each follower gets the stale page if it may.",
     scenarios: [
       "stale-if-error/followers-of-failed-fetch",
+      "stale-if-error/followers-while-disconnected",
       "stale-if-error/only-follower-origin-hangs-up",
       "stale-if-error/only-follower-error-response",
       "stale-if-error/followers-of-error-response",

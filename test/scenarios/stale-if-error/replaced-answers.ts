@@ -157,6 +157,33 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "stale-if-error/followers-while-disconnected",
+    name: "followers of a fetch that the origin does not answer get what ifDisconnected allows, and it is asked once",
+    source: "docs/design.md#stale; RFC 9211 §2.6",
+    only: RESET_ONCE,
+    site: { stale: { ifDisconnected: "30s" } },
+    origin: { "/a": [page("max-age=60"), { ...newer, failure: "reset", hold: "slow" }, newer] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      NOT_FRESH,
+      { begin: "leader", send: { path: "/a" } },
+      { originSees: "/a", count: 2 },
+      { begin: "follower", send: { path: "/a" } },
+      { advanceMs: 1 },
+      { release: "slow" },
+      { finish: "leader", expect: { xCache: "STALE", body: "v1" } },
+      {
+        finish: "follower",
+        expect: {
+          xCache: "STALE",
+          body: "v1",
+          cacheStatus: /^tidemark; fwd=stale; collapsed; detail="?stale\.ifDisconnected"?$/,
+        },
+      },
+      { originSaw: { "/a": 2 } },
+    ],
+  },
+  {
     id: "stale-if-error/followers-of-error-response",
     name: "a follower of a fetch that is answered with an error gets the stale page as well",
     source: "RFC 5861 §4; RFC 9211 §2.6",

@@ -6,8 +6,9 @@ export const rows: readonly ConformanceRow[] = [
     table: "stale",
     section: "3",
     requirement: "`stale-while-revalidate`: MAY answer stale for its seconds",
-    does: "At once, with `X-Cache: UPDATING`.",
+    does: "At once, with `X-Cache: UPDATING`. Where the response does not say, `stale.whileRevalidate` counts.",
     scenarios: [
+      "stale-while-revalidate/allowed-by-site",
       "stale-while-revalidate/within-its-window",
       "stale-while-revalidate/refreshed-once",
       "stale-while-revalidate/across-isolates",

@@ -5,7 +5,7 @@ export const mutants: Mutants = {
   "RFC 5861 §3": {
     "stale-while-revalidate beside s-maxage permits nothing": {
       in: "rulesOf",
-      replace: "staleWhileRevalidateSeconds > 0 ||",
+      replace: "(staleWhileRevalidateSeconds ?? 0) > 0 ||",
       by: "",
       foundBy: "stale-while-revalidate/beside-s-maxage",
     },
@@ -71,34 +71,60 @@ export const mutants: Mutants = {
     },
     "stale-while-revalidate lasts a millisecond too long": {
       in: "usableWhileStale",
-      replace: "staleMs < reuse.staleWhileRevalidateSeconds * 1000",
-      by: "staleMs <= reuse.staleWhileRevalidateSeconds * 1000",
+      replace: "staleMs < (own ?? 0) * 1000",
+      by: "staleMs <= (own ?? 0) * 1000",
       foundBy: "stale-while-revalidate/within-its-window",
     },
     "stale-while-revalidate is counted from the fetch, not from the end of freshness": {
       in: "judge",
-      replace: "answer, ageMs - lifetimeMs)",
-      by: "answer, ageMs)",
+      replace: "rules, ageMs - lifetimeMs)",
+      by: "rules, ageMs)",
       foundBy: "stale-while-revalidate/within-its-window",
     },
     "a response that is stale on arrival is not stored, although it may be used while it is refetched": {
       in: "isUseless",
-      replace: "(mayServeStale ? staleWhileRevalidateSeconds : 0)",
+      replace: "(mayServeStale ? (staleWhileRevalidateSeconds ?? 0) : 0)",
       by: "0",
       foundBy: "stale-while-revalidate/stale-on-arrival",
     },
     "a response that is stale on arrival is stored for a window that must-revalidate forbids": {
       in: "isUseless",
-      replace: "(mayServeStale ? staleWhileRevalidateSeconds : 0)",
-      by: "staleWhileRevalidateSeconds",
+      replace: "(mayServeStale ? (staleWhileRevalidateSeconds ?? 0) : 0)",
+      by: "(staleWhileRevalidateSeconds ?? 0)",
       foundBy: "stale-while-revalidate/stale-on-arrival",
+    },
+  },
+  "docs/design.md#stale": {
+    "the owner's whileRevalidate outranks a window of the response": {
+      in: "usableWhileStale",
+      replace: "own === null && freshnessSeconds > 0",
+      by: "freshnessSeconds > 0",
+      foundBy: "stale-while-revalidate/allowed-by-site",
+    },
+    "the owner's whileRevalidate covers a page that was never fresh": {
+      in: "usableWhileStale",
+      replace: "own === null && freshnessSeconds > 0",
+      by: "own === null",
+      foundBy: "stale-while-revalidate/allowed-by-site",
+    },
+    "the owner's whileRevalidate lasts a millisecond too long": {
+      in: "usableWhileStale",
+      replace: "staleMs < rules.whileRevalidateSeconds",
+      by: "staleMs <= rules.whileRevalidateSeconds",
+      foundBy: "stale-while-revalidate/allowed-by-site",
+    },
+    "the site's whileRevalidate outranks the route's": {
+      in: "compileRoute",
+      replace: "rules.stale.whileRevalidate ?? site.stale.whileRevalidate",
+      by: "site.stale.whileRevalidate ?? rules.stale.whileRevalidate",
+      foundBy: "stale-while-revalidate/allowed-by-site",
     },
   },
   R9: {
     "a request with a receipt's token is answered stale": {
       in: "usableWhileStale",
-      replace: "mayServeStale || awaitsPurge || authorized ||",
-      by: "mayServeStale || authorized ||",
+      replace: "mayBeStale(reuse, rules) || awaitsPurge || authorized ||",
+      by: "mayBeStale(reuse, rules) || authorized ||",
       foundBy: "stale-while-revalidate/with-receipt-token",
     },
   },

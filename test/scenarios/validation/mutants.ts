@@ -185,7 +185,7 @@ export const mutants: Mutants = {
     },
     "a follower takes a page that must be validated for each request": {
       in: "isReusable",
-      replace: "return mayAnswer(judge(stored, facts, unpurged, clock.now()));",
+      replace: "return mayAnswer(judge(stored, facts, unpurged, resolved.route.stale, clock.now()));",
       by: "return true;",
       foundBy: "validation/follower-and-no-cache",
     },

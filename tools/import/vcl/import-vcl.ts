@@ -360,9 +360,10 @@ class VclReader {
     }
     if (name === "grace") {
       const why =
-        "A stale page stands in while the origin fails. While it is fetched again, too, if the origin says stale-while-revalidate=SECONDS.";
+        "A stale page stands in while the origin fails, and while it is fetched again. must-revalidate and proxy-revalidate, which Varnish ignores, forbid both.";
       this.#differences.push({ kind: "changed", source, why, aspects: ["stored"], affects: { routes: null } });
-      return { stale: { ifError: durationOf(secondsOf(time!)) } };
+      const grace = durationOf(secondsOf(time!));
+      return { stale: { ifError: grace, whileRevalidate: grace, overSMaxage: true } };
     }
     if (name === "keep" || ITSELF.some((each) => each.test(text))) return null;
     if (/^unset beresp\.http\.set-cookie$/i.test(text)) return { stripSetCookie: true };

@@ -1,6 +1,6 @@
 import type { Answer } from "../../ports/answer.ts";
 import { isMadeStale } from "../../rules/freshness/judge.ts";
-import { mayServeOnError } from "../../rules/freshness/stale-if-error.ts";
+import { mayServeOnError, type OriginFailure, type StandInBecause } from "../../rules/freshness/stale-if-error.ts";
 import type { StoredHead } from "../../rules/storing/stored-response.ts";
 import type { Miss } from "../miss.ts";
 import type { OriginResult } from "../origin/ask-origin.ts";
@@ -13,41 +13,46 @@ import { reportFromStore } from "./report-answered.ts";
 /**
  * The stored response in place of a failed origin's answer; `null` if none may be used. RFC 5861 §4. The view is
  * renewed first: the request may have waited for the origin longer than a lease, and a response that was purged in the
- * meantime must not be served (R18). `failure` is the kind of the origin's failure; `null` if another request found it
- * out.
+ * meantime must not be served (R18). `failure` is the origin's answer or the lack of it, or just its kind if another
+ * request found it out.
  */
 export async function staleAnswer(
   context: RequestContext,
   miss: Miss,
-  failure: OriginResult | null,
+  failure: OriginResult | OriginFailure,
 ): Promise<Answer | null> {
   const { ports, background } = context;
   const stored = miss.selected;
   if (!stored) return null;
   const { purges, clock } = ports;
   if (!purges.isUsable(clock.now(), null)) await purges.renew(background, null);
-  if (!mayStandIn(context, stored.head)) return null;
-  const status = failure?.kind === "answered" ? failure.response.status : undefined;
-  const because = "stale-if-error";
+  const isHeardOf = typeof failure === "string";
+  const response = !isHeardOf && failure.kind === "answered" ? failure.response : undefined;
+  const because = mayStandIn(context, stored.head, isHeardOf ? failure : response ? "error" : "disconnected");
+  if (because === null) return null;
   const outcome = forwardedOutcome(miss, {
-    ...(status && { status }),
+    ...(response && { status: response.status }),
     stored: false,
-    collapsed: failure === null,
+    collapsed: isHeardOf,
     because,
   });
   const served = await answerAsOfNow(context, stored, "STALE", outcome);
   if (!served) return null;
-  if (failure?.kind === "answered") background.run(cancelBody(failure.response.body));
+  if (response) background.run(cancelBody(response.body));
   reportFromStore(context, "origin", "STALE", served, stored);
   return served;
 }
 
-/** Whether the current view and the rules let this stored response replace the answer of an origin that fails now. */
-export function mayStandIn({ ports, facts, resolved }: RequestContext, head: StoredHead): boolean {
+/** Why the current view and the rules let this stored response replace the answer of an origin that fails now. */
+export function mayStandIn(
+  { ports, facts, resolved }: RequestContext,
+  head: StoredHead,
+  failure: OriginFailure,
+): StandInBecause | null {
   const { purges, clock } = ports;
   const now = clock.now();
   const isViewUsable = purges.isUsable(now, null);
   const answer = purges.check(head, isViewUsable);
   const madeStaleAt = isMadeStale(answer) ? purges.madeStaleAt(head) : null;
-  return mayServeOnError(head, facts, { answer, isViewUsable, madeStaleAt }, resolved.route.stale, now);
+  return mayServeOnError(head, facts, { answer, isViewUsable, madeStaleAt }, resolved.route.stale, failure, now);
 }

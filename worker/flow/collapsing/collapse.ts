@@ -58,7 +58,7 @@ async function followOrTryAgain(attempt: Attempt, leader: SharedFetch): Promise<
     case "not-shareable":
       return fetchAlone();
     case "failed": {
-      const stale = outcome.byOrigin ? await staleAnswer(context, miss, null) : null;
+      const stale = outcome.byOrigin ? await staleAnswer(context, miss, outcome.byOrigin) : null;
       if (stale) return stale;
       return attempt.hasFailed ? fetchAlone() : collapse({ ...attempt, hasFailed: true });
     }

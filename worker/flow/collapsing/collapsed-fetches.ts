@@ -11,7 +11,7 @@ import { mayBeOfOneRequest, type NotStoredBecause } from "../../rules/storing/no
  */
 export function outcomeOfNotStored(because: NotStoredBecause, status: number): SharedFetchOutcome {
   if (!mayBeOfOneRequest(because, status)) return { kind: "not-shareable" };
-  return { kind: "failed", byOrigin: because !== "unkeyed-field" && isOriginError(status) };
+  return { kind: "failed", byOrigin: because !== "unkeyed-field" && isOriginError(status) && "error" };
 }
 
 /** One origin fetch that others may wait for. */

@@ -57,10 +57,10 @@ async function isUnpurged(
 }
 
 /** Whether the response could answer without validation, leaving purges aside. */
-export function isReusable({ ports, facts }: RequestContext, stored: StoredHead): boolean {
+export function isReusable({ ports, facts, resolved }: RequestContext, stored: StoredHead): boolean {
   const { clock } = ports;
   const unpurged = { answer: "not-purged", maxViewAgeMs: 0, awaitsToken: false, soft: null } as const;
-  return mayAnswer(judge(stored, facts, unpurged, clock.now()));
+  return mayAnswer(judge(stored, facts, unpurged, resolved.route.stale, clock.now()));
 }
 
 /** The answer of the leader's fetch; `null` if this request does not select it, or if its body is gone. */

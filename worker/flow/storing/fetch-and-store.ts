@@ -47,11 +47,11 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
     if (isFailing) tellFollowers({ kind: "failing" }); // It may take long to know whether a stored page stands in.
     const stale = isFailing ? await staleAnswer(context, miss, result) : null;
     if (stale) {
-      tellFollowers({ kind: "failed", byOrigin: true });
+      tellFollowers({ kind: "failed", byOrigin: result.kind === "answered" ? "error" : "disconnected" });
       return stale;
     }
     if (result.kind !== "answered") {
-      tellFollowers({ kind: "failed", byOrigin: result.kind === "failed" });
+      tellFollowers({ kind: "failed", byOrigin: result.kind === "failed" && "disconnected" });
       return result.answer();
     }
     const tell = isOfEarlierFetch(result.response) ? tellOfEarlierFetch(tellFollowers) : tellFollowers;

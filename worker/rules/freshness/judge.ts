@@ -2,6 +2,7 @@ import type { RequestDirectives } from "../directives/request-directives.ts";
 import { mayBeAnsweredBy, mayBeAnsweredInSession } from "../identity/identity.ts";
 import type { StoredHead } from "../storing/stored-response.ts";
 import { currentAgeMs } from "./current-age.ts";
+import { mayBeStale, type StaleRules } from "./stale-rules.ts";
 import { mayAnswerWhileUnknown } from "./unknown-purge-state.ts";
 
 /**
@@ -57,13 +58,16 @@ export interface ReuseRequest {
   readonly awaitsPurge: boolean;
 }
 
+/** Why a stale response may answer at once: a directive of its own, the owner's rule, or the request's word. */
+type StaleBecause = "stale-while-revalidate" | "stale.whileRevalidate" | "max-stale";
+
 /** The permitted use of a selected response for a request. */
 export type Verdict =
   | { readonly kind: "fresh"; readonly ageSeconds: number; readonly ttlSeconds: number }
   /** It may be served although it is stale; `ttlSeconds` is 0 or less. */
   | {
       readonly kind: "stale-usable";
-      readonly because: "stale-while-revalidate" | "max-stale" | "soft-purge";
+      readonly because: StaleBecause | "soft-purge";
       readonly ageSeconds: number;
       readonly ttlSeconds: number;
     }
@@ -85,7 +89,13 @@ export type Verdict =
  * Decides whether a stored response may answer. RFC 9111 §4, §4.2, §5.2.1; RFC 5861 §3; rule R8 for the unknown purge
  * state. `now` is epoch milliseconds.
  */
-export function judge(stored: StoredHead, request: ReuseRequest, purge: PurgeKnowledge, now: number): Verdict {
+export function judge(
+  stored: StoredHead,
+  request: ReuseRequest,
+  purge: PurgeKnowledge,
+  rules: StaleRules,
+  now: number,
+): Verdict {
   const { answer, maxViewAgeMs, awaitsToken, soft } = purge;
   if (answer === "purged") return { kind: "none", because: "purged" };
   if (!mayBeAnsweredBy(stored, request)) return { kind: "none", because: "authorization" };
@@ -108,12 +118,12 @@ export function judge(stored: StoredHead, request: ReuseRequest, purge: PurgeKno
   const ageSeconds = Math.floor(ageMs / 1000);
   const ttlSeconds = Math.floor(stored.freshnessSeconds - ageSeconds);
   if (answer === "soft") {
-    const usable = soft !== null && isUsableAfterSoftPurge(stored, request, soft, ageMs, now);
+    const usable = soft !== null && isUsableAfterSoftPurge(stored, request, soft, rules, ageMs, now);
     if (!usable) return { kind: "validate", because: "soft-purge" };
     return { kind: "stale-usable", because: "soft-purge", ageSeconds, ttlSeconds: Math.min(0, ttlSeconds) };
   }
   if (ageMs < lifetimeMs) return { kind: "fresh", ageSeconds, ttlSeconds };
-  const because = usableWhileStale(stored, request, answer, ageMs - lifetimeMs);
+  const because = usableWhileStale(stored, request, answer, rules, ageMs - lifetimeMs);
   return because ? { kind: "stale-usable", because, ageSeconds, ttlSeconds } : { kind: "validate", because: "stale" };
 }
 
@@ -134,21 +144,27 @@ function isUsableAfterSoftPurge(
   { reuse, freshnessSeconds }: StoredHead,
   { awaitsPurge, authorized }: ReuseRequest,
   { seenAt, forMs }: SoftPurge,
+  rules: StaleRules,
   ageMs: number,
   now: number,
 ): boolean {
-  if (!reuse.mayServeStale || awaitsPurge || authorized) return false;
-  const ownMs = reuse.staleWhileRevalidateSeconds * 1000;
+  if (!mayBeStale(reuse, rules) || awaitsPurge || authorized) return false;
+  const ownMs = (reuse.staleWhileRevalidateSeconds ?? 0) * 1000;
   return now - seenAt < (ownMs > 0 ? ownMs : forMs) && ageMs < freshnessSeconds * 1000 + ownMs;
 }
 
 function usableWhileStale(
-  { reuse }: StoredHead,
+  { reuse, freshnessSeconds }: StoredHead,
   { awaitsPurge, authorized, directives }: ReuseRequest,
   answer: PurgeAnswer,
+  rules: StaleRules,
   staleMs: number,
-): "stale-while-revalidate" | "max-stale" | undefined {
-  if (!reuse.mayServeStale || awaitsPurge || authorized || answer !== "not-purged") return undefined;
-  if (staleMs < reuse.staleWhileRevalidateSeconds * 1000) return "stale-while-revalidate";
+): StaleBecause | undefined {
+  if (!mayBeStale(reuse, rules) || awaitsPurge || authorized || answer !== "not-purged") return undefined;
+  const { staleWhileRevalidateSeconds: own } = reuse;
+  if (staleMs < (own ?? 0) * 1000) return "stale-while-revalidate";
+  // An origin that gives no lifetime at all wants to be asked each time.
+  const isCovered = own === null && freshnessSeconds > 0;
+  if (isCovered && staleMs < rules.whileRevalidateSeconds * 1000) return "stale.whileRevalidate";
   return staleMs < directives.maxStaleSeconds * 1000 ? "max-stale" : undefined;
 }

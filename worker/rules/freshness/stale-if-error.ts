@@ -2,15 +2,14 @@ import { mayBeAnsweredBy } from "../identity/identity.ts";
 import type { StoredHead } from "../storing/stored-response.ts";
 import { currentAgeMs } from "./current-age.ts";
 import { isMadeStale, type PurgeAnswer, type ReuseRequest } from "./judge.ts";
+import { mayBeStale, type StaleRules } from "./stale-rules.ts";
 import { mayStandInWhileUnknown } from "./unknown-purge-state.ts";
 
-/** The site's rules for stale answers. */
-export interface StaleRules {
-  /** How long a stale response may replace an error of the origin, if the origin does not say. */
-  readonly ifErrorSeconds: number;
-  /** Whether that also holds while the purge state is unknown (R18), although the response may have been purged. */
-  readonly ifErrorWhileUnknown: boolean;
-}
+/** The origin's failure: it answered with an error, or gave no answer. */
+export type OriginFailure = "error" | "disconnected";
+
+/** Why a stored response may replace the answer: a directive of its own or of the request, or the owner's rule. */
+export type StandInBecause = "stale-if-error" | "stale.ifError" | "stale.ifDisconnected";
 
 /** Statuses that count as failures of the origin. RFC 5861 §4. */
 const ORIGIN_FAILED = new Set([500, 502, 503, 504]);
@@ -29,28 +28,33 @@ export interface PurgeKnowledgeOnError {
 }
 
 /**
- * Whether a stored response may be served although the origin failed. RFC 5861 §4, RFC 9111 §4.2.4. A response that is
- * known to be purged is never served (R18), and a request that awaits a purge accepts nothing stale (R9). A response
- * that a purge has made stale counts as stale since `madeStaleAt`. `now` is epoch milliseconds.
+ * Why a stored response may be served although the origin failed; `null` if it may not. RFC 5861 §4, RFC 9111 §4.2.4. A
+ * response that is known to be purged is never served (R18), and a request that awaits a purge accepts nothing stale
+ * (R9). A response that a purge has made stale counts as stale since `madeStaleAt`. `now` is epoch milliseconds.
  */
 export function mayServeOnError(
   stored: StoredHead,
   request: ReuseRequest,
   { answer, isViewUsable, madeStaleAt }: PurgeKnowledgeOnError,
   rules: StaleRules,
+  failure: OriginFailure,
   now: number,
-): boolean {
+): StandInBecause | null {
   const { reuse } = stored;
   // RFC 9111 §4.4: a response that an unsafe request has invalidated must be validated before use.
-  if (answer === "purged" || answer === "invalidated" || answer === "unverifiable") return false;
+  if (answer === "purged" || answer === "invalidated" || answer === "unverifiable") return null;
   const isUnknown = answer === "unknown" || !isViewUsable;
-  if (isUnknown && !mayStandInWhileUnknown(rules)) return false;
-  if (request.awaitsPurge || !mayBeAnsweredBy(stored, request)) return false;
+  if (isUnknown && !mayStandInWhileUnknown(rules)) return null;
+  if (request.awaitsPurge || !mayBeAnsweredBy(stored, request)) return null;
   const ageMs = currentAgeMs(stored.initialAgeMs, stored.receivedAt, now);
   const purgedMs = madeStaleAt === null ? 0 : now - madeStaleAt;
   const staleMs = Math.max(0, ageMs - stored.freshnessSeconds * 1000, purgedMs);
   const isStale = ageMs >= stored.freshnessSeconds * 1000 || reuse.validateAlways || isMadeStale(answer);
-  if (isStale && !reuse.mayServeStale) return false;
-  const windowSeconds = reuse.staleIfErrorSeconds ?? rules.ifErrorSeconds;
-  return staleMs < Math.max(windowSeconds, request.directives.staleIfErrorSeconds) * 1000;
+  if (isStale && !mayBeStale(reuse, rules)) return null;
+  const { staleIfErrorSeconds: own } = reuse;
+  if (staleMs < Math.max(own ?? 0, request.directives.staleIfErrorSeconds) * 1000) return "stale-if-error";
+  if (own !== null) return null;
+  if (staleMs < rules.ifErrorSeconds * 1000) return "stale.ifError";
+  const isCovered = failure === "disconnected" && staleMs < rules.ifDisconnectedSeconds * 1000;
+  return isCovered ? "stale.ifDisconnected" : null;
 }

@@ -125,7 +125,7 @@ function isUseless(
     if (!hasReason && freshness.seconds <= 0) return "no-freshness";
     return hasValidator(response) ? undefined : "no-cache";
   }
-  const usableSeconds = freshness.seconds + (mayServeStale ? staleWhileRevalidateSeconds : 0);
+  const usableSeconds = freshness.seconds + (mayServeStale ? (staleWhileRevalidateSeconds ?? 0) : 0);
   const isNeverFresh = freshness.seconds <= 0;
   if (isNeverFresh && !isExplicit(freshness)) return "no-freshness";
   if (ageMs < usableSeconds * 1000 || hasValidator(response)) return undefined;

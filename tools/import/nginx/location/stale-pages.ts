@@ -2,7 +2,9 @@ import type { Difference, Source } from "../../imported-site.ts";
 import { durationOf } from "../lifetimes.ts";
 import type { CachedLocation, LocationPart, LocationRules } from "./cached-location.ts";
 
-const FAILURES = ["error", "timeout", "invalid_header", "http_500", "http_502", "http_503", "http_504"];
+/** The words for an origin that gives no answer, and the statuses that count as its failures. */
+const NO_ANSWER = ["error", "timeout", "invalid_header"];
+const ERRORS = [500, 502, 503, 504];
 
 /** When old pages are used, and how fetches are made: `proxy_cache_use_stale` and what goes with it. */
 export function readStalePages(location: CachedLocation, inactiveSeconds: (zone: string) => number): LocationPart {
@@ -11,17 +13,35 @@ export function readStalePages(location: CachedLocation, inactiveSeconds: (zone:
   const differences: Difference[] = [];
   const line = location.read("cache_use_stale")[0];
   const stale = new Set(line?.args ?? []);
-  if (line && FAILURES.some((each) => stale.has(each))) {
+  const isUpdating = stale.has("updating") && location.read("cache_background_update")[0]?.args[0] === "on";
+  const coversErrors = ERRORS.some((status) => stale.has(`http_${status}`));
+  const coversFailures = coversErrors || NO_ANSWER.some((each) => stale.has(each));
+  if (line && (coversFailures || isUpdating)) {
     const { source } = line;
-    const ifError = durationOf(inactiveSeconds(location.read("cache")[0]!.args[0]!));
-    rules.stale = { ifError };
+    const lasting = durationOf(inactiveSeconds(location.read("cache")[0]!.args[0]!));
+    rules.stale = {
+      ...(coversFailures && { [coversErrors ? "ifError" : "ifDisconnected"]: lasting }),
+      ...(isUpdating && { whileRevalidate: lasting }),
+      overSMaxage: true,
+    };
     from.push(source);
-    const why = `A stale page may stand in for ${ifError} after its lifetime, which is the zone's inactive. nginx counts that from the last request.`;
-    differences.push(location.difference("changed", source, why, ["answer"], { statuses: [0, 500, 502, 503, 504] }));
-    const missing = [500, 502, 503, 504].filter((status) => !stale.has(`http_${status}`));
-    const statuses = [...missing, ...(stale.has("error") ? [] : [0])];
+    const lasts = `for ${lasting} after its lifetime, which is the zone's inactive. nginx counts that from the last request.`;
+    const forbids = "must-revalidate and proxy-revalidate, which nginx ignores, forbid it.";
+    if (coversFailures) {
+      const why = `A stale page may stand in ${lasts} ${forbids}`;
+      const statuses = coversErrors ? [0, ...ERRORS] : [0];
+      differences.push(location.difference("changed", source, why, ["answer"], { statuses }));
+    }
+    if (isUpdating) {
+      const why = `A stale page may be served while it is fetched again ${lasts} ${forbids}`;
+      differences.push(location.difference("changed", source, why, ["answer", "stored"]));
+    }
+    const missing = coversErrors ? ERRORS.filter((status) => !stale.has(`http_${status}`)) : [];
+    const statuses = [...missing, ...(!coversFailures || stale.has("error") ? [] : [0])];
     if (statuses.length > 0) {
-      const why = "A stale page stands in for every failure of the origin: no answer, 500, 502, 503 and 504.";
+      const why = coversErrors
+        ? "A stale page stands in for every failure of the origin: no answer, 500, 502, 503 and 504."
+        : "A stale page stands in whenever the origin gives no answer.";
       differences.push(location.difference("changed", source, why, ["answer", "stored"], { statuses }));
     }
   }
@@ -30,11 +50,11 @@ export function readStalePages(location: CachedLocation, inactiveSeconds: (zone:
     const why = `A ${refusals.join(" or ")} of the origin is passed on: a page that was taken down has to go.`;
     differences.push(location.difference("safer", line.source, why, ["answer"], { statuses: refusals }));
   }
-  if (line && stale.has("updating")) {
-    const isBackground = location.read("cache_background_update")[0]?.args[0] === "on";
-    const why = `A page is served stale while it is fetched again if the origin says stale-while-revalidate=SECONDS in Cache-Control. Send that${isBackground ? "; the fetch is then always in the background" : ""}.`;
-    // Without a fetch in the background, only requests at the same moment get the stale page.
-    differences.push(location.difference("dropped", line.source, why, isBackground ? ["answer", "stored"] : []));
+  if (line && stale.has("updating") && !isUpdating) {
+    // In nginx, only requests during the fetch of another get the stale page.
+    const why =
+      "Requests wait while a stale page is fetched again. With stale.whileRevalidate, all of them get it, and it is fetched in the background.";
+    differences.push(location.difference("dropped", line.source, why, []));
   }
   const convertsHead = location.read("cache_convert_head")[0];
   if (convertsHead?.args[0] === "off") {
