@@ -288,11 +288,20 @@ function jsonLine(
     referer: fields.get("referer"),
     userAgent: fields.get("user-agent"),
     xCache: answer.fields.get("x-cache"),
+    detail: detailOf(answer.fields.get("cache-status")),
     ms: Math.round(tookMs * 1000) / 1000,
     whole: isWhole,
   };
   // The file is written in latin1.
   return `${JSON.stringify(line).replace(/[^\x20-\x7e]/g, unicodeEscape)}\n`;
+}
+
+/** The edge's own member of `Cache-Status` is the last one, and ends with its `detail`, if it has one. */
+const DETAIL = /; detail=(?:"((?:[^"\\]|\\.)*)"|([^",;\s]+))$/;
+
+function detailOf(cacheStatus: string | null): string | null {
+  const [, text, token] = (cacheStatus && DETAIL.exec(cacheStatus)) || [];
+  return text?.replace(/\\(.)/g, "$1") ?? token ?? null;
 }
 
 function unicodeEscape(character: string): string {

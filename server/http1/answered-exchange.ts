@@ -4,16 +4,31 @@ import type { AnsweredExchange } from "../connections/access-log.ts";
 import type { NodeRequest } from "./node-request.ts";
 import type { Written } from "./write-answer.ts";
 
-/** What the access log tells of a request. `startedAt` is of `performance`. */
+/** nginx's status for a client that has left before its answer, in logs alone. */
+const CLIENT_LEFT = 499;
+
+/**
+ * What the access log tells of a request. `startedAt` is of `performance`. `hasLeft`: the client had ended its side of the
+ * connection before the answer came. One that has done so within its own body has been answered for that.
+ */
 export function answeredExchange(
   { method, url, httpVersion }: Pick<IncomingMessage, "method" | "url" | "httpVersion">,
-  { headers: fields, arrival }: NodeRequest,
-  answer: Answer,
+  { headers, arrival, body }: NodeRequest,
+  { status: answered, fields }: Answer,
   { bodyBytes, isWhole }: Written,
   startedAt: number,
+  hasLeft: boolean,
 ): AnsweredExchange {
   const tookMs = performance.now() - startedAt;
   const { clientAddress, site } = arrival;
-  const line = { clientAddress, site: site?.name, method: method!, target: url!, version: httpVersion, fields };
-  return { ...line, answer, bodyBytes, isWhole, tookMs };
+  const line = {
+    clientAddress,
+    site: site?.name,
+    method: method!,
+    target: url!,
+    version: httpVersion,
+    fields: headers,
+  };
+  const status = hasLeft && !body?.brokeOff ? CLIENT_LEFT : answered;
+  return { ...line, answer: { status, fields }, bodyBytes, isWhole, tookMs };
 }

@@ -122,8 +122,9 @@ export class BareConnections {
     const request = new NodeRequest(method, fields, null, connection.arrivals.of(fields, target));
     const answer = uncount === null ? refusalAnswer(TOO_MANY_CONNECTIONS) : await this.#askOnce(line, request);
     const message = { method, url: target, httpVersion: `${versionMajor}.${versionMinor}` };
+    const hasLeft = connection.socket.destroyed || connection.socket.readableEnded;
     const record = (written: Written) =>
-      this.#parts.log?.record(answeredExchange(message, request, answer, written, startedAt));
+      this.#parts.log?.record(answeredExchange(message, request, answer, written, startedAt, hasLeft));
     if (answer.switchedTo !== undefined) {
       const switched = answer.switchedTo as SwitchedConnection;
       if (switched.socket.closed) uncount?.();

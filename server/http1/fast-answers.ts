@@ -112,7 +112,7 @@ export class FastAnswers {
     if (connection.socket.destroyed) {
       const answer = answered instanceof Response ? fromWebResponse(answered) : answered;
       connection.release();
-      this.#record(plain, answer, unsent(answer));
+      this.#record(plain, answer, unsent(answer), true);
       return;
     }
     const answer =
@@ -155,15 +155,15 @@ export class FastAnswers {
     } else if (socket.writableLength > 0) {
       connection.watchStall();
     }
-    this.#record(plain, answer, { bodyBytes: made.bytes?.byteLength ?? 0, isWhole: true });
+    this.#record(plain, answer, { bodyBytes: made.bytes?.byteLength ?? 0, isWhole: true }, false);
   }
 
-  #record({ request, head, startedAt }: PlainRequest, answer: Answer, written: Written): void {
+  #record({ request, head, startedAt }: PlainRequest, answer: Answer, written: Written, hasLeft: boolean): void {
     const { log } = this.#parts;
     if (log === null) return;
     const [, minor, , , target] = head.args;
     const line = { method: request.method, url: target!, httpVersion: `1.${minor}` };
-    log.record(answeredExchange(line, request, answer, written, startedAt));
+    log.record(answeredExchange(line, request, answer, written, startedAt, hasLeft));
   }
 }
 

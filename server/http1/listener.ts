@@ -474,9 +474,10 @@ export class Listener {
     let answer = answered instanceof Response ? fromWebResponse(answered) : answered;
     if (response.destroyed) {
       const written = unsent(answer);
-      this.#parts.accessLog?.record(answeredExchange(message, request, answer, written, startedAt));
+      this.#parts.accessLog?.record(answeredExchange(message, request, answer, written, startedAt, true));
       return;
     }
+    const hasLeft = connection.socket.readableEnded;
     answer = wholeAnswer(answer, this.#parts.bodies) ?? answer;
     const isHead = message.method === "HEAD";
     const sendsOn = !message.complete && (request.awaitsContinue || connection.isBroken || !isSmall(request));
@@ -502,7 +503,8 @@ export class Listener {
     }
     const { accessLog } = this.#parts;
     if (!accessLog) return;
-    const log = (result: Written) => accessLog.record(answeredExchange(message, request, answer, result, startedAt));
+    const log = (result: Written) =>
+      accessLog.record(answeredExchange(message, request, answer, result, startedAt, hasLeft));
     if (written instanceof Promise) void written.then(log);
     else log(written);
   }

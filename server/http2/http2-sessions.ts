@@ -272,6 +272,7 @@ class Session {
     const asked = target.kind === "refused" ? refusalAnswer(target) : this.#parts.ask(request, target.url);
     const answered = asked instanceof Promise ? await asked.catch((cause) => this.#parts.failed(cause)) : asked;
     const answer = answered instanceof Response ? fromWebResponse(answered) : answered;
+    const hasLeft = hasGivenUp(stream);
     const written = await this.#write(stream, request, answer, watch);
     // The rest of a body that nobody reads. RFC 9113 §8.1.
     if (hasBody && !stream.readableEnded && !stream.closed) {
@@ -279,7 +280,7 @@ class Session {
       stream.close(constants.NGHTTP2_NO_ERROR);
     }
     const line = { method, url: pseudo[":path"] ?? "", httpVersion: "2.0" };
-    this.#parts.log?.record(answeredExchange(line, request, answer, written, startedAt));
+    this.#parts.log?.record(answeredExchange(line, request, answer, written, startedAt, hasLeft));
   }
 
   async #write(stream: ServerHttp2Stream, request: NodeRequest, answer: Answer, watch: StallWatch): Promise<Written> {

@@ -2,11 +2,13 @@ import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { AccessLog, type AccessLogFormat, type WriteCall } from "../../../server/connections/access-log.ts";
 import { LineReader } from "../../../tools/logs/line-reader.ts";
 import { LoggedRequest } from "../../../tools/logs/logged-request.ts";
+import type { StreamedBody } from "../../../worker/ports/bodies.ts";
 import { type Answering, answer, startTestListener, streamed } from "../http1/running-listener.ts";
-import { exchange } from "../raw-client.ts";
+import { exchange, RawClient } from "../raw-client.ts";
 
 let folder: string;
 let path: string;
@@ -69,6 +71,22 @@ test.each(["combined", "json"] as const)("`tidemark report` reads the format %s"
   expect(request).toMatchObject({ ...told, host: format === "json" ? "localhost" : "" });
 });
 
+test.each(["null", "stale", '"unkeyed-field:x-app-version"', '"a \\"quoted\\" word, and; more"'])(
+  "JSON tells the detail of the edge's Cache-Status: %s",
+  async (detail) => {
+    const own = detail === "null" ? "tidemark; hit; ttl=5" : `tidemark; fwd=stale; stored; detail=${detail}`;
+    const accessLog = new AccessLog(path, "json", () => undefined);
+    const running = await startTestListener(() => answer("page", { "cache-status": `Origin; detail=other, ${own}` }), {
+      accessLog,
+    });
+    await exchange(running.where, get("/a"));
+    await running.stop();
+    await accessLog.close();
+    const expected = detail === "null" ? null : detail.replace(/^"|"$/g, "").replaceAll("\\", "");
+    expect(JSON.parse(readFileSync(path, "latin1"))).toMatchObject({ detail: expected });
+  },
+);
+
 test("one object a line in JSON", async () => {
   const lines = await logged("json", true, get("/a", "User-Agent: caf\xe9"), get("/cut"));
   expect(lines.map((line) => JSON.parse(line))).toEqual([
@@ -84,11 +102,69 @@ test("one object a line in JSON", async () => {
       referer: null,
       userAgent: "caf\xe9",
       xCache: "HIT",
+      detail: null,
       ms: expect.any(Number),
       whole: true,
     },
     expect.objectContaining({ target: "/cut", bytes: 2, whole: false, xCache: "MISS" }),
   ]);
+});
+
+describe.each([true, false])("a client that leaves while the origin still works (fast way: %s)", (usesFastAnswers) => {
+  /** Asks, leaves in a way, lets the origin answer, and resolves to the line. */
+  async function lineOf(request: string, leave: (client: RawClient) => void): Promise<Record<string, unknown>> {
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    const accessLog = new AccessLog(path, "json", () => undefined);
+    const running = await startTestListener(
+      async ({ request: { body }, url }) => {
+        if (url.endsWith("/other")) return answer("page");
+        asked.resolve();
+        if (body !== null) return (await isCutOff(body)) ? answer("cut off", {}, 400) : answer("whole");
+        await answered.promise;
+        return answer("page", { "x-cache": "MISS" });
+      },
+      { accessLog, usesFastAnswers },
+    );
+    const client = new RawClient(running.where);
+    await client.send(request);
+    await asked.promise;
+    leave(client);
+    // What has come before these requests has been read when they are answered.
+    for (let at = 0; at < 2; at++) await exchange(running.where, get("/other"));
+    answered.resolve();
+    await client.closed;
+    await running.stop();
+    await accessLog.close();
+    const lines = readFileSync(path, "latin1").trim().split("\n");
+    return lines.map((line) => JSON.parse(line)).find(({ target }) => target !== "/other");
+  }
+
+  async function isCutOff(body: StreamedBody): Promise<boolean> {
+    const reader = nodeBodies.readThrough(body);
+    try {
+      while ((await reader.next()) !== null);
+      return false;
+    } catch {
+      return true;
+    }
+  }
+
+  test("by a reset is logged with 499, as in nginx's log", async () => {
+    const line = await lineOf(get("/slow"), (client) => client.socket.resetAndDestroy());
+    expect(line).toMatchObject({ target: "/slow", status: 499, bytes: 0, whole: false, xCache: "MISS" });
+  });
+
+  test("by an end of its side is logged with 499, and gets the answer if it still reads", async () => {
+    const line = await lineOf(get("/slow"), (client) => client.socket.end());
+    expect(line).toMatchObject({ target: "/slow", status: 499, xCache: "MISS" });
+  });
+
+  test("within its body is logged with the 400 that it would have got", async () => {
+    const post = `${get("/upload", "Content-Length: 10").replace("GET", "POST")}ab`;
+    const line = await lineOf(post, (client) => client.destroy());
+    expect(line).toMatchObject({ method: "POST", status: 400 });
+  });
 });
 
 test("what the listener refuses by itself is logged, too", async () => {

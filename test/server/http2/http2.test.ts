@@ -196,6 +196,40 @@ describe("a request in HTTP/2", () => {
     expect((await ask(on)).head[":status"]).toBe("413");
   });
 
+  test("whose client gives up while the origin works is logged with 499, or with its 400 if its body was cut off", async () => {
+    const release = Promise.withResolvers<void>();
+    const asked = [Promise.withResolvers<void>(), Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { https, logged } = await start(async ({ request: { body }, url }) => {
+      asked[Number(url.at(-1))]!.resolve();
+      if (body === null) {
+        await release.promise;
+        return answer("page");
+      }
+      const reader = nodeBodies.readThrough(body);
+      try {
+        while ((await reader.next()) !== null);
+        await release.promise;
+        return answer("page");
+      } catch {
+        return answer("cut off", {}, 400);
+      }
+    });
+    const client = session(https);
+    const got = client.request({ ...HOST, ":path": "/0" });
+    const posted = client.request({ ...HOST, ":method": "POST", ":path": "/1" });
+    posted.end("whole");
+    const cut = client.request({ ...HOST, ":method": "POST", ":path": "/2" });
+    cut.write("ab");
+    for (const stream of [got, posted, cut]) stream.on("error", () => undefined);
+    for (const each of asked) await each.promise;
+    for (const stream of [got, posted, cut]) stream.destroy(new Error("given up"));
+    await ask(client, { ":path": "/" }, undefined).catch(() => undefined);
+    release.resolve();
+    await vi.waitUntil(() => logged.length >= 4);
+    const statusOf = (target: string) => logged.find((each) => each.target === target)?.answer.status;
+    expect(["/0", "/1", "/2"].map(statusOf)).toEqual([499, 499, 400]);
+  });
+
   test("whose client gives up on its body fails for its reader", async () => {
     const failure = Promise.withResolvers<unknown>();
     const { https } = await start(async ({ request }) => {
