@@ -8,6 +8,8 @@ import type { RequestHeaders } from "../../worker/rules/request/request-facts.ts
 export class ClientFields implements RequestHeaders {
   /** Names and values in turn, as they came. */
   readonly raw: readonly string[];
+  /** The bytes of all names and values. */
+  readonly bytes: number;
   /** A bit for the length of each name, modulo 32. */
   readonly #lengths: number;
   #lines: (readonly [name: string, value: string])[] | undefined;
@@ -15,8 +17,14 @@ export class ClientFields implements RequestHeaders {
   constructor(raw: readonly string[]) {
     this.raw = raw;
     let lengths = 0;
-    for (let at = 0; at < raw.length; at += 2) lengths |= 1 << raw[at]!.length;
+    let bytes = 0;
+    for (let at = 0; at < raw.length; at += 2) {
+      const { length } = raw[at]!;
+      lengths |= 1 << length;
+      bytes += length + raw[at + 1]!.length;
+    }
     this.#lengths = lengths;
+    this.bytes = bytes;
   }
 
   /** `name` is in lower case. */

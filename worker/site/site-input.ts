@@ -347,7 +347,8 @@ export interface LimitsInput {
   /** The longest URL that is served; longer ones get 414. Default 16 KiB. */
   readonly urlBytes?: Size | undefined;
   /**
-   * The fields of a request that goes to the origin, names and values together; one with more gets 431. Default 32 KiB.
+   * The fields of a request, names and values together; one with more gets 431. On Workers, only of one that goes to the
+   * origin: for hits, the platform has a limit of 128 KB. Default 32 KiB.
    */
   readonly requestFieldBytes?: Size | undefined;
   /** The body of a request; a larger one gets 413. Default 100 MiB. */

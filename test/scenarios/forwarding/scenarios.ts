@@ -375,6 +375,28 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "forwarding/too-many-field-bytes-on-hit",
+    name: "a request with more bytes of fields than may be is refused, also where a stored page could answer it",
+    source: "docs/design.md#limits",
+    only: {
+      on: ["server"],
+      because: "the Workers runtime has a limit of its own, and only requests to the origin are measured",
+    },
+    site: { limits: { requestFieldBytes: 1000 } },
+    origin: { "/a": [page("max-age=60")] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { get: "/a", fields: { "x-large": "x".repeat(500) }, expect: { xCache: "HIT" } },
+      {
+        get: "/a",
+        fields: { "x-large": "x".repeat(1000) },
+        expect: { status: 431, xCache: null, cacheStatus: "tidemark; detail=request-fields-too-large" },
+      },
+      { get: "/a", expect: { xCache: "HIT" } },
+      { originSaw: { "/a": 1 } },
+    ],
+  },
+  {
     id: "forwarding/max-forwards-of-get",
     name: "Max-Forwards has no effect on other methods: a GET with zero left is answered, and the field is forwarded only where nothing is stored",
     source: "RFC 9110 §7.6.2",

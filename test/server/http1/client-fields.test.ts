@@ -36,6 +36,7 @@ test("they read as the web's class does", () => {
         expect(read.count(each)).toBe(lines.filter(([other]) => other.toLowerCase() === each).length);
       }
       expect([...read].sort()).toEqual([...headers].sort());
+      expect(read.bytes).toBe(lines.flat().join("").length);
     }),
   );
 });
