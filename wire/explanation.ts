@@ -51,6 +51,11 @@ export const explanationSchema = z.object({
    * sentences. Where nothing is fetched, the last step is the answer, but for its `coding`.
    */
   steps: z.array(z.object({ step: z.string(), because: z.nullable(z.string()) })),
+  /**
+   * Why and when the last answer of this page was not stored, as the `detail` of its `Cache-Status` said; only on a miss,
+   * and if this isolate remembers it.
+   */
+  lastRefusal: z.optional(z.object({ because: z.string(), at: z.iso.datetime() })),
   /** On a miss, keys that memory holds and that differ least from this one. */
   nearest: z.array(
     z.object({

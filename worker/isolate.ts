@@ -203,12 +203,13 @@ function corridorParts(
 /** Explains what would happen to a request that is only pretended: nothing that happens to it changes or counts anything. */
 function explainer(
   site: Site,
-  { audit, sharedTier }: Platform,
+  { audit, sharedTier, reporter }: Platform,
   { isolate, memory, view }: { readonly isolate: Isolate; readonly memory: MemoryTier; readonly view: PurgeView },
 ): (incoming: IncomingRequest) => Promise<Explanation> {
   const ports = {
     keys: () => memory.keys(),
     purgeOf: (stored: StoredHead) => view.purgeOf(stored),
+    lastRefusal: (url: string) => reporter.lastRefusals.of(url),
     findPurge: async (seq: number) => {
       const row = await audit.find(seq).catch(() => null);
       return row && recordBody(row);

@@ -70,7 +70,7 @@ const STANDS_IN: Readonly<Record<string, string>> = {
 
 /** The steps of an explanation in sentences. */
 export function stepTexts(explanation: Explanation): string[] {
-  const { route, key, steps } = explanation;
+  const { route, key, steps, lastRefusal } = explanation;
   if (key === null) return [`The edge refuses this URL: ${steps[0]?.because}.`];
   const path = /^[^/]*\/\/[^/]*([^?]*)/.exec(key)![1]!;
   return [
@@ -78,6 +78,7 @@ export function stepTexts(explanation: Explanation): string[] {
       ? `No route matches ${path}: the fields of the origin's answer decide.`
       : `${route} is the first route that matches ${path}.`,
     ...steps.map((each, index) => stepText(each, isAnswer(steps, index), explanation)),
+    ...(lastRefusal ? [`The last answer, at ${lastRefusal.at}, was not stored: ${lastRefusal.because}.`] : []),
   ];
 }
 

@@ -24,6 +24,8 @@ export interface ExplainPorts {
   keys(): Iterable<string>;
   /** The number of the purge by which the view has judged a stored response; 0 for none. */
   purgeOf(stored: StoredHead): number;
+  /** Why and when, in epoch milliseconds, the last answer of a page was not stored, as far as this isolate knows. */
+  lastRefusal(url: string): { readonly because: string; readonly at: number } | undefined;
   /** A row of the audit trail; `null` if there is none, or if the log does not answer. */
   findPurge(seq: number): Promise<PurgeRecordBody | null>;
 }
@@ -55,6 +57,7 @@ export async function explain(incoming: IncomingRequest, isolate: Isolate, ports
   const judged = await judgeRequest(context);
   const { memory, sharedTier, hit, fetch } = judged;
   const told = hit?.head ?? memory ?? sharedTier;
+  const refusal = fetch && ports.lastRefusal(resolved.cacheKey);
   return {
     ...common,
     route: resolved.route.pattern,
@@ -65,6 +68,7 @@ export async function explain(incoming: IncomingRequest, isolate: Isolate, ports
     purge: told ? await purgeOf(context, told, ports) : null,
     outcome: outcomeOf(judged),
     steps: stepsOf(judged),
+    ...(refusal && { lastRefusal: { ...refusal, at: new Date(refusal.at).toISOString() } }),
     nearest: fetch ? nearest(context, resolved, ports) : [],
   };
 }

@@ -2,6 +2,7 @@ import type { IsolateStats } from "../../wire/stats.ts";
 import type { Timer } from "../ports/clock.ts";
 import type { AnsweredEvent, EdgeEvent, Reporter } from "../ports/reporter.ts";
 import { addCounts, addUnder, type CountTree, emptyTree, MAX_NAMES, OTHERS, sumOfRoutes } from "./count-tree.ts";
+import { LastRefusals } from "./last-refusals.ts";
 import { type Count, Likeness } from "./likeness.ts";
 import type { ReuseSample } from "./reuse-sample.ts";
 import { TimeSketch } from "./time-sketch.ts";
@@ -71,6 +72,7 @@ export class Counters implements Reporter {
   readonly #originUrl: string;
   readonly #routes = new Map<string | null, RouteCounts>();
   readonly #top = { missed: new TopUrls(), bytes: new TopUrls(), slowest: new TopUrls(), notStored: new TopUrls() };
+  readonly lastRefusals = new LastRefusals();
   #timer: Timer | null = null;
   #reuse: ReuseSample | null = null;
   #memoryHits = 0;
@@ -118,7 +120,10 @@ export class Counters implements Reporter {
     "body-cut-off": () => add(this.#discarded, "cut-off"),
     "fill-discarded": ({ because }) => add(this.#discarded, because),
     "not-stored": (event) => this.#countNotStored(event),
-    fetched: ({ url, stored, at, route }) => this.#likeness.stored(url, stored, at, this.#routeCounts(route).compared),
+    fetched: ({ url, stored, at, route }) => {
+      this.lastRefusals.forget(url);
+      this.#likeness.stored(url, stored, at, this.#routeCounts(route).compared);
+    },
     "passed-on": (event) => this.#likeness.passed(event, this.#routeCounts(event.route).compared),
     "second-look": () => void this.#counts.secondLooks.asked++,
     "field-marked": () => void this.#counts.secondLooks.marked++,
@@ -254,6 +259,7 @@ export class Counters implements Reporter {
 
   #countNotStored({ because, url, at, field, ...event }: EdgeEvent & { kind: "not-stored" }): void {
     const route = this.#routeCounts(event.route);
+    this.lastRefusals.remember(url, { because: field === undefined ? because : `${because}:${field}`, at });
     add(this.#refused, because);
     this.#top.notStored.add(withoutQuery(url), 1, because);
     addUnder(route.findings, ["refused", because], 1);

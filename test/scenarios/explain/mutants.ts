@@ -9,6 +9,23 @@ export const mutants: Mutants = {
       by: "route: null,",
       foundBy: "explain/route-and-key",
     },
+    "an explanation does not say why the last answer was not stored": {
+      in: "explain",
+      replace: "fetch && ports.lastRefusal(resolved.cacheKey)",
+      by: "undefined",
+      foundBy: "explain/last-refusal",
+    },
+    "the first refusal of a page is told, not the last": {
+      in: "LastRefusals.remember",
+      replace: "if (url.length > MAX_CHARACTERS) return;",
+      by: "if (this.#refusals.has(url)) return;",
+      foundBy: "explain/last-refusal",
+    },
+    "a refusal is told although the page has been stored since": {
+      in: "LastRefusals.forget",
+      drop: "this.#refusals.delete(url);",
+      foundBy: "explain/last-refusal",
+    },
     "an explanation says that the key has all parameters of the URL": {
       in: "droppedOf",
       replace: 'text !== "" && canonicalQuery',

@@ -1,0 +1,32 @@
+/** Why and when the last answer of a page was not stored. */
+export interface Refusal {
+  /** The `detail` of its `Cache-Status`. */
+  readonly because: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+/** The most pages that are remembered, and the longest URL in characters: together at most half a megabyte. */
+export const MAX_REFUSALS = 500;
+const MAX_CHARACTERS = 512;
+
+/** The last refusals that one isolate has seen, for those who ask why a page is not stored. */
+export class LastRefusals {
+  readonly #refusals = new Map<string, Refusal>();
+
+  remember(url: string, refusal: Refusal): void {
+    if (url.length > MAX_CHARACTERS) return;
+    this.#refusals.delete(url);
+    this.#refusals.set(url, refusal);
+    if (this.#refusals.size > MAX_REFUSALS) this.forget(this.#refusals.keys().next().value!);
+  }
+
+  /** The page has been stored since. */
+  forget(url: string): void {
+    this.#refusals.delete(url);
+  }
+
+  of(url: string): Refusal | undefined {
+    return this.#refusals.get(url);
+  }
+}
