@@ -38,7 +38,7 @@ function fieldsOf(text: string): Record<string, string> {
 }
 
 function report(explanation: Explanation): Child[] {
-  const { outcome, key, dropped, memory, sharedTier, purge, nearest } = explanation;
+  const { outcome, key, dropped, memory, sharedTier, purge, nearest, worker } = explanation;
   const row = (name: string, ...children: Child[]) => [h("dt", name), h("dd", ...children)];
   const tags = memory?.tags ?? sharedTier?.tags ?? [];
   return [
@@ -53,6 +53,7 @@ function report(explanation: Explanation): Child[] {
       "dl",
       ...(key === null ? [] : row("Key", h("code", key))),
       ...(dropped.length === 0 ? [] : row("Dropped", h("code", dropped.join(", ")))),
+      ...(worker === undefined ? [] : row("Worker", worker)),
       ...row("Memory", stored(memory)),
       ...row("Cache of the PoP", stored(sharedTier)),
       ...(tags.length === 0 ? [] : row("Tags", h("code", tags.join("  ")))),

@@ -31,6 +31,8 @@ export const explanationSchema = z.object({
   version: z.literal(1),
   url: z.string(),
   method: z.string(),
+  /** The worker that answers, of a server that has several: `worker-3, one of 4`. Each has a memory of its own. */
+  worker: z.optional(z.string()),
   /** The pattern of the route; `null` if none matches, or if the URL is refused. */
   route: z.nullable(z.string()),
   /** `null` for a URL that is refused. */

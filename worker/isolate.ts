@@ -63,6 +63,8 @@ export interface Platform {
   readonly compression?: Compression;
   /** Default: the fetches of other isolates cannot be known. */
   readonly neighbours?: Neighbours;
+  /** What names this isolate in an explanation. Default: nothing. */
+  readonly worker?: string;
   /** A short text that identifies a long one. */
   readonly fingerprint: (text: string) => Promise<string>;
   /** What several sites in one process share: the memory for pages, and that for bodies on their way. Default: nothing. */
@@ -203,11 +205,12 @@ function corridorParts(
 /** Explains what would happen to a request that is only pretended: nothing that happens to it changes or counts anything. */
 function explainer(
   site: Site,
-  { audit, sharedTier, reporter }: Platform,
+  { audit, sharedTier, reporter, worker }: Platform,
   { isolate, memory, view }: { readonly isolate: Isolate; readonly memory: MemoryTier; readonly view: PurgeView },
 ): (incoming: IncomingRequest) => Promise<Explanation> {
   const ports = {
     keys: () => memory.keys(),
+    worker,
     purgeOf: (stored: StoredHead) => view.purgeOf(stored),
     lastRefusal: (url: string) => reporter.lastRefusals.of(url),
     findPurge: async (seq: number) => {

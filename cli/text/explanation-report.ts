@@ -7,7 +7,7 @@ type Stored = NonNullable<Explanation["memory"]>;
 
 /** An explanation for a person: first what would happen, then why, then what is known of the page. */
 export function explanationReport(explanation: Explanation): string {
-  const { url, method, key, dropped, memory, sharedTier, purge, outcome, nearest } = explanation;
+  const { url, method, key, dropped, memory, sharedTier, purge, outcome, nearest, worker } = explanation;
   const detail = outcome.detail === null ? "" : ` (${outcome.detail})`;
   const lines = [
     `${styled("bold", outcome.xCache ?? "answered by the edge")}${detail}  ${method} ${printable(url)}`,
@@ -18,6 +18,7 @@ export function explanationReport(explanation: Explanation): string {
   const row = (name: string, text: string) => lines.push(`${name.padEnd(12)} ${text}`);
   if (key !== null) row("Key", printable(key));
   if (dropped.length > 0) row("Dropped", printable(dropped.join(", ")));
+  if (worker !== undefined) row("Worker", `${printable(worker)}: the memory of the others may hold other pages`);
   if (memory) row("Memory", storedText(memory));
   if (sharedTier) row("Shared tier", storedText(sharedTier));
   const tags = memory?.tags ?? sharedTier?.tags ?? [];

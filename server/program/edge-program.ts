@@ -41,7 +41,8 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
   const isAlone = given[0]!.name === ONLY_SITE;
   const tier = openDisk(edge, line, say);
   const fetches = await shareFetches(edge, say);
-  const sites = startSites(given, edge, { logs, tier, fetches, isAlone, say });
+  const worker = edge.workers > 1 ? `${name}, one of ${edge.workers}` : undefined;
+  const sites = startSites(given, edge, { logs, tier, fetches, isAlone, worker, say });
   const accessLog =
     edge.accessLog && new AccessLog(edge.accessLog.path, edge.accessLog.format, say, undefined, !isAlone);
   return new EdgeWorker({ edge, sites, fetches, accessLog, isAlone, say });
@@ -65,6 +66,8 @@ interface PartsOfSites extends Pick<WorkerStart, "logs"> {
   readonly tier: DiskTier | null;
   readonly fetches: MachineFetches | undefined;
   readonly isAlone: boolean;
+  /** What names this worker in an explanation, if there are several. */
+  readonly worker: string | undefined;
   readonly say: Say;
 }
 
@@ -72,7 +75,7 @@ interface PartsOfSites extends Pick<WorkerStart, "logs"> {
 function startSites(
   given: readonly SiteSettings[],
   { memoryBytes, disk, maxOriginConnections }: Edge,
-  { logs, tier, fetches, isAlone, say }: PartsOfSites,
+  { logs, tier, fetches, isAlone, worker, say }: PartsOfSites,
 ): ReadonlyMap<string, StartedSite> {
   const common = {
     memoryBytes,
@@ -84,7 +87,7 @@ function startSites(
   const memory = new SharedMemory(memoryBytes);
   const fills = budgetOfAll(given);
   const partsOf = ({ name }: SiteSettings): SiteParts => {
-    const alone = { ...common, log: logs.get(name)!, tier, write: say };
+    const alone = { ...common, worker, log: logs.get(name)!, tier, write: say };
     if (isAlone) return alone;
     return {
       ...alone,

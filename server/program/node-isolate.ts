@@ -28,6 +28,8 @@ export interface NodeParts {
   readonly compression?: Compression | undefined;
   /** Default: those of other workers cannot be known. */
   readonly fetchesElsewhere?: FetchesElsewhere | undefined;
+  /** What names this worker in an explanation. Default: nothing. */
+  readonly worker?: string | undefined;
   /** A name for this worker that no other has, also after a restart, and the name of the machine. */
   readonly isolate: string;
   readonly pop?: string;
@@ -43,12 +45,13 @@ const noNotes: PopNotes = { read: async () => null, write: async () => undefined
 /** The edge in a process of Node. */
 export function startNodeIsolate(
   site: Site,
-  { log, write, isolate, pop, compression, fetchesElsewhere, originName, ...parts }: NodeParts,
+  { log, write, isolate, pop, compression, fetchesElsewhere, originName, worker, ...parts }: NodeParts,
 ): LearningIsolate {
   const reporter = new Counters(originName ?? site.originUrl, write);
   const started = startIsolate(site, {
     ...parts,
     ...(compression && { compression }),
+    ...(worker !== undefined && { worker }),
     ...(fetchesElsewhere && { neighbours: new KnownNeighbours(fetchesElsewhere) }),
     log,
     audit: log,

@@ -28,6 +28,7 @@ export interface SiteSettings {
 export interface EdgeSettings {
   /** `ONLY_SITE` alone, or any number of others. */
   readonly sites: readonly SiteSettings[];
+  readonly workers: number;
   /** For one worker, all sites together. */
   readonly memoryBytes: number;
   /** The disk tier, which all workers and sites share; `null` for none. */

@@ -132,6 +132,7 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
   ];
   const settings: EdgeSettings = {
     sites: [...sites.values()].map((each) => each.settings),
+    workers,
     memoryBytes: Math.floor(options.memoryBytes / workers),
     disk: options.diskBytes === 0 ? null : { folder: pagesFolderOf(options), maxBytes: options.diskBytes },
     sharesFetches: options.diskBytes > 0 && workers > 1,

@@ -44,6 +44,8 @@ export interface SiteParts {
   readonly fills?: FillBudget;
   /** The turns in which all sites of this process compress. */
   readonly compressing: MakingQueue;
+  /** What names the worker in an explanation, if there are several. */
+  readonly worker: string | undefined;
   /** `null` for none. */
   readonly tier: DiskTier | null;
   /** The largest body for which the disk has room; `null` without a disk. */

@@ -4,6 +4,7 @@ import { mayStandIn } from "../flow/answering/stale-answer.ts";
 import { fetchKeyOf, fetchUnderWay } from "../flow/collapsing/begin-fetch.ts";
 import { entryOf } from "../flow/entry.ts";
 import { planFetch } from "../flow/fetch-plan.ts";
+import { judgeNow, mayAnswer } from "../flow/judging.ts";
 import { judgeInMemory, lookInSharedTier } from "../flow/looking-up.ts";
 import { conditionsOf, type Miss, missOf, type UnusableResponse, type UsableVerdict } from "../flow/miss.ts";
 import { type IncomingRequest, type Isolate, openContext, type RequestContext } from "../flow/request-context.ts";
@@ -20,6 +21,8 @@ import { type JudgedRequest, outcomeOf, type PlannedFetch, stepsOf } from "./ste
 
 /** What an explanation needs beside the corridor's own ports. */
 export interface ExplainPorts {
+  /** The worker of a server that has several. */
+  readonly worker: string | undefined;
   /** The keys in this isolate's memory. */
   keys(): Iterable<string>;
   /** The number of the purge by which the view has judged a stored response; 0 for none. */
@@ -56,16 +59,16 @@ export async function explain(incoming: IncomingRequest, isolate: Isolate, ports
   const context = openContext(incoming, isolate, resolved);
   const judged = await judgeRequest(context);
   const { memory, sharedTier, hit, fetch } = judged;
-  const told = hit?.head ?? memory ?? sharedTier;
   const refusal = fetch && ports.lastRefusal(resolved.cacheKey);
   return {
     ...common,
+    ...(ports.worker && { worker: ports.worker }),
     route: resolved.route.pattern,
     key: resolved.cacheKey,
     dropped: droppedOf(url, resolved),
     memory: describe(context, memory),
     sharedTier: describe(context, sharedTier),
-    purge: told ? await purgeOf(context, told, ports) : null,
+    purge: await purgeOf(context, [memory, hit?.head ?? sharedTier], ports),
     outcome: outcomeOf(judged),
     steps: stepsOf(judged),
     ...(refusal && { lastRefusal: { ...refusal, at: new Date(refusal.at).toISOString() } }),
@@ -95,7 +98,15 @@ async function judgeRequest(context: RequestContext): Promise<JudgedRequest> {
   }
   const { found, choice } = await lookInSharedTier(context, remembered, ports.clock.now());
   const looked = { ...judged, sharedTier: found?.head, hasOtherVariants: hasOtherVariants() };
-  if (choice.kind === "answers") return { ...looked, hit: hitOf(context, choice.stored, choice.verdict) };
+  if (choice.kind === "answers") {
+    // The response in memory was judged first, and may be one of which a purge has left the next in the shared tier.
+    const passedOver = remembered && choice.stored !== remembered ? [remembered] : [];
+    const unusable = passedOver.flatMap(({ head }) => {
+      const verdict = judgeNow(context, head, null, ports.clock.now());
+      return mayAnswer(verdict) ? [] : [{ head, verdict }];
+    });
+    return { ...looked, unusable, hit: hitOf(context, choice.stored, choice.verdict) };
+  }
   const unusable = choice.unusable.map(({ stored, verdict }) => ({ head: stored.head, verdict }));
   // The corridor reads the body of the shared tier's response here. An unchanged store gives none.
   const miss = missOf(context, choice.unusable as readonly UnusableResponse[]);
@@ -139,16 +150,19 @@ function describe({ ports }: RequestContext, head: StoredHead | undefined): Expl
   };
 }
 
-/** The purge by which the view judges the response, with its row of the audit trail. */
+/** The purge by which the view judges the first of these responses that one has touched, with its row of the audit trail. */
 async function purgeOf(
   { ports: { purges, clock } }: RequestContext,
-  head: StoredHead,
+  heads: readonly (StoredHead | undefined)[],
   ports: ExplainPorts,
 ): Promise<Explanation["purge"]> {
-  const made = purges.check(head, purges.isUsable(clock.now(), null));
-  if (made !== "purged" && !isMadeStale(made)) return null;
-  const seq = ports.purgeOf(head);
-  return { seq, made, record: await ports.findPurge(seq) };
+  for (const head of heads) {
+    const made = head && purges.check(head, purges.isUsable(clock.now(), null));
+    if (made !== "purged" && !(made && isMadeStale(made))) continue;
+    const seq = ports.purgeOf(head!);
+    return { seq, made, record: await ports.findPurge(seq) };
+  }
+  return null;
 }
 
 function nearest({ facts }: RequestContext, { cacheKey }: ResolvedUrl, ports: ExplainPorts): Explanation["nearest"] {

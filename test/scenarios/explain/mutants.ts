@@ -9,6 +9,18 @@ export const mutants: Mutants = {
       by: "route: null,",
       foundBy: "explain/route-and-key",
     },
+    "an explanation says that memory has nothing, where it has a purged page and the shared tier the answer": {
+      in: "judgeRequest",
+      replace: "remembered && choice.stored !== remembered ? [remembered] : []",
+      by: "[]",
+      foundBy: "explain/purged-in-memory-alone",
+    },
+    "an explanation does not tell of the purge of a page in memory that the shared tier has replaced": {
+      in: "explain:explain",
+      replace: "[memory, hit?.head ?? sharedTier]",
+      by: "[hit?.head ?? memory ?? sharedTier]",
+      foundBy: "explain/purged-in-memory-alone",
+    },
     "an explanation does not say why the last answer was not stored": {
       in: "explain",
       replace: "fetch && ports.lastRefusal(resolved.cacheKey)",
@@ -76,13 +88,13 @@ export const mutants: Mutants = {
     },
     "an explanation names no purge": {
       in: "explain",
-      replace: "told ? await purgeOf(context, told, ports) : null",
+      replace: "await purgeOf(context, [memory, hit?.head ?? sharedTier], ports)",
       by: "null",
       foundBy: "explain/purge",
     },
     "an explanation names a purge where none has touched the page": {
       in: "purgeOf",
-      drop: 'if (made !== "purged" && !isMadeStale(made)) return null;',
+      drop: 'if (made !== "purged" && !(made && isMadeStale(made))) continue;',
       foundBy: "explain/purge",
     },
     "an explanation does not say whose the purge was": {

@@ -1,4 +1,5 @@
 import { type Expected, type Scenario, type SiteChange, type Step, TOKEN } from "../../engine/scenario.ts";
+import { SEVERAL_ISOLATES } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 
 const MAY_READ = { authorization: `Bearer ${TOKEN}` };
@@ -173,6 +174,31 @@ export const scenarios: readonly Scenario[] = [
       ),
       { advanceMs: 30_000 },
       explain("/a", outcome("EXPIRED"), step("stale-if-error", "stale.ifDisconnected")),
+    ],
+  },
+  {
+    id: "explain/purged-in-memory-alone",
+    name: "an explanation by an isolate whose memory has a purged page, and the shared tier the next one, tells them apart",
+    source: SOURCE,
+    only: SEVERAL_ISOLATES,
+    origin: { "/a": [page("max-age=3600"), page("max-age=3600", "v2")] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { work: "finished" },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
+      { purge: { urls: ["/a"], reason: "new" } },
+      { advanceMs: 2_000 },
+      { get: "/a", expect: { xCache: "MISS", body: "v2" } },
+      { work: "finished" },
+      {
+        send: { path: `/_tidemark/explain?url=${encodeURIComponent("/a")}`, fields: MAY_READ, isolate: "b" },
+        expect: tells([
+          '"purge":{"seq":1,"made":"purged","record":{"seq":1,',
+          outcome("HIT"),
+          `"steps":[${step("memory", "purged")},${step("sharedTier", "fresh")}]`,
+        ]),
+      },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v2" } },
     ],
   },
   {

@@ -159,6 +159,13 @@ describe("tidemark serve", () => {
       await settled(receipt);
     }
     expect(atOnce).toBeGreaterThan(0);
+    const explain = async () => {
+      const headers = { authorization: `Bearer ${token}`, connection: "close" };
+      const answer = await fetch(new URL("/_tidemark/explain?url=/page", address), { headers });
+      return (await answer.json()) as { readonly worker?: string };
+    };
+    // Each explanation is one worker's, and says whose.
+    expect(await explain()).toMatchObject({ worker: expect.stringMatching(/^worker-[12], one of 2$/) });
     expect(origin.countOf("/page")).toBeLessThanOrEqual(40); // two workers, at most once each per version
     expect(await server.stop()).toBe(0);
   }, 60_000); // each purge may have to settle by the clock

@@ -88,6 +88,7 @@ async function startIn(
   const pair = { certificate: join(folder, "all.crt"), key: join(folder, "all.key") };
   const settings: EdgeSettings = {
     sites: given.map(settingsOf),
+    workers: 1,
     memoryBytes: 16 * 1024 ** 2,
     disk: { folder: pages, maxBytes: 64 * 1024 ** 2 },
     sharesFetches: false,
