@@ -137,6 +137,33 @@ describe("tidemark serve", () => {
     expect(right).toMatchObject({ code: 0, printed: expect.stringContaining("www.example.test") });
   });
 
+  test("goes on with the fetch of a client that leaves, logs 499, and blames nobody", async () => {
+    const log = join(folder, "left.log");
+    const listen = ["--listen", "127.0.0.1:0", "--workers", "1", "--cache", "left"];
+    const token = "a-token-of-this-test-0123456789-abcdef";
+    const environment = { TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: token };
+    const server = start(["--origin", origin.url, ...listen, "--access-log", log, "--log-format", "json"], environment);
+    const address = await server.address();
+    origin.reply("/slow", { fields: { "cache-control": "max-age=60" }, body: "v1", hold: "slow" });
+    const client = new RawClient({ host: address.hostname, port: Number(address.port) });
+    await client.send(`GET /slow HTTP/1.1\r\nHost: ${address.host}\r\n\r\n`);
+    await until(() => origin.countOf("/slow") === 1);
+    client.socket.resetAndDestroy();
+    await client.closed;
+    await ask(address, "/_tidemark/health"); // the worker has seen the reset when it answers what came after it
+    origin.release("slow");
+    await until(async () => (await ask(address, "/slow")).xCache === "HIT");
+    expect(origin.countOf("/slow")).toBe(1);
+    const stats = await ask(address, "/_tidemark/stats?scope=isolate", {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(JSON.parse(stats.body)).toMatchObject({ origin: { asked: 1, answered: 1, failed: 0 }, failures: 0 });
+    expect(await server.stop()).toBe(0);
+    const lines = readFileSync(log, "latin1").trim().split("\n");
+    const first = lines.map((line) => JSON.parse(line)).find(({ target }) => target === "/slow");
+    expect(first).toMatchObject({ status: 499, bytes: 0, whole: false, xCache: "MISS" });
+  });
+
   test("answers from memory, and no worker has the page once a purge is acknowledged", async () => {
     const port = await freePort();
     const server = start(["--origin", origin.url, "--listen", `127.0.0.1:${port}`, "--workers", "2"]);
