@@ -2,9 +2,9 @@
 
 export { ConfigFileError } from "../package/config-file-error.ts";
 export type { IsolateStats } from "../wire/stats.ts";
-export type { CdnAnswer } from "./cdn/answer.ts";
+export type { CdnAnswer, SentRequest } from "./cdn/answer.ts";
 export type { Cdn, CdnRequest } from "./cdn/cdn.ts";
-export type { CdnOptions, SimulatedSiteInput } from "./cdn/cdn-options.ts";
+export type { CdnOptions, CdnSettings, SimulatedSiteInput } from "./cdn/cdn-options.ts";
 export type { SimulatedDuration } from "./cdn/duration.ts";
 export { type Latency, ROUND_TRIPS, type RoundTrips } from "./cdn/latency.ts";
 export type { Pop } from "./cdn/pop.ts";
@@ -23,5 +23,5 @@ export {
   assertStale,
   assertStored,
 } from "./matchers/assertions.ts";
-export { type CdnMatchers, cdnMatchers } from "./matchers/matchers.ts";
+export { cdnMatchers } from "./matchers/matchers.ts";
 export type { LogConnections } from "./runtime/harness-protocol.ts";

@@ -2,6 +2,8 @@
 
 export type {
   ComparedPages,
+  CountsByName,
+  MemoryStats,
   RouteStats,
   SiteCounts,
   SiteStats,

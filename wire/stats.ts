@@ -108,12 +108,7 @@ export interface SiteStats extends SiteCounts {
    * Absent for a single PoP.
    */
   waits?: TimeStats | undefined;
-  /**
-   * What the memories of the isolates held of `uses`: look-ups of stored pages, and pages that were stored. `maxBytes` is
-   * the size of one memory. `curve` tells the share that memories of other sizes would hold, from a sample of 512 pages an
-   * isolate, for one that evicts what was not used for longest; the edge's own eviction does better. Absent where nothing
-   * was reported.
-   */
+  /** What the memories of the isolates held, and would hold if they were of other sizes. Absent where nothing was reported. */
   memory?: MemoryStats | undefined;
   /** By the pattern of the route; `(none)` matches no route. The first 50, and `(others)`. Empty for a single PoP. */
   routes: Record<string, RouteStats>;
@@ -132,10 +127,18 @@ export interface SiteStats extends SiteCounts {
   pops: Record<string, SiteCounts>;
 }
 
+/** What the memories of the isolates held, and would hold if they were of other sizes. */
 export interface MemoryStats {
+  /** Look-ups of stored pages, and pages that were stored. */
   uses: number;
+  /** Those of them that the memory held. */
   held: number;
+  /** The size of one memory. */
   maxBytes: number;
+  /**
+   * The share of `uses` that memories of other sizes would hold, from a sample of up to 1024 pages an isolate, for one that evicts
+   * what was not used for longest; the edge's own eviction does better.
+   */
   curve: { bytes: number; hitRatio: number }[];
 }
 
@@ -214,4 +217,5 @@ export interface TopUrlStats {
   because?: string | undefined;
 }
 
-type CountsByName = Record<string, number>;
+/** How often each name was counted. */
+export type CountsByName = Record<string, number>;

@@ -26,22 +26,39 @@ import type { SiteInput } from "./site/site-input.ts";
 import { overridesOf } from "./site/site-overrides.ts";
 import { weakenedDefences } from "./site/weakened-defences.ts";
 
-/** The bindings and variables that the worker reads. */
-export interface EdgeEnv extends Pick<TokenSettings, "TIDEMARK_TOKEN" | "TIDEMARK_TOKENS"> {
+/**
+ * The bindings and variables that the worker reads. While a variable is not valid, each answer is 503 with
+ * `detail=misconfigured`, and the log says why.
+ */
+export interface EdgeEnv {
+  /**
+   * The purge log: a Durable Object of the class `PurgeLog`, with SQLite. Without it every page passes unstored,
+   * `/_tidemark/` answers 503, and the log names the missing lines.
+   */
   readonly PURGE_LOG: DurableObjectNamespace<PurgeLog>;
   /** Gets a data point with each report to the site's ledger, at most one a minute and isolate. */
   readonly TIDEMARK_ANALYTICS?: AnalyticsEngineDataset;
-  /** Takes precedence over the site's `origin`. */
+  /**
+   * A secret: one token that may purge and read, of at least 32 random characters. Without it and `TIDEMARK_TOKENS` the
+   * control plane is closed, as it is with one that could be guessed.
+   */
+  readonly TIDEMARK_TOKEN?: string | undefined;
+  /** A secret: named tokens as JSON, a list of `{"name", "scopes", "sha256"}` with the hash of each token in hexadecimal. */
+  readonly TIDEMARK_TOKENS?: string | undefined;
+  /** An address that takes precedence over the site's `origin`. */
   readonly TIDEMARK_ORIGIN?: string;
   /** Takes precedence over the site's `hosts`: names separated by commas, or `*` for any. */
   readonly TIDEMARK_HOSTS?: string;
-  /** Takes precedence over the site's `publicUrl`. */
+  /** An address that takes precedence over the site's `publicUrl`. */
   readonly TIDEMARK_PUBLIC_URL?: string;
   /** The client address to forward if the runtime does not provide it, as on a developer's machine. */
   readonly TIDEMARK_CLIENT_ADDRESS?: string;
 }
 
-/** The edge for a site: the default export of a worker. Throws `SiteError` at start if the rules are not valid. */
+/**
+ * The edge for a site: the default export of a worker, which must export `PurgeLog` as well. Throws a `SiteError` at once if
+ * the rules are not valid, or have a setting that only `tidemark serve` has.
+ */
 export function createEdge(siteInput: SiteInput): ExportedHandler<EdgeEnv> {
   refuseServerSettings(siteInput);
   return createEdgeWithHooks(siteInput, {});

@@ -3,4 +3,26 @@ export { createEdge, type EdgeEnv } from "./create-edge.ts";
 export { PurgeLog } from "./purges/log/purge-log.ts";
 export { defineSite } from "./site/site.ts";
 export { SiteError } from "./site/site-error.ts";
-export type { Duration, LimitsInput, RouteInput, SiteInput, Size } from "./site/site-input.ts";
+export type {
+  BypassInput,
+  CompressionInput,
+  CompressionLevels,
+  CookiesInput,
+  DoorsInput,
+  Duration,
+  FieldsInput,
+  HeuristicInput,
+  KeyInput,
+  KeyQueryInput,
+  LimitsInput,
+  RouteInput,
+  RoutePurgeInput,
+  RouteStoreInput,
+  ServiceOrigin,
+  SiteInput,
+  SitePurgeInput,
+  SiteStoreInput,
+  Size,
+  StaleInput,
+  StoreWhenInput,
+} from "./site/site-input.ts";

@@ -1,14 +1,36 @@
-import type { WireAnswer, WireRequest } from "./exchange.ts";
+import type { WireAnswer } from "./exchange.ts";
+
+/** A request as a visitor has sent it. */
+export interface SentRequest {
+  readonly method: string;
+  /** Path and query, exactly as they were sent. */
+  readonly path: string;
+  /** The field `Host`. */
+  readonly host: string;
+  /** Those that were given, and those that `token` and `after` stand for. */
+  readonly fields?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Where the platform saw the visitor, if that was given. */
+  readonly country?: string;
+  /** The visitor's address, if that was given. */
+  readonly address?: string;
+}
 
 /** An answer that a visitor of a simulated CDN received. */
-export interface CdnAnswer extends WireAnswer {
+export interface CdnAnswer {
+  readonly status: number;
+  /** By name in lower case. Several lines of one field are joined by commas. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** As UTF-8. */
+  readonly body: string;
+  /** Whether the connection ended before the body did. */
+  readonly cutOff: boolean;
   /** The region that answered. */
   readonly region: string;
   /** The number of its isolate, from 0. */
   readonly isolate: number;
-  /** The request as it was sent, with the visitor's country and address if they were given. */
-  readonly request: Required<Pick<WireRequest, "method" | "path" | "host">> &
-    Pick<WireRequest, "fields" | "body"> & { readonly country?: string; readonly address?: string };
+  /** The request that it answers. */
+  readonly request: SentRequest;
   /** `HIT`, `MISS`, `EXPIRED`, `REVALIDATED`, `UPDATING`, `STALE`, `BYPASS`; `null` if the edge made the answer itself. */
   readonly xCache: string | null;
   /** The field `Cache-Status`; `null` if there is none. */

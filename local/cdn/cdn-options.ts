@@ -5,7 +5,8 @@ import type { OriginScript } from "./scripted-origin.ts";
 /** A site as plain data. Its `origin` may be left out: a simulated CDN has one. */
 export type SimulatedSiteInput = Omit<SiteInput, "origin"> & { readonly origin?: string };
 
-export type CdnOptions<Region extends string = string> = CommonOptions<Region> &
+/** What `startCdn` takes: a site, from an object or a file, and the settings of the CDN around it. */
+export type CdnOptions<Region extends string = string> = CdnSettings<Region> &
   (
     | {
         /** The site's rules as plain data, run by the package's own worker. */
@@ -19,7 +20,8 @@ export type CdnOptions<Region extends string = string> = CommonOptions<Region> &
       }
   );
 
-interface CommonOptions<Region extends string> {
+/** The CDN around a site: each setting may be left out. A `TypeError` names one that is wrong or unknown. */
+export interface CdnSettings<Region extends string = string> {
   /** The URL of a running site, without a path, or the script of an origin that the CDN starts. Default: an empty script. */
   readonly origin?: string | URL | OriginScript;
   /** The names of the PoPs. Default: one, `local`. */

@@ -16,11 +16,13 @@ export interface CdnRequest<Region extends string = string> {
   readonly from?: Region;
   /** The number of the isolate in the PoP that takes it, from 0. Default 0. */
   readonly isolate?: number;
-  /** Default `GET`. */
+  /** The method. Default `GET`. */
   readonly method?: string;
   /** The public host. Default: that of `cdn.publicUrl`. */
   readonly host?: string;
+  /** The request's fields, by name. They outrank those of `token` and `after`. Default: none. */
   readonly fields?: Readonly<Record<string, string>>;
+  /** The body, which is sent as UTF-8 with its `Content-Length`. Default: none. */
   readonly body?: string;
   /** Where the platform sees the visitor: ISO 3166-1 in capitals, like `DE`. Default: it does not know. */
   readonly country?: string;
@@ -70,6 +72,7 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     this.log = new SimulatedLog(parts.logRuntime, parts.pops);
   }
 
+  /** The names of its PoPs, in the order in which they were given. */
   get regions(): readonly Region[] {
     return this.#parts.pops.map(({ name }) => name as Region);
   }
@@ -87,7 +90,10 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     );
   }
 
-  /** The scripted origin, if there is one. */
+  /**
+   * The scripted origin, if there is one.
+   * @internal
+   */
   get scriptedOrigin(): ScriptedOrigin | null {
     return this.#parts.origin;
   }
@@ -99,12 +105,15 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     return pop;
   }
 
-  /** The address of a region's PoP, without a trailing slash: for a browser, `fetch`, a backend's `TIDEMARK_ENDPOINT`. */
+  /** The address of an isolate of a region's PoP, without a trailing slash: for a browser, `fetch`, a backend's `TIDEMARK_ENDPOINT`. */
   url(region?: Region, isolate = 0): string {
     return this.pop(region).url(isolate).origin;
   }
 
-  /** Gets a page. Rejects only if the PoP refuses the connection or closes it before its answer. */
+  /**
+   * Gets a page. Rejects only if the PoP refuses the connection or closes it before its answer, and with a `TypeError` for a
+   * path or a request that cannot be sent.
+   */
   get(path: string, request: CdnRequest<Region> = {}): Promise<CdnAnswer> {
     return this.request(path, request);
   }
@@ -127,20 +136,23 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     return answer;
   }
 
-  /** The SDK's client, purging through the first region. */
+  /** The purge client of `tidemark`, through the first region. It is closed together with the CDN. */
   get purger(): Purger {
     this.#purger ??= this.purgerIn(this.regions[0]!);
     return this.#purger;
   }
 
-  /** The SDK's client, purging through one region. It is closed together with the CDN. */
+  /** The same through another region, or with options of its own. */
   purgerIn(region: Region, options: PurgerOptions = {}): Purger {
     const purger = createPurger({ endpoint: this.url(region), token: this.token, ...options });
     this.#purgers.push(purger);
     return purger;
   }
 
-  /** Moves the time of all PoPs and the log, by `"90s"` or `"1h"` for instance. However long that is, it is done at once. */
+  /**
+   * Moves the time of all PoPs and the log, by `"90s"` or `"1h"` for instance. However long that is, it is done at once.
+   * Throws a `RangeError` for a time that goes back.
+   */
   async advance(by: SimulatedDuration): Promise<void> {
     const ms = durationMs(by);
     if (ms < 0) {
@@ -151,7 +163,10 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     await this.#moveTime(ms);
   }
 
-  /** Moves the time until a purge has settled: by `settlesInMs`, or less if the isolates confirm it before. */
+  /**
+   * Moves the time until a purge has settled: by `settlesInMs`, or less if the isolates confirm it before. A receipt's own
+   * `settled()` would wait in real time.
+   */
   async settle(
     receipt: Pick<Receipt, "settlesInMs"> & Partial<Pick<Receipt, "seq" | "maySettleSooner">>,
   ): Promise<void> {
@@ -203,6 +218,7 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     return this.#closing;
   }
 
+  /** The same as `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

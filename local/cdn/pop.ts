@@ -1,4 +1,4 @@
-import type { AnswersToLose, ClockAndNetwork, LogConnections } from "../runtime/harness-protocol.ts";
+import type { ClockAndNetwork, LogConnections } from "../runtime/harness-protocol.ts";
 import { startWorkerGroup, type WorkerGroup, type WorkerGroupOptions } from "../runtime/miniflare.ts";
 import { SimulatedIsolate } from "../runtime/simulated-isolate.ts";
 import { durationMs, type SimulatedDuration } from "./duration.ts";
@@ -42,6 +42,7 @@ export class Pop {
     this.#cdnNow = now;
   }
 
+  /** @internal */
   static async start(options: PopOptions): Promise<Pop> {
     const { name, runtime } = options;
     const workers = Array.from({ length: options.isolates }, (_, index) => `${name}-${index}`);
@@ -68,7 +69,10 @@ export class Pop {
     return this.#cdnNow + this.#skewMs;
   }
 
-  /** One of its isolates. Default: the first. Throws a `RangeError` for a number that it does not have. */
+  /**
+   * One of its isolates. Default: the first. Throws a `RangeError` for a number that it does not have.
+   * @internal
+   */
   isolate(number = 0): SimulatedIsolate {
     const isolate = this.#isolates[number];
     if (!isolate)
@@ -76,12 +80,15 @@ export class Pop {
     return isolate;
   }
 
-  /** The address at which visitors reach one of its isolates. */
+  /** The address at which visitors reach one of its isolates. Default: the first. */
   url(isolate = 0): URL {
     return this.isolate(isolate).proxy.url;
   }
 
-  /** Sets the CDN's time. This PoP's clock differs from it by its skew. */
+  /**
+   * Sets the CDN's time. This PoP's clock differs from it by its skew.
+   * @internal
+   */
   async setTime(now: number): Promise<void> {
     this.#cdnNow = now;
     await this.#applyClockAndNetwork();
@@ -119,7 +126,7 @@ export class Pop {
    * Each isolate loses this many of the next answers of the origin or the log. The request has been carried out, but
    * the isolate does not learn of it. `loseAnswers({})` loses no more.
    */
-  async loseAnswers({ origin = 0, log = 0 }: Partial<AnswersToLose>): Promise<void> {
+  async loseAnswers({ origin = 0, log = 0 }: { readonly origin?: number; readonly log?: number }): Promise<void> {
     await Promise.all(this.#isolates.map((isolate) => isolate.loseAnswers({ origin, log })));
   }
 
@@ -145,7 +152,10 @@ export class Pop {
     if (reachedLog) await this.waitForLog();
   }
 
-  /** Repairs every fault, and empties its cache and the memory of its isolates. */
+  /**
+   * Repairs every fault, and empties its cache and the memory of its isolates: a part of `cdn.reset()`.
+   * @internal
+   */
   async reset(): Promise<void> {
     await this.heal();
     this.#skewMs = 0;
@@ -180,16 +190,23 @@ export class Pop {
     await Promise.all(this.#isolates.map((isolate) => isolate.loseLogConnections()));
   }
 
-  /** Whether a message between it and the purge log takes no time. */
+  /**
+   * Whether a message between it and the purge log takes no time.
+   * @internal
+   */
   get isBesideLog(): boolean {
     return this.#network.logMs === 0;
   }
 
-  /** Resolves once its isolates reach the purge log, which a runtime finds a little after it has started. */
+  /**
+   * Resolves once its isolates reach the purge log, which a runtime finds a little after it has started.
+   * @internal
+   */
   async waitForLog(): Promise<void> {
     await Promise.all(this.#isolates.map(waitForLog));
   }
 
+  /** @internal */
   async stop(): Promise<void> {
     await Promise.all(this.#isolates.map(({ proxy }) => proxy.close()));
     await this.#group.stop();

@@ -5,18 +5,22 @@ import { checkReplies } from "./check-options.ts";
 
 /** One reply of an origin. It has the fields named here, `Date`, and those that frame the body, and no others. */
 export interface Reply {
-  /** Default 200. */
+  /** The status. Default 200. */
   readonly status?: number;
-  /** A list is sent as several lines of one field, an empty list as none. */
+  /** The fields, by name. A list is sent as several lines of one field, an empty list as none. Default: none. */
   readonly fields?: Readonly<Record<string, string | readonly string[]>>;
+  /** The body, which is sent as UTF-8. Default: empty. */
   readonly body?: string;
   /** How the end of the body is marked. Default `length`; `close` ends the connection. */
   readonly framing?: "length" | "chunked" | "close";
-  /** Close the connection after this many bytes of the body. */
+  /** Close the connection after this many bytes of the body. Default: at its end. */
   readonly cutAfterBytes?: number;
-  /** Hold the reply back until `release` is called with this name. It is still the reply of the moment it was asked for. */
+  /**
+   * Hold the reply back until `release` is called with this name. It is still the reply of the moment it was asked for.
+   * Default: it is sent at once.
+   */
   readonly hold?: string;
-  /** Send the head and this much of the body at once; `hold` then holds back the rest. */
+  /** Send the head and this many bytes of the body at once; `hold` then holds back the rest. Default: all is held back. */
   readonly bytesBeforeHold?: number;
   /** Close the connection instead of answering (`reset`), or in the middle of the head. Default: answer. */
   readonly failure?: "reset" | "cut-head";
@@ -33,10 +37,13 @@ export type OriginScript = Readonly<Record<string, ServerReply | readonly Server
 
 /** A request that reached the origin. */
 export interface SeenRequest {
+  /** The method. */
   readonly method: string;
   /** Path and query as they were received. */
   readonly target: string;
+  /** By name in lower case. */
   readonly fields: Readonly<Record<string, string | string[] | undefined>>;
+  /** The body as UTF-8, empty if there was none. */
   readonly body: string;
 }
 
@@ -59,10 +66,12 @@ export class ScriptedOrigin {
     this.#replyByScript();
   }
 
+  /** Its address: `http://127.0.0.1` with its port. */
   get url(): string {
     return `http://127.0.0.1:${this.#port}`;
   }
 
+  /** The requests that have reached it, oldest first. */
   get seen(): readonly SeenRequest[] {
     return this.#seen;
   }
@@ -78,12 +87,15 @@ export class ScriptedOrigin {
     this.#defaultReply = reply;
   }
 
-  /** The paths that the script names. */
+  /**
+   * The paths that the script names.
+   * @internal
+   */
   get targets(): readonly string[] {
     return [...this.#replies.keys()];
   }
 
-  /** Starts listening, on its earlier port if it had one. */
+  /** Accepts connections again, on the port that it had before. */
   async comeUp(): Promise<void> {
     const server = createServer((request, response) => void this.#answer(request, response));
     server.keepAliveTimeout = 60_000;
@@ -105,7 +117,10 @@ export class ScriptedOrigin {
     await new Promise((resolve) => server.close(resolve));
   }
 
-  /** Cuts off what is held back, and begins anew: with its first replies, without a record, and up. */
+  /**
+   * Cuts off what is held back, and begins anew: with its first replies, without a record, and up. A part of `cdn.reset()`.
+   * @internal
+   */
   async reset(): Promise<void> {
     await this.goDown();
     this.#replies.clear();

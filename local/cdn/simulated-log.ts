@@ -29,7 +29,10 @@ export class SimulatedLog {
     await this.start();
   }
 
-  /** Replaces it by a log as it was when the CDN started: empty, and reached by every PoP. */
+  /**
+   * Replaces it by a log as it was when the CDN started: empty, and reached by every PoP. A part of `cdn.reset()`.
+   * @internal
+   */
   async reset(): Promise<void> {
     await Promise.all(this.#pops.map((pop) => pop.loseLogConnections()));
     await this.#runtime.reset();

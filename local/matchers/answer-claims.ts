@@ -7,6 +7,7 @@ import { explanation, explanationOfResponse, type ResponseFacts } from "./explan
 export interface FetchedResponse {
   readonly status: number;
   readonly url: string;
+  /** The fields, of which `X-Cache`, `Cache-Status` and `Age` are read. */
   readonly headers: { get(name: string): string | null };
 }
 

@@ -1,4 +1,7 @@
 import { AssertionError } from "node:assert";
+import type { Cdn } from "../cdn/cdn.ts";
+import type { ScriptedOrigin } from "../cdn/scripted-origin.ts";
+import type { AnswerOrPromise, AnswerOrResponse } from "./answer-claims.ts";
 import type { ClaimResult } from "./claim-result.ts";
 import { type Claims, claims } from "./claims.ts";
 
@@ -8,36 +11,37 @@ import { type Claims, claims } from "./claims.ts";
  */
 
 /** The answer came from the cache: `HIT`. */
-export const assertHit: Assertion<"toHit"> = assertionOf("toHit");
+export const assertHit: (answer: AnswerOrResponse) => Promise<void> = assertionOf("toHit");
 
 /** The cache had nothing usable: `MISS`, or `EXPIRED` if a stored response was stale and was fetched again. */
-export const assertMiss: Assertion<"toMiss"> = assertionOf("toMiss");
+export const assertMiss: (answer: AnswerOrResponse) => Promise<void> = assertionOf("toMiss");
 
 /** The answer came from the cache although it was stale: `STALE` or `UPDATING`. */
-export const assertStale: Assertion<"toBeStale"> = assertionOf("toBeStale");
+export const assertStale: (answer: AnswerOrResponse) => Promise<void> = assertionOf("toBeStale");
 
 /** The cache was not asked: `BYPASS`. */
-export const assertBypass: Assertion<"toBypass"> = assertionOf("toBypass");
+export const assertBypass: (answer: AnswerOrResponse) => Promise<void> = assertionOf("toBypass");
 
 /** The same request, sent again to the same isolate, is a hit. */
-export const assertStored: Assertion<"toBeStored"> = assertionOf("toBeStored");
+export const assertStored: (answer: AnswerOrPromise) => Promise<void> = assertionOf("toBeStored");
 
-/** `Age` differs from this many seconds by at most `tolerance` seconds (default 1). */
-export const assertAgeAbout: Assertion<"toHaveAgeAbout"> = assertionOf("toHaveAgeAbout");
+/** `Age` differs from this many seconds by at most `tolerance` seconds. Default of `tolerance`: 1. */
+export const assertAgeAbout: (answer: AnswerOrResponse, seconds: number, tolerance?: number) => Promise<void> =
+  assertionOf("toHaveAgeAbout");
 
-/** Neither this answer nor another one, from any isolate of the PoP, has the version in its body. */
-export const assertNeverShows: Assertion<"toNeverShow"> = assertionOf("toNeverShow");
+/** Neither the body of this answer nor that of another one, from any isolate of the PoP, contains this text. */
+export const assertNeverShows: (answer: AnswerOrPromise, text: string) => Promise<void> = assertionOf("toNeverShow");
 
-/** The CDN never answers a guest or a user from the cache under a pattern like `/admin/*`. */
-export const assertNeverStores: Assertion<"toNeverStore"> = assertionOf("toNeverStore");
+/** The CDN never answers a guest or a user from the cache, for the paths of a pattern like `/admin/*`. */
+export const assertNeverStores: (cdn: Cdn, pattern: string) => Promise<void> = assertionOf("toNeverStore");
 
-/** The origin saw this many requests for a path; without a number, at least one. */
-export function assertSeen(...args: Parameters<Claims["toHaveSeen"]>): void {
-  assertHolds(claims.toHaveSeen(...args), assertSeen);
+/** The origin saw this many requests for a path with its query; without a number, at least one. Not to be awaited. */
+export function assertSeen(origin: ScriptedOrigin, target: string, times?: number): void {
+  assertHolds(claims.toHaveSeen(origin, target, times), assertSeen);
 }
 
 /** A claim whose result has to be awaited, as an assertion. */
-export type Assertion<Name extends AsyncClaim> = (...args: Parameters<Claims[Name]>) => Promise<void>;
+type Assertion<Name extends AsyncClaim> = (...args: Parameters<Claims[Name]>) => Promise<void>;
 
 type AsyncClaim = Exclude<keyof Claims, "toHaveSeen">;
 

@@ -16,29 +16,59 @@ import { neverStores } from "./never-stores.ts";
 import { hasSeen } from "./origin-record.ts";
 
 /**
- * Everything that a test can claim. The matchers for vitest and the plain assertions both come from this table. Those that
- * only read an answer take a `Response` of `fetch`, too.
+ * The methods that the matchers add to `expect`, each with its opposite after `.not`. Await all of them but `toHaveSeen`. A
+ * test that expects an answer may pass `cdn.get(…)` without an `await`.
  */
-export interface Claims {
-  /** The answer came from the cache: `HIT`. */
-  toHit(answer: AnswerOrResponse): Promise<ClaimResult>;
-  /** The cache had nothing usable: `MISS`, or `EXPIRED` if a stored response was stale and was fetched again. */
-  toMiss(answer: AnswerOrResponse): Promise<ClaimResult>;
-  /** The answer came from the cache although it was stale: `STALE` or `UPDATING`. */
-  toBeStale(answer: AnswerOrResponse): Promise<ClaimResult>;
-  /** The cache was not asked: `BYPASS`. */
-  toBypass(answer: AnswerOrResponse): Promise<ClaimResult>;
-  /** The same request, sent again to the same isolate, is a hit. */
-  toBeStored(answer: AnswerOrPromise): Promise<ClaimResult>;
-  /** `Age` differs from this many seconds by at most `tolerance` seconds (default 1). */
-  toHaveAgeAbout(answer: AnswerOrResponse, seconds: number, tolerance?: number): Promise<ClaimResult>;
-  /** Neither this answer nor another one, from any isolate of the PoP, has the version in its body. */
-  toNeverShow(answer: AnswerOrPromise, version: string): Promise<ClaimResult>;
-  /** Of a CDN: it never answers a guest or a user from the cache under a pattern like `/admin/*`. */
-  toNeverStore(cdn: Cdn, pattern: string): Promise<ClaimResult>;
-  /** Of a scripted origin: a path was requested this many times; without a number, at least once. */
-  toHaveSeen(origin: ScriptedOrigin, target: string, times?: number): ClaimResult;
+export interface CdnMatchers {
+  /** Of an answer or a `Response`: it came from the cache, with `HIT`. */
+  toHit(): Promise<void>;
+  /**
+   * Of an answer or a `Response`: the cache had nothing usable, so it is a `MISS`, or `EXPIRED` if a stored response was stale
+   * and was fetched again.
+   */
+  toMiss(): Promise<void>;
+  /** Of an answer or a `Response`: it came from the cache although it was stale, with `STALE` or `UPDATING`. */
+  toBeStale(): Promise<void>;
+  /** Of an answer or a `Response`: the cache was not asked, so it is a `BYPASS`. */
+  toBypass(): Promise<void>;
+  /** Of an answer: the same request, sent again to the same isolate, is a hit. */
+  toBeStored(): Promise<void>;
+  /**
+   * Of an answer or a `Response`: its `Age` differs from this many seconds by at most `tolerance` seconds. Default of
+   * `tolerance`: 1.
+   */
+  toHaveAgeAbout(seconds: number, tolerance?: number): Promise<void>;
+  /** Of an answer: neither its body nor that of another answer, from any isolate of the PoP, contains this text. */
+  toNeverShow(text: string): Promise<void>;
+  /**
+   * Of a CDN: for the paths of a pattern like `/admin/*` it answers neither a guest nor a user from the cache. Unless the
+   * script names a path, the origin says `public, max-age=3600` there.
+   */
+  toNeverStore(pattern: string): Promise<void>;
+  /** Of a scripted origin: this path, with its query, was requested so many times; without a number, at least once. */
+  toHaveSeen(target: string, times?: number): void;
 }
+
+/** What each matcher is used on. */
+interface Subjects {
+  toHit: AnswerOrResponse;
+  toMiss: AnswerOrResponse;
+  toBeStale: AnswerOrResponse;
+  toBypass: AnswerOrResponse;
+  toBeStored: AnswerOrPromise;
+  toHaveAgeAbout: AnswerOrResponse;
+  toNeverShow: AnswerOrPromise;
+  toNeverStore: Cdn;
+  toHaveSeen: ScriptedOrigin;
+}
+
+/** Everything that a test can claim. The matchers and the plain assertions both come from this table. */
+export type Claims = {
+  readonly [Name in keyof CdnMatchers]: (
+    subject: Subjects[Name],
+    ...args: Parameters<CdnMatchers[Name]>
+  ) => ReturnType<CdnMatchers[Name]> extends Promise<unknown> ? Promise<ClaimResult> : ClaimResult;
+};
 
 export const claims: Claims = {
   toHit: isHit,

@@ -1,5 +1,8 @@
 /** `tidemark/local/matchers` where it is required, as by Jest: adds the matchers to the `expect` that is global there. */
-import { type CdnMatcherFunctions, type CdnMatchers, cdnMatchers } from "./matchers.ts";
+import type { CdnMatchers } from "./claims.ts";
+import { type CdnMatcherFunctions, cdnMatchers } from "./matchers.ts";
+
+export type { CdnMatchers } from "./claims.ts";
 
 const { expect } = globalThis as { readonly expect?: { extend(matchers: CdnMatcherFunctions): void } };
 if (expect === undefined) {

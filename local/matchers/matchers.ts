@@ -1,13 +1,6 @@
 import type { ClaimResult } from "./claim-result.ts";
 import { type Claims, claims } from "./claims.ts";
 
-/** The methods that the matchers add to `expect`. */
-export type CdnMatchers = {
-  [Name in keyof Claims]: (
-    ...args: ArgumentsAfterFirst<Claims[Name]>
-  ) => ReturnType<Claims[Name]> extends Promise<unknown> ? Promise<void> : void;
-};
-
 /** The matchers as `expect.extend` takes them: a type, because an interface has no index signature. */
 export type CdnMatcherFunctions = {
   [Name in keyof Claims]: (
@@ -21,9 +14,8 @@ export interface MatcherResult {
 }
 
 /**
- * Matchers for vitest: `expect.extend(cdnMatchers)`. Await all of them but `toHaveSeen`. Those for an answer take
- * `cdn.get(…)`, and most of them `fetch(…)`, without an `await`. The message of one that fails has `Cache-Status`, the cache key, the nearest known key
- * and the requests that the origin saw.
+ * The matchers for an `expect` that importing `tidemark/local/matchers` does not reach: `expect.extend(cdnMatchers)`. The
+ * message of one that fails has `Cache-Status`, the cache key, the nearest known key and the requests that the origin saw.
  */
 export const cdnMatchers: CdnMatcherFunctions = Object.fromEntries(
   Object.entries(claims).map(([name, claim]: [string, (...args: never[]) => ClaimResult | Promise<ClaimResult>]) => [
@@ -38,6 +30,3 @@ export const cdnMatchers: CdnMatcherFunctions = Object.fromEntries(
 function matcherResult({ holds, failure, negatedFailure }: ClaimResult): MatcherResult {
   return { pass: holds, message: () => (holds ? negatedFailure : failure) };
 }
-
-type ArgumentsAfterFirst<Claim extends (...args: never[]) => unknown> =
-  Parameters<Claim> extends [unknown, ...infer Rest] ? Rest : never;

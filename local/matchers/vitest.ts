@@ -1,6 +1,9 @@
 /** `tidemark/local/matchers`: adds the matchers to vitest's `expect`. Import it in a test, or name it in `setupFiles`. */
 import { expect } from "vitest";
-import { type CdnMatchers, cdnMatchers } from "./matchers.ts";
+import type { CdnMatchers } from "./claims.ts";
+import { cdnMatchers } from "./matchers.ts";
+
+export type { CdnMatchers } from "./claims.ts";
 
 expect.extend(cdnMatchers);
 

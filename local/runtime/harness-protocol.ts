@@ -42,8 +42,9 @@ export interface KnownKeys {
 export interface LogConnections {
   /** How many are open: one while its view is kept, two while a request hands it over to a later one. */
   readonly open: number;
-  /** How many have been opened, and how many of them were lost: a call over them failed. */
+  /** How many have been opened. */
   readonly opened: number;
+  /** How many of those were lost: a call over them failed. */
   readonly lost: number;
   /** How many pushes have reached it. */
   readonly pushes: number;

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { Extractor, ExtractorConfig } from "@microsoft/api-extractor";
 
 /** One exported name, or a member of one, as API Extractor describes it. */
@@ -8,11 +8,37 @@ export interface Described {
   readonly kind: string;
   readonly name?: string;
   readonly docComment: string;
-  readonly excerptTokens: readonly { readonly text: string }[];
+  readonly excerptTokens: readonly Token[];
+  readonly extendsTokenRange?: TokenRange;
+  readonly extendsTokenRanges?: readonly TokenRange[];
   readonly members?: readonly Described[];
 }
 
-const ENTRIES = [
+interface Token {
+  readonly text: string;
+  /** What a name stands for: `tidemark!Purger:interface`, or `tidemark!~Purger:interface` if the entry does not export it. */
+  readonly canonicalReference?: string;
+}
+
+interface TokenRange {
+  readonly startIndex: number;
+  readonly endIndex: number;
+}
+
+interface Entry {
+  /** As it is imported. */
+  readonly entry: string;
+  /** Without its ending. */
+  readonly source: string;
+  readonly page: string;
+  readonly about: string;
+  /** The platform whose types its sources name. Default: Node. */
+  readonly platform?: keyof typeof PLATFORMS;
+  /** Classes whose members nobody calls: they are only passed on. Default: none. */
+  readonly opaque?: readonly string[];
+}
+
+const ENTRIES: readonly Entry[] = [
   { entry: "tidemark", source: "sdk/index", page: "docs/reference/tidemark.md", about: "The purge client." },
   {
     entry: "tidemark/testing",
@@ -44,71 +70,133 @@ const ENTRIES = [
     page: "docs/reference/respond.md",
     about: "For frameworks whose middleware is a function to a `Response`, as in SvelteKit and Astro.",
   },
-] as const;
+  {
+    entry: "tidemark/worker",
+    source: "worker/package",
+    page: "docs/reference/worker.md",
+    about: "The edge as a worker, and every setting of its [site](../sites.md).",
+    platform: "worker",
+    opaque: ["PurgeLog"],
+  },
+  {
+    entry: "tidemark/local",
+    source: "local/index",
+    page: "docs/reference/local.md",
+    about: "[A whole CDN in a test](../testing.md).",
+  },
+  {
+    entry: "tidemark/local/matchers",
+    source: "local/matchers/vitest",
+    page: "docs/reference/local-matchers.md",
+    about:
+      "Adds [matchers](../testing.md) to the `expect` of vitest where it is imported, and of Jest where it is required.",
+  },
+];
+
+/** The entries of the package without a page, with the reason. */
+export const WITHOUT_PAGE: Readonly<Record<string, string>> = {
+  "tidemark/worker/internal": "for the simulated CDN and the commands; any release may change it",
+  "tidemark/package.json": "no module",
+};
 
 const GROUPS = [
-  { heading: "Functions", kinds: ["Function"] },
-  { heading: "Constants", kinds: ["Variable"] },
-  { heading: "Errors", kinds: ["Class"] },
-  { heading: "Types", kinds: ["Interface", "TypeAlias"] },
+  { heading: "Functions", has: ({ kind }: Described) => kind === "Function" },
+  { heading: "Constants", has: ({ kind }: Described) => kind === "Variable" },
+  { heading: "Classes", has: (each: Described) => each.kind === "Class" && !isError(each) },
+  { heading: "Errors", has: (each: Described) => each.kind === "Class" && isError(each) },
+  { heading: "Types", has: ({ kind }: Described) => kind === "Interface" || kind === "TypeAlias" },
 ] as const;
 
-/** A page for each entry of the SDK, made from the comments in its sources. */
-export function referencePages(): {
+export interface ReferencePage {
+  readonly entry: string;
   readonly path: string;
   readonly text: string;
   readonly exports: readonly Described[];
-}[] {
-  return describeEntries().map(({ entry, page, about, exports }) => {
-    const groups = GROUPS.map(({ heading, kinds }) => ({
-      heading,
-      members: exports.filter(({ kind }) => (kinds as readonly string[]).includes(kind)),
-    }));
+}
+
+/** A page for each entry of the package, made from the comments in its sources. */
+export function referencePages(): ReferencePage[] {
+  const described = describeEntries();
+  return described.map(({ entry, page, about, exports }) => {
+    const groups = GROUPS.map(({ heading, has }) => ({ heading, members: exports.filter(has) }));
     const left = exports.filter((each) => !groups.some(({ members }) => members.includes(each)));
     if (left.length > 0) throw new Error(`no group has ${left.map(({ kind, name }) => `${kind} ${name}`).join()}`);
     const sections = groups
       .filter(({ members }) => members.length > 0)
       .map(({ heading, members }) => `## ${heading}\n\n${members.map(entryText).join("\n")}`);
+    const links = namesOfOthers(exports).flatMap((name) => {
+      const other = described.find((each) => each.exports.some((one) => one.name === name));
+      return other === undefined ? [] : [`[\`${name}\`](${basename(other.page)}#${name.toLowerCase()})`];
+    });
+    const elsewhere = links.length === 0 ? "" : `\nOn other pages: ${links.join(", ")}.\n`;
     const begin = `# Reference: \`${entry}\`\n\n${about} \`npm run docs\` makes this page from the comments in the sources.\n\n`;
-    return { path: page, text: begin + sections.join("\n"), exports };
+    return { entry, path: page, text: begin + sections.join("\n") + elsewhere, exports };
   });
 }
 
-function entryText({ kind, name, docComment, excerptTokens, members = [] }: Described): string {
-  const raw = kind === "TypeAlias" ? textOf(excerptTokens) : signatureOf(excerptTokens);
-  const signature = raw.replace(/^export (declare )?/, "");
-  const isLong = kind === "Function" || kind === "TypeAlias";
-  const parent = /\bextends (.*)$/.exec(signature)?.[1];
+/** The names of this package that stand on a page whose entry does not export them. */
+export function namesOfOthers(exports: readonly Described[]): string[] {
+  const tokens = exports.flatMap((each) => [each, ...shownMembers(each)].flatMap(({ excerptTokens }) => excerptTokens));
+  const names = tokens.flatMap(({ canonicalReference = "" }) => /!~(\w+)/.exec(canonicalReference)?.[1] ?? []);
+  return [...new Set(names)].sort();
+}
+
+function entryText(described: Described): string {
+  const { kind, name, docComment, excerptTokens } = described;
+  const text = kind === "TypeAlias" ? textOf(excerptTokens) : signatureOf(excerptTokens);
+  const signature = text.replace(/^export (declare )?/, "");
+  const isLong = kind === "Function" || kind === "TypeAlias" || kind === "Variable";
+  const parents = parentsOf(described);
   const first = isLong
-    ? `\`\`\`ts\n${signature}\n\`\`\`\n\n`
-    : parent === undefined
+    ? `\`\`\`ts\n${kind === "Variable" ? "const " : ""}${signature}\n\`\`\`\n\n`
+    : parents === ""
       ? ""
-      : `Extends \`${parent}\`.\n\n`;
+      : `Extends \`${parents}\`.\n\n`;
   const doc = docText(docComment);
-  const list = members.filter((member) => member.kind !== "Constructor" && !isRepeatedName(member)).map(memberText);
+  const list = shownMembers(described).map(memberText);
   return `### ${name}\n\n${first}${doc === "" ? "" : `${doc}\n`}${list.length > 0 ? `\n${list.join("")}` : ""}`;
+}
+
+/** All members but the constructor, and but the property `name` of each class of errors, which says the heading again. */
+export function shownMembers({ members = [] }: Described): readonly Described[] {
+  return members.filter(({ kind, name }) => kind !== "Constructor" && !(kind === "Property" && name === "name"));
 }
 
 function memberText({ docComment, excerptTokens }: Described): string {
   const doc = docText(docComment);
   const lines = doc === "" ? "" : `\n\n${doc.replace(/^(?=.)/gm, "  ")}`;
-  return `- \`${signatureOf(excerptTokens).replace(/;$/, "")}\`${lines}\n`;
+  return `- \`${memberSignature(excerptTokens)}\`${lines}\n`;
 }
 
-/** The property `name` of each class of errors, which says the heading again. */
-function isRepeatedName({ kind, name }: Described): boolean {
-  return kind === "Property" && name === "name";
+/** A member's signature without the words that say nothing to a caller. */
+function memberSignature(tokens: readonly Token[]): string {
+  return signatureOf(tokens)
+    .replace(/;$/, "")
+    .replace(/^(?:readonly )?(?:get (\w+)\(\))?/, "$1")
+    .replace(/^(\w+\?: .*) \| undefined$/, "$1");
+}
+
+function isError(described: Described): boolean {
+  return parentsOf(described).endsWith("Error");
+}
+
+function parentsOf({ excerptTokens, extendsTokenRange, extendsTokenRanges }: Described): string {
+  const ranges = extendsTokenRanges ?? (extendsTokenRange === undefined ? [] : [extendsTokenRange]);
+  return ranges
+    .map(({ startIndex, endIndex }) => signatureOf(excerptTokens.slice(startIndex, endIndex)))
+    .filter((parent) => parent !== "")
+    .join(", ");
 }
 
 /** The signature in one line, without the comments in it. */
-function signatureOf(tokens: Described["excerptTokens"]): string {
+function signatureOf(tokens: readonly Token[]): string {
   return textOf(tokens)
     .replace(/\/\*\*.*?\*\//gs, "")
     .replace(/\s+/g, " ")
     .trim();
 }
 
-function textOf(tokens: Described["excerptTokens"]): string {
+function textOf(tokens: readonly Token[]): string {
   return tokens.map(({ text }) => text).join("");
 }
 
@@ -119,33 +207,53 @@ function docText(comment: string): string {
     .trim();
 }
 
+/** For each platform, the settings that its sources are checked with, and the types that their declarations name. */
+const PLATFORMS = {
+  node: { tsconfig: "tsconfig.json", types: ["node"], lib: ["es2024", "esnext.disposable", "dom"] },
+  worker: { tsconfig: "worker/tsconfig.json", types: ["@cloudflare/workers-types"], lib: ["es2024"] },
+} as const;
+
 function describeEntries() {
   mkdirSync(".tidemark", { recursive: true });
   const folder = mkdtempSync(join(".tidemark", "reference-"));
   try {
     const out = resolve(folder, "out");
-    const compilerOptions = {
-      noEmit: false,
-      declaration: true,
-      emitDeclarationOnly: true,
-      outDir: out,
-      rootDir: resolve("."),
-    };
-    const files = ENTRIES.map(({ source }) => resolve(`${source}.ts`));
-    writeFileSync(
-      join(folder, "tsconfig.json"),
-      JSON.stringify({ extends: resolve("tsconfig.json"), compilerOptions, files, include: [] }),
-    );
-    const tsc = spawnSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", folder], { encoding: "utf8" });
-    if (tsc.status !== 0) throw new Error(tsc.stdout);
-    return ENTRIES.map((entry) => ({ ...entry, exports: describe(join(out, `${entry.source}.d.ts`), folder) }));
+    for (const platform of ["node", "worker"] as const) {
+      const entries = ENTRIES.filter((each) => (each.platform ?? "node") === platform);
+      writeDeclarations(platform, entries, folder, out);
+    }
+    return ENTRIES.map(({ platform = "node", opaque = [], ...entry }) => {
+      const exports = describe(join(out, `${entry.source}.d.ts`), platform, folder);
+      return {
+        ...entry,
+        exports: exports.map((each) => (opaque.includes(each.name!) ? { ...each, members: [] } : each)),
+      };
+    });
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
+function writeDeclarations(
+  platform: keyof typeof PLATFORMS,
+  entries: readonly Entry[],
+  folder: string,
+  outDir: string,
+): void {
+  const emit = { noEmit: false, declaration: true, emitDeclarationOnly: true, outDir, rootDir: resolve(".") };
+  const settings = {
+    extends: resolve(PLATFORMS[platform].tsconfig),
+    compilerOptions: emit,
+    files: entries.map(({ source }) => resolve(`${source}.ts`)),
+    include: [],
+  };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings));
+  const tsc = spawnSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", folder], { encoding: "utf8" });
+  if (tsc.status !== 0) throw new Error(tsc.stdout);
+}
+
 /** The exports of a file of declarations, by name. */
-function describe(declarations: string, folder: string): readonly Described[] {
+function describe(declarations: string, platform: keyof typeof PLATFORMS, folder: string): readonly Described[] {
   const apiJsonFilePath = resolve(folder, "api.json");
   const quiet = { default: { logLevel: "none" } } as never;
   const config = ExtractorConfig.prepare({
@@ -157,9 +265,9 @@ function describe(declarations: string, folder: string): readonly Described[] {
         overrideTsconfig: {
           compilerOptions: {
             target: "es2022",
-            lib: ["es2022", "esnext.disposable", "dom"],
+            lib: [...PLATFORMS[platform].lib],
             module: "nodenext",
-            types: ["node"],
+            types: [...PLATFORMS[platform].types],
             skipLibCheck: true,
             allowImportingTsExtensions: true,
             noEmit: true,

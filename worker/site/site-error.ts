@@ -6,6 +6,7 @@ import { keysAt, unknownKey } from "../../wire/text/unknown-key.ts";
 /** All mistakes in a site's rules. Each line gives the place, the value and the correction. */
 export class SiteError extends Error {
   override readonly name = "SiteError";
+  /** Each mistake: where it is, like `routes[0].ttl`, and what is wrong there. */
   readonly errors: readonly { readonly path: string; readonly message: string }[];
 
   constructor(errors: readonly { readonly path: string; readonly message: string }[]) {

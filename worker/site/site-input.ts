@@ -4,12 +4,13 @@ export type Duration = string;
 /** A size: a number with its unit, like `"512KiB"`, `"8MiB"`, `"1GiB"`, or a number of bytes. */
 export type Size = number | string;
 
-/** A worker in the origin's place, by the name of its service binding in the wrangler config. */
+/** A worker in the origin's place. */
 export interface ServiceOrigin {
+  /** The name of its service binding in the wrangler config, like `APP`. */
   readonly service: string;
 }
 
-/** The settings of a site. Only `origin` is required. */
+/** The settings of a site. Only `origin` is required. An unknown setting is an error, as is a value that is not allowed. */
 export interface SiteInput {
   /**
    * The origin's address: scheme, host and port, without a path. Or, on Workers, the name of a service binding: a worker
@@ -22,55 +23,42 @@ export interface SiteInput {
    * deployment, here or as `TIDEMARK_HOSTS`, which takes precedence; on a developer's machine any host is served.
    */
   readonly hosts?: readonly string[] | undefined;
-  /** The public address to key by and to forward, if the edge itself is reached under another one. Default: none. */
+  /**
+   * The public address to key by and to forward, scheme and host, if the edge itself is reached under another one. Default:
+   * none.
+   */
   readonly publicUrl?: string | undefined;
   /**
    * The rules by path, in order; the first match applies. For paths without a match, the origin's fields decide.
    * Default: none.
    */
   readonly routes?: readonly RouteInput[] | undefined;
-  readonly cookies?:
-    | {
-        /**
-         * Cookies that the origin does not read; a trailing `*` stands for any ending. Default: those of well-known
-         * analytics.
-         */
-        readonly ignore?: readonly string[] | undefined;
-      }
-    | undefined;
-  /** Which requests go past the cache, on all routes without a rule of their own. */
+  /** Which cookies count. Default: all but those of well-known analytics. */
+  readonly cookies?: CookiesInput | undefined;
+  /**
+   * Which requests go past the cache, on all routes without a rule of their own. Default: those with a session, where only
+   * `ttl` or `defaultTtl` makes a page storable.
+   */
   readonly bypass?: BypassInput | undefined;
-  readonly store?:
-    | {
-        /**
-         * Whether a HEAD that finds nothing stored fetches the page by GET, stores it, and answers with its head, on
-         * all routes without a rule of their own. A page whose body is not stored is asked for by HEAD for the next
-         * hour. Default true.
-         */
-        readonly onHead?: boolean | undefined;
-      }
-    | undefined;
-  /** What becomes of fields that are not in the key, on all routes, beside what each route says. */
+  /** How answers come into the store, on all routes without a rule of their own. Default: a HEAD fetches the page. */
+  readonly store?: SiteStoreInput | undefined;
+  /**
+   * What becomes of fields that are not in the key, on all routes, beside what each route says. Default: none is dropped or
+   * trusted.
+   */
   readonly fields?: FieldsInput | undefined;
   /**
    * Where only an unknown field keeps an answer from being stored, ask the origin once more without it, behind the
    * answer, and store that; where such a field has chosen nothing three times, leave it out. Default true.
    */
   readonly secondLook?: boolean | undefined;
-  /** How stale responses may be used, on all routes without a rule of their own. */
+  /** How stale responses may be used, on all routes without a rule of their own. Default: as the origin says (RFC 5861). */
   readonly stale?: StaleInput | undefined;
   /**
    * Guess a lifetime from `Last-Modified` if the origin gives none (RFC 9111 §4.2.2): this fraction of the time since
    * then. Default: nothing is guessed.
    */
-  readonly heuristic?:
-    | {
-        /** Above 0, up to 1. Default 0.1. */
-        readonly fraction?: number | undefined;
-        /** The longest guess. Default `"24h"`. */
-        readonly maxTtl?: Duration | undefined;
-      }
-    | undefined;
+  readonly heuristic?: HeuristicInput | undefined;
   /**
    * A field of the site's own for directives to this cache alone, like `CDN-Cache-Control`, over which it takes
    * precedence (RFC 9213 §2.2). It is not passed on to clients. Default: none.
@@ -116,131 +104,105 @@ export interface SiteInput {
    * that the origin has sent plain. `{}` for all defaults. Default: what the origin has sent.
    */
   readonly compression?: CompressionInput | undefined;
+  /** How much the edge takes, stores and waits for. Default: as each limit says. */
   readonly limits?: LimitsInput | undefined;
-  readonly purge?:
-    | {
-        /**
-         * How long a PoP may answer from its knowledge of purges, in milliseconds: 100 to 60000. Default 1000.
-         * A longer lease means fewer reads of the purge log, and purges that settle later.
-         */
-        readonly leaseMs?: number | undefined;
-        /** How much clocks in one PoP may differ, and one clock may step, in milliseconds. Default 250. */
-        readonly skewMs?: number | undefined;
-        /**
-         * For how long after a soft purge a response that has no `stale-while-revalidate` of its own may be answered
-         * stale while it is fetched anew, in milliseconds, and never beyond its lifetime. Default 0: it is validated
-         * first.
-         */
-        readonly softForMs?: number | undefined;
-        /**
-         * How old the edge's knowledge of purges may be when it answers with a response that the origin calls
-         * `immutable`, up to an hour: a purge may reach such responses that late. Applies to all routes without their
-         * own value. See a route's `purge.maxViewAge` for the price. Default `"0s"`: within a lease, as for all other
-         * responses.
-         */
-        readonly maxViewAgeImmutable?: Duration | undefined;
-        /**
-         * Whether isolates that have traffic keep a connection to the purge log, on Workers. The log then sends each purge
-         * at once, and a receipt's `settled()` resolves as soon as everybody has confirmed it. While the log cannot be
-         * reached for more than a minute, the origin is asked for each hot page up to twenty times a second, instead of
-         * once per lease. Default false.
-         */
-        readonly push?: boolean | undefined;
-        /**
-         * For how long after a request an isolate keeps its knowledge of purges up to date, in milliseconds, up to 20000,
-         * so that the next request need not wait for the purge log. Without `push` it costs about 1.4 reads of the log a
-         * second. Default 20000 with `push`, otherwise 0.
-         */
-        readonly keepViewMs?: number | undefined;
-      }
-    | undefined;
+  /** How soon purges reach the edge, and what they cost. Default: as each setting says. */
+  readonly purge?: SitePurgeInput | undefined;
+}
+
+/** Which cookies count: `cookies` of the site. */
+export interface CookiesInput {
+  /**
+   * Cookies that the origin does not read; a trailing `*` stands for any ending. Default: those of well-known
+   * analytics.
+   */
+  readonly ignore?: readonly string[] | undefined;
+}
+
+/** How answers come into the store: `store` of the site. */
+export interface SiteStoreInput {
+  /**
+   * Whether a HEAD that finds nothing stored fetches the page by GET, stores it, and answers with its head, on
+   * all routes without a rule of their own. A page whose body is not stored is asked for by HEAD for the next
+   * hour. Default true.
+   */
+  readonly onHead?: boolean | undefined;
+}
+
+/** How a lifetime is guessed: `heuristic` of the site. */
+export interface HeuristicInput {
+  /** The part of the time since `Last-Modified`: above 0, up to 1. Default 0.1. */
+  readonly fraction?: number | undefined;
+  /** The longest guess. Default `"24h"`. */
+  readonly maxTtl?: Duration | undefined;
+}
+
+/** How soon purges reach the edge, and what they cost: `purge` of the site. */
+export interface SitePurgeInput {
+  /**
+   * How long a PoP may answer from its knowledge of purges, in milliseconds: 100 to 60000. Default 1000.
+   * A longer lease means fewer reads of the purge log, and purges that settle later.
+   */
+  readonly leaseMs?: number | undefined;
+  /** How much clocks in one PoP may differ, and one clock may step, in milliseconds, up to 60000. Default 250. */
+  readonly skewMs?: number | undefined;
+  /**
+   * For how long after a soft purge a response that has no `stale-while-revalidate` of its own may be answered
+   * stale while it is fetched anew, in milliseconds up to 30 days, and never beyond its lifetime. Default 0: it is
+   * validated first.
+   */
+  readonly softForMs?: number | undefined;
+  /**
+   * How old the edge's knowledge of purges may be when it answers with a response that the origin calls
+   * `immutable`, up to an hour: a purge may reach such responses that late. Applies to all routes without their
+   * own value. See a route's `purge.maxViewAge` for the price. Default `"0s"`: within a lease, as for all other
+   * responses.
+   */
+  readonly maxViewAgeImmutable?: Duration | undefined;
+  /**
+   * Whether isolates that have traffic keep a connection to the purge log, on Workers. The log then sends each purge
+   * at once, and a receipt's `settled()` resolves as soon as everybody has confirmed it. While the log cannot be
+   * reached for more than a minute, the origin is asked for each hot page up to twenty times a second, instead of
+   * once per lease. Default false.
+   */
+  readonly push?: boolean | undefined;
+  /**
+   * For how long after a request an isolate keeps its knowledge of purges up to date, in milliseconds, up to 20000,
+   * so that the next request need not wait for the purge log. Without `push` it costs about 1.4 reads of the log a
+   * second. Default 20000 with `push`, otherwise 0.
+   */
+  readonly keepViewMs?: number | undefined;
 }
 
 /** The rules for the paths that a pattern matches. */
 export interface RouteInput {
-  /** URLPattern pathname syntax: `/admin/*`, `/plog/:slug`. */
+  /** The paths of the route, in the syntax of URLPattern's pathnames: `/admin/*`, `/plog/:slug`. It begins with `/`. */
   readonly match: string;
   /** Send every request to the origin unchanged; look up and store nothing. Default false. */
   readonly pass?: boolean | undefined;
-  readonly key?:
-    | {
-        /**
-         * Request fields that go to the origin as the visitor sent them, even those that the edge would drop, and that
-         * select among stored responses as if `Vary` named them. Default none.
-         */
-        readonly fields?: readonly string[] | undefined;
-        /**
-         * Cookies whose values select: by name, up to 32 values each. Any other value counts as none. Where the answer
-         * may be stored, the origin gets these cookies with these values and no other cookies at all, not even those of
-         * a session: name those in `bypass.cookies`, or leave them to `bypass.sessions`, which needs `ttl` or
-         * `defaultTtl`. Default none.
-         */
-        readonly cookies?: Readonly<Record<string, readonly string[]>> | undefined;
-        /**
-         * The site's languages, up to 32. The one that suits the visitor best by `Accept-Language` (RFC 4647 §3.4)
-         * selects, and the origin gets it as `Accept-Language`. The first is for visitors whom none suits. Default: the
-         * field goes to the origin as it came.
-         */
-        readonly languages?: readonly string[] | undefined;
-        /**
-         * Whether the visitor's country selects, as the platform or the site's `countryField` tells it: ISO 3166-1 in
-         * capitals, or `XX` for all that is none. The origin gets it as `X-Country`. Default false.
-         */
-        readonly country?: boolean | undefined;
-        /**
-         * Whether the class of the visitor's device selects, `mobile` or `desktop`: by `Sec-CH-UA-Mobile`, else by
-         * `User-Agent`, where `Mobi` stands for a phone unless it is a tablet's. The origin gets it as `X-Device`, and
-         * with it a `User-Agent` and `Sec-CH-UA-Mobile` that are the same for the whole class. Default false.
-         */
-        readonly device?: boolean | undefined;
-        /** How the query is changed before it is keyed and sent to the origin. */
-        readonly query?:
-          | {
-              /** Parameters to drop; a trailing `*` stands for any ending. Default: those of well-known trackers. */
-              readonly ignore?: readonly string[] | undefined;
-              /** If given, all other parameters are dropped. */
-              readonly only?: readonly string[] | undefined;
-              /** Parameters whose values are lowercased. Default none. */
-              readonly lowercase?: readonly string[] | undefined;
-              /** Parameters whose values are trimmed of white space. Default none. */
-              readonly trim?: readonly string[] | undefined;
-              /** Sort the parameters by name. Default false: the same parameters in another order are another page. */
-              readonly sort?: boolean | undefined;
-            }
-          | undefined;
-      }
-    | undefined;
-  /** Which requests go past the cache on this route. Each list that is not given is the site's. */
+  /** What selects among stored responses beside the URL. Default: nothing. */
+  readonly key?: KeyInput | undefined;
+  /** Which requests go past the cache on this route. Default of each list: the site's. */
   readonly bypass?: BypassInput | undefined;
-  /** What becomes of fields that are not in the key, on this route, beside what the site says. */
+  /** What becomes of fields that are not in the key, on this route, beside what the site says. Default: nothing more. */
   readonly fields?: FieldsInput | undefined;
   /** The same as `secondLook` of the site, for this route. Default: as the site says. */
   readonly secondLook?: boolean | undefined;
-  readonly store?:
-    | {
-        /** Whether a HEAD that finds nothing stored fetches the page by GET and stores it. Default: the site's rule. */
-        readonly onHead?: boolean | undefined;
-        readonly when?:
-          | {
-              /**
-               * By parameter: a request in which it is longer than `maxLength` characters is not looked up or stored.
-               * Default none.
-               */
-              readonly query?: Readonly<Record<string, { readonly maxLength: number }>> | undefined;
-            }
-          | undefined;
-      }
-    | undefined;
+  /** How answers come into the store on this route. Default: as for the site. */
+  readonly store?: RouteStoreInput | undefined;
   /**
    * Remove `Set-Cookie` from every answer to GET and HEAD, so that it does not keep answers from being stored. Use it
    * only for pages that are the same for all visitors. It is logged at each start. Default false.
    */
   readonly stripSetCookie?: boolean | undefined;
-  /** Replaces the lifetime of responses that the origin allows to be stored. It makes no response storable. */
+  /**
+   * Replaces the lifetime of responses that the origin allows to be stored. It does not store what is `private`, `no-store`
+   * or comes with `Set-Cookie`. Default: as the origin says (RFC 9111 §4.2.1).
+   */
   readonly ttl?: Duration | undefined;
   /**
    * The lifetime if the origin gives none: one for 200, 203, 204, 300, 301 and 308, or one per status. Errors get one
-   * only if their status is named.
+   * only if their status is named. Like `ttl` it stores nothing that the origin forbids to store. Default: none.
    */
   readonly defaultTtl?: Duration | Readonly<Record<string, Duration>> | undefined;
   /**
@@ -256,24 +218,92 @@ export interface RouteInput {
   readonly requestDirectives?: "harmless" | "all" | undefined;
   /** How stale responses may be used on this route. Default: the site's rules. */
   readonly stale?: StaleInput | undefined;
-  readonly purge?:
-    | {
-        /**
-         * How old the edge's knowledge of purges may be when it answers from the cache on this route, up to an hour. A
-         * request then waits for the purge log only if the log has not been read for that long, and a purge may reach
-         * the route that late. Every receipt of the site waits for the longest of these, so every purge settles that
-         * late. Default `"0s"`: within a lease.
-         */
-        readonly maxViewAge?: Duration | undefined;
-        /**
-         * The same for responses that the origin calls `immutable` on this route. Default: the site's value, or
-         * `maxViewAge` if that is longer.
-         */
-        readonly maxViewAgeImmutable?: Duration | undefined;
-      }
-    | undefined;
+  /** How late purges may reach this route. Default: within a lease. */
+  readonly purge?: RoutePurgeInput | undefined;
   /** Tags for every response of the route; `{name}` stands for a parameter of `match`. Default none. */
   readonly tags?: readonly string[] | undefined;
+}
+
+/** What selects among stored responses beside the URL: `key` of a route. */
+export interface KeyInput {
+  /**
+   * Request fields that go to the origin as the visitor sent them, even those that the edge would drop, and that
+   * select among stored responses as if `Vary` named them. Default none.
+   */
+  readonly fields?: readonly string[] | undefined;
+  /**
+   * Cookies whose values select: by name, up to 32 values each. Any other value counts as none. Where the answer
+   * may be stored, the origin gets these cookies with these values and no other cookies at all, not even those of
+   * a session: name those in `bypass.cookies`, or leave them to `bypass.sessions`, which needs `ttl` or
+   * `defaultTtl`. Default none.
+   */
+  readonly cookies?: Readonly<Record<string, readonly string[]>> | undefined;
+  /**
+   * The site's languages, up to 32. The one that suits the visitor best by `Accept-Language` (RFC 4647 §3.4)
+   * selects, and the origin gets it as `Accept-Language`. The first is for visitors whom none suits. Default: the
+   * field goes to the origin as it came.
+   */
+  readonly languages?: readonly string[] | undefined;
+  /**
+   * Whether the visitor's country selects, as the platform or the site's `countryField` tells it: ISO 3166-1 in
+   * capitals, or `XX` for all that is none. The origin gets it as `X-Country`. Default false.
+   */
+  readonly country?: boolean | undefined;
+  /**
+   * Whether the class of the visitor's device selects, `mobile` or `desktop`: by `Sec-CH-UA-Mobile`, else by
+   * `User-Agent`, where `Mobi` stands for a phone unless it is a tablet's. The origin gets it as `X-Device`, and
+   * with it a `User-Agent` and `Sec-CH-UA-Mobile` that are the same for the whole class. Default false.
+   */
+  readonly device?: boolean | undefined;
+  /** How the query is changed before it is keyed and sent to the origin. Default: trackers are dropped. */
+  readonly query?: KeyQueryInput | undefined;
+}
+
+/** How the query of a URL is changed before it is keyed and sent to the origin: `key.query` of a route. */
+export interface KeyQueryInput {
+  /** Parameters to drop; a trailing `*` stands for any ending. Default: those of well-known trackers. */
+  readonly ignore?: readonly string[] | undefined;
+  /** If given, all other parameters are dropped. Default: no such list. */
+  readonly only?: readonly string[] | undefined;
+  /** Parameters whose values are lowercased. Default none. */
+  readonly lowercase?: readonly string[] | undefined;
+  /** Parameters whose values are trimmed of white space. Default none. */
+  readonly trim?: readonly string[] | undefined;
+  /** Sort the parameters by name. Default false: the same parameters in another order are another page. */
+  readonly sort?: boolean | undefined;
+}
+
+/** How answers come into the store: `store` of a route. */
+export interface RouteStoreInput {
+  /** Whether a HEAD that finds nothing stored fetches the page by GET and stores it. Default: the site's rule. */
+  readonly onHead?: boolean | undefined;
+  /** Which requests may be looked up and stored. Default: all that HTTP allows. */
+  readonly when?: StoreWhenInput | undefined;
+}
+
+/** Which requests may be looked up and stored: `store.when` of a route. */
+export interface StoreWhenInput {
+  /**
+   * By parameter: a request in which it is longer than `maxLength` characters is not looked up or stored.
+   * Default none.
+   */
+  readonly query?: Readonly<Record<string, { readonly maxLength: number }>> | undefined;
+}
+
+/** How late purges may reach a route: `purge` of a route. */
+export interface RoutePurgeInput {
+  /**
+   * How old the edge's knowledge of purges may be when it answers from the cache on this route, up to an hour. A
+   * request then waits for the purge log only if the log has not been read for that long, and a purge may reach
+   * the route that late. Every receipt of the site waits for the longest of these, so every purge settles that
+   * late. Default `"0s"`: within a lease.
+   */
+  readonly maxViewAge?: Duration | undefined;
+  /**
+   * The same for responses that the origin calls `immutable` on this route. Default: the site's value, or
+   * `maxViewAge` if that is longer.
+   */
+  readonly maxViewAgeImmutable?: Duration | undefined;
 }
 
 /**
@@ -382,7 +412,10 @@ export interface LimitsInput {
   readonly memoryBytes?: Size | undefined;
   /** The most tags of one response; one with more is not stored. Default 1000. */
   readonly tags?: number | undefined;
-  /** The longest wait for the head of the origin's answer; then 504. Default 30 s. */
+  /**
+   * The longest wait for the head of the origin's answer; then 504. `tidemark serve` counts it from the last piece of the
+   * request's body, and cuts off a body of the origin that says nothing for five minutes. Default 30 s.
+   */
   readonly originTimeout?: Duration | undefined;
   /** The longest that a request waits for another request's fetch of the same page. Default 10 s. */
   readonly followTimeout?: Duration | undefined;
@@ -403,25 +436,32 @@ export interface CompressionInput {
    * scripts, JSON, XML, SVG, WebAssembly, and fonts and pictures that are not compressed in themselves.
    */
   readonly types?: readonly string[] | undefined;
-  /** Higher levels make smaller bodies and take longer: br 0 to 11, gzip 1 to 9, zstd 1 to 19. */
-  readonly levels?:
-    | {
-        /** Default 5. */
-        readonly br?: number | undefined;
-        /** Default 6. */
-        readonly gzip?: number | undefined;
-        /** Default 6. */
-        readonly zstd?: number | undefined;
-      }
-    | undefined;
+  /** Higher levels make smaller bodies and take longer. Default: as each coding says. */
+  readonly levels?: CompressionLevels | undefined;
 }
 
-/** The vendors whose purge calls are taken. An id is of letters, digits, `.`, `_` and `-`. */
+/** How hard stored pages are compressed: `compression.levels` of the site. */
+export interface CompressionLevels {
+  /** Brotli: 0 to 11. Default 5. */
+  readonly br?: number | undefined;
+  /** 1 to 9. Default 6. */
+  readonly gzip?: number | undefined;
+  /** Zstandard: 1 to 19. Default 6. */
+  readonly zstd?: number | undefined;
+}
+
+/**
+ * The vendors whose purge calls are taken. An id is of letters, digits, `.`, `_` and `-`. Default of each: its calls are
+ * refused.
+ */
 export interface DoorsInput {
+  /** By the id of the zone. */
   readonly cloudflare?: { readonly zone: string } | undefined;
+  /** By the id of the service. */
   readonly fastly?: { readonly service: string } | undefined;
+  /** By the id of the zone. */
   readonly keycdn?: { readonly zone: string } | undefined;
-  /** The site's id, or its name. */
+  /** By the site's id, or its name. */
   readonly netlify?: { readonly site: string } | undefined;
   /**
    * `PURGE` and `BAN` on every URL, with a token of the scope `door:varnish`. By `tidemark serve`, calls from the
@@ -430,6 +470,6 @@ export interface DoorsInput {
    * others, such as 127.0.0.1 beside nginx: they could all purge.
    */
   readonly varnish?: true | { readonly from: readonly string[] } | undefined;
-  /** The project's id, or its name. */
+  /** By the project's id, or its name. */
   readonly vercel?: { readonly project: string } | undefined;
 }

@@ -81,8 +81,8 @@ export interface SiteOverrides {
 }
 
 /**
- * Checks the owner's rules and returns them unchanged, so that a mistake shows where it was made.
- * Throws `SiteError`, which names each place, the value found there and, for an unknown key, the nearest known one.
+ * Checks a site's rules and returns them unchanged, so that a mistake shows where it was made.
+ * Throws a `SiteError`, which names each place, the value found there and, for an unknown key, the nearest known one.
  */
 export function defineSite(input: SiteInput): SiteInput {
   compileSite(input, {});

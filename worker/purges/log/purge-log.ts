@@ -12,8 +12,9 @@ import { SqlPurgeLog } from "./sql-purge-log.ts";
 export const LOG_NAME = "tidemark";
 
 /**
- * The purge log as a Durable Object over its own SQLite storage. Each call is one synchronous block, and the runtime
- * holds its reply until the writes are durable.
+ * The purge log, a Durable Object with SQLite storage. A worker exports it beside its edge, and its wrangler config binds it
+ * as `PURGE_LOG`. Only the edge calls it. Each call is one synchronous block, and the runtime holds its reply until the
+ * writes are durable.
  */
 export class PurgeLog extends DurableObject {
   #log: SqlPurgeLog | undefined;
