@@ -5,7 +5,7 @@
 import { availableParallelism } from "node:os";
 import { Command, InvalidArgumentError } from "commander";
 import { explore } from "./explore.ts";
-import { SEARCHES } from "./searches.ts";
+import { ONCE, SEARCHES } from "./searches.ts";
 
 const command = new Command("explore")
   .description("Runs random searches with new seeds, and keeps what they find in the folder `.findings`.")
@@ -22,7 +22,8 @@ const {
 console.log(`From seed ${seed} on.`);
 const endsAt = performance.now() + minutes * 60_000;
 const isOver = () => performance.now() >= endsAt;
-const findings = await explore({ searches: SEARCHES, seed, jobs, folder: ".findings", isOver, print: console.log });
+const searches = { once: ONCE, searches: SEARCHES };
+const findings = await explore({ ...searches, seed, jobs, folder: ".findings", isOver, print: console.log });
 console.log(findings === 0 ? "Nothing was found." : `${findings} findings, in the folder .findings.`);
 process.exitCode = findings === 0 ? 0 : 1;
 

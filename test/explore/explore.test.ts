@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { explore } from "./explore.ts";
-import { SEARCHES } from "./searches.ts";
+import { ONCE, SEARCHES } from "./searches.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -28,9 +28,22 @@ test("it goes on after a finding, and keeps it with the command that repeats it"
   expect(lines[0]).toBe("nothing: echo sound 6");
 });
 
-test.each(SEARCHES.map((search) => ({ search, file: / run (test\S+)/.exec(search)?.[1] })).filter(({ file }) => file))(
-  "a search is of tests that exist: $file",
-  ({ file }) => {
-    expect(existsSync(file!)).toBe(true);
-  },
-);
+test("what is to run once runs once, before the others", async () => {
+  const lines: string[] = [];
+  await explore({
+    once: ["echo first"],
+    searches: ["echo {seed}", "echo other"],
+    seed: 5,
+    jobs: 1,
+    folder: join(folder, "none"),
+    isOver: () => lines.length === 5,
+    print: (line) => lines.push(line.replace("nothing: echo ", "")),
+  });
+  expect(lines).toEqual(["first", "506", "other", "1506", "other"]);
+});
+
+const FILES = [...ONCE, ...SEARCHES].flatMap((search) => / (?:run|node) (test\S+)/.exec(` ${search}`)?.[1] ?? []);
+
+test.each(FILES.map((file) => ({ file })))("a search is of tests that exist: $file", ({ file }) => {
+  expect(existsSync(file)).toBe(true);
+});

@@ -10,6 +10,8 @@ const SEEDS_A_RUN = 500;
 const SEEDS = 2 ** 31;
 
 interface Exploration {
+  /** Commands for a shell that run a single time, before the others. Default: none. */
+  readonly once?: readonly string[];
   /** Commands for a shell, in each of which `{seed}` stands for a seed. */
   readonly searches: readonly string[];
   /** The seed of the first run. */
@@ -26,14 +28,23 @@ interface Exploration {
  * Runs the searches in turn until it is over, and goes on after a finding. Resolves to the number of findings once the runs
  * that have begun are at their end.
  */
-export async function explore({ searches, seed, jobs, folder, isOver, print }: Exploration): Promise<number> {
+export async function explore({
+  once = [],
+  searches,
+  seed,
+  jobs,
+  folder,
+  isOver,
+  print,
+}: Exploration): Promise<number> {
   let runs = 0;
   let findings = 0;
   const runInTurn = async () => {
     while (!isOver()) {
       const run = runs++;
       const ofRun = 1 + ((seed + run * SEEDS_A_RUN) % (SEEDS - 1));
-      const command = searches[run % searches.length]!.replaceAll("{seed}", String(ofRun));
+      const next = once[run] ?? searches[(run - once.length) % searches.length]!;
+      const command = next.replaceAll("{seed}", String(ofRun));
       const { failed, said } = await outcomeOf(command);
       print(`${failed ? "found" : "nothing"}: ${command}`);
       if (!failed) continue;

@@ -20,3 +20,6 @@ export const SEARCHES: readonly string[] = [
   "TEST_DEPTH=explore npx vitest run test/server/machines/three-machines.test.ts",
   "TEST_DEPTH=explore npx vitest run test/server/serve/load/changes-under-load.test.ts",
 ];
+
+/** What depends on the day and not on a seed, and asks others for something: each runs a single time. */
+export const ONCE: readonly string[] = ["node test/explore/latest-tools.ts"];

@@ -3,7 +3,8 @@ import { delimiter, join } from "node:path";
 import { describe, expect, inject, test } from "vitest";
 import { ownPackage } from "../../package/own-package.ts";
 import { fetchedFromNpm, type Project } from "../backends/npm-packages.ts";
-import { type Ended, folderWith, run } from "./installed-package.ts";
+import { folderWith, run } from "./installed-package.ts";
+import { type Step, takeUp } from "./users-project.ts";
 
 /** What a user may have: three of each, so that each pair stands in one of nine projects. */
 const WRANGLERS = ["4.90.0", "4.116.0", "4.164.0"] as const;
@@ -25,7 +26,7 @@ const TIMEOUT_MS = 300_000;
 const NOT_ALL_PLATFORMS = "Couldn't find any versions for";
 
 const installed = inject("installed");
-const { home, tarball } = installed;
+const { home } = installed;
 
 /** Packages with programs, and where those are. */
 async function binaries(...packages: readonly string[]): Promise<string> {
@@ -116,13 +117,7 @@ describe("tidemark init in a project that has its own tools", { tags: ["deep"] }
         await binaries("pnpm@12.21.0", "yarn@1.22.22"),
         process.env.PATH,
       ].join(delimiter);
-      const folder = join(home, `tools-${wrangler}-${vitest}`);
-      await mkdir(folder);
-      const vite = manager === "yarn" && { vite: ownPackage.devDependencies.vite }; // yarn installs no peers
-      const devDependencies = { wrangler, vitest, ...vite };
-      const manifest = { name: "app", private: true, dependencies: { tidemark: `file:${tarball}` }, devDependencies };
-      await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
-      const step = async (command: string, ...args: readonly string[]): Promise<Ended> => {
+      const step: Step = async (folder, command, ...args) => {
         const ended = await run(command, args, { cwd: folder, env: { ...ENVIRONMENT, PATH: path } });
         if (ended.stderr.includes(NOT_ALL_PLATFORMS))
           skip(`yarn: ${NOT_ALL_PLATFORMS} some of what it installs elsewhere`);
@@ -130,26 +125,14 @@ describe("tidemark init in a project that has its own tools", { tags: ["deep"] }
         return ended;
       };
 
-      expect((await step("node", "--version")).stdout.trim()).toBe(`v${node}`);
-      const install = [
-        manager,
-        "install",
-        ...(manager === "pnpm" ? ["--config.strict-dep-builds=false", "--no-frozen-lockfile"] : []),
-      ] as const;
-      await step(...install);
-      await step(
-        "node",
-        "node_modules/tidemark/dist/package/cli.mjs",
-        "init",
-        "--origin=https://o.test",
-        "--host=w.test",
-      );
-      await step(...install);
-      expect((await step(manager, "run", "test")).stdout).toMatch(new RegExp(`v${vitest}.*Tests +1 passed`, "s"));
-      await step("node", "node_modules/typescript/bin/tsc", "-p", ".");
-      const deploy = await step("node", "node_modules/wrangler/bin/wrangler.js", "deploy", "--dry-run");
-      expect(deploy.stdout).toContain("wrangler.toml can be deployed");
-      expect(deploy.stdout).toContain("--dry-run: exiting now");
+      expect((await step(home, "node", "--version")).stdout.trim()).toBe(`v${node}`);
+      const vite = manager === "yarn" && { vite: ownPackage.devDependencies.vite }; // yarn installs no peers
+      const devDependencies = { wrangler, vitest, ...vite };
+      const name = `tools-${wrangler}-${vitest}`;
+      const { tests, deploy } = await takeUp(installed, { name, manager, devDependencies }, step);
+      expect(tests).toMatch(new RegExp(`v${vitest}.*Tests +1 passed`, "s"));
+      expect(deploy).toContain("wrangler.toml can be deployed");
+      expect(deploy).toContain("--dry-run: exiting now");
     },
   );
 });

@@ -1,0 +1,35 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Ended, InstalledPackage } from "./installed-package.ts";
+
+/** A project of somebody who has tools already, and takes up this package. */
+export interface UsersProject {
+  /** Below the folder of the installed package. */
+  readonly name: string;
+  readonly manager: "npm" | "pnpm" | "yarn";
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+/** Runs a command in a project, and throws if it fails. */
+export type Step = (folder: string, command: string, ...args: readonly string[]) => Promise<Ended>;
+
+/** Installs the package beside the tools of a project, and runs its commands and theirs. Resolves to what the last ones said. */
+export async function takeUp(
+  { home, tarball }: Pick<InstalledPackage, "home" | "tarball">,
+  { name, manager, devDependencies }: UsersProject,
+  step: Step,
+): Promise<{ readonly tests: string; readonly deploy: string }> {
+  const folder = join(home, name);
+  await mkdir(folder);
+  const manifest = { name: "app", private: true, dependencies: { tidemark: `file:${tarball}` }, devDependencies };
+  await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
+  const flags = manager === "pnpm" ? ["--config.strict-dep-builds=false", "--no-frozen-lockfile"] : [];
+  const cli = "node_modules/tidemark/dist/package/cli.mjs";
+  await step(folder, manager, "install", ...flags);
+  await step(folder, "node", cli, "init", "--origin=https://o.test", "--host=w.test");
+  await step(folder, manager, "install", ...flags);
+  const tests = await step(folder, manager, "run", "test");
+  await step(folder, "node", "node_modules/typescript/bin/tsc", "-p", ".");
+  const deploy = await step(folder, "node", "node_modules/wrangler/bin/wrangler.js", "deploy", "--dry-run");
+  return { tests: tests.stdout, deploy: deploy.stdout };
+}
