@@ -7,6 +7,7 @@ import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
 import { OwnerError } from "../../package/owner-error.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
+import { appWorkerOf } from "../init/app-worker.ts";
 import { type EdgeScript, namesFor, runnerFor, scriptsFor, wranglerConfigIn } from "../init/found-tools.ts";
 import { initProject } from "../init/init-project.ts";
 import { initServer } from "../init/init-server.ts";
@@ -28,7 +29,8 @@ interface InitFlags {
 
 const AFTER_HELP = `
 It asks for what the flags leave open, at most three things. Where nobody can answer, as in CI, --origin and --host are
-required and nothing is asked. With --import the rules come from an nginx.conf or a default.vcl, and so do origin and
+required and nothing is asked. In an app that is a worker itself, --origin may be left out: the edge then asks that worker,
+by a service binding. With --import the rules come from an nginx.conf or a default.vcl, and so do origin and
 host where the file names them. With --server it writes a config, a unit for systemd and a file with a new token, and
 nothing for Workers. What is there already is kept, and package.json and .gitignore are only added to.
 
@@ -57,14 +59,15 @@ export function initCommand(): Command {
     .action(async (flags: InitFlags) => {
       try {
         const imported = flags.import === undefined ? null : await importedBy(flags, flags.import);
-        const answers = await answersFrom(imported === null ? flags : { ...answersOf(imported), ...flags });
+        const app = flags.server ? null : appWorkerOf(".", wranglerConfigIn("."));
+        const answers = await answersFrom(imported === null ? flags : { ...answersOf(imported), ...flags }, app?.name);
         const force = flags.force ?? false;
         const config = imported === null ? {} : { config: imported.config(answers.host) };
         const initialise = flags.server ? initServer : initProject;
         const written = await initialise({ folder: ".", answers, ...config, force });
         for (const each of written) process.stdout.write(fileLine(each));
         if (imported !== null) process.stdout.write(`\n${imported.differences.join("\n")}\n`);
-        process.stdout.write(`\n${flags.server ? SERVER_STEPS : await nextSteps(".")}`);
+        process.stdout.write(`\n${flags.server ? SERVER_STEPS : await nextSteps(".", answers)}`);
       } catch (error) {
         if (!(error instanceof AnswerError || error instanceof OwnerError)) throw error;
         printError(`${error.message}. Nothing was written.`);
@@ -92,16 +95,21 @@ function answersOf({ origin, host }: ImportedProject): InitFlags {
   return { origin, ...(host !== null && { host }), pass: "" };
 }
 
-/** The flags' answers, checked before anything is asked, then a person's for what they leave open. */
-async function answersFrom(flags: InitFlags): Promise<SiteAnswers> {
+/**
+ * The flags' answers, checked before anything is asked, then a person's for what they leave open. `app`: the name of the
+ * worker in the project, which is the origin unless another one is named.
+ */
+async function answersFrom(flags: InitFlags, app: string | null = null): Promise<SiteAnswers> {
   const origin = flags.origin === undefined ? undefined : originOf(flags.origin);
   const host = flags.host === undefined ? undefined : hostOf(flags.host);
   const passed = flags.pass === undefined ? undefined : passedOf(flags.pass);
   if (origin !== undefined && host !== undefined) return { origin, host, passed: passed ?? [] };
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
+    if (app !== null && host !== undefined) return { origin: null, host, passed: passed ?? [] };
     throw new AnswerError(
-      "nobody can be asked here, so name both: " +
-        "tidemark init --origin https://origin.example.com --host www.example.com",
+      app === null
+        ? "nobody can be asked here, so name both: tidemark init --origin https://origin.example.com --host www.example.com"
+        : "nobody can be asked here, so name the public host: tidemark init --host www.example.com",
     );
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
@@ -121,10 +129,16 @@ async function answersFrom(flags: InitFlags): Promise<SiteAnswers> {
       }
     }
   };
+  const askOrigin = () =>
+    app === null
+      ? ask("Where is the site now, like https://origin.example.com?", originOf)
+      : ask(`Where is the site now (Enter for the worker ${app})?`, (text) =>
+          text.trim() === "" ? null : originOf(text),
+        );
   try {
     return {
       host: host ?? (await ask("The public host, like www.example.com?", hostOf)),
-      origin: origin ?? (await ask("Where is the site now, like https://origin.example.com?", originOf)),
+      origin: origin ?? (await askOrigin()),
       passed: passed ?? (await ask("Paths that must never be stored, like /admin,/cart (Enter for none)?", passedOf)),
     };
   } finally {
@@ -146,10 +160,12 @@ function fileLine({ file, outcome, note }: WrittenFile): string {
 }
 
 /** The steps to take after `tidemark init` in this folder. A script that is the owner's own is not taken for ours. */
-async function nextSteps(folder: string): Promise<string> {
+async function nextSteps(folder: string, { origin }: SiteAnswers): Promise<string> {
   const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as Manifest;
-  const names = namesFor(wranglerConfigIn(folder));
-  const commands = scriptsFor(names, runnerFor(manifest));
+  const app = appWorkerOf(folder, wranglerConfigIn(folder));
+  const names = namesFor(app);
+  const behind = origin === null && app !== null ? app.config : null;
+  const commands = scriptsFor(names, runnerFor(manifest), behind);
   const run = (script: EdgeScript): string => {
     const keys = script === "test" ? ["test", "test:edge"] : [`${script}${names.suffix}`];
     const key = keys.find((each) => manifest.scripts?.[each] === commands[script]);
@@ -158,8 +174,11 @@ async function nextSteps(folder: string): Promise<string> {
   };
   const steps = [
     [`npm install && ${run("test")}`, "the edge on a simulated CDN"],
-    [run("dev"), "the edge at http://localhost:8787, in front of your site"],
-    [run("deploy"), `then: npx wrangler secret put TIDEMARK_TOKEN${names.configFlag}`],
+    [run("dev"), `the edge at http://localhost:8787, in front of your ${behind === null ? "site" : "app"}`],
+    [
+      run("deploy"),
+      `${behind === null ? "" : "after the app itself; "}then: npx wrangler secret put TIDEMARK_TOKEN${names.configFlag}`,
+    ],
   ] as const;
   const width = Math.max(30, ...steps.map(([command]) => command.length)) + 4;
   const lines = steps.map(([command, words], index) => `  ${index + 1}. ${command.padEnd(width)}${words}\n`);

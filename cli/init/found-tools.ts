@@ -63,17 +63,20 @@ export function wranglerConfigIn(folder: string): WranglerConfig | null {
   return file === undefined ? null : { file, text: readFileSync(join(folder, file), "utf8") };
 }
 
-/** `found`: the config that is there. One that names a purge log is the edge's own. */
-export function namesFor(found: WranglerConfig | null): EdgeNames {
-  const isOfApp = found !== null && !found.text.includes("PURGE_LOG") && /\bmain\b/.test(found.text);
-  return isOfApp ? BESIDE_AN_APP : ALONE;
+/** `app`: the app that is a worker itself; `null` for none. */
+export function namesFor(app: object | null): EdgeNames {
+  return app === null ? ALONE : BESIDE_AN_APP;
 }
 
-/** The scripts of a project for its edge. */
-export function scriptsFor({ configFlag }: EdgeNames, runner: Runner): Readonly<Record<EdgeScript, string>> {
+/** The scripts of a project for its edge. `behind`: the wrangler config of the worker that it asks; `null` for an address. */
+export function scriptsFor(
+  { wrangler, configFlag }: EdgeNames,
+  runner: Runner,
+  behind: WranglerConfig["file"] | null,
+): Readonly<Record<EdgeScript, string>> {
   return {
     test: runner === "vitest" ? "vitest run test/edge.test.ts" : "node --test edge-test.mjs",
-    dev: "tidemark dev",
+    dev: behind === null ? "tidemark dev" : `wrangler dev -c ${wrangler} -c ${behind}`,
     check: `tidemark check${configFlag}`,
     deploy: `wrangler deploy${configFlag}`,
   };

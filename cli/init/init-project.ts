@@ -3,26 +3,28 @@ import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { ownPackage } from "../../package/own-package.ts";
 import { PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
+import { appWorkerOf } from "./app-worker.ts";
 import {
   type EdgeNames,
   endingOfImports,
   namesFor,
-  type Runner,
   runnerFor,
+  scriptsFor,
   type WranglerConfig,
   wranglerConfigIn,
 } from "./found-tools.ts";
-import { completedManifest, type Manifest, RUNTIME_TYPES, typesBeside } from "./manifest.ts";
+import { completedManifest, type EdgeTools, type Manifest, RUNTIME_TYPES, typesBeside } from "./manifest.ts";
 import {
   configFile,
   devVariables,
   nodeTestFile,
+  originText,
   testFile,
   tsconfigFile,
   workerFile,
   wranglerFile,
 } from "./project-files.ts";
-import { checkAnswers, type SiteAnswers } from "./site-answers.ts";
+import { AnswerError, checkAnswers, type SiteAnswers } from "./site-answers.ts";
 import { completeIgnored, type Put, parseManifest, putIn, read, type WrittenFile, write } from "./written-files.ts";
 
 export interface InitOptions {
@@ -49,29 +51,36 @@ export async function initProject({
   const existing = manifestText === null ? null : parseManifest(manifestText);
   const name = workerName(existing?.name ?? basename(resolve(folder)), answers.host);
   const wrangler = wranglerConfigIn(folder);
-  const names = namesFor(wrangler);
+  const app = appWorkerOf(folder, wrangler);
+  const names = namesFor(app);
+  const behind = answers.origin === null ? app : null;
+  if (answers.origin === null && !behind?.name) {
+    throw new AnswerError("no wrangler config here names a worker that could be the origin, so name one with --origin");
+  }
   const runner = runnerFor(existing);
+  const commands = scriptsFor(names, runner, behind?.config ?? null);
   const tsconfig = tsconfigFile(names.worker);
   const ownTsconfig = await read(join(folder, "tsconfig.json"));
   const put = putIn(folder, force);
+  const startable = behind?.isBuilt ? behind : null;
 
   return [
-    await completeManifest(folder, manifestText, existing, name, { names, runner }),
+    await completeManifest(folder, manifestText, existing, name, { suffix: names.suffix, commands, runner }),
     await put("tidemark.config.ts", config, notIn(await read(join(folder, "tidemark.config.ts")), answers)),
     await put(names.worker, workerFile(force ? ".ts" : endingOfImports(ownTsconfig))),
-    await putWranglerFile(wrangler, names, wranglerFile(answers, name, names), put),
+    await putWranglerFile(wrangler, names, wranglerFile(answers, name, names, behind?.name ?? null), put),
     await keepSecret(folder),
     await completeIgnored(folder, IGNORED),
     await put("tsconfig.json", tsconfig, 'its types need "@cloudflare/workers-types" and "node"'),
     runner === "vitest"
-      ? await put("test/edge.test.ts", testFile(answers, names.wrangler))
-      : await put("edge-test.mjs", nodeTestFile(answers, names.wrangler)),
+      ? await put("test/edge.test.ts", testFile(answers, names.wrangler, startable))
+      : await put("edge-test.mjs", nodeTestFile(answers, names.wrangler, startable)),
   ];
 }
 
 /** What the answers say and a config that is kept does not. */
 function notIn(config: string | null, { origin, host }: SiteAnswers): string | undefined {
-  const missing = [origin, host].filter((each) => !config?.includes(each));
+  const missing = [origin ?? originText(origin), host].filter((each) => !config?.includes(each));
   if (missing.length === 0) return undefined;
   return `it does not have ${missing.join(" and ")}; change it there, or replace it with --force`;
 }
@@ -113,7 +122,7 @@ async function completeManifest(
   text: string | null,
   existing: Manifest | null,
   name: string,
-  found: { readonly names: EdgeNames; readonly runner: Runner },
+  found: Omit<EdgeTools, "versions">,
 ): Promise<WrittenFile> {
   const { version: own, devDependencies } = ownPackage;
   const wrangler = await read(join(folder, "node_modules/wrangler/package.json"));

@@ -1,4 +1,4 @@
-import { type EdgeNames, type NamedTools, type Runner, scriptsFor } from "./found-tools.ts";
+import type { EdgeNames, EdgeScript, NamedTools, Runner } from "./found-tools.ts";
 
 /** A package.json, as far as `tidemark init` changes it. */
 export interface Manifest extends NamedTools {
@@ -13,6 +13,13 @@ export interface ManifestChange {
   readonly changed: readonly string[];
   /** The keys whose existing values differ from those that would have been written. */
   readonly kept: readonly string[];
+}
+
+/** What a project gets for its edge. */
+export interface EdgeTools extends Pick<EdgeNames, "suffix"> {
+  readonly versions: Versions;
+  readonly commands: Readonly<Record<EdgeScript, string>>;
+  readonly runner: Runner;
 }
 
 /** The versions that are written for what a project lacks. */
@@ -61,17 +68,17 @@ const WITH_INSTALL_SCRIPTS = ["esbuild", "workerd"] as const;
 export function completedManifest(
   existing: Manifest | null,
   name: string,
-  { versions, names, runner }: { readonly versions: Versions; readonly names: EdgeNames; readonly runner: Runner },
+  { versions, suffix, commands, runner }: EdgeTools,
 ): ManifestChange {
   const base = existing ?? { name, private: true, type: "module" };
   const changed: string[] = [];
   const kept: string[] = [];
   const test = base.scripts?.test;
-  const { test: testScript, ...others } = scriptsFor(names, runner);
+  const { test: testScript, ...others } = commands;
   const isTestFree = test === undefined || NO_TEST.test(test) || test === testScript;
   const wanted = {
     [isTestFree ? "test" : "test:edge"]: testScript,
-    ...Object.fromEntries(Object.entries(others).map(([key, command]) => [`${key}${names.suffix}`, command])),
+    ...Object.fromEntries(Object.entries(others).map(([key, command]) => [`${key}${suffix}`, command])),
   };
   const scripts: Record<string, string> = { ...base.scripts };
   for (const [key, command] of Object.entries(wanted)) {

@@ -1,9 +1,18 @@
 import { PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
+import type { AppWorker } from "./app-worker.ts";
 import type { EdgeNames } from "./found-tools.ts";
 import type { SiteAnswers } from "./site-answers.ts";
 
 /** The newest date that the tested runtime accepts is later. */
 const COMPATIBILITY_DATE = "2026-07-30";
+
+/** The binding by which the edge asks an app that is a worker. */
+const APP_BINDING = "APP";
+
+/** How a config names its origin. */
+export function originText(origin: string | null): string {
+  return origin === null ? `{ service: "${APP_BINDING}" }` : JSON.stringify(origin);
+}
 
 /** The worker's entry: one line for the edge, and the class of its purge log. `ending`: that of imports. */
 export function workerFile(ending: string): string {
@@ -21,8 +30,8 @@ export function configFile({ origin, host, passed }: SiteAnswers): string {
 
 /** A page is stored if the origin's Cache-Control says so, or if a route gives it a lifetime. */
 export default defineSite({
-  // Where the site really is.
-  origin: ${JSON.stringify(origin)},
+  // ${origin === null ? "The app's own worker, by its binding in the edge's wrangler config." : "Where the site really is."}
+  origin: ${originText(origin)},
 
   // The public hosts. All others are answered 421.
   hosts: [${JSON.stringify(host)}],
@@ -35,7 +44,19 @@ ${routes.length > 0 ? `    // Never stored, and sent to the origin as it is.\n${
 `;
 }
 
-export function wranglerFile({ host }: SiteAnswers, name: string, { worker, suffix, configFlag }: EdgeNames): string {
+/** `app`: the name of the worker that the edge asks; `null` for an address. */
+export function wranglerFile(
+  { host }: SiteAnswers,
+  name: string,
+  { worker, suffix, configFlag }: EdgeNames,
+  app: string | null,
+): string {
+  const services = `# The app's worker, which is asked in place of an origin.
+[[services]]
+binding = "${APP_BINDING}"
+service = ${JSON.stringify(app)}
+
+`;
   return `name = ${JSON.stringify(suffix === "" ? name : `${name}-edge`)}
 main = "${worker}"
 compatibility_date = "${COMPATIBILITY_DATE}"
@@ -51,7 +72,7 @@ workers_dev = false
 command = "npx --no tidemark check${configFlag}"
 watch_dir = ["tidemark.config.ts", "${worker}"] # what \`wrangler dev\` reloads at an edit
 
-# The purge log. Keep these names: in a renamed log every earlier purge would be lost.
+${app === null ? "" : services}# The purge log. Keep these names: in a renamed log every earlier purge would be lost.
 ${PURGE_LOG_TOML}`;
 }
 
@@ -84,8 +105,26 @@ export const tsconfigFile = (worker: string) => `{
 }
 `;
 
-/** The edge's test for vitest, in Node whatever the project's own tests run in. */
-export function testFile({ passed }: SiteAnswers, wrangler: string): string {
+/** What a test of the edge in front of an app does, for either runner. `wrangler`: the edge's config. */
+const throughTheEdge = (app: AppWorker, wrangler: string, claims: string) => `
+test("the app's front page comes through the edge", async () => {
+  const server = { server: { port: 0 }, inspector: false, watch: false };
+  const app = await unstable_startWorker({ config: "${app.config}", dev: server });
+  const edge = await startCdn({ config: "${wrangler}", origin: await app.url });
+  try {
+    const { status, xCache, body } = await edge.get("/");
+${claims}
+  } finally {
+    await edge.close();
+    await app.dispose();
+  }
+}`;
+
+/**
+ * The edge's test for vitest, in Node whatever the project's own tests run in. `app`: the worker behind the edge that the test
+ * can start; `null` for none.
+ */
+export function testFile({ passed }: SiteAnswers, wrangler: string, app: AppWorker | null): string {
   const never = passed.map((path) => `  await expect(cdn).toNeverStore(${JSON.stringify(`${path}/*`)});`);
   const passTest = `
 test("what is private is never stored, whatever the origin says", async () => {
@@ -96,7 +135,7 @@ ${never.join("\n")}
 import "tidemark/local/matchers";
 import { type Cdn, startCdn } from "tidemark/local";
 import { afterAll, beforeAll, expect, test } from "vitest";
-
+${app === null ? "" : 'import { unstable_startWorker } from "wrangler";\n'}
 /** The worker of ${wrangler} in two places, with an origin that says what a test tells it to. Its time is its own. */
 let cdn: Cdn<"fra" | "syd">;
 
@@ -116,20 +155,27 @@ test("a page is stored where it was asked for, and a purge reaches it everywhere
   await cdn.settle(await cdn.purger.purgeUrls("/hello"));
   await expect(cdn.get("/hello", { from: "syd" })).toNeverShow("old");
 }, 60_000);
-${never.length > 0 ? passTest : ""}`;
+${never.length > 0 ? passTest : ""}${app === null ? "" : `${throughTheEdge(app, wrangler, CLAIMS)}, 60_000);\n`}`;
 }
 
+/** An answer that the edge has made itself, because the app gave none, has no `X-Cache`. */
+const CLAIMS = `    expect(xCache, body).not.toBeNull(); // the edge itself answers only if the app does not
+    expect(status).toBeLessThan(500);`;
+
+const NODE_CLAIMS = `    assert.notEqual(xCache, null, body); // the edge itself answers only if the app does not
+    assert.ok(status < 500, body);`;
+
 /** The same for Node's own runner, in a file that no other runner takes for its own. */
-export function nodeTestFile({ passed }: SiteAnswers, wrangler: string): string {
+export function nodeTestFile({ passed }: SiteAnswers, wrangler: string, app: AppWorker | null): string {
   const never = passed.map((path) => `  await assertNeverStores(cdn, ${JSON.stringify(`${path}/*`)});`);
   const passTest = `
 test("what is private is never stored, whatever the origin says", async () => {
 ${never.join("\n")}
 });
 `;
-  return `import { after, before, test } from "node:test";
+  return `${app === null ? "" : 'import assert from "node:assert/strict";\n'}import { after, before, test } from "node:test";
 import { assertHit, assertNeverShows${never.length > 0 ? ", assertNeverStores" : ""}, startCdn } from "tidemark/local";
-
+${app === null ? "" : 'import { unstable_startWorker } from "wrangler";\n'}
 /** The worker of ${wrangler} in two places, with an origin that says what a test tells it to. Its time is its own. */
 let cdn;
 
@@ -149,5 +195,5 @@ test("a page is stored where it was asked for, and a purge reaches it everywhere
   await cdn.settle(await cdn.purger.purgeUrls("/hello"));
   await assertNeverShows(cdn.get("/hello", { from: "syd" }), "old");
 });
-${never.length > 0 ? passTest : ""}`;
+${never.length > 0 ? passTest : ""}${app === null ? "" : `${throughTheEdge(app, wrangler, NODE_CLAIMS)});\n`}`;
 }

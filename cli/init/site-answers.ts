@@ -1,7 +1,7 @@
 /** The answers about a site that `tidemark init` needs. */
 export interface SiteAnswers {
-  /** Where the site is now: scheme, host and port. */
-  readonly origin: string;
+  /** Where the site is now: scheme, host and port. `null`: it is the worker whose wrangler config stands in the project. */
+  readonly origin: string | null;
   /** The public host name. */
   readonly host: string;
   /** The first segments of paths that are never stored, like `/admin`. */
@@ -52,7 +52,7 @@ export function passedOf(text: string): readonly string[] {
 
 /** Answers that do not go together. Throws `AnswerError`. */
 export function checkAnswers({ origin, host }: SiteAnswers): void {
-  if (new URL(origin).hostname !== host) return;
+  if (origin === null || new URL(origin).hostname !== host) return;
   throw new AnswerError(
     `the origin, ${origin}, has the public host's own name, so each request would come back to the edge. Give the server ` +
       `behind it a name of its own, like https://origin.${host.replace(/^www\./, "")}, and name that as the origin`,

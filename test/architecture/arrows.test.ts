@@ -118,7 +118,7 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   cli: [/^node:/, /^commander$/],
   "cli/commands/tools": [/^node:/, /^commander$/],
   "cli/check": [/^node:/, /^esbuild$/, /^wrangler$/, /^tidemark\/recorded-sites$/],
-  "cli/init": [/^node:/, /^vitest$/, /^tidemark\/local(\/|$)/],
+  "cli/init": [/^node:/, /^vitest$/, /^wrangler$/, /^tidemark\/local(\/|$)/], // in the texts that it writes
   demo: [/^node:/, /^commander$/, /^zod$/, /^hono(\/|$)/, /^@hono\/node-server$/],
 };
 

@@ -1,8 +1,11 @@
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, inject, type TestContext, test } from "vitest";
+import type { Manifest } from "../../cli/init/manifest.ts";
 import { fetchedFromNpm } from "../backends/npm-packages.ts";
+import { Dev } from "../local/dev/dev-process.ts";
+import { freePort } from "../suite/free-ports.ts";
 import { folderWith, run } from "./installed-package.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -24,8 +27,30 @@ interface Project {
   readonly files: Readonly<Record<string, string>>;
   /** Packages of its own, by name, in these versions. */
   readonly fetched?: Readonly<Record<string, string>>;
+  /** What init is told. Default: an origin, a host and a path that passes. */
+  readonly flags?: readonly string[];
   readonly commands: readonly string[];
+  /** What an app that is a worker says, also through the edge of `npm run dev:edge`. */
+  readonly answers?: string;
 }
+
+/** An app that is a worker, but for its wrangler config. */
+const A_WORKER = {
+  manifest: { type: "module", scripts: { typecheck: "tsc", deploy: "wrangler deploy --minify" } },
+  files: {
+    "tsconfig.json": HONOS_TSCONFIG,
+    "src/index.ts": `export default {
+  fetch: () => new Response("app", { headers: { "cache-control": "max-age=60" } }),
+};`,
+  },
+  commands: [
+    "npm run typecheck",
+    "npm test",
+    "npm run check:edge",
+    "npm run deploy -- --dry-run",
+    "npm run deploy:edge -- --dry-run",
+  ],
+} as const;
 
 const PROJECTS: readonly Project[] = [
   {
@@ -53,19 +78,48 @@ const PROJECTS: readonly Project[] = [
   },
   {
     name: "a worker with Hono's tsconfig",
-    manifest: { type: "module", scripts: { typecheck: "tsc", deploy: "wrangler deploy --minify" } },
+    ...A_WORKER,
     files: {
-      "tsconfig.json": HONOS_TSCONFIG,
-      "wrangler.jsonc": JSON.stringify({ name: "app", main: "src/index.ts", compatibility_date: "2026-07-30" }),
-      "src/index.ts": 'export default { fetch: () => new Response("app") };',
+      ...A_WORKER.files,
+      "wrangler.jsonc": `{
+  // The app.
+  "name": "app",
+  "main": "src/index.ts",
+  "compatibility_date": "2026-07-30",
+}`,
+      ".dev.vars": "SECRET=1\n", // it stays, so that the edge has its hosts from its config
     },
-    commands: [
-      "npm run typecheck",
-      "npm test",
-      "npm run check:edge",
-      "npm run deploy -- --dry-run",
-      "npm run deploy:edge -- --dry-run",
-    ],
+    flags: ["--host", "www.example.com", "--pass", "/admin"],
+    answers: "app",
+  },
+  {
+    name: "a worker that is told of another origin",
+    ...A_WORKER,
+    files: {
+      ...A_WORKER.files,
+      "wrangler.toml": 'name = "app"\nmain = "src/index.ts"\ncompatibility_date = "2026-07-30"\n',
+    },
+  },
+  {
+    name: "a worker with node --test that is not built yet",
+    ...A_WORKER,
+    manifest: { type: "module", scripts: { test: "node --test" } },
+    files: {
+      "wrangler.toml": 'name = "app"\nmain = "dist/app.js"\ncompatibility_date = "2026-07-30"\n',
+    },
+    flags: ["--host", "www.example.com"],
+    commands: ["npm test", "npm run test:edge", "npm run check:edge", "npm run deploy:edge -- --dry-run"],
+  },
+  {
+    name: "a worker with node --test",
+    ...A_WORKER,
+    manifest: { type: "module", scripts: { test: "node --test" } },
+    files: {
+      ...A_WORKER.files,
+      "wrangler.toml": 'name = "app"\nmain = "src/index.ts"\ncompatibility_date = "2026-07-30"\n',
+    },
+    flags: ["--host", "www.example.com"],
+    commands: ["npm test", "npm run test:edge"],
   },
 ];
 
@@ -73,10 +127,10 @@ const TITLE = "after tidemark init in $name its commands pass";
 const ofTheGate = ({ name }: Project) => name.startsWith("a backend");
 
 test.for(PROJECTS.filter(ofTheGate))(TITLE, { tags: ["gate"], timeout: 120_000 }, commandsPass);
-test.for(PROJECTS.filter((each) => !ofTheGate(each)))(TITLE, { tags: ["deep"], timeout: 120_000 }, commandsPass);
+test.for(PROJECTS.filter((each) => !ofTheGate(each)))(TITLE, { tags: ["deep"], timeout: 240_000 }, commandsPass);
 
 async function commandsPass(
-  { name, manifest, files, fetched, commands }: Project,
+  { name, manifest, files, fetched, flags = FLAGS, commands, answers }: Project,
   { skip }: TestContext,
 ): Promise<void> {
   const packages = Object.entries(fetched ?? {}).map(([name, version]) => `${name}@${version}`);
@@ -94,7 +148,7 @@ async function commandsPass(
     const { exit, stdout, stderr } = await run(program!, args, at);
     expect(exit, `${command}: ${stdout}${stderr}`).toBe(0);
   };
-  await step(`npx --no tidemark init ${FLAGS.join(" ")}`);
+  await step(`npx --no tidemark init ${flags.join(" ")}`);
   // In place of `npm install`: the tools are those of this repository, and what else the project has.
   const own = Object.keys(fetched ?? {});
   const ours = TOOLS.filter((each) => !own.includes(each));
@@ -110,6 +164,33 @@ async function commandsPass(
     await symlink(join(from, "node_modules", each), join(folder, "node_modules", each));
   }
   for (const command of commands) await step(command);
+  if (answers !== undefined)
+    expect(await answersOfDev(folder)).toEqual([
+      ["MISS", answers],
+      ["HIT", answers],
+    ]);
+}
+
+/** What `npm run dev:edge` answers to two requests for the front page. */
+async function answersOfDev(folder: string): Promise<(readonly [string | null, string])[]> {
+  const port = await freePort();
+  const { scripts } = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as Manifest;
+  const [program, ...args] = scripts!["dev:edge"]!.split(" ");
+  expect(program).toBe("wrangler");
+  const here = ["--port", String(port), "--inspector-port", "0", "--ip", "127.0.0.1"];
+  const dev = new Dev([...args, ...here], ENVIRONMENT, ["node_modules/wrangler/bin/wrangler.js"], folder);
+  try {
+    await dev.says(/Ready on/);
+    const seen: (readonly [string | null, string])[] = [];
+    for (const _ of [1, 2]) {
+      const answer = await fetch(`http://127.0.0.1:${port}/`);
+      seen.push([answer.headers.get("x-cache"), await answer.text()]);
+    }
+    return seen;
+  } finally {
+    dev.interrupt();
+    await dev.exited;
+  }
 }
 
 test("after tidemark init --server its commands pass", { tags: ["gate"], timeout: 60_000 }, async () => {

@@ -81,11 +81,11 @@ describe.each(WORKERS)("worker $number of $page", ({ code }) => {
 
 test("the lines of wrangler.toml in docs/deploy.md are those that tidemark init writes", () => {
   const answers = { origin: "https://origin.example.com", host: "www.example.com", passed: [] };
-  const written = wranglerFile(answers, "edge", namesFor(null)).split("\n");
-  const shown = blocksOf("docs/deploy.md").filter(
-    ({ language, code }) => language === "toml" && !code.includes("[[services]]"), // which init does not write
-  );
-  expect(shown).toHaveLength(2);
+  const alone = wranglerFile(answers, "edge", namesFor(null), null);
+  const besideAnApp = wranglerFile({ ...answers, origin: null }, "my-app", namesFor({}), "my-app");
+  const written = `${alone}${besideAnApp}`.split("\n");
+  const shown = blocksOf("docs/deploy.md").filter(({ language }) => language === "toml");
+  expect(shown).toHaveLength(3);
   for (const { code } of shown) {
     const lines = code.trimEnd().split("\n");
     const start = written.indexOf(lines[0]!);

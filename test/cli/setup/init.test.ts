@@ -206,6 +206,86 @@ describe("tidemark init", () => {
     expect(new Set(Object.values(await outcomes()))).toEqual(new Set(["kept"]));
   });
 
+  describe("in an app that is a worker", () => {
+    const HOST_ALONE = ["init", "--host", ANSWERS.host];
+    const SERVICES = '[[services]]\nbinding = "APP"\nservice = "shop"\n';
+
+    test.each([
+      ["wrangler.json", '{ "env": { "x": { "name": "other" } }, "name": "shop", "main": "src/index.ts" }'],
+      [
+        "wrangler.jsonc",
+        `{ // "name": "comment",
+           "vars": { "URL": "https://x.test/*", "LIST": ",]" /* "name": "other" */ },
+           "name": "shop", "main": "src/index.ts", "routes": ["a", "b",],
+         }`,
+      ],
+      ["wrangler.toml", '# name = "comment"\nname = "shop"\nmain = \'src/index.ts\'\n[env.x]\nname = "other"\n'],
+    ])(
+      "without --origin, the edge asks the worker of %s by a service binding, and runs with it",
+      async (file, text) => {
+        await put(file, text);
+        const { exit, stdout } = await init(HOST_ALONE);
+        expect(exit).toBe(0);
+        expect(await get(file)).toBe(text);
+        expect(await get("wrangler.edge.toml")).toContain(SERVICES);
+        expect(await get("tidemark.config.ts")).toContain('origin: { service: "APP" }');
+        expect((await manifest()).scripts).toMatchObject({
+          "dev:edge": `wrangler dev -c wrangler.edge.toml -c ${file}`,
+        });
+        expect(stdout).toMatch(
+          /2\. npm run dev:edge .*your app\n {2}3\. npm run deploy:edge +after the app itself; then:/,
+        );
+        expect((await init(HOST_ALONE)).stdout).not.toMatch(/written|completed|replaced|:.*does not have/);
+      },
+    );
+
+    test("the edge's test starts the app, unless its code is not built yet", async () => {
+      await put("wrangler.toml", 'name = "shop"\nmain = "app.js"\n');
+      await init(HOST_ALONE);
+      expect(await get("test/edge.test.ts")).not.toContain("startWorker");
+      await rm(join(folder, "test"), { recursive: true });
+      await put("app.js", "");
+      await init(HOST_ALONE);
+      expect(await get("test/edge.test.ts")).toContain('unstable_startWorker({ config: "wrangler.toml"');
+    });
+
+    test.each([
+      ["has no name", '{ "main": "src/index.ts" }', "name both: tidemark init --origin"],
+      ["is not JSON", '{ "main": "src/index.ts"', "name both: tidemark init --origin"],
+    ])("whose config %s, --origin is required, and nothing is written without it", async (_, text, words) => {
+      await put("wrangler.jsonc", text);
+      const { exit, stderr } = await init(HOST_ALONE);
+      expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining(words) });
+      expect(await readdir(folder)).toEqual(["wrangler.jsonc"]);
+    });
+
+    test("whose config is not JSON keeps its files, and the edge gets others", async () => {
+      await put("wrangler.jsonc", '{ "main": "src/index.ts"');
+      await init(FLAGS);
+      expect(await readdir(folder)).toEqual(expect.arrayContaining(["edge.ts", "wrangler.edge.toml"]));
+    });
+
+    test("with no flag at all, only the host is asked for", async () => {
+      await put("wrangler.toml", 'name = "shop"\nmain = "src/index.ts"\n');
+      const { exit, stderr } = await init(["init"]);
+      expect({ exit, stderr }).toEqual({
+        exit: 2,
+        stderr: expect.stringContaining("name the public host: tidemark init --host"),
+      });
+    });
+
+    test("--origin names another site, and --server has no services", async () => {
+      await put("wrangler.toml", 'name = "shop"\nmain = "src/index.ts"\n');
+      expect((await init([...HOST_ALONE, "--server"])).stderr).toContain("name both: tidemark init --origin");
+      await init(FLAGS);
+      expect(await get("tidemark.config.ts")).toContain(`origin: "${ANSWERS.origin}"`);
+      expect(await get("wrangler.edge.toml")).not.toContain("[[services]]");
+      expect((await manifest()).scripts).toMatchObject({ "dev:edge": "tidemark dev" });
+      const { stdout } = await init(HOST_ALONE);
+      expect(stdout).toContain('tidemark.config.ts: it does not have { service: "APP" }; change it there');
+    });
+  });
+
   test.each([
     [
       "that is an edge's already",
@@ -313,6 +393,13 @@ describe.skipIf(!hasPython)(hasPython ? "at a terminal" : NOT_RUN, () => {
     for (const part of ['"https://origin.example.com"', '"www.example.com"', '"/admin{/*}?"']) {
       expect(config).toContain(part);
     }
+  });
+
+  test("it asks where the site is also in an app that is a worker, and Enter stands for that worker", async () => {
+    await put("wrangler.toml", 'name = "shop"\nmain = "src/index.ts"\n');
+    const screen = await type(["init"], ["www.example.com", "", ""]);
+    expect(screen).toContain("Enter for the worker shop");
+    expect(await get("wrangler.edge.toml")).toContain('service = "shop"');
   });
 
   test("it asks nothing where flags say all that is needed", async () => {
