@@ -50,6 +50,7 @@ export interface PurgeErrorDetails {
  */
 export class PurgeError extends Error {
   override readonly name: string = "PurgeError";
+  /** What went wrong, in a word that stays the same. */
   readonly code: PurgeErrorCode;
   /** The HTTP status of the last answer; undefined if there was no answer. */
   readonly status: number | undefined;
@@ -71,6 +72,7 @@ export class PurgeError extends Error {
 export interface RejectedItem {
   /** Where it is, like `tags[3]`; empty for the request as a whole. */
   path: string;
+  /** What is wrong with it. */
   message: string;
 }
 

@@ -7,19 +7,23 @@ import type { Accepted, Receipt } from "./receipt.ts";
 
 /** One purge in the edge's audit trail. */
 export interface PurgeRecord {
+  /** The purge's number. */
   seq: number;
   /** RFC 3339, UTC, by the log's clock. */
   at: string;
   /** The name of the token that was used; `edge` for the invalidation after an unsafe request. */
   by: string;
+  /** The `reason` that was given; `null` for none. */
   reason: string | null;
   /** `invalidate` follows an unsafe request: the stored response is validated before it is used again. */
   mode: "hard" | "soft" | "invalidate";
+  /** How many items of each kind it has. */
   accepted: Accepted;
   /** Its first items, as many as the log keeps. */
   items: string[];
   /** The number of different items in all. */
   itemCount: number;
+  /** The `id` that was given; `null` for none. */
   id: string | null;
   /** The number of the purge that this one repeats (`repeatAfterMs`). */
   repeatOf: number | null;
@@ -62,7 +66,9 @@ export interface ReadCall {
 
 /** A purge, by the number that one of several edges gave it. */
 export interface SeqAtEdge {
+  /** The address of the edge, as `endpoints` has it. */
   readonly endpoint: string;
+  /** The number that it gave the purge. */
   readonly seq: number;
 }
 

@@ -35,6 +35,7 @@ import { parseStatsCall, type StatsCall, type StatsQuery } from "./site-stats.ts
  * `PurgeError` if the purge failed.
  */
 export interface Purger {
+  /** `purge({ tags: ["song:42"], urls: ["/songs"] })`: items of any kinds, or everything, in one purge. */
   purge(request: PurgeInput, options?: PurgeOptions): Promise<Receipt>;
   /** `purgeUrls("/about", "https://www.example.com/", { refresh: true })`, or a list, a set, `URL`s. */
   purgeUrls(...urls: ItemsThenOptions<string | URL>): Promise<Receipt>;
@@ -44,6 +45,7 @@ export interface Purger {
   purgePrefixes(...prefixes: ItemsThenOptions): Promise<Receipt>;
   /** `purgeHosts("shop.example.com")` */
   purgeHosts(...hosts: ItemsThenOptions): Promise<Receipt>;
+  /** Purges all pages of the site. */
   purgeEverything(options?: PurgeOptions): Promise<Receipt>;
   /**
    * A page of the edge's audit trail: who purged what, when and why, the newest first. It needs a token with the scope
@@ -76,6 +78,7 @@ export interface Purger {
    * is optional: an idle purger does not keep the process running.
    */
   close(): Promise<void>;
+  /** The same as `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 

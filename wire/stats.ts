@@ -65,6 +65,7 @@ export interface SiteCounts
    * announce, those count that were read to be stored; `unmeasuredBodies` is the number of the others.
    */
   bytes: { fromCache: number; fromOrigin: number; unmeasuredBodies: number };
+  /** Times to the head, by where the answer came from. */
   times: TimesByTier;
   /** Keys of purges that the isolates have read from the log. */
   purgedKeysRead: number;
@@ -79,6 +80,7 @@ export interface SiteStats extends SiteCounts {
   scope: "site";
   /** RFC 3339, UTC, by the log's clock. It begins with a whole minute, hour or day, and so perhaps earlier than asked. */
   from: string;
+  /** RFC 3339, UTC, by the log's clock. */
   to: string;
   /** The one PoP that was asked for; `null` for all. */
   pop: string | null;
@@ -150,13 +152,19 @@ export interface SpanStats extends Pick<SiteCounts, "requests" | "fromCache" | "
 
 /** What the isolates of a site have counted on one route. */
 export interface RouteStats {
+  /** All answers. */
   requests: number;
+  /** Answers whose bodies were stored. */
   fromCache: number;
+  /** Answers by their `X-Cache`. */
   answers: CountsByName;
+  /** Bytes of bodies: sent out of stored responses, and sent by the origin. */
   bytes: { fromCache: number; fromOrigin: number };
+  /** Times to the head, by where the answer came from. */
   times: TimesByTier;
   /** Answers that were not stored, by the reason. */
   refused: CountsByName;
+  /** What changes of the site's rules would have done. */
   compared: ComparedPages;
 }
 
@@ -189,15 +197,20 @@ export interface ComparedPages {
  * memory one answer of 16 is measured, and none on Workers, where the clock stands still meanwhile.
  */
 export interface TimesByTier {
+  /** Answers out of an isolate's memory. */
   memory?: TimeStats | undefined;
+  /** Answers out of the Cache API, or the disk of a server. */
   shared?: TimeStats | undefined;
+  /** Answers that waited for the origin. */
   origin?: TimeStats | undefined;
 }
 
-/** Quantiles are within 2 % of the true ones. */
+/** Times in milliseconds. Quantiles are within 2 % of the true ones. */
 export interface TimeStats {
+  /** How many were measured. */
   count: number;
   meanMs: number;
+  /** The median. */
   p50Ms: number;
   p95Ms: number;
   p99Ms: number;
@@ -209,7 +222,9 @@ export interface TimeStats {
  */
 export interface TopUrlStats {
   url: string;
+  /** In the unit of its list: bytes, milliseconds or answers. */
   weight: number;
+  /** By how much the weight may be too high. */
   error: number;
   /** How often it was counted; some may be missing if `error` is not 0. */
   times: number;

@@ -74,7 +74,8 @@ const ENTRIES: readonly Entry[] = [
     entry: "tidemark/worker",
     source: "worker/package",
     page: "docs/reference/worker.md",
-    about: "The edge as a worker, and every setting of its [site](../sites.md).",
+    about:
+      "The edge as a worker, and every setting of its site: [`SiteInput`](#siteinput), and [`RouteInput`](#routeinput) by path.",
     platform: "worker",
     opaque: ["PurgeLog"],
   },
