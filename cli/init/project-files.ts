@@ -108,8 +108,10 @@ export const tsconfigFile = (worker: string) => `{
 /** What a test of the edge in front of an app does, for either runner. `wrangler`: the edge's config. */
 const throughTheEdge = (app: AppWorker, wrangler: string, claims: string) => `
 test("the app's front page comes through the edge", async () => {
-  const server = { server: { port: 0 }, inspector: false, watch: false };
-  const app = await unstable_startWorker({ config: "${app.config}", dev: server });
+  const app = await unstable_startWorker({
+    config: "${app.config}",
+    dev: { server: { port: 0 }, inspector: false, watch: false },
+  });
   const edge = await startCdn({ config: "${wrangler}", origin: await app.url });
   try {
     const { status, xCache, body } = await edge.get("/");

@@ -1,5 +1,5 @@
 /**
- * `node test/explore/latest-tools.ts [NAME@VERSION …]`: takes up the package in a project with the newest release of each
+ * `node test/explore/latest-tools.ts [NAME@VERSION …]`: takes up the package in an app on Workers with the newest release of each
  * tool, or with the named ones. Fails with the versions and the words of the first command that failed.
  */
 import { rm } from "node:fs/promises";
@@ -35,9 +35,13 @@ async function tried(devDependencies: Readonly<Record<string, string>>): Promise
     return ended;
   };
   try {
-    const { tests, deploy } = await takeUp(installed, { name: "latest", manager: "npm", devDependencies }, step);
-    if (!/Tests +1 passed/.test(tests)) throw new Error(`npm run test has not run the test of the edge:\n${tests}`);
-    if (!deploy.includes("wrangler.toml can be deployed"))
+    const { tests, deploy } = await takeUp(
+      installed,
+      { name: "latest", manager: "npm", devDependencies, isWorker: true },
+      step,
+    );
+    if (!/Tests +2 passed/.test(tests)) throw new Error(`npm run test has not run the test of the edge:\n${tests}`);
+    if (!deploy.includes("wrangler.edge.toml can be deployed"))
       throw new Error(`wrangler has not built by check:\n${deploy}`);
     return 0;
   } catch (error) {

@@ -8,7 +8,15 @@ export interface UsersProject {
   readonly name: string;
   readonly manager: "npm" | "pnpm" | "yarn";
   readonly devDependencies: Readonly<Record<string, string>>;
+  /** Whether it is an app on Workers, which the edge then asks. */
+  readonly isWorker: boolean;
 }
+
+/** What an app on Workers has: the oldest wrangler's runtime accepts its date. */
+const WORKER = {
+  "wrangler.jsonc": '{ "name": "app", "main": "app.ts", "compatibility_date": "2026-03-01" }',
+  "app.ts": 'export default { fetch: () => new Response("app") };',
+};
 
 /** Runs a command in a project, and throws if it fails. */
 export type Step = (folder: string, command: string, ...args: readonly string[]) => Promise<Ended>;
@@ -16,20 +24,22 @@ export type Step = (folder: string, command: string, ...args: readonly string[])
 /** Installs the package beside the tools of a project, and runs its commands and theirs. Resolves to what the last ones said. */
 export async function takeUp(
   { home, tarball }: Pick<InstalledPackage, "home" | "tarball">,
-  { name, manager, devDependencies }: UsersProject,
+  { name, manager, devDependencies, isWorker }: UsersProject,
   step: Step,
 ): Promise<{ readonly tests: string; readonly deploy: string }> {
   const folder = join(home, name);
   await mkdir(folder);
   const manifest = { name: "app", private: true, dependencies: { tidemark: `file:${tarball}` }, devDependencies };
   await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
+  for (const [file, text] of Object.entries(isWorker ? WORKER : {})) await writeFile(join(folder, file), text);
   const flags = manager === "pnpm" ? ["--config.strict-dep-builds=false", "--no-frozen-lockfile"] : [];
   const cli = "node_modules/tidemark/dist/package/cli.mjs";
   await step(folder, manager, "install", ...flags);
-  await step(folder, "node", cli, "init", "--origin=https://o.test", "--host=w.test");
+  await step(folder, "node", cli, "init", ...(isWorker ? [] : ["--origin=https://o.test"]), "--host=w.test");
   await step(folder, manager, "install", ...flags);
   const tests = await step(folder, manager, "run", "test");
   await step(folder, "node", "node_modules/typescript/bin/tsc", "-p", ".");
-  const deploy = await step(folder, "node", "node_modules/wrangler/bin/wrangler.js", "deploy", "--dry-run");
+  const config = isWorker ? ["--config", "wrangler.edge.toml"] : [];
+  const deploy = await step(folder, "node", "node_modules/wrangler/bin/wrangler.js", "deploy", "--dry-run", ...config);
   return { tests: tests.stdout, deploy: deploy.stdout };
 }

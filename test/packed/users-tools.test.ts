@@ -17,6 +17,7 @@ const PROJECTS = [0, 1, 2].flatMap((one) =>
     vitest: VITESTS[other]!,
     node: NODES[(one + other) % 3]!,
     manager: MANAGERS[(one + 2 * other) % 3]!,
+    isWorker: one === other, // once with each wrangler, which then has to start the app
   })),
 );
 
@@ -111,7 +112,7 @@ describe("tidemark init in a project that has its own tools", { tags: ["deep"] }
   test.for(PROJECTS)(
     "wrangler $wrangler, vitest $vitest, Node $node, $manager",
     { timeout: TIMEOUT_MS },
-    async ({ wrangler, vitest, node, manager }, { skip }) => {
+    async ({ wrangler, vitest, node, manager, isWorker }, { skip }) => {
       const path = [
         await binaries(`node@${node}`),
         await binaries("pnpm@12.21.0", "yarn@1.22.22"),
@@ -129,9 +130,9 @@ describe("tidemark init in a project that has its own tools", { tags: ["deep"] }
       const vite = manager === "yarn" && { vite: ownPackage.devDependencies.vite }; // yarn installs no peers
       const devDependencies = { wrangler, vitest, ...vite };
       const name = `tools-${wrangler}-${vitest}`;
-      const { tests, deploy } = await takeUp(installed, { name, manager, devDependencies }, step);
-      expect(tests).toMatch(new RegExp(`v${vitest}.*Tests +1 passed`, "s"));
-      expect(deploy).toContain("wrangler.toml can be deployed");
+      const { tests, deploy } = await takeUp(installed, { name, manager, devDependencies, isWorker }, step);
+      expect(tests).toMatch(new RegExp(`v${vitest}.*Tests +${isWorker ? 2 : 1} passed`, "s"));
+      expect(deploy).toMatch(/wrangler\.(edge\.)?toml can be deployed/);
       expect(deploy).toContain("--dry-run: exiting now");
     },
   );

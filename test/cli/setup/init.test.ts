@@ -246,7 +246,7 @@ describe("tidemark init", () => {
       await rm(join(folder, "test"), { recursive: true });
       await put("app.js", "");
       await init(HOST_ALONE);
-      expect(await get("test/edge.test.ts")).toContain('unstable_startWorker({ config: "wrangler.toml"');
+      expect(await get("test/edge.test.ts")).toContain('unstable_startWorker({\n    config: "wrangler.toml"');
     });
 
     test.each([
