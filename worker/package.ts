@@ -11,6 +11,7 @@ export type {
   DoorsInput,
   Duration,
   FieldsInput,
+  ForwardInput,
   HeuristicInput,
   KeyInput,
   KeyQueryInput,

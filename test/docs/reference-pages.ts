@@ -80,6 +80,21 @@ const ENTRIES: readonly Entry[] = [
     opaque: ["PurgeLog"],
   },
   {
+    entry: "tidemark/opennext",
+    source: "sdk/opennext/index.worker",
+    page: "docs/reference/opennext.md",
+    about: "For [apps on OpenNext](../deploy.md#opennext), in their worker.",
+    platform: "worker",
+    opaque: ["TidemarkPurge"],
+  },
+  {
+    entry: "tidemark/opennext/config",
+    source: "sdk/opennext/config",
+    page: "docs/reference/opennext-config.md",
+    about: "For `open-next.config.ts`.",
+    platform: "worker",
+  },
+  {
     entry: "tidemark/local",
     source: "local/index",
     page: "docs/reference/local.md",
@@ -210,8 +225,13 @@ function docText(comment: string): string {
 
 /** For each platform, the settings that its sources are checked with, and the types that their declarations name. */
 const PLATFORMS = {
-  node: { tsconfig: "tsconfig.json", types: ["node"], lib: ["es2024", "esnext.disposable", "dom"] },
-  worker: { tsconfig: "worker/tsconfig.json", types: ["@cloudflare/workers-types"], lib: ["es2024"] },
+  node: { tsconfig: "tsconfig.json", types: ["node"], lib: ["es2024", "esnext.disposable", "dom"], declared: [] },
+  worker: {
+    tsconfig: "worker/tsconfig.json",
+    types: ["@cloudflare/workers-types"],
+    lib: ["es2024"],
+    declared: ["worker/async-hooks.d.ts"],
+  },
 } as const;
 
 function describeEntries() {
@@ -245,7 +265,9 @@ function writeDeclarations(
   const settings = {
     extends: resolve(PLATFORMS[platform].tsconfig),
     compilerOptions: emit,
-    files: entries.map(({ source }) => resolve(`${source}.ts`)),
+    files: [...PLATFORMS[platform].declared, ...entries.map(({ source }) => `${source}.ts`)].map((file) =>
+      resolve(file),
+    ),
     include: [],
   };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings));

@@ -81,20 +81,8 @@ export interface SiteInput {
    * or projects that it knew. Their tokens are in `TIDEMARK_TOKENS` with scopes like `door:cloudflare:ZONE`. Default: none.
    */
   readonly doors?: DoorsInput | undefined;
-  /** What the origin is told of the visitor's request beside `X-Forwarded-*`. */
-  readonly forward?:
-    | {
-        /**
-         * `"visitor"`, by `tidemark serve`: `Host` is the public host of the key, one of `hosts`, so that an origin with
-         * several virtual hosts works unchanged. Default `"origin"`: the name in the origin's URL.
-         */
-        readonly host?: "visitor" | "origin" | undefined;
-        /** Whether `X-Real-IP` tells the client's address. Default false. */
-        readonly realIp?: boolean | undefined;
-        /** Whether `Forwarded` tells address, host and scheme (RFC 7239). Default false. */
-        readonly forwarded?: boolean | undefined;
-      }
-    | undefined;
+  /** What the origin is told of the visitor's request beside `X-Forwarded-*`. Default: nothing. */
+  readonly forward?: ForwardInput | undefined;
   /** Extra fields on every request to the origin but TRACE, such as a shared secret. Default: none. */
   readonly originFields?: Readonly<Record<string, string>> | undefined;
   /** Whether browsers get the dashboard at `/_tidemark/`. Default true. */
@@ -135,6 +123,19 @@ export interface HeuristicInput {
   readonly fraction?: number | undefined;
   /** The longest guess. Default `"24h"`. */
   readonly maxTtl?: Duration | undefined;
+}
+
+/** What the origin is told of the visitor's request beside `X-Forwarded-*`. */
+export interface ForwardInput {
+  /**
+   * `"visitor"`, by `tidemark serve`: `Host` is the public host of the key, one of `hosts`, so that an origin with several
+   * virtual hosts works unchanged. Default `"origin"`: the name in the origin's URL.
+   */
+  readonly host?: "visitor" | "origin" | undefined;
+  /** Whether `X-Real-IP` tells the client's address. Default false. */
+  readonly realIp?: boolean | undefined;
+  /** Whether `Forwarded` tells address, host and scheme (RFC 7239). Default false. */
+  readonly forwarded?: boolean | undefined;
 }
 
 /** How soon purges reach the edge, and what they cost: `purge` of the site. */
