@@ -7,6 +7,7 @@ import * as forHono from "../../sdk/frameworks/hono.ts";
 import * as forNext from "../../sdk/frameworks/next.ts";
 import * as respond from "../../sdk/frameworks/respond.ts";
 import * as sdk from "../../sdk/index.ts";
+import * as openNextConfig from "../../sdk/opennext/config.ts";
 import * as outboxInPg from "../../sdk/outbox/pg.ts";
 import * as outboxInSqlite from "../../sdk/outbox/sqlite.ts";
 import * as sdkTesting from "../../sdk/testing.ts";
@@ -16,6 +17,7 @@ const pages = referencePages();
 
 /** Names on a page that no page describes, because nobody has to know them. */
 const UNDESCRIBED: Readonly<Record<string, string>> = {
+  AnyIncrementalCache: "any incremental cache of OpenNext, which `withTags` returns with the same members",
   CacheHandlerClass: "any class of cache handlers, which `withPurge` returns as it was",
   CdnMatcherFunctions: "the form in which `expect.extend` takes the matchers",
   OwnerError: "an `Error` whose message is printed without its stack",
@@ -51,6 +53,8 @@ test("the reference has every value that the entries export", () => {
     "tidemark/next": Object.keys(forNext).sort(),
     "tidemark/respond": Object.keys(respond).sort(),
     "tidemark/worker": ["PurgeLog", "SiteError", "createEdge", "defineSite"], // it loads on the Workers runtime alone
+    "tidemark/opennext": ["TidemarkPurge", "behindEdge"], // so does it
+    "tidemark/opennext/config": Object.keys(openNextConfig).sort(),
     "tidemark/local": [...Object.keys(local), ...classes].sort(),
     "tidemark/local/matchers": [],
   });
