@@ -73,6 +73,8 @@ async function xCacheOf({ url }: Pick<EdgeRuntime, "url">, path: string): Promis
 /** The entries for frameworks, none of which is installed beside the package. */
 const FRAMEWORKS = ["express", "fastify", "hono", "next", "respond"];
 
+const COMMONJS_TOO = ["./express", "./fastify", "./local", "./local/matchers"];
+
 describe("what is published", () => {
   test("The build has nothing to warn of", () => {
     expect(installed.buildWords).toContain("Build complete");
@@ -184,14 +186,12 @@ describe("what is published", () => {
   });
 
   test.each([
-    // node10 knows no `exports`; every TypeScript that understands Node 22 resolves as node16 or a bundler does.
-    { entries: [".", "./testing", "./outbox/sqlite", "./outbox/pg"], profile: "node16" },
-    // Apps of these are CommonJS as often as not, and so are their tests under Jest.
-    { entries: ["./express", "./fastify", "./local", "./local/matchers"], profile: "node16" },
-    // Workers are ES modules, and so is what they import: nothing can require it, because of `cloudflare:workers`.
-    { entries: ["./worker", "./opennext"], profile: "esm-only" },
-    // Node 22 requires an ES module where that is needed.
-    { entries: ["./hono", "./next", "./opennext/config", "./respond"], profile: "esm-only" },
+    // node10 knows no `exports`; every TypeScript that understands Node 22 resolves as node16 or a bundler does. Apps of
+    // these are CommonJS as often as not, and so are their tests under Jest.
+    { entries: [".", "./testing", "./outbox/sqlite", "./outbox/pg", ...COMMONJS_TOO], profile: "node16" },
+    // Workers are ES modules, and so is what they import: nothing can require it, because of `cloudflare:workers`. Node 22
+    // requires an ES module where that is needed.
+    { entries: ["./worker", "./opennext", "./hono", "./next", "./opennext/config", "./respond"], profile: "esm-only" },
   ])("The types of $entries are right for $profile", async ({ entries, profile }) => {
     const [node, attw] = tool("attw");
     const args = [

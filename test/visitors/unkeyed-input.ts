@@ -376,7 +376,7 @@ export const unkeyedInput: readonly Case[] = [
     witness: "first",
     defence: {
       in: "askOrigin",
-      replace: 'facts.method !== "GET" && facts.method !== "HEAD"',
+      replace: 'method !== "GET" && method !== "HEAD"',
       by: "true",
     },
   },

@@ -75,7 +75,7 @@ export const skipping: readonly Case[] = [
     first: { path: "/b", fields: { "x-large": "x".repeat(33_000) } },
     second: { path: "/a" },
     witness: "asked",
-    defence: { in: "askOrigin", replace: "> limits.requestFieldBytes) {", by: "> Infinity) {" },
+    defence: { in: "reasonNotToSend", replace: "<= requestFieldBytes", by: "<= Infinity" },
   },
   {
     name: "a request body larger than may be is not for the origin",
@@ -86,7 +86,8 @@ export const skipping: readonly Case[] = [
     witness: "asked",
     defence: {
       in: "askOrigin",
-      drop: "if (body?.isTooLarge()) return bodyTooLarge(context);",
+      replace: "requestBody(incoming.request, requestBodyBytes,",
+      by: "requestBody(incoming.request, Infinity,",
     },
   },
   {
