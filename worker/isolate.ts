@@ -10,6 +10,7 @@ import { CollapsedFetches } from "./flow/collapsing/collapsed-fetches.ts";
 import { answerOurselves, handle, handleWithoutCache } from "./flow/corridor.ts";
 import { CodingChoices } from "./flow/origin/coding-choices.ts";
 import { HeadOnlyPages } from "./flow/origin/head-only-pages.ts";
+import { OriginState } from "./flow/origin/origin-state.ts";
 import type { IncomingRequest, Isolate, Neighbours } from "./flow/request-context.ts";
 import { SecondLooks } from "./flow/second-look/second-looks.ts";
 import { FillBudget } from "./flow/storing/fill.ts";
@@ -135,6 +136,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     stats,
     hasDashboard: site.hasDashboard,
     settings: { version: 1, ...site.settings, limits: site.limits, purge: site.purge },
+    originIsDown: () => corridor.originState.isDown,
     now: () => clock.now(),
     fingerprint: platform.fingerprint,
   });
@@ -195,6 +197,7 @@ function corridorParts(
     neighbours,
     fills: new FillBudget(site.limits.fillBytes, site.limits.fills, platform.fills),
     largeFills: new LargeFills(),
+    originState: new OriginState(site.limits.originDownAfter),
     headOnly: new HeadOnlyPages(),
     codings: new CodingChoices(),
     secondLooks: new SecondLooks(),

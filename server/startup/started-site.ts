@@ -122,6 +122,9 @@ function originOf(
   return { origin, close: () => Promise.all([connection.close(), itself?.close()]) };
 }
 
+/** How many paths have to fail until the origin counts as down, if the owner does not say. */
+const ORIGIN_DOWN_AFTER = 3;
+
 /** The limits that follow from the server's memory and disk. The owner's word on `largeBytes` counts more. */
 function withLimitsOfServer(
   site: Site,
@@ -132,5 +135,6 @@ function withLimitsOfServer(
   const followsDisk = largestBodyBytes !== null && given?.largeBytes === undefined;
   // A body that is stored with its head may have its place in memory alone.
   const largeBytes = followsDisk ? Math.max(largestBodyBytes, limits.storeBytes) : limits.largeBytes;
-  return { ...site, limits: { ...limits, memoryBytes, largeBytes } };
+  const originDownAfter = given?.originDownAfter ?? ORIGIN_DOWN_AFTER;
+  return { ...site, limits: { ...limits, memoryBytes, largeBytes, originDownAfter } };
 }

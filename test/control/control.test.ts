@@ -491,7 +491,7 @@ describe("the control plane answers", () => {
   test("health to everybody, and stats to a token with the scope read", async () => {
     expect(await call({ method: "GET", path: "health", token: null })).toMatchObject({
       status: 200,
-      body: '{"status":"ok"}\n',
+      body: '{"status":"ok","origin":"up"}\n',
     });
     const stats = async () =>
       statsSchema.parse(

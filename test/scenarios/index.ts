@@ -34,6 +34,7 @@ import { scenarios as purgingSoftPurges } from "./purging/soft-purges.ts";
 import { scenarios as rangesFromOrigin } from "./ranges/from-origin.ts";
 import { scenarios as rangesFromStore } from "./ranges/from-store.ts";
 import { scenarios as secondLook } from "./second-look/scenarios.ts";
+import { scenarios as staleIfErrorKnownDown } from "./stale-if-error/known-down.ts";
 import { scenarios as staleIfErrorPermission } from "./stale-if-error/permission.ts";
 import { scenarios as staleIfErrorReplacedAnswers } from "./stale-if-error/replaced-answers.ts";
 import { scenarios as staleWhileRevalidate } from "./stale-while-revalidate/scenarios.ts";
@@ -84,6 +85,7 @@ export const scenarios: readonly Scenario[] = [
   ...rangesFromOrigin,
   ...rangesFromStore,
   ...secondLook,
+  ...staleIfErrorKnownDown,
   ...staleIfErrorPermission,
   ...staleIfErrorReplacedAnswers,
   ...staleWhileRevalidate,

@@ -396,6 +396,7 @@ describe("compileSite", () => {
       memoryBytes: 33_554_432,
       tags: 1000,
       originTimeoutMs: 30_000,
+      originDownAfter: 0,
       followTimeoutMs: 10_000,
     });
     const purge = {

@@ -18,6 +18,8 @@ export interface ControlPorts extends DoorPorts, AccessPorts {
   readonly nothing: () => CountTree;
   /** The counters of this isolate. */
   readonly stats: () => IsolateStats;
+  /** Whether this isolate knows the origin to be down. */
+  readonly originIsDown: () => boolean;
   /** The owner's settings as they are in force, without secrets. */
   readonly settings: object;
 }

@@ -1,5 +1,6 @@
 import { IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
 import { MAX_PURGE_BYTES } from "../../wire/purge-request.ts";
+import type { Health } from "../../wire/stats-schema.ts";
 import type { LedgerReading } from "../metrics/ledger-reading.ts";
 import { resolveUrl } from "../rules/key/cache-key.ts";
 import { answerPage, closeSession, openSession } from "./dashboard/dashboard.ts";
@@ -25,7 +26,7 @@ export const ROUTES = [
   { method: "GET", path: "site", scope: "read", answer: (_, { settings }) => ownJson(settings) },
   { method: "GET", path: "explain", scope: "read", answer: explainPage },
   { method: "POST", path: "explain", scope: "read", answer: explainPage },
-  { method: "GET", path: "health", scope: null, answer: () => ownJson({ status: "ok" }) },
+  { method: "GET", path: "health", scope: null, answer: originHealth },
   { method: "GET", path: "openapi.json", scope: null, answer: () => ownJson(openApiDocument) },
 ] as const satisfies readonly Route[];
 
@@ -38,6 +39,10 @@ export const DASHBOARD_ROUTES = [
 
 /** The method `PURGE` on any URL of the site. */
 export const PURGE_OF_PAGE: Route = { method: "PURGE", path: "*", scope: "purge", answer: purgePage };
+
+function originHealth(_: RoutedCall, { originIsDown }: ControlPorts): Response {
+  return ownJson({ status: "ok", origin: originIsDown() ? "down" : "up" } satisfies Health);
+}
 
 async function purgeItems(call: RoutedCall, ports: ControlPorts): Promise<Response> {
   const read = await readJson(call.request, MAX_PURGE_BYTES, "purge");

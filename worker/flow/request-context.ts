@@ -15,6 +15,7 @@ import type {
 } from "./collapsing/collapsed-fetches.ts";
 import type { CodingChoices } from "./origin/coding-choices.ts";
 import type { HeadOnlyPages } from "./origin/head-only-pages.ts";
+import type { OriginState } from "./origin/origin-state.ts";
 import type { SecondLooks } from "./second-look/second-looks.ts";
 import type { FillBudget } from "./storing/fill.ts";
 import type { LargeFills } from "./storing/large-fills.ts";
@@ -28,6 +29,7 @@ export interface Isolate {
   readonly neighbours: Neighbours | undefined;
   readonly fills: FillBudget;
   readonly largeFills: LargeFills;
+  readonly originState: OriginState;
   readonly headOnly: HeadOnlyPages;
   readonly codings: CodingChoices;
   readonly secondLooks: SecondLooks;

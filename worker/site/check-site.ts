@@ -279,6 +279,7 @@ export const siteSchema = z.strictObject({
       memoryBytes: z.prefault(sizeBytes, 32 * 1024 ** 2),
       tags: z.prefault(z.int().check(z.positive()), DEFAULT_MAX_TAGS),
       originTimeout: z.prefault(durationMs, "30s"),
+      originDownAfter: z.prefault(z.int().check(z.nonnegative(), z.maximum(100)), 0),
       followTimeout: z.prefault(durationMs, "10s"),
     }),
     {},

@@ -418,6 +418,12 @@ export interface LimitsInput {
    * request's body, and cuts off a body of the origin that says nothing for five minutes. Default 30 s.
    */
   readonly originTimeout?: Duration | undefined;
+  /**
+   * How many paths have to get no answer of the origin, one after the other, until it counts as down, up to 100; 0 for
+   * never. Nobody waits for an origin that is down: a stale page that may stand in is served at once, and other requests
+   * get 503. Default 3 under `tidemark serve`, else 0.
+   */
+  readonly originDownAfter?: number | undefined;
   /** The longest that a request waits for another request's fetch of the same page. Default 10 s. */
   readonly followTimeout?: Duration | undefined;
 }

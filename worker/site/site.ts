@@ -49,6 +49,7 @@ export interface Site extends KeyRules {
     readonly memoryBytes: number;
     readonly tags: number;
     readonly originTimeoutMs: number;
+    readonly originDownAfter: number;
     readonly followTimeoutMs: number;
   };
   readonly purge: {

@@ -2,6 +2,40 @@ import type { Mutants } from "../../mutants/mutant.ts";
 
 /** Wrong rules of when a stale page replaces an error. */
 export const mutants: Mutants = {
+  "docs/design.md#an-origin-that-is-down": {
+    "every request waits for an origin that is down": {
+      in: "askOrigin",
+      drop: "if (isolate.originState.isDown) return knownDown(context, fields);",
+      foundBy: "stale-if-error/known-down",
+    },
+    "a POST that was not sent counts as lost, and asks whether the origin is back": {
+      in: "knownDown",
+      replace: 'method === "GET" || method === "HEAD"',
+      by: "true",
+      foundBy: "stale-if-error/known-down-until-asked",
+    },
+    "an origin that is down is asked all the time": {
+      in: "OriginState.mayAsk",
+      drop: "if (now - this.#askedAt < ASK_EVERY_MS) return false;",
+      foundBy: "stale-if-error/known-down-still",
+    },
+    "one path that hangs takes the whole site down": {
+      in: "askOrigin",
+      replace: 'pathAndQuery.split("?", 1)[0]',
+      by: "pathAndQuery",
+      foundBy: "stale-if-error/known-down-one-path",
+    },
+    "an origin that is back still counts as down": {
+      in: "knownDown",
+      drop: "if (isHeard(answer)) isolate.originState.noteAnswer(ports.clock.now());",
+      foundBy: "stale-if-error/known-down-until-asked",
+    },
+    "an answer in between does not count": {
+      in: "OriginState.noteAnswer",
+      drop: "if (this.#failed.size > 0) this.#failed.clear();",
+      foundBy: "stale-if-error/known-down-after-answer",
+    },
+  },
   "RFC 9111 §4.2.4": {
     "must-revalidate does not forbid stale-while-revalidate": {
       in: "usableWhileStale",

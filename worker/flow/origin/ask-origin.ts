@@ -1,5 +1,5 @@
 import type { Answer } from "../../ports/answer.ts";
-import type { OriginAnswer, OriginResponse, ParentAge } from "../../ports/origin.ts";
+import type { OriginAnswer, OriginRequest, OriginResponse, ParentAge } from "../../ports/origin.ts";
 import { reasonFieldIsBroken, reasonToRefuseFields } from "../../rules/fields/field-limits.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 import { hasLooped, originRequestFields } from "../../rules/forwarding/origin-request-fields.ts";
@@ -11,6 +11,7 @@ import type { Stamp } from "../../rules/storing/stored-response.ts";
 import { edgeAnswer } from "../answering/answers.ts";
 import { reportPassedOn } from "../answering/report-answered.ts";
 import type { RequestContext } from "../request-context.ts";
+import { cancelBody } from "./cancel-body.ts";
 import { requestBody } from "./request-body.ts";
 
 /** An answer of the origin, as it came or as a 304 updated it. */
@@ -62,6 +63,7 @@ export async function askOrigin(context: RequestContext, call: OriginCall): Prom
   const fields = fieldsToSend(context, call);
   const refused = reasonNotToSend(context, fields);
   if (refused) return refused;
+  if (isolate.originState.isDown) return knownDown(context, fields);
   const { method } = facts;
   const sendsBody = method !== "GET" && method !== "HEAD";
   const { requestBodyBytes } = isolate.site.limits;
@@ -71,13 +73,51 @@ export async function askOrigin(context: RequestContext, call: OriginCall): Prom
   const { pathAndQuery } = resolved;
   const toOrigin = { method, pathAndQuery, fields, body: body?.stream ?? null, after: neededPosition(context, stamp) };
   const answer = acceptable(context, await ports.origin.fetch(toOrigin));
+  if (isHeard(answer)) isolate.originState.noteAnswer(ports.clock.now());
   if (answer.kind === "answered") return answered(context, answer.response, stamp, fetchedAt);
   if (answer.kind === "switched") return { kind: "switched", answer: () => switchedAnswer(context, answer) };
   if (body?.isTooLarge()) return bodyTooLarge(context);
   if (body?.brokeOff()) {
     return withoutAnswer(context, "refused", 400, "request-body-cut-off", "the request's body ended before its end");
   }
+  if (!isHeard(answer)) {
+    const path = resolved.host + pathAndQuery.split("?", 1)[0];
+    isolate.originState.noteFailure(path, fetchedAt, ports.clock.now());
+  }
   return failed(context, answer);
+}
+
+/** Whether the origin has said anything at all. */
+function isHeard(answer: OriginAnswer): boolean {
+  return answer.kind !== "failed" || answer.because === "bad-response";
+}
+
+/**
+ * The origin is not asked, because it is down: nobody waits for it. Once a second, a request that changes nothing asks
+ * behind its answer whether it is back.
+ */
+function knownDown(context: RequestContext, fields: OriginRequest["fields"]): OriginResult {
+  const { facts, ports, background, isolate, resolved } = context;
+  const { method } = facts;
+  const changesNothing = method === "GET" || method === "HEAD";
+  if (changesNothing && isolate.originState.mayAsk(ports.clock.now())) {
+    ports.reporter.report({ kind: "origin-asked" });
+    const toOrigin = { method, pathAndQuery: resolved.pathAndQuery, fields, body: null, after: null };
+    background.run(
+      ports.origin.fetch(toOrigin).then(async (answer) => {
+        if (isHeard(answer)) isolate.originState.noteAnswer(ports.clock.now());
+        if (answer.kind === "answered") await cancelBody(answer.response.body);
+      }),
+    );
+  }
+  const { answer } = withoutAnswer(context, "failed", 503, "origin-down", "the origin is down");
+  const withRetryAfter = () => {
+    const given = answer();
+    given.fields.set("retry-after", "1");
+    return given;
+  };
+  // What was not sent has changed nothing.
+  return { kind: changesNothing ? "failed" : "refused", answer: withRetryAfter };
 }
 
 /** The request's fields as the origin gets them. */

@@ -1,0 +1,104 @@
+import type { Reply } from "../../../local/cdn/scripted-origin.ts";
+import type { Scenario, Step } from "../../engine/scenario.ts";
+import { page } from "../page.ts";
+
+const SOURCE = "docs/design.md#an-origin-that-is-down";
+const DOWN_AFTER_THREE = { limits: { originDownAfter: 3 } };
+const silent: Reply = { failure: "reset" };
+const kept = page("max-age=60, stale-if-error=600", "v1");
+const silentPaths = { "/x": [silent], "/y": [silent], "/z": [silent] };
+
+/** These paths get no answer, one after the other. */
+function fail(...paths: readonly string[]): Step[] {
+  return paths.map((path): Step => ({ get: path, expect: { status: 502 } }));
+}
+
+/** An origin that does not answer: nobody waits for it. */
+export const scenarios: readonly Scenario[] = [
+  {
+    id: "stale-if-error/known-down",
+    name: "after three paths got no answer, stale pages are served and others refused without asking the origin",
+    source: SOURCE,
+    site: DOWN_AFTER_THREE,
+    origin: { ...silentPaths, "/a": [kept], "/new": [page("max-age=60", "new")] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { advanceMs: 61_000 },
+      ...fail("/x", "/y", "/z"),
+      { get: "/a", expect: { xCache: "STALE", body: "v1" } },
+      { get: "/new", expect: { status: 503, cacheStatus: /detail=origin-down/, fields: { "retry-after": "1" } } },
+      { send: { method: "POST", path: "/new" }, expect: { status: 503 } },
+      { originSaw: { "/a": 1, "/new": 0 } },
+      { get: "/_tidemark/health", expect: { status: 200, body: '{"status":"ok","origin":"down"}\n' } },
+    ],
+  },
+  {
+    id: "stale-if-error/known-down-until-asked",
+    name: "once a second, a request asks behind its answer whether the origin is back",
+    source: SOURCE,
+    site: DOWN_AFTER_THREE,
+    origin: { ...silentPaths, "/new": [page("max-age=60", "new")] },
+    steps: [
+      ...fail("/x", "/y", "/z"),
+      { advanceMs: 1000 },
+      { send: { method: "POST", path: "/new" }, expect: { status: 503 } },
+      { work: "finished" },
+      { originSaw: { "/new": 0 } },
+      { get: "/new", expect: { status: 503 } },
+      { work: "finished" },
+      { originSaw: { "/new": 1 } },
+      { get: "/new", expect: { xCache: "MISS", body: "new" } },
+      { get: "/_tidemark/health", expect: { status: 200, body: '{"status":"ok","origin":"up"}\n' } },
+    ],
+  },
+  {
+    id: "stale-if-error/known-down-still",
+    name: "while an origin stays silent, it is asked once a second and no more",
+    source: SOURCE,
+    site: DOWN_AFTER_THREE,
+    origin: { ...silentPaths, "/new": [{ ...page("max-age=60", "new"), hold: "silence" }] },
+    steps: [
+      ...fail("/x", "/y", "/z"),
+      { advanceMs: 1000 },
+      { get: "/new", expect: { status: 503 } },
+      { originSees: "/new", count: 1 },
+      { get: "/new", expect: { status: 503 } },
+      { advanceMs: 999 },
+      { get: "/new", expect: { status: 503 } },
+      { originSaw: { "/new": 1 } },
+      { advanceMs: 1 },
+      { get: "/new", expect: { status: 503 } },
+      { originSees: "/new", count: 2 },
+      { release: "silence" },
+      { work: "finished" },
+    ],
+  },
+  {
+    id: "stale-if-error/known-down-one-path",
+    name: "a path that gets no answer time and again says nothing of the others",
+    source: SOURCE,
+    site: DOWN_AFTER_THREE,
+    origin: { "/x?a=1": [silent], "/x?a=2": [silent], "/x?a=3": [silent], "/new": [page("max-age=60", "new")] },
+    steps: [...fail("/x?a=1", "/x?a=2", "/x?a=3"), { get: "/new", expect: { xCache: "MISS", body: "new" } }],
+  },
+  {
+    id: "stale-if-error/known-down-after-answer",
+    name: "any answer, an error too, shows that the origin is up",
+    source: SOURCE,
+    site: DOWN_AFTER_THREE,
+    origin: { ...silentPaths, "/error": [{ status: 500 }], "/new": [page("max-age=60", "new")] },
+    steps: [
+      ...fail("/x", "/y"),
+      { get: "/error", expect: { status: 500 } },
+      ...fail("/z"),
+      { get: "/new", expect: { xCache: "MISS", body: "new" } },
+    ],
+  },
+  {
+    id: "stale-if-error/known-down-switched-off",
+    name: "unless the site says so, no number of paths takes the origin down",
+    source: SOURCE,
+    origin: { ...silentPaths, "/new": [page("max-age=60", "new")] },
+    steps: [...fail("/x", "/y", "/z", "/x"), { get: "/new", expect: { xCache: "MISS", body: "new" } }],
+  },
+];

@@ -1,0 +1,50 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ScriptedOrigin } from "../../../../local/cdn/scripted-origin.ts";
+import { ServerProcess } from "../running-server.ts";
+
+const origin = new ScriptedOrigin(() => Date.now());
+let folder: string;
+let server: ServerProcess;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+  await origin.comeUp();
+});
+afterAll(async () => {
+  await server.stop();
+  await origin.goDown();
+  rmSync(folder, { recursive: true });
+});
+
+test("of an origin that hangs, three paths wait, and all others are answered without it", {
+  timeout: 60_000,
+}, async () => {
+  const config = join(folder, "tidemark.config.ts");
+  const limits = 'limits: { originTimeout: "300ms" }, stale: { ifDisconnected: "1h" }';
+  writeFileSync(config, `export default { origin: ${JSON.stringify(origin.url)}, ${limits} };\n`);
+  server = new ServerProcess(folder, ["--config", config, "--listen", "127.0.0.1:0", "--workers", "1"], {
+    TIDEMARK_HOSTS: "*",
+  });
+  const address = await server.address();
+  const get = async (path: string) => {
+    const answer = await fetch(new URL(path, address));
+    await answer.text();
+    return `${answer.status} ${answer.headers.get("x-cache") ?? answer.headers.get("retry-after")}`;
+  };
+  origin.reply("/kept", { fields: { "cache-control": "max-age=1" }, body: "kept" });
+  expect(await get("/kept")).toBe("200 MISS");
+  for (const path of ["/kept", "/1", "/2", "/3", "/new"]) origin.reply(path, { hold: "for ever" });
+  expect(await Promise.all(["/1", "/2", "/3"].map(get))).toEqual(["504 null", "504 null", "504 null"]);
+  const askedBefore = origin.seen.length;
+  const answers = await Promise.all(Array.from({ length: 50 }, (_, each) => get(`/new?${each}`)));
+  expect(answers).toEqual(answers.map(() => "503 1"));
+  expect(origin.seen.length - askedBefore).toBeLessThanOrEqual(1 + answers.length / 10); // a second may have passed
+  await expect.poll(() => get("/kept"), { timeout: 10_000 }).toBe("200 STALE");
+
+  origin.reply("/new", { fields: { "cache-control": "max-age=60" }, body: "new" });
+  origin.release("for ever");
+  await expect.poll(() => get("/new"), { timeout: 10_000 }).toBe("200 HIT");
+});
