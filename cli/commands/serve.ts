@@ -32,6 +32,7 @@ interface ServeFlags {
   readonly disk?: number;
   readonly workers?: number;
   readonly accessLog?: string;
+  readonly pidFile?: string;
   readonly logFormat: "combined" | "json";
   readonly fastHits: boolean;
   readonly check?: true;
@@ -86,6 +87,7 @@ export function serveCommand(): Command {
     .addOption(
       new Option("--log-format <format>", "of the access log").choices(["combined", "json"]).default("combined"),
     )
+    .option("--pid-file <file>", "write the number of the process that takes signals there")
     .option("--no-fast-hits", "answer all requests by Node's own server, none inside its parser")
     .option("--check", "check config, settings and folders, and end")
     .addHelpText("after", AFTER_HELP)
@@ -125,6 +127,7 @@ async function run(flags: ServeFlags): Promise<void> {
   const { expectWritableFolder } = await import("../../server/startup/places.ts");
   const { activatedSockets } = await import("../../server/supervisor/activated-sockets.ts");
   const { Predecessor } = await import("../../server/supervisor/upgrade.ts");
+  const { PidFile } = await import("../../server/startup/pid-file.ts");
   const { READY, STOPPING, tellServiceManager } = await import("../../server/startup/service-manager.ts");
   const environment = process.env;
   try {
@@ -165,6 +168,7 @@ async function run(flags: ServeFlags): Promise<void> {
         if (event.kind === "stopping") tellServiceManager(environment, STOPPING, printLine);
       },
     };
+    const pidFile = flags.pidFile === undefined ? null : new PidFile(flags.pidFile);
     const prepared = await prepare(options);
     for (const line of prepared.warnings) printLine(line);
     if (flags.check) {
@@ -178,9 +182,11 @@ async function run(flags: ServeFlags): Promise<void> {
     obeySignals(server);
     sendHeldOn();
     leaveStopToServer?.();
+    pidFile?.write(printLine);
     tellServiceManager(environment, READY, printLine);
     process.stdout.write(`${startedText(server)}\n`);
     await server.ended;
+    pidFile?.remove();
   } catch (error) {
     if (!(error instanceof OwnerError)) throw error;
     printError(error.message);

@@ -60,6 +60,7 @@ process.on("disconnect", () => {
 
 async function start({ name, program, settings, reader, ...rest }: Start): Promise<void> {
   drainMs = rest.drainMs;
+  process.title = `tidemark ${name}`; // what ps and top show
   for (const path of new Set([rest.lock, ...rest.logs.map(({ lock }) => lock)])) {
     const lock = FileLock.take(path, "shared");
     if (lock === null) throw new Error("another supervisor has taken over");

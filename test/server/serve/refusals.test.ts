@@ -96,6 +96,11 @@ const refusals: readonly Refusal[] = [
     words: ["the access log cannot be nowhere/access.log", "there is no folder"],
   },
   {
+    name: "a pid file in a folder that does not exist",
+    args: [...ORIGIN, "--pid-file", "nowhere/tidemark.pid"],
+    words: ["the pid file cannot be nowhere/tidemark.pid: there is no folder"],
+  },
+  {
     name: "an access log that is a folder",
     args: [...ORIGIN, "--access-log", "folder"],
     words: ["the access log cannot be folder, because that is a folder"],

@@ -37,8 +37,8 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
     const config = `export default { origin: "${localUrl(origin)}" };\n`;
     writeFileSync(join(folder, "tidemark.config.ts"), config);
     const listen = ["--listen", `127.0.0.1:${port}`, "--listen", `unix:${folder}/edge.sock`];
-    const log = ["--access-log", join(folder, "access.log")];
-    server = new ServerProcess(folder, [...listen, ...log, "--workers", "2"], {
+    const files = ["--access-log", join(folder, "access.log"), "--pid-file", pidFile()];
+    server = new ServerProcess(folder, [...listen, ...files, "--workers", "2"], {
       TIDEMARK_HOSTS: "*",
       TIDEMARK_TOKEN: TOKEN,
     });
@@ -46,10 +46,23 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
   });
   afterEach(async () => {
     await server.stop();
-    expect(existsSync(join(folder, "edge.sock"))).toBe(false);
+    expect([join(folder, "edge.sock"), pidFile()].filter((file) => existsSync(file))).toEqual([]);
     origin.close();
     origin.closeAllConnections();
     rmSync(folder, { recursive: true });
+  });
+
+  function pidFile(): string {
+    return join(folder, "tidemark.pid");
+  }
+
+  test("changes the pid file to the process that takes signals from then on", async () => {
+    const named = () => Number(readFileSync(pidFile(), "utf8"));
+    await until(() => existsSync(pidFile()));
+    expect(named()).toBe(server.pid);
+    await server.upgrade();
+    await until(() => named() === server.pid);
+    expect(server.pid).not.toBe(server.child.pid);
   });
 
   function ask(options: RequestOptions, body = ""): Promise<Answer> {
