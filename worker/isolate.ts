@@ -136,7 +136,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     stats,
     hasDashboard: site.hasDashboard,
     settings: { version: 1, ...site.settings, limits: site.limits, purge: site.purge },
-    originIsDown: () => corridor.originState.isDown,
+    originIsDown: () => corridor.originState.isDown(clock.now()),
     now: () => clock.now(),
     fingerprint: platform.fingerprint,
   });
@@ -197,7 +197,7 @@ function corridorParts(
     neighbours,
     fills: new FillBudget(site.limits.fillBytes, site.limits.fills, platform.fills),
     largeFills: new LargeFills(),
-    originState: new OriginState(site.limits.originDownAfter),
+    originState: new OriginState(site.limits.originDownAfter, site.limits.originTimeoutMs),
     headOnly: new HeadOnlyPages(),
     codings: new CodingChoices(),
     secondLooks: new SecondLooks(),

@@ -13,6 +13,8 @@ export interface Bounds {
   readonly lateMs: number;
   /** How long a page without its own rule may be used after a soft purge. */
   readonly softForMs: number;
+  /** For how long after a failure the origin may count as down, in milliseconds. */
+  readonly knownDownMs: number;
   /** Whether the owner lets stale pages replace a failed origin's answer while the log is silent, too (R18). */
   readonly staleWhileSilent: boolean;
 }
@@ -48,7 +50,7 @@ export function brokenPromises(history: History, bounds: Bounds): BrokenPromise[
     ...lostOrDoubled(history),
     ...forgotten.map((name) => broken(5, "R13", `the log does not know ${name} any more`)),
     ...[...unanswered].map((request) => broken(6, "R21", `${request} was never answered`)),
-    ...needlessErrors(history),
+    ...needlessErrors(history, bounds),
     ...needlessWork(history, bounds),
   ];
 }
@@ -149,7 +151,8 @@ function unknown(answer: Answered, bounds: Bounds): BrokenPromise[] {
  * RFC 9111 §4.2.4, RFC 5861: a stale response is served only as the origin permits, and never to a request that awaits
  * a purge.
  */
-function usedTooLong(answer: Answered, { failures }: History, { skewMs }: Bounds): BrokenPromise[] {
+function usedTooLong(answer: Answered, { failures }: History, bounds: Bounds): BrokenPromise[] {
+  const { skewMs } = bounds;
   const { request, arrivedAt, xCache, after, fetched, confirmed } = answer;
   if (!FROM_STORE.includes(xCache)) return [];
   const wrong: BrokenPromise[] = [];
@@ -161,8 +164,7 @@ function usedTooLong(answer: Answered, { failures }: History, { skewMs }: Bounds
     const words = `${request} was shown fetch ${fetched.number} as ${xCache} after its time`;
     wrong.push(broken(3, "RFC 9111 §4.2.4", words));
   }
-  const hasFailed = failures.some(({ target, at }) => target === confirmed.target && at >= arrivedAt);
-  if (xCache === "STALE" && !hasFailed) {
+  if (xCache === "STALE" && !hasFailed(failures, confirmed.target, arrivedAt, bounds)) {
     wrong.push(broken(6, "R18", `${request} was shown what is stale, and the origin had not failed`));
   }
   return wrong;
@@ -197,11 +199,16 @@ function lostOrDoubled({ numbersOfIds, owed, refreshed, fetches }: History): Bro
   ];
 }
 
-/** Promise 6: while the origin works, the edge does not answer with an error of its own. */
-function needlessErrors({ errors, failures }: History): BrokenPromise[] {
-  const needless = errors.filter(
-    ({ target, arrivedAt }) => !failures.some((failure) => failure.target === target && failure.at >= arrivedAt),
+/** Whether the origin has failed since the request came, or may still count as down after an earlier failure. */
+function hasFailed(failures: History["failures"], target: string, arrivedAt: number, { knownDownMs }: Bounds): boolean {
+  return failures.some((failure) =>
+    failure.at >= arrivedAt ? failure.target === target : failure.at > arrivedAt - knownDownMs,
   );
+}
+
+/** Promise 6: while the origin works, the edge does not answer with an error of its own. */
+function needlessErrors({ errors, failures }: History, bounds: Bounds): BrokenPromise[] {
+  const needless = errors.filter(({ target, arrivedAt }) => !hasFailed(failures, target, arrivedAt, bounds));
   return needless.map(({ request }) =>
     broken(6, "R18", `${request} was answered with an error, and the origin had not failed`),
   );

@@ -421,6 +421,7 @@ export class World {
       skewMs: SKEW_MS + lateMs,
       lateMs,
       softForMs: SOFT_FOR_MS,
+      knownDownMs: 0, // `originDownAfter` is off
       staleWhileSilent: this.#isStaleWhileSilent,
     };
   }

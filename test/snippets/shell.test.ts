@@ -127,7 +127,7 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
 
   test("docs/deploy.md: a token is made, and the edge says that it is well", async () => {
     const said = await run(blockWith("docs/deploy.md", "openssl rand -base64 32                    #"));
-    expect(said).toMatch(/^[A-Za-z0-9+/]{43}=\n\{"status":"ok"\}\n$/);
+    expect(said).toMatch(/^[A-Za-z0-9+/]{43}=\n\{"status":"ok","origin":"up"\}\n$/);
     expect(commandsWrittenDown()).toEqual(["wrangler login", "wrangler deploy", "wrangler secret put TIDEMARK_TOKEN"]);
     expect(commandsWrittenDown().filter((command) => !isCommandOfWrangler(command))).toEqual([]);
   });

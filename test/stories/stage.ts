@@ -20,6 +20,7 @@ export const BOUNDS: Bounds = {
   skewMs: SKEW_MS,
   lateMs: 0,
   softForMs: 0,
+  knownDownMs: 0,
   staleWhileSilent: false,
 };
 

@@ -5,6 +5,7 @@ import { page } from "../page.ts";
 const SOURCE = "docs/design.md#an-origin-that-is-down";
 const DOWN_AFTER_THREE = { limits: { originDownAfter: 3 } };
 const silent: Reply = { failure: "reset" };
+const held: Reply = { ...page("max-age=60", "new"), hold: "silence" };
 const kept = page("max-age=60, stale-if-error=600", "v1");
 const silentPaths = { "/x": [silent], "/y": [silent], "/z": [silent] };
 
@@ -34,7 +35,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-if-error/known-down-until-asked",
-    name: "once a second, a request asks behind its answer whether the origin is back",
+    name: "once a second, a request without a page to show asks whether the origin is back, and waits for its answer",
     source: SOURCE,
     site: DOWN_AFTER_THREE,
     origin: { ...silentPaths, "/new": [page("max-age=60", "new")] },
@@ -42,35 +43,49 @@ export const scenarios: readonly Scenario[] = [
       ...fail("/x", "/y", "/z"),
       { advanceMs: 1000 },
       { send: { method: "POST", path: "/new" }, expect: { status: 503 } },
-      { work: "finished" },
       { originSaw: { "/new": 0 } },
-      { get: "/new", expect: { status: 503 } },
-      { work: "finished" },
-      { originSaw: { "/new": 1 } },
       { get: "/new", expect: { xCache: "MISS", body: "new" } },
       { get: "/_tidemark/health", expect: { status: 200, body: '{"status":"ok","origin":"up"}\n' } },
     ],
   },
   {
-    id: "stale-if-error/known-down-still",
-    name: "while an origin stays silent, it is asked once a second and no more",
+    id: "stale-if-error/known-down-asked-behind",
+    name: "a request with a stale page to show asks behind its answer",
     source: SOURCE,
     site: DOWN_AFTER_THREE,
-    origin: { ...silentPaths, "/new": [{ ...page("max-age=60", "new"), hold: "silence" }] },
+    origin: { ...silentPaths, "/a": [kept, page("max-age=60", "v2")] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { advanceMs: 61_000 },
+      ...fail("/x", "/y", "/z"),
+      { advanceMs: 1000 },
+      { get: "/a", expect: { xCache: "STALE", body: "v1" } },
+      { work: "finished" },
+      { originSaw: { "/a": 2 } },
+      { get: "/a", expect: { xCache: "EXPIRED", body: "v2" } },
+    ],
+  },
+  {
+    id: "stale-if-error/known-down-still",
+    name: "while an origin stays silent, one request a second waits for it and no more",
+    source: SOURCE,
+    site: DOWN_AFTER_THREE,
+    origin: { ...silentPaths, "/new?1": [held], "/new?3": [held] },
     steps: [
       ...fail("/x", "/y", "/z"),
       { advanceMs: 1000 },
-      { get: "/new", expect: { status: 503 } },
-      { originSees: "/new", count: 1 },
-      { get: "/new", expect: { status: 503 } },
+      { begin: "asks", send: { path: "/new?1" } },
       { advanceMs: 999 },
-      { get: "/new", expect: { status: 503 } },
-      { originSaw: { "/new": 1 } },
+      { get: "/new?2", expect: { status: 503 } },
+      { originSaw: { "/new?2": 0 } },
       { advanceMs: 1 },
-      { get: "/new", expect: { status: 503 } },
-      { originSees: "/new", count: 2 },
+      { begin: "asks again", send: { path: "/new?3" } },
+      { advanceMs: 1 },
+      { get: "/new?4", expect: { status: 503 } },
+      { originSaw: { "/new?4": 0 } },
       { release: "silence" },
-      { work: "finished" },
+      { finish: "asks", expect: { body: "new" } },
+      { finish: "asks again", expect: { body: "new" } },
     ],
   },
   {

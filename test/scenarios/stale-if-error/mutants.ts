@@ -4,15 +4,21 @@ import type { Mutants } from "../../mutants/mutant.ts";
 export const mutants: Mutants = {
   "docs/design.md#an-origin-that-is-down": {
     "every request waits for an origin that is down": {
-      in: "askOrigin",
-      drop: "if (isolate.originState.isDown) return knownDown(context, fields);",
+      in: "OriginState.isDown",
+      wrap: "() => () => false",
       foundBy: "stale-if-error/known-down",
     },
-    "a POST that was not sent counts as lost, and asks whether the origin is back": {
+    "a POST asks whether the origin is back": {
       in: "knownDown",
-      replace: 'method === "GET" || method === "HEAD"',
+      replace: 'facts.method === "GET" || facts.method === "HEAD"',
       by: "true",
       foundBy: "stale-if-error/known-down-until-asked",
+    },
+    "who has a stale page waits for an origin that is down": {
+      in: "knownDown",
+      replace: "if (!hasStandIn?.()) return undefined;",
+      by: "return undefined;",
+      foundBy: "stale-if-error/known-down-asked-behind",
     },
     "an origin that is down is asked all the time": {
       in: "OriginState.mayAsk",
@@ -20,15 +26,15 @@ export const mutants: Mutants = {
       foundBy: "stale-if-error/known-down-still",
     },
     "one path that hangs takes the whole site down": {
-      in: "askOrigin",
-      replace: 'pathAndQuery.split("?", 1)[0]',
-      by: "pathAndQuery",
+      in: "noteState",
+      replace: 'resolved.pathAndQuery.split("?", 1)[0]',
+      by: "resolved.pathAndQuery",
       foundBy: "stale-if-error/known-down-one-path",
     },
     "an origin that is back still counts as down": {
-      in: "knownDown",
-      drop: "if (isHeard(answer)) isolate.originState.noteAnswer(ports.clock.now());",
-      foundBy: "stale-if-error/known-down-until-asked",
+      in: "askBehind",
+      drop: "noteState(context, answer, sentAt);",
+      foundBy: "stale-if-error/known-down-asked-behind",
     },
     "an answer in between does not count": {
       in: "OriginState.noteAnswer",

@@ -9,6 +9,7 @@ const BOUNDS: Bounds = {
   skewMs: 1_000,
   lateMs: 1,
   softForMs: 60_000,
+  knownDownMs: 90_000, // `OriginState`: a minute, and the time of an answer
   staleWhileSilent: false,
 };
 

@@ -53,6 +53,8 @@ export interface OriginCall {
   readonly storing: boolean;
   /** The edge's own conditions, if it has any. RFC 9111 §4.3.1. */
   readonly conditions?: readonly (readonly [name: string, value: string])[] | null;
+  /** Whether a stale page may stand in for a failed origin. Default: none may. */
+  readonly hasStandIn?: () => boolean;
 }
 
 /** Sends the request to the origin as the edge's own. */
@@ -63,7 +65,10 @@ export async function askOrigin(context: RequestContext, call: OriginCall): Prom
   const fields = fieldsToSend(context, call);
   const refused = reasonNotToSend(context, fields);
   if (refused) return refused;
-  if (isolate.originState.isDown) return knownDown(context, fields);
+  if (isolate.originState.isDown(fetchedAt)) {
+    const known = knownDown(context, fields, call.hasStandIn);
+    if (known) return known;
+  }
   const { method } = facts;
   const sendsBody = method !== "GET" && method !== "HEAD";
   const { requestBodyBytes } = isolate.site.limits;
@@ -73,42 +78,32 @@ export async function askOrigin(context: RequestContext, call: OriginCall): Prom
   const { pathAndQuery } = resolved;
   const toOrigin = { method, pathAndQuery, fields, body: body?.stream ?? null, after: neededPosition(context, stamp) };
   const answer = acceptable(context, await ports.origin.fetch(toOrigin));
-  if (isHeard(answer)) isolate.originState.noteAnswer(ports.clock.now());
+  if (!body?.isTooLarge() && !body?.brokeOff()) noteState(context, answer, fetchedAt);
   if (answer.kind === "answered") return answered(context, answer.response, stamp, fetchedAt);
   if (answer.kind === "switched") return { kind: "switched", answer: () => switchedAnswer(context, answer) };
   if (body?.isTooLarge()) return bodyTooLarge(context);
   if (body?.brokeOff()) {
     return withoutAnswer(context, "refused", 400, "request-body-cut-off", "the request's body ended before its end");
   }
-  if (!isHeard(answer)) {
-    const path = resolved.host + pathAndQuery.split("?", 1)[0];
-    isolate.originState.noteFailure(path, fetchedAt, ports.clock.now());
-  }
   return failed(context, answer);
 }
 
-/** Whether the origin has said anything at all. */
-function isHeard(answer: OriginAnswer): boolean {
-  return answer.kind !== "failed" || answer.because === "bad-response";
-}
-
 /**
- * The origin is not asked, because it is down: nobody waits for it. Once a second, a request that changes nothing asks
- * behind its answer whether it is back.
+ * The answer without the origin, because that is down: nobody waits for it. Once a second, a request that changes nothing
+ * asks whether it is back: behind its answer if it has a stale page to show, else it waits itself, and there is no answer
+ * here.
  */
-function knownDown(context: RequestContext, fields: OriginRequest["fields"]): OriginResult {
-  const { facts, ports, background, isolate, resolved } = context;
-  const { method } = facts;
-  const changesNothing = method === "GET" || method === "HEAD";
-  if (changesNothing && isolate.originState.mayAsk(ports.clock.now())) {
-    ports.reporter.report({ kind: "origin-asked" });
-    const toOrigin = { method, pathAndQuery: resolved.pathAndQuery, fields, body: null, after: null };
-    background.run(
-      ports.origin.fetch(toOrigin).then(async (answer) => {
-        if (isHeard(answer)) isolate.originState.noteAnswer(ports.clock.now());
-        if (answer.kind === "answered") await cancelBody(answer.response.body);
-      }),
-    );
+function knownDown(
+  context: RequestContext,
+  fields: OriginRequest["fields"],
+  hasStandIn: (() => boolean) | undefined,
+): OriginResult | undefined {
+  const { facts, ports, isolate } = context;
+  const { originState } = isolate;
+  const changesNothing = facts.method === "GET" || facts.method === "HEAD";
+  if (changesNothing && originState.mayAsk(ports.clock.now())) {
+    if (!hasStandIn?.()) return undefined;
+    askBehind(context, fields);
   }
   const { answer } = withoutAnswer(context, "failed", 503, "origin-down", "the origin is down");
   const withRetryAfter = () => {
@@ -118,6 +113,25 @@ function knownDown(context: RequestContext, fields: OriginRequest["fields"]): Or
   };
   // What was not sent has changed nothing.
   return { kind: changesNothing ? "failed" : "refused", answer: withRetryAfter };
+}
+
+function askBehind(context: RequestContext, fields: OriginRequest["fields"]): void {
+  const { facts, ports, background, resolved } = context;
+  const sentAt = ports.clock.now();
+  ports.reporter.report({ kind: "origin-asked" });
+  const toOrigin = { method: facts.method, pathAndQuery: resolved.pathAndQuery, fields, body: null, after: null };
+  const asked = ports.origin.fetch(toOrigin).then(async (answer) => {
+    noteState(context, answer, sentAt);
+    if (answer.kind === "answered") await cancelBody(answer.response.body);
+  });
+  background.run(asked);
+}
+
+/** Notes whether the origin has said anything at all. */
+function noteState({ ports, isolate, resolved }: RequestContext, answer: OriginAnswer, sentAt: number): void {
+  const now = ports.clock.now();
+  if (answer.kind !== "failed" || answer.because === "bad-response") isolate.originState.noteAnswer(now);
+  else isolate.originState.noteFailure(resolved.host + resolved.pathAndQuery.split("?", 1)[0], sentAt, now);
 }
 
 /** The request's fields as the origin gets them. */

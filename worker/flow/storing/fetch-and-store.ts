@@ -5,7 +5,7 @@ import { answerAsOfNow, isHeldByClient } from "../answering/answer-from-store.ts
 import { answerWith, markOutcome, notModifiedFields, setBrowserLifetime, withSource } from "../answering/answers.ts";
 import { forwardedOutcome, passOn, reportNotStored } from "../answering/pass-on.ts";
 import { reportFetched, reportFromStore } from "../answering/report-answered.ts";
-import { staleAnswer } from "../answering/stale-answer.ts";
+import { mayStandIn, staleAnswer } from "../answering/stale-answer.ts";
 import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
 import { type LeadingFetch, outcomeOfNotStored } from "../collapsing/collapsed-fetches.ts";
 import { isReusable } from "../collapsing/followers.ts";
@@ -42,7 +42,9 @@ export function fetchAndStore(context: RequestContext, miss: Miss, leader: Leadi
 async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: TellFollowers): Promise<Answer> {
   try {
     const conditions = conditionsOf(context, miss);
-    const result = await askOrigin(context, { storing: true, conditions });
+    const { selected } = miss;
+    const hasStandIn = () => selected !== null && mayStandIn(context, selected.head, "disconnected") !== null;
+    const result = await askOrigin(context, { storing: true, conditions, hasStandIn });
     const isFailing = hasFailed(result);
     if (isFailing) tellFollowers({ kind: "failing" }); // It may take long to know whether a stored page stands in.
     const stale = isFailing ? await staleAnswer(context, miss, result) : null;
