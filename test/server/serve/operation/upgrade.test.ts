@@ -56,7 +56,7 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
     return join(folder, "tidemark.pid");
   }
 
-  test("changes the pid file to the process that takes signals from then on", async () => {
+  test("changes the pid file to the process that takes signals from then on", { tags: ["deep"] }, async () => {
     const named = () => Number(readFileSync(pidFile(), "utf8"));
     await until(() => existsSync(pidFile()));
     expect(named()).toBe(server.pid);
