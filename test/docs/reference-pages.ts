@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { Extractor, ExtractorConfig } from "@microsoft/api-extractor";
+import { CompilerState, Extractor, ExtractorConfig } from "@microsoft/api-extractor";
 
 /** One exported name, or a member of one, as API Extractor describes it. */
 export interface Described {
@@ -238,13 +238,14 @@ function describeEntries() {
   mkdirSync(".tidemark", { recursive: true });
   const folder = mkdtempSync(join(".tidemark", "reference-"));
   try {
-    const out = resolve(folder, "out");
-    for (const platform of ["node", "worker"] as const) {
-      const entries = ENTRIES.filter((each) => (each.platform ?? "node") === platform);
-      writeDeclarations(platform, entries, folder, out);
-    }
-    return ENTRIES.map(({ platform = "node", opaque = [], ...entry }) => {
-      const exports = describe(join(out, `${entry.source}.d.ts`), platform, folder);
+    const byEntry = new Map(
+      (["node", "worker"] as const).flatMap((platform) => {
+        const entries = ENTRIES.filter((each) => (each.platform ?? "node") === platform);
+        return [...describePlatform(platform, entries, folder)];
+      }),
+    );
+    return ENTRIES.map(({ opaque = [], ...entry }) => {
+      const exports = byEntry.get(entry.entry)!;
       return {
         ...entry,
         exports: exports.map((each) => (opaque.includes(each.name!) ? { ...each, members: [] } : each)),
@@ -255,13 +256,35 @@ function describeEntries() {
   }
 }
 
+/** The exports of the entries, which share one program, because most of its time goes into the libraries' types. */
+function describePlatform(
+  platform: keyof typeof PLATFORMS,
+  entries: readonly Entry[],
+  folder: string,
+): Map<string, readonly Described[]> {
+  const out = resolve(folder, "out");
+  writeDeclarations(platform, entries, folder, out);
+  const declarations = entries.map(({ source }) => join(out, `${source}.d.ts`));
+  const configs = declarations.map((path) => extractorConfig(path, declarations, platform, folder));
+  const compilerState = CompilerState.create(configs[0]!, { additionalEntryPoints: declarations });
+  return new Map(entries.map(({ entry }, index) => [entry, describe(configs[index]!, compilerState)]));
+}
+
+/** Without a check of types, which is a step of the gate. */
 function writeDeclarations(
   platform: keyof typeof PLATFORMS,
   entries: readonly Entry[],
   folder: string,
   outDir: string,
 ): void {
-  const emit = { noEmit: false, declaration: true, emitDeclarationOnly: true, outDir, rootDir: resolve(".") };
+  const emit = {
+    noEmit: false,
+    declaration: true,
+    emitDeclarationOnly: true,
+    noCheck: true,
+    outDir,
+    rootDir: resolve("."),
+  };
   const settings = {
     extends: resolve(PLATFORMS[platform].tsconfig),
     compilerOptions: emit,
@@ -275,14 +298,17 @@ function writeDeclarations(
   if (tsc.status !== 0) throw new Error(tsc.stdout);
 }
 
-/** The exports of a file of declarations, by name. */
-function describe(declarations: string, platform: keyof typeof PLATFORMS, folder: string): readonly Described[] {
-  const apiJsonFilePath = resolve(folder, "api.json");
+function extractorConfig(
+  mainEntryPointFilePath: string,
+  files: readonly string[],
+  platform: keyof typeof PLATFORMS,
+  folder: string,
+): ExtractorConfig {
   const quiet = { default: { logLevel: "none" } } as never;
-  const config = ExtractorConfig.prepare({
+  return ExtractorConfig.prepare({
     configObject: {
       projectFolder: resolve("."),
-      mainEntryPointFilePath: declarations,
+      mainEntryPointFilePath,
       newlineKind: "lf",
       compiler: {
         overrideTsconfig: {
@@ -295,25 +321,32 @@ function describe(declarations: string, platform: keyof typeof PLATFORMS, folder
             allowImportingTsExtensions: true,
             noEmit: true,
           },
-          files: [declarations],
+          files,
         },
       },
       apiReport: { enabled: false, reportFileName: "unused" },
       dtsRollup: { enabled: false },
       tsdocMetadata: { enabled: false },
-      docModel: { enabled: true, apiJsonFilePath },
+      docModel: { enabled: true, apiJsonFilePath: resolve(folder, "api.json") },
       messages: { extractorMessageReporting: quiet, tsdocMessageReporting: quiet },
     },
     configObjectFullPath: undefined,
     packageJsonFullPath: resolve("package.json"),
   });
+}
+
+/** The exports of a file of declarations, by name. */
+function describe(config: ExtractorConfig, compilerState: CompilerState): readonly Described[] {
   const { succeeded } = Extractor.invoke(config, {
+    compilerState,
     localBuild: true,
     messageCallback(message) {
       message.handled = message.logLevel !== "error" && message.logLevel !== "warning";
     },
   });
-  if (!succeeded) throw new Error(`API Extractor could not read ${declarations}`);
-  const { members } = JSON.parse(readFileSync(apiJsonFilePath, "utf8")) as { members: [{ members: Described[] }] };
+  if (!succeeded) throw new Error(`API Extractor could not read ${config.mainEntryPointFilePath}`);
+  const { members } = JSON.parse(readFileSync(config.apiJsonFilePath, "utf8")) as {
+    members: [{ members: Described[] }];
+  };
   return members[0].members;
 }
