@@ -9,7 +9,7 @@ import { HARNESS_PATH } from "../../../local/runtime/harness-protocol.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../../local/runtime/miniflare.ts";
 import type { SiteInput } from "../../../worker/site/site-input.ts";
 import { TEMPORARY_ROOT } from "../../suite/temporary-root.ts";
-import { ADDRESS_FIELD, type Beginning, CLIENT_ADDRESS, COUNTRY_FIELD } from "../beginning.ts";
+import { ADDRESS_FIELD, type Beginning, CLIENT_ADDRESS, COUNTRY_FIELD, type Found } from "../beginning.ts";
 import type { ClientAnswer, Engine } from "../engine.ts";
 import { BEGINNING, type ClientRequest, HOST, TOKEN } from "../scenario.ts";
 
@@ -66,15 +66,12 @@ export class ScenarioRuntime {
     const origin = new ScriptedOrigin(() => this.#now);
     await origin.comeUp();
     if (kept !== "purge log") this.#scenarios++;
+    if (kept !== "clock") this.#now = BEGINNING;
     const log = `scenario-${this.#scenarios}`;
-    const beginning: Beginning = { site: { origin: origin.url, hosts: [HOST], ...site }, log };
+    const named: Beginning = { site: { origin: origin.url, hosts: [HOST], ...site }, log, now: this.#now };
     this.#busy = true;
-    const begin = (told: Beginning) => order(this.#edge.url, this.#agent, "/_scenario", told);
     try {
-      await begin(kept === "memory" ? { log } : beginning);
-      if (kept !== "clock") this.#now = BEGINNING;
-      await this.#setClock();
-      await this.#refuseLeftovers();
+      await this.#refuseLeftovers(await this.#tell(kept === "memory" ? { log, now: this.#now } : named));
     } catch (error) {
       await origin.goDown();
       throw error;
@@ -86,9 +83,8 @@ export class ScenarioRuntime {
       },
       finishWork: () => this.#finishWork(),
       restart: async () => {
-        await this.#reload();
-        await begin(beginning);
-        await this.#setClock();
+        await this.#finishWork();
+        await order(this.#edge.url, this.#agent, HARNESS_PATH, { do: "kill" });
       },
     });
   }
@@ -113,10 +109,17 @@ export class ScenarioRuntime {
     return this.#edge.reload({ script: this.#script, variables: VARIABLES });
   }
 
-  async #refuseLeftovers(): Promise<void> {
+  async #tell(beginning: Beginning): Promise<Found> {
+    const body = JSON.stringify(beginning);
+    const fields = { authorization: `Bearer ${TOKEN}` };
+    const answer = await exchange(this.#edge.url, this.#agent, { method: "POST", path: "/_scenario", fields, body });
+    if (answer.status !== 200) throw new Error(`the scenario did not begin: ${answer.status} ${answer.body}`);
+    return JSON.parse(answer.body) as Found;
+  }
+
+  async #refuseLeftovers({ purges, stats }: Found): Promise<void> {
     const entries = await this.#edge.emptyCache();
-    const purges = await this.#control("/_tidemark/purges");
-    const { startedAt, ...counted } = (await this.#control("/_tidemark/stats?scope=isolate")) as { startedAt: string };
+    const { startedAt, ...counted } = stats;
     const counters = countersOf(counted).filter(([, count]) => count !== 0 && count !== null);
     const left = { entries, purges, counters, startedAt };
     const nothing = {
@@ -127,11 +130,6 @@ export class ScenarioRuntime {
     };
     if (JSON.stringify(left) === JSON.stringify(nothing)) return;
     throw new Error(`something is left of the scenario before: ${JSON.stringify(left)}`);
-  }
-
-  async #control(path: string): Promise<unknown> {
-    const request = { path, fields: { authorization: `Bearer ${TOKEN}` } };
-    return JSON.parse((await exchange(this.#edge.url, this.#agent, request)).body);
   }
 
   async #setClock(): Promise<void> {

@@ -3,8 +3,9 @@
  * shares no memory with the last one, and with a purge log of its own.
  */
 import type { EdgeEnv } from "tidemark/worker";
+import { HARNESS_PATH } from "../../../local/runtime/harness-protocol.ts";
 import { createEdge, withHarness } from "../../../local/runtime/simulation.worker.ts";
-import { ADDRESS_FIELD, type Beginning, CLIENT_ADDRESS, COUNTRY_FIELD } from "../beginning.ts";
+import { ADDRESS_FIELD, type Beginning, CLIENT_ADDRESS, COUNTRY_FIELD, type Found } from "../beginning.ts";
 
 export { PurgeLog } from "../../../local/runtime/simulation.worker.ts";
 
@@ -18,13 +19,20 @@ const edgeWithHarness = withHarness(() => {
 
 export default {
   async fetch(request, env, context) {
-    if (new URL(request.url).pathname !== "/_scenario") {
-      return edgeWithHarness.fetch!(fromPlatform(request), { ...env, PURGE_LOG: ofScenario(env.PURGE_LOG) }, context);
-    }
+    const url = new URL(request.url);
+    const ask = (asked: typeof request) =>
+      edgeWithHarness.fetch!(fromPlatform(asked), { ...env, PURGE_LOG: ofScenario(env.PURGE_LOG) }, context);
+    if (url.pathname !== "/_scenario") return ask(request);
     const beginning = (await request.json()) as Beginning;
     if (beginning.site) edge = createEdge(beginning.site);
     log = beginning.log;
-    return new Response(null, { status: 204 });
+    const { headers } = request;
+    const get = async (path: string) =>
+      (await ask(new Request(new URL(path, url), { headers }) as typeof request)).json();
+    await get(`${HARNESS_PATH}?now=${beginning.now}`);
+    const purges = await get("/_tidemark/purges");
+    const stats = (await get("/_tidemark/stats?scope=isolate")) as Found["stats"];
+    return Response.json({ purges, stats } satisfies Found);
   },
 } satisfies ExportedHandler<EdgeEnv>;
 
