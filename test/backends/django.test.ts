@@ -116,9 +116,12 @@ describe.skipIf(python === null)(title, () => {
     const post = (path: string, fields: Readonly<Record<string, string>>) =>
       fetch(origin + path, { method: "POST", body: new URLSearchParams(fields), redirect: "manual" });
 
-    test.each(["songs", "async"])(
-      "an edit in a view below /%s shows at once to its editor, and to all others once it has settled",
-      async (below) => {
+    test.each([
+      { below: "songs", tags: [] },
+      { below: "async", tags: ["deep"] },
+    ])(
+      "an edit in a view below /$below shows at once to its editor, and to all others once it has settled",
+      async ({ below }) => {
         const path = `/${below}/${song}`;
         const seen = (fields: Record<string, string> = {}) => cdn.get(path, { from: "syd", fields });
         await expect(seen()).toMiss();

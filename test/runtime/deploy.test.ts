@@ -72,10 +72,10 @@ describe("what wrangler would deploy", () => {
     expect(gzipSync(withAll).byteLength).toBeLessThan(MAX_BYTES_WITH_DOORS);
   }, 60_000);
 
-  test("is not built of a site with a mistake", () => {
+  test("is not built of a site with a mistake", { tags: ["deep"], timeout: 60_000 }, () => {
     expect(() => buildEdge({ routes: [{ match: "/a", ttl: 5 }] })).toThrow('routes[0].ttl: has no unit: write "5s"');
     expect(() => buildEdge({ compression: {} })).toThrow("compression: is for tidemark serve alone");
-  }, 60_000);
+  });
 
   test("has no path that sets its clock, which the bundle for tests does have", async () => {
     expect(script).not.toContain("_virtual-time");

@@ -13,9 +13,9 @@ import { ServerMeetings } from "./meetings/server-meeting.ts";
 import { oneVisitorsError } from "./one-visitors-error.ts";
 import { unkeyedInput } from "./unkeyed-input.ts";
 
-const IN_MEMORY = byDepth({ test: 150, gate: 150, all: 1000, explore: 2500 });
-const IN_RUNTIME = byDepth({ test: 10, gate: 20, all: 150 });
-const ON_SERVER = byDepth({ test: 20, gate: 20, all: 300, explore: 2500 });
+const IN_MEMORY = byDepth({ test: 60, gate: 60, all: 1000, explore: 2500 });
+const IN_RUNTIME = byDepth({ test: 10, gate: 10, all: 150 });
+const ON_SERVER = byDepth({ test: 10, gate: 10, all: 300, explore: 2500 });
 
 function holdsAt(meet: Meet) {
   return fc.asyncProperty(encounter, async (each) => {

@@ -15,6 +15,12 @@ import { CLOUDFLARE, FASTLY, NETLIFY, VERCEL } from "./recorded-calls.ts";
 
 const calls = Object.entries(CALLS).flatMap(([vendor, cases]) => cases.map((each) => ({ vendor, ...each })));
 
+/** A worker that is built for its site has the same doors, if it has any. */
+const DEPTHS: Readonly<Record<string, string[]>> = {
+  "the memory engine": [],
+  "the Workers runtime, built for its site": ["deep"],
+};
+
 describe.each(Object.entries(PLATFORMS))("doors on %s", (platform, start) => {
   let edge: DoorEdge;
   beforeAll(async () => {
@@ -23,7 +29,7 @@ describe.each(Object.entries(PLATFORMS))("doors on %s", (platform, start) => {
   }, 60_000);
   afterAll(() => edge.stop());
 
-  const tags = platform === "the memory engine" ? [] : ["gate"];
+  const tags = DEPTHS[platform] ?? ["gate"];
   test.each(calls)("in $vendor's form: $name: $status", { tags }, (each) => checkCall(edge, each));
 
   test("a purge is in the audit trail under its token's name, with the door as its reason", () =>

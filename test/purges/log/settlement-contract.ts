@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { PurgeRecord } from "../../../worker/ports/purge-log.ts";
 import type { AppendResult } from "../../../worker/purges/log/log-contract.ts";
 import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
+import { byDepth } from "../../suite/depth.ts";
 import { SettledModel } from "./settled-model.ts";
 
 /** The lease of every reader, and the allowance for clocks: milliseconds. */
@@ -265,7 +266,10 @@ export function settlementContract(name: string, start: () => Promise<SettlingLo
           await started.end();
         }
       };
-      await fc.assert(fc.asyncProperty(calls, follows), { seed, numRuns: 12 });
+      await fc.assert(fc.asyncProperty(calls, follows), {
+        seed,
+        numRuns: byDepth({ test: 4, gate: 4, all: 12, explore: 60 }),
+      });
     }, 30_000);
   });
 }

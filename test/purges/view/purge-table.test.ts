@@ -113,7 +113,9 @@ describe("the purge table", () => {
     expect(table.heldBytes).toBe(kib * KIB * (1 + 10 / 64));
   });
 
-  test("never takes more than 8 MiB for any number of keys, and never allocates more than that and 640 KiB beside it", () => {
+  test("never takes more than 8 MiB for any number of keys, and never allocates more than that and 640 KiB beside it", {
+    tags: ["deep"],
+  }, () => {
     const keys = words(1_100_000, 1);
     const before = process.memoryUsage().arrayBuffers;
     const table = new PurgeTable(64 * KIB, 8 * MIB);

@@ -8,6 +8,7 @@ import { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
 import { PurgeView } from "../../../worker/purges/view/purge-view.ts";
 import type { Stamp, StoredHead } from "../../../worker/rules/storing/stored-response.ts";
 import { storedHead } from "../../rules/storing/stored-head.ts";
+import { byDepth } from "../../suite/depth.ts";
 import { deltaOf, deltaOfTags, type PurgedText } from "./delta.ts";
 
 const MIB = 1024 * 1024;
@@ -243,7 +244,7 @@ describe("a view", () => {
     const steps = fc.array(event, { minLength: 20, maxLength: 120 });
     fc.assert(
       fc.property(steps, (events) => follow(events, seen)),
-      { numRuns: 60, seed: 1, endOnFailure: true },
+      { numRuns: byDepth({ test: 20, gate: 20, all: 60 }), seed: 1, endOnFailure: true },
     );
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(100); // otherwise little was tried
   });

@@ -12,7 +12,7 @@ import { aliveNow, descriptorsOpen, heldTooMuch, look, type Sample } from "./day
 import { HOST, SHOP } from "./day-visitors.ts";
 import { TimerQueue, type VirtualTimer } from "./timer-queue.ts";
 
-const REQUESTS = byDepth({ test: 1_500, gate: 1_500, all: 8_000, explore: 20_000 });
+const REQUESTS = byDepth({ test: 1_000, gate: 1_000, all: 8_000, explore: 20_000 });
 const PURGES = byDepth({ test: 400, gate: 400, all: 1_000, explore: 2_000 });
 
 /*

@@ -106,7 +106,9 @@ describe("tidemark serve --log", { timeout: 60_000 }, () => {
       for (const server of servers) expect(await server.stop()).toBe(0);
     });
 
-    test("a dump that is restored brings back no purged page, and each server says that the log is another one", async () => {
+    test("a dump that is restored brings back no purged page, and each server says that the log is another one", {
+      tags: ["deep"],
+    }, async () => {
       const log = ["--log", postgres.url("postgres")];
       const reply = (body: string) => origin.reply("/restored", { fields: { "cache-control": "max-age=3600" }, body });
       const ask = async (address: URL) => {

@@ -104,7 +104,7 @@ describe("docs/server.md, from the application to the first purge", { timeout: 6
     const isHere = has(name);
     const words = isHere ? `in front of ${name}` : `${name} is SKIPPED, because this machine does not have it`;
     if (!isHere) process.stdout.write(`${words}\n`);
-    test.skipIf(!isHere)(words, async () => {
+    test.skipIf(!isHere)(words, { tags: name === "puma" ? ["deep"] : [] }, async () => {
       writeFileSync(join(folder, file), code);
       const port = await freePort();
       const printed = await run(script.replace(gunicornLine!, command).replaceAll("8080", String(port)));

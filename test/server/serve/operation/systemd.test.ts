@@ -126,25 +126,27 @@ describe("sockets of systemd", { timeout: 60_000 }, () => {
     return promise;
   }
 
-  test.each([
-    ["TCP", () => ({ host: "127.0.0.1", port: 0 })],
-    ["Unix", () => ({ path: join(folder, "edge.sock") })],
-  ])("are used (%s), outlive the server, and hold connections while it is started again", async (_, address) => {
-    [socket] = (await openSockets([address()], systemClock, () => false)) as [HeldSocket];
-    start();
-    // The kernel knows a Unix socket by the name under which it was bound.
-    expect((await prints(/listening on (.*) with 1 workers/))[1]!.replace(/\.new$/, "")).toBe(socket.address);
-    expect(await ask()).toBe("page");
-    await stop();
-    const waiting = ask(); // connected, and accepted by nobody yet
-    start();
-    expect(await waiting).toBe("page");
-    await prints(/serves/);
-    process.kill(running!.child.pid!, "SIGUSR2");
-    const [, pid] = await prints(/process (\d+) has taken over/);
-    expect(await ask()).toBe("page");
-    await stop(Number(pid));
-  });
+  describe.each([
+    { kind: "TCP", tags: ["deep"], address: () => ({ host: "127.0.0.1", port: 0 }) },
+    { kind: "Unix", tags: [], address: () => ({ path: join(folder, "edge.sock") }) },
+  ])("($kind)", ({ tags, address }) =>
+    test("are used, outlive the server, and hold connections while it is started again", { tags }, async () => {
+      [socket] = (await openSockets([address()], systemClock, () => false)) as [HeldSocket];
+      start();
+      // The kernel knows a Unix socket by the name under which it was bound.
+      expect((await prints(/listening on (.*) with 1 workers/))[1]!.replace(/\.new$/, "")).toBe(socket.address);
+      expect(await ask()).toBe("page");
+      await stop();
+      const waiting = ask(); // connected, and accepted by nobody yet
+      start();
+      expect(await waiting).toBe("page");
+      await prints(/serves/);
+      process.kill(running!.child.pid!, "SIGUSR2");
+      const [, pid] = await prints(/process (\d+) has taken over/);
+      expect(await ask()).toBe("page");
+      await stop(Number(pid));
+    }),
+  );
 
   test("speak TLS by their name, as that of the example", { tags: ["deep"] }, async () => {
     [socket] = (await openSockets([{ host: "127.0.0.1", port: 0 }], systemClock, () => false)) as [HeldSocket];
