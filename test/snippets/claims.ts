@@ -124,7 +124,7 @@ export const CLAIMS: readonly Claim[] = [
   },
   { page: FROM, language: "sh", fits: () => true, runIn: SHELL },
 
-  ...(["python", "ruby", "nginx", "sh"] as const).map((language) => ({
+  ...(["python", "ruby", "sh"] as const).map((language) => ({
     page: /^docs\/server\.md$/,
     language,
     fits: ({ code }: Block) => language !== "sh" || code.includes("gunicorn --daemon"),
@@ -148,12 +148,12 @@ export const CLAIMS: readonly Claim[] = [
     text: "certbot certonly",
     notRun: "it asks an authority for a certificate; test/server/serve/tls.test.ts sends SIGHUP after a change",
   },
-  {
-    page: /^docs\/server\.md$/,
-    language: "caddyfile",
-    text: "reverse_proxy 127.0.0.1:8080",
-    notRun: "settings of Caddy; bench/peers/caddy.ts runs it as a proxy",
-  },
+  ...["nginx", "caddyfile"].map((language) => ({
+    page: /^docs\/beside-nginx\.md$/,
+    language,
+    fits: () => true,
+    runIn: "test/server/serve/beside-nginx.test.ts",
+  })),
   { page: SITES, language: "python", text: "def song(request, id)", runIn: "test/backends/django-site/songs/tests.py" },
   { page: SITES, language: "ruby", text: "expires_in", runIn: "test/snippets/ruby.test.ts" },
   { page: SITES, language: "php", fits: () => true, runIn: "test/snippets/php.test.ts" },

@@ -1,17 +1,15 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { blockWith } from "../../snippets/blocks.ts";
 import { freePort } from "../../suite/free-ports.ts";
-import { listenLocally, localUrl } from "../../suite/local-url.ts";
 import { until } from "../../suite/until.ts";
-import { MAIN, ServerProcess } from "./running-server.ts";
+import { MAIN } from "./running-server.ts";
 
-/* What docs/server.md shows of application servers and of nginx. */
+/* What docs/server.md shows of application servers. */
 const PAGE = "docs/server.md";
 
 const script = blockWith(PAGE, "gunicorn --daemon");
@@ -40,14 +38,11 @@ const servers = [
 let folder: string;
 /** Each leads a group of processes. */
 let children: ChildProcess[];
-let server: ServerProcess | null;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "tidemark-"));
   children = [];
-  server = null;
 });
 afterEach(async () => {
-  await server?.stop();
   for (const child of children) {
     const closed = once(child, "close");
     process.kill(-child.pid!, "SIGTERM");
@@ -65,15 +60,6 @@ function pathOf(tool: string): string {
 async function endGunicorn(file: string): Promise<void> {
   if (existsSync(file)) process.kill(Number(readFileSync(file, "utf8")), "SIGTERM");
   await until(() => !existsSync(file));
-}
-
-async function start(command: string, isUp: () => boolean | Promise<boolean>): Promise<void> {
-  const child = spawn("sh", ["-c", `exec ${command}`], { cwd: folder, stdio: "ignore", detached: true });
-  children.push(child);
-  await until(() => {
-    if (child.exitCode !== null) throw new Error(`${command} ended with ${child.exitCode}`);
-    return isUp();
-  });
 }
 
 /** What a script prints, whose shell then waits for the processes that it has left behind. */
@@ -113,38 +99,4 @@ describe("docs/server.md, from the application to the first purge", { timeout: 6
       expect(printed.trimEnd().split("\n").at(-1)).toBe("good evening");
     });
   }
-
-  const hasNginx = has("nginx", "-v");
-  const words = hasNginx ? "behind nginx" : "nginx is SKIPPED, because this machine does not have it";
-  test.skipIf(!hasNginx)(words, async () => {
-    const origin = createServer((request, response) => {
-      response.setHeader("cache-control", "s-maxage=3600");
-      response.end(`${request.headers["x-forwarded-proto"]} for ${request.headers["x-forwarded-for"]}`);
-    });
-    await listenLocally(origin);
-    const [edgePort, nginxPort] = [await freePort(), await freePort()];
-    const url = localUrl(origin);
-    const config = `export default { origin: "${url}", hosts: ["127.0.0.1"], trustedProxies: ["127.0.0.1"] };\n`;
-    writeFileSync(join(folder, "tidemark.config.ts"), config);
-    server = new ServerProcess(folder, ["--listen", `127.0.0.1:${edgePort}`, "--workers", "1"]);
-    await server.address();
-    const block = blockWith(PAGE, "upstream tidemark").replace("127.0.0.1:8080", `127.0.0.1:${edgePort}`);
-    expect(block).toContain("listen 80;");
-    const http = `pid ${folder}/pid; error_log ${folder}/error.log; events {} http { access_log off; ${block
-      .replace("listen 80;", `listen 127.0.0.1:${nginxPort};`)
-      .replaceAll(/#.*$/gm, "")} }`;
-    writeFileSync(join(folder, "nginx.conf"), http);
-    const address = `http://127.0.0.1:${nginxPort}/`;
-    const isUp = () =>
-      fetch(address).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-    await start(`nginx -c ${folder}/nginx.conf -e ${folder}/error.log -g 'daemon off;'`, isUp);
-    const answer = await fetch(address);
-    expect(await answer.text()).toBe("http for 127.0.0.1");
-    expect(answer.headers.get("x-cache")).toBe("HIT");
-    origin.close();
-    origin.closeAllConnections();
-  });
 });
