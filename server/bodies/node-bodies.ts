@@ -1,4 +1,5 @@
 import type { Bodies } from "../../worker/ports/bodies.ts";
+import { HeldBodies, type RoomForBodies } from "./held-bodies.ts";
 import { keptPiece } from "./kept-piece.ts";
 import { nodeBody } from "./node-body.ts";
 import { makePipe } from "./pipe.ts";
@@ -28,3 +29,9 @@ export const nodeBodies: Bodies = {
   },
   takeWhole: (body, lengthBytes) => nodeBody(body).takeWhole?.(lengthBytes),
 };
+
+/** The same, and what takes in bodies of requests. */
+export function nodeBodiesHeldIn(room: RoomForBodies): Bodies {
+  const bodies = new HeldBodies(room);
+  return { ...nodeBodies, hold: (body, maxBytes) => bodies.hold(body, maxBytes) };
+}

@@ -3,7 +3,7 @@ import { REPORT_EVERY_MS } from "../../worker/metrics/reports.ts";
 import type { BackgroundWork } from "../../worker/ports/background-work.ts";
 import type { ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import { compileSite } from "../../worker/site/site.ts";
-import { nodeBodies } from "../bodies/node-bodies.ts";
+import { nodeBodies, nodeBodiesHeldIn } from "../bodies/node-bodies.ts";
 import { placesForLocks } from "../cache-lock/lock-folder.ts";
 import { MachineFetches } from "../cache-lock/machine-fetches.ts";
 import { MakingQueue } from "../compression/making-queue.ts";
@@ -74,11 +74,12 @@ interface PartsOfSites extends Pick<WorkerStart, "logs"> {
 /** All sites by their names. Several of them share the memory, the budget for bodies on their way, and the disk. */
 function startSites(
   given: readonly SiteSettings[],
-  { memoryBytes, disk, maxOriginConnections }: Edge,
+  { memoryBytes, disk, roomForBodies, maxOriginConnections }: Edge,
   { logs, tier, fetches, isAlone, worker, say }: PartsOfSites,
 ): ReadonlyMap<string, StartedSite> {
   const common = {
     memoryBytes,
+    bodies: nodeBodiesHeldIn(roomForBodies),
     largestBodyBytes: disk && largestBodyBytes(disk.maxBytes),
     fetches,
     compressing: new MakingQueue(),

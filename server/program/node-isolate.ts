@@ -2,6 +2,7 @@ import { fingerprint } from "../../worker/control/access/fingerprint.ts";
 import { KnownNeighbours, type LearningIsolate, startIsolate } from "../../worker/isolate.ts";
 import { Counters } from "../../worker/metrics/counters.ts";
 import type { Tokens } from "../../worker/ports/access.ts";
+import type { Bodies } from "../../worker/ports/bodies.ts";
 import type { Clock, Timer } from "../../worker/ports/clock.ts";
 import type { FetchesElsewhere } from "../../worker/ports/fetches-elsewhere.ts";
 import type { Origin } from "../../worker/ports/origin.ts";
@@ -20,6 +21,8 @@ export interface NodeParts {
   readonly random: () => number;
   readonly sharedTier: SharedTier;
   readonly origin: Origin;
+  /** Default: bodies of requests are passed on as they come. */
+  readonly bodies?: Bodies;
   readonly log: LogCalls;
   readonly tokens: Tokens;
   /** Default: the clock. */
@@ -57,7 +60,7 @@ export function startNodeIsolate(
     audit: log,
     ledger: { client: log, isolate, ...(pop !== undefined && { pop }) },
     notes: noNotes,
-    bodies: nodeBodies,
+    bodies: parts.bodies ?? nodeBodies,
     webRequest: toWebRequest,
     fingerprint,
     reporter,

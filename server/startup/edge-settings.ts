@@ -1,6 +1,7 @@
 import type { TokenSettings } from "../../worker/control/access/tokens.ts";
 import type { SiteOverrides } from "../../worker/site/site.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
+import type { RoomForBodies } from "../bodies/held-bodies.ts";
 import type { AccessLogFormat } from "../connections/access-log.ts";
 import type { HttpsRedirect } from "../connections/https-redirect.ts";
 import type { TlsSettings } from "../connections/tls-server.ts";
@@ -33,6 +34,8 @@ export interface EdgeSettings {
   readonly memoryBytes: number;
   /** The disk tier, which all workers and sites share; `null` for none. */
   readonly disk: { readonly folder: string; readonly maxBytes: number } | null;
+  /** For bodies of requests in one worker. */
+  readonly roomForBodies: RoomForBodies;
   /** Whether the workers fetch a page that they miss at the same time once: they have a disk tier in common. */
   readonly sharesFetches: boolean;
   /** The connections that one worker takes at a time. */

@@ -134,7 +134,7 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
     sites: [...sites.values()].map((each) => each.settings),
     workers,
     memoryBytes: Math.floor(options.memoryBytes / workers),
-    disk: options.diskBytes === 0 ? null : { folder: pagesFolderOf(options), maxBytes: options.diskBytes },
+    ...roomOnDisk(options, workers),
     sharesFetches: options.diskBytes > 0 && workers > 1,
     maxConnections: limit.connections,
     maxOriginConnections: limit.toOrigins,
@@ -145,6 +145,25 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
     accessLog,
   };
   return { sites, config, settings, warnings };
+}
+
+/** Of `--disk`, this share is for bodies of requests, and at most a gigabyte; pages have the rest. */
+const SHARE_FOR_BODIES = 1 / 16;
+const MOST_FOR_BODIES = 1024 ** 3;
+/** In the memory of one worker, beside its pages. */
+const MEMORY_FOR_BODIES = 8 * 1024 ** 2;
+
+function roomOnDisk(options: ServeOptions, workers: number): Pick<EdgeSettings, "disk" | "roomForBodies"> {
+  const { diskBytes, cache } = options;
+  if (diskBytes === 0) {
+    return { disk: null, roomForBodies: { memoryBytes: MEMORY_FOR_BODIES, fileBytes: 0, folder: null } };
+  }
+  const forBodies = Math.floor(Math.min(diskBytes * SHARE_FOR_BODIES, MOST_FOR_BODIES));
+  const fileBytes = Math.floor(forBodies / workers);
+  return {
+    disk: { folder: pagesFolderOf(options), maxBytes: diskBytes - forBodies },
+    roomForBodies: { memoryBytes: MEMORY_FOR_BODIES, fileBytes, folder: resolve(cache, "bodies") },
+  };
 }
 
 function pagesFolderOf({ cache }: ServeOptions): string {

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { configuredTokens } from "../../worker/control/access/tokens.ts";
 import type { FillBudget, LearningIsolate } from "../../worker/isolate.ts";
+import type { Bodies } from "../../worker/ports/bodies.ts";
 import type { Origin } from "../../worker/ports/origin.ts";
 import { compressionSettings } from "../../worker/site/compression-settings.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
@@ -37,6 +38,8 @@ export interface StartedSite {
 /** What a site gets from its process. */
 export interface SiteParts {
   readonly log: LogCalls;
+  /** All sites of this process hold bodies of requests in the same room. */
+  readonly bodies: Bodies;
   /** For pages, all sites of this process together. */
   readonly memoryBytes: number;
   /** The site's part of what several sites share. Default: it is alone. */

@@ -98,8 +98,10 @@ function inRows(rows: readonly (readonly string[])[]): string {
   return rows.map(([name, text]) => `  ${name!.padEnd(width)} ${text}`).join("\n");
 }
 
-function diskText({ settings: { disk } }: Prepared): string {
-  return disk === null ? "none" : `${disk.folder}  (at most ${sizeText(disk.maxBytes)})`;
+function diskText({ settings: { disk, roomForBodies, workers } }: Prepared): string {
+  if (disk === null) return "none";
+  const forBodies = sizeText(roomForBodies.fileBytes * workers);
+  return `${disk.folder}  (at most ${sizeText(disk.maxBytes)}, and ${forBodies} for bodies of requests)`;
 }
 
 function hostsText(hosts: readonly string[] | null): string {

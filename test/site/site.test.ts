@@ -385,6 +385,7 @@ describe("compileSite", () => {
       urlBytes: 16_384,
       requestFieldBytes: 32_768,
       requestBodyBytes: 104_857_600,
+      heldBodyBytes: 16_777_216,
       responseFields: 256,
       responseFieldBytes: 65_536,
       storeBytes: 8_388_608,

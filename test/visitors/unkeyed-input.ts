@@ -376,8 +376,8 @@ export const unkeyedInput: readonly Case[] = [
     witness: "first",
     defence: {
       in: "askOrigin",
-      replace: 'method !== "GET" && method !== "HEAD"',
-      by: "true",
+      replace: 'method === "GET" || method === "HEAD"',
+      by: "false",
     },
   },
   {

@@ -21,6 +21,12 @@ export interface Bodies {
    * Absent where the runtime does not tell.
    */
   takeWhole?(body: StreamedBody, lengthBytes: number): Uint8Array<ArrayBuffer> | undefined;
+  /**
+   * Takes in the body of a request that is about to be sent, up to this many bytes, and resolves to it once all of it is
+   * here. One that is longer, or has no room, streams on behind what was taken. Rejects if the body is cut off.
+   * Whoever does not read the result cancels it. Absent where the platform passes bodies on as they come.
+   */
+  hold?(body: StreamedBody, maxBytes: number): Promise<StreamedBody>;
 }
 
 export interface BodyReader {

@@ -178,6 +178,7 @@ const route = z.strictObject({
     }),
   ),
   browserTtl: z.optional(durationSeconds.check(z.refine(Number.isInteger, "is not a whole number of seconds"))),
+  body: z.optional(z.literal("stream", 'can only be "stream"; otherwise leave it out')),
   requestDirectives: z.prefault(z.enum(["harmless", "all"]), "harmless"),
   stale: z.prefault(stale, {}),
   purge: z.prefault(
@@ -268,6 +269,7 @@ export const siteSchema = z.strictObject({
       urlBytes: z.prefault(sizeBytes, 16 * 1024),
       requestFieldBytes: z.prefault(sizeBytes, 32 * 1024),
       requestBodyBytes: z.prefault(sizeBytes, 100 * 1024 ** 2),
+      heldBodyBytes: z.prefault(sizeBytes, 16 * 1024 ** 2),
       responseFields: z.prefault(z.int().check(z.positive()), 256),
       responseFieldBytes: z.prefault(sizeBytes, DEFAULT_MAX_RESPONSE_FIELD_BYTES),
       storeBytes: z.prefault(sizeBytes, 8 * 1024 ** 2),

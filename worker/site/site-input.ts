@@ -181,6 +181,11 @@ export interface RouteInput {
   readonly match: string;
   /** Send every request to the origin unchanged; look up and store nothing. Default false. */
   readonly pass?: boolean | undefined;
+  /**
+   * `"stream"` sends bodies of requests to the origin as they come, for answers that begin before the request has ended,
+   * as with gRPC. Default: `tidemark serve` takes them in first, up to `limits.heldBodyBytes`; Workers stream.
+   */
+  readonly body?: "stream" | undefined;
   /** What selects among stored responses beside the URL. Default: nothing. */
   readonly key?: KeyInput | undefined;
   /** Which requests go past the cache on this route. Default of each list: the site's. */
@@ -384,6 +389,11 @@ export interface LimitsInput {
   readonly requestFieldBytes?: Size | undefined;
   /** The body of a request; a larger one gets 413. Default 100 MiB. */
   readonly requestBodyBytes?: Size | undefined;
+  /**
+   * The body of a request that `tidemark serve` takes in whole before it asks the origin, if it has room; a larger one
+   * streams. Set it to `requestBodyBytes` and none does. Default 16 MiB.
+   */
+  readonly heldBodyBytes?: Size | undefined;
   /** How many fields an answer of the origin may have; one with more is answered with 502. Default 256. */
   readonly responseFields?: number | undefined;
   /** Their names and values together; an answer with more is answered with 502. Default 64 KiB. */
@@ -392,7 +402,7 @@ export interface LimitsInput {
   readonly storeBytes?: Size | undefined;
   /**
    * The largest body that is stored apart, if its length is announced; larger ones stream past. Default 512 MiB; for
-   * `tidemark serve` with a disk, seven sixteenths of `--disk`.
+   * `tidemark serve` with a disk, seven sixteenths of what pages have of `--disk`.
    */
   readonly largeBytes?: Size | undefined;
   /**

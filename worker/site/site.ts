@@ -38,6 +38,7 @@ export interface Site extends KeyRules {
     readonly urlBytes: number;
     readonly requestFieldBytes: number;
     readonly requestBodyBytes: number;
+    readonly heldBodyBytes: number;
     readonly responseFields: number;
     readonly responseFieldBytes: number;
     readonly storeBytes: number;
@@ -209,6 +210,7 @@ function compileRoute(rules: RouteRules, position: number | null, site: SiteRule
     pattern: position === null ? null : rules.match,
     match: (path) => (catchAll ? {} : parametersOf(pattern.exec({ pathname: path }))),
     pass: rules.pass,
+    streamsBody: rules.body === "stream",
     query,
     keyFields,
     choices,

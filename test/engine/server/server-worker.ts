@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
-import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
+import { nodeBodies, nodeBodiesHeldIn } from "../../../server/bodies/node-bodies.ts";
 import { NodeCompression } from "../../../server/compression/node-compression.ts";
 import type { DiskTier } from "../../../server/disk/disk-tier.ts";
 import { Listener } from "../../../server/http1/listener.ts";
@@ -86,6 +86,7 @@ export class ServerWorker {
       random: Math.random,
       sharedTier: new QuietTier(tier, calls),
       ...{ origin, log, tokens },
+      bodies: nodeBodiesHeldIn({ memoryBytes: 8 * 1024 ** 2, fileBytes: 0, folder: null }),
       isolate: randomUUID(),
       write: () => undefined,
     });

@@ -372,9 +372,10 @@ describe("a parent that fails", () => {
     tier.origin.setDefaultReply({ body: "page" });
     const visitor = new RawClient({ host: "127.0.0.1", port: child.port });
     await visitor.send(`POST /upload HTTP/1.1\r\nHost: ${HOST}\r\n${rest}`);
-    while (child.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const isRefused = () => visitor.received.includes("413");
+    while (child.asked.length === 0 && !isRefused()) await new Promise((resolve) => setImmediate(resolve));
     if (leaves) visitor.destroy();
-    else await visitor.until((received) => received.includes("413"));
+    else await visitor.until(isRefused);
     visitor.destroy();
     await child.idle();
     expect(await bodyOf(child.get("/page"))).toBe("page");

@@ -85,7 +85,7 @@ export const skipping: readonly Case[] = [
     second: { path: "/a" },
     witness: "asked",
     defence: {
-      in: "askOrigin",
+      in: "bodyToSend",
       replace: "requestBody(incoming.request, requestBodyBytes,",
       by: "requestBody(incoming.request, Infinity,",
     },

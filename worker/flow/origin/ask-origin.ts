@@ -12,7 +12,7 @@ import { edgeAnswer } from "../answering/answers.ts";
 import { reportPassedOn } from "../answering/report-answered.ts";
 import type { RequestContext } from "../request-context.ts";
 import { cancelBody } from "./cancel-body.ts";
-import { requestBody } from "./request-body.ts";
+import { held, type RequestBody, requestBody } from "./request-body.ts";
 
 /** An answer of the origin, as it came or as a 304 updated it. */
 export interface FetchedResponse {
@@ -59,21 +59,20 @@ export interface OriginCall {
 
 /** Sends the request to the origin as the edge's own. */
 export async function askOrigin(context: RequestContext, call: OriginCall): Promise<OriginResult> {
-  const { incoming, resolved, facts, ports, isolate, background } = context;
-  const stamp = ports.purges.stamp();
-  const fetchedAt = ports.clock.now();
+  const { resolved, facts, ports, isolate, background } = context;
   const fields = fieldsToSend(context, call);
   const refused = reasonNotToSend(context, fields);
   if (refused) return refused;
-  if (isolate.originState.isDown(fetchedAt)) {
+  if (isolate.originState.isDown(ports.clock.now())) {
     const known = knownDown(context, fields, call.hasStandIn);
     if (known) return known;
   }
   const { method } = facts;
-  const sendsBody = method !== "GET" && method !== "HEAD";
-  const { requestBodyBytes } = isolate.site.limits;
-  const body = sendsBody ? requestBody(incoming.request, requestBodyBytes, ports.bodies, background) : null;
+  const body = method === "GET" || method === "HEAD" ? null : await bodyToSend(context);
   if (body?.isTooLarge()) return bodyTooLarge(context);
+  if (body?.brokeOff()) return bodyBrokeOff(context);
+  const stamp = ports.purges.stamp();
+  const fetchedAt = ports.clock.now();
   ports.reporter.report({ kind: "origin-asked" });
   const { pathAndQuery } = resolved;
   const toOrigin = { method, pathAndQuery, fields, body: body?.stream ?? null, after: neededPosition(context, stamp) };
@@ -81,11 +80,18 @@ export async function askOrigin(context: RequestContext, call: OriginCall): Prom
   if (!body?.isTooLarge() && !body?.brokeOff()) noteState(context, answer, fetchedAt);
   if (answer.kind === "answered") return answered(context, answer.response, stamp, fetchedAt);
   if (answer.kind === "switched") return { kind: "switched", answer: () => switchedAnswer(context, answer) };
+  // What was held, and perhaps never read, is given back.
+  if (body) background.run(cancelBody(body.stream));
   if (body?.isTooLarge()) return bodyTooLarge(context);
-  if (body?.brokeOff()) {
-    return withoutAnswer(context, "refused", 400, "request-body-cut-off", "the request's body ended before its end");
-  }
-  return failed(context, answer);
+  return body?.brokeOff() ? bodyBrokeOff(context) : failed(context, answer);
+}
+
+/** The body as the origin is to get it: whole, unless the route streams it or there is no room. */
+async function bodyToSend({ incoming, resolved, isolate, ports, background }: RequestContext): Promise<RequestBody> {
+  const { requestBodyBytes, heldBodyBytes } = isolate.site.limits;
+  const body = requestBody(incoming.request, requestBodyBytes, ports.bodies, background);
+  if (resolved.route.streamsBody || body.isTooLarge()) return body;
+  return held(body, heldBodyBytes, ports.bodies);
 }
 
 /**
@@ -255,6 +261,10 @@ function acceptable({ isolate, background }: RequestContext, answer: OriginAnswe
 function bodyTooLarge(context: RequestContext): OriginResult {
   const words = `the request's body has more than ${context.isolate.site.limits.requestBodyBytes} bytes`;
   return withoutAnswer(context, "refused", 413, "request-body-too-large", words);
+}
+
+function bodyBrokeOff(context: RequestContext): OriginResult {
+  return withoutAnswer(context, "refused", 400, "request-body-cut-off", "the request's body ended before its end");
 }
 
 function withoutAnswer<Kind extends "failed" | "refused">(

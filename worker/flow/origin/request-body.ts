@@ -4,6 +4,7 @@ import type { Bodies, BodyReader, BodyWriter, StreamedBody } from "../../ports/b
 
 /** The body of a request on its way to the origin, of limited size. */
 export interface RequestBody {
+  /** `null` if there is none. */
   readonly stream: StreamedBody | null;
   /** Whether the body is larger than the limit, by its announced length or by the bytes that came. */
   readonly isTooLarge: () => boolean;
@@ -40,6 +41,19 @@ export function requestBody(
     });
   background.run(pass({ next, cancel: () => reader.cancel() }, pipe.writable, count));
   return { stream: pipe.readable, isTooLarge, brokeOff: () => isCutOff };
+}
+
+/**
+ * The body once all of it has come, so that the origin is asked only then. It streams if the route says so, if it is
+ * larger than what may be held, and where the platform holds none.
+ */
+export async function held(body: RequestBody, maxBytes: number, { hold }: Bodies): Promise<RequestBody> {
+  if (hold === undefined || body.stream === null) return body;
+  try {
+    return { ...body, stream: await hold(body.stream, maxBytes) };
+  } catch {
+    return { ...body, stream: null }; // It is too large, or broke off.
+  }
 }
 
 /** Passes pieces on until the body ends, the origin takes no more, or `check` throws. Never rejects. */

@@ -10,6 +10,8 @@ export interface Route extends RequestRules {
   readonly match: (path: string) => Readonly<Record<string, string>> | undefined;
   /** True if requests go to the origin as they are and nothing is looked up or stored. */
   readonly pass: boolean;
+  /** True if bodies of requests are passed on as they come, also where they are otherwise taken in first. */
+  readonly streamsBody: boolean;
   readonly query: QueryRules;
   /** Fields, in lower case, that go to the origin as sent and select among stored responses, whatever `Vary` says. */
   readonly keyFields: readonly string[];

@@ -32,11 +32,11 @@ async function boundsOf(args: readonly string[]): Promise<{ readonly memoryBytes
 test("--memory is divided among the workers, and --disk is one for all", async () => {
   const { memoryBytes, disk } = await boundsOf(["--memory", "65m", "--disk", "1536MiB"]);
   expect(memoryBytes).toBe(32.5 * MIB);
-  expect(disk).toBe(`${join(folder, "cache", "pages")}  (at most 1.5GiB)`);
+  expect(disk).toBe(`${join(folder, "cache", "pages")}  (at most 1.41GiB, and 96MiB for bodies of requests)`);
 });
 
 test("without them, there are 256 MiB of memory and 10 GiB of disk", { tags: ["deep"] }, async () => {
   const { memoryBytes, disk } = await boundsOf([]);
   expect(memoryBytes).toBe(128 * MIB);
-  expect(disk).toBe(`${join(folder, "cache", "pages")}  (at most 10GiB)`);
+  expect(disk).toBe(`${join(folder, "cache", "pages")}  (at most 9.38GiB, and 640MiB for bodies of requests)`);
 });

@@ -1,0 +1,52 @@
+import { randomUUID } from "node:crypto";
+import { type FileHandle, mkdir, open, unlink } from "node:fs/promises";
+import { join } from "node:path";
+
+const READ_BYTES = 64 * 1024;
+
+/** Bytes in a file that has no name, so that nobody else reads it and it is gone when the process is. */
+export class BodyFile {
+  readonly #handle: FileHandle;
+  #writtenBytes = 0;
+  #readBytes = 0;
+
+  private constructor(handle: FileHandle) {
+    this.#handle = handle;
+  }
+
+  static async create(folder: string): Promise<BodyFile> {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const path = join(folder, randomUUID());
+    const handle = await open(path, "wx+", 0o600);
+    try {
+      await unlink(path);
+    } catch (cause) {
+      await handle.close();
+      throw cause;
+    }
+    return new BodyFile(handle);
+  }
+
+  /** Writes behind what is there; what a failed write has left is overwritten by the next. */
+  async write(bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.byteLength; ) {
+      const position = this.#writtenBytes + at;
+      at += (await this.#handle.write(bytes, at, bytes.byteLength - at, position)).bytesWritten;
+    }
+    this.#writtenBytes += bytes.byteLength;
+  }
+
+  /** The next bytes; `null` at the end. */
+  async read(): Promise<Uint8Array | null> {
+    const length = Math.min(this.#writtenBytes - this.#readBytes, READ_BYTES);
+    if (length === 0) return null;
+    const { bytesRead, buffer } = await this.#handle.read(Buffer.allocUnsafe(length), 0, length, this.#readBytes);
+    if (bytesRead === 0) throw new Error("a file of a request's body is shorter than what was written");
+    this.#readBytes += bytesRead;
+    return buffer.subarray(0, bytesRead);
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+}

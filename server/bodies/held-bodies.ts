@@ -1,0 +1,173 @@
+import type { BodyReader, StreamedBody } from "../../worker/ports/bodies.ts";
+import { BodyFile } from "./body-file.ts";
+import { GrowingBytes } from "./growing-bytes.ts";
+import { type NodeBody, nodeBody } from "./node-body.ts";
+import { Room } from "./room.ts";
+
+/** What a process has for the bodies of requests that it holds. */
+export interface RoomForBodies {
+  readonly memoryBytes: number;
+  readonly fileBytes: number;
+  /** For files; `null` for none. */
+  readonly folder: string | null;
+}
+
+interface Places {
+  readonly folder: string | null;
+  readonly memory: Room;
+  readonly files: Room;
+}
+
+/** Of one body, so much is in memory; the rest is in a file. */
+const MOST_IN_MEMORY = 64 * 1024;
+
+/**
+ * Takes bodies of requests in before their origin is asked, so that a slow client holds none of the origin's workers: in
+ * memory first, then in files. A body for which there is no room is passed on as it comes.
+ */
+export class HeldBodies {
+  readonly #places: Places;
+
+  constructor({ memoryBytes, fileBytes, folder }: RoomForBodies) {
+    this.#places = { folder, memory: new Room(memoryBytes), files: new Room(folder === null ? 0 : fileBytes) };
+  }
+
+  /** What is taken of the memory and of the disk: bytes. */
+  get taken(): { readonly memoryBytes: number; readonly fileBytes: number } {
+    const { memory, files } = this.#places;
+    return { memoryBytes: memory.takenBytes, fileBytes: files.takenBytes };
+  }
+
+  /** `Bodies.hold`. */
+  async hold(body: StreamedBody, maxBytes: number): Promise<StreamedBody> {
+    const source = nodeBody(body);
+    const { lengthBytes } = source;
+    const { memory, files } = this.#places;
+    if (lengthBytes !== null && lengthBytes > Math.min(maxBytes, memory.freeBytes + files.freeBytes)) return body;
+    const whole = lengthBytes !== null && lengthBytes <= MOST_IN_MEMORY ? source.takeWhole?.(lengthBytes) : undefined;
+    const held = new HeldBody(source, this.#places);
+    return whole === undefined ? held.fill(maxBytes) : held.isAll(whole);
+  }
+}
+
+/** A body of which the beginning is here, in a file and then in memory, and the rest, if there is one, still comes. */
+class HeldBody implements NodeBody {
+  readonly #source: NodeBody;
+  readonly #places: Places;
+  readonly #bytes = new GrowingBytes();
+  #file: BodyFile | null = null;
+  #fileBytes = 0;
+  /** Beside `#bytes`, whatever had no room. */
+  #last: Uint8Array | null = null;
+  #rest: BodyReader | null = null;
+  #lengthBytes: number | null;
+  #isDone = false;
+
+  constructor(source: NodeBody, places: Places) {
+    this.#source = source;
+    this.#places = places;
+    this.#lengthBytes = source.lengthBytes;
+  }
+
+  get lengthBytes(): number | null {
+    return this.#lengthBytes;
+  }
+
+  get brokeOff(): boolean {
+    return this.#source.brokeOff ?? false;
+  }
+
+  /** These bytes are the whole body. The reader of the connection has counted them. */
+  isAll(bytes: Uint8Array): this {
+    this.#last = bytes;
+    this.#lengthBytes = bytes.byteLength;
+    return this;
+  }
+
+  /** Resolves when the body is here, or as much of it as may be. Rejects if it is cut off. */
+  async fill(maxBytes: number): Promise<this> {
+    const reader = this.#source.read();
+    let bytes = 0;
+    try {
+      for (let piece = await reader.next(); piece !== null; piece = await reader.next()) {
+        bytes += piece.byteLength;
+        if (bytes <= maxBytes && (await this.#take(piece))) continue;
+        this.#last = piece;
+        this.#rest = reader;
+        return this;
+      }
+    } catch (cause) {
+      await this.#release();
+      throw cause;
+    }
+    this.#lengthBytes = bytes;
+    return this;
+  }
+
+  read(): BodyReader {
+    return { next: () => this.#next(), cancel: () => this.cancel() };
+  }
+
+  async cancel(cause?: unknown): Promise<void> {
+    const rest = this.#rest;
+    await this.#release();
+    if (rest !== null) await this.#source.cancel(cause);
+  }
+
+  /** Whether there was room for the piece. */
+  async #take(piece: Uint8Array): Promise<boolean> {
+    if (this.#bytes.length + piece.byteLength > MOST_IN_MEMORY) return this.#takeInFile(piece);
+    const more = this.#bytes.capacityWith(piece.byteLength) - this.#bytes.capacity;
+    if (!this.#places.memory.take(more)) return this.#takeInFile(piece);
+    this.#bytes.add(piece);
+    return true;
+  }
+
+  async #takeInFile(piece: Uint8Array): Promise<boolean> {
+    const more = this.#bytes.length + piece.byteLength;
+    if (!this.#places.files.take(more)) return false;
+    this.#fileBytes += more;
+    try {
+      this.#file ??= await BodyFile.create(this.#places.folder!);
+      const inMemory = this.#bytes.capacity;
+      await this.#file.write(this.#bytes.bytes);
+      this.#bytes.clear();
+      this.#places.memory.give(inMemory);
+      await this.#file.write(piece);
+      return true;
+    } catch {
+      return false; // The disk is full, say: what is here is passed on, and the rest as it comes.
+    }
+  }
+
+  async #next(): Promise<Uint8Array | null> {
+    const piece = await this.#file?.read();
+    if (piece) return piece;
+    if (this.#bytes.length > 0) {
+      const { bytes, capacity } = this.#bytes;
+      this.#places.memory.give(capacity);
+      this.#bytes.clear();
+      return bytes;
+    }
+    if (this.#last !== null) {
+      const last = this.#last;
+      this.#last = null;
+      return last;
+    }
+    const next = (await this.#rest?.next()) ?? null;
+    if (next === null) await this.#release();
+    return next;
+  }
+
+  /** Gives back what it has taken. */
+  async #release(): Promise<void> {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    this.#places.memory.give(this.#bytes.capacity);
+    this.#bytes.clear();
+    this.#last = null;
+    this.#rest = null;
+    this.#places.files.give(this.#fileBytes);
+    await this.#file?.close().catch(() => undefined);
+  }
+}
