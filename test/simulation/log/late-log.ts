@@ -215,7 +215,9 @@ export class LateLog {
       read: async (since, leaseMs, longestViewAgeMs, _, name) => {
         const begun = this.#begin();
         const begunAt = begun.at;
-        this.#noteRead(reader, begunAt, good && good.begunAt > reader.doubtAt ? good.begunAt : null, leaseMs);
+        // What did not fit into a reply is asked for at once, also if a reply that was under way has come since.
+        const isGood = good !== null && good.begunAt > reader.doubtAt && since?.unread === null;
+        this.#noteRead(reader, begunAt, isGood ? good!.begunAt : null, leaseMs);
         good = null;
         this.#failIfCutOff(reader);
         const delta = await (this.#servers
