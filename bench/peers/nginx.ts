@@ -7,6 +7,8 @@ interface NginxSettings {
   readonly workers: number;
   /** The directives of the `http` block. */
   readonly http: string;
+  /** Whether it goes to the background, where alone it can be upgraded. Default: it stays in the foreground. */
+  readonly isDaemon?: boolean;
 }
 
 interface NginxTuning {
@@ -58,14 +60,17 @@ export function nginx(name = "nginx", { http = "", location = [], keepsConnectio
   };
 }
 
-/** How to start an nginx that stays in the foreground and writes into its folder alone. */
-export async function nginxCommand(folder: string, { workers, http }: NginxSettings): Promise<[string, ...string[]]> {
+/** How to start an nginx that writes into its folder alone. */
+export async function nginxCommand(
+  folder: string,
+  { workers, http, isDaemon = false }: NginxSettings,
+): Promise<[string, ...string[]]> {
   const file = join(folder, "nginx.conf");
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
     (name) => `${name}_temp_path ${folder}/${name};`,
   );
   const user = process.getuid?.() === 0 ? "user root;" : "";
-  const settings = `daemon off; ${user} worker_processes ${workers}; pid ${folder}/pid;
+  const settings = `daemon ${isDaemon ? "on" : "off"}; ${user} worker_processes ${workers}; pid ${folder}/pid;
     events { worker_connections 16384; } worker_rlimit_nofile 40000;
     http { access_log off; ${temporary.join(" ")} ${http} }`;
   await writeFile(file, settings);
