@@ -81,27 +81,31 @@ export class ReplayedEdge {
     const now = () => this.#clock.now();
     const sql = new SqlPurgeLog(sqlOver(new DatabaseSync(":memory:")), {}, now, () => "replay");
     const limits = memoryBytes === null ? site.limits : { ...site.limits, memoryBytes };
-    this.#isolate = startIsolate({ ...site, limits, purge: { ...site.purge, leaseMs: ONE_READ_MS } }, {
-      clock: this.#clock,
-      // The same log gives the same result.
-      random: () => 0.5,
-      sharedTier: memoryBytes === null ? this.#tier : memoryAlone,
-      notes: { read: async () => null, write: async () => undefined },
-      origin: this.#origin,
-      log: {
-        read: async (since, leaseMs) => sql.read(since, leaseMs),
-        append: async (purge) => sql.append(purge),
+    this.#isolate = startIsolate(
+      { ...site, limits, purge: { ...site.purge, leaseMs: ONE_READ_MS } },
+      {
+        clock: this.#clock,
+        // The same log gives the same result.
+        random: () => 0.5,
+        sharedTier: memoryBytes === null ? this.#tier : memoryAlone,
+        notes: { read: async () => null, write: async () => undefined },
+        origin: this.#origin,
+        log: {
+          read: async (since, leaseMs) => sql.read(since, leaseMs),
+          append: async (purge) => sql.append(purge),
+        },
+        audit: {
+          list: async (before, limit) => sql.list(before, limit),
+          find: async (seq) => sql.find(seq),
+        },
+        // A piece of zeros is part of a larger one that stays, so that none is copied to be kept.
+        bodies: { ...nodeBodies, read: nodeBodies.readThrough },
+        webRequest: toWebRequest,
+        fingerprint: async (text) => text,
+        tokens: { check: async () => ({ kind: "refused", because: "no-tokens" }) },
+        reporter: this.#reporter,
       },
-      audit: {
-        list: async (before, limit) => sql.list(before, limit),
-        find: async (seq) => sql.find(seq),
-      },
-      bodies: nodeBodies,
-      webRequest: toWebRequest,
-      fingerprint: async (text) => text,
-      tokens: { check: async () => ({ kind: "refused", because: "no-tokens" }) },
-      reporter: this.#reporter,
-    });
+    );
   }
 
   /** Replays a request. Resolves when it is answered and nothing goes on but what waits for time. */
