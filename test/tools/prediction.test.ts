@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEFAULT_SETTINGS, TrafficAnalysis } from "../../tools/counting/traffic-analysis.ts";
+import { noCounts } from "../../tools/logs/log-file.ts";
 import { LoggedRequest } from "../../tools/logs/logged-request.ts";
 import { ReplayedEdge } from "../../tools/replay/replayed-edge.ts";
 import type { AccessReport } from "../../tools/report/access-report.ts";
@@ -22,7 +23,7 @@ import {
 const MIB = 1024 ** 2;
 const NOTHING_ELSE = {
   files: ["access.log"],
-  counts: { bytes: 0, lines: 0, broken: 0, examples: [], cutOff: [] },
+  counts: noCounts(),
   interrupted: false,
 };
 

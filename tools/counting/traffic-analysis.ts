@@ -35,7 +35,6 @@ const REMEMBERED_FROM = 8;
 const MAX_REMEMBERED = 4_000;
 
 const HOUR_MS = 3_600_000;
-const ODD_ORDER_MS = 60_000;
 /** A tick that leaves room for lines that are older than the first. */
 const FIRST_MS = 30 * 24 * HOUR_MS;
 
@@ -72,7 +71,6 @@ export class TrafficAnalysis {
   bytes = 0;
   crawlers = 0;
   spellingMisses = 0;
-  outOfOrder = 0;
   loggedByCache = 0;
   loggedHits = 0;
   firstAt = Infinity;
@@ -134,7 +132,8 @@ export class TrafficAnalysis {
       return;
     }
     route.readable++;
-    const tick = ticksOf(request.at - this.#startAt + FIRST_MS);
+    // The caches' time. It does not go back for a request that is too late.
+    const tick = ticksOf(this.lastAt - this.#startAt + FIRST_MS);
     const longest = this.#longestTicks(request.status);
     const hasQuery = keyed.search !== "";
     if (hasQuery) {
@@ -199,7 +198,6 @@ export class TrafficAnalysis {
 
   #noteTime(at: number): void {
     if (Number.isNaN(this.#startAt)) this.#startAt = at;
-    if (at < this.lastAt - ODD_ORDER_MS) this.outOfOrder++;
     if (at < this.firstAt) this.firstAt = at;
     if (at > this.lastAt) this.lastAt = at;
   }

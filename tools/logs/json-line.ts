@@ -46,7 +46,7 @@ export function jsonParser(): LineParser {
     const inner = typeof request === "object" && request !== null ? (request as Values) : values;
     into.at = instant(first(values, NAMES.time), time);
     into.status = Number(first(values, NAMES.status));
-    if (Number.isNaN(into.at) || !(into.status >= 0 && into.status <= 999)) return false;
+    if (!Number.isFinite(into.at) || !(into.status >= 0 && into.status <= 999)) return false;
     into.bytes = Math.max(0, Number(first(values, NAMES.bytes) ?? 0)) || 0;
     into.userAgent = text(first(values, NAMES.userAgent));
     into.host = text(first(inner, NAMES.host)).toLowerCase();

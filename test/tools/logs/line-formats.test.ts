@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type LineKind, LineReader } from "../../tools/logs/line-reader.ts";
-import { LoggedRequest } from "../../tools/logs/logged-request.ts";
+import { type LineKind, LineReader } from "../../../tools/logs/line-reader.ts";
+import { LoggedRequest } from "../../../tools/logs/logged-request.ts";
 
 const AT = Date.UTC(2026, 9, 10, 13, 55, 36);
 const TIME = "[10/Oct/2026:15:55:36 +0200]";
