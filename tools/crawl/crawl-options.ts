@@ -1,4 +1,5 @@
 import type { CrawlClock } from "../requests/clock.ts";
+import type { AnsweredBefore } from "./crawl-record.ts";
 
 /** What a crawl asks, and how politely. */
 export interface CrawlOptions {
@@ -25,6 +26,8 @@ export interface CrawlOptions {
   readonly signal: AbortSignal;
   readonly progress?: (progress: CrawlProgress) => void;
   readonly standardInput: () => Promise<string>;
+  /** What an earlier run that was interrupted has asked, which is not asked again. Default: nothing is kept. */
+  readonly record?: AnsweredBefore;
   /** Default: the machine's. */
   readonly clock?: CrawlClock;
 }

@@ -34,6 +34,8 @@ export interface WalkReport {
   readonly endedBecause: string | null;
   /** Whether Ctrl-C ended it. */
   readonly interrupted: boolean;
+  /** The requests that an earlier run was answered, so that they were not sent again. */
+  readonly answeredBefore: number;
 }
 
 /** A page that was not answered well, once for each place and pass. */
@@ -84,6 +86,7 @@ export function walkReport(walk: SiteWalk, rounds: readonly Round[], interrupted
     robotsDelayMs: walk.robots.delayMs,
     endedBecause: walk.endedBecause,
     interrupted,
+    answeredBefore: walk.answeredBefore,
   };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type LineKind, LineReader } from "../../../tools/logs/line-reader.ts";
-import { LoggedRequest } from "../../../tools/logs/logged-request.ts";
+import { LineReader } from "../../../tools/logs/line-reader.ts";
+import { type LineKind, LoggedRequest } from "../../../tools/logs/logged-request.ts";
 
 const AT = Date.UTC(2026, 9, 10, 13, 55, 36);
 const TIME = "[10/Oct/2026:15:55:36 +0200]";
@@ -14,10 +14,10 @@ function read(...lines: readonly string[]): Partial<LoggedRequest> & { readonly 
   return { kind, ...request };
 }
 
-const page = { kind: "request", at: AT, method: "GET", target: "/a?q=x", status: 200, bytes: 2326 };
+const page = { kind: "request" as const, at: AT, method: "GET", target: "/a?q=x", status: 200, bytes: 2326 };
 
 describe("a line of", () => {
-  test.each<{ name: string; lines: readonly string[]; expect: Partial<LoggedRequest> }>([
+  test.each<{ name: string; lines: readonly string[]; expect: Partial<LoggedRequest> & { kind?: LineKind } }>([
     {
       name: "nginx combined",
       lines: [`192.0.2.7 - alice ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "https://a.example/" "Firefox"`],
