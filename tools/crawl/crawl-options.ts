@@ -1,5 +1,5 @@
+import type { PageAnswer } from "../requests/ask-page.ts";
 import type { CrawlClock } from "../requests/clock.ts";
-import type { AnsweredBefore } from "./crawl-record.ts";
 
 /** What a crawl asks, and how politely. */
 export interface CrawlOptions {
@@ -38,4 +38,12 @@ export interface CrawlProgress {
   readonly done: number;
   readonly of: number;
   readonly failed: number;
+}
+
+/** The answers that a crawl has had, so that one that was interrupted goes on where it ended. */
+export interface AnsweredBefore {
+  /** The answer to a request of a round; `undefined` if it is to be asked. */
+  answerTo(round: string, path: string): PageAnswer | undefined;
+  /** Notes an answer. */
+  note(round: string, path: string, answer: PageAnswer): void;
 }

@@ -1,18 +1,15 @@
 import { appendFileSync, existsSync, readFileSync, rmSync } from "node:fs";
 import type { PageAnswer } from "../requests/ask-page.ts";
 import { CrawlError } from "../requests/crawl-error.ts";
-import type { CrawlOptions } from "./crawl-options.ts";
-
-/** The answers that a crawl has had, so that one that was interrupted goes on where it ended. */
-export interface AnsweredBefore {
-  /** The answer to a request of a round; `undefined` if it is to be asked. */
-  answerTo(round: string, path: string): PageAnswer | undefined;
-  /** Notes an answer. */
-  note(round: string, path: string, answer: PageAnswer): void;
-}
+import type { AnsweredBefore, CrawlOptions } from "./crawl-options.ts";
 
 /** What makes two crawls the same, but for their pages. */
-type Crawl = Pick<CrawlOptions, "edge" | "origin" | "from" | "host">;
+interface Crawl {
+  readonly edge: CrawlOptions["edge"];
+  readonly origin: CrawlOptions["origin"];
+  readonly from: readonly string[] | null;
+  readonly host: CrawlOptions["host"];
+}
 
 interface Line {
   readonly round: string;

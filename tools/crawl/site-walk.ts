@@ -8,8 +8,8 @@ import { CrawlError } from "../requests/crawl-error.ts";
 import { HttpClient } from "../requests/http-client.ts";
 import { Pace } from "../requests/pace.ts";
 import type { CrawlOptions } from "./crawl-options.ts";
+import { failureOf } from "./failure.ts";
 import { simulatedViewpoints, thisMachine, type Viewpoint } from "./viewpoints.ts";
-import { failureOf } from "./walk-report.ts";
 
 /** A browser's fields, as far as they select a page. Sent with each page, so that visitors find the one that was asked for. */
 const PAGE_FIELDS = {

@@ -1,4 +1,5 @@
 import type { PageAnswer } from "../requests/ask-page.ts";
+import { failureOf } from "./failure.ts";
 import type { SiteWalk } from "./site-walk.ts";
 
 /** What a crawl and a warming both tell of the pages. */
@@ -88,13 +89,6 @@ export function walkReport(walk: SiteWalk, rounds: readonly Round[], interrupted
     interrupted,
     answeredBefore: walk.answeredBefore,
   };
-}
-
-/** Why a page was not answered well; `null` if it was, or if nobody asked for it. */
-export function failureOf(answer: PageAnswer | null): string | null {
-  if (answer === null) return null;
-  if (answer.kind === "failed") return answer.because;
-  return answer.status >= 400 ? `it answered ${answer.status}` : null;
 }
 
 /** Whether there was no answer at all, so that nothing can be told of the pages. */
