@@ -50,6 +50,7 @@ export { Counters } from "./worker/metrics/counters.ts";
 export type { StreamedBody } from "./worker/ports/bodies.ts";
 export type { Clock } from "./worker/ports/clock.ts";
 export type { Origin, OriginAnswer, OriginRequest } from "./worker/ports/origin.ts";
+export type { EdgeEvent } from "./worker/ports/reporter.ts";
 export { SqlPurgeLog } from "./worker/purges/log/sql-purge-log.ts";
 export { Fields } from "./worker/rules/fields/fields.ts";
 export type { BytePart } from "./worker/rules/ranges/range.ts";

@@ -3,7 +3,7 @@ import type { PurgeRecord } from "../../sdk/index.ts";
 import type { SiteStats, SpanStats, TopUrlStats } from "../../wire/stats.ts";
 import { ms, percent, size, whole } from "../../wire/text/numbers.ts";
 import { printable } from "../../wire/text/printable.ts";
-import { ownAnswers } from "../../wire/text/stats-text.ts";
+import { nothingReported, ownAnswers } from "../../wire/text/stats-text.ts";
 
 /** What `tidemark top` shows at one moment. */
 export interface TopView {
@@ -73,7 +73,7 @@ const plain = (text: string): Line => ({ text });
 
 function totals(stats: SiteStats, minute: LastMinute | null): string[] {
   const { requests, fromCache, origin, answers, bytes, waits, isolates } = stats;
-  if (requests === 0) return ["No requests were reported in the last 15 minutes. Isolates report once a minute."];
+  if (requests === 0) return [`Last 15 minutes: ${nothingReported(stats)}`];
   const shares = Object.entries(answers)
     .toSorted(([, a], [, b]) => b - a)
     .map(([name, count]) => `${printable(name)} ${percent(count / requests)}`);

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -318,6 +318,51 @@ describe("through any other cache", () => {
       all: { first: { count: 2 }, second: { count: 0 } },
     });
     expect(pagesSeen()).toEqual(["/a", "/b", "/c"]);
+  });
+
+  test("with --resume, a run that was interrupted goes on where it ended", async () => {
+    for (const path of ["/a", "/b", "/d"]) site.reply(path, { fields: { "x-cache": "MISS" } });
+    site.reply("/c", { hold: "for ever" });
+    const flags = ["--edge", site.url, "--concurrency", "1", "--resume", "crawl.jsonl", "/a", "/b", "/c", "/d"];
+    const { child, ended } = start("crawl", ...flags);
+    await site.waitUntilSeen("/c", 1);
+    child.kill("SIGINT");
+    const { exit, stdout } = await ended;
+    expect(exit).toBe(130);
+    expect(stdout).toContain(
+      "It was interrupted: this is of the requests until then.\nThe same command goes on from here.",
+    );
+    const other = await run("crawl", ["--edge", site.url, "--resume", "crawl.jsonl", "--host", "b.example", "/a"]);
+    expect(other.exit).toBe(2);
+    expect(other.stderr).toContain("crawl.jsonl is of a crawl with another --edge, --origin, --from or --host");
+    // Killed while it wrote a line.
+    appendFileSync(join(folder, "crawl.jsonl"), '{"round":"first pass","path":"/d","ans');
+    site.reply("/c", { status: 500 });
+    const before = pagesSeen().length;
+    const resumed = await run("crawl", [...flags, "--json"]);
+    expect(pagesSeen().slice(before)).toEqual(["/c", "/d", "/a", "/b", "/c", "/d"]);
+    expect(JSON.parse(resumed.stdout) as CrawlReport).toMatchObject({
+      interrupted: false,
+      answeredBefore: 2,
+      failed: { count: 2 },
+      all: { first: { count: 3, answers: { MISS: 3 } }, second: { count: 3 } },
+    });
+    expect(existsSync(join(folder, "crawl.jsonl"))).toBe(false);
+  });
+
+  test("--resume names a file that is a record of a crawl, or none", async () => {
+    writeFileSync(join(folder, "notes.txt"), "buy milk\n");
+    const { exit, stderr } = await run("crawl", ["--edge", site.url, "--resume", "notes.txt", "/"]);
+    expect({ exit, pages: pagesSeen() }).toEqual({ exit: 2, pages: [] });
+    expect(stderr).toContain("notes.txt is not a record of a crawl. Name a file that does not exist yet.");
+    expect(readFileSync(join(folder, "notes.txt"), "utf8")).toBe("buy milk\n");
+  });
+
+  test("of many failures the first are told, and how many more there are", async () => {
+    const pages = Array.from({ length: 7 }, (_none, page) => `/gone-${page}`);
+    const { stdout } = await run("warm", ["--edge", site.url, ...pages]);
+    expect(stdout).toMatch(/7 requests failed:\n( {2}\/gone-.*\n){5} {2}and 2 more\n/);
+    expect((await run("warm", ["--edge", site.url, ...pages.slice(2)])).stdout).not.toContain(" more");
   });
 
   test("Ctrl-C ends a list on standard input that has not ended itself", { tags: ["deep"] }, async () => {

@@ -7,7 +7,14 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { generatedLog, ODD_LINES } from "../tools/generated-log.ts";
+import { chances } from "../engine/chances.ts";
+import {
+  combinedLine,
+  type GeneratedRequest,
+  generatedLog,
+  generatedRequests,
+  ODD_LINES,
+} from "../tools/generated-log.ts";
 import { tidemark } from "./run-command.ts";
 
 const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
@@ -64,7 +71,7 @@ describe("tidemark report", () => {
     const two = await run(["report", "-"], `${at("00", "/a?utm_source=x")}\n${at("05", "/a")}\n${at("01", "/a")}\n`);
     expect(two.stdout).toContain(": 2 spellings are 1 page.");
     expect(two.stdout).toContain("the origin would get 1 request instead of 3.");
-    expect(two.stdout).toContain("1 line is more than a minute older than one before it.");
+    expect(two.stdout).toContain("1 line is older than one before (33.3 %), and was put in order.");
   });
 
   test("reads compressed standard input, and prints JSON", async () => {
@@ -122,6 +129,50 @@ describe("tidemark report", () => {
     expect(ended.exit).toBe(exit);
     expect(ended.stderr).toContain(message);
     expect(ended.stderr).not.toContain("    at ");
+  });
+});
+
+describe("a log whose lines are out of order", () => {
+  const json = async (command: string, stdin: string | Buffer) => {
+    const flags = command === "replay" ? ["--config", "hour.mjs"] : [];
+    return JSON.parse((await run([command, "-", "--json", ...flags], stdin)).stdout);
+  };
+
+  test("counts for both commands as if it were in order", async () => {
+    const random = chances(7);
+    const requests = [...generatedRequests({ seed: 1, requests: 1_000, days: 0.1 })];
+    // A server that writes a line at the end of its answer, which takes up to five minutes.
+    const ended = requests
+      .map((request) => ({ request, at: Math.floor(request.at / 1000) * 1000 + random() * 300_000 }))
+      .sort((a, b) => a.at - b.at)
+      .map(({ request }) => request);
+    const sorted = ended.toSorted((a, b) => Math.floor(a.at / 1000) - Math.floor(b.at / 1000));
+    const logOf = (all: readonly GeneratedRequest[]) => `${all.map(combinedLine).join("\n")}\n`;
+    const [report, reportOfSorted] = [await json("report", logOf(ended)), await json("report", logOf(sorted))];
+    expect(reportOfSorted.logs).toMatchObject({ outOfOrder: 0, late: 0 });
+    expect(report).toEqual({ ...reportOfSorted, logs: { ...reportOfSorted.logs, outOfOrder: expect.any(Number) } });
+    expect(report.logs.outOfOrder).toBeGreaterThan(500);
+    const [replay, replayOfSorted] = [await json("replay", logOf(ended)), await json("replay", logOf(sorted))];
+    expect(replay.edges).toEqual(replayOfSorted.edges);
+    expect(replay.logs).toMatchObject({ late: 0, outOfOrder: report.logs.outOfOrder });
+  });
+
+  test("beyond the window is told of by both, and counts the same for both", async () => {
+    const at = (time: string, url: string) =>
+      `10.0.0.1 - - [05/Oct/2026:${time}:00 +0000] "GET ${url} HTTP/1.1" 200 100 "-" "-"\n`;
+    const times = { "/a": ["10:00", "12:00"], "/c": ["12:30"] };
+    const inOrder = Object.entries(times).flatMap(([url, each]) => each.map((time) => at(time, url)));
+    // With the line of 12:30 that of noon was handed on, so that these come at noon: the page /a is stored then.
+    const odd = [...inOrder, at("10:30", "/a"), at("11:45", "/b"), at("12:30", "/b")].join("");
+    const [report, replay] = [await json("report", odd), await json("replay", odd)];
+    const order = { outOfOrder: 2, late: 2 };
+    expect(report).toMatchObject({ logs: order, prediction: { hits: 2 } });
+    expect(replay).toMatchObject({ logs: order, edges: [{ hits: 2 }] });
+    const said = `2 lines are older than one before (33.3 %). 0 of them were put in order.
+2 lines came more than 10 minutes or 100,000 lines too late for that: they count as if logged when the line before was.
+`;
+    expect((await run(["report", "-"], odd)).stdout).toContain(said);
+    expect((await run(["replay", "-"], odd)).stdout).toContain(said);
   });
 });
 

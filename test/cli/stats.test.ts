@@ -60,6 +60,14 @@ Heard of 1,200 isolates; 3 have fallen silent. The reports cover at least 99.9 %
     ]);
   });
 
+  test("a time of which no isolate has reported is not called one without requests", () => {
+    const { isolates } = stats;
+    const none = { ...big(), requests: 0, isolates: { ...isolates, reported: 0, alive: 0 } };
+    expect(statsLines(none, "1h")).toEqual([
+      "Last 1 h: no isolate has reported. Counts of the last minute are on their way: each isolate reports once a minute.",
+    ]);
+  });
+
   test("memories of gigabytes, to the mebibyte", () => {
     const GIB = 1024 ** 3;
     const curve = [4 * GIB, 8.5 * 1024 ** 2].map((bytes) => ({ bytes, hitRatio: 0.5 }));

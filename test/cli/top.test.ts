@@ -67,6 +67,28 @@ const environment = () => ({
 const run = (...args: readonly string[]) =>
   tidemark({ args: ["top", ...args], env: { TIDEMARK_ENDPOINT: localUrl(edge), TIDEMARK_TOKEN: "a-token" } });
 
+describe("before the first counts", () => {
+  const empty = (reported: number): SiteStats => ({
+    ...stats,
+    requests: 0,
+    spans: [],
+    isolates: { ...stats.isolates, reported },
+  });
+  test.each([
+    [
+      0,
+      "Last 15 minutes: no isolate has reported. Counts of the last minute are on their way: each isolate reports once a minute.",
+    ],
+    [2, "Last 15 minutes: no requests were reported. Isolates report once a minute."],
+  ])("of %i isolates that have reported, top says so", async (reported, said) => {
+    const all = stats;
+    stats = empty(reported);
+    const { stdout } = await run("--once");
+    stats = all;
+    expect(stdout).toContain(said);
+  });
+});
+
 describe("in a pipe", () => {
   test.each([[[]], [["--once"]]])("it prints once, without a sign for a terminal, and ends: %j", async (args) => {
     const { stdout, stderr, exit } = await run(...args);

@@ -55,14 +55,14 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
 
     await page.getByLabel("Token", { exact: true }).fill(TOKEN);
     await page.keyboard.press("Enter");
-    await page.getByText("no requests were reported").waitFor();
+    await page.getByText("Counts of the last minute are on their way").waitFor();
     const [cookie, ...others] = await page.context().cookies(`${stage.address}/_tidemark/`);
     expect(others).toEqual([]);
     expect(cookie).toMatchObject({ name: "tidemark-session", httpOnly: true, sameSite: "Strict", path: "/_tidemark/" });
     expect(await page.context().cookies(`${stage.address}/`)).toEqual([]);
 
     await page.reload();
-    await page.getByText("no requests were reported").waitFor();
+    await page.getByText("Counts of the last minute are on their way").waitFor();
     const kept = "[document.cookie, localStorage.length, sessionStorage.length, location.href].join()";
     expect(await page.evaluate(kept)).toBe(`,0,0,${stage.address}/_tidemark/`);
     await page.getByRole("button", { name: "Log out" }).click();
@@ -312,7 +312,7 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     expect(await page.locator("#advice code").allInnerTexts()).toContain("key.query.ignore");
     await answerWith(page, { pops: 0 });
     await page.getByText("Last hour").click();
-    await page.locator("#sentence").filter({ hasText: "no requests were reported" }).waitFor();
+    await page.locator("#sentence").filter({ hasText: "no isolate has reported" }).waitFor();
     expect(await page.locator("#advice").innerText()).toBe("");
     await page.context().close();
   });

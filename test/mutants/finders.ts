@@ -7,6 +7,7 @@ import { outboxFinders } from "../sdk/outbox/finders.ts";
 import { isolationFinders } from "../server/sites/finders.ts";
 import { tierFinders } from "../server/tiers/finders.ts";
 import { auditFinders } from "../tools/audit/finders.ts";
+import { orderFinders } from "../tools/order/finders.ts";
 import { scenarioFinder, worldFinder } from "./engine-finders.ts";
 import type { Finder } from "./finder.ts";
 
@@ -16,6 +17,7 @@ const SUITES: Readonly<Record<string, ReadonlyMap<string, Finder>>> = {
   check: checkFinders,
   doors: doorFinders,
   isolation: isolationFinders,
+  order: orderFinders,
   outbox: outboxFinders,
   purges: purgeFinders,
   tier: tierFinders,

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEFAULT_SETTINGS, TrafficAnalysis } from "../../tools/counting/traffic-analysis.ts";
+import { noCounts } from "../../tools/logs/log-file.ts";
 import { LoggedRequest } from "../../tools/logs/logged-request.ts";
 import { ReplayedEdge } from "../../tools/replay/replayed-edge.ts";
 import type { AccessReport } from "../../tools/report/access-report.ts";
@@ -22,7 +23,7 @@ import {
 const MIB = 1024 ** 2;
 const NOTHING_ELSE = {
   files: ["access.log"],
-  counts: { bytes: 0, lines: 0, broken: 0, examples: [], cutOff: [] },
+  counts: noCounts(),
   interrupted: false,
 };
 
@@ -100,6 +101,43 @@ describe("the predicted hit ratio", () => {
     for (const [index, { hitRatio }] of all.lifetimes.entries())
       expect(apart(hitRatio, some.lifetimes[index]!.hitRatio)).toBeLessThan(100 * some.prediction.marginOfSampling);
     expect(Math.abs(some.keys.withRules / all.keys.withRules - 1)).toBeLessThan(0.05);
+  });
+});
+
+describe("spellings of pages, more of them than the tables hold", () => {
+  /** A report of pages that are each asked for three times, with a spelling for each of these times. */
+  function reportOf(pages: number, spellingOf: (page: number, time: number) => string): AccessReport {
+    const analysis = new TrafficAnalysis({ ...DEFAULT_SETTINGS, maxSlots: 1 << 13 });
+    const request = new LoggedRequest();
+    for (let number = 0; number < pages * 3; number++) {
+      const target = spellingOf(number % pages, Math.floor(number / pages));
+      Object.assign(request, { at: number, method: "GET", target, status: 200, bytes: 100 });
+      analysis.take(request);
+    }
+    return makeReport(analysis, NOTHING_ELSE);
+  }
+
+  test("are as many as the pages where each has one, and have as many hits", () => {
+    for (const pages of [6_000, 20_000, 90_000]) {
+      const { keys, prediction } = reportOf(pages, (page) => `/page-${page}`);
+      expect(keys.withoutRules).toBe(keys.withRules);
+      expect(prediction.hitRatioWithoutKeyRules).toBeLessThanOrEqual(prediction.hitRatio);
+      expect(apart(prediction.hitRatioWithoutKeyRules, prediction.hitRatio)).toBeLessThan(1);
+    }
+  });
+
+  test("are about as many as there are where pages have several", () => {
+    const { keys, prediction } = reportOf(20_000, (page, time) => `/page-${page}?utm_source=${time}`);
+    expect(Math.abs(keys.withRules / 20_000 - 1)).toBeLessThan(0.05);
+    expect(Math.abs(keys.withoutRules / 60_000 - 1)).toBeLessThan(0.05);
+    expect(prediction.hitRatio).toBeGreaterThan(0.6);
+    expect(prediction.hitRatioWithoutKeyRules).toBeLessThan(0.05);
+  });
+
+  test("of one page are counted apart from the pages", () => {
+    const { keys } = reportOf(20_000, (page, time) => `/page?gclid=${page}-${time}`);
+    expect(keys.withRules).toBe(1);
+    expect(Math.abs(keys.withoutRules / 60_000 - 1)).toBeLessThan(0.05);
   });
 });
 

@@ -4,8 +4,11 @@ import type { Mark } from "./marks.ts";
 /** The longest piece of an answer that a report shows. */
 const MAX_SHOWN = 48;
 
-/** A secret this short would be found everywhere. */
-const MIN_SECRET = 4;
+/** A secret that is shorter would be found within other words, so that it counts only as a word of its own. */
+const MIN_WITHIN_WORDS = 4;
+
+/** Letters and digits in a row of this length may let somebody in. A name or a number is one of them alone. */
+const TOKEN = /[A-Za-z0-9+/_=-]{8,}/g;
 
 /** A mark as a report may show it: cut, and without secrets, because reports end up in the logs of CI. */
 export function shownMark({ where, text }: Mark, secrets: readonly string[]): string {
@@ -17,12 +20,17 @@ export function shownMark({ where, text }: Mark, secrets: readonly string[]): st
 /** A text of an answer, cut, with credentials and everything that looks like a token masked. */
 function shownText(text: string, secrets: readonly string[]): string {
   let shown = text;
-  for (const secret of secrets) if (secret.length >= MIN_SECRET) shown = shown.replaceAll(secret, masked(secret));
-  shown = shown.replace(/[A-Za-z0-9+/_=-]{20,}/g, (run) =>
-    /\d/.test(run) && /[A-Za-z]/.test(run) ? masked(run) : run,
-  );
+  for (const secret of secrets) shown = withoutSecret(shown, secret);
+  shown = shown.replace(TOKEN, (run) => (/\d/.test(run) && /[A-Za-z]/.test(run) ? masked(run) : run));
   const safe = printable(shown);
   return safe.length > MAX_SHOWN ? `${safe.slice(0, MAX_SHOWN - 1)}…` : safe;
+}
+
+function withoutSecret(text: string, secret: string): string {
+  if (secret === "") return text;
+  if (secret.length >= MIN_WITHIN_WORDS) return text.replaceAll(secret, masked(secret));
+  const escaped = secret.replace(/[^A-Za-z0-9]/g, (mark) => `\\u{${mark.codePointAt(0)!.toString(16)}}`);
+  return text.replace(new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, "gu"), () => masked(secret));
 }
 
 function cookieShown(pair: string): string {

@@ -35,7 +35,6 @@ const REMEMBERED_FROM = 8;
 const MAX_REMEMBERED = 4_000;
 
 const HOUR_MS = 3_600_000;
-const ODD_ORDER_MS = 60_000;
 /** A tick that leaves room for lines that are older than the first. */
 const FIRST_MS = 30 * 24 * HOUR_MS;
 
@@ -54,7 +53,7 @@ export class TrafficAnalysis {
   readonly lifetimes: readonly number[];
   readonly chosen: number;
   readonly pages: KeyTable;
-  /** The same pages without the rules for keys. */
+  /** The spellings of these pages, which are keys of their own without the rules for keys. */
   readonly spellings: KeyTable;
   readonly memory: readonly MemoryTrial[];
   readonly routes: NamedCounts<RouteCounts>;
@@ -72,7 +71,8 @@ export class TrafficAnalysis {
   bytes = 0;
   crawlers = 0;
   spellingMisses = 0;
-  outOfOrder = 0;
+  /** Spellings beside the first of each page, estimated. */
+  furtherSpellings = 0;
   loggedByCache = 0;
   loggedHits = 0;
   firstAt = Infinity;
@@ -134,7 +134,8 @@ export class TrafficAnalysis {
       return;
     }
     route.readable++;
-    const tick = ticksOf(request.at - this.#startAt + FIRST_MS);
+    // The caches' time. It does not go back for a request that is too late.
+    const tick = ticksOf(this.lastAt - this.#startAt + FIRST_MS);
     const longest = this.#longestTicks(request.status);
     const hasQuery = keyed.search !== "";
     if (hasQuery) {
@@ -144,14 +145,27 @@ export class TrafficAnalysis {
         request.status === 200 && request.method === "GET" ? request.bytes : 0,
       );
     }
-    hashKey(request.host + request.target);
-    const spellings = this.spellings.count(tick, longest);
-    if (this.spellings.missed !== 0) this.spellingMisses += spellings;
     const key = request.host + keyed.path + keyed.query;
     hashKey(key);
     const weight = this.pages.count(tick, longest);
-    if (weight > 0) this.#countPage(request, key, weight, route, hour, isCrawler, tick, longest);
-    if (hasQuery && weight > 0) this.searches.take(keyed.path, keyed.query, weight, this.#isMiss, this.pages.isNew);
+    if (weight === 0) return;
+    this.#countPage(request, key, weight, route, hour, isCrawler, tick, longest);
+    if (hasQuery) this.searches.take(keyed.path, keyed.query, weight, this.#isMiss, this.pages.isNew);
+    this.#countSpelling(request, weight, tick, longest);
+  }
+
+  /**
+   * Counts the spelling of a page that was counted, as often as that page. Two tables with a sample each would say that
+   * there are fewer spellings than pages where most pages have one. The first of a page is always counted, and of the
+   * others those that the table of spellings has room for, each for as many as it stands for.
+   */
+  #countSpelling({ host, target }: LoggedRequest, weight: number, tick: number, longest: number): void {
+    hashKey(host + target);
+    const { pages, spellings } = this;
+    const ofPage = spellings.count(tick, longest);
+    if (pages.isNew) this.spellingMisses += weight;
+    else if (ofPage > 0 && spellings.missed !== 0) this.spellingMisses += weight * ofPage;
+    if (!pages.isNew && ofPage > 0 && spellings.isNew) this.furtherSpellings += weight * ofPage;
   }
 
   #countPage(
@@ -199,7 +213,6 @@ export class TrafficAnalysis {
 
   #noteTime(at: number): void {
     if (Number.isNaN(this.#startAt)) this.#startAt = at;
-    if (at < this.lastAt - ODD_ORDER_MS) this.outOfOrder++;
     if (at < this.firstAt) this.firstAt = at;
     if (at > this.lastAt) this.lastAt = at;
   }

@@ -1,3 +1,4 @@
+import type { PageAnswer } from "../requests/ask-page.ts";
 import type { CrawlClock } from "../requests/clock.ts";
 
 /** What a crawl asks, and how politely. */
@@ -25,6 +26,8 @@ export interface CrawlOptions {
   readonly signal: AbortSignal;
   readonly progress?: (progress: CrawlProgress) => void;
   readonly standardInput: () => Promise<string>;
+  /** What an earlier run that was interrupted has asked, which is not asked again. Default: nothing is kept. */
+  readonly record?: AnsweredBefore;
   /** Default: the machine's. */
   readonly clock?: CrawlClock;
 }
@@ -35,4 +38,12 @@ export interface CrawlProgress {
   readonly done: number;
   readonly of: number;
   readonly failed: number;
+}
+
+/** The answers that a crawl has had, so that one that was interrupted goes on where it ended. */
+export interface AnsweredBefore {
+  /** The answer to a request of a round; `undefined` if it is to be asked. */
+  answerTo(round: string, path: string): PageAnswer | undefined;
+  /** Notes an answer. */
+  note(round: string, path: string, answer: PageAnswer): void;
 }

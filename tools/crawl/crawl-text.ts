@@ -9,15 +9,24 @@ import { walkNotes } from "./walk-notes.ts";
 /** The pages without a hit that are told one by one. */
 const MAX_NOT_HITS = 5;
 
-/** A crawl for a terminal: the table, what a reader should know of it, and the sentence. */
-export function crawlText(report: CrawlReport): string {
+/**
+ * A crawl for a terminal: the table, what a reader should know of it, and the sentence. `isKept`: what was asked is in a
+ * file, from which the next run goes on.
+ */
+export function crawlText(report: CrawlReport, isKept: boolean): string {
   const bold = (text: string) => styleText("bold", text, { stream: process.stdout });
   const { places, all, origin } = report;
   const rows = [
     ...places.flatMap((place) => rowsOf(placeName(place), place)),
     ...(places.length > 1 ? rowsOf("all", all) : []),
   ];
-  const notes = [...notHitLines(report), ...distanceLines(places), ...walkNotes(report)];
+  const goesOn = isKept && (report.interrupted || report.endedBecause !== null);
+  const notes = [
+    ...notHitLines(report),
+    ...distanceLines(places),
+    ...walkNotes(report),
+    ...(goesOn ? ["The same command goes on from here."] : []),
+  ];
   return [
     bold(subjectOf(report)),
     "",

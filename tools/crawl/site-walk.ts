@@ -8,6 +8,7 @@ import { CrawlError } from "../requests/crawl-error.ts";
 import { HttpClient } from "../requests/http-client.ts";
 import { Pace } from "../requests/pace.ts";
 import type { CrawlOptions } from "./crawl-options.ts";
+import { failureOf } from "./failure.ts";
 import { simulatedViewpoints, thisMachine, type Viewpoint } from "./viewpoints.ts";
 
 /** A browser's fields, as far as they select a page. Sent with each page, so that visitors find the one that was asked for. */
@@ -31,6 +32,7 @@ export class SiteWalk {
   readonly #leaving = new AbortController();
   readonly #signal: AbortSignal;
   #endedBecause: string | null = null;
+  #answeredBefore = 0;
 
   private constructor(tools: Tools, options: CrawlOptions, found: Found) {
     this.#tools = tools;
@@ -84,6 +86,11 @@ export class SiteWalk {
     return this.#endedBecause;
   }
 
+  /** The requests that an earlier run was answered, so that they were not sent. */
+  get answeredBefore(): number {
+    return this.#answeredBefore;
+  }
+
   /** Whether nothing more is asked. */
   get hasEnded(): boolean {
     return this.#signal.aborted;
@@ -94,14 +101,16 @@ export class SiteWalk {
    * because the walk had ended.
    */
   async ask(round: string, base: string, paths: readonly string[]): Promise<readonly (PageAnswer | null)[]> {
-    const { concurrency, progress } = this.#options;
-    const answers: (PageAnswer | null)[] = paths.map(() => null);
+    const { concurrency, progress, record } = this.#options;
+    const answers: (PageAnswer | null)[] = paths.map((path) => record?.answerTo(round, path) ?? null);
     let next = 0;
-    let done = 0;
+    let done = answers.filter((answer) => answer !== null).length;
     let failed = 0;
+    this.#answeredBefore += done;
     const askOn = async () => {
       while (next < paths.length && !this.hasEnded) {
         const index = next++;
+        if (answers[index] !== null) continue;
         const answer = await this.#askOne(new URL(base), paths[index]!);
         const endsWalk = answer.kind === "failed" && answer.endsCrawl;
         // A request that was given up because the walk has ended says nothing of its page.
@@ -111,6 +120,7 @@ export class SiteWalk {
           this.#leaving.abort();
         }
         answers[index] = answer;
+        if (failureOf(answer) === null) record?.note(round, paths[index]!, answer);
         done++;
         if (answer.kind === "failed") failed++;
         progress?.({ round, done, of: paths.length, failed });

@@ -38,6 +38,12 @@ export function walkNotes({ pages, failed, redirects, robotsDelayMs, edge, ...en
           ...failed.examples
             .slice(0, MAX_FAILURES)
             .map(({ round, path, because }) => `  ${printable(path)} (${round}): ${printable(because)}`),
+          ...(failed.count > MAX_FAILURES ? [`  and ${whole(failed.count - MAX_FAILURES)} more`] : []),
+        ]),
+    ...(ended.answeredBefore === 0
+      ? []
+      : [
+          `${counted(ended.answeredBefore, "request")} had been answered before, and ${ended.answeredBefore === 1 ? "was" : "were"} not sent again.`,
         ]),
     ...(ended.endedBecause === null ? [] : [`The crawl ended early: ${printable(ended.endedBecause)}.`]),
     ...(ended.interrupted ? ["It was interrupted: this is of the requests until then."] : []),

@@ -1,4 +1,5 @@
 import type { PageAnswer } from "../requests/ask-page.ts";
+import { failureOf } from "./failure.ts";
 import type { SiteWalk } from "./site-walk.ts";
 
 /** What a crawl and a warming both tell of the pages. */
@@ -34,6 +35,8 @@ export interface WalkReport {
   readonly endedBecause: string | null;
   /** Whether Ctrl-C ended it. */
   readonly interrupted: boolean;
+  /** The requests that an earlier run was answered, so that they were not sent again. */
+  readonly answeredBefore: number;
 }
 
 /** A page that was not answered well, once for each place and pass. */
@@ -84,14 +87,8 @@ export function walkReport(walk: SiteWalk, rounds: readonly Round[], interrupted
     robotsDelayMs: walk.robots.delayMs,
     endedBecause: walk.endedBecause,
     interrupted,
+    answeredBefore: walk.answeredBefore,
   };
-}
-
-/** Why a page was not answered well; `null` if it was, or if nobody asked for it. */
-export function failureOf(answer: PageAnswer | null): string | null {
-  if (answer === null) return null;
-  if (answer.kind === "failed") return answer.because;
-  return answer.status >= 400 ? `it answered ${answer.status}` : null;
 }
 
 /** Whether there was no answer at all, so that nothing can be told of the pages. */

@@ -1,7 +1,8 @@
 import type { PageAnswer } from "../requests/ask-page.ts";
 import type { CrawlOptions } from "./crawl-options.ts";
+import { failureOf } from "./failure.ts";
 import { SiteWalk } from "./site-walk.ts";
-import { failureOf, isSilent, type Round, type WalkReport, walkReport } from "./walk-report.ts";
+import { isSilent, type Round, type WalkReport, walkReport } from "./walk-report.ts";
 
 /** What a cache did with the pages that it was asked for. The counts are of pages in places. */
 export interface WarmReport extends WalkReport {

@@ -19,15 +19,15 @@ export function combinedParser(): LineParser {
   const time = new LogTime();
   return (line, into) => {
     const bracket = line.indexOf("[");
-    if (bracket < 0) return false;
+    if (bracket < 0) return "broken";
     into.at = time.readCommon(line, bracket + 1);
-    if (Number.isNaN(into.at)) return false;
+    if (Number.isNaN(into.at)) return "broken";
     const requestStart = line.indexOf('"', bracket + TIME_LENGTH);
     const requestEnd = requestStart < 0 ? -1 : closingQuote(line, requestStart + 1);
-    if (requestEnd < 0) return false;
+    if (requestEnd < 0) return "broken";
     const statusStart = requestEnd + 2;
     const status = threeDigits(line, statusStart);
-    if (status < 100) return false;
+    if (status < 100) return "broken";
     into.status = status;
     readHost(line, bracket, into);
     readRequestLine(line.slice(requestStart + 1, requestEnd), into);
@@ -38,7 +38,7 @@ export function combinedParser(): LineParser {
     }
     into.bytes = bytes;
     readRest(line, index, into);
-    return true;
+    return "request";
   };
 }
 

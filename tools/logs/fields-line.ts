@@ -24,11 +24,11 @@ export function fieldsParser(directive: string): LineParser {
   const clock = new LogTime();
   return (line, into) => {
     const values = line.includes("\t") ? line.split("\t") : line.split(" ");
-    if (values.length < names.length || at.stem < 0 || at.date < 0) return false;
+    if (values.length < names.length || at.stem < 0 || at.date < 0) return "broken";
     const valueAt = (index: number) => (index < 0 || values[index] === "-" ? "" : values[index]!);
     into.at = clock.readIso(`${valueAt(at.date)}T${valueAt(at.time)}`);
     into.status = Number(valueAt(at.status));
-    if (Number.isNaN(into.at) || Number.isNaN(into.status)) return false;
+    if (Number.isNaN(into.at) || Number.isNaN(into.status)) return "broken";
     into.bytes = Number(valueAt(at.bytes)) || 0;
     into.host = valueAt(at.host).toLowerCase();
     into.userAgent = valueAt(at.agent);
@@ -36,7 +36,7 @@ export function fieldsParser(directive: string): LineParser {
     const query = valueAt(at.query);
     readTarget(query === "" ? valueAt(at.stem) : `${valueAt(at.stem)}?${query}`, into);
     if (into.target !== "") into.method = valueAt(at.method);
-    return true;
+    return "request";
   };
 }
 

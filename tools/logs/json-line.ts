@@ -3,9 +3,13 @@ import { type LineParser, type LoggedRequest, readRequestLine, readTarget } from
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The names under which nginx's own variables, Cloudflare Logpush, Caddy, usual templates and `tidemark serve` have each value. */
+/**
+ * The names under which nginx's own variables, Cloudflare Logpush, Caddy, Traefik, Fastly's templates, other usual ones
+ * and `tidemark serve` have each value.
+ */
 const NAMES = {
   time: [
+    "StartUTC",
     "time_iso8601",
     "msec",
     "time_local",
@@ -14,47 +18,59 @@ const NAMES = {
     "@timestamp",
     "timestamp",
     "time",
+    "time_start",
     "ts",
     "date",
   ],
-  method: ["request_method", "ClientRequestMethod", "method"],
-  target: ["request_uri", "ClientRequestURI", "uri", "url", "path", "target"],
+  method: ["request_method", "ClientRequestMethod", "RequestMethod", "method"],
+  target: ["request_uri", "ClientRequestURI", "RequestPath", "uri", "url", "path", "target"],
   request: ["request"],
-  host: ["host", "http_host", "ClientRequestHost", "server_name", "vhost"],
-  status: ["status", "EdgeResponseStatus", "status_code"],
+  host: ["host", "http_host", "ClientRequestHost", "RequestHost", "server_name", "vhost"],
+  status: ["status", "EdgeResponseStatus", "DownstreamStatus", "response_status", "status_code"],
   bytes: [
     "body_bytes_sent",
     "EdgeResponseBodyBytes",
     "EdgeResponseBytes",
+    "DownstreamContentSize",
+    "response_body_size",
+    "resp_body_size",
     "bytes_sent",
     "bytes",
     "size",
     "response_size",
   ],
-  userAgent: ["http_user_agent", "ClientRequestUserAgent", "user_agent", "agent", "userAgent"],
-  cacheStatus: ["upstream_cache_status", "CacheCacheStatus", "cache_status", "cache", "xCache"],
+  userAgent: [
+    "http_user_agent",
+    "ClientRequestUserAgent",
+    "request_User-Agent",
+    "request_user_agent",
+    "user_agent",
+    "agent",
+    "userAgent",
+  ],
+  cacheStatus: ["upstream_cache_status", "CacheCacheStatus", "cache_status", "response_state", "cache", "xCache"],
 } as const;
 
-/** One JSON object a line: nginx with `escape=json`, Cloudflare Logpush, Caddy, `tidemark serve --log-format json`. */
+/** One JSON object a line: nginx with `escape=json`, Cloudflare Logpush, Caddy, Traefik, Fastly, `tidemark serve`. */
 export function jsonParser(): LineParser {
   const time = new LogTime();
   return (line, into) => {
     const values = parsed(line);
-    if (values === null) return false;
+    if (values === null) return "broken";
     // Caddy keeps what belongs to the request in an object of its own.
     const { request } = values;
     const inner = typeof request === "object" && request !== null ? (request as Values) : values;
     into.at = instant(first(values, NAMES.time), time);
     into.status = Number(first(values, NAMES.status));
-    if (Number.isNaN(into.at) || !(into.status >= 0 && into.status <= 999)) return false;
+    if (!Number.isFinite(into.at) || !(into.status >= 0 && into.status <= 999)) return "broken";
     into.bytes = Math.max(0, Number(first(values, NAMES.bytes) ?? 0)) || 0;
     into.userAgent = text(first(values, NAMES.userAgent));
     into.host = text(first(inner, NAMES.host)).toLowerCase();
-    into.cacheStatus = text(first(values, NAMES.cacheStatus))
-      .toUpperCase()
-      .replace(/^(?:-|NONE|UNKNOWN)$/, "");
+    into.cacheStatus = cacheWord(text(first(values, NAMES.cacheStatus)).toUpperCase());
+    // Fastly logs what a machine of the edge asks of its shield once more, as a request to that.
+    if (values.fastly_is_edge === false) return "nothing";
     readMethodAndTarget(inner, into);
-    return true;
+    return "request";
   };
 }
 
@@ -68,7 +84,18 @@ function readMethodAndTarget(values: Values, into: LoggedRequest): void {
   // nginx's `$uri` comes without the query.
   const args = text(values.args ?? values.query_string ?? values.query);
   if (args !== "" && args !== "-" && into.target !== "" && !into.target.includes("?")) into.target += `?${args}`;
-  if (into.target !== "") into.method = text(first(values, NAMES.method)) || "GET";
+  if (into.target !== "") into.method = text(first(values, NAMES.method)) || oneWord(text(values.request)) || "GET";
+}
+
+/** Some templates of Fastly have the method as `request`, beside the URL. */
+function oneWord(request: string): string {
+  return /^[A-Z]+$/.test(request) ? request : "";
+}
+
+/** A word for what a cache did. Fastly adds how: `HIT-CLUSTER`, `MISS-WAIT-CLUSTER`. */
+function cacheWord(word: string): string {
+  const known = /^(?:HIT-(STALE)|(HIT|MISS)-)/.exec(word);
+  return known?.[1] ?? known?.[2] ?? word.replace(/^(?:-|NONE|UNKNOWN)$/, "");
 }
 
 function parsed(line: string): Values | null {

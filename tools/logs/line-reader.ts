@@ -1,17 +1,17 @@
 import { combinedParser } from "./combined-line.ts";
 import { FIELDS_DIRECTIVE, fieldsParser } from "./fields-line.ts";
+import { haproxyParser } from "./haproxy-line.ts";
 import { jsonParser } from "./json-line.ts";
-import type { LineParser, LoggedRequest } from "./logged-request.ts";
+import { loadBalancerParser } from "./load-balancer-line.ts";
+import type { LineKind, LineParser, LoggedRequest } from "./logged-request.ts";
 
 const HASH = 35;
 const BRACE = 123;
 
-/** The result of reading a line. A comment or an empty line says nothing. */
-export type LineKind = "request" | "broken" | "nothing";
-
 /** Reads the lines of one file. Each line shows its own format, and a line `#Fields:` names those that follow. */
 export class LineReader {
-  readonly #combined: LineParser = combinedParser();
+  /** The formats of lines that begin like any text, each tried if those before it do not know the line. */
+  readonly #texts: readonly LineParser[] = [combinedParser(), loadBalancerParser(), haproxyParser()];
   readonly #json: LineParser = jsonParser();
   #fields: LineParser | null = null;
 
@@ -23,7 +23,16 @@ export class LineReader {
       if (line.startsWith(FIELDS_DIRECTIVE)) this.#fields = fieldsParser(line);
       return "nothing";
     }
-    const parse = code === BRACE ? this.#json : (this.#fields ?? this.#combined);
-    return parse(line, into) ? "request" : "broken";
+    if (code === BRACE) return this.#json(line, into);
+    return this.#fields === null ? this.#readText(line, into) : this.#fields(line, into);
+  }
+
+  #readText(line: string, into: LoggedRequest): LineKind {
+    for (const parse of this.#texts) {
+      const kind = parse(line, into);
+      if (kind !== "broken") return kind;
+      into.clear();
+    }
+    return "broken";
   }
 }

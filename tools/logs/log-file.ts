@@ -27,8 +27,16 @@ export interface ReadCounts {
   broken: number;
   /** The first broken lines, with their places. */
   readonly examples: { readonly file: string; readonly line: number; readonly text: string }[];
+  /** Lines that are older than one before them, and those of them that came too late to be put in order: see `TimeOrder`. */
+  outOfOrder: number;
+  late: number;
   /** Files that ended too early, as a compressed file does that is still being written. */
   readonly cutOff: string[];
+}
+
+/** Nothing has been read yet. */
+export function noCounts(): ReadCounts {
+  return { bytes: 0, lines: 0, broken: 0, examples: [], outOfOrder: 0, late: 0, cutOff: [] };
 }
 
 const MAX_EXAMPLES = 3;

@@ -35,7 +35,7 @@ export class LogTime {
       this.#minute = minute;
       this.#minuteAt = at;
     }
-    const [, seconds, zone] = /^:(\d\d(?:[.,]\d+)?)(Z|[+-]\d\d:?\d\d)?$/.exec(rest) ?? [];
+    const [, seconds, zone] = /^:(\d\d(?:[.,]\d+)?)(Z|UTC|GMT|[+-]\d\d:?\d\d)?$/.exec(rest) ?? [];
     if (seconds === undefined) return NaN;
     return this.#minuteAt + Math.floor(Number(seconds.replace(",", ".")) * 1000) - zoneMs(zone ?? "Z");
   }

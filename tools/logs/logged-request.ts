@@ -30,8 +30,11 @@ export class LoggedRequest {
   }
 }
 
-/** Fills a request from a line. Returns false if the line is not one of its format. */
-export type LineParser = (line: string, into: LoggedRequest) => boolean;
+/** The result of reading a line. A comment, an empty line, and one that is of no visitor's request say nothing. */
+export type LineKind = "request" | "broken" | "nothing";
+
+/** Fills a request from a line. A line that is not of its format is broken. */
+export type LineParser = (line: string, into: LoggedRequest) => LineKind;
 
 /** Reads `GET /path HTTP/1.1`, also with an absolute URL, as Varnish logs it. */
 export function readRequestLine(text: string, into: LoggedRequest): void {
@@ -49,7 +52,7 @@ export function readTarget(text: string, into: LoggedRequest): void {
   if (target.charCodeAt(0) !== SLASH) {
     const authority = /^https?:\/\/([^/?#]*)/i.exec(target);
     if (authority === null) return;
-    into.host = authority[1]!.toLowerCase();
+    into.host = authority[1]!.toLowerCase().replace(/:(?:80|443)$/, "");
     target = target.slice(authority[0].length);
     if (target.charCodeAt(0) !== SLASH) target = `/${target}`;
   }
@@ -57,6 +60,7 @@ export function readTarget(text: string, into: LoggedRequest): void {
 }
 
 const SLASH = 47;
+const DASH = 45;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: everything outside of ASCII is odd
 const ODD = /[^\x00-\x7f]|\\x/;
@@ -74,10 +78,10 @@ function plainTarget(target: string): string {
 
 /** Whether the text begins with that many capitals: the methods of HTTP, and none of the bytes of TLS. */
 function isMethod(text: string, length: number): boolean {
-  if (length > 20) return false;
+  if (length > 20 || text.charCodeAt(0) === DASH) return false;
   for (let index = 0; index < length; index++) {
     const code = text.charCodeAt(index);
-    if ((code < 65 || code > 90) && code !== 45) return false;
+    if ((code < 65 || code > 90) && code !== DASH) return false;
   }
   return true;
 }

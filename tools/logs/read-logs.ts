@@ -1,12 +1,13 @@
-import { LogFile, type ReadCounts, STANDARD_INPUT, sizeOf } from "./log-file.ts";
+import { LogFile, noCounts, type ReadCounts, STANDARD_INPUT, sizeOf } from "./log-file.ts";
 import type { LoggedRequest } from "./logged-request.ts";
+import { TimeOrder } from "./time-order.ts";
 
 export interface ReadOptions {
   /** Paths of logs, `-` for standard input. */
   readonly files: readonly string[];
-  /** Gets each request, in the order of time as far as files overlap. It must copy what it keeps. */
+  /** Gets each request, in the order of time but for those that are too late: see `TimeOrder`. It must copy what it keeps. */
   readonly take: (request: LoggedRequest) => void;
-  /** Awaited between pieces of a file, for work that takes time. Default: none. */
+  /** Awaited between pieces of a file, and at the end, for work that takes time. Default: none. */
   readonly between?: () => Promise<void>;
   /** Ends the reading after the current piece. */
   readonly signal?: AbortSignal;
@@ -21,16 +22,20 @@ interface Waiting {
 
 /**
  * Reads logs in the order of time. Rotated files may be named in any order: each is opened when its first line is due,
- * and files that overlap, as those of several servers do, are merged. No more is held than a piece of each open file.
+ * and files that overlap, as those of several servers do, are merged. Lines that are out of order within a file are put
+ * in order. No more is held than a piece of each open file, and the window in which that is done.
  */
 export async function readLogs({ files, take, between, signal, progress }: ReadOptions): Promise<ReadCounts> {
-  const counts: ReadCounts = { bytes: 0, lines: 0, broken: 0, examples: [], cutOff: [] };
+  const counts = noCounts();
+  const order = new TimeOrder(take);
   let allBytes = 0;
   for (const path of files) allBytes += await sizeOf(path);
   const waiting = await inOrder(files);
   const open: LogFile[] = [];
   const opened = new Set<LogFile>();
   const pause = async () => {
+    counts.outOfOrder = order.outOfOrder;
+    counts.late = order.late;
     progress?.(counts, allBytes);
     await between?.();
   };
@@ -58,7 +63,7 @@ export async function readLogs({ files, take, between, signal, progress }: ReadO
       let hasMore = true;
       // The file that is due is read on for as long as no other one is.
       do {
-        take(earliest.request);
+        order.add(earliest.request);
         hasMore = earliest.next();
       } while (hasMore && earliest.request.at <= until);
       if (hasMore || (await advance(earliest, pause))) continue;
@@ -69,6 +74,7 @@ export async function readLogs({ files, take, between, signal, progress }: ReadO
     signal?.removeEventListener("abort", end);
     end();
   }
+  order.end();
   await pause();
   return counts;
 }
@@ -106,7 +112,7 @@ async function inOrder(files: readonly string[]): Promise<Waiting[]> {
 /** The time of the first line that can be read; infinitely early if there is none. */
 async function firstTime(path: string): Promise<number> {
   if (path === STANDARD_INPUT) return -Infinity;
-  const file = new LogFile(path, { bytes: 0, lines: 0, broken: 0, examples: [], cutOff: [] });
+  const file = new LogFile(path, noCounts());
   try {
     const found = await advance(file, async () => undefined);
     return found ? file.request.at : -Infinity;

@@ -25,6 +25,8 @@ export class LoggedOrigin implements Origin {
   readonly #clock: Clock;
   readonly #cacheControl: string | null;
   readonly #sizes = new Map<string, number>();
+  #second = NaN;
+  #date = "";
 
   /** `cacheControl`: what it says with every page; `null` for nothing. */
   constructor(url: string, clock: Clock, cacheControl: string | null) {
@@ -40,7 +42,7 @@ export class LoggedOrigin implements Origin {
     const answered = status === 304 ? 200 : status;
     const length = this.#lengthOf(target, answered, bytes);
     const fields = new Fields([
-      ["date", new Date(this.#clock.now()).toUTCString()],
+      ["date", this.#dateOf(this.#clock.now())],
       ["content-type", "text/html"],
       ["content-length", String(length)],
     ]);
@@ -54,6 +56,16 @@ export class LoggedOrigin implements Origin {
       kind: "answered",
       response: { status: answered, statusText: "", fields, body: hasBody ? new ZeroBody(length) : null },
     };
+  }
+
+  /** The date of an instant, made once a second. */
+  #dateOf(now: number): string {
+    const second = Math.floor(now / 1000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#date = new Date(now).toUTCString();
+    }
+    return this.#date;
   }
 
   /** An answer to HEAD and a 304 have no body, so their page has the length that it had before. */

@@ -22,6 +22,9 @@ export interface ReplayReport {
     readonly files: readonly string[];
     readonly lines: number;
     readonly broken: number;
+    /** Lines that are older than one before them, and those of them that came too late to be put in order. */
+    readonly outOfOrder: number;
+    readonly late: number;
     readonly cutOff: readonly string[];
   };
   /** Lines that tell of something else than HTTP. They are not replayed. */
@@ -71,10 +74,10 @@ export async function replayLogs(options: ReplayOptions): Promise<ReplayReport> 
     ...(signal && { signal }),
     ...(progress && { progress }),
   });
-  const { lines, broken, cutOff } = counts;
+  const { lines, broken, outOfOrder, late, cutOff } = counts;
   return {
     version: 1,
-    logs: { files, lines, broken, cutOff },
+    logs: { files, lines, broken, outOfOrder, late, cutOff },
     notHttp,
     interrupted: signal?.aborted ?? false,
     edges: edges.map(({ config, edge }) => ({ config, ...edge.counts })),

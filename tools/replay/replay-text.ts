@@ -1,5 +1,6 @@
 import { styleText } from "node:util";
 import { whole } from "../../internal.ts";
+import { orderNotes } from "../words/order-notes.ts";
 import { table } from "../words/table.ts";
 import { percentOf, sizeOf } from "../words/words.ts";
 import type { ReplayReport } from "./replay-logs.ts";
@@ -13,6 +14,7 @@ export function replayText({ logs, notHttp, interrupted, edges }: ReplayReport):
       ? []
       : [`${whole(logs.broken)} of ${whole(logs.lines)} lines could not be read, and were not replayed.`]),
     ...(notHttp === 0 ? [] : [`${whole(notHttp)} lines tell of something that is not HTTP, and were not replayed.`]),
+    ...orderNotes(logs),
     ...logs.cutOff.map((file) => `${file} is cut off: what could be read of it was replayed.`),
     ...edges.flatMap(({ evicted, failures }) => [
       ...(evicted === 0

@@ -1,6 +1,5 @@
 import {
   type BytePart,
-  EvictingMap,
   isMarker,
   nodeBodies,
   type SharedTier,
@@ -17,10 +16,9 @@ const MAX_ENTRIES = 500_000;
 export class ReplayTier implements SharedTier {
   /** The entries that had to leave for want of room. */
   evicted = 0;
-  readonly #entries = new EvictingMap<{ readonly head: StoredHead } | VariantMarker>(MAX_ENTRIES, () => {
-    this.evicted++;
-  });
-  readonly #bodies = new EvictingMap<number>(MAX_ENTRIES);
+  readonly #entries = new Map<string, { readonly head: StoredHead } | VariantMarker>();
+  /** The lengths of the bodies that have a key of their own. */
+  readonly #bodies = new Map<string, number>();
 
   async get(key: string) {
     const entry = this.#entries.get(key);
@@ -31,7 +29,7 @@ export class ReplayTier implements SharedTier {
   }
 
   async put(stored: { readonly head: StoredHead } | VariantMarker): Promise<void> {
-    this.#entries.set(stored.head.key, isMarker(stored) ? stored : { head: stored.head }, 1);
+    if (putLast(this.#entries, stored.head.key, isMarker(stored) ? stored : { head: stored.head })) this.evicted++;
   }
 
   async delete(key: string): Promise<void> {
@@ -48,6 +46,14 @@ export class ReplayTier implements SharedTier {
     const reader = nodeBodies.readThrough(body);
     let length = 0;
     for (let piece = await reader.next(); piece !== null; piece = await reader.next()) length += piece.length;
-    this.#bodies.set(bodyKey, length, 1);
+    putLast(this.#bodies, bodyKey, length);
   }
+}
+
+/** Puts an entry behind all others. Returns whether the one that was put longest ago had to leave. */
+function putLast<Value>(map: Map<string, Value>, key: string, value: Value): boolean {
+  const isKnown = map.delete(key);
+  map.set(key, value);
+  if (isKnown || map.size <= MAX_ENTRIES) return false;
+  return map.delete(map.keys().next().value!);
 }

@@ -12,8 +12,10 @@ export interface AccessReport {
     readonly broken: number;
     readonly examples: readonly { readonly file: string; readonly line: number; readonly text: string }[];
     readonly cutOff: readonly string[];
-    /** Lines that are more than a minute older than one before them. */
+    /** Lines that are older than one before them. */
     readonly outOfOrder: number;
+    /** Those of them that came too late to be put in order. */
+    readonly late: number;
     /** True if the reading was interrupted, so that the report is of its beginning. */
     readonly interrupted: boolean;
   };

@@ -1,6 +1,7 @@
 import { counted, printable, whole } from "../../internal.ts";
 import { inWords } from "../counting/lifetimes.ts";
 import type { SearchReport } from "../counting/search-counts.ts";
+import { orderNotes } from "../words/order-notes.ts";
 import { durationOf, percentOf, timeOf } from "../words/words.ts";
 import type { AccessReport } from "./access-report.ts";
 
@@ -84,13 +85,7 @@ function warningsOf({ logs, requests }: AccessReport): string[] {
       : [
           `${counted(requests.notHttp, "line")} ${requests.notHttp === 1 ? "tells" : "tell"} of something that is not HTTP.`,
         ]),
-    ...(logs.outOfOrder === 0
-      ? []
-      : [
-          logs.outOfOrder === 1
-            ? "1 line is more than a minute older than one before it."
-            : `${whole(logs.outOfOrder)} lines are more than a minute older than one before them.`,
-        ]),
+    ...orderNotes(logs),
     ...logs.cutOff.map((file) => `${file} is cut off: what could be read of it counts.`),
   ];
 }

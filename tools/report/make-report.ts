@@ -36,7 +36,11 @@ export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupt
   const prediction: Prediction = {
     hitRatio: ratio(hits),
     marginOfSampling: ratio(1.96 * analysis.pages.standardError),
-    hitRatioWithoutKeyRules: ratio(requests - uncountedRequests(analysis) - analysis.spellingMisses - passedHits),
+    // The rules only join spellings, so that a sample in which they cost hits is off by that much.
+    hitRatioWithoutKeyRules: Math.min(
+      ratio(hits),
+      ratio(requests - uncountedRequests(analysis) - analysis.spellingMisses - passedHits),
+    ),
     hits: Math.round(hits),
     sparedBytes: Math.max(0, Math.round(stored.bytes - stored.missBytes)),
     sparedPerHour: durationMs === 0 ? 0 : Math.round(hits / Math.max(durationMs / HOUR_MS, 1 / 60)),
@@ -50,7 +54,8 @@ export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupt
       broken: counts.broken,
       examples: counts.examples,
       cutOff: counts.cutOff,
-      outOfOrder: analysis.outOfOrder,
+      outOfOrder: counts.outOfOrder,
+      late: counts.late,
       interrupted,
     },
     from: requests === 0 ? null : new Date(analysis.firstAt).toISOString(),
@@ -66,7 +71,7 @@ export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupt
         [...analysis.statuses.entries()].map(([name, { requests: count }]) => [name, count] as const).sort(),
       ),
     },
-    keys: { withRules: Math.round(analysis.pages.keys), withoutRules: Math.round(analysis.spellings.keys) },
+    keys: { withRules: analysis.pages.keys, withoutRules: analysis.pages.keys + analysis.furtherSpellings },
     lifetimeSeconds: lifetimes[chosen]!,
     prediction,
     lifetimes: lifetimes.map((seconds, index) => ({ seconds, hitRatio: ratio(hitsAt(index)) })),

@@ -6,7 +6,7 @@ import { printable } from "./printable.ts";
 export function summaryText(stats: SiteStats, last: string): string {
   const { requests, fromCache, answers, origin, bytes, pop } = stats;
   const about = `Last ${lastWords(last)}${pop === null ? "" : ` in ${printable(pop)}`}`;
-  if (requests === 0) return `${about}: no requests were reported. Isolates report once a minute.`;
+  if (requests === 0) return `${about}: ${nothingReported(stats)}`;
   const asked = Object.values(answers).reduce((sum, each) => sum + each, 0);
   const instead = asked > origin.asked ? ` instead of ${whole(asked)}` : "";
   return (
@@ -14,6 +14,12 @@ export function summaryText(stats: SiteStats, last: string): string {
     `The origin was asked ${timesWords(origin.asked)}${instead}${origin.failed > 0 ? `, and failed ${timesWords(origin.failed)}` : ""}; ` +
     `${waited(stats)}${size(bytes.fromCache)} did not leave it, ${size(bytes.fromOrigin)} did.`
   );
+}
+
+/** Why there are no counts. Without a report, that says nothing of the latest requests. */
+export function nothingReported({ isolates }: SiteStats): string {
+  if (isolates.reported > 0) return "no requests were reported. Isolates report once a minute.";
+  return "no isolate has reported. Counts of the last minute are on their way: each isolate reports once a minute.";
 }
 
 /** How long visitors waited, and how long they would have waited for the origin. */

@@ -4,6 +4,7 @@ import { missingPeersMessage } from "../../../package/optional-peers.ts";
 import { pngOf } from "../../../tools/charts/png.ts";
 import { crawl } from "../../../tools/crawl/crawl.ts";
 import { crawlChart } from "../../../tools/crawl/crawl-chart.ts";
+import { CrawlRecord } from "../../../tools/crawl/crawl-record.ts";
 import { crawlText } from "../../../tools/crawl/crawl-text.ts";
 import { percentOf } from "../../../tools/words/words.ts";
 import { EXIT } from "../../exit-code.ts";
@@ -16,13 +17,14 @@ interface CrawlFlags extends PageFlags {
   readonly origin?: string;
   readonly chart?: string;
   readonly minHitRatio?: number;
+  readonly resume?: string;
 }
 
 const AFTER_HELP = `
 Without pages it asks for those of the site's sitemaps: the ones that robots.txt names, or /sitemap.xml. Each page is
 asked for twice, so that the second pass shows what the first has stored, and with --origin once more without the edge.
 Any cache will do that says X-Cache, Cache-Status or the like. Nothing is added to a URL. Ctrl-C reports on what was
-asked until then.
+asked until then, and with --resume FILE the same command goes on from there.
 
 Exit codes: 0 every page was answered, 1 some were not or the hit ratio is too low, 2 wrong usage, 3 the edge does not
 answer, 130 interrupted.
@@ -37,6 +39,7 @@ export function crawlCommand(): Command {
     .description(DESCRIPTIONS.crawl)
     .option("--origin <url>", "the site behind the edge, to compare with", siteUrl)
     .option("--chart <file>", "write a chart, too: an .svg, or a .png", chartFile)
+    .option("--resume <file>", "keep answers in a file until the end, to go on after an interruption", valueNotFlag)
     .option("--min-hit-ratio <percent>", "end with 1 if less of the second pass are hits", wholeNumber(0, 100))
     .addHelpText("after", AFTER_HELP)
     .action(async (pages: string[], flags: CrawlFlags) => {
@@ -45,7 +48,7 @@ export function crawlCommand(): Command {
 }
 
 async function run(pages: readonly string[], flags: CrawlFlags): Promise<number> {
-  const { chart, minHitRatio, json } = flags;
+  const { chart, minHitRatio, json, resume } = flags;
   const isPng = chart?.toLowerCase().endsWith(".png") ?? false;
   const missing = isPng ? missingPeersMessage("A chart as .png", ["sharp"]) : null;
   if (missing !== null) {
@@ -55,13 +58,16 @@ async function run(pages: readonly string[], flags: CrawlFlags): Promise<number>
   return askingPages(pages, flags, async (options, clear) => {
     // A file that cannot be written is told before the work, not after it.
     if (chart !== undefined) await (await open(chart, "a")).close();
-    const { report, isSilent } = await crawl({ ...options, origin: flags.origin ?? null });
+    const asked = { ...options, origin: flags.origin ?? null };
+    const record = resume === undefined ? null : new CrawlRecord(resume, asked);
+    const { report, isSilent } = await crawl({ ...asked, ...(record && { record }) });
     clear();
+    if (!report.interrupted && report.endedBecause === null && !isSilent) record?.end();
     if (chart !== undefined) {
       const svg = crawlChart(report);
       await writeFile(chart, isPng ? await pngOf(svg) : svg);
     }
-    process.stdout.write(json ? `${JSON.stringify(report)}\n` : crawlText(report));
+    process.stdout.write(json ? `${JSON.stringify(report)}\n` : crawlText(report, record !== null));
     const exit = walkExit(report, isSilent);
     const { hitRatio } = report.all.second;
     if (exit !== EXIT.done || minHitRatio === undefined || (hitRatio !== null && hitRatio * 100 >= minHitRatio)) {

@@ -17,8 +17,10 @@ interface ReportFlags {
 }
 
 const AFTER_HELP = `
-Logs of nginx and Apache (common, combined, JSON), Varnish (varnishncsa), Cloudflare (Logpush), CloudFront and Caddy,
-also compressed with gzip or zstd, in any order. Nothing is sent anywhere. Ctrl-C reports on what was read until then.
+Logs of nginx and Apache (common, combined, JSON), Varnish (varnishncsa), tidemark serve, HAProxy, Traefik, Caddy,
+Cloudflare (Logpush), CloudFront, Fastly (JSON) and AWS load balancers (ALB), also compressed with gzip or zstd. Files may
+be named in any order, and lines be out of order by 10 minutes. Nothing is sent anywhere. Ctrl-C reports on what was read
+until then.
 
 Exit codes: 0 done, 1 no line could be read, 2 wrong usage, or no such file, 130 interrupted.
 

@@ -224,9 +224,32 @@ export const mutants: Mutants = {
     },
     "credentials in pages are shown": {
       in: "shownText",
-      replace: "if (secret.length >= MIN_SECRET) shown =",
-      by: "if (secret.length > 1000) shown =",
+      drop: "for (const secret of secrets) shown = withoutSecret(shown, secret);",
       foundBy: "audit: credentials that a page repeats are masked",
+    },
+    "credentials of few characters are shown": {
+      in: "withoutSecret",
+      replace: 'secret === ""',
+      by: "secret.length < MIN_WITHIN_WORDS",
+      foundBy: "audit: a credential of few characters that a page repeats is masked",
+    },
+    "credentials of few characters are masked within other words": {
+      in: "withoutSecret",
+      replace: "secret.length >= MIN_WITHIN_WORDS",
+      by: "secret.length > 0",
+      foundBy: "audit: a credential of few characters that a page repeats is masked",
+    },
+    "tokens are shown if they are short": {
+      in: "TOKEN",
+      replace: "/[A-Za-z0-9+/_=-]{8,}/g",
+      by: "/[A-Za-z0-9+/_=-]{20,}/g",
+      foundBy: "audit: a short token in a page is masked like a long one",
+    },
+    "numbers are masked like tokens": {
+      in: "shownText",
+      replace: "/[A-Za-z]/.test(run)",
+      by: "true",
+      foundBy: "audit: a short token in a page is masked like a long one",
     },
   },
 };

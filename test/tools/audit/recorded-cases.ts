@@ -126,7 +126,7 @@ export const recordedCases: readonly RecordedCase[] = [
     fresh: Object.fromEntries(
       (["a", "b", "s"] as const).map((who) => [
         who,
-        (n: number) => ({ body: `<input name="csrf_token" value="token-${1000 + n}">` }),
+        (n: number) => ({ body: `<input name="csrf_token" value="token-${String.fromCodePoint(97 + n)}xyz">` }),
       ]),
     ),
     shared: TO_ALL,
@@ -166,6 +166,19 @@ export const recordedCases: readonly RecordedCase[] = [
     fresh: { ...GREETINGS, a: (n) => ({ body: `key: secret-of-alice, ${1000 + n}` }) },
     shared: TO_ALL,
     finds: [/^shared:\/page: of alice: body: "… \(15 characters\)"(?!.*secret)/],
+  },
+  {
+    name: "a credential of few characters that a page repeats is masked",
+    cookie: "sid=x7q; empty=",
+    fresh: { ...GREETINGS, a: (n) => ({ body: `key: x7q, x7qs, ${1000 + n}` }) },
+    shared: TO_ALL,
+    finds: [/^shared:\/page: of alice: body: "x7qs", "key", "… \(3 characters\)"$/],
+  },
+  {
+    name: "a short token in a page is masked like a long one",
+    fresh: { ...GREETINGS, a: (n) => ({ body: `nonce k8Zp2QwX, 20261005, ${1000 + n}` }) },
+    shared: TO_ALL,
+    finds: [/^shared:\/page: of alice: body: "… \(8 characters\)", "20261005", "nonce"$/],
   },
   {
     name: "private, and stored",

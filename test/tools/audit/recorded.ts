@@ -35,6 +35,8 @@ export interface RecordedCase {
   readonly input?: Input;
   readonly canaries?: readonly string[];
   readonly authorization?: true;
+  /** alice's cookies. Default: `sid=secret-of-alice`. */
+  readonly cookie?: string;
   /** The findings as `id: evidence`, in order. */
   readonly finds: readonly RegExp[];
 }
@@ -48,7 +50,7 @@ const RENDERINGS = 3;
 export function findingsIn({ judgePath, provenanceOf }: Judges, each: RecordedCase): readonly string[] {
   const credentials = each.authorization
     ? { authorization: "Bearer secret-of-alice" }
-    : { cookie: "sid=secret-of-alice" };
+    : { cookie: each.cookie ?? "sid=secret-of-alice" };
   const identities: readonly Identity[] = [
     { name: "alice", credentials, canaries: each.canaries ?? [] },
     { name: "bob", credentials: { cookie: "sid=secret-of-bob" }, canaries: [] },

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readLogs } from "../../tools/logs/read-logs.ts";
-import { combinedLine, generatedLog, generatedRequests, ODD_LINES } from "./generated-log.ts";
+import { readLogs } from "../../../tools/logs/read-logs.ts";
+import { combinedLine, generatedLog, generatedRequests, ODD_LINES } from "../generated-log.ts";
 
 let folder: string;
 beforeAll(async () => {

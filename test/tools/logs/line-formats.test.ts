@@ -1,0 +1,200 @@
+import { describe, expect, test } from "vitest";
+import { LineReader } from "../../../tools/logs/line-reader.ts";
+import { type LineKind, LoggedRequest } from "../../../tools/logs/logged-request.ts";
+
+const AT = Date.UTC(2026, 9, 10, 13, 55, 36);
+const TIME = "[10/Oct/2026:15:55:36 +0200]";
+
+/** Reads lines with one reader, and returns the last one's kind and request. */
+function read(...lines: readonly string[]): Partial<LoggedRequest> & { readonly kind: LineKind } {
+  const reader = new LineReader();
+  const request = new LoggedRequest();
+  let kind: LineKind = "nothing";
+  for (const line of lines) kind = reader.read(line, request);
+  return { kind, ...request };
+}
+
+const page = { kind: "request" as const, at: AT, method: "GET", target: "/a?q=x", status: 200, bytes: 2326 };
+
+describe("a line of", () => {
+  test.each<{ name: string; lines: readonly string[]; expect: Partial<LoggedRequest> & { kind?: LineKind } }>([
+    {
+      name: "nginx combined",
+      lines: [`192.0.2.7 - alice ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "https://a.example/" "Firefox"`],
+      expect: { ...page, userAgent: "Firefox", host: "" },
+    },
+    {
+      name: "nginx combined with $upstream_cache_status behind it",
+      lines: [`192.0.2.7 - - ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox" 0.004 EXPIRED`],
+      expect: { ...page, cacheStatus: "EXPIRED" },
+    },
+    {
+      name: "Apache common",
+      lines: [`192.0.2.7 - - ${TIME} "GET /a?q=x HTTP/1.0" 200 2326`],
+      expect: { ...page, userAgent: "" },
+    },
+    {
+      name: "Apache common without a size",
+      lines: [`192.0.2.7 - - ${TIME} "GET /a?q=x HTTP/1.0" 304 -`],
+      expect: { ...page, status: 304, bytes: 0 },
+    },
+    {
+      name: "Apache with its virtual host in front",
+      lines: [`www.example.com:443 192.0.2.7 - - ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`],
+      expect: { ...page, host: "www.example.com" },
+    },
+    {
+      name: "Apache with escaped quotes",
+      lines: [`192.0.2.7 - - ${TIME} "GET /a?q=\\"x\\" HTTP/1.1" 200 2326 "\\"" "Fire\\"fox"`],
+      expect: { ...page, target: '/a?q=\\"x\\"', userAgent: 'Fire\\"fox' },
+    },
+    {
+      name: "varnishncsa, with the URL in full",
+      lines: [`192.0.2.7 - - ${TIME} "GET http://WWW.example.com/a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`],
+      expect: { ...page, host: "www.example.com" },
+    },
+    {
+      name: "nginx as JSON",
+      lines: [
+        '{"time_iso8601":"2026-10-10T15:55:36+02:00","request_method":"GET","request_uri":"/a?q=x","status":"200","body_bytes_sent":"2326","host":"www.example.com","http_user_agent":"Firefox","upstream_cache_status":"HIT"}',
+      ],
+      expect: { ...page, host: "www.example.com", userAgent: "Firefox", cacheStatus: "HIT" },
+    },
+    {
+      name: "nginx as JSON with the request line and $msec",
+      lines: [`{"msec":"${AT / 1000}.000","request":"GET /a?q=x HTTP/2.0","status":200,"bytes_sent":2326}`],
+      expect: page,
+    },
+    {
+      name: "Cloudflare Logpush, with nanoseconds",
+      lines: [
+        `{"EdgeStartTimestamp":${AT}000000,"ClientRequestMethod":"GET","ClientRequestURI":"/a?q=x","ClientRequestHost":"www.example.com","EdgeResponseStatus":200,"EdgeResponseBytes":2326,"CacheCacheStatus":"miss"}`,
+      ],
+      expect: { ...page, host: "www.example.com", cacheStatus: "MISS" },
+    },
+    {
+      name: "Caddy",
+      lines: [
+        `{"ts":${AT / 1000}.0,"request":{"method":"GET","host":"www.example.com","uri":"/a?q=x"},"status":200,"size":2326}`,
+      ],
+      expect: { ...page, host: "www.example.com" },
+    },
+    {
+      name: "CloudFront",
+      lines: [
+        "#Version: 1.0",
+        "#Fields: date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status cs(Referer) cs(User-Agent) cs-uri-query cs(Cookie) x-edge-result-type x-edge-request-id x-host-header",
+        "2026-10-10\t13:55:36\tFRA2\t2326\t192.0.2.7\tGET\td111.cloudfront.net\t/a\t200\t-\tFirefox\tq=x\t-\tHit\tid\twww.example.com",
+      ],
+      expect: { ...page, host: "www.example.com", cacheStatus: "HIT" },
+    },
+    {
+      name: "an AWS Application Load Balancer, as in its documentation",
+      lines: [
+        'https 2026-10-10T13:55:36.186641Z app/my-loadbalancer/50dc6c495c0c9188 192.168.131.39:2817 10.0.0.1:80 0.086 0.048 0.037 200 200 0 2326 "GET https://www.example.com:443/a?q=x HTTP/1.1" "curl/7.46.0" ECDHE-RSA-AES128-GCM-SHA256 TLSv1.2 arn:aws:elasticloadbalancing:us-east-2:123456789012:targetgroup/my-targets/73e2d6bc24d8a067 "Root=1-58337281-1d84f3d73c47ec4e58577259" "www.example.com" "arn:aws:acm:us-east-2:123456789012:certificate/12345678-1234-1234-1234-123456789012" 1 2026-10-10T13:55:36.000000Z "authenticate,forward" "-" "-" "10.0.0.1:80" "200" "-" "-" TID_1234abcd5678ef90',
+      ],
+      expect: { ...page, at: AT + 186, host: "www.example.com", userAgent: "curl/7.46.0" },
+    },
+    {
+      name: "an AWS Application Load Balancer that reached no target",
+      lines: [
+        'h2 2026-10-10T13:55:36.000000Z app/my-loadbalancer/50dc6c495c0c9188 10.0.1.252:48160 - -1 -1 -1 503 - 5 257 "GET http://www.example.com:8080/ HTTP/2.0" "-" - - - "Root=1-58337327-72bd00b0343d75b906739c42" "-" "-" 0 2026-10-10T13:55:36.000000Z "fixed-response" "-" "-" "-" "-" "-" "-"',
+      ],
+      expect: { status: 503, target: "/", host: "www.example.com:8080", userAgent: "", bytes: 257 },
+    },
+    {
+      name: "an AWS Application Load Balancer, of bytes that are no HTTP",
+      lines: [
+        'http 2026-10-10T13:55:36.000000Z app/my-loadbalancer/50dc6c495c0c9188 10.0.1.252:48160 - -1 -1 -1 400 - 0 272 "- http://my-loadbalancer-1.us-east-2.elb.amazonaws.com:80- -" "-" - - - "-" "-" "-" - 2026-10-10T13:55:36.000000Z "-" "-" "-" "-" "-" "-" "-"',
+      ],
+      expect: { kind: "request", at: AT, method: "", status: 400 },
+    },
+    {
+      name: "HAProxy's httplog behind syslog, as in its documentation",
+      lines: [
+        'Oct 10 13:55:36 localhost haproxy[14389]: 10.0.1.2:33317 [10/Oct/2026:13:55:36.655] http-in static/srv1 10/0/30/69/109 200 2326 - - ---- 1/1/1/1/0 0/0 {www.example.com|Mozilla/5.0} {} "GET /a?q=x HTTP/1.1"',
+      ],
+      expect: { ...page, at: AT + 655, host: "www.example.com" },
+    },
+    {
+      name: "HAProxy's httpslog, without captured fields",
+      lines: [
+        '10.0.1.2:33317 [10/Oct/2026:13:55:36.000] https~ static/srv1 10/0/30/69/+109 200 +2326 - - ---- 1/1/1/1/0 0/0 "GET https://www.example.com/a?q=x HTTP/2.0" 0/0000000000000000/0/0/0 www.example.com/TLSv1.3/TLS_AES_256_GCM_SHA384',
+      ],
+      expect: { ...page, host: "www.example.com" },
+    },
+    {
+      name: "HAProxy, of a request that it could not read",
+      lines: [
+        'haproxy[14389]: 10.0.1.2:33313 [10/Oct/2026:13:55:36.000] http-in http-in/<NOSRV> -1/-1/-1/-1/+50001 408 +2 - - cR-- 2/2/0/0/+2 0/0 "<BADREQ>"',
+      ],
+      expect: { kind: "request", method: "", status: 408 },
+    },
+    {
+      name: "Traefik as JSON",
+      lines: [
+        '{"ClientAddr":"192.0.2.7:52654","ClientHost":"192.0.2.7","ClientPort":"52654","ClientUsername":"-","DownstreamContentSize":2326,"DownstreamStatus":200,"Duration":3454189,"OriginContentSize":999,"OriginDuration":3427197,"OriginStatus":201,"Overhead":26992,"RequestAddr":"www.example.com","RequestContentSize":0,"RequestCount":5,"RequestHost":"www.example.com","RequestMethod":"GET","RequestPath":"/a?q=x","RequestPort":"-","RequestProtocol":"HTTP/2.0","RequestScheme":"https","RetryAttempts":0,"RouterName":"shop@docker","StartLocal":"2026-10-10T15:55:36.189830187+02:00","StartUTC":"2026-10-10T13:55:36.189830187Z","entryPointName":"websecure","level":"info","msg":"","request_User-Agent":"Firefox","time":"2026-10-10T13:55:39Z"}',
+      ],
+      expect: { ...page, at: AT + 189, host: "www.example.com", userAgent: "Firefox" },
+    },
+    {
+      name: "Fastly's JSON, as its logging endpoints begin with it",
+      lines: [
+        '{"timestamp":"2026-10-10T13:55:36+0000","client_ip":"192.0.2.7","geo_country":"germany","geo_city":"berlin","host":"www.example.com","url":"/a?q=x","request_method":"GET","request_protocol":"HTTP/2","request_referer":"","request_user_agent":"Firefox","response_state":"HIT-CLUSTER","response_status":200,"response_reason":"OK","response_body_size":2326,"fastly_server":"cache-fra-1","fastly_is_edge":true}',
+      ],
+      expect: { ...page, host: "www.example.com", userAgent: "Firefox", cacheStatus: "HIT" },
+    },
+    {
+      name: "Fastly's JSON with the method as the request",
+      lines: [
+        `{"time_start":"2026-10-10T13:55:36UTC","request":"HEAD","host":"www.example.com","url":"/a?q=x","request_user_agent":"Firefox","status":"200","cache_status":"HIT-STALE","resp_body_size":"2326"}`,
+      ],
+      expect: { ...page, method: "HEAD", host: "www.example.com", userAgent: "Firefox", cacheStatus: "STALE" },
+    },
+    {
+      name: "Fastly, of a request to its shield, which is no visitor's",
+      lines: [
+        '{"timestamp":"2026-10-10T13:55:36+0000","host":"www.example.com","url":"/a","request_method":"GET","response_state":"MISS","response_status":200,"response_body_size":2326,"fastly_is_edge":false}',
+      ],
+      expect: { kind: "nothing" },
+    },
+  ])("$name is read", ({ lines, expect: expected }) => {
+    expect(read(...lines)).toMatchObject(expected);
+  });
+
+  test.each([
+    { name: "bytes that are not UTF-8 are percent-encoded", target: "/caf\u00e9", expected: "/caf%E9" },
+    { name: "the escapes of nginx are undone", target: "/a\\x22b\\xE9", expected: '/a"b%E9' },
+    { name: "spaces in a target belong to it", target: "/a b", expected: "/a b" },
+  ])("nginx: $name", ({ target, expected }) => {
+    expect(read(`192.0.2.7 - - ${TIME} "GET ${target} HTTP/1.1" 200 5 "-" "-"`)).toMatchObject({
+      kind: "request",
+      target: expected,
+    });
+  });
+
+  test.each([
+    `192.0.2.7 - - ${TIME} "\\x16\\x03\\x01" 400 157 "-" "-"`,
+    `192.0.2.7 - - ${TIME} "-" 408 0 "-" "-"`,
+    `192.0.2.7 - - ${TIME} "" 400 0 "-" "-"`,
+  ])("something else than HTTP is a request without a method: %s", (line) => {
+    expect(read(line)).toMatchObject({ kind: "request", method: "", target: "" });
+  });
+
+  test.each([
+    "hello",
+    "\u0000\u0000",
+    '192.0.2.7 - - [10/Oct/2026:15:55:36 +0200] "GET /cut',
+    '192.0.2.7 - - [10/Okt/2026:15:55:36 +0200] "GET / HTTP/1.1" 200 5',
+    '192.0.2.7 - - [10/Oct/2026:15:55:36 +0200] "GET / HTTP/1.1" - 5',
+    '{"msec": "17599',
+    '{"msec": 1}',
+    "null",
+  ])("no format is broken: %j", (line) => {
+    expect(read(line).kind).toBe("broken");
+  });
+
+  test("a line without text says nothing, like a comment", () => {
+    expect([read("").kind, read("#Version: 1.0").kind]).toEqual(["nothing", "nothing"]);
+  });
+});

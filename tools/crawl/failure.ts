@@ -1,0 +1,8 @@
+import type { PageAnswer } from "../requests/ask-page.ts";
+
+/** Why a page was not answered well; `null` if it was, or if nobody asked for it. */
+export function failureOf(answer: PageAnswer | null): string | null {
+  if (answer === null) return null;
+  if (answer.kind === "failed") return answer.because;
+  return answer.status >= 400 ? `it answered ${answer.status}` : null;
+}

@@ -1,0 +1,32 @@
+import { LogTime } from "./log-time.ts";
+import { type LineParser, readRequestLine } from "./logged-request.ts";
+
+/** `[06/Feb/2009:12:14:14.655] http-in static/srv1 10/0/30/69/109 200 2750 `, whatever syslog writes in front. */
+const LINE = /\[(\d\d\/\w{3}\/\d{4}:\d\d:\d\d:\d\d)\.(\d{3})\] \S+ \S+ [\d/+-]+ (-1|\d{3}) \+?(\d+) /;
+
+/** The first of the captured fields, if it is the name of a host: nothing in the line says which fields they are. */
+const CAPTURED_HOST = /\{([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,})(?::\d+)?[|}]/;
+
+/**
+ * HAProxy with `option httplog` or `option httpslog`. Its times are without a zone, and taken for UTC.
+ * https://docs.haproxy.org/dev/configuration.html#8.2.3
+ */
+export function haproxyParser(): LineParser {
+  const time = new LogTime();
+  return (line, into) => {
+    const found = LINE.exec(line);
+    if (found === null) return "broken";
+    const [matched, second, millisecond, status, bytes] = found;
+    // HAProxy writes quotes within a request as #22. Behind it, httpslog tells of the connection, without quotes.
+    const requestStart = line.indexOf('"', found.index + matched.length) + 1;
+    const requestEnd = requestStart === 0 ? -1 : line.indexOf('"', requestStart);
+    if (requestEnd < 0) return "broken";
+    into.at = time.readCommon(`${second} +0000`, 0) + Number(millisecond);
+    if (Number.isNaN(into.at)) return "broken";
+    into.status = Math.max(0, Number(status));
+    into.bytes = Number(bytes);
+    into.host = CAPTURED_HOST.exec(line.slice(found.index, requestStart))?.[1]?.toLowerCase() ?? "";
+    readRequestLine(line.slice(requestStart, requestEnd), into);
+    return "request";
+  };
+}

@@ -1,0 +1,103 @@
+import { LoggedRequest } from "./logged-request.ts";
+
+/** A window: a request waits until one came that is so many seconds later, or until more wait than this. */
+export interface OrderWindow {
+  readonly seconds: number;
+  readonly maxHeld: number;
+}
+
+/** CloudFront and load balancers write a file every five minutes, nginx with a buffer seldom later. */
+export const ORDER_WINDOW: OrderWindow = { seconds: 600, maxHeld: 100_000 };
+
+/** The requests of one second. */
+interface Second {
+  readonly requests: LoggedRequest[];
+  isInOrder: boolean;
+}
+
+/**
+ * Puts requests in the order of time, as far as a window reaches. A request waits until one came that is later by the
+ * window, or until too many wait. One that comes after its time is handed on at once, with the time that it was logged at:
+ * whoever follows the time must not go back by it. Requests of the same time stay in the order in which they came.
+ */
+export class TimeOrder {
+  /** Requests that are older than one before them, those that came too late for the window among them. */
+  outOfOrder = 0;
+  /** Requests that came after a later one had been handed on. */
+  late = 0;
+  readonly #take: (request: LoggedRequest) => void;
+  readonly #window: OrderWindow;
+  /** The seconds of the window, each in the place that its number has modulo their count. */
+  readonly #seconds: readonly Second[];
+  /** Objects to be filled again. */
+  readonly #spare: LoggedRequest[] = [];
+  #held = 0;
+  /** The latest time that came, and the latest that was handed on: epoch milliseconds. */
+  #newestAt = -Infinity;
+  #handedOnAt = -Infinity;
+  /** The last second of which no request waits. */
+  #doneTo = -Infinity;
+
+  /** `take` must copy what it keeps. */
+  constructor(take: (request: LoggedRequest) => void, window: OrderWindow = ORDER_WINDOW) {
+    this.#take = take;
+    this.#window = window;
+    this.#seconds = Array.from({ length: window.seconds + 1 }, () => ({ requests: [], isInOrder: true }));
+  }
+
+  /** Takes in a request, and copies it. */
+  add(request: LoggedRequest): void {
+    const second = Math.floor(request.at / 1000);
+    if (request.at < this.#newestAt) this.outOfOrder++;
+    else {
+      this.#handOnTo(second - this.#window.seconds - 1);
+      this.#newestAt = request.at;
+    }
+    // Everything that waits is later than this.
+    if (second <= this.#doneTo) this.#handOn(request);
+    else this.#hold(second, request);
+    while (this.#held > this.#window.maxHeld) this.#handOnTo(this.#doneTo + 1);
+  }
+
+  /** Hands on all that waits, because no more comes. */
+  end(): void {
+    this.#handOnTo(Math.floor(this.#newestAt / 1000));
+  }
+
+  #hold(second: number, request: LoggedRequest): void {
+    const { requests } = this.#at(second);
+    const latest = requests.at(-1);
+    if (latest !== undefined && request.at < latest.at) this.#at(second).isInOrder = false;
+    requests.push(Object.assign(this.#spare.pop() ?? new LoggedRequest(), request));
+    this.#held++;
+  }
+
+  /** Hands on what waits of all seconds up to this one. */
+  #handOnTo(last: number): void {
+    for (let second = this.#doneTo + 1; second <= last && this.#held > 0; second++) this.#empty(this.#at(second));
+    this.#doneTo = Math.max(this.#doneTo, last);
+  }
+
+  #empty(second: Second): void {
+    const { requests } = second;
+    if (!second.isInOrder) requests.sort((a, b) => a.at - b.at);
+    for (const request of requests) {
+      this.#handOn(request);
+      this.#spare.push(request);
+    }
+    this.#held -= requests.length;
+    requests.length = 0;
+    second.isInOrder = true;
+  }
+
+  #handOn(request: LoggedRequest): void {
+    if (request.at < this.#handedOnAt) this.late++;
+    else this.#handedOnAt = request.at;
+    this.#take(request);
+  }
+
+  #at(second: number): Second {
+    const { length } = this.#seconds;
+    return this.#seconds[((second % length) + length) % length]!;
+  }
+}

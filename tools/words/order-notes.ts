@@ -1,0 +1,21 @@
+import { counted, whole } from "../../internal.ts";
+import { ORDER_WINDOW } from "../logs/time-order.ts";
+import { percentOf } from "./words.ts";
+
+/** How much of a log was out of order, and what became of it. Nothing if it was in order. */
+export function orderNotes(logs: {
+  readonly lines: number;
+  readonly outOfOrder: number;
+  readonly late: number;
+}): readonly string[] {
+  const { lines, outOfOrder, late } = logs;
+  if (outOfOrder === 0) return [];
+  const share = percentOf(outOfOrder / lines);
+  const found = `${counted(outOfOrder, "line is", "lines are")} older than one before (${share})`;
+  if (late === 0) return [`${found}, and ${outOfOrder === 1 ? "was" : "were"} put in order.`];
+  const window = `${ORDER_WINDOW.seconds / 60} minutes or ${whole(ORDER_WINDOW.maxHeld)} lines`;
+  return [
+    `${found}. ${whole(outOfOrder - late)} of them were put in order.`,
+    `${counted(late, "line")} came more than ${window} too late for that: ${late === 1 ? "it counts" : "they count"} as if logged when the line before was.`,
+  ];
+}
