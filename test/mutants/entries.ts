@@ -11,6 +11,7 @@ export const ENTRIES = {
   walk: ["tools/audit/walk-path.ts"],
   outbox: ["sdk/outbox/sqlite.ts"],
   isolation: ["server/program/edge-program.ts"],
+  lastStream: ["server/http2/last-stream.ts"],
   tier: ["test/server/tiers/tier.ts"],
   purges: ["worker/purges/log/sql-purge-log.ts", "worker/purges/lease/view-lease.ts"],
 } as const;
