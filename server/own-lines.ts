@@ -16,12 +16,15 @@ export function isJournal({ dev, ino }: FileNumbers, journalStream: string | und
 
 /** A line of the server's own log. `now`: milliseconds since 1970; `null` for a reader that notes the time itself. */
 export function ownLine(text: string, now: number | null): string {
-  return now === null ? `${text}\n` : `${new Date(now).toISOString()} ${text}\n`;
+  return now === null ? text : `${new Date(now).toISOString()} ${text}`;
 }
 
-/** Writes a line for the operator to standard error, with the time before it unless the journal has that anyway. */
+/**
+ * Writes a line for the operator to standard error, with the time before it unless the journal has that anyway. Nothing happens if
+ * its reader has gone.
+ */
 export function sayToOperator(text: string): void {
-  process.stderr.write(ownLine(text, goesToJournal ? null : systemClock.now()));
+  console.error(ownLine(text, goesToJournal ? null : systemClock.now()));
 }
 
 const goesToJournal = isJournal(numbersOf(STANDARD_ERROR), process.env.JOURNAL_STREAM);

@@ -13,7 +13,7 @@ test.each([
 
 test("a line has the time in UTC before it, unless its reader notes that", () => {
   expect(ownLine("tidemark: stopping", Date.UTC(2026, 0, 2, 3, 4, 5, 6))).toBe(
-    "2026-01-02T03:04:05.006Z tidemark: stopping\n",
+    "2026-01-02T03:04:05.006Z tidemark: stopping",
   );
-  expect(ownLine("tidemark: stopping", null)).toBe("tidemark: stopping\n");
+  expect(ownLine("tidemark: stopping", null)).toBe("tidemark: stopping");
 });
