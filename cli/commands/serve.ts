@@ -129,6 +129,8 @@ async function run(flags: ServeFlags): Promise<void> {
   const { Predecessor } = await import("../../server/supervisor/upgrade.ts");
   const { PidFile } = await import("../../server/startup/pid-file.ts");
   const { READY, STOPPING, tellServiceManager } = await import("../../server/startup/service-manager.ts");
+  const { sayToOperator } = await import("../../server/own-lines.ts");
+  const printLine = flags.check ? printPlainly : (line: string) => sayToOperator(`tidemark: ${line}`);
   const environment = process.env;
   try {
     const predecessor = Predecessor.find();
@@ -178,6 +180,7 @@ async function run(flags: ServeFlags): Promise<void> {
       process.stdout.write(`${checkedText(prepared)}\n`);
       return;
     }
+    process.title = "tidemark supervisor"; // what ps and top show
     const server = await serve(options, prepared);
     obeySignals(server);
     sendHeldOn();
@@ -194,8 +197,8 @@ async function run(flags: ServeFlags): Promise<void> {
   }
 }
 
-/** A line about the running server. It is not data, so it goes to standard error. */
-function printLine(line: string): void {
+/** A line about settings that are checked, for whoever called the command. It is not data, so it goes to standard error. */
+function printPlainly(line: string): void {
   process.stderr.write(`tidemark: ${line}\n`);
 }
 

@@ -23,6 +23,7 @@ import { fromWebResponse } from "../http1/web-answer.ts";
 import type { Written } from "../http1/write-answer.ts";
 import { Allowance } from "./allowance.ts";
 import { http2Fields, http2Target, listBytes } from "./http2-target.ts";
+import { LAST_STREAM_WITHIN_MS, mayNameLastStream } from "./last-stream.ts";
 import { cutStream, hasEnded, hasGivenUp, refuseStream, writeStream } from "./write-stream.ts";
 
 /** What of a listener its sessions need. */
@@ -60,10 +61,6 @@ const OPTIONS = {
   maxSessionInvalidFrames: MAX_INVALID_FRAMES,
   maxHeaderListPairs: MAX_FIELDS,
 };
-
-/** How long requests may be on their way to a connection that ends, and the highest number that one can have. */
-const ON_THEIR_WAY_MS = 1_000;
-const LAST_STREAM = 2 ** 31 - 1;
 
 /** The connections of a listener that speak HTTP/2, over Node's own implementation. RFC 9113. */
 export class Http2Sessions {
@@ -134,12 +131,14 @@ class Session {
   readonly #flooded: () => void;
   readonly #resets = new Allowance(RESETS.burst, RESETS.perSecond);
   readonly #pingsAndSettings = new Allowance(PINGS_AND_SETTINGS.burst, PINGS_AND_SETTINGS.perSecond);
-  /** Streams that are open. */
+  /** Streams that are open, and the most that were open at a time. */
   #open = 0;
+  #mostOpen = 0;
   /** Requests that the edge works on. */
   #running = 0;
   #requests = 0;
-  #isClosing = false;
+  /** Since when it is to end. */
+  #endsSince: number | null = null;
   #isPinged = false;
   #endedAt: number | null = null;
   #idleSince = performance.now();
@@ -179,16 +178,27 @@ class Session {
 
   #endIfIdle(now: number): void {
     if (this.#open > 0 || now - this.#idleSince < this.#parts.keepAliveMs) return;
-    if (this.#isClosing) this.destroy();
-    else this.close();
+    if (this.#endsSince === null) this.close();
+    else this.destroy();
   }
 
-  /** Says that no more requests should come, and takes those that are on their way. RFC 9113 §6.8. */
+  /** Ends it after its last answer: soon it takes no more requests. RFC 9113 §6.8. */
   close(): void {
-    if (this.#isClosing || this.#session.destroyed) return;
-    this.#isClosing = true;
-    this.#session.goaway(constants.NGHTTP2_NO_ERROR, LAST_STREAM);
-    setTimeout(() => this.#session.destroyed || this.#session.close(), ON_THEIR_WAY_MS).unref();
+    if (this.#endsSince !== null || this.#session.destroyed) return;
+    this.#endsSince = performance.now();
+    setImmediate(() => this.#nameLastStream(0));
+    // On a busy machine the time may be over before the requests that came in it have been read.
+    const over = () => setImmediate(() => this.#nameLastStream(LAST_STREAM_WITHIN_MS));
+    setTimeout(over, LAST_STREAM_WITHIN_MS).unref();
+  }
+
+  /**
+   * Sends GOAWAY with the last stream that was read, if this is the moment for it. Node ignores all later ones once GOAWAY is
+   * sent, also if that permits them.
+   */
+  #nameLastStream(waitedMs: number): void {
+    if (this.#session.closed || this.#session.destroyed) return;
+    if (mayNameLastStream({ open: this.#open, mostOpen: this.#mostOpen, waitedMs })) this.#session.close();
   }
 
   destroy(): void {
@@ -227,6 +237,7 @@ class Session {
       return;
     }
     this.#open++;
+    this.#mostOpen = Math.max(this.#mostOpen, this.#open);
     stream.on("close", () => {
       this.#open--;
       this.#idleSince = performance.now();
@@ -242,8 +253,19 @@ class Session {
     this.#running++;
     if (++this.#requests >= this.#parts.maxRequestsPerConnection || this.#isOverLimit) this.close();
     const hasBody = (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0;
-    void this.#answer(stream, pseudo, raw, hasBody).finally(() => {
-      this.#running--;
+    const begin = () =>
+      void this.#answer(stream, pseudo, raw, hasBody).finally(() => {
+        this.#running--;
+      });
+    if (this.#endsSince === null) begin();
+    else this.#beforeLastAnswer(this.#endsSince, begin);
+  }
+
+  /** Waits for the requests that have come together with this one: GOAWAY names all of them, and comes before their answers. */
+  #beforeLastAnswer(endsSince: number, begin: () => void): void {
+    setImmediate(() => {
+      this.#nameLastStream(performance.now() - endsSince);
+      begin();
     });
   }
 

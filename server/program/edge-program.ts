@@ -17,6 +17,7 @@ import { janitorBehind } from "../disk/eviction/janitor-service.ts";
 import { WriterThread } from "../disk/file-writer.ts";
 import type { Listener, ListenerParts } from "../http1/listener.ts";
 import { ownAnswer } from "../http1/own-answer.ts";
+import { sayToOperator } from "../own-lines.ts";
 import { partOfEach } from "../startup/connection-limit.ts";
 import type { EdgeSettings, SiteSettings } from "../startup/edge-settings.ts";
 import { type SiteParts, type StartedSite, startSite } from "../startup/started-site.ts";
@@ -37,7 +38,7 @@ type Say = (line: string) => void;
 /** The program of each worker: the edge of each site, with a listener in front of all and the origins behind them. */
 export async function startWorker({ name, settings, logs, line }: WorkerStart): Promise<RunningWorker> {
   const { sites: given, ...edge } = settings as EdgeSettings;
-  const say: Say = (text) => console.error(`${name}: ${text}`);
+  const say: Say = (text) => sayToOperator(`${name}: ${text}`);
   const isAlone = given[0]!.name === ONLY_SITE;
   const tier = openDisk(edge, line, say);
   const fetches = await shareFetches(edge, say);

@@ -1,7 +1,9 @@
 import { pathToFileURL } from "node:url";
+import { inspect } from "node:util";
 import { setFlagsFromString } from "node:v8";
 import { FileLock } from "../log/file-lock.ts";
 import { SupervisedLog } from "../log/log-client.ts";
+import { sayToOperator } from "../own-lines.ts";
 import type { ListeningSocket, RunningWorker, WorkerProgram } from "../program/worker-program.ts";
 import { systemClock } from "../system-clock.ts";
 import { LineToSupervisor } from "./process-line.ts";
@@ -106,7 +108,7 @@ async function drain(withinMs: number): Promise<void> {
   }
   isDraining = true;
   await listening; // the program cannot close what it is about to open
-  await running?.drain(withinMs).catch((cause: unknown) => console.error(cause));
+  await running?.drain(withinMs).catch((cause: unknown) => sayToOperator(inspect(cause)));
   // The process itself ends, whatever the program has left behind.
   process.exit();
 }

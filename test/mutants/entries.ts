@@ -12,6 +12,7 @@ export const ENTRIES = {
   order: ["tools/logs/time-order.ts"],
   outbox: ["sdk/outbox/sqlite.ts"],
   isolation: ["server/program/edge-program.ts"],
+  lastStream: ["server/http2/last-stream.ts"],
   tier: ["test/server/tiers/tier.ts"],
   purges: ["worker/purges/log/sql-purge-log.ts", "worker/purges/lease/view-lease.ts"],
 } as const;

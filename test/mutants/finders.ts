@@ -4,6 +4,7 @@ import { heldIn } from "../engine/held-in.ts";
 import { purgeFinders } from "../purges/finders.ts";
 import { scenarios } from "../scenarios/index.ts";
 import { outboxFinders } from "../sdk/outbox/finders.ts";
+import { lastStreamFinders } from "../server/http2/finders.ts";
 import { isolationFinders } from "../server/sites/finders.ts";
 import { tierFinders } from "../server/tiers/finders.ts";
 import { auditFinders } from "../tools/audit/finders.ts";
@@ -18,6 +19,7 @@ const SUITES: Readonly<Record<string, ReadonlyMap<string, Finder>>> = {
   doors: doorFinders,
   isolation: isolationFinders,
   order: orderFinders,
+  lastStream: lastStreamFinders,
   outbox: outboxFinders,
   purges: purgeFinders,
   tier: tierFinders,

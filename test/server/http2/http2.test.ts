@@ -412,6 +412,50 @@ describe("a connection in HTTP/2", () => {
     expect(await stopped).toEqual({ cutOff: 0 });
   });
 
+  test("answers what was on its way when the listener stopped, and says with the answer that it was the last", async () => {
+    const { https, listener } = await start(shown);
+    const on = session(https);
+    await ask(on);
+    const told = once(on, "goaway");
+    const stopped = listener.close(60_000);
+    expect((await ask(on)).head[":status"]).toBe("200");
+    expect((await told).slice(0, 2)).toEqual([constants.NGHTTP2_NO_ERROR, 3]);
+    expect(await stopped).toEqual({ cutOff: 0 });
+  });
+
+  test("that had more requests at a time before waits for as many when the listener stops, but not for ever", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { https, listener } = await start(shown);
+    const on = session(https);
+    await Promise.all([ask(on), ask(on)]);
+    let last: number | null = null;
+    on.on("goaway", (_code, id) => {
+      last = id;
+    });
+    const stopped = listener.close(60_000);
+    expect((await ask(on)).head[":status"]).toBe("200");
+    expect((await ask(on)).head[":status"]).toBe("200");
+    expect(last).toBeNull();
+    const told = once(on, "goaway");
+    vi.advanceTimersByTime(1_000);
+    await told;
+    expect(last).toBe(7);
+    expect(await stopped).toEqual({ cutOff: 0 });
+  });
+
+  test("that begins while the listener stops answers its first requests", async () => {
+    const { https, listener } = await start(shown);
+    const client = await rawClient(https);
+    const stopped = listener.close(60_000);
+    await client.write(headers(1) + headers(3));
+    const frames = await client.until(({ stream, type }) => stream === 3 && type === TYPES.data);
+    expect(frames.filter(({ type }) => type === HEADERS).map(({ stream }) => stream)).toEqual([1, 3]);
+    expect(frames.find(({ type }) => type === GOAWAY)!.payload.readUInt32BE(0)).toBe(3);
+    client.socket.destroy();
+    expect(await stopped).toEqual({ cutOff: 0 });
+  });
+
   test("that is read slowly carries the rest of its answer when the listener stops", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());

@@ -1,0 +1,70 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, fstatSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { until } from "../../../suite/until.ts";
+import { MAIN, ServerProcess } from "../running-server.ts";
+
+/** Nobody answers there, which a worker says once it is asked for a page. */
+const SITE = ["--origin", "http://127.0.0.1:9", "--listen", "127.0.0.1:0", "--workers", "1", "--disk", "0"];
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z /;
+
+describe("tidemark serve, for its operator", { timeout: 60_000 }, () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  test("names its processes", async () => {
+    const server = new ServerProcess(folder, SITE, { TIDEMARK_HOSTS: "*" });
+    const [, worker] = await server.prints(/worker-1 \(process (\d+)\) accepts/);
+    const shown = (pid: number) => spawnSync("ps", ["-o", "args=", "-p", `${pid}`], { encoding: "utf8" }).stdout.trim();
+    expect([shown(server.pid), shown(Number(worker))]).toEqual(["tidemark supervisor", "tidemark worker-1"]);
+    await server.stop();
+  });
+
+  /** What it writes to a file, from its start to its end, with a line of a worker. */
+  async function linesInFile(journalStream: (file: string) => string): Promise<string[]> {
+    const path = join(folder, "log");
+    const file = openSync(path, "a");
+    const { dev, ino } = fstatSync(file);
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
+    const env = { PATH, NODE_COMPILE_CACHE, NO_COLOR: "1", TIDEMARK_HOSTS: "*" };
+    const child = spawn(process.execPath, [MAIN, "serve", ...SITE], {
+      cwd: folder,
+      env: { ...env, JOURNAL_STREAM: journalStream(`${dev}:${ino}`) },
+      stdio: ["ignore", "ignore", file],
+    });
+    closeSync(file);
+    const ended = once(child, "close");
+    const text = () => readFileSync(path, "utf8");
+    await until(() => /listening on/.test(text()));
+    const [, address] = /listening on ([\d.:]+)/.exec(text())!;
+    await fetch(`http://${address}/page`);
+    await until(() => /worker-1: The origin/.test(text()));
+    child.kill();
+    await ended;
+    return text().trimEnd().split("\n");
+  }
+
+  test("writes the time before each line", async () => {
+    const from = Date.now();
+    const lines = await linesInFile(() => "8:12");
+    expect(lines.filter((line) => !TIME.test(line))).toEqual([]);
+    const times = lines.map((line) => Date.parse(line.slice(0, line.indexOf(" "))));
+    expect(times).toEqual(times.toSorted((one, other) => one - other));
+    expect(times[0]).toBeGreaterThanOrEqual(from);
+    expect(times.at(-1)).toBeLessThanOrEqual(Date.now());
+    expect(lines.map((line) => line.replace(TIME, "").split(":")[0])).toEqual(
+      expect.arrayContaining(["tidemark", "worker-1"]),
+    );
+  });
+
+  test("writes none into the journal of systemd, which has its own", async () => {
+    const lines = await linesInFile((file) => file);
+    expect(lines.filter((line) => !/^(tidemark|worker-1): /.test(line))).toEqual([]);
+  });
+});
