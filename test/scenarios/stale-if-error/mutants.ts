@@ -154,8 +154,8 @@ export const mutants: Mutants = {
       foundBy: "stale-if-error/if-disconnected",
     },
     "an origin that gives no answer counts as one that answers an error": {
-      in: "staleAnswer",
-      replace: 'response ? "error" : "disconnected"',
+      in: "failureOf",
+      replace: 'isError ? "error" : "disconnected"',
       by: '"error"',
       foundBy: "stale-if-error/if-disconnected",
     },

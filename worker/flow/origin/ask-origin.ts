@@ -12,6 +12,8 @@ import { edgeAnswer } from "../answering/answers.ts";
 import { reportPassedOn } from "../answering/report-answered.ts";
 import type { RequestContext } from "../request-context.ts";
 import { cancelBody } from "./cancel-body.ts";
+import { endWith, type OriginGate } from "./origin-gate.ts";
+import type { Permit } from "./permit-queue.ts";
 import { requestBody } from "./request-body.ts";
 
 /** An answer of the origin, as it came or as a 304 updated it. */
@@ -34,17 +36,21 @@ export type ReceivedAnswer = OriginResponse & FetchedResponse & { readonly annou
 export type OriginResult =
   | { readonly kind: "answered"; readonly response: ReceivedAnswer }
   /**
-   * The origin gave no answer: it failed, the request may not be sent there, or the connection switched to another
-   * protocol. `answer` makes and counts the answer for the client.
+   * The origin gave no answer: it failed, it is busy, the request may not be sent there, or the connection switched to
+   * another protocol. `answer` makes and counts the answer for the client.
    */
-  | { readonly kind: "failed" | "refused" | "switched"; readonly answer: () => Answer };
+  | { readonly kind: "failed" | "busy" | "refused" | "switched"; readonly answer: () => Answer };
 
 /**
- * Whether the origin failed, by an error status or by giving no answer. A stale response may then replace the answer.
- * RFC 5861 §4.
+ * Whether the origin failed, by an error status or by giving no answer, or is too busy to be asked. A stale response may
+ * then replace the answer. RFC 5861 §4.
  */
 export function hasFailed(result: OriginResult): boolean {
-  return result.kind === "failed" || (result.kind === "answered" && isOriginError(result.response.status));
+  return (
+    result.kind === "failed" ||
+    result.kind === "busy" ||
+    (result.kind === "answered" && isOriginError(result.response.status))
+  );
 }
 
 /** How the origin is asked. */
@@ -59,16 +65,45 @@ export interface OriginCall {
 
 /** Sends the request to the origin as the edge's own. */
 export async function askOrigin(context: RequestContext, call: OriginCall): Promise<OriginResult> {
-  const { incoming, resolved, facts, ports, isolate, background } = context;
-  const stamp = ports.purges.stamp();
-  const fetchedAt = ports.clock.now();
+  const { ports, isolate } = context;
+  const { originGate, originState } = isolate;
   const fields = fieldsToSend(context, call);
   const refused = reasonNotToSend(context, fields);
   if (refused) return refused;
-  if (isolate.originState.isDown(fetchedAt)) {
+  if (originState.isDown(ports.clock.now())) {
     const known = knownDown(context, fields, call.hasStandIn);
     if (known) return known;
   }
+  return originGate === null ? send(context, fields, null) : sendInTurn(context, fields, originGate);
+}
+
+/** Sends the request when it is its turn, and lets the next one through when the origin has done with it. */
+async function sendInTurn(
+  context: RequestContext,
+  fields: OriginRequest["fields"],
+  gate: OriginGate,
+): Promise<OriginResult> {
+  const permit = await gate.enter(context);
+  if (permit === null) return busy(context);
+  try {
+    const result = await send(context, fields, permit);
+    if (result.kind !== "answered") permit.end();
+    return result;
+  } catch (cause) {
+    permit.end();
+    throw cause;
+  }
+}
+
+/** `permit`: what ends with the answer's last byte; `null` for none. */
+async function send(
+  context: RequestContext,
+  fields: OriginRequest["fields"],
+  permit: Permit | null,
+): Promise<OriginResult> {
+  const { incoming, resolved, facts, ports, isolate, background } = context;
+  const stamp = ports.purges.stamp();
+  const fetchedAt = ports.clock.now();
   const { method } = facts;
   const sendsBody = method !== "GET" && method !== "HEAD";
   const { requestBodyBytes } = isolate.site.limits;
@@ -79,7 +114,10 @@ export async function askOrigin(context: RequestContext, call: OriginCall): Prom
   const toOrigin = { method, pathAndQuery, fields, body: body?.stream ?? null, after: neededPosition(context, stamp) };
   const answer = acceptable(context, await ports.origin.fetch(toOrigin));
   if (!body?.isTooLarge() && !body?.brokeOff()) noteState(context, answer, fetchedAt);
-  if (answer.kind === "answered") return answered(context, answer.response, stamp, fetchedAt);
+  if (answer.kind === "answered") {
+    if (permit) endWith(answer.response, permit);
+    return answered(context, answer.response, stamp, fetchedAt);
+  }
   if (answer.kind === "switched") return { kind: "switched", answer: () => switchedAnswer(context, answer) };
   if (body?.isTooLarge()) return bodyTooLarge(context);
   if (body?.brokeOff()) {
@@ -106,17 +144,33 @@ function knownDown(
     askBehind(context, fields);
   }
   const { answer } = withoutAnswer(context, "failed", 503, "origin-down", "the origin is down");
-  const withRetryAfter = () => {
-    const given = answer();
-    given.fields.set("retry-after", "1");
-    return given;
-  };
   // What was not sent has changed nothing.
-  return { kind: changesNothing ? "failed" : "refused", answer: withRetryAfter };
+  return { kind: changesNothing ? "failed" : "refused", answer: () => withRetryAfter(answer(), 1) };
+}
+
+/** The answer to a request that gets no turn. What was not sent has changed nothing. */
+function busy(context: RequestContext): OriginResult {
+  const { method } = context.facts;
+  const kind = method === "GET" || method === "HEAD" ? "busy" : "refused";
+  return { kind, answer: () => answerBusy(context) };
+}
+
+/** 503, for a request that gets no turn at the origin. */
+export function answerBusy(context: RequestContext): Answer {
+  const { answer } = withoutAnswer(context, "refused", 503, "origin-busy", "the origin is busy");
+  return withRetryAfter(answer(), context.isolate.originGate?.retryAfterSeconds ?? 1);
+}
+
+function withRetryAfter(answer: Answer, seconds: number): Answer {
+  answer.fields.set("retry-after", String(seconds));
+  return answer;
 }
 
 function askBehind(context: RequestContext, fields: OriginRequest["fields"]): void {
-  const { facts, ports, background, resolved } = context;
+  const { facts, ports, background, resolved, isolate } = context;
+  const { originGate } = isolate;
+  const permit = originGate?.enterIfIdle();
+  if (permit === null) return;
   const sentAt = ports.clock.now();
   ports.reporter.report({ kind: "origin-asked" });
   const toOrigin = { method: facts.method, pathAndQuery: resolved.pathAndQuery, fields, body: null, after: null };
@@ -124,7 +178,7 @@ function askBehind(context: RequestContext, fields: OriginRequest["fields"]): vo
     noteState(context, answer, sentAt);
     if (answer.kind === "answered") await cancelBody(answer.response.body);
   });
-  background.run(asked);
+  background.run(permit ? asked.finally(permit.end) : asked);
 }
 
 /** Notes whether the origin has said anything at all. */
