@@ -210,8 +210,8 @@ export const mutants: Mutants = {
     },
     "a stale page is served only in place of an answer": {
       in: "hasFailed",
-      replace: 'result.kind === "failed" || (result',
-      by: "(result",
+      replace: 'result.kind === "failed" ||',
+      by: "",
       foundBy: "stale-if-error/within-its-window",
     },
     "a stale page is served only where the origin takes too long": {

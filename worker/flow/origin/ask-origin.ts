@@ -83,7 +83,7 @@ async function sendInTurn(
   fields: OriginRequest["fields"],
   gate: OriginGate,
 ): Promise<OriginResult> {
-  const permit = await gate.enter(context);
+  const permit = context.isUnattended ? gate.enterIfIdle() : await gate.enter(context.ports.reporter);
   if (permit === null) return busy(context);
   try {
     const result = await send(context, fields, permit);

@@ -1,8 +1,8 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { OriginResponse } from "../../ports/origin.ts";
 import type { OriginPermits } from "../../ports/origin-permits.ts";
+import type { Reporter } from "../../ports/reporter.ts";
 import type { Capacity } from "../../site/site.ts";
-import type { RequestContext } from "../request-context.ts";
 import { OwnPermits } from "./own-permits.ts";
 import { type Permit, PermitQueue } from "./permit-queue.ts";
 
@@ -28,12 +28,11 @@ export class OriginGate {
   }
 
   /** `null`: the origin is not asked for this request. */
-  async enter({ ports, isUnattended }: RequestContext): Promise<Permit | null> {
-    if (isUnattended) return this.enterIfIdle();
+  async enter(reporter: Reporter): Promise<Permit | null> {
     const entered = this.#queue.enter();
-    if (entered instanceof Promise) ports.reporter.report({ kind: "origin-awaited" });
+    if (entered instanceof Promise) reporter.report({ kind: "origin-awaited" });
     const permit = entered instanceof Promise ? await entered : entered;
-    if (permit === null) ports.reporter.report({ kind: "origin-turned-away" });
+    if (permit === null) reporter.report({ kind: "origin-turned-away" });
     return permit;
   }
 
