@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import { configuredTokens } from "../../worker/control/access/tokens.ts";
 import type { FillBudget, LearningIsolate } from "../../worker/isolate.ts";
 import type { Origin } from "../../worker/ports/origin.ts";
+import type { OriginPermits } from "../../worker/ports/origin-permits.ts";
 import { compressionSettings } from "../../worker/site/compression-settings.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import type { LimitsInput } from "../../worker/site/site-input.ts";
@@ -15,6 +16,7 @@ import type { DiskTier } from "../disk/disk-tier.ts";
 import type { LogCalls } from "../log/log-messages.ts";
 import { addressText } from "../origin/origin-address.ts";
 import { UndiciOrigin } from "../origin/undici-origin.ts";
+import type { PermitLeases } from "../permits/leased-permits.ts";
 import { startNodeIsolate } from "../program/node-isolate.ts";
 import { systemClock } from "../system-clock.ts";
 import { connectToParent, ParentOrigin } from "../tiers/parent-origin.ts";
@@ -52,6 +54,10 @@ export interface SiteParts {
   readonly largestBodyBytes: number | null;
   /** Those of all workers of this machine. Default: each worker fetches for itself. */
   readonly fetches?: MachineFetches | undefined;
+  /** Those for the origins, which all workers of the machine share. Default: each worker has its own. */
+  readonly permits?: PermitLeases;
+  /** How many workers the machine has. Default: one. */
+  readonly workers?: number;
   /** Connections to its origin at a time, and to its parent; `null` without a limit. */
   readonly maxOriginConnections: number | null;
   readonly write: (line: string) => void;
@@ -59,9 +65,10 @@ export interface SiteParts {
 
 export function startSite(
   settings: SiteSettings,
-  { memoryBytes, largestBodyBytes, tier, fetches, compressing, maxOriginConnections, ...parts }: SiteParts,
+  { memoryBytes, largestBodyBytes, tier, fetches, compressing, maxOriginConnections, ...given }: SiteParts,
 ): StartedSite {
-  const compiled = compileSite(settings.site, settings.overrides);
+  const { permits: leases, workers = 1, ...parts } = given;
+  const compiled = withPartOfQueue(compileSite(settings.site, settings.overrides), workers);
   const rules = rulesFingerprint(compiled); // Memory and disk are each machine's own.
   const site = withLimitsOfServer(compiled, settings.site.limits, { memoryBytes, largestBodyBytes });
   const { origin, close } = originOf(settings, site, rules, maxOriginConnections, parts.write);
@@ -76,6 +83,7 @@ export function startSite(
     sharedTier: tier ?? memoryAlone,
     fetchesElsewhere: tier ? fetches?.ofSite(settings.name, (key) => tier.hasEntry(key)) : undefined,
     origin,
+    permits: leases && permitsOf(settings, site, leases, workers),
     originName: settings.origin ? addressText(settings.origin) : undefined,
     timer: { now: () => performance.now(), runsInMemory: true },
     isolate: randomUUID(),
@@ -93,6 +101,24 @@ export function startSite(
       await close();
     },
   };
+}
+
+/** Each worker has its own queue, and all of them together as many places as the owner says. */
+function withPartOfQueue(site: Site, workers: number): Site {
+  const { capacity } = site;
+  if (capacity === null) return site;
+  const maxWaiting = Math.ceil(capacity.queue.maxWaiting / workers);
+  return { ...site, capacity: { ...capacity, queue: { ...capacity.queue, maxWaiting } } };
+}
+
+/** What a worker may ask of the origin. A parent has permits of its own. */
+function permitsOf(
+  { name, parent }: SiteSettings,
+  { capacity }: Site,
+  leases: PermitLeases,
+  workers: number,
+): OriginPermits | undefined {
+  return capacity === null || parent !== null ? undefined : leases.ofSite(name, capacity.concurrency, workers);
 }
 
 /** The origin, or a parent in its place, and what ends their connections. */
