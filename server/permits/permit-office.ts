@@ -10,12 +10,14 @@ export class PermitOffice implements WorkerService {
 
   connect(): ServedWorker {
     const mail = new Mail();
+    let hasEnded = false; // what a process has sent may come after word of its end
     return {
       ask: (question) => (question === ASKS_FOR_PERMITS ? mail.next() : Promise.resolve(undefined)),
       tell: (message) => {
-        if (isPermitMessage(message)) this.#take(mail, message);
+        if (isPermitMessage(message) && !hasEnded) this.#take(mail, message);
       },
       close: () => {
+        hasEnded = true;
         for (const ledger of this.#ledgers.values()) ledger.leave(mail);
       },
     };
