@@ -70,7 +70,6 @@ export class PermitLedger {
     if (account === undefined) return;
     this.#accounts.delete(holder);
     for (const { since } of account.waiting) this.#upstream?.({ kind: "leaves", site: this.#site, since });
-    if (this.#upstream && account.held > 0) this.#giveBack(account.held);
     this.#deal();
   }
 

@@ -137,10 +137,10 @@ describe("the permits of a machine", () => {
         machine.now++;
         const worker = all[Math.floor(random() * all.length)]!;
         const chance = random();
-        if (chance < 0.3) void workers[Math.floor(random() * workers.length)]!.ask();
-        else if (chance < 0.35) worker.refresh();
-        else if (chance < 0.6) worker.endOne(random);
-        else await machine.deliver();
+        if (chance < 0.2) void workers[Math.floor(random() * workers.length)]!.ask();
+        else if (chance < 0.25) worker.refresh();
+        else if (chance < 0.45) worker.endOne(random);
+        else for (let message = 0; message < 6; message++) await machine.deliver();
         if (step === 150 && random() < 0.5) {
           const [dead] = workers.splice(0, 1, machine.startWorker(office, limit, count));
           all = all.filter((each) => each !== dead).concat(workers[0]!);
