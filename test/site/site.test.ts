@@ -34,7 +34,7 @@ describe("a mistake in a site's rules is told with its place, its value and what
     ["a service without a name", { origin: { service: "" } }, /^origin\.service: is not the name of a binding/],
     [
       "a service by another key",
-      { origin: { worker: "APP" } },
+      { origin: { url: origin, worker: "APP" } },
       /^origin\.worker: unknown key\. Known here: url, service/,
     ],
     ["an origin that is a list", { origin: [origin] }, /^origin: is required: the address of the site/],

@@ -23,7 +23,10 @@ export interface CapacityInput {
    * serve` for the whole machine, on Workers for each isolate. Others wait, first come first served. Default: no limit.
    */
   readonly concurrency?: number | undefined;
-  /** How long, and how many, requests wait while the origin has all that it may. It needs `concurrency`. */
+  /**
+   * How long, and how many, requests wait while the origin has all that it may. It needs `concurrency`. Default: as each
+   * setting says.
+   */
   readonly queue?: QueueInput | undefined;
 }
 
