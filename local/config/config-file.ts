@@ -60,7 +60,7 @@ export async function loadSite(file: string): Promise<ConfiguredSite> {
 /** The address of an origin; `null` for a service. */
 function addressIn(origin: SiteInput["origin"]): string | null {
   if (typeof origin === "string") return origin;
-  return "url" in origin ? origin.url : null;
+  return "url" in origin ? [origin.url].flat()[0]! : null;
 }
 
 /** Each frame of the stack in the imported code is a `data:` URL with all of that code, and says nothing to a reader. */

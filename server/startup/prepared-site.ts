@@ -109,6 +109,7 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
     ? overrides
     : { ...overrides, hosts: listen.flatMap(localHosts), originIsElsewhere: true };
   const site = compileSite(loaded.site, siteOverrides);
+  for (const url of site.otherOriginUrls) expectElsewhere("origin", { url, socketPath: null }, listen);
   if (around.usesProxyProtocol) expectProxies(listen, site);
   const settings: SiteSettings = {
     name,

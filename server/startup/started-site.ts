@@ -14,14 +14,16 @@ import type { MakingQueue } from "../compression/making-queue.ts";
 import { NodeCompression } from "../compression/node-compression.ts";
 import type { DiskTier } from "../disk/disk-tier.ts";
 import type { LogCalls } from "../log/log-messages.ts";
-import { addressText } from "../origin/origin-address.ts";
-import { UndiciOrigin } from "../origin/undici-origin.ts";
+import { addressText, type OriginAddress } from "../origin/origin-address.ts";
+import { type OriginAtAddress, SeveralAddresses } from "../origin/several-addresses.ts";
+import { UndiciOrigin, type UndiciOriginOptions } from "../origin/undici-origin.ts";
 import type { PermitLeases } from "../permits/leased-permits.ts";
 import { startNodeIsolate } from "../program/node-isolate.ts";
 import { systemClock } from "../system-clock.ts";
 import { connectToParent, ParentOrigin } from "../tiers/parent-origin.ts";
 import { withRoomForTiers } from "../tiers/room-for-tiers.ts";
 import { rulesFingerprint } from "../tiers/rules-fingerprint.ts";
+import { partOfEach } from "./connection-limit.ts";
 import type { SiteSettings } from "./edge-settings.ts";
 import { memoryAlone } from "./memory-alone.ts";
 
@@ -131,7 +133,7 @@ function originOf(
 ): { readonly origin: Origin; close(): Promise<unknown> } {
   const common = { timeoutMs: site.limits.originTimeoutMs, bodies: nodeBodies, maxConnections };
   const tellsPublicHost = site.forward.host === "visitor";
-  const itself = address && new UndiciOrigin({ address, tellsPublicHost, ...common });
+  const itself = address && connectToOrigin(address, { site, tellsPublicHost, ...common });
   if (parent === null) return { origin: itself!, close: () => itself!.close() };
   const connection = connectToParent({ address: parent.address, ...common });
   const origin = new ParentOrigin({
@@ -146,6 +148,25 @@ function originOf(
     say,
   });
   return { origin, close: () => Promise.all([connection.close(), itself?.close()]) };
+}
+
+/** The origin at its address, or at each of several in turn. They get the name of the first, whose links are the site's. */
+function connectToOrigin(
+  address: OriginAddress,
+  { site, maxConnections, ...options }: Omit<UndiciOriginOptions, "address"> & { readonly site: Site },
+): OriginAtAddress {
+  const others = site.otherOriginUrls.map((url) => ({ url, socketPath: null }));
+  const count = 1 + others.length;
+  if (count === 1) return new UndiciOrigin({ address, maxConnections: maxConnections ?? null, ...options });
+  const ofEach = {
+    ...options,
+    maxConnections: maxConnections ? partOfEach(maxConnections, count) : null,
+    connectTimeoutMs: Math.ceil(options.timeoutMs / count),
+  };
+  const { host } = new URL(address.url);
+  const first = new UndiciOrigin({ address, ...ofEach });
+  const next = others.map((each) => new UndiciOrigin({ address: each, host, ...ofEach }));
+  return new SeveralAddresses([first, ...next], () => systemClock.now());
 }
 
 /** How many paths have to fail until the origin counts as down, if the owner does not say. */

@@ -38,6 +38,18 @@ describe("a mistake in a site's rules is told with its place, its value and what
       /^origin\.worker: unknown key\. Known here: url, service/,
     ],
     ["an origin that is a list", { origin: [origin] }, /^origin: is required: the address of the site/],
+    [
+      "one address of several with a path",
+      { origin: { url: [origin, `${origin}/a`] } },
+      /^origin\.url\[1\]: is not an address like .*; found "https/,
+    ],
+    ["a list of no addresses", { origin: { url: [] } }, /^origin\.url: needs at least 1 item; found \[\]$/],
+    ["an address that is a number", { origin: { url: 8000 } }, /^origin\.url: must be an address in quotes, or a list/],
+    [
+      "the site itself among the addresses",
+      { origin: { url: [origin, "https://www.example.test"] }, hosts: ["www.example.test"] },
+      /^origin: "https:\/\/www\.example\.test" is an address of the site itself/,
+    ],
     ["an origin with nothing to ask", { origin: {} }, /^origin: names neither a url nor a service; found {}$/],
     ["two origins", { origin: { url: origin, service: "APP" } }, /^origin: names a url and a service: keep one/],
     ["a url with a path", { origin: { url: `${origin}/a` } }, /^origin\.url: is not an address like .*; found "https/],

@@ -215,7 +215,7 @@ const ORIGIN_IS_REQUIRED =
 
 /** The origin, with all that is said of it. It has an address or a service. */
 interface OriginRules {
-  readonly url?: string | undefined;
+  readonly url?: string | readonly string[] | undefined;
   readonly service?: string | undefined;
   readonly concurrency?: number | undefined;
   readonly queue?: QueueLimits | undefined;
@@ -223,10 +223,16 @@ interface OriginRules {
 
 export const DEFAULT_QUEUE: QueueLimits = { maxMs: 5_000, maxWaiting: 1_000 };
 
+const originUrl = z.string().check(...refinements(ORIGIN_CHECKS));
+
 const originObject = z
   .strictObject(
     {
-      url: z.optional(z.string().check(...refinements(ORIGIN_CHECKS))),
+      url: z.optional(
+        z.union([originUrl, z.readonly(z.array(originUrl).check(z.minLength(1), z.maxLength(16)))], {
+          error: ({ input }) => (Array.isArray(input) ? undefined : "must be an address in quotes, or a list of them"),
+        }),
+      ),
       service: z.optional(z.string().check(z.regex(/^[A-Za-z_$][\w$]*$/, 'is not the name of a binding, like "APP"'))),
       concurrency: z.optional(z.int().check(z.positive(), z.maximum(10_000))),
       queue: z.optional(

@@ -12,8 +12,11 @@ export interface ServiceOrigin extends CapacityInput {
 
 /** An origin with an address, and with more to say of it. */
 export interface AddressOrigin extends CapacityInput {
-  /** Its address: scheme, host and port, without a path. */
-  readonly url: string;
+  /**
+   * Its address: scheme, host and port, without a path. By `tidemark serve` also several, of which the next is tried if a
+   * connection fails; all get the name of the first in `Host`.
+   */
+  readonly url: string | readonly string[];
 }
 
 /** How much the origin is asked at a time. */

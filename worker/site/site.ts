@@ -21,6 +21,8 @@ export interface Capacity {
 /** A checked site, ready for use. */
 export interface Site extends KeyRules {
   readonly originUrl: string;
+  /** Further addresses of the origin, in the order in which they are tried. */
+  readonly otherOriginUrls: readonly string[];
   /** On Workers, the binding of the worker in the origin's place; `null` for an origin with an address. */
   readonly originService: string | null;
   /** How much the origin is asked at a time; `null` without a limit. */
@@ -116,13 +118,16 @@ export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): 
   const publicUrl = site.publicUrl === undefined ? null : publicAddress(site.publicUrl);
   const publicHosts = hosts && [...hosts.map(hostInKeys), ...(publicUrl ? [publicUrl.host] : [])];
   if (site.forward.host === "visitor" && publicHosts === null) throw new SiteError([ANY_HOST]);
-  const originUrl = originUrlOf(site.origin);
-  const namesItself = [...(publicHosts ?? []), publicUrl?.host].includes(new URL(originUrl).host);
-  if (!overrides.originIsElsewhere && namesItself) throw new SiteError([originIsSiteError(originUrl)]);
+  const [originUrl, ...otherOriginUrls] = originUrlsOf(site.origin);
+  const itself = [originUrl, ...otherOriginUrls].find((url) =>
+    [...(publicHosts ?? []), publicUrl?.host].includes(new URL(url).host),
+  );
+  if (!overrides.originIsElsewhere && itself !== undefined) throw new SiteError([originIsSiteError(itself)]);
   const { originTimeout, followTimeout, ...limits } = site.limits;
   const ownField = site.targetedField === undefined ? [] : [site.targetedField.toLowerCase()];
   return {
     originUrl,
+    otherOriginUrls,
     originService: site.origin.service ?? null,
     capacity: capacityOf(site.origin),
     namesHosts: overrides.hosts !== undefined || site.hosts !== undefined,
@@ -165,8 +170,10 @@ export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): 
 }
 
 /** A service has no address, so this one stands for it in words. */
-function originUrlOf({ url, service }: SiteRules["origin"]): string {
-  return url === undefined ? `http://${service!.toLowerCase()}.service` : new URL(url).origin;
+function originUrlsOf({ url, service }: SiteRules["origin"]): [string, ...string[]] {
+  if (url === undefined) return [`http://${service!.toLowerCase()}.service`];
+  const [first, ...others] = [url].flat();
+  return [new URL(first!).origin, ...others.map((other) => new URL(other).origin)];
 }
 
 function capacityOf({ concurrency, queue }: SiteRules["origin"]): Capacity | null {
@@ -207,7 +214,7 @@ function withOverrides<Origin, S extends { readonly origin: Origin }>(
 /** The mistakes in addresses, which overrides may have brought into a site that was checked without them. */
 function addressErrors({ origin, publicUrl, hosts }: SiteRules): { path: string; message: string }[] {
   return [
-    ...(origin.url === undefined ? [] : faultsOf("origin", origin.url, ORIGIN_CHECKS)),
+    ...[origin.url ?? []].flat().flatMap((url) => faultsOf("origin", url, ORIGIN_CHECKS)),
     ...(hosts ?? []).flatMap((host, index) => faultsOf(`hosts[${index}]`, host, HOST_CHECKS)),
     ...(publicUrl === undefined ? [] : faultsOf("publicUrl", publicUrl, PUBLIC_URL_CHECKS)),
   ];
