@@ -75,6 +75,9 @@ describe("what wrangler would deploy", () => {
   test("is not built of a site with a mistake", () => {
     expect(() => buildEdge({ routes: [{ match: "/a", ttl: 5 }] })).toThrow('routes[0].ttl: has no unit: write "5s"');
     expect(() => buildEdge({ compression: {} })).toThrow("compression: is for tidemark serve alone");
+    expect(() => buildEdge({ origin: { url: ["https://a.example", "https://b.example"] } })).toThrow(
+      "origin.url: can name several addresses for tidemark serve alone",
+    );
   }, 60_000);
 
   test("has no path that sets its clock, which the bundle for tests does have", async () => {
