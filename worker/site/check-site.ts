@@ -11,6 +11,7 @@ import { speaksOfCredentials } from "../rules/request/credential-names.ts";
 import { isOpenToOwners, mayBeKeyed, mayTellCountry } from "../rules/request/request-fields.ts";
 import { isTag } from "../rules/storing/tags.ts";
 import { type AddressCheck, HOST_CHECKS, ORIGIN_CHECKS, PUBLIC_URL_CHECKS } from "./addresses.ts";
+import { DEFAULT_QUEUE } from "./default-queue.ts";
 import { IN_WORDS, SiteError, siteErrors } from "./site-error.ts";
 import type { CompressionInput, SiteInput } from "./site-input.ts";
 import { durationError, durationMs, durationSeconds, sizeBytes } from "./units.ts";
@@ -220,8 +221,6 @@ interface OriginRules {
   readonly concurrency?: number | undefined;
   readonly queue?: QueueLimits | undefined;
 }
-
-export const DEFAULT_QUEUE: QueueLimits = { maxMs: 5_000, maxWaiting: 1_000 };
 
 const originUrl = z.string().check(...refinements(ORIGIN_CHECKS));
 

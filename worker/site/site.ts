@@ -7,7 +7,8 @@ import type { Route } from "../rules/key/route.ts";
 import type { QueueLimits } from "../rules/queueing/queue-order.ts";
 import { type ChoiceRules, choiceNames } from "../rules/request/choices.ts";
 import { type AddressCheck, HOST_CHECKS, ORIGIN_CHECKS, PUBLIC_URL_CHECKS } from "./addresses.ts";
-import { type CheckedSite, checkSite, DEFAULT_QUEUE, type RouteRules, type SiteRules } from "./check-site.ts";
+import { type CheckedSite, checkSite, type RouteRules, type SiteRules } from "./check-site.ts";
+import { DEFAULT_QUEUE } from "./default-queue.ts";
 import { SiteError, withValue } from "./site-error.ts";
 import type { SiteInput } from "./site-input.ts";
 
