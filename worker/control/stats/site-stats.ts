@@ -103,10 +103,10 @@ function wholeRoute(tree: CountTree): CountTree {
 
 function noSpanCounts(): CountTree {
   const bytes = { fromCache: 0, fromOrigin: 0, unmeasuredBodies: 0 };
-  return { requests: 0, fromCache: 0, origin: NO_REQUESTS, bytes, times: {} };
+  const origin = { asked: 0, answered: 0, failed: 0, awaited: 0, turnedAway: 0 };
+  return { requests: 0, fromCache: 0, origin, bytes, times: {} };
 }
 
-const NO_REQUESTS: CountTree = { asked: 0, answered: 0, failed: 0, awaited: 0, turnedAway: 0 };
 const NO_FETCHES: CountTree = { fetches: 0, same: 0, different: 0 };
 const NO_ROUTE_COUNTS: CountTree = {
   requests: 0,
