@@ -25,7 +25,15 @@ const topUrl = z.object({
 const topUrls = z.array(topUrl);
 
 const siteCountsSchema = z.extend(
-  z.omit(statsSchema, { version: true, scope: true, startedAt: true, memory: true, fills: true, view: true }),
+  z.omit(statsSchema, {
+    version: true,
+    scope: true,
+    startedAt: true,
+    memory: true,
+    fills: true,
+    atOrigin: true,
+    view: true,
+  }),
   {
     requests: count,
     fromCache: count,

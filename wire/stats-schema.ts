@@ -10,7 +10,7 @@ export const statsSchema = z.object({
   startedAt: z.iso.datetime(),
   answers: countsByName,
   answeredByEdge: countsByName,
-  origin: z.object({ asked: count, answered: count, failed: count }),
+  origin: z.object({ asked: count, answered: count, failed: count, awaited: count, turnedAway: count }),
   store: z.object({
     stored: count,
     storedBytes: count,
@@ -29,6 +29,7 @@ export const statsSchema = z.object({
   failures: count,
   memory: z.object({ entries: count, bytes: count, maxBytes: count }),
   fills: z.object({ bytes: count, maxBytes: count }),
+  atOrigin: z.object({ running: count, waiting: count }),
   view: z.object({
     keys: count,
     bytes: count,

@@ -14,8 +14,11 @@ export interface IsolateStats {
   answers: CountsByName;
   /** Answers that the edge made itself, by the `detail` of their `Cache-Status`. */
   answeredByEdge: CountsByName;
-  /** Requests sent to the origin; `answered` and `failed` are parts of `asked`. */
-  origin: { asked: number; answered: number; failed: number };
+  /**
+   * Requests sent to the origin; `answered` and `failed` are parts of `asked`. Where `origin.concurrency` bounds them,
+   * `awaited` counts those that had to wait for their turn, and `turnedAway` those that did not get one.
+   */
+  origin: { asked: number; answered: number; failed: number; awaited: number; turnedAway: number };
   store: {
     stored: number;
     storedBytes: number;
@@ -50,12 +53,14 @@ export interface IsolateStats {
   failures: number;
   memory: { entries: number; bytes: number; maxBytes: number };
   fills: { bytes: number; maxBytes: number };
+  /** Requests that are at the origin now, and those that wait for their turn; 0 where nothing bounds them. */
+  atOrigin: { running: number; waiting: number };
   view: { keys: number; bytes: number; maxBytes: number; position: { logId: string; seq: number } | null };
 }
 
 /** What the isolates of a site, or of one PoP, have counted. */
 export interface SiteCounts
-  extends Omit<IsolateStats, "version" | "scope" | "startedAt" | "memory" | "fills" | "view"> {
+  extends Omit<IsolateStats, "version" | "scope" | "startedAt" | "memory" | "fills" | "atOrigin" | "view"> {
   /** All answers: `answers` and `answeredByEdge` together. */
   requests: number;
   /** Answers with `HIT`, `UPDATING`, `STALE` and `REVALIDATED`: their bodies were stored. */

@@ -10,6 +10,7 @@ import { CollapsedFetches } from "./flow/collapsing/collapsed-fetches.ts";
 import { answerOurselves, handle, handleWithoutCache } from "./flow/corridor.ts";
 import { CodingChoices } from "./flow/origin/coding-choices.ts";
 import { HeadOnlyPages } from "./flow/origin/head-only-pages.ts";
+import { OriginGate } from "./flow/origin/origin-gate.ts";
 import { OriginState } from "./flow/origin/origin-state.ts";
 import type { IncomingRequest, Isolate, Neighbours } from "./flow/request-context.ts";
 import { SecondLooks } from "./flow/second-look/second-looks.ts";
@@ -24,6 +25,7 @@ import type { BackgroundWork } from "./ports/background-work.ts";
 import type { Bodies } from "./ports/bodies.ts";
 import type { Clock, Timer } from "./ports/clock.ts";
 import type { Origin } from "./ports/origin.ts";
+import type { OriginPermits } from "./ports/origin-permits.ts";
 import type { PurgeAudit } from "./ports/purge-log.ts";
 import type { Reporter } from "./ports/reporter.ts";
 import type { Compression, PopNotes } from "./ports/store.ts";
@@ -62,6 +64,8 @@ export interface Platform {
   readonly ledger?: LedgerAccess;
   /** Default: bodies are sent as the origin has sent them. */
   readonly compression?: Compression;
+  /** Those that isolates share. Default: the isolate has its own, as many as `origin.concurrency` says. */
+  readonly permits?: OriginPermits;
   /** Default: the fetches of other isolates cannot be known. */
   readonly neighbours?: Neighbours;
   /** What names this isolate in an explanation. Default: nothing. */
@@ -121,6 +125,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     ...reporter.counts(),
     memory: heldMemory(),
     fills: { bytes: corridor.fills.heldBytes, maxBytes: site.limits.fillBytes },
+    atOrigin: corridor.originGate?.counts ?? { running: 0, waiting: 0 },
     view: purging.held(),
   });
   const control = controlPlane({
@@ -198,11 +203,17 @@ function corridorParts(
     fills: new FillBudget(site.limits.fillBytes, site.limits.fills, platform.fills),
     largeFills: new LargeFills(),
     originState: new OriginState(site.limits.originDownAfter, site.limits.originTimeoutMs),
+    originGate: gateOf(site, platform),
     headOnly: new HeadOnlyPages(),
     codings: new CodingChoices(),
     secondLooks: new SecondLooks(),
     resolve: (url) => cacheKeys.resolve(url),
   };
+}
+
+/** A cache in place of the origin has a gate of its own before it. */
+function gateOf({ capacity }: Site, { origin, clock, permits }: Platform): OriginGate | null {
+  return capacity === null || origin.isCache ? null : new OriginGate(capacity, clock, permits);
 }
 
 /** Explains what would happen to a request that is only pretended: nothing that happens to it changes or counts anything. */

@@ -4,7 +4,9 @@ export { PurgeLog } from "./purges/log/purge-log.ts";
 export { defineSite } from "./site/site.ts";
 export { SiteError } from "./site/site-error.ts";
 export type {
+  AddressOrigin,
   BypassInput,
+  CapacityInput,
   CompressionInput,
   CompressionLevels,
   CookiesInput,
@@ -16,6 +18,7 @@ export type {
   KeyInput,
   KeyQueryInput,
   LimitsInput,
+  QueueInput,
   RouteInput,
   RoutePurgeInput,
   RouteStoreInput,

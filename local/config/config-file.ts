@@ -54,7 +54,13 @@ export async function loadSite(file: string): Promise<ConfiguredSite> {
   if (site?.origin === undefined) {
     throw new ConfigFileError(`${file}: the file must end in export default defineSite({ origin: …, … })`);
   }
-  return { origin: typeof site.origin === "string" ? site.origin : null, dashboard: site.dashboard !== false };
+  return { origin: addressIn(site.origin), dashboard: site.dashboard !== false };
+}
+
+/** The address of an origin; `null` for a service. */
+function addressIn(origin: SiteInput["origin"]): string | null {
+  if (typeof origin === "string") return origin;
+  return "url" in origin ? [origin.url].flat()[0]! : null;
 }
 
 /** Each frame of the stack in the imported code is a `data:` URL with all of that code, and says nothing to a reader. */

@@ -7,7 +7,8 @@ export type FetchNews =
   | "not-shareable"
   | "failed"
   | "failed-by-origin"
-  | "origin-disconnected";
+  | "origin-disconnected"
+  | "origin-busy";
 
 const LETTERS: Readonly<Record<FetchNews, string>> = {
   stored: "s",
@@ -16,6 +17,7 @@ const LETTERS: Readonly<Record<FetchNews, string>> = {
   failed: "f",
   "failed-by-origin": "o",
   "origin-disconnected": "d",
+  "origin-busy": "b",
 };
 const NEWS = new Map(Object.entries(LETTERS).map(([news, letter]) => [letter, news as FetchNews]));
 

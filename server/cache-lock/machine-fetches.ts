@@ -41,7 +41,11 @@ const MAX_REMEMBERED = 2_000;
 /** Longer paths of sockets are cut by some systems. */
 const MAX_SOCKET_PATH = 100;
 
-const NEWS_OF_FAILURE = { error: "failed-by-origin", disconnected: "origin-disconnected" } as const;
+const NEWS_OF_FAILURE = {
+  error: "failed-by-origin",
+  disconnected: "origin-disconnected",
+  busy: "origin-busy",
+} as const;
 
 export interface MachineFetchesParts {
   /** Folders for the locks, the best first. */
@@ -290,6 +294,8 @@ export class MachineFetches {
         return { kind: "failed", byOrigin: "error" };
       case "origin-disconnected":
         return { kind: "failed", byOrigin: "disconnected" };
+      case "origin-busy":
+        return { kind: "failed", byOrigin: "busy" };
       case "dead": {
         const remove = () => this.#folder.removeOfDead(lock, owner, this.#owner);
         const isGone = this.#tryFolder(this.#clock.now(), remove) ?? true;

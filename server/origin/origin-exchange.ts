@@ -22,6 +22,9 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
   #controller: Dispatcher.DispatchController | undefined;
   #isTimedOut = false;
   #body: PushedBody | undefined;
+  #hasEnded = false;
+  /** Made for those who ask. */
+  #end: PromiseWithResolvers<void> | undefined;
 
   /** `brokenBy`: the error of a connection, while undici is told of it. */
   constructor(isHead: boolean, brokenBy: () => Error | null = () => null) {
@@ -68,7 +71,8 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
     const hasBody = !this.#isHead && mayHaveBody(status) && lengthBytes !== 0;
     this.#endsWithConnection = !isFramed(status, field);
     this.#body = hasBody ? new PushedBody(lengthBytes, this) : undefined;
-    this.#resolve({ kind: "answered", response: { status, statusText, fields, body: this.#body ?? null } });
+    const response = { status, statusText, fields, body: this.#body ?? null };
+    this.#resolve({ kind: "answered", response: hasBody ? { ...response, ended: () => this.#whenEnded() } : response });
   }
 
   pause(): void {
@@ -80,7 +84,19 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
   }
 
   cancel(): void {
+    this.#noteEnd();
     this.#controller!.abort(new Error("nobody reads the rest of the answer"));
+  }
+
+  #whenEnded(): Promise<void> {
+    this.#end ??= Promise.withResolvers<void>();
+    if (this.#hasEnded) this.#end.resolve();
+    return this.#end.promise;
+  }
+
+  #noteEnd(): void {
+    this.#hasEnded = true;
+    this.#end?.resolve();
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, piece: Buffer): void {
@@ -89,12 +105,14 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
 
   /** undici takes a reset, too, for the end of a body that ends with the connection. RFC 9112 §8. */
   onResponseEnd(): void {
+    this.#noteEnd();
     const cause = this.#endsWithConnection ? this.#brokenBy() : null;
     if (cause) this.#body?.fail(cause);
     else this.#body?.end();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, cause: Error): void {
+    this.#noteEnd();
     this.#body?.fail(cause);
     this.#resolve({ kind: "failed", because: becauseOf(cause), cause });
   }

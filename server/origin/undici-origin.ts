@@ -1,4 +1,4 @@
-import type { Socket } from "node:net";
+import type { LookupFunction, Socket } from "node:net";
 import { buildConnector, Pool } from "undici";
 import type { Bodies, StreamedBody } from "../../worker/ports/bodies.ts";
 import type { Origin, OriginAnswer, OriginRequest } from "../../worker/ports/origin.ts";
@@ -22,6 +22,10 @@ export interface UndiciOriginOptions {
   readonly connectTimeoutMs?: number;
   /** Connections at a time; what is more waits, in the time of `timeoutMs`. Default: without a limit. */
   readonly maxConnections?: number | null;
+  /** The host in `Host`, if it is not that of the address. */
+  readonly host?: string | undefined;
+  /** Finds the addresses of a name, of which the next is tried if one does not answer. Default: as the system does. */
+  readonly lookup?: LookupFunction;
   /** Whether `Host` is the public host, as in `X-Forwarded-Host`. Default: the host of the address. */
   readonly tellsPublicHost?: boolean;
   /** How long an idle connection is kept: milliseconds. Default: 4 s, less than origins keep theirs. */
@@ -58,6 +62,7 @@ export class UndiciOrigin implements Origin {
   readonly timeoutMs: number;
   readonly #bodies: Bodies;
   readonly #tellsPublicHost: boolean;
+  readonly #host: string | undefined;
   readonly #pool: Pool;
   readonly #basePath: string;
   /** How many bytes a connection had brought when it failed. */
@@ -70,6 +75,7 @@ export class UndiciOrigin implements Origin {
     this.timeoutMs = timeoutMs;
     this.#bodies = bodies;
     this.#tellsPublicHost = tellsPublicHost;
+    this.#host = options.host;
     const { origin, pathname } = new URL(address.url);
     this.#basePath = pathname.replace(/\/+$/, "");
     const socketPath = address.socketPath === null ? {} : { socketPath: address.socketPath };
@@ -77,6 +83,7 @@ export class UndiciOrigin implements Origin {
       ...tls,
       ...socketPath,
       allowH2: false,
+      ...(options.lookup && { lookup: options.lookup }),
       timeout: options.connectTimeoutMs ?? timeoutMs,
     });
     this.#pool = new Pool(origin, {
@@ -121,6 +128,7 @@ export class UndiciOrigin implements Origin {
     const { method, pathAndQuery, fields, body } = request;
     const headers: string[] = [];
     if (this.#tellsPublicHost) headers.push("host", publicHostOf(fields));
+    else if (this.#host !== undefined) headers.push("host", this.#host);
     let upgrade: string | null = null;
     for (const [name, value] of fields) {
       if (name === "upgrade") upgrade = value;

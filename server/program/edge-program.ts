@@ -18,6 +18,7 @@ import { WriterThread } from "../disk/file-writer.ts";
 import type { Listener, ListenerParts } from "../http1/listener.ts";
 import { ownAnswer } from "../http1/own-answer.ts";
 import { sayToOperator } from "../own-lines.ts";
+import { PermitLeases } from "../permits/leased-permits.ts";
 import { partOfEach } from "../startup/connection-limit.ts";
 import type { EdgeSettings, SiteSettings } from "../startup/edge-settings.ts";
 import { type SiteParts, type StartedSite, startSite } from "../startup/started-site.ts";
@@ -43,7 +44,8 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
   const tier = openDisk(edge, line, say);
   const fetches = await shareFetches(edge, say);
   const worker = edge.workers > 1 ? `${name}, one of ${edge.workers}` : undefined;
-  const sites = startSites(given, edge, { logs, tier, fetches, isAlone, worker, say });
+  const permits = new PermitLeases(line);
+  const sites = startSites(given, edge, { logs, tier, fetches, permits, isAlone, worker, say });
   const accessLog =
     edge.accessLog && new AccessLog(edge.accessLog.path, edge.accessLog.format, say, undefined, !isAlone);
   return new EdgeWorker({ edge, sites, fetches, accessLog, isAlone, say });
@@ -66,6 +68,7 @@ async function shareFetches({ disk, sharesFetches }: Edge, say: Say): Promise<Ma
 interface PartsOfSites extends Pick<WorkerStart, "logs"> {
   readonly tier: DiskTier | null;
   readonly fetches: MachineFetches | undefined;
+  readonly permits: PermitLeases;
   readonly isAlone: boolean;
   /** What names this worker in an explanation, if there are several. */
   readonly worker: string | undefined;
@@ -75,14 +78,16 @@ interface PartsOfSites extends Pick<WorkerStart, "logs"> {
 /** All sites by their names. Several of them share the memory, the budget for bodies on their way, and the disk. */
 function startSites(
   given: readonly SiteSettings[],
-  { memoryBytes, disk, roomForBodies, maxOriginConnections }: Edge,
-  { logs, tier, fetches, isAlone, worker, say }: PartsOfSites,
+  { memoryBytes, disk, roomForBodies, maxOriginConnections, workers }: Edge,
+  { logs, tier, fetches, permits, isAlone, worker, say }: PartsOfSites,
 ): ReadonlyMap<string, StartedSite> {
   const common = {
     memoryBytes,
     bodies: nodeBodiesHeldIn(roomForBodies),
     largestBodyBytes: disk && largestBodyBytes(disk.maxBytes),
     fetches,
+    permits,
+    workers,
     compressing: new MakingQueue(),
     maxOriginConnections: ofEachOrigin(maxOriginConnections, given),
   };

@@ -6,6 +6,7 @@ import type { Bodies } from "../../worker/ports/bodies.ts";
 import type { Clock, Timer } from "../../worker/ports/clock.ts";
 import type { FetchesElsewhere } from "../../worker/ports/fetches-elsewhere.ts";
 import type { Origin } from "../../worker/ports/origin.ts";
+import type { OriginPermits } from "../../worker/ports/origin-permits.ts";
 import type { Compression, PopNotes } from "../../worker/ports/store.ts";
 import type { Site } from "../../worker/site/site.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
@@ -31,6 +32,8 @@ export interface NodeParts {
   readonly compression?: Compression | undefined;
   /** Default: those of other workers cannot be known. */
   readonly fetchesElsewhere?: FetchesElsewhere | undefined;
+  /** Those for the origin, of which other workers have the rest. Default: this worker has all. */
+  readonly permits?: OriginPermits | undefined;
   /** What names this worker in an explanation. Default: nothing. */
   readonly worker?: string | undefined;
   /** A name for this worker that no other has, also after a restart, and the name of the machine. */
@@ -48,13 +51,14 @@ const noNotes: PopNotes = { read: async () => null, write: async () => undefined
 /** The edge in a process of Node. */
 export function startNodeIsolate(
   site: Site,
-  { log, write, isolate, pop, compression, fetchesElsewhere, originName, worker, ...parts }: NodeParts,
+  { log, write, isolate, pop, compression, fetchesElsewhere, permits, originName, worker, ...parts }: NodeParts,
 ): LearningIsolate {
   const reporter = new Counters(originName ?? site.originUrl, write);
   const started = startIsolate(site, {
     ...parts,
     ...(compression && { compression }),
     ...(worker !== undefined && { worker }),
+    ...(permits && { permits }),
     ...(fetchesElsewhere && { neighbours: new KnownNeighbours(fetchesElsewhere) }),
     log,
     audit: log,

@@ -80,9 +80,10 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
       `the host ${JSON.stringify(starred)} is not a name. Name each host, or serve any: TIDEMARK_HOSTS='*'.`,
     );
   }
-  if (named === null && parent === null && typeof loaded.site.origin !== "string") {
+  const { originService } = loaded.review;
+  if (named === null && parent === null && originService !== null) {
     throw new ServerError(
-      `origin names the service binding ${loaded.site.origin.service}, which Workers alone have. Name an address: --origin http://127.0.0.1:8000`,
+      `origin names the service binding ${originService}, which Workers alone have. Name an address: --origin http://127.0.0.1:8000`,
     );
   }
   const origin = named ?? (parent === null ? originOf(originUrl) : null);
@@ -108,6 +109,7 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
     ? overrides
     : { ...overrides, hosts: listen.flatMap(localHosts), originIsElsewhere: true };
   const site = compileSite(loaded.site, siteOverrides);
+  for (const url of site.otherOriginUrls) expectElsewhere("origin", { url, socketPath: null }, listen);
   if (around.usesProxyProtocol) expectProxies(listen, site);
   const settings: SiteSettings = {
     name,

@@ -11,8 +11,11 @@ import { Janitor } from "../disk/eviction/janitor.ts";
 import { janitorService } from "../disk/eviction/janitor-service.ts";
 import { refusesWrites } from "../log/storage-error.ts";
 import { messageOf } from "../message-of.ts";
+import { ASKS_FOR_PERMITS, isPermitMessage } from "../permits/permit-messages.ts";
+import { PermitOffice } from "../permits/permit-office.ts";
 import { EDGE_PROGRAM } from "../program/worker-program.ts";
 import type { HeldSocket, ListenAddress } from "../supervisor/listening-sockets.ts";
+import type { WorkerService } from "../supervisor/process-line.ts";
 import { ONLY_SITE } from "../supervisor/site-logs.ts";
 import { handlesOf } from "../supervisor/socket-handles.ts";
 import { startSuccessor } from "../supervisor/start-successor.ts";
@@ -227,6 +230,7 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     return readDisk(folder, disk!.maxBytes, keptForLogs(disk!.folder, logFoldersOf(options, prepared.sites)));
   };
   let janitor: Janitor | null = null;
+  const permits = new PermitOffice();
   const started = Promise.withResolvers<void>();
   const watch = () => watchSites(options, prepared, () => void started.promise.then(() => supervisor.loadChanges()));
   let watching: Watching = watch(); // before the start, which may wait for the log
@@ -261,7 +265,8 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     workers: options.workers,
     report: options.report,
     ...(options.log !== null && { sharedLog: options.log }),
-    ...(disk && { service: { connect: () => janitorService(janitor!).connect() } }),
+    permits,
+    service: servicesOf(permits, disk && { connect: () => janitorService(janitor!).connect() }),
   }).catch(async (cause: unknown) => {
     watching.stop();
     await janitor?.close();
@@ -284,6 +289,24 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     reopen: () => supervisor.reopen(),
     upgrade: () => supervisor.upgrade(),
     stop: () => supervisor.stop(),
+  };
+}
+
+/** What the supervisor offers to its workers: the permits for the origins and, with a disk, room on that. */
+function servicesOf(permits: WorkerService, disk: WorkerService | null): WorkerService {
+  return {
+    connect: () => {
+      const office = permits.connect();
+      const janitor = disk?.connect();
+      return {
+        ask: (question) => (question === ASKS_FOR_PERMITS ? office : janitor)?.ask(question) ?? Promise.resolve(),
+        tell: (message) => (isPermitMessage(message) ? office : janitor)?.tell(message),
+        close: () => {
+          office.close();
+          janitor?.close();
+        },
+      };
+    },
   };
 }
 

@@ -4,6 +4,7 @@ import { configuredTokens } from "../../worker/control/access/tokens.ts";
 import type { FillBudget, LearningIsolate } from "../../worker/isolate.ts";
 import type { Bodies } from "../../worker/ports/bodies.ts";
 import type { Origin } from "../../worker/ports/origin.ts";
+import type { OriginPermits } from "../../worker/ports/origin-permits.ts";
 import { compressionSettings } from "../../worker/site/compression-settings.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import type { LimitsInput } from "../../worker/site/site-input.ts";
@@ -14,13 +15,16 @@ import type { MakingQueue } from "../compression/making-queue.ts";
 import { NodeCompression } from "../compression/node-compression.ts";
 import type { DiskTier } from "../disk/disk-tier.ts";
 import type { LogCalls } from "../log/log-messages.ts";
-import { addressText } from "../origin/origin-address.ts";
-import { UndiciOrigin } from "../origin/undici-origin.ts";
+import { addressText, type OriginAddress } from "../origin/origin-address.ts";
+import { type OriginAtAddress, SeveralAddresses } from "../origin/several-addresses.ts";
+import { UndiciOrigin, type UndiciOriginOptions } from "../origin/undici-origin.ts";
+import type { PermitLeases } from "../permits/leased-permits.ts";
 import { startNodeIsolate } from "../program/node-isolate.ts";
 import { systemClock } from "../system-clock.ts";
 import { connectToParent, ParentOrigin } from "../tiers/parent-origin.ts";
 import { withRoomForTiers } from "../tiers/room-for-tiers.ts";
 import { rulesFingerprint } from "../tiers/rules-fingerprint.ts";
+import { partOfEach } from "./connection-limit.ts";
 import type { SiteSettings } from "./edge-settings.ts";
 import { memoryAlone } from "./memory-alone.ts";
 
@@ -55,6 +59,10 @@ export interface SiteParts {
   readonly largestBodyBytes: number | null;
   /** Those of all workers of this machine. Default: each worker fetches for itself. */
   readonly fetches?: MachineFetches | undefined;
+  /** Those for the origins, which all workers of the machine share. Default: each worker has its own. */
+  readonly permits?: PermitLeases;
+  /** How many workers the machine has. Default: one. */
+  readonly workers?: number;
   /** Connections to its origin at a time, and to its parent; `null` without a limit. */
   readonly maxOriginConnections: number | null;
   readonly write: (line: string) => void;
@@ -62,9 +70,10 @@ export interface SiteParts {
 
 export function startSite(
   settings: SiteSettings,
-  { memoryBytes, largestBodyBytes, tier, fetches, compressing, maxOriginConnections, ...parts }: SiteParts,
+  { memoryBytes, largestBodyBytes, tier, fetches, compressing, maxOriginConnections, ...given }: SiteParts,
 ): StartedSite {
-  const compiled = compileSite(settings.site, settings.overrides);
+  const { permits: leases, workers = 1, ...parts } = given;
+  const compiled = withPartOfQueue(compileSite(settings.site, settings.overrides), workers);
   const rules = rulesFingerprint(compiled); // Memory and disk are each machine's own.
   const site = withLimitsOfServer(compiled, settings.site.limits, { memoryBytes, largestBodyBytes });
   const { origin, close } = originOf(settings, site, rules, maxOriginConnections, parts.write);
@@ -79,6 +88,7 @@ export function startSite(
     sharedTier: tier ?? memoryAlone,
     fetchesElsewhere: tier ? fetches?.ofSite(settings.name, (key) => tier.hasEntry(key)) : undefined,
     origin,
+    permits: leases && permitsOf(settings, site, leases, workers),
     originName: settings.origin ? addressText(settings.origin) : undefined,
     timer: { now: () => performance.now(), runsInMemory: true },
     isolate: randomUUID(),
@@ -98,6 +108,24 @@ export function startSite(
   };
 }
 
+/** Each worker has its own queue, and all of them together as many places as the owner says. */
+function withPartOfQueue(site: Site, workers: number): Site {
+  const { capacity } = site;
+  if (capacity === null) return site;
+  const maxWaiting = Math.ceil(capacity.queue.maxWaiting / workers);
+  return { ...site, capacity: { ...capacity, queue: { ...capacity.queue, maxWaiting } } };
+}
+
+/** What a worker may ask of the origin. A parent has permits of its own. */
+function permitsOf(
+  { name, parent }: SiteSettings,
+  { capacity }: Site,
+  leases: PermitLeases,
+  workers: number,
+): OriginPermits | undefined {
+  return capacity === null || parent !== null ? undefined : leases.ofSite(name, capacity.concurrency, workers);
+}
+
 /** The origin, or a parent in its place, and what ends their connections. */
 function originOf(
   { origin: address, parent, node }: SiteSettings,
@@ -108,7 +136,7 @@ function originOf(
 ): { readonly origin: Origin; close(): Promise<unknown> } {
   const common = { timeoutMs: site.limits.originTimeoutMs, bodies: nodeBodies, maxConnections };
   const tellsPublicHost = site.forward.host === "visitor";
-  const itself = address && new UndiciOrigin({ address, tellsPublicHost, ...common });
+  const itself = address && connectToOrigin(address, { site, tellsPublicHost, ...common });
   if (parent === null) return { origin: itself!, close: () => itself!.close() };
   const connection = connectToParent({ address: parent.address, ...common });
   const origin = new ParentOrigin({
@@ -123,6 +151,25 @@ function originOf(
     say,
   });
   return { origin, close: () => Promise.all([connection.close(), itself?.close()]) };
+}
+
+/** The origin at its address, or at each of several in turn. They get the name of the first, whose links are the site's. */
+function connectToOrigin(
+  address: OriginAddress,
+  { site, maxConnections, ...options }: Omit<UndiciOriginOptions, "address"> & { readonly site: Site },
+): OriginAtAddress {
+  const others = site.otherOriginUrls.map((url) => ({ url, socketPath: null }));
+  const count = 1 + others.length;
+  if (count === 1) return new UndiciOrigin({ address, maxConnections: maxConnections ?? null, ...options });
+  const ofEach = {
+    ...options,
+    maxConnections: maxConnections ? partOfEach(maxConnections, count) : null,
+    connectTimeoutMs: Math.ceil(options.timeoutMs / count),
+  };
+  const { host } = new URL(address.url);
+  const first = new UndiciOrigin({ address, ...ofEach });
+  const next = others.map((each) => new UndiciOrigin({ address: each, host, ...ofEach }));
+  return new SeveralAddresses([first, ...next], () => systemClock.now());
 }
 
 /** How many paths have to fail until the origin counts as down, if the owner does not say. */

@@ -2,7 +2,7 @@ import type { Clock } from "../../worker/ports/clock.ts";
 import { within } from "../../worker/within.ts";
 import type { HeldSocket } from "./listening-sockets.ts";
 import type { SiteLogs } from "./site-logs.ts";
-import type { Successor } from "./upgrade.ts";
+import type { HandOver, Successor } from "./upgrade.ts";
 import { START_WITHIN_MS, type WorkerProcess } from "./worker-process.ts";
 
 /** A successor that takes longer from its start to its first answers hangs. Milliseconds. */
@@ -21,6 +21,8 @@ export interface OldServer {
   startNoMore(): void;
   /** The successor gets the log now. */
   onHandOver(): void;
+  /** It gives out the permits for the origin from now on. Returns those that the workers hold, by site. */
+  givePermits(): HandOver["permits"];
 }
 
 /**
@@ -46,11 +48,11 @@ export async function handOver(successor: Successor, old: OldServer): Promise<vo
   }
 }
 
-async function giveLog(successor: Successor, { clock, sockets, logs, workers, onHandOver }: OldServer): Promise<void> {
+async function giveLog(successor: Successor, { clock, sockets, logs, workers, ...old }: OldServer): Promise<void> {
   const allHold = Promise.all([...workers].map((worker) => worker.hold()));
   await within(clock, HOLD_WITHIN_MS, allHold, () => undefined);
   const readers = [...workers].map(({ name }) => logs.readerOf(name));
   await logs.giveAway();
-  onHandOver();
-  successor.give(sockets, readers, logs.workersLock);
+  old.onHandOver();
+  successor.give(sockets, { readers, lock: logs.workersLock, permits: old.givePermits() });
 }

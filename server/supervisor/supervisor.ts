@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { availableParallelism } from "node:os";
 import type { Clock } from "../../worker/ports/clock.ts";
 import type { Clocks } from "../log/clock-steps.ts";
+import type { PermitOffice } from "../permits/permit-office.ts";
 import { SharedLogError } from "../postgres/database-error.ts";
 import { systemClock } from "../system-clock.ts";
 import { handOver } from "./hand-over.ts";
@@ -36,6 +37,8 @@ export interface SupervisorOptions extends Omit<SiteLogsOptions, "clock">, PoolO
   readonly predecessor?: Predecessor | null;
   /** Starts a new server, which finds this one as its predecessor. Default: there can be none. */
   readonly startSuccessor?: () => ChildProcess;
+  /** The permits for the origins, which a successor takes over. Default: there are none. */
+  readonly permits?: PermitOffice;
   /** A successor takes over: the service gives the workers nothing more. */
   readonly onHandOver?: () => void;
   /** A successor could not take over after all: the service is needed again, by workers that are about to start. */
@@ -225,6 +228,7 @@ export class Supervisor {
   async #begin(handOver: HandOver | null): Promise<void> {
     const { listen, load, report, sockets = [], predecessor } = this.#options;
     this.#sockets = handOver?.sockets ?? sockets;
+    if (handOver?.permits) this.#followPermits(handOver.permits);
     const loaded = await load();
     await this.#openFirstLogs(loaded.sites, handOver);
     if (handOver !== null) this.#followPredecessor(handOver);
@@ -260,6 +264,13 @@ export class Supervisor {
     }
   }
 
+  /** Workers of the predecessor have so many requests at the origins, which count. */
+  #followPermits(held: Readonly<Record<string, number>>): void {
+    const { permits, predecessor } = this.#options;
+    permits?.follow(held, (news) => predecessor!.tellOfPermits(news));
+    predecessor!.followPermits((message) => permits?.takeOfPredecessor(message));
+  }
+
   /** The workers of the predecessor answer visitors, and read this log until they have finished. */
   #followPredecessor({ readers, lock }: HandOver): void {
     const dismiss = (reader: string) => this.#logs.dismiss(reader);
@@ -267,6 +278,7 @@ export class Supervisor {
     this.#predecessorEnds = promise;
     this.#tell({ kind: "predecessor-followed" });
     this.#options.predecessor!.follow(dismiss, () => {
+      this.#options.permits?.predecessorEnded();
       if (!this.#lifecycle.isEnding) {
         this.#logs.forget(lock); // first: what has not ended by now is a stranger
         for (const reader of readers) dismiss(reader);
@@ -285,6 +297,7 @@ export class Supervisor {
       successor = new Successor(startSuccessor(), {
         reopen: () => this.#pool.reopen(),
         finishWithin: (ms) => this.#pool.finishWithin(ms),
+        hearOfPermits: (news) => this.#options.permits?.hear(news),
       });
     } catch (cause) {
       report({ kind: "upgrade-failed", cause });
@@ -299,6 +312,7 @@ export class Supervisor {
         workers: this.#pool.alive,
         startNoMore: () => this.#startNoMore(),
         onHandOver: () => this.#options.onHandOver?.(),
+        givePermits: () => this.#options.permits?.giveAway((message) => successor.tellOfPermits(message)),
       });
     } catch (cause) {
       report({ kind: "upgrade-failed", cause });
@@ -317,6 +331,7 @@ export class Supervisor {
   /** The successor has failed. If it had the log, this server needs that again, and fresh workers. */
   async #takeBack(): Promise<void> {
     this.#successor = null;
+    this.#options.permits?.takeBack();
     this.#tell({ kind: "successor-failed" });
     if (this.#lifecycle.isEnding) {
       this.#pool.resume(); // a worker that waits for the log could not end

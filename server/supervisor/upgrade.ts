@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { OwnerError } from "../../package/owner-error.ts";
 import type { Scheme } from "../connections/arrival.ts";
+import type { PermitMessage, PermitNews } from "../permits/permit-messages.ts";
 import type { Handle, HeldSocket } from "./listening-sockets.ts";
 import { inheritedSocket } from "./listening-sockets.ts";
 
@@ -25,7 +26,16 @@ export const SUCCEEDS = "TIDEMARK_SUCCEEDS";
 
 type ToSuccessor =
   | { readonly kind: "socket"; readonly address: string; readonly scheme: Scheme; readonly isOurs: boolean }
-  | { readonly kind: "log"; readonly readers: readonly string[]; readonly lock: string; readonly sockets: number }
+  | {
+      readonly kind: "log";
+      readonly readers: readonly string[];
+      readonly lock: string;
+      readonly sockets: number;
+      /** The permits for the origin that the old workers hold, by site. Absent from an older version. */
+      readonly permits?: Readonly<Record<string, number>>;
+    }
+  /** What the old workers want of the permits, and give back. */
+  | { readonly kind: "permits"; readonly message: PermitMessage }
   | { readonly kind: "reader-ended"; readonly reader: string }
   /** The log files were moved away while the successor was starting. */
   | { readonly kind: "reopen" }
@@ -38,6 +48,8 @@ type Step = "prepared" | "log-open" | "listening";
 type FromSuccessor =
   | { readonly kind: Step }
   | { readonly kind: "reopen" }
+  /** Only to a server that has told of its permits: an older version does not know this. */
+  | { readonly kind: "permits"; readonly news: PermitNews }
   | { readonly kind: "stop"; readonly withinMs: number };
 
 /** What a successor may ask of the old server while that finishes its answers. */
@@ -46,6 +58,7 @@ export interface OldWorkers {
   reopen(): Promise<void>;
   /** They have no more time than this for their answers. */
   finishWithin(ms: number): void;
+  hearOfPermits(news: PermitNews): void;
 }
 
 /** The new server, as the old supervisor sees it. */
@@ -65,6 +78,7 @@ export class Successor {
     child.on("message", (message: FromSuccessor) => {
       if (message.kind === "reopen") void workers.reopen().then(() => this.#tell({ kind: "reopened" }));
       else if (message.kind === "stop") workers.finishWithin(message.withinMs);
+      else if (message.kind === "permits") workers.hearOfPermits(message.news);
       else steps[message.kind].resolve();
     });
     const ended = Promise.withResolvers<void>();
@@ -84,11 +98,18 @@ export class Successor {
   }
 
   /** The log is closed. `lock`: what the workers hold that are its readers. */
-  give(sockets: readonly HeldSocket[], readers: readonly string[], lock: string): void {
+  give(
+    sockets: readonly HeldSocket[],
+    { readers, lock, permits }: Pick<HandOver, "readers" | "lock" | "permits">,
+  ): void {
     for (const { handle, address, scheme, isOurs } of sockets) {
       this.#tell({ kind: "socket", address, scheme, isOurs }, handle);
     }
-    this.#tell({ kind: "log", readers, lock, sockets: sockets.length });
+    this.#tell({ kind: "log", readers, lock, sockets: sockets.length, ...(permits && { permits }) });
+  }
+
+  tellOfPermits(message: PermitMessage): void {
+    this.#tell({ kind: "permits", message });
   }
 
   tellEnded(reader: string): void {
@@ -127,6 +148,8 @@ export interface HandOver {
   readonly readers: readonly string[];
   /** The file that they lock. */
   readonly lock: string;
+  /** The permits for the origin that its workers hold, by site; absent from an older version. */
+  readonly permits?: Readonly<Record<string, number>> | undefined;
 }
 
 /** The old supervisor, as its successor sees it. */
@@ -139,6 +162,9 @@ export class Predecessor {
   readonly #ended: string[] = [];
   #onReaderEnded: (reader: string) => void = (reader) => void this.#ended.push(reader);
   #onGone: () => void = () => undefined;
+  /** What came of permits before anybody listened. */
+  readonly #ofPermits: PermitMessage[] = [];
+  #onPermits: (message: PermitMessage) => void = (message) => void this.#ofPermits.push(message);
   /** Told in turn, an answer for each time that it was asked. */
   #reopened: (() => void)[] = [];
 
@@ -177,6 +203,16 @@ export class Predecessor {
     if (!process.connected) onGone();
   }
 
+  /** `onPermits`: what its workers want of the permits for the origin, and give back. */
+  followPermits(onPermits: (message: PermitMessage) => void): void {
+    this.#onPermits = onPermits;
+    for (const message of this.#ofPermits.splice(0)) onPermits(message);
+  }
+
+  tellOfPermits(news: PermitNews): void {
+    this.#tell({ kind: "permits", news });
+  }
+
   tellLogIsOpen(): void {
     this.#tell({ kind: "log-open" });
   }
@@ -203,6 +239,7 @@ export class Predecessor {
     if (message.kind === "socket") {
       this.#sockets.push(inheritedSocket(message.address, handle, message.isOurs, message.scheme));
     } else if (message.kind === "reader-ended") this.#onReaderEnded(message.reader);
+    else if (message.kind === "permits") this.#onPermits(message.message);
     else if (message.kind === "reopened") this.#reopened.shift()?.();
     else if (message.kind === "reopen") process.emit("SIGUSR1", "SIGUSR1");
     else if (message.kind === "reload") process.emit("SIGHUP", "SIGHUP");

@@ -3,6 +3,7 @@ import type { Origin, OriginAnswer, OriginRequest, OriginResponse } from "../../
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import { isSafeMethod } from "../../worker/rules/invalidation/safe-method.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
+import { wasNeverSent } from "../origin/origin-failure.ts";
 import { UndiciOrigin, type UndiciOriginOptions } from "../origin/undici-origin.ts";
 import {
   CHILD_FIELD,
@@ -182,22 +183,6 @@ function refusal({ status, fields }: OriginResponse): string {
   const detail = /detail=([a-z-]+)/.exec(fields.get("cache-status") ?? "")?.[1];
   if (detail === "no-child") return REFUSES_CHILD;
   return `status ${status} of a server that is no parent`;
-}
-
-/** The failures of a connection before it carries anything. */
-const NEVER_SENT: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ENOENT",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
-
-/** Otherwise a request with a body may have failed because its visitor left, was slow, or sent too much. */
-function wasNeverSent(cause: unknown): boolean {
-  return NEVER_SENT.has((cause as { readonly code?: string } | null)?.code ?? "");
 }
 
 /**

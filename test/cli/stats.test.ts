@@ -33,7 +33,7 @@ describe("in words", () => {
     answers: { HIT: 1_121_232, MISS: 83_099 },
     waits: { count: 2, meanMs: 20, p50Ms: 11.2, p95Ms: 250, p99Ms: 700 },
     fromCache: 1_121_232,
-    origin: { asked: 83_200, answered: 83_199, failed: 1 },
+    origin: { asked: 83_200, answered: 83_199, failed: 1, awaited: 0, turnedAway: 0 },
     bytes: { fromCache: 41_300_000_000, fromOrigin: 2_500_000, unmeasuredBodies: 0 },
     times: {
       origin: { count: 2, meanMs: 250, p50Ms: 240.4, p95Ms: 800, p99Ms: 1200 },

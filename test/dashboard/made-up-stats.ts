@@ -107,7 +107,7 @@ function spanAt(index: number): SpanStats {
     at: new Date(hourAt(index)).toISOString(),
     requests,
     fromCache,
-    origin: { asked, answered: asked - (isBad ? 57 : 0), failed: isBad ? 57 : 0 },
+    origin: { asked, answered: asked - (isBad ? 57 : 0), failed: isBad ? 57 : 0, awaited: 0, turnedAway: 0 },
     bytes: { fromCache: fromCache * 34_000, fromOrigin: asked * 29_000, unmeasuredBodies: 3 },
     times: { shared: timesOf(requests, 9 + 2 * Math.sin(index)), origin: timesOf(asked, originMs) },
   };
@@ -142,7 +142,13 @@ function countsOf(requests: number, fromCache: number, mark: string): SiteCounts
             BYPASS,
           },
     answeredByEdge: named({ "unknown-host": own }),
-    origin: { asked, answered: asked - (requests === 0 ? 0 : 57), failed: requests === 0 ? 0 : 57 },
+    origin: {
+      asked,
+      answered: asked - (requests === 0 ? 0 : 57),
+      failed: requests === 0 ? 0 : 57,
+      awaited: 0,
+      turnedAway: 0,
+    },
     store: {
       stored: Math.round(asked * 0.6),
       storedBytes: asked * 17_000,

@@ -12,6 +12,9 @@ export async function play(scenario: Scenario, engine: Engine): Promise<void> {
   }
 }
 
+/** How often the player looks for something that is about to happen. */
+const MAX_LOOKS = 500;
+
 type LogStep = Extract<Step, { log: unknown }>["log"];
 
 class Player {
@@ -46,6 +49,7 @@ class Player {
     }
     if ("release" in step) return engine.release(step.release);
     if ("originSees" in step) return engine.settle(engine.originSees(step.originSees, step.count));
+    if ("inLine" in step) return this.#waitFor("atOrigin.waiting", step.inLine, where);
     if ("originSaw" in step) {
       const counts = Object.keys(step.originSaw).map((target) => [target, countOf(engine, target)]);
       return expect(Object.fromEntries(counts), where).toEqual(step.originSaw);
@@ -78,6 +82,13 @@ class Player {
     if (to === "down" || to === "up") return engine.setLogReachable!(to === "up");
     if (to === "made anew") return engine.makeLogAnew!();
     engine.beneath!.changeLog(to);
+  }
+
+  async #waitFor(path: string, count: number, where: string): Promise<void> {
+    for (let looks = 1; at(await this.#stats(), path) !== count; looks++) {
+      expect(looks, where).toBeLessThan(MAX_LOOKS);
+      await this.#engine.advance(0); // what is about to happen now
+    }
   }
 
   async #stats(): Promise<object> {

@@ -1,5 +1,5 @@
 import type { Reply } from "../../local/cdn/scripted-origin.ts";
-import type { SiteInput } from "../../worker/site/site-input.ts";
+import type { CapacityInput, SiteInput } from "../../worker/site/site-input.ts";
 import type { Held } from "./holds.ts";
 import type { BodyPart } from "./multipart.ts";
 
@@ -31,8 +31,18 @@ export interface Scenario {
   readonly only?: { readonly on: readonly EngineName[]; readonly because: string };
 }
 
-/** The rules of a site, without its origin, as far as they differ from the usual ones. */
-export type SiteChange = Omit<Partial<SiteInput>, "origin">;
+/**
+ * The rules of a site as far as they differ from the usual ones. Of its origin, how much that is asked at a time; its address
+ * is that of the engine's, unless `url` names another one.
+ */
+export type SiteChange = Omit<Partial<SiteInput>, "origin"> & {
+  readonly origin?: CapacityInput & { readonly url?: string };
+};
+
+/** A site with such rules, whose origin is at this address. */
+export function siteAt(url: string, { origin, ...rules }: SiteChange): SiteInput {
+  return { origin: origin ? { url, ...origin } : url, hosts: [HOST], ...rules };
+}
 
 /**
  * Changes of the log: its storage is saved and later restored; another object takes over its storage; it is renamed, so
@@ -93,6 +103,8 @@ export type Step =
   | { readonly release: string }
   /** Waits until the origin has received this request so many times. */
   | { readonly originSees: string; readonly count: number }
+  /** Waits until so many requests wait for their turn at the origin. */
+  | { readonly inLine: number }
   /** The origin's record up to here: the number of requests for each path. */
   | { readonly originSaw: Readonly<Record<string, number>> }
   /** Fields of the last request that the origin received; `null` for one that must not be there. */

@@ -4,6 +4,7 @@ import { scenarios as bodies } from "./bodies/scenarios.ts";
 import { scenarios as bodiesStoringLargeBodies } from "./bodies/storing-large-bodies.ts";
 import { scenarios as bypass } from "./bypass/scenarios.ts";
 import { scenarios as cacheGroups } from "./cache-groups/scenarios.ts";
+import { scenarios as capacity } from "./capacity/scenarios.ts";
 import { scenarios as clientResponseBrowserTtl } from "./client-response/browser-ttl.ts";
 import { scenarios as clientResponseCacheStatus } from "./client-response/cache-status.ts";
 import { scenarios as clientResponse } from "./client-response/scenarios.ts";
@@ -55,6 +56,7 @@ export const scenarios: readonly Scenario[] = [
   ...bodiesStoringLargeBodies,
   ...bypass,
   ...cacheGroups,
+  ...capacity,
   ...clientResponse,
   ...clientResponseBrowserTtl,
   ...clientResponseCacheStatus,

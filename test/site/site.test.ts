@@ -32,7 +32,67 @@ describe("a mistake in a site's rules is told with its place, its value and what
       /^origin: is not an address like .*; found "localhost:8000"$/,
     ],
     ["a service without a name", { origin: { service: "" } }, /^origin\.service: is not the name of a binding/],
-    ["a service by another key", { origin: { worker: "APP" } }, /^origin/],
+    [
+      "a service by another key",
+      { origin: { url: origin, worker: "APP" } },
+      /^origin\.worker: unknown key\. Known here: url, service/,
+    ],
+    ["an origin that is a list", { origin: [origin] }, /^origin: is required: the address of the site/],
+    [
+      "one address of several with a path",
+      { origin: { url: [origin, `${origin}/a`] } },
+      /^origin\.url\[1\]: is not an address like .*; found "https/,
+    ],
+    ["a list of no addresses", { origin: { url: [] } }, /^origin\.url: needs at least 1 item; found \[\]$/],
+    ["an address that is a number", { origin: { url: 8000 } }, /^origin\.url: must be an address in quotes, or a list/],
+    [
+      "the site itself among the addresses",
+      { origin: { url: [origin, "https://www.example.test"] }, hosts: ["www.example.test"] },
+      /^origin: "https:\/\/www\.example\.test" is an address of the site itself/,
+    ],
+    ["an origin with nothing to ask", { origin: {} }, /^origin: names neither a url nor a service; found {}$/],
+    ["two origins", { origin: { url: origin, service: "APP" } }, /^origin: names a url and a service: keep one/],
+    ["a url with a path", { origin: { url: `${origin}/a` } }, /^origin\.url: is not an address like .*; found "https/],
+    [
+      "an origin that is asked nothing",
+      { origin: { url: origin, concurrency: 0 } },
+      /^origin\.concurrency: must be more than 0; found 0$/,
+    ],
+    [
+      "half a request",
+      { origin: { url: origin, concurrency: 1.5 } },
+      /^origin\.concurrency: must be a whole number; found 1\.5$/,
+    ],
+    [
+      "a number in quotes",
+      { origin: { url: origin, concurrency: "32" } },
+      /^origin\.concurrency: must be a .*number; found "32"$/,
+    ],
+    [
+      "an endless queue",
+      { origin: { url: origin, concurrency: 1, queue: { maxMs: 60_001 } } },
+      /^origin\.queue\.maxMs: must be at most 60000; found 60001$/,
+    ],
+    [
+      "a wait with a unit",
+      { origin: { url: origin, concurrency: 1, queue: { maxMs: "5s" } } },
+      /^origin\.queue\.maxMs: must be a .*number; found "5s"$/,
+    ],
+    [
+      "a queue of less than nobody",
+      { origin: { url: origin, concurrency: 1, queue: { maxWaiting: -1 } } },
+      /^origin\.queue\.maxWaiting: must be at least 0; found -1$/,
+    ],
+    [
+      "a queue for nothing",
+      { origin: { url: origin, queue: {} } },
+      /^origin\.queue: needs concurrency: without it nothing waits; found {}$/,
+    ],
+    [
+      "a misspelt limit",
+      { origin: { url: origin, concurency: 8 } },
+      /^origin\.concurency: unknown key; did you mean concurrency\?/,
+    ],
     ["an unknown key", { origin, route: [] }, /^route: unknown key; did you mean routes\?/],
     ["an unknown key far from any", { origin, zzzzzzzz: 1 }, /^zzzzzzzz: unknown key\. Known here: origin, hosts/],
     [

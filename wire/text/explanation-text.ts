@@ -54,6 +54,8 @@ const STORED: Readonly<Record<string, string>> = {
 const OTHERS: Readonly<Record<string, string>> = {
   "last-hop": "Max-Forwards lets the request go no further, so the edge answers it itself.",
   refresh: "If the token of Tidemark-Refresh has the scope purge, the page is fetched and stored, whatever is stored.",
+  "origin-busy":
+    "The origin has as many requests as it may, and others wait for their turn, so this one waits as well.",
   follow: "Another request is fetching the same page already, so this one waits for that answer.",
   "hit-for-miss": "The last answer could not be stored, so for some seconds nobody waits for the fetch of another.",
   revalidate: "It is asked with the validators of what is stored: if it answers 304, that is the answer (REVALIDATED).",

@@ -131,6 +131,7 @@ function plannedFetch(context: RequestContext, miss: Miss): PlannedFetch {
     validates: sendsConditions && conditionsOf(context, plan.miss) !== null,
     standIn: plan.kind !== "forward" && selected ? mayStandIn(context, selected.head, "disconnected") : null,
     follows: !isHitForMiss && key !== null && fetchUnderWay(context, key) !== undefined,
+    waitsForTurn: (isolate.originGate?.counts.waiting ?? 0) > 0,
     isHitForMiss,
     unkeyedField: unkeyedField(facts.fields, selectingNames(context), resolved.route),
   };

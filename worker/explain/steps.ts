@@ -38,6 +38,8 @@ export interface PlannedFetch {
   readonly standIn: StandInBecause | null;
   /** Whether another request is fetching the same, so that this one waits for it. */
   readonly follows: boolean;
+  /** Whether others wait for their turn at the origin, so that this one would, too. */
+  readonly waitsForTurn: boolean;
   /** Whether the last answer could not be stored, so that nobody waits for this one. */
   readonly isHitForMiss: boolean;
   /** The first field of which nothing says whether it chooses the answer; `null` for none. */
@@ -84,9 +86,10 @@ export function stepsOf(judged: JudgedRequest): Step[] {
     const reason = unusable.find((each) => each.head === head)?.verdict.because;
     steps.push(step(place, reason ?? (judged.hasOtherVariants ? "other-variants" : "nothing")));
   }
-  const { plan, validates, standIn, follows, isHitForMiss, unkeyedField } = fetch!;
+  const { plan, validates, standIn, follows, waitsForTurn, isHitForMiss, unkeyedField } = fetch!;
   steps.push(step("fetch", plan.kind));
   if (plan.kind === "only-if-cached") return steps;
+  if (waitsForTurn) steps.push(step("origin-busy"));
   if (follows) steps.push(step("follow"));
   if (isHitForMiss) steps.push(step("hit-for-miss"));
   if (validates) steps.push(step("revalidate"));

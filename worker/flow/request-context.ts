@@ -15,6 +15,7 @@ import type {
 } from "./collapsing/collapsed-fetches.ts";
 import type { CodingChoices } from "./origin/coding-choices.ts";
 import type { HeadOnlyPages } from "./origin/head-only-pages.ts";
+import type { OriginGate } from "./origin/origin-gate.ts";
 import type { OriginState } from "./origin/origin-state.ts";
 import type { SecondLooks } from "./second-look/second-looks.ts";
 import type { FillBudget } from "./storing/fill.ts";
@@ -30,6 +31,8 @@ export interface Isolate {
   readonly fills: FillBudget;
   readonly largeFills: LargeFills;
   readonly originState: OriginState;
+  /** `null` where nothing bounds the requests at the origin. */
+  readonly originGate: OriginGate | null;
   readonly headOnly: HeadOnlyPages;
   readonly codings: CodingChoices;
   readonly secondLooks: SecondLooks;
@@ -87,6 +90,8 @@ export interface RequestContext {
   /** True if the client asked by HEAD, and gets no body, whatever the origin is asked. */
   readonly answersHead: boolean;
   readonly arrival: Arrival;
+  /** True if no client waits for the answer: a refresh, or a second look. */
+  readonly isUnattended?: true;
   /** True if it has waited for a fetch of another isolate, and does not do so again. */
   readonly hasLookedAgain?: true;
   /** The request as it was sent, where the origin is asked without idle fields. */

@@ -9,7 +9,7 @@ import { TimeSketch } from "./time-sketch.ts";
 import { type TopUrl, TopUrls, withoutQuery } from "./top-urls.ts";
 
 /** The stats that are counted from events. `startIsolate` adds the others. */
-type Counts = Omit<IsolateStats, "version" | "scope" | "startedAt" | "memory" | "fills" | "view">;
+type Counts = Omit<IsolateStats, "version" | "scope" | "startedAt" | "memory" | "fills" | "atOrigin" | "view">;
 
 /** One answer out of memory in this many is timed: reading the timer takes as long as the rest of the counting. */
 const MEMORY_HITS_PER_TIME = 16;
@@ -85,7 +85,7 @@ export class Counters implements Reporter {
   readonly #unkeyedFields = new Map<string, number>();
   readonly #discarded = new Map<string, number>();
   readonly #counts = {
-    origin: { asked: 0, answered: 0, failed: 0 },
+    origin: { asked: 0, answered: 0, failed: 0, awaited: 0, turnedAway: 0 },
     store: { stored: 0, storedBytes: 0, failed: 0 },
     secondLooks: { asked: 0, marked: 0 },
     collapsed: 0,
@@ -117,6 +117,8 @@ export class Counters implements Reporter {
       this.#counts.origin.failed++;
       this.#goesDown("origin", () => this.#originDownLine(because, cause));
     },
+    "origin-awaited": () => void this.#counts.origin.awaited++,
+    "origin-turned-away": () => void this.#counts.origin.turnedAway++,
     "body-cut-off": () => add(this.#discarded, "cut-off"),
     "fill-discarded": ({ because }) => add(this.#discarded, because),
     "not-stored": (event) => this.#countNotStored(event),

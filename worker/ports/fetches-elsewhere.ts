@@ -28,8 +28,11 @@ export type EndedElsewhere =
    */
   | {
       readonly kind: "failed";
-      /** The origin's failure, for which a stale response may be used for followers, too; `false` for another's. */
-      readonly byOrigin: OriginFailure | false;
+      /**
+       * The origin's failure, for which a stale response may be used for followers, too, or that it is too busy to be asked
+       * for any of them; `false` for another's.
+       */
+      readonly byOrigin: OriginFailure | "busy" | false;
     };
 
 /** The fetch has failed, and it is not known yet whether a stored page stands in: nobody else joins it. */

@@ -21,6 +21,11 @@ export interface OriginResponse {
   readonly fields: Fields;
   /** Not decoded. */
   readonly body: StreamedBody | null;
+  /**
+   * Resolves when the origin has no more to do with this answer: its last byte is here, or the body has failed or was
+   * cancelled. Never rejects. Absent if that is so with the head already.
+   */
+  readonly ended?: () => Promise<void>;
   /** Given by a cache that stands in for the origin. Default: by the origin itself. */
   readonly parentAge?: ParentAge | undefined;
 }

@@ -15,6 +15,10 @@ export type EdgeEvent =
   /** A body of which the origin had not announced the length was read to its end. */
   | { readonly kind: "body-measured"; readonly route: string | null; readonly url: string; readonly bytes: number }
   | { readonly kind: "origin-failed"; readonly because: string; readonly cause: unknown }
+  /** A request has to wait for its turn at the origin. */
+  | { readonly kind: "origin-awaited" }
+  /** A request was not sent to the origin, because that is busy: too many wait, or it has waited too long. */
+  | { readonly kind: "origin-turned-away" }
   | { readonly kind: "body-cut-off" }
   /**
    * An answer of the origin that may not be stored, by the `detail` of its `Cache-Status`. `field` is the one that is

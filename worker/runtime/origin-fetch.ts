@@ -1,5 +1,6 @@
-import type { Origin, OriginAnswer, OriginRequest } from "../ports/origin.ts";
+import type { Origin, OriginAnswer, OriginRequest, OriginResponse } from "../ports/origin.ts";
 import type { Fields } from "../rules/fields/fields.ts";
+import { announcedBytes } from "../rules/storing/framing.ts";
 import { fromWebResponse, toWebHeaders } from "./web-answer.ts";
 import { streamOf } from "./web-bodies.ts";
 
@@ -15,12 +16,14 @@ export class OriginFetch implements Origin {
   readonly url: string;
   readonly #timeoutMs: number;
   readonly #service: Fetcher | null;
+  readonly #tellsEnd: boolean;
 
-  /** `service`: a worker in the origin's place. */
-  constructor(url: string, timeoutMs: number, service: Fetcher | null = null) {
+  /** `service`: a worker in the origin's place. `tellsEnd`: whether answers have `ended`, for which bodies are copied. */
+  constructor(url: string, timeoutMs: number, service: Fetcher | null = null, tellsEnd = false) {
     this.url = url;
     this.#timeoutMs = timeoutMs;
     this.#service = service;
+    this.#tellsEnd = tellsEnd;
   }
 
   async fetch(request: OriginRequest): Promise<OriginAnswer> {
@@ -45,7 +48,7 @@ export class OriginFetch implements Origin {
         await response.body?.cancel();
         return { kind: "failed", because: "bad-response", cause: `status ${response.status} as a final response` };
       }
-      const answered = fromWebResponse(response);
+      const answered = this.#tellsEnd ? withEnd(response) : fromWebResponse(response);
       if (this.#service !== null) sayFraming(answered.fields);
       return { kind: "answered", response: answered };
     } catch (cause) {
@@ -54,6 +57,17 @@ export class OriginFetch implements Origin {
       clearTimeout(timer);
     }
   }
+}
+
+/** The answer with a body that tells when all of it has come. */
+function withEnd(response: Response): OriginResponse {
+  const answered = fromWebResponse(response);
+  if (response.body === null) return answered;
+  const lengthBytes = announcedBytes((name) => answered.fields.get(name));
+  const { readable, writable } =
+    lengthBytes === null ? new IdentityTransformStream() : new FixedLengthStream(lengthBytes);
+  const ended = response.body.pipeTo(writable).catch(() => undefined); // its reader sees that it was cut off
+  return { ...answered, body: readable, ended: () => ended };
 }
 
 /** A service's answer comes without the fields that frame a body. One that is cut off fails while it is read. */

@@ -6,10 +6,12 @@ import { isAddress, readNetwork } from "../rules/forwarding/trusted-proxies.ts";
 import { MAX_SKEW_MS, MAX_VIEW_AGE_MS } from "../rules/freshness/unknown-purge-state.ts";
 import { ANALYTICS_COOKIES } from "../rules/identity/cookies.ts";
 import { TRACKING_PARAMETERS } from "../rules/key/query.ts";
+import type { QueueLimits } from "../rules/queueing/queue-order.ts";
 import { speaksOfCredentials } from "../rules/request/credential-names.ts";
 import { isOpenToOwners, mayBeKeyed, mayTellCountry } from "../rules/request/request-fields.ts";
 import { isTag } from "../rules/storing/tags.ts";
 import { type AddressCheck, HOST_CHECKS, ORIGIN_CHECKS, PUBLIC_URL_CHECKS } from "./addresses.ts";
+import { DEFAULT_QUEUE } from "./default-queue.ts";
 import { IN_WORDS, SiteError, siteErrors } from "./site-error.ts";
 import type { CompressionInput, SiteInput } from "./site-input.ts";
 import { durationError, durationMs, durationSeconds, sizeBytes } from "./units.ts";
@@ -210,18 +212,57 @@ const doors = z.strictObject({
   vercel: z.optional(z.strictObject({ project: doorZone })),
 });
 
-const serviceOrigin = z.strictObject({
-  service: z.string().check(z.regex(/^[A-Za-z_$][\w$]*$/, 'is not the name of a binding, like "APP"')),
-});
+const ORIGIN_IS_REQUIRED =
+  'is required: the address of the site, like "https://origin.example.com", or on Workers { service: "APP" }';
+
+/** The origin, with all that is said of it. It has an address or a service. */
+interface OriginRules {
+  readonly url?: string | readonly string[] | undefined;
+  readonly service?: string | undefined;
+  readonly concurrency?: number | undefined;
+  readonly queue?: QueueLimits | undefined;
+}
+
+const originUrl = z.string().check(...refinements(ORIGIN_CHECKS));
+
+const originObject = z
+  .strictObject(
+    {
+      url: z.optional(
+        z.union([originUrl, z.readonly(z.array(originUrl).check(z.minLength(1), z.maxLength(16)))], {
+          error: ({ input }) => (Array.isArray(input) ? undefined : "must be an address in quotes, or a list of them"),
+        }),
+      ),
+      service: z.optional(z.string().check(z.regex(/^[A-Za-z_$][\w$]*$/, 'is not the name of a binding, like "APP"'))),
+      concurrency: z.optional(z.int().check(z.positive(), z.maximum(10_000))),
+      queue: z.optional(
+        z.strictObject({
+          maxMs: z.prefault(z.int().check(z.nonnegative(), z.maximum(60_000)), DEFAULT_QUEUE.maxMs),
+          maxWaiting: z.prefault(z.int().check(z.nonnegative(), z.maximum(100_000)), DEFAULT_QUEUE.maxWaiting),
+        }),
+      ),
+    },
+    { error: ({ input, code }) => (code === "invalid_type" ? requiredOrigin(input) : undefined) },
+  )
+  .check(
+    z.refine(({ url, service }) => url !== undefined || service !== undefined, "names neither a url nor a service"),
+    z.refine(({ url, service }) => url === undefined || service === undefined, "names a url and a service: keep one"),
+    z.refine(({ concurrency, queue }) => queue === undefined || concurrency !== undefined, {
+      path: ["queue"],
+      error: "needs concurrency: without it nothing waits",
+    }),
+  );
+
+/** An address alone stands for an object with a `url`: `withOriginObject` makes it one before the check. */
+const origin = originObject as z.ZodMiniType<unknown, unknown> as z.ZodMiniType<OriginRules, SiteInput["origin"]>;
+
+function requiredOrigin(input: unknown): string | undefined {
+  return input instanceof Object && !Array.isArray(input) ? undefined : ORIGIN_IS_REQUIRED;
+}
 
 /** All settings of a site with their defaults. `SiteInput` documents each of them. */
 export const siteSchema = z.strictObject({
-  origin: z.union([z.string().check(...refinements(ORIGIN_CHECKS)), serviceOrigin], {
-    error: ({ input }) =>
-      typeof input === "string" || typeof input === "object"
-        ? undefined
-        : 'is required: the address of the site, like "https://origin.example.com", or on Workers { service: "APP" }',
-  }),
+  origin,
   hosts: z.optional(z.array(z.string().check(...refinements(HOST_CHECKS))).check(z.minLength(1))),
   publicUrl: z.optional(z.string().check(...refinements(PUBLIC_URL_CHECKS))),
   routes: z.prefault(z.array(route), []),
@@ -315,14 +356,26 @@ export interface CheckedSite {
 
 /** Checks an owner's rules. Throws `SiteError`. */
 export function checkSite(given: SiteInput): CheckedSite {
-  const checked = siteSchema.safeParse(given, IN_WORDS);
-  if (!checked.success) throw new SiteError(siteErrors(checked.error, siteSchema, given));
+  const whole = withOriginObject(given);
+  const checked = siteSchema.safeParse(whole, IN_WORDS);
+  if (!checked.success)
+    throw new SiteError(siteErrors(checked.error, siteSchema, whole).map((each) => asGiven(each, given)));
   const rules = checked.data;
   const proxyErrors = countryFieldErrors(rules);
   if (proxyErrors.length > 0) throw new SiteError(proxyErrors);
   const wrongTags = rules.routes.flatMap((each, index) => tagTemplateErrors(each, `routes[${index}].tags`));
   if (wrongTags.length > 0) throw new SiteError(wrongTags);
   return { given, rules, elsewhere: route.parse({ match: "/*" }) };
+}
+
+/** The rules with the origin as an object, where they name its address alone. */
+function withOriginObject(given: SiteInput): unknown {
+  return typeof given?.origin === "string" ? { ...given, origin: { url: given.origin } } : given;
+}
+
+/** A mistake in an address that stands alone is one at `origin`. */
+function asGiven(error: { path: string; message: string }, { origin }: SiteInput): { path: string; message: string } {
+  return typeof origin === "string" && error.path === "origin.url" ? { ...error, path: "origin" } : error;
 }
 
 /** A `countryField` that nobody may tell, or that contradicts a route. */

@@ -2,10 +2,14 @@ import { SiteError } from "./site-error.ts";
 import type { SiteInput } from "./site-input.ts";
 
 /** Throws `SiteError` for settings of `tidemark serve` that Workers do not obey. */
-export function refuseServerSettings({ compression, doors, forward }: SiteInput): void {
+export function refuseServerSettings({ compression, doors, forward, origin }: SiteInput): void {
   if (compression) {
     const message = "is for tidemark serve alone: Workers compress by themselves, so leave it out here";
     throw new SiteError([{ path: "compression", message }]);
+  }
+  if (typeof origin === "object" && "url" in origin && typeof origin.url !== "string") {
+    const message = "can name several addresses for tidemark serve alone: name one here";
+    throw new SiteError([{ path: "origin.url", message }]);
   }
   if (forward?.host === "visitor") {
     const message =

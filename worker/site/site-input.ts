@@ -5,19 +5,50 @@ export type Duration = string;
 export type Size = number | string;
 
 /** A worker in the origin's place. */
-export interface ServiceOrigin {
+export interface ServiceOrigin extends CapacityInput {
   /** The name of its service binding in the wrangler config, like `APP`. */
   readonly service: string;
+}
+
+/** An origin with an address, and with more to say of it. */
+export interface AddressOrigin extends CapacityInput {
+  /**
+   * Its address: scheme, host and port, without a path. By `tidemark serve` also several, of which the next is tried if a
+   * connection fails; all get the name of the first in `Host`.
+   */
+  readonly url: string | readonly string[];
+}
+
+/** How much the origin is asked at a time. */
+export interface CapacityInput {
+  /**
+   * The requests that the origin has at a time, from the first byte that it is sent to the last that it sends: by `tidemark
+   * serve` for the whole machine, on Workers for each isolate. Others wait, first come first served. Default: no limit.
+   */
+  readonly concurrency?: number | undefined;
+  /**
+   * How long, and how many, requests wait while the origin has all that it may. It needs `concurrency`. Default: as each
+   * setting says.
+   */
+  readonly queue?: QueueInput | undefined;
+}
+
+/** The requests that wait for their turn at the origin. */
+export interface QueueInput {
+  /** The longest wait, in milliseconds: up to 60000. Default 5000. */
+  readonly maxMs?: number | undefined;
+  /** The most requests that wait at a time; `tidemark serve` parts them among its workers. Default 1000. */
+  readonly maxWaiting?: number | undefined;
 }
 
 /** The settings of a site. Only `origin` is required. An unknown setting is an error, as is a value that is not allowed. */
 export interface SiteInput {
   /**
-   * The origin's address: scheme, host and port, without a path. Or, on Workers, the name of a service binding: a worker
-   * that gets each request under the public address, as if the edge were not there. The variable `TIDEMARK_ORIGIN`, an
-   * address, takes precedence over both.
+   * The origin's address: scheme, host and port, without a path; alone, or as `url` beside how much the origin is asked at a
+   * time. Or, on Workers, the name of a service binding: a worker that gets each request under the public address, as if the
+   * edge were not there. The variable `TIDEMARK_ORIGIN`, an address, takes precedence over both.
    */
-  readonly origin: string | ServiceOrigin;
+  readonly origin: string | AddressOrigin | ServiceOrigin;
   /**
    * The public host names, with a port if it is not the scheme's default; requests for others get 421. Required for
    * deployment, here or as `TIDEMARK_HOSTS`, which takes precedence; on a developer's machine any host is served.

@@ -4,17 +4,30 @@ import type { HeuristicRules } from "../rules/freshness/heuristic-freshness.ts";
 import type { KeyRules } from "../rules/key/cache-key.ts";
 import type { QueryRules } from "../rules/key/query.ts";
 import type { Route } from "../rules/key/route.ts";
+import type { QueueLimits } from "../rules/queueing/queue-order.ts";
 import { type ChoiceRules, choiceNames } from "../rules/request/choices.ts";
 import { type AddressCheck, HOST_CHECKS, ORIGIN_CHECKS, PUBLIC_URL_CHECKS } from "./addresses.ts";
 import { type CheckedSite, checkSite, type RouteRules, type SiteRules } from "./check-site.ts";
+import { DEFAULT_QUEUE } from "./default-queue.ts";
 import { SiteError, withValue } from "./site-error.ts";
 import type { SiteInput } from "./site-input.ts";
+
+/** How much the origin is asked at a time: one isolate, or all that share permits. */
+export interface Capacity {
+  /** Requests at a time. */
+  readonly concurrency: number;
+  readonly queue: QueueLimits;
+}
 
 /** A checked site, ready for use. */
 export interface Site extends KeyRules {
   readonly originUrl: string;
+  /** Further addresses of the origin, in the order in which they are tried. */
+  readonly otherOriginUrls: readonly string[];
   /** On Workers, the binding of the worker in the origin's place; `null` for an origin with an address. */
   readonly originService: string | null;
+  /** How much the origin is asked at a time; `null` without a limit. */
+  readonly capacity: Capacity | null;
   /** False if neither the file nor the environment names the public hosts. */
   readonly namesHosts: boolean;
   /** What the origin is told of the visitor's request beside `X-Forwarded-*`. */
@@ -93,12 +106,12 @@ export function defineSite(input: SiteInput): SiteInput {
 
 /** Compiles an owner's rules into the form that the corridor uses. Throws `SiteError`. */
 export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
-  return compileChecked(checkSite(withOverrides(input, overrides)), overrides);
+  return compileChecked(checkSite(withOverrides(input, overrides, namedByAddress)), overrides);
 }
 
 /** The same for a site that was checked before, by a build for instance. Throws `SiteError` if an override is not valid. */
 export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): Site {
-  const site = withOverrides(checked.rules, overrides);
+  const site = withOverrides(checked.rules, overrides, atAddress);
   const wrongAddresses = addressErrors(site);
   if (wrongAddresses.length > 0) throw new SiteError(wrongAddresses);
   const named = site.routes.map((each, index) => compileRoute(each, index, site));
@@ -107,14 +120,18 @@ export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): 
   const publicUrl = site.publicUrl === undefined ? null : publicAddress(site.publicUrl);
   const publicHosts = hosts && [...hosts.map(hostInKeys), ...(publicUrl ? [publicUrl.host] : [])];
   if (site.forward.host === "visitor" && publicHosts === null) throw new SiteError([ANY_HOST]);
-  const originUrl = originUrlOf(site.origin);
-  const namesItself = [...(publicHosts ?? []), publicUrl?.host].includes(new URL(originUrl).host);
-  if (!overrides.originIsElsewhere && namesItself) throw new SiteError([originIsSiteError(originUrl)]);
+  const [originUrl, ...otherOriginUrls] = originUrlsOf(site.origin);
+  const itself = [originUrl, ...otherOriginUrls].find((url) =>
+    [...(publicHosts ?? []), publicUrl?.host].includes(new URL(url).host),
+  );
+  if (!overrides.originIsElsewhere && itself !== undefined) throw new SiteError([originIsSiteError(itself)]);
   const { originTimeout, followTimeout, ...limits } = site.limits;
   const ownField = site.targetedField === undefined ? [] : [site.targetedField.toLowerCase()];
   return {
     originUrl,
-    originService: typeof site.origin === "string" ? null : site.origin.service,
+    otherOriginUrls,
+    originService: site.origin.service ?? null,
+    capacity: capacityOf(site.origin),
     namesHosts: overrides.hosts !== undefined || site.hosts !== undefined,
     hosts: publicHosts,
     publicUrl,
@@ -129,7 +146,11 @@ export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): 
     doors: openDoors(site.doors),
     purgesFrom: purgesFrom(site.doors).map((text) => readNetwork(text)!),
     hasDashboard: site.dashboard,
-    settings: { ...withOverrides(checked.given, overrides), hosts, originFields: Object.keys(site.originFields) },
+    settings: {
+      ...withOverrides(checked.given, overrides, namedByAddress),
+      hosts,
+      originFields: Object.keys(site.originFields),
+    },
     limits: {
       ...limits,
       fetchWholeBytes: Math.min(limits.fetchWholeBytes, limits.storeBytes),
@@ -151,8 +172,26 @@ export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): 
 }
 
 /** A service has no address, so this one stands for it in words. */
-function originUrlOf(origin: SiteRules["origin"]): string {
-  return typeof origin === "string" ? new URL(origin).origin : `http://${origin.service.toLowerCase()}.service`;
+function originUrlsOf({ url, service }: SiteRules["origin"]): [string, ...string[]] {
+  if (url === undefined) return [`http://${service!.toLowerCase()}.service`];
+  const [first, ...others] = [url].flat();
+  return [new URL(first!).origin, ...others.map((other) => new URL(other).origin)];
+}
+
+function capacityOf({ concurrency, queue }: SiteRules["origin"]): Capacity | null {
+  return concurrency === undefined ? null : { concurrency, queue: queue ?? DEFAULT_QUEUE };
+}
+
+/** The origin at another address, with all that is said of it beside that. */
+function atAddress({ service: _, ...origin }: SiteRules["origin"], url: string): SiteRules["origin"] {
+  return { ...origin, url };
+}
+
+/** The same in an owner's words. */
+function namedByAddress(origin: SiteInput["origin"], url: string): SiteInput["origin"] {
+  if (typeof origin !== "object" || origin.concurrency === undefined) return url;
+  const { concurrency, queue } = origin;
+  return { url, concurrency, queue };
 }
 
 const ANY_HOST = {
@@ -160,11 +199,15 @@ const ANY_HOST = {
   message: '"visitor" needs hosts: without them, any host that a visitor makes up would reach the origin',
 };
 
-/** The overrides in the place of what the file says. */
-function withOverrides<S extends object>(site: S, { origin, hosts, publicUrl }: SiteOverrides): S {
+/** The overrides in the place of what the file says. `moved`: the origin at another address. */
+function withOverrides<Origin, S extends { readonly origin: Origin }>(
+  site: S,
+  { origin, hosts, publicUrl }: SiteOverrides,
+  moved: (origin: S["origin"], url: string) => Origin,
+): S {
   return {
     ...site,
-    ...(origin !== undefined && { origin }),
+    ...(origin !== undefined && { origin: moved(site.origin, origin) }),
     ...(publicUrl !== undefined && { publicUrl }),
     ...(hosts && { hosts }),
   };
@@ -173,7 +216,7 @@ function withOverrides<S extends object>(site: S, { origin, hosts, publicUrl }: 
 /** The mistakes in addresses, which overrides may have brought into a site that was checked without them. */
 function addressErrors({ origin, publicUrl, hosts }: SiteRules): { path: string; message: string }[] {
   return [
-    ...(typeof origin === "string" ? faultsOf("origin", origin, ORIGIN_CHECKS) : []),
+    ...[origin.url ?? []].flat().flatMap((url) => faultsOf("origin", url, ORIGIN_CHECKS)),
     ...(hosts ?? []).flatMap((host, index) => faultsOf(`hosts[${index}]`, host, HOST_CHECKS)),
     ...(publicUrl === undefined ? [] : faultsOf("publicUrl", publicUrl, PUBLIC_URL_CHECKS)),
   ];

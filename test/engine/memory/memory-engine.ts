@@ -14,7 +14,7 @@ import { encodeNow } from "../encode-now.ts";
 import type { ClientAnswer, Engine } from "../engine.ts";
 import { heldIn } from "../held-in.ts";
 import { Holds } from "../holds.ts";
-import { BEGINNING, type ClientRequest, HOST, type SiteChange, TOKEN } from "../scenario.ts";
+import { BEGINNING, type ClientRequest, HOST, type SiteChange, siteAt, TOKEN } from "../scenario.ts";
 import { Scheduler, type Underway } from "../scheduler.ts";
 import { memoryBodies } from "./memory-bodies.ts";
 import { MemoryLog, newLogWorld } from "./memory-log.ts";
@@ -34,7 +34,7 @@ export function startMemoryEngine(
   const origin = new MemoryOrigin(scheduler);
   const logs = newLogWorld(holds);
   const tiers = new Map<string, MemorySharedTier>();
-  const compile = (change: SiteChange) => compiled({ origin: origin.url, hosts: [HOST], ...site, ...change });
+  const compile = (change: SiteChange) => compiled(siteAt(origin.url, { ...site, ...change }));
   /** The settings of isolates that start now. Notes belong to one PoP and one log. */
   const latest = { site: compile({}), log: new MemoryLog(scheduler, logs), notes: new Map<string, MemoryNotes>() };
   origin.timeoutMs = latest.site.limits.originTimeoutMs;

@@ -87,8 +87,10 @@ export class MemoryOrigin implements Origin {
     const { status = 200 } = reply;
     const hasBody = status !== 204 && status !== 304;
     const answerFields = this.#fieldsOf(reply, hasBody);
-    const stream = hasBody && method !== "HEAD" ? this.#bodyOf(reply, held) : null;
-    return { kind: "answered", response: fromWebResponse(new Response(stream, { status, headers: answerFields })) };
+    const end = Promise.withResolvers<void>();
+    const stream = hasBody && method !== "HEAD" ? this.#bodyOf(reply, held, end.resolve) : null;
+    const response = fromWebResponse(new Response(stream, { status, headers: answerFields }));
+    return { kind: "answered", response: stream ? { ...response, ended: () => end.promise } : response };
   }
 
   #fieldsOf({ fields = {}, body = "", framing = "length" }: Reply, hasBody: boolean): Headers {
@@ -103,7 +105,11 @@ export class MemoryOrigin implements Origin {
   }
 
   /** The body in two chunks, with the reply's hold or cut between them. */
-  #bodyOf({ body = "", cutAfterBytes, bytesBeforeHold }: Reply, held: Promise<void> | undefined): ReadableStream {
+  #bodyOf(
+    { body = "", cutAfterBytes, bytesBeforeHold }: Reply,
+    held: Promise<void> | undefined,
+    onEnd: () => void,
+  ): ReadableStream {
     const bytes = new TextEncoder().encode(body);
     const first = bytesBeforeHold ?? Math.floor(bytes.length / 2);
     const end = cutAfterBytes ?? bytes.length;
@@ -116,9 +122,11 @@ export class MemoryOrigin implements Origin {
         sent += chunk.length;
         if (chunk.length > 0) controller.enqueue(chunk);
         if (sent < end) return;
+        onEnd();
         if (cutAfterBytes === undefined) controller.close();
         else controller.error(new Error("connection lost"));
       },
+      cancel: onEnd,
     });
   }
 

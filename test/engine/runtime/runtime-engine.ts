@@ -7,11 +7,10 @@ import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
 import { bundleWorker } from "../../../local/runtime/bundle.ts";
 import { HARNESS_PATH } from "../../../local/runtime/harness-protocol.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../../local/runtime/miniflare.ts";
-import type { SiteInput } from "../../../worker/site/site-input.ts";
 import { TEMPORARY_ROOT } from "../../suite/temporary-root.ts";
 import { ADDRESS_FIELD, type Beginning, CLIENT_ADDRESS, COUNTRY_FIELD, type Found } from "../beginning.ts";
 import type { ClientAnswer, Engine } from "../engine.ts";
-import { BEGINNING, type ClientRequest, HOST, TOKEN } from "../scenario.ts";
+import { BEGINNING, type ClientRequest, HOST, type SiteChange, siteAt, TOKEN } from "../scenario.ts";
 
 const SCENARIO_WORKER = fileURLToPath(new URL("./scenario.worker.ts", import.meta.url));
 
@@ -58,7 +57,7 @@ export class ScenarioRuntime {
    * has a runtime of its own. `kept` is for the test of this check: it names the
    * state that is not reset.
    */
-  async begin(site: Omit<Partial<SiteInput>, "origin">, kept?: Leftover): Promise<Engine> {
+  async begin(site: SiteChange, kept?: Leftover): Promise<Engine> {
     if (this.#scenarios > 0) {
       if (this.#busy) await this.#endLast(); // otherwise its writes would end in the new, empty state
       if (kept !== "cache") await this.#edge.emptyCache();
@@ -68,7 +67,7 @@ export class ScenarioRuntime {
     if (kept !== "purge log") this.#scenarios++;
     if (kept !== "clock") this.#now = BEGINNING;
     const log = `scenario-${this.#scenarios}`;
-    const named: Beginning = { site: { origin: origin.url, hosts: [HOST], ...site }, log, now: this.#now };
+    const named: Beginning = { site: siteAt(origin.url, site), log, now: this.#now };
     this.#busy = true;
     try {
       await this.#refuseLeftovers(await this.#tell(kept === "memory" ? { log, now: this.#now } : named));

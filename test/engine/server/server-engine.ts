@@ -10,7 +10,6 @@ import { UndiciOrigin } from "../../../server/origin/undici-origin.ts";
 import { configuredTokens } from "../../../worker/control/access/tokens.ts";
 import { compressionSettings } from "../../../worker/site/compression-settings.ts";
 import { compileSite } from "../../../worker/site/site.ts";
-import type { SiteInput } from "../../../worker/site/site-input.ts";
 import { TEMPORARY_ROOT } from "../../suite/temporary-root.ts";
 import { ADDRESS_FIELD, COUNTRY_FIELD } from "../beginning.ts";
 import { decodingExchange } from "../decoded-body.ts";
@@ -19,7 +18,7 @@ import { heldIn } from "../held-in.ts";
 import { ManualClock } from "../memory/manual-clock.ts";
 import { CallsUnderway } from "../memory/quiet-tier.ts";
 import { exchange } from "../runtime/runtime-engine.ts";
-import { BEGINNING, HOST, TOKEN } from "../scenario.ts";
+import { BEGINNING, type SiteChange, siteAt, TOKEN } from "../scenario.ts";
 import { ServerLog } from "./server-log.ts";
 import { ServerWorker } from "./server-worker.ts";
 
@@ -27,15 +26,12 @@ import { ServerWorker } from "./server-worker.ts";
  * The edge as a server on this machine: the real listeners, origin, disk and log over sockets, on a clock that is told. Each
  * isolate that a scenario names is a worker; they share the folder of the pages and the log.
  */
-export async function startServerEngine(
-  input: Omit<Partial<SiteInput>, "origin">,
-  TIDEMARK_TOKENS?: string,
-): Promise<Engine> {
+export async function startServerEngine(input: SiteChange, TIDEMARK_TOKENS?: string): Promise<Engine> {
   const clock = new ManualClock(BEGINNING);
   const now = () => clock.now();
   const scripted = new ScriptedOrigin(now);
   await scripted.comeUp();
-  const site = compileSite({ origin: scripted.url, hosts: [HOST], ...input }, {});
+  const site = compileSite(siteAt(scripted.url, input), {});
   const { originUrl, limits } = site;
   const address = { url: originUrl, socketPath: null };
   const origin = new UndiciOrigin({ address, timeoutMs: limits.originTimeoutMs, bodies: nodeBodies });

@@ -154,8 +154,8 @@ export const mutants: Mutants = {
       foundBy: "stale-if-error/if-disconnected",
     },
     "an origin that gives no answer counts as one that answers an error": {
-      in: "staleAnswer",
-      replace: 'response ? "error" : "disconnected"',
+      in: "failureOf",
+      replace: 'isError ? "error" : "disconnected"',
       by: '"error"',
       foundBy: "stale-if-error/if-disconnected",
     },
@@ -210,8 +210,8 @@ export const mutants: Mutants = {
     },
     "a stale page is served only in place of an answer": {
       in: "hasFailed",
-      replace: 'result.kind === "failed" || (result',
-      by: "(result",
+      replace: 'result.kind === "failed" ||',
+      by: "",
       foundBy: "stale-if-error/within-its-window",
     },
     "a stale page is served only where the origin takes too long": {

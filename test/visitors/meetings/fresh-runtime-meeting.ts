@@ -16,7 +16,7 @@ export class FreshRuntimeMeetings {
   readonly meet: Meet = async (site, answering) => {
     this.#witness.answering = answering;
     this.#witness.asked = 0;
-    const settings = { ...site, origin: this.#origin };
+    const settings = { ...site, origin: { url: this.#origin } };
     const engine = await this.#runtime.begin(settings);
     return {
       send: async (request) => {

@@ -25,6 +25,8 @@ const COUNTERS: readonly (readonly [name: string, path: string, label?: string])
   ["origin_response_bytes", "bytes.fromOrigin"],
   ["origin_requests", "origin.asked"],
   ["origin_failures", "origin.failed"],
+  ["origin_waits", "origin.awaited"],
+  ["origin_refusals", "origin.turnedAway"],
   ["collapsed_requests", "collapsed"],
   ["log_reads", "log.reads"],
   ["log_read_failures", "log.failedReads"],

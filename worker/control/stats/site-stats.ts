@@ -103,7 +103,8 @@ function wholeRoute(tree: CountTree): CountTree {
 
 function noSpanCounts(): CountTree {
   const bytes = { fromCache: 0, fromOrigin: 0, unmeasuredBodies: 0 };
-  return { requests: 0, fromCache: 0, origin: { asked: 0, answered: 0, failed: 0 }, bytes, times: {} };
+  const origin = { asked: 0, answered: 0, failed: 0, awaited: 0, turnedAway: 0 };
+  return { requests: 0, fromCache: 0, origin, bytes, times: {} };
 }
 
 const NO_FETCHES: CountTree = { fetches: 0, same: 0, different: 0 };

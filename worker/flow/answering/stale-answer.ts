@@ -19,7 +19,7 @@ import { reportFromStore } from "./report-answered.ts";
 export async function staleAnswer(
   context: RequestContext,
   miss: Miss,
-  failure: OriginResult | OriginFailure,
+  failure: OriginResult | OriginFailure | "busy",
 ): Promise<Answer | null> {
   const { ports, background } = context;
   const stored = miss.selected;
@@ -28,7 +28,7 @@ export async function staleAnswer(
   if (!purges.isUsable(clock.now(), null)) await purges.renew(background, null);
   const isHeardOf = typeof failure === "string";
   const response = !isHeardOf && failure.kind === "answered" ? failure.response : undefined;
-  const because = mayStandIn(context, stored.head, isHeardOf ? failure : response ? "error" : "disconnected");
+  const because = mayStandIn(context, stored.head, failureOf(failure));
   if (because === null) return null;
   const outcome = forwardedOutcome(miss, {
     ...(response && { status: response.status }),
@@ -41,6 +41,13 @@ export async function staleAnswer(
   if (response) background.run(cancelBody(response.body));
   reportFromStore(context, "origin", "STALE", served, stored);
   return served;
+}
+
+/** The failure that the rules for stale responses see. A busy origin is reached: the edge's own 503 is the error then. */
+function failureOf(failure: OriginResult | OriginFailure | "busy"): OriginFailure {
+  const kind = typeof failure === "string" ? failure : failure.kind;
+  const isError = kind === "answered" || kind === "error" || kind === "busy";
+  return isError ? "error" : "disconnected";
 }
 
 /** Why the current view and the rules let this stored response replace the answer of an origin that fails now. */

@@ -2,6 +2,7 @@ import type { Answer } from "../../ports/answer.ts";
 import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
 import type { Miss } from "../miss.ts";
+import { answerBusy } from "../origin/ask-origin.ts";
 import type { RequestContext } from "../request-context.ts";
 import { fetchAndStore } from "../storing/fetch-and-store.ts";
 import { beginFetch } from "./begin-fetch.ts";
@@ -60,6 +61,7 @@ async function followOrTryAgain(attempt: Attempt, leader: SharedFetch): Promise<
     case "failed": {
       const stale = outcome.byOrigin ? await staleAnswer(context, miss, outcome.byOrigin) : null;
       if (stale) return stale;
+      if (outcome.byOrigin === "busy") return answerBusy(context);
       return attempt.hasFailed ? fetchAlone() : collapse({ ...attempt, hasFailed: true });
     }
     case "storable":

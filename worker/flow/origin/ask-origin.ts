@@ -12,6 +12,8 @@ import { edgeAnswer } from "../answering/answers.ts";
 import { reportPassedOn } from "../answering/report-answered.ts";
 import type { RequestContext } from "../request-context.ts";
 import { cancelBody } from "./cancel-body.ts";
+import { endWith, type OriginGate } from "./origin-gate.ts";
+import type { Permit } from "./permit-queue.ts";
 import { held, type RequestBody, requestBody } from "./request-body.ts";
 
 /** An answer of the origin, as it came or as a 304 updated it. */
@@ -34,17 +36,21 @@ export type ReceivedAnswer = OriginResponse & FetchedResponse & { readonly annou
 export type OriginResult =
   | { readonly kind: "answered"; readonly response: ReceivedAnswer }
   /**
-   * The origin gave no answer: it failed, the request may not be sent there, or the connection switched to another
-   * protocol. `answer` makes and counts the answer for the client.
+   * The origin gave no answer: it failed, it is busy, the request may not be sent there, or the connection switched to
+   * another protocol. `answer` makes and counts the answer for the client.
    */
-  | { readonly kind: "failed" | "refused" | "switched"; readonly answer: () => Answer };
+  | { readonly kind: "failed" | "busy" | "refused" | "switched"; readonly answer: () => Answer };
 
 /**
- * Whether the origin failed, by an error status or by giving no answer. A stale response may then replace the answer.
- * RFC 5861 §4.
+ * Whether the origin failed, by an error status or by giving no answer, or is too busy to be asked. A stale response may
+ * then replace the answer. RFC 5861 §4.
  */
 export function hasFailed(result: OriginResult): boolean {
-  return result.kind === "failed" || (result.kind === "answered" && isOriginError(result.response.status));
+  return (
+    result.kind === "failed" ||
+    result.kind === "busy" ||
+    (result.kind === "answered" && isOriginError(result.response.status))
+  );
 }
 
 /** How the origin is asked. */
@@ -59,11 +65,12 @@ export interface OriginCall {
 
 /** Sends the request to the origin as the edge's own. */
 export async function askOrigin(context: RequestContext, call: OriginCall): Promise<OriginResult> {
-  const { resolved, facts, ports, isolate, background } = context;
+  const { facts, ports, isolate } = context;
+  const { originGate, originState } = isolate;
   const fields = fieldsToSend(context, call);
   const refused = reasonNotToSend(context, fields);
   if (refused) return refused;
-  if (isolate.originState.isDown(ports.clock.now())) {
+  if (originState.isDown(ports.clock.now())) {
     const known = knownDown(context, fields, call.hasStandIn);
     if (known) return known;
   }
@@ -71,19 +78,14 @@ export async function askOrigin(context: RequestContext, call: OriginCall): Prom
   const body = method === "GET" || method === "HEAD" ? null : await bodyToSend(context);
   if (body?.isTooLarge()) return bodyTooLarge(context);
   if (body?.brokeOff()) return bodyBrokeOff(context);
-  const stamp = ports.purges.stamp();
-  const fetchedAt = ports.clock.now();
-  ports.reporter.report({ kind: "origin-asked" });
-  const { pathAndQuery } = resolved;
-  const toOrigin = { method, pathAndQuery, fields, body: body?.stream ?? null, after: neededPosition(context, stamp) };
-  const answer = acceptable(context, await ports.origin.fetch(toOrigin));
-  if (!body?.isTooLarge() && !body?.brokeOff()) noteState(context, answer, fetchedAt);
-  if (answer.kind === "answered") return answered(context, answer.response, stamp, fetchedAt);
-  if (answer.kind === "switched") return { kind: "switched", answer: () => switchedAnswer(context, answer) };
-  // What was held, and perhaps never read, is given back.
-  if (body) background.run(cancelBody(body.stream));
-  if (body?.isTooLarge()) return bodyTooLarge(context);
-  return body?.brokeOff() ? bodyBrokeOff(context) : failed(context, answer);
+  const request: ReadyRequest = { fields, body };
+  return originGate === null ? send(context, request, null) : sendInTurn(context, request, originGate);
+}
+
+/** What goes to the origin, of a request that may be sent. */
+interface ReadyRequest {
+  readonly fields: OriginRequest["fields"];
+  readonly body: RequestBody | null;
 }
 
 /** The body as the origin is to get it: whole, unless the route streams it or there is no room. */
@@ -92,6 +94,49 @@ async function bodyToSend({ incoming, resolved, isolate, ports, background }: Re
   const body = requestBody(incoming.request, requestBodyBytes, ports.bodies, background);
   if (resolved.route.streamsBody || body.isTooLarge()) return body;
   return held(body, heldBodyBytes, ports.bodies);
+}
+
+/** Sends the request when it is its turn, and lets the next one through when the origin has done with it. */
+async function sendInTurn(context: RequestContext, request: ReadyRequest, gate: OriginGate): Promise<OriginResult> {
+  const permit = context.isUnattended ? gate.enterIfIdle() : await gate.enter(context.ports.reporter);
+  if (permit === null) {
+    giveBack(context, request.body);
+    return busy(context);
+  }
+  try {
+    const result = await send(context, request, permit);
+    if (result.kind !== "answered") permit.end();
+    return result;
+  } catch (cause) {
+    permit.end();
+    throw cause;
+  }
+}
+
+/** `permit`: what ends with the answer's last byte; `null` for none. */
+async function send(context: RequestContext, request: ReadyRequest, permit: Permit | null): Promise<OriginResult> {
+  const { resolved, facts, ports } = context;
+  const { fields, body } = request;
+  const stamp = ports.purges.stamp();
+  const fetchedAt = ports.clock.now();
+  ports.reporter.report({ kind: "origin-asked" });
+  const { pathAndQuery } = resolved;
+  const sent = { method: facts.method, pathAndQuery, fields, body: body?.stream ?? null };
+  const answer = acceptable(context, await ports.origin.fetch({ ...sent, after: neededPosition(context, stamp) }));
+  if (!body?.isTooLarge() && !body?.brokeOff()) noteState(context, answer, fetchedAt);
+  if (answer.kind === "answered") {
+    if (permit) endWith(answer.response, permit);
+    return answered(context, answer.response, stamp, fetchedAt);
+  }
+  if (answer.kind === "switched") return { kind: "switched", answer: () => switchedAnswer(context, answer) };
+  giveBack(context, body);
+  if (body?.isTooLarge()) return bodyTooLarge(context);
+  return body?.brokeOff() ? bodyBrokeOff(context) : failed(context, answer);
+}
+
+/** What was held of a body, and perhaps never read, is given back. */
+function giveBack({ background }: RequestContext, body: RequestBody | null): void {
+  if (body) background.run(cancelBody(body.stream));
 }
 
 /**
@@ -112,17 +157,33 @@ function knownDown(
     askBehind(context, fields);
   }
   const { answer } = withoutAnswer(context, "failed", 503, "origin-down", "the origin is down");
-  const withRetryAfter = () => {
-    const given = answer();
-    given.fields.set("retry-after", "1");
-    return given;
-  };
   // What was not sent has changed nothing.
-  return { kind: changesNothing ? "failed" : "refused", answer: withRetryAfter };
+  return { kind: changesNothing ? "failed" : "refused", answer: () => withRetryAfter(answer(), 1) };
+}
+
+/** The answer to a request that gets no turn. What was not sent has changed nothing. */
+function busy(context: RequestContext): OriginResult {
+  const { method } = context.facts;
+  const kind = method === "GET" || method === "HEAD" ? "busy" : "refused";
+  return { kind, answer: () => answerBusy(context) };
+}
+
+/** 503, for a request that gets no turn at the origin. */
+export function answerBusy(context: RequestContext): Answer {
+  const { answer } = withoutAnswer(context, "refused", 503, "origin-busy", "the origin is busy");
+  return withRetryAfter(answer(), context.isolate.originGate?.retryAfterSeconds ?? 1);
+}
+
+function withRetryAfter(answer: Answer, seconds: number): Answer {
+  answer.fields.set("retry-after", String(seconds));
+  return answer;
 }
 
 function askBehind(context: RequestContext, fields: OriginRequest["fields"]): void {
-  const { facts, ports, background, resolved } = context;
+  const { facts, ports, background, resolved, isolate } = context;
+  const { originGate } = isolate;
+  const permit = originGate?.enterIfIdle();
+  if (permit === null) return;
   const sentAt = ports.clock.now();
   ports.reporter.report({ kind: "origin-asked" });
   const toOrigin = { method: facts.method, pathAndQuery: resolved.pathAndQuery, fields, body: null, after: null };
@@ -130,7 +191,7 @@ function askBehind(context: RequestContext, fields: OriginRequest["fields"]): vo
     noteState(context, answer, sentAt);
     if (answer.kind === "answered") await cancelBody(answer.response.body);
   });
-  background.run(asked);
+  background.run(permit ? asked.finally(permit.end) : asked);
 }
 
 /** Notes whether the origin has said anything at all. */

@@ -76,6 +76,7 @@ async function look(context: RequestContext, { fields, leftOut }: PlainRequest, 
   const place = placeOf(resolved);
   const plain: RequestContext = {
     ...context,
+    isUnattended: true,
     facts: context.facts.withFields(fields),
     ports: { ...ports, reporter: withoutAnswerEvents(ports.reporter) },
   };

@@ -34,6 +34,7 @@ async function refresh(context: RequestContext, stored: FoundResponse, fetch: Le
     ...context,
     facts: facts.forWholePage(),
     answersHead: false,
+    isUnattended: true,
     ports: { ...ports, reporter: withoutAnswerEvents(ports.reporter) },
   };
   const found = isInMemory(stored) ? stored : await readAgain(context);

@@ -47,6 +47,7 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
     const result = await askOrigin(context, { storing: true, conditions, hasStandIn });
     const isFailing = hasFailed(result);
     if (isFailing) tellFollowers({ kind: "failing" }); // It may take long to know whether a stored page stands in.
+    if (result.kind === "busy") tellFollowers({ kind: "failed", byOrigin: !context.isUnattended && "busy" });
     const stale = isFailing ? await staleAnswer(context, miss, result) : null;
     if (stale) {
       tellFollowers({ kind: "failed", byOrigin: result.kind === "answered" ? "error" : "disconnected" });

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../../local/cdn/scripted-origin.ts";
+import { freePort } from "../../../suite/free-ports.ts";
 import { ServerProcess } from "../running-server.ts";
 
 const origin = new ScriptedOrigin(() => Date.now());
@@ -13,8 +14,8 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "tidemark-"));
   await origin.comeUp();
 });
+afterEach(() => server.stop());
 afterAll(async () => {
-  await server.stop();
   await origin.goDown();
   rmSync(folder, { recursive: true });
 });
@@ -47,4 +48,26 @@ test("of an origin that hangs, three paths wait, and all others are answered wit
   origin.reply("/new", { fields: { "cache-control": "max-age=60" }, body: "new" });
   origin.release("for ever");
   await expect.poll(() => get("/new"), { timeout: 10_000 }).toBe("200 HIT");
+});
+
+test("where nobody listens at the first address of an origin, the second one is asked, under the name of the first", {
+  timeout: 60_000,
+}, async () => {
+  const config = join(folder, "two-addresses.config.ts");
+  const dead = `http://127.0.0.1:${await freePort()}`;
+  writeFileSync(config, `export default { origin: { url: ${JSON.stringify([dead, origin.url])} } };\n`);
+  server = new ServerProcess(folder, ["--config", config, "--listen", "127.0.0.1:0", "--workers", "1"], {
+    TIDEMARK_HOSTS: "*",
+  });
+  const address = await server.address();
+  origin.reply("/two", { body: "the second", fields: { location: `${dead}/next` } });
+  const answers = await Promise.all([
+    fetch(new URL("/two", address), { redirect: "manual" }),
+    fetch(new URL("/two", address), { method: "POST", body: "a whole body", redirect: "manual" }),
+  ]);
+  expect(await Promise.all(answers.map((answer) => answer.text()))).toEqual(["the second", "the second"]);
+  expect(answers[0]!.headers.get("location")).toBe(new URL("/next", address).href);
+  const last = origin.seen.filter(({ target }) => target === "/two");
+  expect(last.map(({ body }) => body).sort()).toEqual(["", "a whole body"]);
+  expect(last.map(({ fields }) => fields.host)).toEqual([new URL(dead).host, new URL(dead).host]);
 });

@@ -1,0 +1,67 @@
+import type { Origin, OriginAnswer, OriginRequest } from "../../worker/ports/origin.ts";
+import { wasNeverSent } from "./origin-failure.ts";
+
+/** An address that could not be connected to comes after the others for this long. Milliseconds. */
+const AVOIDED_MS = 10_000;
+
+/** An origin that is asked at one address. */
+export interface OriginAtAddress extends Origin {
+  close(): Promise<void>;
+}
+
+interface Address {
+  readonly origin: OriginAtAddress;
+  failedAt: number;
+}
+
+/** An origin with several addresses, of which the next is tried if a connection fails. */
+export class SeveralAddresses implements OriginAtAddress {
+  readonly url: string;
+  readonly #addresses: readonly Address[];
+  readonly #now: () => number;
+
+  /** In the order in which they are tried. `now`: epoch milliseconds. */
+  constructor(origins: readonly [OriginAtAddress, ...OriginAtAddress[]], now: () => number) {
+    this.url = origins[0].url;
+    this.#addresses = origins.map((origin) => ({ origin, failedAt: Number.NEGATIVE_INFINITY }));
+    this.#now = now;
+  }
+
+  async fetch(request: OriginRequest): Promise<OriginAnswer> {
+    const [first, ...others] = this.#inOrder();
+    let answer = await this.#fetchAt(first!, request);
+    for (const next of others) {
+      if (answer.kind !== "failed" || !mayBeRepeated(request, answer)) return answer;
+      answer = await this.#fetchAt(next, request);
+    }
+    return answer;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#addresses.map(({ origin }) => origin.close()));
+  }
+
+  async #fetchAt(address: Address, request: OriginRequest): Promise<OriginAnswer> {
+    const answer = await address.origin.fetch(request);
+    if (answer.kind === "failed" && wasNeverSent(answer.cause)) address.failedAt = this.#now();
+    return answer;
+  }
+
+  #inOrder(): readonly Address[] {
+    const now = this.#now();
+    const isAvoided = ({ failedAt }: Address) => Number(now - failedAt < AVOIDED_MS);
+    return this.#addresses.toSorted((a, b) => isAvoided(a) - isAvoided(b));
+  }
+}
+
+/**
+ * Whether a request may be sent to another address: if no byte of it was sent, or if it is a GET or HEAD without a body whose
+ * connection broke before an answer. RFC 9110 §9.2.2.
+ */
+function mayBeRepeated(
+  { method, body }: OriginRequest,
+  { because, cause }: OriginAnswer & { kind: "failed" },
+): boolean {
+  if (wasNeverSent(cause)) return true;
+  return because === "unreachable" && body === null && (method === "GET" || method === "HEAD");
+}

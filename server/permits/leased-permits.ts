@@ -1,0 +1,108 @@
+import type { OriginPermits } from "../../worker/ports/origin-permits.ts";
+import type { Waiting } from "../../worker/rules/queueing/queue-order.ts";
+import type { ProcessLine } from "../supervisor/process-line.ts";
+import { AFTER_ALL, ASKS_FOR_PERMITS, type PermitMessage, type PermitNews } from "./permit-messages.ts";
+
+/** The permits of a worker's sites, leased from the supervisor. */
+export class PermitLeases {
+  readonly #line: ProcessLine;
+  readonly #sites = new Map<string, LeasedPermits>();
+
+  constructor(line: ProcessLine) {
+    this.#line = line;
+  }
+
+  /** `limit`: for all workers of the machine, of which there are `workers`. Each has its part at the start. */
+  ofSite(site: string, limit: number, workers: number): OriginPermits {
+    const permits = new LeasedPermits(site, (message) => this.#line.tell(message));
+    const isFirst = this.#sites.size === 0;
+    this.#sites.set(site, permits);
+    this.#line.tell({ kind: "joins", site, limit, share: Math.floor(limit / workers) } satisfies PermitMessage);
+    if (isFirst) void this.#listen();
+    return permits;
+  }
+
+  /** Hears the supervisor for as long as that lives. Never rejects. */
+  async #listen(): Promise<void> {
+    try {
+      for (;;) {
+        const news = (await this.#line.ask(ASKS_FOR_PERMITS)) as readonly PermitNews[] | undefined;
+        if (news === undefined) break; // nobody gives out any
+        for (const each of news) this.#sites.get(each.site)?.hear(each);
+      }
+    } catch {
+      // The supervisor has died, and this worker finishes its answers.
+    }
+    for (const permits of this.#sites.values()) permits.keepAll();
+  }
+}
+
+/** Permits of which others have the rest. What is not used stays here until another worker needs it. */
+class LeasedPermits implements OriginPermits {
+  onFree: () => void = () => undefined;
+  readonly #site: string;
+  readonly #tell: (message: PermitMessage) => void;
+  #idle = 0;
+  /** Others wait. */
+  #isShort = false;
+  /** The requests of which the supervisor knows, by the time since when they wait. */
+  readonly #told: number[] = [];
+
+  constructor(site: string, tell: (message: PermitMessage) => void) {
+    this.#site = site;
+    this.#tell = tell;
+  }
+
+  take(): boolean {
+    if (this.#idle === 0) return false;
+    this.#idle--;
+    return true;
+  }
+
+  giveBack(): void {
+    this.#idle++;
+    this.#settle();
+  }
+
+  bring({ since }: Waiting): void {
+    this.#told.push(since);
+    this.#tell({ kind: "waits", site: this.#site, since });
+  }
+
+  stopBringing({ since }: Waiting): void {
+    if (this.#forget(since)) this.#tell({ kind: "leaves", site: this.#site, since });
+  }
+
+  bringWhenIdle(): void {
+    if (!this.#told.includes(AFTER_ALL)) this.bring({ since: AFTER_ALL });
+  }
+
+  hear({ granted, isShort }: PermitNews): void {
+    // Each is for the request that has waited longest, of which the supervisor knows no more.
+    for (let each = 0; each < granted && this.#told.length > 0; each++) this.#forget(Math.min(...this.#told));
+    this.#idle += granted;
+    this.#isShort = isShort;
+    if (granted > 0) this.onFree();
+    this.#settle();
+  }
+
+  /** Nobody takes any back from now on. */
+  keepAll(): void {
+    this.#isShort = false;
+  }
+
+  /** What is idle goes to those who wait: here, or elsewhere by the order in which they came. */
+  #settle(): void {
+    if (!this.#isShort) this.onFree();
+    if (!this.#isShort || this.#idle === 0) return;
+    const count = this.#idle;
+    this.#idle = 0;
+    this.#tell({ kind: "returns", site: this.#site, count });
+  }
+
+  #forget(since: number): boolean {
+    const index = this.#told.indexOf(since);
+    if (index >= 0) this.#told.splice(index, 1);
+    return index >= 0;
+  }
+}

@@ -1,0 +1,166 @@
+import { nextInLine, type Waiting } from "../../worker/rules/queueing/queue-order.ts";
+import type { PermitMessage, PermitNews } from "./permit-messages.ts";
+
+/** Who holds permits: a worker, or the server before this one with all of its workers. */
+export interface Holder {
+  tell(news: PermitNews): void;
+}
+
+interface Account {
+  /** Its permits, used or not. */
+  held: number;
+  readonly waiting: Waiting[];
+  /** As many as it gets beyond those that its requests wait for, if nobody else does. */
+  block: number;
+  /** What it was told last. */
+  isShort: boolean;
+  /** Permits that are its own, of which it has not been told yet. */
+  granted: number;
+}
+
+/**
+ * The permits of one site on this machine. The holders' permits never add up to more than the limit: a permit belongs to
+ * one holder until that has given it back, or has ended.
+ */
+export class PermitLedger {
+  readonly #site: string;
+  readonly #accounts = new Map<Holder, Account>();
+  #limit = 0;
+  /** Gets what is told from here on to those who give out the permits of this ledger in its turn. */
+  #upstream: ((message: PermitMessage) => void) | null = null;
+
+  constructor(site: string) {
+    this.#site = site;
+  }
+
+  /** The permits of all holders. */
+  get held(): number {
+    let held = 0;
+    for (const account of this.#accounts.values()) held += account.held;
+    return held;
+  }
+
+  take(from: Holder, message: PermitMessage): void {
+    const account = this.#accountOf(from);
+    switch (message.kind) {
+      case "joins":
+        if (this.#upstream) return; // its workers are about to end
+        this.#limit = message.limit;
+        account.block = Math.ceil(message.share / 2);
+        grant(account, Math.min(message.share, Math.max(0, this.#free)));
+        break;
+      case "waits":
+        account.waiting.push({ since: message.since });
+        this.#upstream?.(message);
+        break;
+      case "leaves":
+        if (this.#forget(account, message.since)) this.#upstream?.(message);
+        break;
+      case "returns":
+        account.held -= message.count;
+        if (this.#upstream) this.#giveBack(message.count);
+        break;
+    }
+    this.#deal();
+  }
+
+  /** A holder has ended, and with it what it had at the origin. */
+  leave(holder: Holder): void {
+    const account = this.#accounts.get(holder);
+    if (account === undefined) return;
+    this.#accounts.delete(holder);
+    for (const { since } of account.waiting) this.#upstream?.({ kind: "leaves", site: this.#site, since });
+    this.#deal();
+  }
+
+  /** The holder has so many from before this ledger began. */
+  adopt(holder: Holder, held: number): void {
+    this.#accountOf(holder).held = held;
+  }
+
+  /** Another ledger gives out the permits from now on, and knows those that are `held` here as this one's. */
+  follow(upstream: (message: PermitMessage) => void): void {
+    this.#limit = this.held;
+    this.#upstream = upstream;
+    for (const { waiting } of this.#accounts.values()) {
+      for (const { since } of waiting) upstream({ kind: "waits", site: this.#site, since });
+    }
+    this.#tell();
+  }
+
+  /** News of the ledger that this one follows. */
+  hear({ granted }: PermitNews): void {
+    this.#limit += granted;
+    this.#deal();
+  }
+
+  /** The other ledger is gone: this one gives out the permits again, up to `limit`. */
+  lead(limit: number): void {
+    this.#upstream = null;
+    this.#limit = limit;
+    this.#deal();
+  }
+
+  get #free(): number {
+    return this.#limit - this.held;
+  }
+
+  #accountOf(holder: Holder): Account {
+    let account = this.#accounts.get(holder);
+    if (account === undefined) {
+      account = { held: 0, waiting: [], block: 0, isShort: false, granted: 0 };
+      this.#accounts.set(holder, account);
+    }
+    return account;
+  }
+
+  /** Gives what is free to those whose turn it is, and a block more to them if nobody else waits. */
+  #deal(): void {
+    const served = new Set<Account>();
+    while (this.#free > 0) {
+      const next = nextInLine(this.#requests());
+      if (next === undefined) break;
+      this.#forget(next.account, next.since);
+      grant(next.account, 1);
+      served.add(next.account);
+    }
+    for (const account of served) grant(account, Math.min(account.block, Math.max(0, this.#free)));
+    if (this.#upstream && this.#free > 0) this.#giveBack(this.#free);
+    this.#tell();
+  }
+
+  *#requests(): Generator<Waiting & { readonly account: Account }> {
+    for (const account of this.#accounts.values()) {
+      for (const { since } of account.waiting) yield { since, account };
+    }
+  }
+
+  #forget(account: Account, since: number): boolean {
+    const index = account.waiting.findIndex((each) => each.since === since);
+    if (index >= 0) account.waiting.splice(index, 1);
+    return index >= 0;
+  }
+
+  /** What nobody here waits for goes to the other ledger. */
+  #giveBack(count: number): void {
+    this.#limit -= count;
+    this.#upstream!({ kind: "returns", site: this.#site, count });
+  }
+
+  /** Tells each holder what is new to it. The workers of a server that hands over keep nothing that they do not use. */
+  #tell(): void {
+    const isShort = this.#upstream !== null || [...this.#accounts.values()].some(({ waiting }) => waiting.length > 0);
+    for (const [holder, account] of this.#accounts) {
+      const { granted } = account;
+      if (granted === 0 && account.isShort === isShort) continue;
+      account.isShort = isShort;
+      account.granted = 0;
+      holder.tell({ site: this.#site, granted, isShort });
+    }
+  }
+}
+
+function grant(account: Account, count: number): void {
+  account.held += count;
+  account.granted += count;
+}

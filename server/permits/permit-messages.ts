@@ -1,0 +1,31 @@
+/** What a holder of permits tells of a site to those who give them out. Plain data. */
+export type PermitMessage =
+  /** It may want permits from now on. `limit`: those of all holders together; `share`: the part that it gets at once. */
+  | { readonly kind: "joins"; readonly site: string; readonly limit: number; readonly share: number }
+  /** A request of its waits since then: epoch milliseconds. */
+  | { readonly kind: "waits"; readonly site: string; readonly since: number }
+  /** That request waits no more. */
+  | { readonly kind: "leaves"; readonly site: string; readonly since: number }
+  /** It gives so many back. */
+  | { readonly kind: "returns"; readonly site: string; readonly count: number };
+
+/** What a holder is told. */
+export interface PermitNews {
+  readonly site: string;
+  /** So many more are its own from now on. */
+  readonly granted: number;
+  /** Whether others wait, so that it gives back each permit that it does not use at this moment. */
+  readonly isShort: boolean;
+}
+
+/** The question by which a worker waits for news. */
+export const ASKS_FOR_PERMITS = "permits";
+
+/** Work that nobody waits for has its turn after every request that somebody waits for. */
+export const AFTER_ALL = Number.MAX_SAFE_INTEGER;
+
+const KINDS: ReadonlySet<unknown> = new Set(["joins", "waits", "leaves", "returns"]);
+
+export function isPermitMessage(message: unknown): message is PermitMessage {
+  return KINDS.has((message as { readonly kind?: unknown } | null)?.kind);
+}

@@ -1,0 +1,98 @@
+import type { Mutants } from "../../mutants/mutant.ts";
+
+/** Wrong rules of how many requests the origin has at a time. */
+export const mutants: Mutants = {
+  "docs/design.md#an-origin-that-is-busy": {
+    "any number of requests is sent at a time": {
+      in: "OwnPermits.take",
+      drop: "if (this.#taken >= this.#concurrency) return false;",
+      foundBy: "capacity/waits-for-its-turn",
+    },
+    "one request more than the owner says is sent": {
+      in: "OwnPermits.take",
+      replace: ">=",
+      by: ">",
+      foundBy: "capacity/waits-for-its-turn",
+    },
+    "nobody gets a turn when the origin has room again": {
+      in: "OwnPermits.giveBack",
+      drop: "this.onFree();",
+      foundBy: "capacity/waits-for-its-turn",
+    },
+    "who came last goes first": {
+      in: "nextInLine",
+      replace: "each.since < next.since",
+      by: "each.since > next.since",
+      foundBy: "capacity/first-come-first-served",
+    },
+    "a request counts until the head of its answer": {
+      in: "endWith",
+      replace: "ended === undefined || isEndless",
+      by: "true",
+      foundBy: "capacity/until-the-last-byte",
+    },
+    "a stream of events holds others up until it ends": {
+      in: "endWith",
+      replace: "|| isEndless",
+      by: "",
+      foundBy: "capacity/event-streams",
+    },
+    "a request that gets no answer counts for ever": {
+      in: "sendInTurn",
+      drop: 'if (result.kind !== "answered") permit.end();',
+      foundBy: "capacity/after-a-failure",
+    },
+    "a request waits without end": {
+      in: "PermitQueue.#wait",
+      drop: "void patience.over.then(() => this.#leave(waiter, null));",
+      foundBy: "capacity/waits-too-long",
+    },
+    "who is turned away may ask again before the others have had their turn": {
+      in: "OriginGate.retryAfterSeconds",
+      replace: "Math.ceil",
+      by: "Math.floor",
+      foundBy: "capacity/waits-too-long",
+    },
+    "any number of requests waits": {
+      in: "mayWait",
+      replace: "waiting < maxWaiting",
+      by: "true",
+      foundBy: "capacity/queue-is-full",
+    },
+    "who is turned away gets no stale page": {
+      in: "hasFailed",
+      replace: '|| result.kind === "busy"',
+      by: "",
+      foundBy: "capacity/stale-in-place",
+    },
+    "a busy origin counts as one that cannot be reached": {
+      in: "failureOf",
+      replace: '|| kind === "busy"',
+      by: "",
+      foundBy: "capacity/not-disconnected",
+    },
+    "each follower of a request that is turned away waits anew": {
+      in: "followOrTryAgain",
+      drop: 'if (outcome.byOrigin === "busy") return answerBusy(context);',
+      foundBy: "capacity/followers-are-turned-away-together",
+    },
+    "a leader that is turned away does not say why": {
+      in: "fetchOnce",
+      replace: '!context.isUnattended && "busy"',
+      by: "false",
+      foundBy: "capacity/followers-are-turned-away-together",
+    },
+    "a refresh waits in line like a visitor": {
+      in: "sendInTurn",
+      replace: "context.isUnattended ? gate.enterIfIdle() : await gate.enter(context.ports.reporter)",
+      by: "await gate.enter(context.ports.reporter)",
+      foundBy: "capacity/refreshes-give-way",
+    },
+    "an explanation keeps to itself that the origin is busy": {
+      in: "plannedFetch",
+      replace: "counts.waiting ?? 0) > 0",
+      by: "counts.waiting ?? 0) > 1",
+      foundBy: "capacity/explained",
+    },
+  },
+};

@@ -1,0 +1,129 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
+import { PushedBody } from "../../../server/bodies/pushed-body.ts";
+import { SeveralAddresses } from "../../../server/origin/several-addresses.ts";
+import { UndiciOrigin, type UndiciOriginOptions } from "../../../server/origin/undici-origin.ts";
+import type { StreamedBody } from "../../../worker/ports/bodies.ts";
+import type { OriginAnswer, OriginRequest } from "../../../worker/ports/origin.ts";
+import { SocketOrigin } from "../../runtime/socket-origin.ts";
+import { freePort } from "../../suite/free-ports.ts";
+
+const ends: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+/** An origin that answers by its name, or hangs up once it has read a request. */
+async function originCalled(name: string | null) {
+  const seen: string[] = [];
+  const server = new SocketOrigin((request, socket) => {
+    seen.push(request);
+    if (name === null) socket.destroy();
+    else socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${name.length}\r\n\r\n${name}`);
+  });
+  ends.push(() => server.stop());
+  return { url: await server.start(), seen };
+}
+
+async function nobody(): Promise<string> {
+  return `http://127.0.0.1:${await freePort()}`;
+}
+
+let now = 0;
+
+function originAt(urls: readonly string[], options: Partial<UndiciOriginOptions> = {}): SeveralAddresses {
+  const common = { timeoutMs: 10_000, bodies: nodeBodies, ...options };
+  const [first, ...others] = urls.map((url) => new UndiciOrigin({ address: { url, socketPath: null }, ...common }));
+  const origin = new SeveralAddresses([first!, ...others], () => now);
+  ends.push(() => origin.close());
+  return origin;
+}
+
+const get: OriginRequest = { method: "GET", pathAndQuery: "/a", fields: [], body: null };
+
+function post(text: string): OriginRequest {
+  const ignore = () => undefined;
+  const body = new PushedBody(text.length, { pause: ignore, resume: ignore, cancel: ignore });
+  body.push(Buffer.from(text));
+  body.end();
+  return { method: "POST", pathAndQuery: "/a", fields: [], body };
+}
+
+async function said(answer: OriginAnswer): Promise<string> {
+  if (answer.kind !== "answered") return answer.kind;
+  const reader = nodeBodies.readThrough(answer.response.body as StreamedBody);
+  let text = "";
+  for (let piece = await reader.next(); piece !== null; piece = await reader.next()) text += Buffer.from(piece);
+  return text;
+}
+
+describe("an origin with two addresses", () => {
+  test("answers at the second one if nobody listens at the first", async () => {
+    const second = await originCalled("second");
+    const origin = originAt([await nobody(), second.url]);
+    expect(await said(await origin.fetch(get))).toBe("second");
+    expect(await said(await origin.fetch(post("a body that was not sent")))).toBe("second");
+    await expect.poll(() => second.seen.join("")).toContain("a body that was not sent");
+  });
+
+  test("gets a GET at the second one if the first hangs up before its answer", async () => {
+    const [first, second] = [await originCalled(null), await originCalled("second")];
+    expect(await said(await originAt([first.url, second.url]).fetch(get))).toBe("second");
+    expect(first.seen).toHaveLength(1);
+  });
+
+  test.each<[string, () => OriginRequest]>([
+    ["POST", () => post("a body that was sent")],
+    ["DELETE", () => ({ ...get, method: "DELETE" })],
+    ["POST without a body", () => ({ ...get, method: "POST" })],
+  ])("gets no %s again that the first one has been sent", async (_, request) => {
+    const [first, second] = [await originCalled(null), await originCalled("second")];
+    expect(await said(await originAt([first.url, second.url]).fetch(request()))).toBe("failed");
+    expect([first.seen.length, second.seen.length]).toEqual([1, 0]);
+  });
+
+  test("is asked at the first one while that answers, whatever it says", async () => {
+    const [first, second] = [await originCalled("first"), await originCalled("second")];
+    const origin = originAt([first.url, second.url]);
+    expect([await said(await origin.fetch(get)), await said(await origin.fetch(post("x")))]).toEqual([
+      "first",
+      "first",
+    ]);
+    expect(second.seen).toEqual([]);
+  });
+
+  test("fails if no address can be connected to", async () => {
+    const answer = await originAt([await nobody(), await nobody()]).fetch(get);
+    expect(answer).toMatchObject({ kind: "failed", because: "unreachable" });
+  });
+
+  test("is not asked first for ten seconds where nobody listened", async () => {
+    const asked: string[] = [];
+    const at = (url: string) => ({
+      url,
+      fetch: async (): Promise<OriginAnswer> => {
+        asked.push(url);
+        return { kind: "failed", because: "unreachable", cause: url === "a" ? { code: "ECONNREFUSED" } : "hung up" };
+      },
+      close: async () => undefined,
+    });
+    const origin = new SeveralAddresses([at("a"), at("b")], () => now);
+    const put = { ...get, method: "PUT" };
+    for (const wait of [0, 9_999, 1]) {
+      now += wait;
+      await origin.fetch(put);
+    }
+    expect(asked.join(" ")).toBe("a b b a b");
+  });
+});
+
+test("of all addresses of a name the next one is tried", async () => {
+  const origin = await originCalled("the second address");
+  const { port } = new URL(origin.url);
+  const addresses = ["127.0.0.2", "127.0.0.1"].map((address) => ({ address, family: 4 }));
+  const named = originAt([`http://app.example.test:${port}`], {
+    lookup: (_name, _options, callback) => callback(null, addresses),
+  });
+  expect(await said(await named.fetch(post("x")))).toBe("the second address");
+});

@@ -1,0 +1,215 @@
+import { describe, expect, test } from "vitest";
+import { PermitLeases } from "../../../server/permits/leased-permits.ts";
+import { PermitOffice } from "../../../server/permits/permit-office.ts";
+import type { ServedWorker } from "../../../server/supervisor/process-line.ts";
+import { type Permit, PermitQueue } from "../../../worker/flow/origin/permit-queue.ts";
+import { chances } from "../../engine/chances.ts";
+import { seed as first } from "../../suite/seed.ts";
+
+const SITE = "only";
+
+/** Messages between processes: those of one channel stay in order, and any channel may be late. */
+class Channels {
+  readonly #waiting = new Map<object, (() => void)[]>();
+
+  send(channel: object, deliver: () => void): void {
+    const queue = this.#waiting.get(channel) ?? [];
+    queue.push(deliver);
+    this.#waiting.set(channel, queue);
+  }
+
+  /** Delivers one message. Returns whether there was any. */
+  async deliver(random: () => number): Promise<boolean> {
+    for (let turn = 0; turn < 8; turn++) await Promise.resolve();
+    const busy = [...this.#waiting.values()].filter((queue) => queue.length > 0);
+    if (busy.length === 0) return false;
+    busy[Math.floor(random() * busy.length)]!.shift()!();
+    return true;
+  }
+}
+
+/** A machine with its workers, of which each has requests at the origin. */
+class Machine {
+  now = 0;
+  readonly #channels = new Channels();
+  readonly #workers = new Set<Worker>();
+  readonly #random: () => number;
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  startWorker(office: PermitOffice, limit: number, workers: number): Worker {
+    const served = office.connect();
+    const worker = new Worker(served);
+    const [up, down] = [{}, {}];
+    const leases = new PermitLeases({
+      tell: (message) => this.#channels.send(up, () => served.tell(message)),
+      ask: (question) =>
+        new Promise((resolve) => {
+          const answer = (given: unknown) => this.#channels.send(down, () => !worker.isDead && resolve(given));
+          this.#channels.send(up, () => void served.ask(question).then(answer));
+        }),
+    });
+    const clock = {
+      now: () => this.now,
+      wait: () => ({ over: new Promise<void>(() => undefined), cancel: () => undefined }),
+    };
+    const permits = leases.ofSite(SITE, limit, workers);
+    worker.queue = new PermitQueue(permits, { maxMs: 1e9, maxWaiting: 1e9 }, clock);
+    this.#workers.add(worker);
+    return worker;
+  }
+
+  /** The new office takes over from the old one, and hears of it over channels. */
+  handOver(from: PermitOffice, to: PermitOffice): void {
+    const [up, down] = [{}, {}];
+    const held = from.giveAway((message) => this.#channels.send(up, () => to.takeOfPredecessor(message)));
+    to.follow(held, (news) => this.#channels.send(down, () => from.hear(news)));
+  }
+
+  get atOrigin(): number {
+    return [...this.#workers].reduce((sum, { running }) => sum + running.length, 0);
+  }
+
+  kill(worker: Worker): void {
+    worker.isDead = true;
+    worker.running.length = 0;
+    this.#workers.delete(worker);
+    worker.served.close();
+  }
+
+  deliver(): Promise<boolean> {
+    return this.#channels.deliver(this.#random);
+  }
+}
+
+class Worker {
+  isDead = false;
+  queue!: PermitQueue;
+  readonly running: Permit[] = [];
+  asked = 0;
+  answered = 0;
+
+  readonly served: ServedWorker;
+
+  constructor(served: ServedWorker) {
+    this.served = served;
+  }
+
+  async ask(): Promise<void> {
+    this.asked++;
+    const permit = await this.queue.enter();
+    if (permit === null || this.isDead) return;
+    this.running.push(permit);
+  }
+
+  refresh(): void {
+    const permit = this.queue.enterIfIdle();
+    if (permit === null) return;
+    this.asked++;
+    this.running.push(permit);
+  }
+
+  endOne(random: () => number): void {
+    const [permit] = this.running.splice(Math.floor(random() * this.running.length), 1);
+    if (permit === undefined) return;
+    this.answered++;
+    permit.end();
+  }
+}
+
+describe("the permits of a machine", () => {
+  test.each(Array.from({ length: 60 }, (_, each) => first + each))(
+    "are never more than the limit, and everybody who waits gets one (seed %i)",
+    async (seed) => {
+      const random = chances(seed);
+      const machine = new Machine(random);
+      const limit = 1 + Math.floor(random() * 5);
+      const count = 1 + Math.floor(random() * 3);
+      const start = (office: PermitOffice) =>
+        Array.from({ length: count }, () => machine.startWorker(office, limit, count));
+      let office = new PermitOffice();
+      let workers = start(office);
+      let all = [...workers];
+      const expectBound = () => expect(machine.atOrigin).toBeLessThanOrEqual(limit);
+      for (let step = 0; step < 400; step++) {
+        machine.now++;
+        const worker = all[Math.floor(random() * all.length)]!;
+        const chance = random();
+        if (chance < 0.2) void workers[Math.floor(random() * workers.length)]!.ask();
+        else if (chance < 0.25) worker.refresh();
+        else if (chance < 0.45) worker.endOne(random);
+        else for (let message = 0; message < 6; message++) await machine.deliver();
+        if (step === 150 && random() < 0.5) {
+          const [dead] = workers.splice(0, 1, machine.startWorker(office, limit, count));
+          all = all.filter((each) => each !== dead).concat(workers[0]!);
+          machine.kill(dead!);
+        }
+        if (step === 250 && random() < 0.6) {
+          const next = new PermitOffice();
+          machine.handOver(office, next);
+          office = next;
+          workers = start(next);
+          all = [...all, ...workers];
+        }
+        expectBound();
+      }
+      for (let idle = 0; idle < 3; ) {
+        const wasBusy = await machine.deliver();
+        expectBound();
+        for (const worker of all) worker.endOne(random);
+        idle = wasBusy || machine.atOrigin > 0 ? 0 : idle + 1;
+      }
+      expect(all.map(({ asked, answered }) => asked - answered)).toEqual(all.map(() => 0));
+    },
+  );
+
+  test("are given out again by a server whose successor has failed", async () => {
+    const machine = new Machine(chances(1));
+    const office = new PermitOffice();
+    const worker = machine.startWorker(office, 2, 1);
+    while (await machine.deliver());
+    await worker.ask();
+    machine.handOver(office, new PermitOffice());
+    while (await machine.deliver());
+    office.takeBack();
+    void worker.ask();
+    void worker.ask();
+    while (await machine.deliver());
+    expect(worker.running).toHaveLength(2);
+    worker.endOne(() => 0);
+    while (await machine.deliver());
+    expect(worker.running).toHaveLength(2);
+  });
+
+  test("go to the request that came first, in whichever worker", async () => {
+    const machine = new Machine(chances(1));
+    const office = new PermitOffice();
+    const [a, b] = [machine.startWorker(office, 1, 2), machine.startWorker(office, 1, 2)];
+    void a.ask();
+    while (await machine.deliver());
+    machine.now = 1;
+    void b.ask();
+    machine.now = 2;
+    void a.ask();
+    while (await machine.deliver());
+    a.endOne(() => 0);
+    while (await machine.deliver());
+    expect([a.running.length, b.running.length]).toEqual([0, 1]);
+  });
+
+  test("stay where they are while nobody else wants one, and go to another worker's refresh too", async () => {
+    const machine = new Machine(chances(1));
+    const office = new PermitOffice();
+    const [a, b] = [machine.startWorker(office, 1, 2), machine.startWorker(office, 1, 2)];
+    void a.ask();
+    while (await machine.deliver());
+    a.endOne(() => 0);
+    b.refresh();
+    expect(b.running).toHaveLength(0);
+    while (await machine.deliver());
+    b.refresh();
+    expect(b.running).toHaveLength(1);
+  });
+});

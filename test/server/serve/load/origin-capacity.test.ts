@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { listenLocally, localUrl } from "../../../suite/local-url.ts";
+import { breath, until } from "../../../suite/until.ts";
+import { ServerProcess } from "../running-server.ts";
+
+const AT_MOST = 4;
+
+describe("an origin that takes four requests at a time", { timeout: 60_000 }, () => {
+  /** The origin's own record. */
+  let atOrigin = new Set<ServerResponse>();
+  let mostAtOnce = 0;
+  let asked = 0;
+  const origin = createServer((_, response) => {
+    asked++;
+    atOrigin.add(response);
+    mostAtOnce = Math.max(mostAtOnce, atOrigin.size);
+    response.on("close", () => atOrigin.delete(response));
+  });
+  let folder: string;
+  let server: ServerProcess;
+  let edge: URL;
+
+  beforeEach(() => {
+    [atOrigin, mostAtOnce, asked] = [new Set(), 0, 0];
+  });
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+    await listenLocally(origin);
+    const capacity = `{ url: "${localUrl(origin)}", concurrency: ${AT_MOST}, queue: { maxMs: 60_000 } }`;
+    writeFileSync(join(folder, "tidemark.config.ts"), `export default { origin: ${capacity} };\n`);
+    server = new ServerProcess(folder, ["--listen", "127.0.0.1:0", "--workers", "3"], { TIDEMARK_HOSTS: "*" });
+    edge = await server.address();
+  });
+  afterAll(async () => {
+    await server.stop();
+    origin.close();
+    origin.closeAllConnections();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** The statuses of requests for as many pages, all sent at once; 0 for those whose connection broke. */
+  function ask(pages: number, name: string): Promise<number[]> {
+    const get = async (page: number) => {
+      try {
+        const answer = await fetch(new URL(`/${name}-${page}`, edge));
+        await answer.arrayBuffer();
+        return answer.status;
+      } catch {
+        return 0;
+      }
+    };
+    return Promise.all(Array.from({ length: pages }, (_, page) => get(page)));
+  }
+
+  /** Lets the origin answer what it has, each a moment after it came. */
+  async function answerUntil(done: Promise<unknown>): Promise<void> {
+    let isDone = false;
+    const end = done.then(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      await breath(); // in which one request too many would come
+      for (const response of atOrigin) response.end("page");
+    }
+    await end;
+  }
+
+  test("never has more, from all workers together, and has that many while others wait", async () => {
+    const answers = ask(40, "page");
+    await until(() => atOrigin.size === AT_MOST);
+    await answerUntil(answers);
+    expect(await answers).toEqual(Array(40).fill(200));
+    expect({ mostAtOnce, asked }).toEqual({ mostAtOnce: AT_MOST, asked: 40 });
+  });
+
+  test("gets the next requests when a worker dies that had some there", async () => {
+    const lost = ask(8, "lost");
+    await until(() => atOrigin.size === AT_MOST);
+    const died = [...server.printed.matchAll(/process (\d+)\) accepts/g)].map(([, pid]) => Number(pid));
+    const from = server.printed.length;
+    for (const pid of died) process.kill(pid, "SIGKILL");
+    await server.prints(/process \d+\) accepts/, from);
+    await answerUntil(lost); // the next workers have those that no worker had accepted
+    expect(await lost).toContain(0);
+    const answers = ask(12, "next");
+    await until(() => atOrigin.size === AT_MOST);
+    await answerUntil(answers);
+    expect(await answers).toEqual(Array(12).fill(200));
+    expect(mostAtOnce).toBe(AT_MOST);
+  });
+
+  test("has no more while a new server takes over from an old one that has requests there", async () => {
+    const old = ask(6, "old");
+    await until(() => atOrigin.size === AT_MOST);
+    const first = [...atOrigin].slice(0, 2);
+    await server.upgrade();
+    const next = ask(6, "next");
+    for (const response of first) response.end("page");
+    await until(() => atOrigin.size === AT_MOST && asked === AT_MOST + 2);
+    await answerUntil(Promise.all([old, next]));
+    expect([...(await old), ...(await next)]).toEqual(Array(12).fill(200));
+    expect({ mostAtOnce, asked }).toEqual({ mostAtOnce: AT_MOST, asked: 12 });
+  });
+});

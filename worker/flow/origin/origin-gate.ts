@@ -1,0 +1,53 @@
+import type { Clock } from "../../ports/clock.ts";
+import type { OriginResponse } from "../../ports/origin.ts";
+import type { OriginPermits } from "../../ports/origin-permits.ts";
+import type { Reporter } from "../../ports/reporter.ts";
+import type { Capacity } from "../../site/site.ts";
+import { OwnPermits } from "./own-permits.ts";
+import { type Permit, PermitQueue } from "./permit-queue.ts";
+
+/** Lets as many requests through to the origin as it may have at a time. A cached answer never comes here. */
+export class OriginGate {
+  readonly #queue: PermitQueue;
+  readonly #maxMs: number;
+
+  /** `permits`: those that are shared with other isolates. Default: this isolate has all. */
+  constructor({ concurrency, queue }: Capacity, clock: Clock, permits: OriginPermits = new OwnPermits(concurrency)) {
+    this.#queue = new PermitQueue(permits, queue, clock);
+    this.#maxMs = queue.maxMs;
+  }
+
+  /** Requests at the origin, and those that wait for their turn. */
+  get counts(): { readonly running: number; readonly waiting: number } {
+    return { running: this.#queue.running, waiting: this.#queue.waiting };
+  }
+
+  /** When to ask again, in whole seconds: those who wait now will have had their turn. */
+  get retryAfterSeconds(): number {
+    return Math.max(1, Math.ceil(this.#maxMs / 1000));
+  }
+
+  /** `null`: the origin is not asked for this request. */
+  async enter(reporter: Reporter): Promise<Permit | null> {
+    const entered = this.#queue.enter();
+    if (entered instanceof Promise) reporter.report({ kind: "origin-awaited" });
+    const permit = entered instanceof Promise ? await entered : entered;
+    if (permit === null) reporter.report({ kind: "origin-turned-away" });
+    return permit;
+  }
+
+  /** For work that nobody waits for, which is left out if it would keep a visitor waiting. */
+  enterIfIdle(): Permit | null {
+    return this.#queue.enterIfIdle();
+  }
+}
+
+/**
+ * Ends the permit with the last byte of the answer. A stream of events has no last byte, so that its permit ends with its
+ * head.
+ */
+export function endWith({ fields, ended }: OriginResponse, permit: Permit): void {
+  const isEndless = /^\s*text\/event-stream\b/i.test(fields.get("content-type") ?? "");
+  if (ended === undefined || isEndless) permit.end();
+  else void ended().then(permit.end);
+}

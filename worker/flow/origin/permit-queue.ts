@@ -1,0 +1,97 @@
+import type { Clock } from "../../ports/clock.ts";
+import type { OriginPermits } from "../../ports/origin-permits.ts";
+import {
+  hasWaitedTooLong,
+  mayWait,
+  nextInLine,
+  type QueueLimits,
+  type Waiting,
+} from "../../rules/queueing/queue-order.ts";
+
+/** The right to have one request at the origin. */
+export interface Permit {
+  /** The origin has sent its last byte, or will not. A second call changes nothing. */
+  end(): void;
+}
+
+interface Waiter extends Waiting {
+  readonly tell: (permit: Permit | null) => void;
+}
+
+/** The requests of this isolate that are at the origin, or wait for their turn there. */
+export class PermitQueue {
+  readonly #permits: OriginPermits;
+  readonly #limits: QueueLimits;
+  readonly #clock: Clock;
+  readonly #waiting = new Set<Waiter>();
+  #running = 0;
+
+  constructor(permits: OriginPermits, limits: QueueLimits, clock: Clock) {
+    this.#permits = permits;
+    this.#limits = limits;
+    this.#clock = clock;
+    permits.onFree = () => this.#serve();
+  }
+
+  /** Requests at the origin. */
+  get running(): number {
+    return this.#running;
+  }
+
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** For work that nobody waits for: a permit that is of no use to those who wait. `null` for none. */
+  enterIfIdle(): Permit | null {
+    if (this.#waiting.size > 0) return null;
+    if (this.#permits.take()) return this.#permit();
+    this.#permits.bringWhenIdle();
+    return null;
+  }
+
+  /** A permit at once, or one to wait for; `null` if too many wait already, or if it has waited as long as it may. */
+  enter(): Permit | null | Promise<Permit | null> {
+    if (this.#waiting.size === 0 && this.#permits.take()) return this.#permit();
+    return mayWait(this.#waiting.size, this.#limits) ? this.#wait() : null;
+  }
+
+  async #wait(): Promise<Permit | null> {
+    const turn = Promise.withResolvers<Permit | null>();
+    const waiter: Waiter = { since: this.#clock.now(), tell: turn.resolve };
+    const patience = this.#clock.wait(this.#limits.maxMs);
+    void patience.over.then(() => this.#leave(waiter, null));
+    this.#waiting.add(waiter);
+    this.#permits.bring(waiter);
+    const permit = await turn.promise;
+    patience.cancel();
+    return permit;
+  }
+
+  /** Gives what is at hand to those whose turn it is. */
+  #serve(): void {
+    for (let next = nextInLine(this.#waiting); next !== undefined; next = nextInLine(this.#waiting)) {
+      if (hasWaitedTooLong(next, this.#clock.now(), this.#limits)) this.#leave(next, null);
+      else if (this.#permits.take()) this.#leave(next, this.#permit());
+      else return;
+    }
+  }
+
+  #leave(waiter: Waiter, permit: Permit | null): void {
+    if (!this.#waiting.delete(waiter)) return;
+    this.#permits.stopBringing(waiter);
+    waiter.tell(permit);
+  }
+
+  #permit(): Permit {
+    this.#running++;
+    let hasEnded = false;
+    const end = () => {
+      if (hasEnded) return;
+      hasEnded = true;
+      this.#running--;
+      this.#permits.giveBack();
+    };
+    return { end };
+  }
+}

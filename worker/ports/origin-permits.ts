@@ -1,0 +1,20 @@
+import type { Waiting } from "../rules/queueing/queue-order.ts";
+
+/**
+ * The permits to have a request at the origin: as many as it takes at a time. Isolates may share them, and then each has
+ * some of them at hand.
+ */
+export interface OriginPermits {
+  /** Takes one, if one is at hand. */
+  take(): boolean;
+  /** Gives one back that was taken. */
+  giveBack(): void;
+  /** A request waits from now on, for which one is brought from elsewhere as soon as it is that one's turn. */
+  bring(waiting: Waiting): void;
+  /** The request does not wait any more. */
+  stopBringing(waiting: Waiting): void;
+  /** One is wanted for work that nobody waits for: it is brought when it is of no use to others. */
+  bringWhenIdle(): void;
+  /** What is called whenever one may have come to hand. */
+  onFree: () => void;
+}
