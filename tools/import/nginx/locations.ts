@@ -1,60 +1,157 @@
-import type { Directive } from "./directives.ts";
-import { literalPattern, prefixPattern, regexPatterns } from "./path-patterns.ts";
+import type { Directive } from "./files/directives.ts";
+import type { Levels } from "./in-force.ts";
+import { portableRegex } from "./paths/portable-regex.ts";
 
-/** A `location` with the blocks that it inherits from, its own first. */
+export type LocationKind = "exact" | "prefix" | "prefix-before-regex" | "regex" | "regex-ignoring-case";
+
+/** A `location`, with the blocks that its requests go through. */
 export interface Location {
-  readonly kind: "exact" | "prefix" | "prefix-before-regex" | "regex" | "regex-ignoring-case";
+  readonly kind: LocationKind;
   readonly text: string;
   readonly directive: Directive;
-  /** The block whose rules hold: its own, or the one that its `try_files` ends at. */
-  readonly handledBy: Directive;
-  readonly levels: readonly (readonly Directive[])[];
+  /** The blocks that it inherits from, its own first. */
+  readonly levels: Levels;
+  /**
+   * The blocks that answer, innermost first: its own, or those of the location that `try_files`, or a `rewrite` of every
+   * path, leads to.
+   */
+  readonly answeredBy: Levels;
+  /** The blocks of each location on that way, its own first. */
+  readonly way: readonly Levels[];
+  /** The path that requests have at the end of the way; `null` for the one that was asked for. */
+  readonly redirectedTo: string | null;
+  /** True if the query on that way becomes another. */
+  readonly changesQuery: boolean;
+  /** What keeps the end of the way from being known. */
+  readonly lostAt: Directive | null;
   /** The location that it is nested in. */
   readonly parent: Location | null;
 }
 
-/** The paths that nginx serves from a location, where no earlier match has them. */
-export interface OrderedMatch {
-  readonly location: Location;
-  readonly patterns: readonly string[];
-  /** What of the expression no pattern can say. The patterns then match more than the expression. */
-  readonly unsupported: string | null;
+interface Place {
+  readonly kind: LocationKind;
+  readonly text: string;
+  readonly directive: Directive;
+  readonly levels: Levels;
+  readonly inner: readonly Place[];
 }
 
-/** All locations of a server but the named ones, nested ones behind their parents. */
-export function locationsOf(
-  levels: readonly (readonly Directive[])[],
-  parent: Location | null = null,
-): readonly Location[] {
-  return levels[0]!.flatMap((directive): Location[] => {
+/** All locations of a server but the named ones, nested ones behind their parents. `levels` are the server's. */
+export function locationsOf(levels: Levels): readonly Location[] {
+  const places = placesIn(levels);
+  const named = new Map(
+    levels[0]!.flatMap((each) =>
+      each.name === "location" && each.block !== null && each.args[0]?.startsWith("@")
+        ? [[each.args[0], [each.block, ...levels]] as const]
+        : [],
+    ),
+  );
+  const wander = (at: Place, parent: Location | null): Location[] => {
+    const { kind, text, directive } = at;
+    const location: Location = {
+      kind,
+      text,
+      directive,
+      levels: at.levels,
+      ...wayFrom(at.levels, places, named),
+      parent,
+    };
+    return [location, ...at.inner.flatMap((each) => wander(each, location))];
+  };
+  return places.flatMap((each) => wander(each, null));
+}
+
+function placesIn(levels: Levels): readonly Place[] {
+  return levels[0]!.flatMap((directive): Place[] => {
     if (directive.name !== "location" || directive.block === null) return [];
     const [kind, text] = kindOf(directive.args);
     if (text.startsWith("@")) return [];
-    const handledBy = fallbackOf(directive, levels.at(-2)!) ?? directive;
-    const around = handledBy === directive ? levels : levels.slice(-2);
-    const location: Location = { kind, text, directive, handledBy, levels: [handledBy.block!, ...around], parent };
-    return [location, ...(handledBy === directive ? locationsOf(location.levels, location) : [])];
+    const own = [directive.block, ...levels];
+    return [{ kind, text, directive, levels: own, inner: placesIn(own) }];
   });
 }
 
-/** The location of the server that answers where `try_files` finds no file; `null` for none that can be told. */
-function fallbackOf({ block }: Directive, server: readonly Directive[]): Directive | null {
-  const last = block!.find(({ name }) => name === "try_files")?.args.at(-1);
-  if (last === undefined || block!.some(({ name }) => name.endsWith("_pass"))) return null;
-  const others = server.filter(({ name, block: own }) => name === "location" && own !== null && own !== block);
-  if (last.startsWith("@")) return others.find(({ args }) => args[0] === last) ?? null;
-  const path = /^\/[^?$]*/.exec(last)?.[0];
-  if (path === undefined) return null;
-  return (
-    others.find(({ args }) => {
-      const [kind, text] = kindOf(args);
-      if (kind === "exact") return text === path;
-      return kind.startsWith("regex") && !/[()]/.test(text) && new RegExp(text.replace(/^\(\?i\)/, "")).test(path);
-    }) ?? null
-  );
+/** The most redirects that nginx makes for one request. */
+const MAX_REDIRECTS = 10;
+
+type Way = Pick<Location, "answeredBy" | "way" | "redirectedTo" | "changesQuery" | "lostAt">;
+
+/** Follows `try_files` and rewrites of every path to the location that answers where there is no file. */
+function wayFrom(start: Levels, places: readonly Place[], named: ReadonlyMap<string, Levels>): Way {
+  const way = [start];
+  let redirectedTo: string | null = null;
+  let changesQuery = false;
+  for (;;) {
+    const here = way.at(-1)!;
+    const next = nextTarget(here[0]!);
+    const found = { answeredBy: here, way, redirectedTo, changesQuery };
+    if (next === null) return { ...found, lostAt: null };
+    const lost = { ...found, lostAt: next.directive };
+    if (way.length > MAX_REDIRECTS) return lost;
+    if (next.target.startsWith("@")) {
+      const levels = named.get(next.target);
+      if (levels === undefined) return lost;
+      way.push(levels);
+      continue;
+    }
+    const target = next.target.replace("$is_args", "?");
+    const path = /^\/[^?$]*(?=$|\?)/.exec(target)?.[0];
+    const place = path === undefined ? null : placeOf(path, places);
+    if (place === null) return lost;
+    way.push(place.levels);
+    redirectedTo = path!;
+    changesQuery ||= !/^[^?]*(?:\?(?:\$args|\$query_string)?)?$/.test(target);
+  }
 }
 
-function kindOf(args: readonly string[]): readonly [Location["kind"], string] {
+/** Expressions that match every path. */
+export const EVERY_PATH = /^\^?(?:\/?|\/?\.\*|\/?\(\.\*\))\$?$/;
+
+/** Where requests of a block go on; `null` if they stay in it. */
+export function nextTarget(
+  block: readonly Directive[],
+): { readonly target: string; readonly directive: Directive } | null {
+  const first = block.find(({ name }) => ["rewrite", "return", "break"].includes(name));
+  if (first?.name === "rewrite") {
+    const [regex = "", target = "", flag = "last"] = first.args;
+    const isInternal = flag === "last" && target.startsWith("/");
+    if (isInternal && EVERY_PATH.test(regex)) return { target, directive: first };
+  }
+  const directive = block.find(({ name }) => name === "try_files");
+  const target = directive?.args.at(-1);
+  return directive === undefined || target === undefined || target.startsWith("=") ? null : { target, directive };
+}
+
+/** The location that nginx chooses for a path; `null` for none, or if only PCRE could tell. */
+function placeOf(path: string, places: readonly Place[]): Place | null {
+  const found = searched(path, places);
+  return found === "unknown" ? null : found;
+}
+
+/** https://nginx.org/en/docs/http/ngx_http_core_module.html#location, as `ngx_http_core_find_location` does it. */
+function searched(path: string, places: readonly Place[]): Place | null | "unknown" {
+  const exact = places.find(({ kind, text }) => kind === "exact" && text === path);
+  if (exact) return exact;
+  const prefix = places
+    .filter(({ kind, text }) => kind.startsWith("prefix") && path.startsWith(text))
+    .toSorted((a, b) => b.text.length - a.text.length)[0];
+  const inner = prefix === undefined ? null : searched(path, prefix.inner);
+  if (inner !== null) return inner;
+  if (prefix?.kind !== "prefix-before-regex") {
+    for (const place of places.filter(isExpression)) {
+      const regex = portableRegex(place.text, { ignoreCase: place.kind === "regex-ignoring-case" });
+      if (regex === null) return "unknown";
+      if (regex.test(path)) return searched(path, place.inner) ?? place;
+    }
+  }
+  return prefix ?? null;
+}
+
+function isExpression({ kind }: { readonly kind: LocationKind }): boolean {
+  return kind.startsWith("regex");
+}
+
+function kindOf(args: readonly string[]): readonly [LocationKind, string] {
   const kinds = { "=": "exact", "^~": "prefix-before-regex", "~": "regex", "~*": "regex-ignoring-case" } as const;
   const [first = "", second] = args;
   if (second !== undefined) return [kinds[first as keyof typeof kinds] ?? "prefix", second];
@@ -63,55 +160,7 @@ function kindOf(args: readonly string[]): readonly [Location["kind"], string] {
   return joined ? [kinds[joined[1] as keyof typeof kinds], joined[2]!] : ["prefix", first];
 }
 
-/**
- * The locations as a list in which the first match wins, as routes are. nginx takes an exact match, then looks for the
- * longest prefix, then asks the expressions in their order unless that prefix forbids it, and only then takes the
- * prefix: nginx.org/en/docs/http/ngx_http_core_module.html#location.
- */
-export function inMatchOrder(locations: readonly Location[]): readonly OrderedMatch[] {
-  const usable = locations.filter(({ parent }) => parent === null || !isRegex(parent));
-  const exact = usable.filter(({ kind }) => kind === "exact");
-  const prefixes = usable
-    .filter(({ kind }) => kind === "prefix" || kind === "prefix-before-regex")
-    .toSorted((a, b) => b.text.length - a.text.length);
-  const expressions = usable.filter(isRegex);
-  const ofServer = expressions.filter(({ parent }) => parent === null);
-  const nestedIn = (prefix: Location) => expressions.filter(({ parent }) => parent === prefix);
-  const ancestors = (each: Location): Location[] => (each.parent ? [each.parent, ...ancestors(each.parent)] : []);
-  const nestedFor = (prefix: Location) => [prefix, ...ancestors(prefix)].flatMap(nestedIn);
-
-  const hasOwnOrder = new Set<Location>();
-  for (const prefix of prefixes.toReversed()) {
-    const isInOne = [...hasOwnOrder].some(({ text }) => prefix.text.startsWith(text));
-    const isSpecial = prefix.kind === "prefix-before-regex" || nestedFor(prefix).length > 0;
-    if (isInOne || isSpecial) hasOwnOrder.add(prefix);
-  }
-  const early = prefixes
-    .filter((prefix) => hasOwnOrder.has(prefix))
-    .flatMap((prefix) => {
-      const asked = prefix.kind === "prefix-before-regex" ? nestedFor(prefix) : [...nestedFor(prefix), ...ofServer];
-      return [...asked.map((each) => matchOf(each, prefix.text)), matchOf(prefix, null)];
-    });
-  const late = prefixes.filter((prefix) => !hasOwnOrder.has(prefix)).map((prefix) => matchOf(prefix, null));
-  return [
-    ...exact.map((each) => matchOf(each, null)),
-    ...early,
-    ...ofServer.map((each) => matchOf(each, null)),
-    ...late,
-  ];
-}
-
 /** Whether the path is matched by an expression. */
 export function isRegex({ kind }: Location): boolean {
-  return kind === "regex" || kind === "regex-ignoring-case";
-}
-
-function matchOf(location: Location, prefix: string | null): OrderedMatch {
-  const { kind, text } = location;
-  if (kind === "exact") return { location, patterns: [literalPattern(text)], unsupported: null };
-  if (!isRegex(location)) return { location, patterns: [prefixPattern(text)], unsupported: null };
-  const found = regexPatterns(text, { ignoreCase: kind === "regex-ignoring-case", prefix });
-  if (found.kind === "patterns") return { location, patterns: found.patterns, unsupported: null };
-  const sure = kind === "regex" ? /^\^(\/[\w/-]*)(?![\w/-]*[*?{|+])/.exec(text)?.[1] : undefined;
-  return { location, patterns: [prefixPattern(sure ?? prefix ?? "/")], unsupported: found.construct };
+  return isExpression({ kind });
 }

@@ -8,7 +8,7 @@ export type Patterns =
   /** `construct` is what no pattern can say. */
   | { readonly kind: "unsupported"; readonly construct: string };
 
-interface Token {
+export interface Token {
   readonly kind: "literal" | "other" | "quantifier" | "open" | "close" | "or" | "start" | "end";
   /** In the syntax of JavaScript with the flag `v`. */
   readonly source: string;
@@ -38,20 +38,6 @@ export function regexPatterns(
   if (typeof tokens === "string") return { kind: "unsupported", construct: tokens };
   const patterns = alternativesOf(tokens).flatMap((alternative) => patternsOf(alternative, prefix));
   return { kind: "patterns", patterns: [...new Set(patterns)] };
-}
-
-/**
- * The names of cookies that an expression over `Cookie` looks for, like `a|b` or `(a|b)=`, each with a `*` where more of
- * the name may follow; `null` if it is not so simple.
- */
-export function cookieNames(regex: string): readonly string[] | null {
-  const bare = regex.replace(/^\^/, "").replace(/(?:\.\*)?\$?$/, "");
-  const [, inner, after] = /^\((?:\?:)?([^()]*)\)(=?)$/.exec(bare) ?? [];
-  const names = (inner ?? bare).split("|").map((each) => {
-    const name = (each + (after ?? "")).replace(/\\([.\-_])/g, "$1").replace(/\[(?:a-f0-9|\^=)\][+*]?$/, "");
-    return name.endsWith("=") ? name.slice(0, -1) : `${name}*`;
-  });
-  return names.every((each) => /^[\w.-]+\*?$/.test(each)) ? names : null;
 }
 
 function patternsOf(alternative: readonly Token[], prefix: string | null): string[] {
@@ -141,7 +127,7 @@ function closes(tokens: readonly Token[], end: number): boolean {
 }
 
 /** The tokens of an expression, or the construct that JavaScript does not have or that a path cannot be matched with. */
-function tokenize(regex: string, ignoreCase: boolean): Token[] | string {
+export function tokenize(regex: string, ignoreCase: boolean): Token[] | string {
   const tokens: Token[] = [];
   const literal = (character: string) => {
     const swapped = character === character.toLowerCase() ? character.toUpperCase() : character.toLowerCase();

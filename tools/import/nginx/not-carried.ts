@@ -1,0 +1,69 @@
+import type { Difference } from "../imported-site.ts";
+import { hasEffect, refuses } from "./conditions/conditions-of.ts";
+import { noteOn } from "./directive-table.ts";
+import type { RoutedLocation } from "./fields.ts";
+import type { Directive } from "./files/directives.ts";
+import type { Location } from "./locations.ts";
+
+/** Every line in reach of the server that is not read and could matter. */
+export function notCarried(
+  main: readonly Directive[],
+  http: readonly Directive[],
+  server: Directive,
+  routed: readonly RoutedLocation[],
+): readonly Difference[] {
+  const differences: Difference[] = [];
+  const routesIn = (location: Location): string[] =>
+    routed.flatMap((each) => (isWithin(each.location, location) ? each.routes : []));
+  const noteBlock = (block: readonly Directive[], routes: readonly string[] | null) => {
+    for (const directive of block) {
+      if (directive.name === "location" || directive.name === "server") continue;
+      const { source } = directive;
+      if (directive.name === "if" && directive.block) {
+        if (!hasEffect(directive.block)) continue;
+        const isRefusal = refuses(directive);
+        const why = isRefusal
+          ? "The edge refuses nobody: the origin has to, or the firewall in front of it."
+          : "A condition with an effect of its own is not carried over: the origin has to do it.";
+        const kind = isRefusal ? "access" : "dropped";
+        differences.push({ kind, source, why, aspects: ["answer", "stored"], affects: { routes } });
+        continue;
+      }
+      const note = noteOn(directive);
+      // Files matter in locations that nothing else answers, and those are told apart.
+      const isOfOthers = routes === null && /^(?:root|index|autoindex)$/.test(directive.name);
+      const hasFallback =
+        directive.name === "try_files" &&
+        routed.some(({ location: { way } }) => way.length > 1 && way.some(([own]) => own === block));
+      // What is no file is answered as before.
+      if (note && refuses(directive)) {
+        differences.push({ ...note, kind: "access", source, affects: { routes } });
+      } else if (note && (hasFallback || isOfOthers))
+        differences.push({ ...note, aspects: [], source, affects: { routes } });
+      else if (note) differences.push({ ...note, source, affects: { routes } });
+    }
+  };
+  if (main !== http)
+    noteBlock(
+      main.filter(({ name }) => name !== "http"),
+      null,
+    );
+  noteBlock(http, null);
+  noteBlock(server.block!, null);
+  for (const { location } of routed) noteBlock(location.directive.block!, routesIn(location));
+  const onTheWay = new Set(routed.flatMap(({ location: { way } }) => way.slice(1).map(([own]) => own!)));
+  const ownBlocks = new Set(routed.map(({ location }) => location.directive.block!));
+  for (const block of onTheWay) {
+    if (ownBlocks.has(block)) continue;
+    const through = routed.filter(({ location: { way } }) => way.some(([own]) => own === block));
+    noteBlock(
+      block,
+      through.flatMap(({ routes }) => routes),
+    );
+  }
+  return differences;
+}
+
+function isWithin(inner: Location, outer: Location): boolean {
+  return inner === outer || (inner.parent !== null && isWithin(inner.parent, outer));
+}
