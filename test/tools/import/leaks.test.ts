@@ -252,6 +252,38 @@ describe("a pattern of path and query", () => {
   });
 });
 
+test("a query bypasses the cache even where the key leaves it out", () => {
+  const lines = "proxy_cache_key $host$uri; proxy_no_cache $args; proxy_cache_bypass $args;";
+  expect(routeOf(imported(`location / { ${CACHED} ${lines} }`), "/")?.bypass).toEqual({ query: [/./] });
+});
+
+test.each(["location /shop/", "location ^~ /shop/"])("the path that nginx redirects to %s is not stored", (head) => {
+  const site = imported(`location / { ${CACHED} } ${head} { ${CACHED} }`);
+  expect([routeOf(site, "/shop"), routeOf(site, "/shop/"), routeOf(site, "/shops")]).toEqual([PASS, HOUR, HOUR]);
+});
+
+test.each([
+  ["~ /\\.(git|svn)", "/.git/a", "/git/a"],
+  ["~ /\\.", "/a/.b", "/a/b"],
+  ["/.", "/.well", "/well"],
+])("location %s is one of names with a dot", (head, passed, stored) => {
+  const site = imported(`location / { ${CACHED} } location ${head} { deny all; }`);
+  expect([routeOf(site, passed), routeOf(site, stored)]).toEqual([PASS, HOUR]);
+});
+
+test("a path that passes in one location is stored by another", () => {
+  const conditions = "proxy_no_cache $skip; proxy_cache_bypass $skip;";
+  const site = imported(
+    `location ~ \\.php$ { ${CACHED} ${conditions} } location /account/ { ${CACHED} }`,
+    "map $request_uri $skip { default 0; ~^/account 1; }",
+  );
+  expect([routeOf(site, "/account/a.php"), routeOf(site, "/a.php"), routeOf(site, "/account/a")]).toEqual([
+    PASS,
+    HOUR,
+    HOUR,
+  ]);
+});
+
 describe("what an edge cannot refuse ends --strict", () => {
   test.each([
     "access_by_lua_file check.lua",

@@ -40,7 +40,7 @@ export function importLocation(location: Location, facts: LocationFacts): Import
   if (!isCached(location)) return { rules: { pass: true }, from: [own, pass.source, ...zone], ...nothing };
   const cached = new CachedLocation(location, family, routes);
   const key = readKey(cached, maps, hosts.length);
-  const bypass = readBypass(cached, conditionsOf(location, facts), key.bypassedCookies);
+  const bypass = readBypass(cached, conditionsOf(location, facts), key);
   const because = [...bypass.because, ...(key.isUnknown ? [(key.line ?? own).text] : [])];
   const isStored = because.length === 0;
   const parts = [

@@ -9,7 +9,8 @@ import { type ImportedLocation, importLocation } from "./import-location.ts";
 import { isRegex, type Location } from "./locations.ts";
 import { seesEscapes } from "./paths/escapes.ts";
 import { inMatchOrder, type OrderedMatch } from "./paths/match-order.ts";
-import { regexPatterns } from "./paths/path-patterns.ts";
+import { bothPatterns, type Expression, literalPattern, type Patterns, regexPatterns } from "./paths/path-patterns.ts";
+import { portableRegex } from "./paths/portable-regex.ts";
 
 type Routes = readonly Sourced<RouteInput>[];
 
@@ -46,7 +47,11 @@ export function importRoutes(locations: readonly Location[], facts: Facts): Impo
     else reads.set(match.location, readLocation(match, locations, facts));
   }
   const routes = order.flatMap((match) => routesOf(match, reads.get(match.location)!));
-  const all = withoutShadowed([...ofOtherSpellings(routes, locations, facts.server), ...routes]);
+  const all = withoutShadowed([
+    ...ofOtherSpellings(routes, locations, facts.server),
+    ...ofRedirects(routes, locations),
+    ...routes,
+  ]);
   const end = all.some(({ value }) => value.match === "/*") ? null : ofNoLocation(facts.server);
   return {
     routes: end === null ? all : [...all, end.route],
@@ -64,7 +69,7 @@ export function importRoutes(locations: readonly Location[], facts: Facts): Impo
 }
 
 function readLocation(
-  { location, patterns, unsupported }: OrderedMatch,
+  { location, prefix, patterns, unsupported }: OrderedMatch,
   locations: readonly Location[],
   { server, isReached, ...facts }: Facts,
 ): Read {
@@ -90,8 +95,8 @@ function readLocation(
     }
     const handler = handlerOf(location);
     if (handler.kind === "upstream" && !isReached(location)) because.push(handler.pass.source.text);
-    for (const { regex, ignoreCase, from } of imported.passed) {
-      const below = regexPatterns(regex, { ignoreCase, prefix: prefixOf(location) });
+    for (const { from, ...expression } of unsupported === null ? imported.passed : []) {
+      const below = passedPatterns({ location, prefix }, expression);
       if (below.kind === "patterns") continue;
       const why = `No pattern of a route can say ${below.construct}. Nothing is stored in this location until you route those paths with pass.`;
       pass(from.at(-1)!.text, from.at(-1)!, why);
@@ -111,20 +116,30 @@ function withoutStored(differences: readonly Difference[]): Difference[] {
   return differences.filter(({ kind, aspects }) => kind !== "safer" || !aspects.includes("stored"));
 }
 
-function prefixOf(location: Location): string | null {
-  return isRegex(location) || location.text === "/" ? null : location.text;
+/** The paths of a location in which an expression finds a match. */
+function passedPatterns({ location, prefix }: Pick<OrderedMatch, "location" | "prefix">, passed: Expression): Patterns {
+  const { kind, text } = location;
+  if (kind === "exact") {
+    const found = portableRegex(passed.regex, passed)?.test(text) ?? true;
+    return { kind: "patterns", patterns: found ? [literalPattern(text)] : [] };
+  }
+  if (isRegex(location)) {
+    return bothPatterns([{ regex: text, ignoreCase: kind === "regex-ignoring-case" }, passed], prefix);
+  }
+  return regexPatterns(passed.regex, { ignoreCase: passed.ignoreCase, prefix: text === "/" ? null : text });
 }
 
-function routesOf({ patterns }: OrderedMatch, { location, all, imported, because }: Read): Routes {
+function routesOf(match: OrderedMatch, { all, imported, because }: Read): Routes {
   const { from, rules } = imported;
-  if (because.length > 0) return patterns.map((match) => ({ value: { match, pass: true }, from }));
-  const passed = imported.passed.flatMap(({ regex, ignoreCase, from: lines }) => {
-    const below = regexPatterns(regex, { ignoreCase, prefix: prefixOf(location) });
+  const { patterns } = match;
+  if (because.length > 0) return patterns.map((each) => ({ value: { match: each, pass: true }, from }));
+  const passed = imported.passed.flatMap(({ from: lines, ...expression }) => {
+    const below = passedPatterns(match, expression);
     if (below.kind !== "patterns") throw new Error(`a location that stores passes ${below.construct}`);
     all.push(...below.patterns);
-    return below.patterns.map((match) => ({ value: { match, pass: true }, from: lines }));
+    return below.patterns.map((each) => ({ value: { match: each, pass: true }, from: lines }));
   });
-  return [...passed, ...patterns.map((match) => ({ value: { match, ...rules }, from }))];
+  return [...passed, ...patterns.map((each) => ({ value: { match: each, ...rules }, from }))];
 }
 
 /**
@@ -139,6 +154,31 @@ function ofOtherSpellings(routes: Routes, locations: readonly Location[], { sour
   const patterns = ["//*", "/*//*", isByte ? "/*%*" : "/*%([2-7].*)"];
   const text = "server (nginx reads // as / and decodes escapes, and then takes another location)";
   return patterns.map((match) => ({ value: { match, pass: true }, from: [{ place, text }] }));
+}
+
+/** nginx itself redirects `/shop` to `/shop/`, where a location of that name goes to an upstream. */
+export function redirectsSlashes({ kind, text, levels }: Location): boolean {
+  const isPrefix = kind === "prefix" || kind === "prefix-before-regex";
+  return isPrefix && text.endsWith("/") && text !== "/" && levels[0]!.some(({ name }) => name.endsWith("_pass"));
+}
+
+/** The paths that are redirected so are not stored, unless a location is for them alone. */
+function ofRedirects(routes: Routes, locations: readonly Location[]): Routes {
+  const exact = new Set(locations.flatMap(({ kind, text }) => (kind === "exact" ? [text] : [])));
+  return locations
+    .filter((each) => redirectsSlashes(each) && !exact.has(each.text.slice(0, -1)))
+    .map(({ text, directive }) => ({
+      value: { match: literalPattern(text.slice(0, -1)), pass: true },
+      from: [directive.source],
+    }))
+    .filter(({ value }) => isStoredBy(routes, value.match));
+}
+
+function isStoredBy(routes: Routes, path: string): boolean {
+  return (
+    routes.find(({ value: { match } }) => new URLPattern({ pathname: match }).test({ pathname: path }))?.value.pass !==
+    true
+  );
 }
 
 /** A route behind one with the same pattern would never match. */

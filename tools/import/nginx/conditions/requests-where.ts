@@ -77,8 +77,11 @@ export function requestsWhereIf(condition: string, evaluation: Evaluation, depth
   if (operator === undefined) {
     return requestsWhere(variable, IS_TRUE, evaluation, depth);
   }
-  const test = comparisonOf(operator, value);
-  const isConstant = operator.includes("~") || !value.includes("$");
+  // A site with one host has it as the name of its server.
+  const [host, ...others] = evaluation.hosts;
+  const compared = host !== undefined && others.length === 0 ? value.replace(/^\$server_name$/, host) : value;
+  const test = comparisonOf(operator, compared);
+  const isConstant = operator.includes("~") || !compared.includes("$");
   if (test === null || !isConstant) return [unknown(condition)];
   return requestsWhere(variable, test, evaluation, depth);
 }

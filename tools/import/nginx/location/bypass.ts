@@ -2,6 +2,7 @@ import type { Affected, Difference, Source } from "../../imported-site.ts";
 import type { Condition } from "../conditions/conditions-of.ts";
 import { type Cause, type Caused, cookieNamed } from "../conditions/requests-where.ts";
 import type { CachedLocation, LocationPart } from "./cached-location.ts";
+import type { KeyPart } from "./key.ts";
 
 /** Paths below a location that are never stored. */
 export interface PassedPaths {
@@ -24,9 +25,9 @@ type ByName = Exclude<Cause, { readonly kind: "unknown" | "path" | "sets-cookie"
 export function readBypass(
   location: CachedLocation,
   conditions: readonly Condition[],
-  cookies: readonly string[],
+  key: Pick<KeyPart, "bypassedCookies" | "rules">,
 ): BypassPart {
-  const read = new BypassReader(location, cookies);
+  const read = new BypassReader(location, key);
   for (const condition of conditions) for (const caused of condition.caused) read.take(caused, condition);
   return read.part();
 }
@@ -40,19 +41,24 @@ class BypassReader {
   readonly #from: Source[] = [];
   readonly #differences: Difference[] = [];
   readonly #because = new Set<string>();
+  readonly #leavesOutParameters: boolean;
   #hasNoQuery = false;
   #keepsSetCookie = false;
 
-  constructor(location: CachedLocation, cookies: readonly string[]) {
+  constructor(location: CachedLocation, { bypassedCookies, rules }: Pick<KeyPart, "bypassedCookies" | "rules">) {
     this.#location = location;
-    for (const name of cookies) this.#addCookies(cookieNamed(name));
+    this.#leavesOutParameters = rules.key?.query?.only !== undefined;
+    for (const name of bypassedCookies) this.#addCookies(cookieNamed(name));
   }
 
   part(): BypassPart {
     const bypass = {
       ...(this.#cookies.size > 0 && { cookies: [...this.#cookies.values()] }),
       ...(this.#fields.size > 0 && { fields: [...this.#fields] }),
-      ...(this.#hasNoQuery ? { query: true as const } : this.#query.size > 0 && { query: [...this.#query.values()] }),
+      ...(this.#hasNoQuery
+        ? // nginx counts the parameters that its key leaves out.
+          { query: this.#leavesOutParameters ? [/./] : (true as const) }
+        : this.#query.size > 0 && { query: [...this.#query.values()] }),
     };
     return {
       rules: Object.keys(bypass).length > 0 ? { bypass } : {},

@@ -4,6 +4,8 @@ import { literalPattern, prefixPattern, regexPatterns } from "./path-patterns.ts
 /** The paths that nginx serves from a location, where no earlier match has them. */
 export interface OrderedMatch {
   readonly location: Location;
+  /** The prefix that they begin with, for an expression within one; `null` for any. */
+  readonly prefix: string | null;
   readonly patterns: readonly string[];
   /** What of the expression no pattern can say. The patterns then match more than the expression. */
   readonly unsupported: string | null;
@@ -43,10 +45,10 @@ function ordered(all: readonly Location[], within: Location | null, later: reado
 
 function matchOf(location: Location, prefix: string | null): OrderedMatch {
   const { kind, text } = location;
-  if (kind === "exact") return { location, patterns: [literalPattern(text)], unsupported: null };
-  if (!isRegex(location)) return { location, patterns: [prefixPattern(text)], unsupported: null };
+  if (kind === "exact") return { location, prefix, patterns: [literalPattern(text)], unsupported: null };
+  if (!isRegex(location)) return { location, prefix, patterns: [prefixPattern(text)], unsupported: null };
   const found = regexPatterns(text, { ignoreCase: kind === "regex-ignoring-case", prefix });
-  if (found.kind === "patterns") return { location, patterns: found.patterns, unsupported: null };
+  if (found.kind === "patterns") return { location, prefix, patterns: found.patterns, unsupported: null };
   const sure = kind === "regex" ? /^\^(\/[\w/-]*)(?![\w/-]*[*?{|+])/.exec(text)?.[1] : undefined;
-  return { location, patterns: [prefixPattern(sure ?? prefix ?? "/")], unsupported: found.construct };
+  return { location, prefix, patterns: [prefixPattern(sure ?? prefix ?? "/")], unsupported: found.construct };
 }

@@ -8,6 +8,12 @@ export type Patterns =
   /** `construct` is what no pattern can say. */
   | { readonly kind: "unsupported"; readonly construct: string };
 
+/** An expression of nginx. */
+export interface Expression {
+  readonly regex: string;
+  readonly ignoreCase: boolean;
+}
+
 export interface Token {
   readonly kind: "literal" | "other" | "quantifier" | "open" | "close" | "or" | "start" | "end";
   /** In the syntax of JavaScript with the flag `v`. */
@@ -16,9 +22,14 @@ export interface Token {
   readonly character?: string;
 }
 
+/** A URLPattern takes dots at the end of a text for a segment of their own, `.` or `..`, and removes it. */
+const ENDS_WITH_DOTS = /\/(\.{1,2})$/;
+
 /** The pattern of all paths that begin with a text. */
 export function prefixPattern(prefix: string): string {
-  return `${literalPattern(prefix)}*`;
+  const dots = ENDS_WITH_DOTS.exec(prefix)?.[1];
+  if (dots === undefined) return `${literalPattern(prefix)}*`;
+  return `${literalPattern(prefix.slice(0, -dots.length))}(${dots.replaceAll(".", "\\.")}.*)`;
 }
 
 /** The pattern of one path. Characters that are escaped in URLs are written so. */
@@ -52,13 +63,14 @@ function patternsOf(alternative: readonly Token[], prefix: string | null): strin
     const text = leading.map(({ character }) => character).join("");
     if (prefix !== null && !text.startsWith(prefix) && !prefix.startsWith(text)) return [];
     if (!text.startsWith("/") || (prefix !== null && !text.startsWith(prefix))) return general;
+    if (ENDS_WITH_DOTS.test(text)) return general;
     return [literalPattern(text) + restPattern(body.slice(leading.length), isToEnd)];
   }
   while (isAnything(body)) body = body.slice(2);
   if (body.length === 0) return [prefixPattern(prefix ?? "/")];
   const leading = leadingLiterals(body);
   const text = leading.map(({ character }) => character).join("");
-  if (text === "") return general;
+  if (text === "" || ENDS_WITH_DOTS.test(text) || /^\.{1,2}$/.test(text)) return general;
   const rest = restPattern(body.slice(leading.length), isToEnd);
   if (text.startsWith("/")) {
     if (prefix !== null) return general;
@@ -70,11 +82,26 @@ function patternsOf(alternative: readonly Token[], prefix: string | null): strin
   return [`${literalPattern(prefix ?? "/")}*${literalPattern(text)}${rest}`];
 }
 
+/**
+ * The patterns of all paths in which both expressions find a match, and which begin with `prefix`. Unlike a pattern of one
+ * expression alone, it leaves the paths of other locations to them.
+ */
+export function bothPatterns([first, second]: readonly [Expression, Expression], prefix: string | null): Patterns {
+  const tokens = [first, second].map(({ regex, ignoreCase }) => tokenize(regex, ignoreCase));
+  const construct = tokens.find((each) => typeof each === "string");
+  if (construct !== undefined) return { kind: "unsupported", construct: construct as string };
+  const looks = (tokens as Token[][]).map((each) => `(?=.*?(?:${each.map(({ source }) => source).join("")}))`);
+  return { kind: "patterns", patterns: [lookingPattern(looks.join(""), prefix ?? "/")] };
+}
+
 /** Looks for the expression from the start of the path, and so can say everything that one can. */
 function generalPattern(alternative: readonly Token[], prefix: string): string {
-  const source = alternative.map((token) => token.source).join("");
+  return lookingPattern(`(?=.*?(?:${alternative.map((token) => token.source).join("")}))`, prefix);
+}
+
+function lookingPattern(looks: string, prefix: string): string {
   const before = encoded(prefix).replace(/[\^$\\.*+?()[\]{}|/]/g, "\\$&");
-  return `${literalPattern(prefix)}((?<=^(?=.*?(?:${source}))${before}).*)`;
+  return `${literalPattern(prefix)}((?<=^${looks}${before}).*)`;
 }
 
 function restPattern(rest: readonly Token[], isToEnd: boolean): string {
