@@ -7,6 +7,7 @@ import { outboxFinders } from "../sdk/outbox/finders.ts";
 import { isolationFinders } from "../server/sites/finders.ts";
 import { tierFinders } from "../server/tiers/finders.ts";
 import { auditFinders } from "../tools/audit/finders.ts";
+import { importFinders } from "../tools/import/finders.ts";
 import { scenarioFinder, worldFinder } from "./engine-finders.ts";
 import type { Finder } from "./finder.ts";
 
@@ -15,6 +16,7 @@ const SUITES: Readonly<Record<string, ReadonlyMap<string, Finder>>> = {
   audit: auditFinders,
   check: checkFinders,
   doors: doorFinders,
+  import: importFinders,
   isolation: isolationFinders,
   outbox: outboxFinders,
   purges: purgeFinders,

@@ -6,6 +6,8 @@ import type { RouteInput } from "../../../internal.ts";
 import { importSummary } from "../../../tools/import/import-report.ts";
 import { type ImportedSite, siteOf } from "../../../tools/import/imported-site.ts";
 import { importNginx } from "../../../tools/import/nginx/import-nginx.ts";
+import { routesOf } from "./finders.ts";
+import { importCases } from "./import-cases.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -378,4 +380,8 @@ describe("spellings of a path", () => {
     );
     expect(routeOf(site, "/caf%C3%A9")).toEqual(expected);
   });
+});
+
+test.each(importCases)("the case of the mutants: $name", (each) => {
+  expect(routesOf({ importNginx }, each)).toEqual(each.routes);
 });
