@@ -1,5 +1,5 @@
 import type { Difference, Source } from "../imported-site.ts";
-import { conditionsOf, type ServerFacts } from "./conditions/conditions-of.ts";
+import { conditionsOn, type ServerFacts } from "./conditions/conditions-of.ts";
 import { handlerOf, isCached } from "./handlers.ts";
 import { inForce } from "./in-force.ts";
 import { readAnswerFields } from "./location/answer-fields.ts";
@@ -40,7 +40,7 @@ export function importLocation(location: Location, facts: LocationFacts): Import
   if (!isCached(location)) return { rules: { pass: true }, from: [own, pass.source, ...zone], ...nothing };
   const cached = new CachedLocation(location, family, routes);
   const key = readKey(cached, maps, hosts.length);
-  const bypass = readBypass(cached, conditionsOf(location, facts), key);
+  const bypass = readBypass(cached, conditionsOn(location, facts), key);
   const because = [...bypass.because, ...(key.isUnknown ? [(key.line ?? own).text] : [])];
   const isStored = because.length === 0;
   const parts = [

@@ -14,7 +14,7 @@ export function notCarried(
 ): readonly Difference[] {
   const differences: Difference[] = [];
   const routesIn = (location: Location): string[] =>
-    routed.flatMap((each) => (isWithin(each.location, location) ? each.routes : []));
+    routed.flatMap((each) => (isNestedIn(each.location, location) ? each.routes : []));
   const noteBlock = (block: readonly Directive[], routes: readonly string[] | null) => {
     for (const directive of block) {
       if (directive.name === "location" || directive.name === "server") continue;
@@ -64,6 +64,6 @@ export function notCarried(
   return differences;
 }
 
-function isWithin(inner: Location, outer: Location): boolean {
-  return inner === outer || (inner.parent !== null && isWithin(inner.parent, outer));
+function isNestedIn(inner: Location, outer: Location): boolean {
+  return inner === outer || (inner.parent !== null && isNestedIn(inner.parent, outer));
 }

@@ -56,7 +56,7 @@ export function importRoutes(locations: readonly Location[], facts: Facts): Impo
   return {
     routes: end === null ? all : [...all, end.route],
     routed: [...reads.values()].map(({ location, all: own }) => ({ location, routes: own })),
-    outcomes: [...reads.values()].map(outcomeOf),
+    outcomes: [...reads.values()].map(locationOutcome),
     differences: [
       ...[...reads.values()].flatMap(({ differences, location, all: own, because }) => [
         ...differences,
@@ -189,7 +189,7 @@ function withoutShadowed(routes: Routes): Routes {
   });
 }
 
-function outcomeOf({ location, because }: Read): LocationOutcome {
+function locationOutcome({ location, because }: Read): LocationOutcome {
   const cached = isCached(location);
   return { source: location.directive.source, isCached: cached, stores: cached && because.length === 0, because };
 }

@@ -34,7 +34,7 @@ export interface ServerFacts {
 }
 
 /** All conditions on the way of a location's requests. */
-export function conditionsOf(location: Location, facts: ServerFacts): readonly Condition[] {
+export function conditionsOn(location: Location, facts: ServerFacts): readonly Condition[] {
   const evaluation = evaluationOf(location, facts);
   return [
     ...forbidden(location),
