@@ -70,7 +70,7 @@ function patternsOf(alternative: readonly Token[], prefix: string | null): strin
   if (body.length === 0) return [prefixPattern(prefix ?? "/")];
   const leading = leadingLiterals(body);
   const text = leading.map(({ character }) => character).join("");
-  if (text === "" || ENDS_WITH_DOTS.test(text) || /^\.{1,2}$/.test(text)) return general;
+  if (text === "" || ENDS_WITH_DOTS.test(text)) return general;
   const rest = restPattern(body.slice(leading.length), isToEnd);
   if (text.startsWith("/")) {
     if (prefix !== null) return general;
