@@ -61,6 +61,7 @@ const OF_THE_GATE = [
   "test/cli/setup/check.test.ts",
   "test/tools/import/import.test.ts",
   "test/tools/import/nginx-comparison.test.ts",
+  "test/tools/import/random/random.test.ts",
   "test/cli/setup/init.test.ts",
   "test/snippets/php.test.ts",
   "test/snippets/ruby.test.ts",

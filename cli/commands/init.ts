@@ -30,7 +30,7 @@ interface InitFlags {
 const AFTER_HELP = `
 It asks for what the flags leave open, at most three things. Where nobody can answer, as in CI, --origin and --host are
 required and nothing is asked. In an app that is a worker itself, --origin may be left out: the edge then asks that worker,
-by a service binding. With --import the rules come from an nginx.conf or a default.vcl, and so do origin and
+by a service binding. With --import the rules come from an nginx.conf, and so do origin and
 host where the file names them. With --server it writes a config, a unit for systemd and a file with a new token, and
 nothing for Workers. What is there already is kept, and package.json and .gitignore are only added to.
 
@@ -48,11 +48,7 @@ export function initCommand(): Command {
     .option("--origin <url>", "where the site is now, like https://origin.example.com", valueNotFlag)
     .option("--host <name>", "the public host, like www.example.com", valueNotFlag)
     .option("--pass <paths>", "paths that are never stored, with all below them, like /admin,/cart", valueNotFlag)
-    .option(
-      "--import <file>",
-      "take the rules of an nginx.conf or a default.vcl, as tidemark import does",
-      valueNotFlag,
-    )
+    .option("--import <file>", "take the rules of an nginx.conf, as tidemark import does", valueNotFlag)
     .option("--server", "for a server of your own, by tidemark serve, in place of Workers")
     .option("--force", "replace files that are there, but for package.json, .gitignore and .dev.vars")
     .addHelpText("after", AFTER_HELP)

@@ -5,7 +5,7 @@ export const DESCRIPTIONS = {
   backup: "Copy the purge log of your own server, also while it runs.",
   restore: "Put a copy in the place of your own server's purge log.",
   init: "Write a project that deploys the edge for your site, in this folder.",
-  import: "Write a site config from an nginx.conf or a default.vcl.",
+  import: "Write a site config from an nginx.conf.",
   check: "Check rules, hosts, bindings and size of the worker before it is deployed.",
   report: "Tell from access logs what a cache would do for a site.",
   replay: "Send the requests of access logs through the edge, under one or several configs.",

@@ -14,6 +14,7 @@ export const SEARCHES: readonly string[] = [
   "TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/server/day/day.test.ts",
   "TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/explain/agreement.test.ts",
   "TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/server/log/bit-flips.test.ts",
+  "TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/tools/import/random/random.test.ts",
   "TEST_DEPTH=explore npx vitest run test/server/disk/crashes.test.ts",
   'TEST_DEPTH=explore npx vitest run test/server/tiers/serve-with-parent.test.ts -t "a page costs the origin one fetch"',
   "TEST_DEPTH=explore npx vitest run test/server/http2/hostile-clients.test.ts",

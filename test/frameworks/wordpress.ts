@@ -88,8 +88,10 @@ const CAROL = visitor(`comment_author_${HASH}=Carol; comment_author_email_${HASH
 
 function withoutBypassQuery(name: string): (site: SiteInput) => SiteInput {
   return (site) => {
-    const query = site.bypass?.query?.filter((each) => each !== name);
-    if (query?.length !== (site.bypass?.query?.length ?? 0) - 1) throw new Error(`bypass does not name ${name}`);
+    const named = site.bypass?.query;
+    const query = Array.isArray(named) ? named.filter((each) => each !== name) : undefined;
+    if (query?.length !== (Array.isArray(named) ? named.length : 0) - 1)
+      throw new Error(`bypass does not name ${name}`);
     return { ...site, bypass: { ...site.bypass, query } };
   };
 }

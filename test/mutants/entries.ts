@@ -8,6 +8,7 @@ export const ENTRIES = {
   ],
   check: ["cli/check/wrangler-settings.ts", "cli/check/site-findings.ts", "cli/check/bundle-findings.ts"],
   audit: ["tools/audit/judge-path.ts", "tools/audit/from-store.ts", "tools/audit/provenance.ts"],
+  import: ["tools/import/nginx/import-nginx.ts"],
   walk: ["tools/audit/walk-path.ts"],
   order: ["tools/logs/time-order.ts"],
   outbox: ["sdk/outbox/sqlite.ts"],

@@ -8,6 +8,7 @@ import { lastStreamFinders } from "../server/http2/finders.ts";
 import { isolationFinders } from "../server/sites/finders.ts";
 import { tierFinders } from "../server/tiers/finders.ts";
 import { auditFinders } from "../tools/audit/finders.ts";
+import { importFinders } from "../tools/import/finders.ts";
 import { orderFinders } from "../tools/order/finders.ts";
 import { scenarioFinder, worldFinder } from "./engine-finders.ts";
 import type { Finder } from "./finder.ts";
@@ -17,6 +18,7 @@ const SUITES: Readonly<Record<string, ReadonlyMap<string, Finder>>> = {
   audit: auditFinders,
   check: checkFinders,
   doors: doorFinders,
+  import: importFinders,
   isolation: isolationFinders,
   order: orderFinders,
   lastStream: lastStreamFinders,

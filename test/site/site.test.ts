@@ -118,7 +118,17 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "a bypass of everything",
       { origin, bypass: { cookies: ["*"] } },
-      /^bypass\.cookies: has a bare \*: a route with pass: true does that/,
+      /^bypass\.cookies\[0\]: has a bare \*: a route with pass: true does that/,
+    ],
+    [
+      "a bypass by a pattern that goes on where it stopped",
+      { origin, bypass: { cookies: [/session/g] } },
+      /^bypass\.cookies\[0\]: is not a pattern like \/session\/i, with no other flags than i, m, s and u/,
+    ],
+    [
+      "a bypass by something else than a name",
+      { origin, bypass: { query: [7] } } as unknown as SiteInput,
+      /^bypass\.query/,
     ],
     [
       "a bypass by every field",
@@ -374,7 +384,13 @@ describe("a site that a build has checked", () => {
     routes: [
       { match: "/blog/:slug", defaultTtl: { 200: "1h", 404: "1m" }, tags: ["blog:{slug}"], key: { fields: ["X-App"] } },
       { match: "/private/*", pass: true },
-      { match: "/all", ttl: "10m", browserTtl: "30s", stale: { ifError: "1d" }, bypass: { cookies: ["login"] } },
+      {
+        match: "/all",
+        ttl: "10m",
+        browserTtl: "30s",
+        stale: { ifError: "1d" },
+        bypass: { cookies: ["login", /session/i] },
+      },
     ],
     trustedProxies: ["10.0.0.0/8"],
     countryField: "CloudFront-Viewer-Country",
@@ -729,16 +745,31 @@ describe("countries that a proxy tells", () => {
 });
 
 describe("bypass", () => {
-  const none = { cookies: [], fields: [], query: [] };
+  const none = { cookies: null, fields: [], query: null };
+  const named = (...names: string[]) => ({ names, patterns: [] });
 
   test("a route's lists replace the site's, one by one", () => {
     const bypass = { cookies: ["a"], fields: ["X-Debug"], query: ["preview"] };
     const routes = [{ match: "/a", bypass: { cookies: [], fields: ["X-Trace-*"] } }];
     const site = compileSite({ origin, bypass, routes }, {});
     expect(site.routes.map((route) => route.bypass)).toEqual([
-      { cookies: [], fields: ["x-trace-*"], query: ["preview"], sessions: false },
-      { cookies: ["a"], fields: ["x-debug"], query: ["preview"], sessions: false },
+      { cookies: null, fields: ["x-trace-*"], query: named("preview"), sessions: false },
+      { cookies: named("a"), fields: ["x-debug"], query: named("preview"), sessions: false },
     ]);
+  });
+
+  test("patterns are told from names, and every query from some", () => {
+    const routes = [
+      { match: "/a", bypass: { cookies: [/^sid/i, "theme"], query: true } },
+      { match: "/b", bypass: { query: false } },
+    ];
+    const site = compileSite({ origin, bypass: { query: ["preview", /draft/] }, routes }, {});
+    expect(site.routes.map(({ bypass }) => [bypass.cookies, bypass.query])).toEqual([
+      [{ names: ["theme"], patterns: [/^sid/i] }, "any"],
+      [null, null],
+      [null, { names: ["preview"], patterns: [/draft/] }],
+    ]);
+    expect(JSON.stringify(site.settings)).toContain('"/^sid/i"');
   });
 
   test.each<[string, Partial<SiteInput>, boolean]>([

@@ -11,7 +11,7 @@ const safer = (why: string, aspects: readonly Aspect[], affects: Omit<Affected, 
 /** Methods whose answers are never stored, and that change pages. */
 export const UNSAFE: readonly string[] = ["POST", "PUT", "PATCH", "DELETE"];
 
-/** What the edge does differently from nginx and Varnish on every site, whatever the file says. */
+/** What the edge does differently from nginx on every site, whatever the file says. */
 export const BY_DESIGN: readonly Difference[] = [
   safer(
     "Answers to requests with cookies are stored only if the origin says public or s-maxage, and visitors with a framework's session get pages that only the route's lifetime makes storable from the origin. Cookies of well-known analytics do not count.",

@@ -56,7 +56,8 @@ const MAX_WIDTH = 120;
 function literal(value: unknown, depth: number): string {
   const short = onOneLine(value);
   const indent = "  ".repeat(depth + 1);
-  if (short.length + 2 * depth + 20 <= MAX_WIDTH || typeof value !== "object" || value === null) return short;
+  const isPlain = typeof value !== "object" || value === null || value instanceof RegExp;
+  if (short.length + 2 * depth + 20 <= MAX_WIDTH || isPlain) return short;
   const end = `${"  ".repeat(depth)}`;
   if (Array.isArray(value)) {
     return `[\n${value.map((each) => `${indent}${literal(each, depth + 1)},\n`).join("")}${end}]`;
@@ -67,6 +68,7 @@ function literal(value: unknown, depth: number): string {
 
 function onOneLine(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(onOneLine).join(", ")}]`;
+  if (value instanceof RegExp) return String(value);
   if (typeof value === "object" && value !== null) {
     const members = Object.entries(value).map(([name, each]) => `${key(name)}: ${onOneLine(each)}`);
     return `{ ${members.join(", ")} }`;

@@ -3,9 +3,8 @@ import { copyFile, link, mkdtemp, readFile, rename, rm, writeFile } from "node:f
 import { basename, dirname, join } from "node:path";
 import { ImportError, type ImportedSite } from "./imported-site.ts";
 import { type ImportOptions, importNginx } from "./nginx/import-nginx.ts";
-import { importVcl } from "./vcl/import-vcl.ts";
 
-/** Reads a file of nginx or Varnish as a site. Which of them it is, its content tells. Throws `ImportError`. */
+/** Reads a file of nginx as a site. Throws `ImportError`, also for a VCL, which is a program. */
 export async function importFile(file: string, options: ImportOptions): Promise<ImportedSite> {
   let text: string;
   try {
@@ -15,8 +14,12 @@ export async function importFile(file: string, options: ImportOptions): Promise<
     const words = { ENOENT: `there is no file ${file}`, EISDIR: `${file} is a folder; name the file, like nginx.conf` };
     throw new ImportError(words[code as keyof typeof words] ?? `${file} cannot be read: ${message}`, { cause: error });
   }
-  const isVcl = file.endsWith(".vcl") || /^\s*vcl\s+4\.\d\s*;/m.test(text);
-  return isVcl ? importVcl(file, text, options) : importNginx(file, options);
+  if (file.endsWith(".vcl") || /^\s*vcl\s+4\.\d\s*;/m.test(text)) {
+    throw new ImportError(
+      `${file} is a VCL, which is a program and not a list of rules: write its routes by the table in docs/import.md, "From VCL to a route"`,
+    );
+  }
+  return importNginx(file, options);
 }
 
 /** Writes a file whole or not at all. One that is there is replaced only by force. Throws `ImportError`. */

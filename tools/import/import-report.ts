@@ -42,15 +42,24 @@ function wrapped(text: string, width: number): string[] {
   return lines;
 }
 
-/** `4 routes from 1 file, 2 not carried over, 1 with a difference, 1 safer now`. */
-export function importSummary({ files, routes, differences }: ImportedSite): string {
-  const count = (kind: Difference["kind"]) =>
-    told(differences.filter((each) => each.kind === kind && each.source)).length;
-  const parts = [
-    `${counted(routes.length, "route")} from ${counted(files.length, "file")}`,
-    `${count("dropped") + count("access")} not carried over`,
-    `${count("changed")} with a difference`,
-    `${count("safer")} safer now`,
+/** The most words that the summary names. */
+const MAX_WORDS = 4;
+
+/** `5 locations: 3 store, 2 pass, because of: no cache in 1, auth_basic "Staff"` */
+export function importSummary({ locations }: ImportedSite): string {
+  const stored = locations.filter(({ stores }) => stores);
+  const words = new Set(locations.flatMap(({ because }) => because));
+  const named = [...words].slice(0, MAX_WORDS).map((each) => (each.length > 60 ? `${each.slice(0, 59)}…` : each));
+  const others = words.size - named.length;
+  const uncached = locations.filter(({ isCached }) => !isCached).length;
+  const because = [
+    ...(uncached > 0 ? [`no cache in ${uncached}`] : []),
+    ...named,
+    ...(others > 0 ? [`${others} more, which are in the list`] : []),
   ];
-  return parts.join(", ");
+  const passing = locations.length - stored.length;
+  return [
+    `${counted(locations.length, "location")}: ${stored.length} store`,
+    `${passing} pass${passing > 0 ? `, because of: ${because.join(", ")}` : ""}`,
+  ].join(", ");
 }

@@ -68,6 +68,17 @@ export interface Sourced<T> {
   readonly from: readonly Source[];
 }
 
+/** A location of the file, and what became of it. */
+export interface LocationOutcome {
+  readonly source: Source;
+  /** Whether the file has a cache there. */
+  readonly isCached: boolean;
+  /** Whether the site stores there. */
+  readonly stores: boolean;
+  /** The words of the file for which it does not, though the file does. */
+  readonly because: readonly string[];
+}
+
 /** What an import found. */
 export interface ImportedSite {
   /** The files that were read, as they were named. */
@@ -79,6 +90,7 @@ export interface ImportedSite {
   readonly settings: readonly Sourced<Omit<Partial<SiteInput>, "origin" | "hosts" | "routes">>[];
   readonly routes: readonly Sourced<RouteInput>[];
   readonly differences: readonly Difference[];
+  readonly locations: readonly LocationOutcome[];
 }
 
 /** What a config names in the place of a socket. No machine has this name (RFC 2606), so it is never asked by mistake. */

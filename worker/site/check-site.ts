@@ -6,6 +6,7 @@ import { isAddress, readNetwork } from "../rules/forwarding/trusted-proxies.ts";
 import { MAX_SKEW_MS, MAX_VIEW_AGE_MS } from "../rules/freshness/unknown-purge-state.ts";
 import { ANALYTICS_COOKIES } from "../rules/identity/cookies.ts";
 import { TRACKING_PARAMETERS } from "../rules/key/query.ts";
+import { readPattern } from "../rules/key/text-pattern.ts";
 import type { QueueLimits } from "../rules/queueing/queue-order.ts";
 import { speaksOfCredentials } from "../rules/request/credential-names.ts";
 import { isOpenToOwners, mayBeKeyed, mayTellCountry } from "../rules/request/request-fields.ts";
@@ -99,13 +100,28 @@ const stale = z.strictObject({
 
 const HAS_A_BARE_STAR = "has a bare *: a route with pass: true does that";
 
-const bypassNames = names.check(z.refine((list) => !list.includes("*"), HAS_A_BARE_STAR));
+/** A name, or a pattern, which becomes text: a checked site is plain data. */
+const nameOrPattern = z.pipe(
+  z.union([z.string(), z.instanceof(RegExp)], { error: 'is not a name like "sid", nor a pattern like /session/i' }),
+  z.transform((each: string | RegExp) => String(each)),
+);
+
+const bypassNames = z.array(
+  nameOrPattern.check(
+    z.minLength(1),
+    z.refine((text) => text !== "*", HAS_A_BARE_STAR),
+    z.refine(
+      (text) => !text.startsWith("/") || readPattern(text) !== null,
+      "is not a pattern like /session/i, with no other flags than i, m, s and u",
+    ),
+  ),
+);
 
 /** What sends a request past the cache, of the site or of a route. */
 const bypass = z.strictObject({
   cookies: z.optional(bypassNames),
   fields: z.optional(z.array(lowerCaseName).check(z.refine((list) => !list.includes("*"), HAS_A_BARE_STAR))),
-  query: z.optional(bypassNames),
+  query: z.optional(z.union([z.boolean(), bypassNames])),
   sessions: z.optional(z.boolean()),
 });
 
@@ -365,7 +381,15 @@ export function checkSite(given: SiteInput): CheckedSite {
   if (proxyErrors.length > 0) throw new SiteError(proxyErrors);
   const wrongTags = rules.routes.flatMap((each, index) => tagTemplateErrors(each, `routes[${index}].tags`));
   if (wrongTags.length > 0) throw new SiteError(wrongTags);
-  return { given, rules, elsewhere: route.parse({ match: "/*" }) };
+  return { given: withPatternsAsText(given), rules, elsewhere: route.parse({ match: "/*" }) };
+}
+
+/** Settings as plain data, which can be written down. */
+function withPatternsAsText<T>(value: T): T {
+  if (value instanceof RegExp) return String(value) as T;
+  if (Array.isArray(value)) return value.map(withPatternsAsText) as T;
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withPatternsAsText(each)])) as T;
 }
 
 /** The rules with the origin as an object, where they name its address alone. */

@@ -349,12 +349,18 @@ export interface RoutePurgeInput {
  * A trailing `*` of a name stands for any ending.
  */
 export interface BypassInput {
-  /** Names of cookies, whatever their values. Default none. */
-  readonly cookies?: readonly string[] | undefined;
+  /**
+   * Names of cookies, whatever their values, or patterns that are looked for in the whole `Cookie` field, names and values:
+   * `/session/i`. Default none.
+   */
+  readonly cookies?: readonly (string | RegExp)[] | undefined;
   /** Names of fields. Default none. */
   readonly fields?: readonly string[] | undefined;
-  /** Names of query parameters. The origin gets the query as it came. Default none. */
-  readonly query?: readonly string[] | undefined;
+  /**
+   * Names of query parameters, or patterns that are looked for in the whole query as it was sent; `true` for every query,
+   * where parameters that the key leaves out do not count. The origin gets the query as it came. Default none.
+   */
+  readonly query?: boolean | readonly (string | RegExp)[] | undefined;
   /**
    * Whether visitors with the session cookie of a well-known framework go past the cache where only `ttl` or
    * `defaultTtl` makes a page storable: the stored page is that of visitors without a session. Each start logs where it

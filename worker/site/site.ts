@@ -4,6 +4,7 @@ import type { HeuristicRules } from "../rules/freshness/heuristic-freshness.ts";
 import type { KeyRules } from "../rules/key/cache-key.ts";
 import type { QueryRules } from "../rules/key/query.ts";
 import type { Route } from "../rules/key/route.ts";
+import { type NamesAndPatterns, namesAndPatterns } from "../rules/key/text-pattern.ts";
 import type { QueueLimits } from "../rules/queueing/queue-order.ts";
 import { type ChoiceRules, choiceNames } from "../rules/request/choices.ts";
 import { type AddressCheck, HOST_CHECKS, ORIGIN_CHECKS, PUBLIC_URL_CHECKS } from "./addresses.ts";
@@ -259,9 +260,9 @@ function compileRoute(rules: RouteRules, position: number | null, site: SiteRule
     choices,
     selectingNames: [...new Set([...keyFields, ...choiceNames(choices)])].sort(),
     bypass: {
-      cookies: rules.bypass.cookies ?? site.bypass.cookies ?? [],
+      cookies: pickedBy(rules.bypass.cookies ?? site.bypass.cookies),
       fields: rules.bypass.fields ?? site.bypass.fields ?? [],
-      query: rules.bypass.query ?? site.bypass.query ?? [],
+      query: pickedQueries(rules.bypass.query ?? site.bypass.query),
       sessions: hasOwnLifetime && (rules.bypass.sessions ?? site.bypass.sessions ?? true),
     },
     storesOnHead: rules.store.onHead ?? site.store.onHead ?? true,
@@ -305,6 +306,16 @@ function viewAgeBounds({ pass, purge }: RouteRules, site: SiteRules): Route["pur
   const maxViewAgeMs = purge.maxViewAge ?? 0;
   const immutableMs = purge.maxViewAgeImmutable ?? site.purge.maxViewAgeImmutable;
   return { maxViewAgeMs, maxViewAgeImmutableMs: Math.max(maxViewAgeMs, immutableMs) };
+}
+
+/** `null` for an empty list, which costs a request nothing. */
+function pickedBy(texts: readonly string[] | undefined): NamesAndPatterns | null {
+  return texts === undefined || texts.length === 0 ? null : namesAndPatterns(texts);
+}
+
+function pickedQueries(texts: readonly string[] | boolean | undefined): NamesAndPatterns | "any" | null {
+  if (typeof texts === "boolean") return texts ? "any" : null;
+  return pickedBy(texts);
 }
 
 function parametersOf(result: URLPatternResult | null): Record<string, string> | undefined {

@@ -16,7 +16,7 @@ export interface ImportedProject {
 }
 
 /**
- * Reads an nginx.conf or a default.vcl for a project. `origin` and `host` count before the file. Throws `OwnerError` if the
+ * Reads an nginx.conf for a project. `origin` and `host` count before the file. Throws `OwnerError` if the
  * file cannot be imported, or `AnswerError` if no worker could reach the site that it names.
  */
 export async function importProject(

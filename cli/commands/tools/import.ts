@@ -21,22 +21,22 @@ interface ImportFlags {
 }
 
 const AFTER_HELP = `
-It reads nginx's proxy_cache and its like with all included files, or a VCL of plain rules, and writes a site config with
-the lines that each setting came from. Then it lists what is not carried over and why, what differs, and what is safer.
+It reads nginx's proxy_cache and its like with all included files, and writes a site config with the lines that each
+setting came from. A location stores if every line that applies to it is understood in full, and else it passes. Then it
+lists what is not carried over and why, what differs, and what is safer.
 Nothing is sent anywhere, and nothing is written if anything in the file cannot be read.
 
 Exit codes: 0 done, 1 the file cannot be imported, or with --strict something that kept visitors out is not carried over,
 2 wrong usage.
 
   tidemark import /etc/nginx/nginx.conf
-  tidemark import backup/etc/nginx/nginx.conf --root backup --server www.example.com --out -
-  tidemark import default.vcl --host www.example.com`;
+  tidemark import backup/etc/nginx/nginx.conf --root backup --server www.example.com --out -`;
 
 /** `tidemark import`: the rules of another cache as a site config. */
 export function importCommand(): Command {
   return new Command("import")
     .description(DESCRIPTIONS.import)
-    .argument("<file>", "nginx.conf, a file of sites-enabled, or default.vcl")
+    .argument("<file>", "nginx.conf, or a file of sites-enabled")
     .option("--origin <url>", "where the site is, if not where the file says; or unix:/run/app.sock", valueNotFlag)
     .option("--host <name>", "the public host, if the file does not name it", valueNotFlag)
     .option("--server <name>", "the server_name to import, where several have a cache", valueNotFlag)
@@ -57,8 +57,9 @@ export function importCommand(): Command {
         const isOpen = imported.differences.some(({ kind }) => kind === "access");
         if (strict && isOpen) process.exitCode = EXIT.refused;
         if (json) {
-          const { files, differences } = imported;
-          process.stdout.write(`${JSON.stringify({ ok: !isOpen, files, site: siteOf(imported), differences })}\n`);
+          const { files, differences, locations } = imported;
+          const printed = { ok: !isOpen, files, site: siteOf(imported), locations, differences };
+          process.stdout.write(`${JSON.stringify(printed, patternAsText)}\n`);
           return;
         }
         const list = `${differenceLines(imported.differences, process.stdout.columns ?? 100).join("\n")}\n`;
@@ -78,4 +79,9 @@ export function importCommand(): Command {
         process.exitCode = error instanceof AnswerError ? EXIT.usage : EXIT.refused;
       }
     });
+}
+
+/** JSON has no patterns, and a site takes them as text, too. */
+function patternAsText(_name: string, value: unknown): unknown {
+  return value instanceof RegExp ? String(value) : value;
 }

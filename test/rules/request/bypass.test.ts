@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { hasParameter } from "../../../worker/rules/key/query.ts";
+import { isPickedQuery } from "../../../worker/rules/key/query.ts";
+import { namesAndPatterns, readPattern } from "../../../worker/rules/key/text-pattern.ts";
 import { type BypassRules, bypassReason, NO_BYPASS } from "../../../worker/rules/request/bypass.ts";
 
-const RULES: Partial<BypassRules> = { cookies: ["sid", "wp_*"], fields: ["x-preview", "x-debug-*"] };
+const RULES: Partial<BypassRules> = { cookies: namesAndPatterns(["sid", "wp_*"]), fields: ["x-preview", "x-debug-*"] };
 
 describe("bypassReason", () => {
   test.each<[string, Record<string, string>, Partial<BypassRules>, "cookie" | "field" | null]>([
@@ -22,7 +23,27 @@ describe("bypassReason", () => {
   });
 });
 
-describe("hasParameter", () => {
+describe("bypassReason by a pattern", () => {
+  test.each<[string, string, string, boolean]>([
+    ["in a name", "app_Session=1", "/session/i", true],
+    ["in a value", "a=session", "/session/i", true],
+    ["in another letter case", "Session=1", "/session/", false],
+    ["across two cookies", "a=1; b=2", "/1; b/", true],
+    ["at the beginning of the field", "sid=1; a=2", "/^sid=/", true],
+    ["at the beginning of the field alone", "a=2; sid=1", "/^sid=/", false],
+    ["in no cookie", "a=1", "/session/i", false],
+  ])("%s: %s, %s", (_, cookie, pattern, isFound) => {
+    const rules = { ...NO_BYPASS, cookies: namesAndPatterns(["other", pattern]) };
+    expect(bypassReason(new Headers({ cookie }), rules)).toBe(isFound ? "cookie" : null);
+    expect(bypassReason(new Headers(), rules)).toBe(null);
+  });
+});
+
+test.each(["session", "/a", "//", "/a/g", "/a/y", "/a/ii", "/(/"])("%s is no pattern", (text) => {
+  expect(readPattern(text)).toBe(null);
+});
+
+describe("isPickedQuery", () => {
   test.each<[string, readonly string[], boolean]>([
     ["", ["a"], false],
     ["?", ["a"], false],
@@ -33,7 +54,18 @@ describe("hasParameter", () => {
     ["?b=a", ["a"], false],
     ["?abc=1", ["ab*"], true],
     ["?a=1", [], false],
+    ["?b=1&A=1", ["/(?:^|&)a=/i"], true],
+    ["?ba=1", ["/(?:^|&)a=/i"], false],
+    ["?b=%61", ["/=a/"], false],
+    ["?", ["/^/"], false],
   ])("%s, one of %j: %s", (search, names, expected) => {
-    expect(hasParameter(search, names)).toBe(expected);
+    expect(isPickedQuery(search, search, namesAndPatterns(names))).toBe(expected);
+  });
+
+  test("any query is one whose canonical form has parameters", () => {
+    expect(isPickedQuery("?a=1", "?a=1", "any")).toBe(true);
+    expect(isPickedQuery("?utm_source=1", "", "any")).toBe(false);
+    expect(isPickedQuery("", "", "any")).toBe(false);
+    expect(isPickedQuery("?a=1", "?a=1", null)).toBe(false);
   });
 });

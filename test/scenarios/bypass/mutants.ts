@@ -5,7 +5,7 @@ export const mutants: Mutants = {
   "docs/security.md#who-gets-past-the-cache": {
     "a request with a cookie that the owner names is looked up": {
       in: "bypassReason",
-      replace: "rules.cookies.length > 0",
+      replace: "rules.cookies !== null",
       by: "false",
       foundBy: "bypass/by-name",
     },
@@ -14,6 +14,29 @@ export const mutants: Mutants = {
       replace: "rules.fields.length > 0",
       by: "false",
       foundBy: "bypass/by-name",
+    },
+    "a pattern is looked for in nothing": {
+      in: "picks",
+      drop: "if (patterns.some((pattern) => pattern.test(text))) return true;",
+      foundBy: "bypass/by-pattern",
+    },
+    "a pattern loses its flags": {
+      in: "readPattern",
+      replace: "new RegExp(source, flags)",
+      by: "new RegExp(source)",
+      foundBy: "bypass/by-pattern",
+    },
+    "every query means none": {
+      in: "isPickedQuery",
+      replace: 'canonical !== ""',
+      by: "false",
+      foundBy: "bypass/by-any-query",
+    },
+    "parameters that the key leaves out count as a query": {
+      in: "isPickedQuery",
+      replace: 'canonical !== ""',
+      by: "true",
+      foundBy: "bypass/by-any-query",
     },
     "a request with a parameter that the owner names is looked up": {
       in: "resolveUrl",

@@ -37,7 +37,7 @@ export class NginxProcess {
     for (const entry of readdirSync(settings, { recursive: true, withFileTypes: true })) {
       if (!entry.isFile()) continue;
       const file = join(entry.parentPath, entry.name);
-      writeFileSync(file, moved(readFileSync(file, "utf8"), folder, originPort));
+      writeFileSync(file, moved(readFileSync(file, "utf8"), folder, { name: entry.name, originPort }));
     }
     mkdirSync(join(folder, "cache"));
     const flags = [
@@ -136,7 +136,11 @@ function accepts(path: string): Promise<boolean> {
 }
 
 /** A file of a configuration as this nginx runs it. Nothing that decides about requests is changed. */
-function moved(text: string, folder: string, originPort: number): string {
+function moved(
+  text: string,
+  folder: string,
+  { name, originPort }: { readonly name: string; readonly originPort: number },
+): string {
   const user = process.getuid?.() === 0 ? "user root;" : "";
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
     (each) => `${each}_temp_path ${folder}/${each};`,
@@ -149,6 +153,6 @@ function moved(text: string, folder: string, originPort: number): string {
     .replace(/^events/m, `${user} worker_processes 1; pid ${folder}/pid; events`)
     .replace(/^http \{/m, `http { access_log off; ${temporary.join(" ")} ${idle}`)
     .replace(/listen 80/g, `listen unix:${folder}/socket`)
-    .replace(/proxy_cache_path \S+/g, () => `proxy_cache_path ${folder}/cache/${caches++}`)
+    .replace(/proxy_cache_path \S+/g, () => `proxy_cache_path ${folder}/cache/${name}-${caches++}`)
     .replace(/127\.0\.0\.1:800\d/g, `127.0.0.1:${originPort}`);
 }

@@ -1,6 +1,6 @@
 import type { RouteInput } from "../../../internal.ts";
 import type { Source } from "../imported-site.ts";
-import type { Maps } from "./conditions.ts";
+import type { Maps } from "./conditions/maps.ts";
 
 type Key = NonNullable<RouteInput["key"]>;
 

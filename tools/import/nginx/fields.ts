@@ -1,7 +1,8 @@
 import type { SiteInput } from "../../../internal.ts";
 import type { Difference, Sourced } from "../imported-site.ts";
-import { handlerOf, inForce, isCached } from "./handlers.ts";
-import type { Location } from "./match-order.ts";
+import { handlerOf, isCached } from "./handlers.ts";
+import { inForce } from "./in-force.ts";
+import type { Location } from "./locations.ts";
 
 type Settings = Sourced<Omit<Partial<SiteInput>, "origin" | "hosts" | "routes">>;
 
@@ -33,14 +34,14 @@ export function importOriginFields(routed: readonly RoutedLocation[]): ImportedF
   const proxied = routed.filter(({ location }) => handlerOf(location).kind === "upstream");
   const settings: Settings[] = [];
   const differences: Difference[] = [];
-  const lines = groupedByLine(proxied, (location) => inForce(location.levels, "proxy_set_header"));
+  const lines = groupedByLine(proxied, (location) => inForce(location.answeredBy, "proxy_set_header"));
   for (const { line, routes } of lines) {
     const { source } = line;
     const [name = "", value = ""] = line.args;
     const field = name.toLowerCase();
     if (SENT_ANYWAY[field]?.test(value)) continue;
     const isEverywhere = proxied.every(({ location }) =>
-      inForce(location.levels, "proxy_set_header").some(
+      inForce(location.answeredBy, "proxy_set_header").some(
         (other) => other.args[0]?.toLowerCase() === field && other.args[1] === value,
       ),
     );
@@ -125,7 +126,7 @@ function whyNotSent(field: string, value: string, isFixed: boolean): string {
 /** What `add_header` and `expires` add to answers. The edge adds its own fields and no others. */
 export function answerFieldDifferences(routed: readonly RoutedLocation[]): readonly Difference[] {
   const differences: Difference[] = [];
-  for (const { line, routes } of groupedByLine(routed, (location) => inForce(location.levels, "add_header"))) {
+  for (const { line, routes } of groupedByLine(routed, (location) => inForce(location.answeredBy, "add_header"))) {
     const [name = "", value = ""] = line.args;
     const field = name.toLowerCase();
     const isStatus = /\$(?:\w+_cache_status|srcache_\w+)/.test(value);
@@ -142,7 +143,7 @@ export function answerFieldDifferences(routed: readonly RoutedLocation[]): reado
       field,
     });
   }
-  for (const { line, routes } of groupedByLine(routed, (location) => inForce(location.levels, "expires"))) {
+  for (const { line, routes } of groupedByLine(routed, (location) => inForce(location.answeredBy, "expires"))) {
     if (line.args[0] === "off") continue;
     const isCarried = routed.some(
       ({ location, routes: own }) => isCached(location) && own.some((each) => routes.includes(each)),

@@ -1,5 +1,6 @@
-import type { Directive } from "./directives.ts";
-import type { Location } from "./match-order.ts";
+import type { Directive } from "./files/directives.ts";
+import { inForce } from "./in-force.ts";
+import type { Location } from "./locations.ts";
 
 /** The modules that have a cache, with the same directives under other names. */
 const FAMILIES = ["proxy", "uwsgi", "fastcgi", "scgi"] as const;
@@ -10,19 +11,10 @@ export type Handler =
   | { readonly kind: "upstream"; readonly family: Family; readonly pass: Directive }
   | { readonly kind: "itself" };
 
-/** The directives of this name that are in force: those of the innermost block that has any. */
-export function inForce(levels: readonly (readonly Directive[])[], name: string): readonly Directive[] {
-  for (const level of levels) {
-    const found = level.filter((directive) => directive.name === name);
-    if (found.length > 0) return found;
-  }
-  return [];
-}
-
-export function handlerOf(location: Location): Handler {
+export function handlerOf({ answeredBy }: Location): Handler {
   for (const family of FAMILIES) {
     // Handlers are not inherited by nested locations.
-    const pass = location.handledBy.block!.find(({ name }) => name === `${family}_pass`);
+    const pass = answeredBy[0]!.find(({ name }) => name === `${family}_pass`);
     if (pass) return { kind: "upstream", family, pass };
   }
   return { kind: "itself" };
@@ -32,6 +24,6 @@ export function handlerOf(location: Location): Handler {
 export function isCached(location: Location): boolean {
   const handler = handlerOf(location);
   if (handler.kind === "itself") return false;
-  const zone = inForce(location.levels, `${handler.family}_cache`)[0]?.args[0];
+  const zone = inForce(location.answeredBy, `${handler.family}_cache`)[0]?.args[0];
   return zone !== undefined && zone !== "off";
 }

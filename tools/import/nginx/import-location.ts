@@ -1,6 +1,7 @@
 import type { Difference, Source } from "../imported-site.ts";
-import type { Maps } from "./conditions.ts";
-import { handlerOf, inForce, isCached } from "./handlers.ts";
+import { conditionsOn, type ServerFacts } from "./conditions/conditions-of.ts";
+import { handlerOf, isCached } from "./handlers.ts";
+import { inForce } from "./in-force.ts";
 import { readAnswerFields } from "./location/answer-fields.ts";
 import { readBrowserLifetime } from "./location/browsers.ts";
 import { type PassedPaths, readBypass } from "./location/bypass.ts";
@@ -8,7 +9,7 @@ import { CachedLocation, type LocationRules } from "./location/cached-location.t
 import { readKey } from "./location/key.ts";
 import { readLifetimes } from "./location/lifetimes.ts";
 import { readStalePages } from "./location/stale-pages.ts";
-import type { Location } from "./match-order.ts";
+import type { Location } from "./locations.ts";
 
 /** A location in the words of a route, without its `match`. */
 export interface ImportedLocation {
@@ -18,41 +19,45 @@ export interface ImportedLocation {
   readonly passed: readonly PassedPaths[];
   /** The differences; `routes` says which routes a difference is about. */
   readonly differences: readonly Difference[];
+  /** The lines for which nothing is stored, though nginx has a cache here. */
+  readonly because: readonly string[];
 }
 
-export function importLocation(
-  location: Location,
-  {
-    maps,
-    routes,
-    inactiveSeconds,
-    hostCount,
-  }: { maps: Maps; routes: readonly string[]; inactiveSeconds: (zone: string) => number; hostCount: number },
-): ImportedLocation {
+interface LocationFacts extends ServerFacts {
+  /** The routes that the location becomes. The list may grow while the import goes on. */
+  readonly routes: readonly string[];
+  readonly inactiveSeconds: (zone: string) => number;
+}
+
+export function importLocation(location: Location, facts: LocationFacts): ImportedLocation {
+  const { maps, routes, inactiveSeconds, hosts } = facts;
   const handler = handlerOf(location);
   const own = location.directive.source;
-  if (handler.kind === "itself") return { rules: { pass: true }, from: [own], passed: [], differences: [] };
+  const nothing = { passed: [], differences: [], because: [] };
+  if (handler.kind === "itself") return { rules: { pass: true }, from: [own], ...nothing };
   const { family, pass } = handler;
-  const zone = inForce(location.levels, `${family}_cache`).map(({ source }) => source);
-  if (!isCached(location)) {
-    return { rules: { pass: true }, from: [own, pass.source, ...zone], passed: [], differences: [] };
-  }
+  const zone = inForce(location.answeredBy, `${family}_cache`).map(({ source }) => source);
+  if (!isCached(location)) return { rules: { pass: true }, from: [own, pass.source, ...zone], ...nothing };
   const cached = new CachedLocation(location, family, routes);
-  const key = readKey(cached, maps, hostCount);
-  const bypass = readBypass(cached, maps, key.bypassedCookies);
+  const key = readKey(cached, maps, hosts.length);
+  const bypass = readBypass(cached, conditionsOn(location, facts), key);
+  const because = [...bypass.because, ...(key.isUnknown ? [(key.line ?? own).text] : [])];
+  const isStored = because.length === 0;
   const parts = [
     readLifetimes(cached),
-    readAnswerFields(cached),
+    readAnswerFields(cached, { keepsSetCookie: bypass.keepsSetCookie }),
     key,
     bypass,
     readStalePages(cached, inactiveSeconds),
     readBrowserLifetime(cached),
   ];
-  const isStored = !key.isUnknown && !bypass.isUnknown;
   return {
     rules: isStored ? Object.assign({}, ...parts.map(({ rules }) => rules)) : { pass: true },
-    from: [own, location.handledBy.source, pass.source, ...zone, ...parts.flatMap(({ from }) => from)],
-    passed: bypass.passed,
-    differences: parts.flatMap(({ differences }) => differences),
+    from: isStored ? [own, pass.source, ...zone, ...parts.flatMap(({ from }) => from)] : [own, pass.source, ...zone],
+    passed: isStored ? bypass.passed : [],
+    differences: isStored
+      ? parts.flatMap(({ differences }) => differences)
+      : [...key.differences, ...bypass.differences],
+    because,
   };
 }

@@ -1,15 +1,14 @@
-import type { RouteInput } from "../../../internal.ts";
 import { BY_DESIGN } from "../by-design.ts";
 import { type Difference, ImportError, type ImportedSite, type Source, type Sourced } from "../imported-site.ts";
-import { mapsOf } from "./conditions.ts";
-import { type Directive, readNginxFiles } from "./directives.ts";
+import { mapsOf } from "./conditions/maps.ts";
 import { answerFieldDifferences, importOriginFields, type RoutedLocation } from "./fields.ts";
-import { handlerOf, inForce, isCached } from "./handlers.ts";
-import { importLocation } from "./import-location.ts";
+import { type Directive, readNginxFiles } from "./files/directives.ts";
+import { handlerOf, isCached } from "./handlers.ts";
+import { inForce } from "./in-force.ts";
 import { secondsOf } from "./lifetimes.ts";
-import { inMatchOrder, isRegex, type Location, locationsOf } from "./match-order.ts";
-import { noteOn } from "./not-carried.ts";
-import { regexPatterns } from "./path-patterns.ts";
+import { isRegex, locationsOf } from "./locations.ts";
+import { notCarried } from "./not-carried.ts";
+import { importRoutes } from "./routes.ts";
 import { importOrigin } from "./upstreams.ts";
 
 export interface ImportOptions {
@@ -38,7 +37,7 @@ export function importNginx(file: string, options: ImportOptions): ImportedSite 
   const locations = locationsOf(levels);
   const maps = mapsOf(http);
   const differences: Difference[] = [];
-  const { origin, differences: ofOrigin, isReached } = importOrigin(locations, http, options.origin);
+  const { origin, differences: ofOrigin, isReached } = importOrigin(locations, http, server.block!, options.origin);
   differences.push(...ofOrigin);
   const hosts = hostsOf(server, options.host, differences);
   for (const other of http.filter(({ name, block }) => name === "server" && block !== null)) {
@@ -55,95 +54,25 @@ export function importNginx(file: string, options: ImportOptions): ImportedSite 
     );
   }
 
-  const routes: Sourced<RouteInput>[] = [];
-  const routed: RoutedLocation[] = [];
-  const reported = new Set<Location>();
-  const order = inMatchOrder(locations);
-  /** The routes that a location becomes, with those of its paths that are never stored. */
-  const routesOf = new Map<Location, string[]>();
-  for (const { location, patterns } of order) routesOf.set(location, [...(routesOf.get(location) ?? []), ...patterns]);
-  for (const { location, patterns, unsupported } of order) {
-    const all = routesOf.get(location)!;
-    const imported = importLocation(location, {
-      maps,
-      routes: all,
-      inactiveSeconds: (zone) => inactiveSeconds(http, zone),
-      hostCount: hosts?.value.length ?? 0,
-    });
-    const isFirst = !reported.has(location);
-    reported.add(location);
-    for (const { regex, ignoreCase, from } of imported.passed) {
-      const prefix = isRegex(location) || location.text === "/" ? null : location.text;
-      const below = regexPatterns(regex, { ignoreCase, prefix });
-      if (below.kind === "patterns") {
-        for (const match of below.patterns) routes.push({ value: { match, pass: true }, from });
-        all.push(...below.patterns);
-        continue;
-      }
-      const why = `No pattern of a route can say ${below.construct}. Nothing is stored in this location until you route those paths with pass.`;
-      if (isFirst)
-        differences.push({ kind: "changed", source: from.at(-1)!, why, aspects: ["stored"], affects: { routes: all } });
-      for (const match of patterns) routes.push({ value: { match, pass: true }, from: [...imported.from, ...from] });
-    }
-    const { source } = location.directive;
-    const nested = locations.filter(({ parent }) => parent === location && isRegex(location));
-    const isSure = unsupported === null && nested.length === 0 && isReachedOrOwn(location);
-    const rules = isSure ? imported.rules : { pass: true };
-    for (const match of patterns) routes.push({ value: { match, ...rules }, from: imported.from });
-    if (!isFirst) continue;
-    routed.push({ location, routes: all });
-    if (unsupported !== null) {
-      const why = `No pattern of a route can say ${unsupported}, so that this route matches more paths. Nothing is stored on it.`;
-      differences.push({ kind: "changed", source, why, aspects: ["stored"], affects: { routes: all } });
-    }
-    for (const { directive } of nested) {
-      const why =
-        "A location within an expression is not carried over. Nothing is stored in the expression's location.";
-      differences.push({
-        kind: "changed",
-        source: directive.source,
-        why,
-        aspects: ["stored"],
-        affects: { routes: all },
-      });
-    }
-    differences.push(...(isSure ? imported.differences : []));
-    if (handlerOf(location).kind === "itself" && !location.directive.block!.some((each) => noteOn(each) !== null)) {
-      const why = "nginx answers from its own files here. The edge asks the origin.";
-      differences.push({ kind: "dropped", source, why, aspects: ["answer", "stored"], affects: { routes: all } });
-    }
-  }
-  function isReachedOrOwn(location: Location): boolean {
-    return handlerOf(location).kind === "itself" || isReached(location);
-  }
-  const fallback = routes.some(({ value }) => value.match === "/*");
-  if (!fallback) {
-    routes.push({ value: { match: "/*", pass: true }, from: [server.source] });
-    const why =
-      "No location has the other paths, and nginx answers them from its own files. The edge asks the origin, and stores nothing.";
-    differences.push({
-      kind: "dropped",
-      source: server.source,
-      why,
-      aspects: ["answer", "stored"],
-      affects: { routes: ["/*"] },
-    });
-  }
-  differences.push(...slashRedirects(routed));
+  const {
+    routes,
+    routed,
+    outcomes,
+    differences: ofRoutes,
+  } = importRoutes(locations, {
+    server,
+    maps,
+    hosts: hosts?.value ?? [],
+    isReached,
+    inactiveSeconds: (zone) => inactiveSeconds(http, zone),
+  });
+  differences.push(...ofRoutes, ...slashRedirects(routed));
 
   const fields = importOriginFields(routed);
   differences.push(...fields.differences, ...answerFieldDifferences(routed));
   const settings = [...fields.settings, ...limitsOf(levels, routed)];
   differences.push(...notCarried(directives, http, server, routed), ...BY_DESIGN);
-  return { files, origin, hosts, settings, routes: withoutShadowed(routes), differences };
-}
-
-/** A route behind one with the same pattern would never match. */
-function withoutShadowed(routes: readonly Sourced<RouteInput>[]): readonly Sourced<RouteInput>[] {
-  return routes.filter(({ value }, index) => {
-    const earlier = routes.slice(0, index);
-    return !earlier.some(({ value: { match } }) => match === value.match || match === "/*");
-  });
+  return { files, origin, hosts, settings, routes, differences, locations: outcomes };
 }
 
 function chosenServer(file: string, http: readonly Directive[], named: string | null): Directive {
@@ -252,65 +181,4 @@ function limitsOf(
   }
   if (from.length > 0) settings.push({ value: { limits }, from });
   return settings;
-}
-
-/** Every line in reach of the server that is not read and could matter. */
-function notCarried(
-  main: readonly Directive[],
-  http: readonly Directive[],
-  server: Directive,
-  routed: readonly RoutedLocation[],
-): readonly Difference[] {
-  const differences: Difference[] = [];
-  const routesIn = (location: Location): string[] =>
-    routed.flatMap((each) => (isWithin(each.location, location) ? each.routes : []));
-  const noteBlock = (block: readonly Directive[], routes: readonly string[] | null) => {
-    for (const directive of block) {
-      if (directive.name === "location" || directive.name === "server") continue;
-      const { source } = directive;
-      if (directive.name === "if" && directive.block) {
-        if (directive.block.every(({ name }) => name === "set")) continue;
-        const refuses = directive.block.some(
-          ({ name, args }) => name === "deny" || (name === "return" && /^4/.test(args[0] ?? "")),
-        );
-        const why = refuses
-          ? "The edge refuses nobody: the origin has to, or the firewall in front of it."
-          : "A condition with an effect of its own is not carried over: the origin has to do it.";
-        differences.push({
-          kind: refuses ? "access" : "dropped",
-          source,
-          why,
-          aspects: ["answer", "stored"],
-          affects: { routes },
-        });
-        continue;
-      }
-      const note = noteOn(directive);
-      // Files matter in locations that nothing else answers, and those are told apart.
-      const isOfOthers = routes === null && /^(?:root|index|autoindex)$/.test(directive.name);
-      const hasFallback =
-        directive.name === "try_files" &&
-        routed.some(({ location }) => location.directive.block === block && location.handledBy !== location.directive);
-      // What is no file is answered as before.
-      if (note && (hasFallback || isOfOthers)) differences.push({ ...note, aspects: [], source, affects: { routes } });
-      else if (note) differences.push({ ...note, source, affects: { routes } });
-    }
-  };
-  if (main !== http)
-    noteBlock(
-      main.filter(({ name }) => name !== "http"),
-      null,
-    );
-  noteBlock(http, null);
-  noteBlock(server.block!, null);
-  for (const { location } of routed) noteBlock(location.directive.block!, routesIn(location));
-  const fallbacks = new Set(
-    routed.flatMap(({ location }) => (location.handledBy === location.directive ? [] : [location])),
-  );
-  for (const location of fallbacks) noteBlock(location.handledBy.block!, routesIn(location));
-  return differences;
-}
-
-function isWithin(inner: Location, outer: Location): boolean {
-  return inner === outer || (inner.parent !== null && isWithin(inner.parent, outer));
 }

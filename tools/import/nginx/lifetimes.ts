@@ -1,6 +1,6 @@
 import type { RouteInput } from "../../../internal.ts";
 import { ImportError, type Source } from "../imported-site.ts";
-import type { Directive } from "./directives.ts";
+import type { Directive } from "./files/directives.ts";
 
 type Lifetimes = Pick<RouteInput, "ttl" | "defaultTtl">;
 
@@ -65,8 +65,8 @@ function recordOf(seconds: readonly (readonly [status: number, time: number])[])
   return Object.fromEntries(seconds.map(([status, time]) => [String(status), durationOf(time)]));
 }
 
-/** The seconds of each unit of time, in nginx and in VCL. */
-export const UNITS: Readonly<Record<string, number>> = {
+/** The seconds of each unit of time, of nginx. */
+const UNITS: Readonly<Record<string, number>> = {
   ms: 0.001,
   s: 1,
   m: 60,

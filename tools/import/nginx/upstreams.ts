@@ -1,8 +1,10 @@
 import { type Difference, ImportError, readSocket, type Source, type Sourced } from "../imported-site.ts";
-import type { Directive } from "./directives.ts";
+import { variableIn } from "./conditions/maps.ts";
+import { assignmentsOf } from "./conditions/requests-where.ts";
+import { noteOn } from "./directive-table.ts";
+import type { Directive } from "./files/directives.ts";
 import { handlerOf, isCached } from "./handlers.ts";
-import type { Location } from "./match-order.ts";
-import { noteOn } from "./not-carried.ts";
+import type { Location } from "./locations.ts";
 
 const NAME_IT =
   "name the site's address with --origin, like --origin http://127.0.0.1:8000 or --origin unix:/run/app.sock";
@@ -18,14 +20,19 @@ export interface ImportedOrigin {
 export function importOrigin(
   locations: readonly Location[],
   http: readonly Directive[],
+  server: readonly Directive[],
   given: string | null,
 ): ImportedOrigin {
   const proxied = locations.filter((each) => handlerOf(each).kind === "upstream");
+  const isNamed = (each: Location) => !targetOf(each, server).authority.includes("$");
   const byWidth = proxied.toSorted(
-    (a, b) => Number(isCached(b)) - Number(isCached(a)) || a.text.length - b.text.length,
+    (a, b) =>
+      Number(isCached(b)) - Number(isCached(a)) ||
+      Number(isNamed(b)) - Number(isNamed(a)) ||
+      a.text.length - b.text.length,
   );
   const main = byWidth[0]!;
-  const target = targetOf(main);
+  const target = targetOf(main, server);
   const differences: Difference[] = [];
   const upstream = http.find(({ name, args }) => name === "upstream" && args[0] === target.authority);
   const balancer = upstream?.block?.find(({ name }) => /^balancer_by_lua/.test(name));
@@ -46,12 +53,12 @@ export function importOrigin(
   const isReached = (location: Location) => {
     const handler = handlerOf(location);
     if (handler.kind !== "upstream") return false;
-    const own = targetOf(location);
-    const keepsPaths = own.path === "" || (location.kind !== "regex" && own.path === location.text);
+    const own = targetOf(location, server);
+    const keepsPaths = own.path === "" || (location.kind.startsWith("prefix") && own.path === location.text);
     return own.authority === target.authority && keepsPaths;
   };
   for (const location of proxied.filter((each) => !isReached(each))) {
-    const own = targetOf(location);
+    const own = targetOf(location, server);
     const why =
       own.authority === target.authority
         ? `The edge asks the origin for the path that the visitor asked for, and not for one below ${own.path}: the origin has to serve it there.`
@@ -75,13 +82,29 @@ interface Target {
   readonly source: Source;
 }
 
-function targetOf(location: Location): Target {
+/** What nginx sends in place of the path, and what is the path and query that the visitor asked for. */
+const WHOLE_URI = /(?:\$request_uri|\$(?:uri|document_uri)\$is_args\$(?:args|query_string))$/;
+
+function targetOf(location: Location, server: readonly Directive[]): Target {
   const handler = handlerOf(location);
   if (handler.kind !== "upstream") throw new Error("asked for the target of a location without one");
-  const [text = ""] = handler.pass.args;
+  const text = withConstants(handler.pass.args[0] ?? "", [server, ...location.way.map(([own]) => own!)]);
   const [, scheme = "http", socket, host = "", path = ""] =
-    /^(?:(\w+):\/\/)?(?:(unix:[^:]+):?|([^/]+))(.*)$/s.exec(text) ?? [];
+    /^(?:(\w+):\/\/)?(?:(unix:[^:]+):?|((?:\$\{\w+\}|[^/$]|\$(?!request_uri|uri|document_uri))+))(.*)$/s.exec(
+      text.replace(WHOLE_URI, ""),
+    ) ?? [];
   return { scheme, authority: socket ?? host, path, source: handler.pass.source };
+}
+
+/** A text with the variables in it that one line sets, always and to the same. */
+function withConstants(text: string, blocks: readonly (readonly Directive[])[]): string {
+  const assignments = blocks.flatMap(assignmentsOf);
+  return text.replace(/\$(?:\w+|\{\w+\})/g, (name) => {
+    const own = assignments.filter(({ variable }) => variable === variableIn(name));
+    const [only] = own;
+    const isConstant = own.length === 1 && only!.condition === null && !only!.isCode && !only!.value.includes("$");
+    return isConstant ? only!.value : name;
+  });
 }
 
 function addressOf(main: Location, { scheme, authority, source }: Target, address: string): string {

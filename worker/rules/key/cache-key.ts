@@ -1,6 +1,6 @@
 import type { VariantFields } from "../variants/vary.ts";
 import { canonicalUrl } from "./canonical-url.ts";
-import { canonicalQuery, hasParameter, queryValues } from "./query.ts";
+import { canonicalQuery, isPickedQuery, queryValues } from "./query.ts";
 import { findRoute, type Route } from "./route.ts";
 import { unknownHost } from "./unknown-host.ts";
 
@@ -55,8 +55,9 @@ export function resolveUrl(url: string, rules: KeyRules): ResolvedUrl | RefusedU
     return { kind: "refused", status: 400, because: "this spelling of the control plane's path is not served" };
   }
   const { route, parameters } = findRoute(rules.routes, asked.path);
-  const keyed = asked.path + canonicalQuery(asked.search, route.query);
-  const bypassesByQuery = hasParameter(asked.search, route.bypass.query);
+  const query = canonicalQuery(asked.search, route.query);
+  const keyed = asked.path + query;
+  const bypassesByQuery = isPickedQuery(asked.search, query, route.bypass.query);
   return {
     kind: "resolved",
     cacheKey: `${scheme}://${host}${keyed}`,

@@ -1,4 +1,5 @@
 import { matchesAnyName } from "./name-pattern.ts";
+import { type NamesAndPatterns, picks } from "./text-pattern.ts";
 
 /** A route's rules for the query that is keyed and sent. Names are compared after decoding. */
 export interface QueryRules {
@@ -69,11 +70,18 @@ export function queryValues(search: string, name: string): string[] {
     });
 }
 
-/** Whether the query has a parameter with one of these names; a trailing `*` stands for any ending. */
-export function hasParameter(search: string, names: readonly string[]): boolean {
-  if (names.length === 0) return false;
-  const parameters = search.slice(1).split("&");
-  return parameters.some((text) => text !== "" && matchesAnyName(decode(nameIn(text)), names));
+/**
+ * Whether a query is one that the owner picks: by a name of a parameter, by a pattern in the query as it was sent, or for
+ * `any` if its canonical form has any parameter left.
+ */
+export function isPickedQuery(search: string, canonical: string, picked: NamesAndPatterns | "any" | null): boolean {
+  if (picked === null || search.length <= 1) return false;
+  if (picked === "any") return canonical !== "";
+  return picks(picked, search.slice(1), namesOfParameters);
+}
+
+function namesOfParameters(query: string): readonly string[] {
+  return query.split("&").flatMap((text) => (text === "" ? [] : [decode(nameIn(text))]));
 }
 
 function rewriteValue(name: string, text: string, rules: QueryRules): string {

@@ -1,29 +1,36 @@
 import { cookiesIn } from "../identity/cookies.ts";
 import { matchesAnyName } from "../key/name-pattern.ts";
+import { type NamesAndPatterns, picks } from "../key/text-pattern.ts";
 
-/** What of a request sends it past the cache, by the owner's word. A trailing `*` of a name stands for any ending. */
+/** What of a request sends it past the cache, by the owner's word. */
 export interface BypassRules {
-  readonly cookies: readonly string[];
-  /** In lower case. */
+  /** `null` for none. Patterns are looked for in the whole field. */
+  readonly cookies: NamesAndPatterns | null;
+  /** In lower case. A trailing `*` stands for any ending. */
   readonly fields: readonly string[];
-  readonly query: readonly string[];
+  /** Names of parameters, and patterns that are looked for in the query as sent. `any`: every query that is keyed. */
+  readonly query: NamesAndPatterns | "any" | null;
   /** True if a page that only the owner's lifetime makes storable is not for visitors with a framework's session. */
   readonly sessions: boolean;
 }
 
-export const NO_BYPASS: BypassRules = { cookies: [], fields: [], query: [], sessions: false };
+export const NO_BYPASS: BypassRules = { cookies: null, fields: [], query: null, sessions: false };
 
 /** By what of its fields a request bypasses the cache; `null` for nothing. */
 export function bypassReason(
   fields: Iterable<readonly [name: string, value: string]> & { get(name: string): string | null },
   rules: BypassRules,
 ): "cookie" | "field" | null {
-  if (rules.cookies.length > 0) {
-    const cookies = cookiesIn(fields.get("cookie") ?? "");
-    if (cookies.some(([name]) => matchesAnyName(name, rules.cookies))) return "cookie";
+  if (rules.cookies !== null) {
+    const field = fields.get("cookie");
+    if (field !== null && picks(rules.cookies, field, namesOfCookies)) return "cookie";
   }
   if (rules.fields.length > 0) {
     for (const [name] of fields) if (matchesAnyName(name.toLowerCase(), rules.fields)) return "field";
   }
   return null;
+}
+
+function namesOfCookies(field: string): readonly string[] {
+  return cookiesIn(field).map(([name]) => name);
 }

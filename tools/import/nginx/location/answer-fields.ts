@@ -7,12 +7,15 @@ const NEVER_PASSED_ON =
   /^(?:x-cache|surrogate-control|surrogate-key|cache-tag|xkey|cdn-tag|x-cache-tags|connection|keep-alive)$/;
 
 /** Which fields of the origin visitors get: `Set-Cookie` and `proxy_hide_header`. */
-export function readAnswerFields(location: CachedLocation): LocationPart {
+export function readAnswerFields(
+  location: CachedLocation,
+  { keepsSetCookie }: { readonly keepsSetCookie: boolean },
+): LocationPart {
   const ignore = location.read("ignore_headers");
   const hidden = location.read("hide_header");
   const ignoresSetCookie = location.ignoredFields.has("set-cookie");
   const hidesSetCookie = hidden.find(({ args }) => args[0]?.toLowerCase() === "set-cookie");
-  const stripSetCookie = ignoresSetCookie && hidesSetCookie !== undefined;
+  const stripSetCookie = ignoresSetCookie && hidesSetCookie !== undefined && !keepsSetCookie;
   const from: Source[] = [];
   const differences: Difference[] = [];
   if (stripSetCookie) {
@@ -23,7 +26,7 @@ export function readAnswerFields(location: CachedLocation): LocationPart {
       ...location.difference("changed", hidesSetCookie.source, why, ["response-field"], affects),
       field: "set-cookie",
     });
-  } else if (ignoresSetCookie) {
+  } else if (ignoresSetCookie && !keepsSetCookie) {
     const why =
       "nginx stores the answer with its Set-Cookie and gives one visitor's cookie to all others. An answer with Set-Cookie is not stored. If the page is the same for all visitors, write stripSetCookie: true.";
     const affects = { answerFields: ["set-cookie"] };

@@ -1,4 +1,4 @@
-import { inForce } from "../handlers.ts";
+import { inForce } from "../in-force.ts";
 import { durationOf, secondsOf } from "../lifetimes.ts";
 import type { CachedLocation, LocationPart } from "./cached-location.ts";
 

@@ -1,8 +1,9 @@
 import type { RouteInput } from "../../../../internal.ts";
 import type { Affected, Aspect, Difference, Source } from "../../imported-site.ts";
-import type { Directive } from "../directives.ts";
-import { type Family, inForce } from "../handlers.ts";
-import type { Location } from "../match-order.ts";
+import type { Directive } from "../files/directives.ts";
+import type { Family } from "../handlers.ts";
+import { inForce, type Levels } from "../in-force.ts";
+import type { Location } from "../locations.ts";
 
 /** What a route says, beside its `match`. */
 export type LocationRules = Omit<RouteInput, "match">;
@@ -17,15 +18,16 @@ export interface LocationPart {
 
 /** A location whose answers nginx stores, as its parts read it. */
 export class CachedLocation {
-  readonly levels: readonly (readonly Directive[])[];
+  /** The blocks that answer. */
+  readonly levels: Levels;
   /** Its own line. */
   readonly source: Source;
   /** The routes that it becomes. The list may grow while the import goes on. */
   readonly #routes: readonly string[];
   readonly #family: Family;
 
-  constructor({ levels, directive }: Location, family: Family, routes: readonly string[]) {
-    this.levels = levels;
+  constructor({ answeredBy, directive }: Location, family: Family, routes: readonly string[]) {
+    this.levels = answeredBy;
     this.source = directive.source;
     this.#family = family;
     this.#routes = routes;

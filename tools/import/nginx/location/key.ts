@@ -1,6 +1,6 @@
-import type { Difference } from "../../imported-site.ts";
+import type { Difference, Source } from "../../imported-site.ts";
 import { importKey } from "../cache-key.ts";
-import type { Maps } from "../conditions.ts";
+import type { Maps } from "../conditions/maps.ts";
 import type { CachedLocation, LocationPart } from "./cached-location.ts";
 
 export interface KeyPart extends LocationPart {
@@ -8,6 +8,8 @@ export interface KeyPart extends LocationPart {
   readonly isUnknown: boolean;
   /** The cookies with which requests go past the cache. */
   readonly bypassedCookies: readonly string[];
+  /** The line; `null` for nginx's own key. */
+  readonly line: Source | null;
 }
 
 /** What one page is: `proxy_cache_key`. */
@@ -49,6 +51,7 @@ export function readKey(location: CachedLocation, maps: Maps, hostCount: number)
     differences,
     isUnknown: unknown.length > 0,
     bypassedCookies: imported.bypassedCookies,
+    line: line?.source ?? null,
   };
 }
 

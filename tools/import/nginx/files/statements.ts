@@ -1,5 +1,5 @@
 import { NginxParser, type NginxParseTreeNode } from "nginx-conf/dist/src/parser.js";
-import { ImportError } from "../imported-site.ts";
+import { ImportError } from "../../imported-site.ts";
 import { endOfLua, LUA_BLOCK } from "./lua-block.ts";
 
 /** A directive of one file, as it stands there. */

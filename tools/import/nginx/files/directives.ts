@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, matchesGlob, relative } from "node:path";
-import { ImportError, type Source } from "../imported-site.ts";
+import { ImportError, type Source } from "../../imported-site.ts";
 import { parseStatements, type Statement } from "./statements.ts";
 
 /** A directive of nginx, with what `include` brought in its block. */
@@ -45,7 +45,7 @@ export function readNginxFiles(mainFile: string, root: string | null): NginxFile
           if (statement.args.length !== 1 || pattern === undefined) {
             throw new ImportError(`${source.place}: include takes one file, found ${JSON.stringify(source.text)}`);
           }
-          return filesOf(pattern, dirname(mainFile), root, source.place).flatMap((file) =>
+          return includedFiles(pattern, dirname(mainFile), root, source.place).flatMap((file) =>
             read(file, depth + 1, source.place),
           );
         }
@@ -80,15 +80,26 @@ const WITHOUT_RULES = new Set([
   "fastcgi.conf",
 ]);
 
-/** The files that a pattern of an include names, sorted as glob(3) sorts them. */
-function filesOf(pattern: string, folder: string, root: string | null, place: string): readonly string[] {
-  const path = isAbsolute(pattern) ? join(root ?? "/", pattern) : join(folder, pattern);
-  if (!/[*?[]/.test(pattern)) {
-    const isStandard = WITHOUT_RULES.has(basename(path)) || /\/modules-enabled\//.test(path);
-    if (!existsSync(path) && isStandard) return [];
-    if (!existsSync(path)) throw new ImportError(`${place}: there is no file ${path}${ROOT_HINT}`);
-    return [path];
-  }
+/** The folders below `root` that relative names may start from, beside that of the main file. */
+const PREFIXES = ["etc/nginx", "usr/local/nginx/conf", "usr/local/etc/nginx", ""];
+
+/**
+ * The files that an include names. nginx has relative names start from the folder of its own nginx.conf, which may not be
+ * the file that is read.
+ */
+function includedFiles(pattern: string, folder: string, root: string | null, place: string): readonly string[] {
+  const paths = isAbsolute(pattern)
+    ? [join(root ?? "/", pattern)]
+    : [folder, ...(root === null ? [] : PREFIXES.map((each) => join(root, each)))].map((each) => join(each, pattern));
+  const found = paths.map(filesOf).find((files) => files.length > 0);
+  if (found !== undefined || /[*?[]/.test(pattern)) return found ?? [];
+  if (WITHOUT_RULES.has(basename(pattern)) || /\/modules-enabled\//.test(pattern)) return [];
+  throw new ImportError(`${place}: there is no file ${paths[0]!}${ROOT_HINT}`);
+}
+
+/** The files that match a pattern, sorted as glob(3) sorts them. */
+function filesOf(path: string): readonly string[] {
+  if (!/[*?[]/.test(path)) return existsSync(path) ? [path] : [];
   let found = [""];
   for (const segment of path.split("/").slice(isAbsolute(path) ? 1 : 0)) {
     found = found.flatMap((before) => {

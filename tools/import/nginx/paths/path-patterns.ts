@@ -8,7 +8,13 @@ export type Patterns =
   /** `construct` is what no pattern can say. */
   | { readonly kind: "unsupported"; readonly construct: string };
 
-interface Token {
+/** An expression of nginx. */
+export interface Expression {
+  readonly regex: string;
+  readonly ignoreCase: boolean;
+}
+
+export interface Token {
   readonly kind: "literal" | "other" | "quantifier" | "open" | "close" | "or" | "start" | "end";
   /** In the syntax of JavaScript with the flag `v`. */
   readonly source: string;
@@ -16,9 +22,14 @@ interface Token {
   readonly character?: string;
 }
 
+/** A URLPattern takes dots at the end of a text for a segment of their own, `.` or `..`, and removes it. */
+const ENDS_WITH_DOTS = /\/(\.{1,2})$/;
+
 /** The pattern of all paths that begin with a text. */
 export function prefixPattern(prefix: string): string {
-  return `${literalPattern(prefix)}*`;
+  const dots = ENDS_WITH_DOTS.exec(prefix)?.[1];
+  if (dots === undefined) return `${literalPattern(prefix)}*`;
+  return `${literalPattern(prefix.slice(0, -dots.length))}(${dots.replaceAll(".", "\\.")}.*)`;
 }
 
 /** The pattern of one path. Characters that are escaped in URLs are written so. */
@@ -40,20 +51,6 @@ export function regexPatterns(
   return { kind: "patterns", patterns: [...new Set(patterns)] };
 }
 
-/**
- * The names of cookies that an expression over `Cookie` looks for, like `a|b` or `(a|b)=`, each with a `*` where more of
- * the name may follow; `null` if it is not so simple.
- */
-export function cookieNames(regex: string): readonly string[] | null {
-  const bare = regex.replace(/^\^/, "").replace(/(?:\.\*)?\$?$/, "");
-  const [, inner, after] = /^\((?:\?:)?([^()]*)\)(=?)$/.exec(bare) ?? [];
-  const names = (inner ?? bare).split("|").map((each) => {
-    const name = (each + (after ?? "")).replace(/\\([.\-_])/g, "$1").replace(/\[(?:a-f0-9|\^=)\][+*]?$/, "");
-    return name.endsWith("=") ? name.slice(0, -1) : `${name}*`;
-  });
-  return names.every((each) => /^[\w.-]+\*?$/.test(each)) ? names : null;
-}
-
 function patternsOf(alternative: readonly Token[], prefix: string | null): string[] {
   const isFromStart = alternative[0]?.kind === "start";
   const isToEnd = alternative.at(-1)?.kind === "end";
@@ -66,13 +63,14 @@ function patternsOf(alternative: readonly Token[], prefix: string | null): strin
     const text = leading.map(({ character }) => character).join("");
     if (prefix !== null && !text.startsWith(prefix) && !prefix.startsWith(text)) return [];
     if (!text.startsWith("/") || (prefix !== null && !text.startsWith(prefix))) return general;
+    if (ENDS_WITH_DOTS.test(text)) return general;
     return [literalPattern(text) + restPattern(body.slice(leading.length), isToEnd)];
   }
   while (isAnything(body)) body = body.slice(2);
   if (body.length === 0) return [prefixPattern(prefix ?? "/")];
   const leading = leadingLiterals(body);
   const text = leading.map(({ character }) => character).join("");
-  if (text === "") return general;
+  if (text === "" || ENDS_WITH_DOTS.test(text)) return general;
   const rest = restPattern(body.slice(leading.length), isToEnd);
   if (text.startsWith("/")) {
     if (prefix !== null) return general;
@@ -84,11 +82,26 @@ function patternsOf(alternative: readonly Token[], prefix: string | null): strin
   return [`${literalPattern(prefix ?? "/")}*${literalPattern(text)}${rest}`];
 }
 
+/**
+ * The patterns of all paths in which both expressions find a match, and which begin with `prefix`. Unlike a pattern of one
+ * expression alone, it leaves the paths of other locations to them.
+ */
+export function bothPatterns([first, second]: readonly [Expression, Expression], prefix: string | null): Patterns {
+  const tokens = [first, second].map(({ regex, ignoreCase }) => tokenize(regex, ignoreCase));
+  const construct = tokens.find((each) => typeof each === "string");
+  if (construct !== undefined) return { kind: "unsupported", construct: construct as string };
+  const looks = (tokens as Token[][]).map((each) => `(?=.*?(?:${each.map(({ source }) => source).join("")}))`);
+  return { kind: "patterns", patterns: [lookingPattern(looks.join(""), prefix ?? "/")] };
+}
+
 /** Looks for the expression from the start of the path, and so can say everything that one can. */
 function generalPattern(alternative: readonly Token[], prefix: string): string {
-  const source = alternative.map((token) => token.source).join("");
+  return lookingPattern(`(?=.*?(?:${alternative.map((token) => token.source).join("")}))`, prefix);
+}
+
+function lookingPattern(looks: string, prefix: string): string {
   const before = encoded(prefix).replace(/[\^$\\.*+?()[\]{}|/]/g, "\\$&");
-  return `${literalPattern(prefix)}((?<=^(?=.*?(?:${source}))${before}).*)`;
+  return `${literalPattern(prefix)}((?<=^${looks}${before}).*)`;
 }
 
 function restPattern(rest: readonly Token[], isToEnd: boolean): string {
@@ -141,7 +154,7 @@ function closes(tokens: readonly Token[], end: number): boolean {
 }
 
 /** The tokens of an expression, or the construct that JavaScript does not have or that a path cannot be matched with. */
-function tokenize(regex: string, ignoreCase: boolean): Token[] | string {
+export function tokenize(regex: string, ignoreCase: boolean): Token[] | string {
   const tokens: Token[] = [];
   const literal = (character: string) => {
     const swapped = character === character.toLowerCase() ? character.toUpperCase() : character.toLowerCase();

@@ -1,0 +1,63 @@
+/** A server of nginx whose locations store or not, by a path of each. The mutants of the import's rules must fail some. */
+export interface ImportCase {
+  readonly name: string;
+  readonly server: string;
+  readonly http?: string;
+  /** The bypass of the route that stores the path; `null` for one that passes. */
+  readonly routes: Readonly<Record<string, object | null>>;
+}
+
+const CACHED = "proxy_pass http://10.0.0.1; proxy_cache c; proxy_cache_valid 200 1h;";
+const STORES = {};
+
+export const importCases: readonly ImportCase[] = [
+  {
+    name: "what is not inherited",
+    server: `location / { location /in/ { proxy_pass http://10.0.0.1; } try_files $uri @app; } location @app { ${CACHED} }
+      location /a/ { return 403; location /a/b/ { ${CACHED} } }
+      location /i/ { internal; location /i/j/ { ${CACHED} } }`,
+    routes: { "/in/x": null, "/x": STORES, "/a/x": null, "/a/b/x": STORES, "/i/j/x": STORES },
+  },
+  {
+    name: "an unknown directive",
+    server: `location / { ${CACHED} unheard_of on; } location /other/ { ${CACHED} }`,
+    routes: { "/x": null, "/other/x": STORES },
+  },
+  {
+    name: "access of an outer block",
+    server: `location / { deny all; location /in/ { ${CACHED} } ${CACHED} }`,
+    routes: { "/in/x": null, "/x": null },
+  },
+  {
+    name: "a zone that is off for members",
+    server: `location / { ${CACHED.replace("cache c", "cache $zone")} }`,
+    http: 'map $cookie_member $zone { default off; "" c; }',
+    routes: { "/x": { cookies: [/\bmember *=/i] } },
+  },
+  {
+    name: "a pattern of cookies",
+    server: `location / { ${CACHED} proxy_no_cache $skip; proxy_cache_bypass $skip; }`,
+    http: 'map $http_cookie $skip { default 0; "~*session" 1; }',
+    routes: { "/x": { cookies: [/session/i] } },
+  },
+  {
+    name: "a condition that leads elsewhere",
+    server: `location / { error_page 418 = @no; if ($http_cookie ~ member) { return 418; } ${CACHED} }`,
+    routes: { "/x": { cookies: [/member/] } },
+  },
+  {
+    name: "a query that the key leaves out",
+    server: `location / { ${CACHED} proxy_cache_key $host$uri; proxy_no_cache $args; proxy_cache_bypass $args; }`,
+    routes: { "/x": { query: [/./] } },
+  },
+  {
+    name: "names with a dot",
+    server: `location / { ${CACHED} } location ~ /\\.(git|svn) { deny all; }`,
+    routes: { "/.git/a": null, "/git/a": STORES },
+  },
+  {
+    name: "other spellings",
+    server: `location / { ${CACHED} } location /account/ { proxy_pass http://10.0.0.1; }`,
+    routes: { "//account/x": null, "/account": null, "/accounts": STORES },
+  },
+];

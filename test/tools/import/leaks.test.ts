@@ -1,0 +1,387 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RouteInput } from "../../../internal.ts";
+import { importSummary } from "../../../tools/import/import-report.ts";
+import { type ImportedSite, siteOf } from "../../../tools/import/imported-site.ts";
+import { importNginx } from "../../../tools/import/nginx/import-nginx.ts";
+import { routesOf } from "./finders.ts";
+import { importCases } from "./import-cases.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "tidemark-leaks-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const ORIGIN = "http://10.0.0.1";
+const CACHED = `proxy_pass ${ORIGIN}; proxy_cache c; proxy_cache_valid 200 1h;`;
+
+/** The site of a server with these lines. */
+function imported(server: string, http = ""): ImportedSite {
+  const file = join(folder, "nginx.conf");
+  writeFileSync(file, `http {\n${http}\nserver {\nserver_name www.example.com;\n${server}\n}\n}\n`);
+  return importNginx(file, { origin: ORIGIN, host: null, server: null, root: null });
+}
+
+/** The rules of the first route that matches a path. */
+function routeOf(site: ImportedSite, path: string): Omit<RouteInput, "match"> | undefined {
+  const { routes = [] } = siteOf(site);
+  const found = routes.find(({ match }) => new URLPattern({ pathname: match }).test({ pathname: path }));
+  if (found === undefined) return undefined;
+  const { match: _, ...rules } = found;
+  return rules;
+}
+
+const PASS = { pass: true };
+const HOUR = { defaultTtl: { 200: "1h" } };
+
+/** What the list says kept visitors out. */
+const refused = ({ differences }: ImportedSite) =>
+  differences.flatMap(({ kind, source }) => (kind === "access" ? [source!.text] : []));
+const because = ({ locations }: ImportedSite) => locations.flatMap((each) => each.because);
+
+describe("nested locations have what nginx gives them", () => {
+  test("try_files of the outer one is not theirs", () => {
+    const site = imported(`location / { location /account/ { proxy_pass ${ORIGIN}; } try_files $uri @cached; }
+      location @cached { ${CACHED} }`);
+    expect(routeOf(site, "/account/card")).toEqual(PASS);
+    expect(routeOf(site, "/news")).toEqual(HOUR);
+  });
+
+  test("rewrites and conditions of the outer one are not theirs", () => {
+    const site = imported(`location /a/ { return 403; location /a/b/ { ${CACHED} } }`);
+    expect(routeOf(site, "/a/x")).toEqual(PASS);
+    expect(routeOf(site, "/a/b/x")).toEqual(HOUR);
+  });
+
+  test.each([
+    "auth_basic Staff;",
+    "deny all;",
+    "auth_request /check;",
+    "access_by_lua_file check.lua;",
+    "allow 10.0.0.0/8; deny all;",
+  ])("%s of the outer one is theirs, too", (line) => {
+    const site = imported(`location / { ${line} location /in/ { ${CACHED} } ${CACHED} }`);
+    expect(routeOf(site, "/in/x")).toEqual(PASS);
+    expect(routeOf(site, "/x")).toEqual(PASS);
+    expect(refused(site)).toContain(line.split(";").at(-2)!.trim());
+  });
+
+  test("an array of their own replaces the outer one", () => {
+    const site = imported(
+      `location / { ${CACHED} proxy_no_cache $cookie_a; location /in/ { ${CACHED} proxy_no_cache $cookie_b; } }`,
+    );
+    expect(routeOf(site, "/x")).toEqual({ ...HOUR, bypass: { cookies: [/\ba *=/i] } });
+    expect(routeOf(site, "/in/x")).toEqual({ ...HOUR, bypass: { cookies: [/\bb *=/i] } });
+  });
+
+  test("files below an inner location with its own rules stay out, and what is internal stays so", () => {
+    const site = imported(`location / { location ^~ /system/files/ { internal; ${CACHED} } ${CACHED} }`);
+    expect(routeOf(site, "/system/files/a")).toEqual(PASS);
+    expect(refused(site)).toEqual(["internal"]);
+  });
+
+  test("two locations with a cache by try_files are two routes", () => {
+    const site = imported(`location /a/ { try_files $uri @one; } location /b/ { try_files $uri @two; }
+      location @one { ${CACHED} } location @two { ${CACHED} auth_basic Staff; }`);
+    expect(routeOf(site, "/a/x")).toEqual(HOUR);
+    expect(routeOf(site, "/b/x")).toEqual(PASS);
+  });
+
+  test("the longest prefix is chosen on each level by itself", () => {
+    const site = imported(
+      `location /a/ { location /a/b/c/ { ${CACHED} } ${CACHED} } location /a/b/ { proxy_pass ${ORIGIN}; }`,
+    );
+    expect(routeOf(site, "/a/b/c/x")).toEqual(PASS);
+    expect(routeOf(site, "/a/x")).toEqual(HOUR);
+  });
+});
+
+describe("a zone that a variable names", () => {
+  test("is off for requests with the cookie", () => {
+    const site = imported(
+      `location / { ${CACHED.replace("cache c", "cache $zone")} }`,
+      `map $cookie_member $zone { default off; "" c; }`,
+    );
+    expect(routeOf(site, "/")).toEqual({ ...HOUR, bypass: { cookies: [/\bmember *=/i] } });
+  });
+
+  test.each([
+    ["by what no site can say", `map $remote_addr $zone { default c; 10.0.0.1 off; }`],
+    ["to one of two zones", `map $http_x_app $zone { default c; a other; }`],
+    ["without a line that sets it", ""],
+  ])("stores nothing %s", (_, map) => {
+    const site = imported(`location / { ${CACHED.replace("cache c", "cache $zone")} }`, map);
+    expect(routeOf(site, "/")).toEqual(PASS);
+    expect(because(site)).not.toEqual([]);
+  });
+});
+
+describe("a condition that leads elsewhere", () => {
+  const COOKIE = { ...HOUR, bypass: { cookies: [/member/] } };
+
+  test.each([
+    ["by an error", "error_page 418 = @nocache; if ($http_cookie ~ member) { return 418; }"],
+    ["by a rewrite", "if ($http_cookie ~ member) { rewrite ^ /private last; }"],
+    ["to another upstream", "if ($http_cookie ~ member) { proxy_pass http://10.0.0.2; }"],
+  ])("%s sends requests with the cookie past the cache", (_, lines) => {
+    expect(routeOf(imported(`location / { ${lines} ${CACHED} }`), "/")).toEqual(COOKIE);
+    if (!lines.includes("proxy_pass")) {
+      expect(routeOf(imported(`${lines} location / { ${CACHED} }`), "/")).toEqual(COOKIE);
+    }
+  });
+
+  test.each([
+    "if ($remote_addr = 10.0.0.1) { return 418; }",
+    "if ($http_user_agent ~ Bot) { rewrite ^ /bots last; }",
+    'if ($cookie_member = "") { return 302 /login; }',
+    "if ($request_method = GET) { return 403; }",
+    "if (-f $document_root/down) { return 503; }",
+    "try_files $uri @nowhere;",
+    "return 302 /login;",
+    "unheard_of on;",
+    "rewrite ^/(.*)$ /app/$1 break;",
+    'proxy_no_cache "$remote_addr";',
+    "proxy_method POST;",
+  ])("that a site cannot say stores nothing: %s", (line) => {
+    const site = imported(`location / { ${line} ${CACHED} } location /other { ${CACHED} }`);
+    expect(routeOf(site, "/")).toEqual(PASS);
+    expect(routeOf(site, "/other")).toEqual(HOUR);
+    expect(because(site)).toHaveLength(1);
+  });
+
+  test("on methods that are never answered from the cache is no condition", () => {
+    const site = imported(`if ($request_method !~ ^(GET|HEAD|POST)$) { return 405; } location / { ${CACHED} }`);
+    expect(routeOf(site, "/")).toEqual(HOUR);
+  });
+
+  test("in which a break skips the line that clears a variable counts as true", () => {
+    const lines = "set $skip 1; if ($http_x_a) { break; } set $skip 0;";
+    const site = imported(`location / { ${lines} ${CACHED} proxy_no_cache $skip; proxy_cache_bypass $skip; }`);
+    expect(routeOf(site, "/")).toEqual(PASS);
+  });
+
+  test("on the path of a server is one of each location", () => {
+    const site = imported(`rewrite ^/old/ /new/ permanent; location / { ${CACHED} }`);
+    expect(routeOf(site, "/old/a")).toEqual(PASS);
+    expect(routeOf(site, "/a")).toEqual(HOUR);
+  });
+
+  test("is asked of the new path once more behind an internal redirect", () => {
+    const site = imported(`if ($uri ~ .php$) { set $skip 1; } set $skip2 0;
+      location / { try_files $uri /index.php?$args; }
+      location ~ .php$ { ${CACHED} proxy_no_cache $skip; proxy_cache_bypass $skip; }`);
+    expect(routeOf(site, "/")).toEqual(PASS);
+  });
+
+  test("on the query is told as it is behind the redirect", () => {
+    const site = imported(`location / { try_files $uri /index.php?q=$uri; }
+      location = /index.php { ${CACHED} proxy_no_cache $args; proxy_cache_bypass $args; }`);
+    expect(routeOf(site, "/a")).toEqual(PASS);
+  });
+
+  test("on errors of the origin that another page stands in for stores nothing", () => {
+    const site = imported(`location / { ${CACHED} proxy_intercept_errors on; error_page 404 /404.html; }`);
+    expect(routeOf(site, "/")).toEqual(PASS);
+  });
+});
+
+describe("a pattern of cookies is nginx's own", () => {
+  const bypassed = (cookie: string, ...lines: string[]) => {
+    const site = imported(`location / { ${CACHED} proxy_no_cache $skip; proxy_cache_bypass $skip; }`, lines.join("\n"));
+    const [pattern] = routeOf(site, "/")!.bypass!.cookies as RegExp[];
+    return pattern!.test(cookie);
+  };
+
+  test.each(["session=1", "app_session=1", "Session=1", "a=1; b=my_SESSION"])("~* session finds %s", (cookie) => {
+    expect(bypassed(cookie, 'map $http_cookie $skip { default 0; "~*session" 1; }')).toBe(true);
+  });
+
+  test("~. finds any cookie", () => {
+    expect(bypassed("theme=dark", 'map $http_cookie $skip { default 0; "~." 1; }')).toBe(true);
+  });
+
+  test("a name is found in any letter case, and as the whole name", () => {
+    const map = 'map $cookie_Sid $skip { "" 0; default 1; }';
+    expect(bypassed("a=1; sid=2", map)).toBe(true);
+    expect(bypassed("side=2", map)).toBe(false);
+  });
+
+  test.each([
+    'map $http_cookie $skip { default 0; "~(?>a)" 1; }',
+    'map $http_cookie $skip { default 0; "~[[:alpha:]]" 1; }',
+    'map $http_cookie $skip { default 1; "~public" 0; }',
+  ])("that only nginx could find stores nothing: %s", (map) => {
+    const site = imported(`location / { ${CACHED} proxy_no_cache $skip; proxy_cache_bypass $skip; }`, map);
+    expect(routeOf(site, "/")).toEqual(PASS);
+  });
+
+  test("maps of maps are followed", () => {
+    const maps = `map $cookie_a $one { "" 0; default 1; } map $arg_b $two { "" $one; default 1; }`;
+    const site = imported(`location / { ${CACHED} proxy_no_cache $two; proxy_cache_bypass $two; }`, maps);
+    expect(routeOf(site, "/")).toEqual({ ...HOUR, bypass: { cookies: [/\ba *=/i], query: [/(?:^|&)b=/i] } });
+  });
+
+  test("several variables in one text are true where they are not empty, even as 00", () => {
+    const both = (maps: string) =>
+      routeOf(imported(`location / { ${CACHED} proxy_no_cache $a$b; proxy_cache_bypass $a$b; }`, maps), "/");
+    const zeros = `map $cookie_a $a { "" 0; default 1; } map $cookie_b $b { "" 0; default 1; }`;
+    expect(both(zeros)).toEqual(PASS);
+    expect(both(zeros.replaceAll('"" 0', '"" ""'))).toEqual({ ...HOUR, bypass: { cookies: [/\ba *=/i, /\bb *=/i] } });
+  });
+});
+
+describe("a pattern of path and query", () => {
+  const passed = (regex: string) =>
+    imported(`set $s 0; if ($request_uri ~ "${regex}") { set $s 1; }
+      location / { ${CACHED} proxy_no_cache $s; proxy_cache_bypass $s; }`);
+
+  test.each([
+    ["/wp-admin/", "/wp-admin/a", [/\/wp-admin\//]],
+    ["^/account", "/account/a", undefined],
+    ["wp-.*\\.php", "/wp-login.php", [/\.php/]],
+    ["preview=", "/x-preview=1", [/preview=/]],
+  ] as const)("%s passes %s, and queries in which it can be found", (regex, path, query) => {
+    const site = passed(regex);
+    expect(routeOf(site, path)).toEqual(PASS);
+    expect(routeOf(site, "/news")).toEqual({ ...HOUR, ...(query && { bypass: { query } }) });
+  });
+
+  test("that ends anywhere passes every query", () => {
+    expect(routeOf(passed("/cart.*"), "/news")).toEqual({ ...HOUR, bypass: { query: true } });
+  });
+});
+
+test("a query bypasses the cache even where the key leaves it out", () => {
+  const lines = "proxy_cache_key $host$uri; proxy_no_cache $args; proxy_cache_bypass $args;";
+  expect(routeOf(imported(`location / { ${CACHED} ${lines} }`), "/")?.bypass).toEqual({ query: [/./] });
+});
+
+test.each(["location /shop/", "location ^~ /shop/"])("the path that nginx redirects to %s is not stored", (head) => {
+  const site = imported(`location / { ${CACHED} } ${head} { ${CACHED} }`);
+  expect([routeOf(site, "/shop"), routeOf(site, "/shop/"), routeOf(site, "/shops")]).toEqual([PASS, HOUR, HOUR]);
+});
+
+test.each([
+  ["~ /\\.(git|svn)", "/.git/a", "/git/a"],
+  ["~ /\\.", "/a/.b", "/a/b"],
+  ["/.", "/.well", "/well"],
+])("location %s is one of names with a dot", (head, passed, stored) => {
+  const site = imported(`location / { ${CACHED} } location ${head} { deny all; }`);
+  expect([routeOf(site, passed), routeOf(site, stored)]).toEqual([PASS, HOUR]);
+});
+
+test("a path that passes in one location is stored by another", () => {
+  const conditions = "proxy_no_cache $skip; proxy_cache_bypass $skip;";
+  const site = imported(
+    `location ~ \\.php$ { ${CACHED} ${conditions} } location /account/ { ${CACHED} }`,
+    "map $request_uri $skip { default 0; ~^/account 1; }",
+  );
+  expect([routeOf(site, "/account/a.php"), routeOf(site, "/a.php"), routeOf(site, "/account/a")]).toEqual([
+    PASS,
+    HOUR,
+    HOUR,
+  ]);
+});
+
+describe("what an edge cannot refuse ends --strict", () => {
+  test.each([
+    "access_by_lua_file check.lua",
+    "js_access main.check",
+    "auth_ldap Staff",
+    "auth_pam Staff",
+    "auth_jwt Staff",
+    "return 403",
+    "return 302 /login",
+    "internal",
+    "satisfy any",
+  ])("%s", (line) => {
+    const site = imported(`location / { ${line}; ${CACHED} } location /other { ${CACHED} }`);
+    expect(refused(site)).toEqual([line]);
+    expect(routeOf(site, "/")).toEqual(PASS);
+  });
+
+  test.each(['if ($cookie_member = "") { return 302 /login; }', "if ($http_x_a) { return 403; }"])("%s", (line) => {
+    expect(refused(imported(`location / { ${line} ${CACHED} } location /other { ${CACHED} }`))).toHaveLength(1);
+  });
+
+  test.each(["return 301 /new", "auth_basic off"])("%s does not", (line) => {
+    expect(refused(imported(`location / { ${line}; ${CACHED} } location /other { ${CACHED} }`))).toEqual([]);
+  });
+});
+
+describe("caching is not lost", () => {
+  test.each(["$request_uri", "$uri$is_args$args"])("a target with %s is that of the visitor", (uri) => {
+    const site = imported(`location / { proxy_pass ${ORIGIN}${uri}; proxy_cache c; proxy_cache_valid 200 1h; }`);
+    expect(routeOf(site, "/")).toEqual(HOUR);
+  });
+
+  test("a target in a variable that one line sets is a target", () => {
+    const site = imported(
+      `set $app 10.0.0.1; location / { ${CACHED.replace("10.0.0.1", "$app")} } location /x { ${CACHED} }`,
+    );
+    expect(routeOf(site, "/")).toEqual(HOUR);
+  });
+
+  test.each(["http://$arg_to", "http://$host", `${ORIGIN}/app$uri`, `${ORIGIN}$uri`])(
+    "the target %s stores nothing",
+    (target) => {
+      const site = imported(`location /a { proxy_pass ${target}; proxy_cache c; } location / { ${CACHED} }`);
+      expect(routeOf(site, "/a")).toEqual(PASS);
+    },
+  );
+
+  test.each(["\\.php$", "[^/]\\.php(/|$)", "^(.+\\.php)(.*)$", "^/index\\.php(?:$|/)"])(
+    "%s is the front controller",
+    (regex) => {
+      const site = imported(
+        `location / { try_files $uri $uri/ /index.php$is_args$args; } location ~ ${regex} { ${CACHED} }`,
+      );
+      expect(routeOf(site, "/news")).toEqual(HOUR);
+    },
+  );
+
+  test("a rewrite of every path leads to the front controller, too", () => {
+    const site = imported(`location / { try_files $uri @app; } location @app { rewrite ^/(.*)$ /index.php last; }
+      location ~ \\.php$ { ${CACHED} }`);
+    expect(routeOf(site, "/news")).toEqual(HOUR);
+  });
+
+  test("the summary says how many locations store, and why others do not", () => {
+    const site = imported(
+      `location / { ${CACHED} } location /a { ${CACHED} unheard_of on; } location /b { proxy_pass ${ORIGIN}; }`,
+    );
+    expect(importSummary(site)).toBe("3 locations: 1 store, 2 pass, because of: no cache in 1, unheard_of on");
+  });
+});
+
+describe("spellings of a path", () => {
+  test.each(["//account/a", "/x//account/a", "/x%2Faccount/a", "/a%20b"])(
+    "that nginx reads otherwise are not stored: %s",
+    (path) => {
+      const site = imported(`location / { ${CACHED} } location /account/ { proxy_pass ${ORIGIN}; }`);
+      expect(routeOf(site, path)).toEqual(PASS);
+      expect(routeOf(site, "/caf%C3%A9")).toEqual(HOUR);
+    },
+  );
+
+  test.each([
+    ["^/.$", PASS],
+    ["^/[^/]{3}/", PASS],
+    ["A9$", PASS],
+    ["\\.(jpg|png)$", HOUR],
+    ["^/blog/.*/edit$", HOUR],
+    ["[^/]\\.php(/|$)", HOUR],
+  ])("an expression that could count bytes keeps escapes out: %s", (regex, expected) => {
+    const site = imported(
+      `location / { ${CACHED} } location ~ ${regex.includes("{") ? `"${regex}"` : regex} { proxy_pass ${ORIGIN}; }`,
+    );
+    expect(routeOf(site, "/caf%C3%A9")).toEqual(expected);
+  });
+});
+
+test.each(importCases)("the case of the mutants: $name", (each) => {
+  expect(routesOf({ importNginx }, each)).toEqual(each.routes);
+});

@@ -1,0 +1,73 @@
+import type { Mutants } from "../../mutants/mutant.ts";
+
+/** Rules of `tidemark import` that are wrong or taken away. */
+export const mutants: Mutants = {
+  "import: never store more than nginx": {
+    "what counts in its own block alone is inherited": {
+      in: "applies",
+      replace: "depth === 0",
+      by: "true",
+      foundBy: "import: what is not inherited",
+    },
+    "try_files is inherited": {
+      in: "wayFrom",
+      replace: "nextTarget(here[0]!)",
+      by: "nextTarget(here.flat())",
+      foundBy: "import: what is not inherited",
+    },
+    "an unknown directive is harmless": {
+      in: "forbidsStoring",
+      replace: "row === null ||",
+      by: "row !== null &&",
+      foundBy: "import: an unknown directive",
+    },
+    "access of outer blocks is left out": {
+      in: "allInForce",
+      replace: "levels.flatMap",
+      by: "levels.slice(0, 1).flatMap",
+      foundBy: "import: access of an outer block",
+    },
+    "a zone that a variable turns off is always on": {
+      in: "ofCaching",
+      replace: 'text.includes("$")',
+      by: "false",
+      foundBy: "import: a zone that is off for members",
+    },
+    "a pattern loses its disregard of letter case": {
+      in: "portableRegex",
+      replace: 'isInsensitive ? "i" : ""',
+      by: '""',
+      foundBy: "import: a pattern of cookies",
+    },
+    "an if that returns is no condition": {
+      in: "hasEffect",
+      replace: "row === null ||",
+      by: "row !== null && row.note === null &&",
+      foundBy: "import: a condition that leads elsewhere",
+    },
+    "a query that the key leaves out does not count": {
+      in: "BypassReader.part",
+      replace: "this.#leavesOutParameters ? [/./] : (true as const)",
+      by: "true as const",
+      foundBy: "import: a query that the key leaves out",
+    },
+    "a name with a dot is written as a pattern's text": {
+      in: "patternsOf",
+      replace: 'text === "" || ENDS_WITH_DOTS.test(text)',
+      by: 'text === ""',
+      foundBy: "import: names with a dot",
+    },
+    "other spellings of a path are stored": {
+      in: "ofOtherSpellings",
+      replace: '"//*", "/*//*"',
+      by: '"/*//*"',
+      foundBy: "import: other spellings",
+    },
+    "a path that nginx redirects is stored": {
+      in: "redirectsSlashes",
+      replace: "isPrefix &&",
+      by: "!isPrefix &&",
+      foundBy: "import: other spellings",
+    },
+  },
+};

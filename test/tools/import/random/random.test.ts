@@ -1,0 +1,55 @@
+import { describe, expect, test } from "vitest";
+import { byDepth } from "../../../suite/depth.ts";
+import { seed } from "../../../suite/seed.ts";
+import { nginxVersion } from "../nginx-process.ts";
+import { type Outcome, runSideBySide } from "./side-by-side.ts";
+
+const NOT_RUN = "the random configurations are SKIPPED, because this machine has no nginx";
+const hasNginx = nginxVersion() !== null;
+if (!hasNginx) process.stdout.write(`${NOT_RUN}\n`);
+
+/** Configurations that one nginx runs at a time. */
+const AT_A_TIME = 200;
+const RUNS = byDepth({ test: 1, gate: 1, all: 3, explore: 5 });
+
+describe.skipIf(!hasNginx)(hasNginx ? `random configurations (TEST_SEED=${seed})` : NOT_RUN, () => {
+  test("the imported site never answers from its store what nginx passed, nor with another visitor's page", async () => {
+    const outcomes: Outcome[] = [];
+    for (let run = 0; run < RUNS; run++) {
+      const first = seed * 100_000 + run * AT_A_TIME;
+      outcomes.push(await runSideBySide(Array.from({ length: AT_A_TIME }, (_, index) => first + index)));
+    }
+    const sum = (count: (outcome: Outcome) => number) => outcomes.reduce((total, each) => total + count(each), 0);
+    const share = (part: number, whole: number) => `${part} of ${whole} (${((100 * part) / whole).toFixed(1)} %)`;
+    process.stdout.write(
+      [
+        `${sum(({ requests }) => requests)} requests; ${sum(({ refused }) => refused)} configurations without a cache`,
+        `hits of nginx that are hits of the site: ${share(
+          sum((each) => each.sharedHits),
+          sum((each) => each.nginxHits),
+        )}`,
+        `locations with a cache that store: ${share(
+          sum((each) => each.stored),
+          sum((each) => each.cached),
+        )}`,
+        ...frequent(outcomes),
+        "",
+      ].join("\n"),
+    );
+    const leaks = outcomes.flatMap((each) => each.leaks);
+    expect(leaks.slice(0, 3).join("\n\n")).toBe("");
+    // A comparison in which hardly anything is stored would find nothing.
+    expect(sum((each) => each.sharedHits)).toBeGreaterThan(sum((each) => each.nginxHits) / 2);
+  }, 600_000);
+});
+
+function frequent(outcomes: readonly Outcome[]): readonly string[] {
+  const total = new Map<string, number>();
+  for (const { because } of outcomes) {
+    for (const [word, count] of because) total.set(word, (total.get(word) ?? 0) + count);
+  }
+  return [...total]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, 12)
+    .map(([word, count]) => `  ${count} because of ${word}`);
+}

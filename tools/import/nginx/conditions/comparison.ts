@@ -1,0 +1,56 @@
+import { portableRegex } from "../paths/portable-regex.ts";
+
+/** A comparison of a text, as `if`, `map` and the directives of the cache make them. */
+export interface Comparison {
+  /** For texts that are known. `null` where only PCRE could tell. */
+  readonly holds: (text: string) => boolean | null;
+  /** What is looked for in the text, where that is an expression; `null` for other comparisons. */
+  readonly regex: { readonly source: string; readonly ignoreCase: boolean } | null;
+}
+
+/** Neither empty nor `0`, as `if ($x)` and `proxy_no_cache $x` ask. */
+export const IS_TRUE: Comparison = { holds: (text) => text !== "" && text !== "0", regex: null };
+export const IS_NOT_EMPTY: Comparison = { holds: (text) => text !== "", regex: null };
+/** How `proxy_cache $zone` turns the cache off. */
+export const IS_OFF: Comparison = { holds: (text) => text === "" || text === "off", regex: null };
+
+/** nginx compares the keys of a map without regard to case: nginx.org/en/docs/http/ngx_http_map_module.html. */
+export function equalsKey(key: string): Comparison {
+  return {
+    holds: (text) => text.toLowerCase() === key.toLowerCase(),
+    regex: { source: `^${escapedForPcre(key)}$`, ignoreCase: true },
+  };
+}
+
+/** The comparison that an `if` writes; `null` for an operator that it does not have. */
+export function comparisonOf(operator: string, value: string): Comparison | null {
+  switch (operator) {
+    case "=":
+      return { holds: (text) => text === value, regex: { source: `^${escapedForPcre(value)}$`, ignoreCase: false } };
+    case "!=":
+      return { holds: (text) => text !== value, regex: null };
+    case "~":
+    case "~*":
+      return matching(value, operator === "~*");
+    case "!~":
+    case "!~*": {
+      const { holds } = matching(value, operator === "!~*");
+      return { holds: (text) => negated(holds(text)), regex: null };
+    }
+    default:
+      return null;
+  }
+}
+
+function matching(source: string, ignoreCase: boolean): Comparison {
+  const regex = portableRegex(source, { ignoreCase });
+  return { holds: (text) => (regex === null ? null : regex.test(text)), regex: { source, ignoreCase } };
+}
+
+function negated(held: boolean | null): boolean | null {
+  return held === null ? null : !held;
+}
+
+function escapedForPcre(text: string): string {
+  return text.replace(/[\^$\\.*+?()[\]{}|]/g, "\\$&");
+}

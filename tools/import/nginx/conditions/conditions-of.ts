@@ -1,0 +1,188 @@
+import type { Source } from "../../imported-site.ts";
+import { forbidsStoring, noteOn, rowOf } from "../directive-table.ts";
+import type { Directive } from "../files/directives.ts";
+import { handlerOf } from "../handlers.ts";
+import { allInForce, inForce } from "../in-force.ts";
+import { EVERY_PATH, type Location, nextTarget } from "../locations.ts";
+import { portableRegex } from "../paths/portable-regex.ts";
+import { IS_OFF, IS_TRUE } from "./comparison.ts";
+import { type Maps, variableIn } from "./maps.ts";
+import {
+  assignmentsOf,
+  type Caused,
+  conditionOf,
+  type Evaluation,
+  requestsWhere,
+  requestsWhereIf,
+} from "./requests-where.ts";
+
+/** A condition under which nginx does something else than to answer from the cache, or to store. */
+export interface Condition {
+  /** The line. */
+  readonly source: Source;
+  readonly caused: readonly Caused[];
+  /** `bypass`: fetched for this request; `no-cache`: not stored; `both`; `other`: nginx answers by other rules. */
+  readonly effect: "bypass" | "no-cache" | "both" | "other";
+}
+
+/** What every location is read with. */
+export interface ServerFacts {
+  readonly server: readonly Directive[];
+  readonly maps: Maps;
+  /** The hosts of the site; empty for any. */
+  readonly hosts: readonly string[];
+}
+
+/** All conditions on the way of a location's requests. */
+export function conditionsOn(location: Location, facts: ServerFacts): readonly Condition[] {
+  const evaluation = evaluationOf(location, facts);
+  return [
+    ...forbidden(location),
+    ...ofRewriting(location, facts, evaluation),
+    ...ofCaching(location, evaluation),
+    ...ofErrorPages(location),
+  ];
+}
+
+function always(source: Source, text = source.text): Condition {
+  return { source, caused: [{ cause: { kind: "unknown", text }, from: [], isExact: true }], effect: "other" };
+}
+
+/** The directives by which a location stores nothing, whoever asks. */
+function forbidden(location: Location): readonly Condition[] {
+  const { way, lostAt } = location;
+  const lines = way.flatMap((levels, step) =>
+    // An internal redirect may go to an internal location.
+    allInForce(levels).filter((each) => forbidsStoring(each) && !(each.name === "internal" && step > 0)),
+  );
+  const lost = lostAt === null ? [] : [lostAt];
+  return [...new Set([...lines, ...lost])].map(({ source }) => always(source));
+}
+
+/** `if`, `rewrite` and `return` of the server and of each location on the way. They run in its own block alone. */
+function ofRewriting(location: Location, { server }: ServerFacts, evaluation: Evaluation): readonly Condition[] {
+  const { redirectedTo } = location;
+  const ownBlocks = location.way.map(([own]) => own!);
+  const found = [server, ...ownBlocks].flatMap((block, index) => {
+    const isInLocation = index > 0;
+    // try_files does not count in the block of an `if`.
+    const isFragile = isInLocation && block.some(({ name }) => name === "try_files");
+    const followed = isInLocation && index < location.way.length ? nextTarget(block)?.directive : undefined;
+    // After an internal redirect, the server's rewrites run on the new path.
+    const paths = redirectedTo === null || (isInLocation && index === 1) ? null : redirectedTo;
+    return block.flatMap((directive): Condition[] => {
+      const { name, args, source } = directive;
+      if (name === "return") return [always(source)];
+      if (name === "rewrite" && directive !== followed) {
+        const regex = args[0] ?? "";
+        const onNewPath = paths !== null && portableRegex(regex, { ignoreCase: false })?.test(paths) !== false;
+        if (onNewPath || EVERY_PATH.test(regex)) return [always(source)];
+        const cause = { kind: "path", regex, ignoreCase: false } as const;
+        return [{ source, caused: [{ cause, from: [], isExact: true }], effect: "other" }];
+      }
+      if (name !== "if" || directive.block === null || (!isFragile && !hasEffect(directive.block))) return [];
+      return [{ source, caused: requestsWhereIf(conditionOf(directive), evaluation), effect: "other" }];
+    });
+  });
+  return found;
+}
+
+/** Whether a block of an `if` does more than to set variables, and fields of the answer. */
+export function hasEffect(block: readonly Directive[]): boolean {
+  return block.some((each) => {
+    const row = rowOf(each);
+    if (each.name === "set" || each.name === "break" || /^set_by_lua/.test(each.name)) return false;
+    return row === null || !["output", "log", "setup"].includes(row.phase) || forbidsStoring(each);
+  });
+}
+
+/** `proxy_cache_bypass`, `proxy_no_cache`, and a zone that a variable turns off. */
+function ofCaching({ answeredBy, ...location }: Location, evaluation: Evaluation): readonly Condition[] {
+  const handler = handlerOf({ answeredBy, ...location });
+  if (handler.kind === "itself") return [];
+  const read = (name: string) =>
+    inForce(answeredBy, `${handler.family}_${name}`).flatMap(({ args, source }) =>
+      args.map((text) => ({ text, source })),
+    );
+  const [bypassed, unstored] = [read("cache_bypass"), read("no_cache")];
+  const isIn = (lines: readonly { readonly text: string }[], text: string) => lines.some((each) => each.text === text);
+  const all = [...bypassed, ...unstored];
+  const zone = read("cache").filter(({ text }) => text.includes("$"));
+  return [
+    ...zone.map(({ text, source }) =>
+      // Two zones hold two pages under one key.
+      zonesOf(text, evaluation).size > 1
+        ? always(source, text)
+        : { source, caused: requestsWhere(text, IS_OFF, evaluation), effect: "both" as const },
+    ),
+    ...all
+      .filter(({ text }, index) => all.findIndex((each) => each.text === text) === index)
+      .map(({ text, source }) => ({
+        source,
+        caused: requestsWhere(text, IS_TRUE, evaluation),
+        effect: isIn(unstored, text)
+          ? isIn(bypassed, text)
+            ? ("both" as const)
+            : ("no-cache" as const)
+          : ("bypass" as const),
+      })),
+  ];
+}
+
+/** The zones that a variable may name; the variable itself stands for those that cannot be told. */
+function zonesOf(text: string, { maps, assignments }: Evaluation): ReadonlySet<string> {
+  const variable = variableIn(text);
+  const map = variable === null ? undefined : maps.get(variable);
+  const assigned = assignments.filter((each) => each.variable === variable).map(({ value }) => value);
+  const values = map ? [map.fallback, ...map.entries.map(({ value }) => value)] : assigned;
+  const zones = values.filter((value) => value !== "" && value !== "off");
+  return new Set(zones.some((value) => value.includes("$")) ? [text, ...zones] : zones);
+}
+
+/** A page that stands in for the origin's errors comes from elsewhere than the cache. */
+function ofErrorPages(location: Location): readonly Condition[] {
+  const handler = handlerOf(location);
+  if (handler.kind === "itself") return [];
+  const intercepts = inForce(location.answeredBy, `${handler.family}_intercept_errors`)[0];
+  const pages = inForce(location.answeredBy, "error_page");
+  return intercepts?.args[0] === "on" && pages.length > 0 ? [always(intercepts.source)] : [];
+}
+
+function evaluationOf({ way, redirectedTo, changesQuery }: Location, facts: ServerFacts): Evaluation {
+  const { server, maps, hosts } = facts;
+  const blocks = way.map(([own]) => own!);
+  // An internal redirect to a path runs the server's lines once more; one to a named location does not.
+  const order = redirectedTo === null ? [server, ...blocks] : [server, ...blocks.slice(0, -1), server, blocks.at(-1)!];
+  const isBreak = (each: Directive): boolean =>
+    each.name === "break" || (each.name === "if" && (each.block ?? []).some(isBreak));
+  return {
+    maps,
+    assignments: order.flatMap(assignmentsOf),
+    mayBreak: order.flat().some(isBreak),
+    hosts,
+    redirectedTo,
+    changesQuery,
+  };
+}
+
+/** Whether a line keeps visitors out. */
+export function refuses(directive: Directive): boolean {
+  const { name, args, block } = directive;
+  if (name === "if" && block !== null) {
+    const condition = conditionOf(directive);
+    const isOfAddress = /^\$(?:host|http_host|scheme|https|server_name|ssl_protocol|http_x_forwarded_proto)\b/.test(
+      condition,
+    );
+    return block.some(
+      (each) =>
+        refuses(each) || (each.name === "return" && /^3/.test(args[0] ?? "")) || (!isOfAddress && isRedirect(each)),
+    );
+  }
+  if (name === "return") return /^[45]/.test(args[0] ?? "") || /^30[237]$/.test(args[0] ?? "");
+  return noteOn(directive)?.kind === "access";
+}
+
+function isRedirect({ name, args }: Directive): boolean {
+  if (name === "rewrite") return args[2] === "redirect" || /^https?:/.test(args[1] ?? "");
+  return name === "return" && /^(?:3\d\d|https?:)/.test(args[0] ?? "");
+}

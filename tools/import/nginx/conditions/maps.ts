@@ -1,0 +1,46 @@
+import type { Source } from "../../imported-site.ts";
+import type { Directive } from "../files/directives.ts";
+
+/** The `map` blocks of a configuration, by the variable that they set. */
+export type Maps = ReadonlyMap<string, MapBlock>;
+
+export interface MapEntry {
+  readonly key: string;
+  readonly value: string;
+  readonly source: Source;
+}
+
+export interface MapBlock {
+  readonly source: Source;
+  /** The text that is looked up, like `$http_cookie`. */
+  readonly of: string;
+  readonly fallback: string;
+  readonly entries: readonly MapEntry[];
+  /** True if keys are host names with wildcards. */
+  readonly ofHosts: boolean;
+}
+
+const PARAMETERS = ["default", "hostnames", "volatile"];
+
+export function mapsOf(directives: readonly Directive[]): Maps {
+  const blocks = directives.filter(({ name, block, args }) => name === "map" && block !== null && args.length === 2);
+  return new Map(
+    blocks.map(({ args, block, source }) => {
+      const entries = block!
+        .filter(({ name }) => !PARAMETERS.includes(name))
+        .map((line) => ({
+          key: line.name.replace(/^\\(?=default$|hostnames$|volatile$|~)/, ""),
+          value: line.args[0] ?? "",
+          source: line.source,
+        }));
+      const fallback = block!.find(({ name }) => name === "default")?.args[0] ?? "";
+      const ofHosts = block!.some(({ name }) => name === "hostnames");
+      return [variableIn(args[1]!) ?? args[1]!, { source, of: args[0]!, fallback, entries, ofHosts }];
+    }),
+  );
+}
+
+/** The name of the variable that the text is, like `x` for `$x` and `${x}`; `null` for any other text. */
+export function variableIn(text: string): string | null {
+  return /^\$(?:(\w+)|\{(\w+)\})$/.exec(text)?.slice(1).find(Boolean) ?? null;
+}

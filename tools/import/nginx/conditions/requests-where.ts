@@ -1,0 +1,284 @@
+import type { Source } from "../../imported-site.ts";
+import type { Directive } from "../files/directives.ts";
+import { escapedForRegex, portableRegex } from "../paths/portable-regex.ts";
+import { type Comparison, comparisonOf, equalsKey, IS_NOT_EMPTY, IS_TRUE } from "./comparison.ts";
+import { type MapBlock, type Maps, variableIn } from "./maps.ts";
+import { queryTail } from "./query-tail.ts";
+
+/** Requests that a site can name. They are at least those for which a condition of nginx holds. */
+export type Cause =
+  | { readonly kind: "field"; readonly name: string }
+  /** The pattern is found in `Cookie`. */
+  | { readonly kind: "cookies"; readonly pattern: RegExp }
+  /** The pattern is found in the query as it was sent, without its `?`. */
+  | { readonly kind: "query"; readonly pattern: RegExp }
+  | { readonly kind: "any-query" }
+  | { readonly kind: "path"; readonly regex: string; readonly ignoreCase: boolean }
+  /** An answer that is never stored anyway: one that sets a cookie. */
+  | { readonly kind: "sets-cookie" }
+  /** All requests: a site has no words for the condition. */
+  | { readonly kind: "unknown"; readonly text: string };
+
+export interface Caused {
+  readonly cause: Cause;
+  /** The lines of the map, or of the `if`s, that the condition comes from. */
+  readonly from: readonly Source[];
+  /** False if the cause is wider than the condition. */
+  readonly isExact: boolean;
+}
+
+/** A line that sets a variable. */
+export interface Assignment {
+  readonly variable: string;
+  readonly value: string;
+  /** The condition of the `if` around it; `null` if it is always set. */
+  readonly condition: string | null;
+  readonly sources: readonly Source[];
+  /** True if code sets it. */
+  readonly isCode: boolean;
+}
+
+/** What conditions are evaluated with. */
+export interface Evaluation {
+  readonly maps: Maps;
+  /** The assignments that run before the cache is asked, in their order. */
+  readonly assignments: readonly Assignment[];
+  /** True if some of the assignments may be skipped by a `break`. */
+  readonly mayBreak: boolean;
+  /** The hosts of the site; empty for any. */
+  readonly hosts: readonly string[];
+  /** The path that `$uri` has after an internal redirect; `null` for the path that was asked for. */
+  readonly redirectedTo: string | null;
+  /** True if the query is another by then. */
+  readonly changesQuery: boolean;
+}
+
+/** Maps of maps, and variables of variables, that are followed. */
+const MAX_DEPTH = 12;
+
+/** The requests for which a text of variables compares so: for `$skip`, `$cookie_a$arg_b` or a constant. */
+export function requestsWhere(text: string, test: Comparison, evaluation: Evaluation, depth = 0): readonly Caused[] {
+  if (depth > MAX_DEPTH) return [unknown(text)];
+  const variable = variableIn(text);
+  if (variable !== null) return whereVariable(variable, test, evaluation, depth);
+  if (!text.includes("$")) return test.holds(text) === false ? [] : [unknown(text)];
+  // A text of several variables is neither empty nor 0 where one of them is not empty.
+  const isOfVariablesAlone = text.replace(/\$(?:\w+|\{\w+\})/g, "") === "";
+  if (test.regex !== null || test.holds("") !== false || !isOfVariablesAlone) return [unknown(text)];
+  return [...text.matchAll(/\$(?:\w+|\{\w+\})/g)].flatMap(([each]) =>
+    requestsWhere(each, IS_NOT_EMPTY, evaluation, depth + 1).map((found) => ({ ...found, isExact: false })),
+  );
+}
+
+/** The requests for which the condition of an `if` holds, written as between its parentheses. */
+export function requestsWhereIf(condition: string, evaluation: Evaluation, depth = 0): readonly Caused[] {
+  const [, variable, operator, value = ""] = /^(\$\w+|\$\{\w+\})(?:\s*(!?~\*?|!?=)\s*(.*))?$/s.exec(condition) ?? [];
+  if (variable === undefined) return [unknown(condition)];
+  if (operator === undefined) {
+    return requestsWhere(variable, IS_TRUE, evaluation, depth);
+  }
+  // A site with one host has it as the name of its server.
+  const [host, ...others] = evaluation.hosts;
+  const compared = host !== undefined && others.length === 0 ? value.replace(/^\$server_name$/, host) : value;
+  const test = comparisonOf(operator, compared);
+  const isConstant = operator.includes("~") || !compared.includes("$");
+  if (test === null || !isConstant) return [unknown(condition)];
+  return requestsWhere(variable, test, evaluation, depth);
+}
+
+/** The assignments of a block, those within its `if`s too. */
+export function assignmentsOf(block: readonly Directive[]): readonly Assignment[] {
+  return block.flatMap((directive) => {
+    if (directive.name !== "if" || directive.block === null) return assignmentOf(directive, null);
+    return directive.block.flatMap((inner) => assignmentOf(inner, directive));
+  });
+}
+
+function assignmentOf({ name, args, source }: Directive, within: Directive | null): Assignment[] {
+  const isCode = /^set_by_lua/.test(name);
+  if (name !== "set" && !isCode) return [];
+  const condition = within === null ? null : conditionOf(within);
+  const sources = within === null ? [source] : [within.source, source];
+  return [{ variable: variableIn(args[0] ?? "") ?? "", value: args[1] ?? "", condition, sources, isCode }];
+}
+
+/** The text between the parentheses of an `if`. */
+export function conditionOf({ args }: Directive): string {
+  return args
+    .join(" ")
+    .replace(/^\(\s*/, "")
+    .replace(/\s*\)$/, "");
+}
+
+function unknown(text: string, from: readonly Source[] = []): Caused {
+  return { cause: { kind: "unknown", text }, from, isExact: false };
+}
+
+function whereVariable(variable: string, test: Comparison, evaluation: Evaluation, depth: number): readonly Caused[] {
+  const map = evaluation.maps.get(variable);
+  if (map) return whereMap(map, test, evaluation, depth);
+  const assignments = evaluation.assignments.filter((each) => each.variable === variable);
+  if (assignments.length > 0) return whereAssigned(variable, assignments, test, evaluation, depth);
+  return whereOfRequest(variable, test, evaluation);
+}
+
+function whereMap(map: MapBlock, test: Comparison, evaluation: Evaluation, depth: number): readonly Caused[] {
+  if (map.ofHosts) return [unknown(map.of, [map.source])];
+  const isTold = (value: string) => value.includes("$") || test.holds(value) !== false;
+  const held = map.entries.filter(({ value }) => isTold(value));
+  const byEntry = held.flatMap(({ key, value, source }) =>
+    both(whereKey(map.of, key, evaluation, depth), value, test, evaluation, depth).map((caused) => ({
+      ...caused,
+      from: [map.source, source, ...caused.from],
+      isExact: caused.isExact && held.length === map.entries.length,
+    })),
+  );
+  if (!isTold(map.fallback)) return byEntry;
+  const otherwise = both(whereNoKey(map, evaluation, depth), map.fallback, test, evaluation, depth);
+  return [...byEntry, ...otherwise.map((caused) => ({ ...caused, from: [map.source, ...caused.from] }))];
+}
+
+/** Where a value is chosen, and holds: for a constant, where it is chosen; otherwise the narrower of both that can be told. */
+function both(
+  chosen: readonly Caused[],
+  value: string,
+  test: Comparison,
+  evaluation: Evaluation,
+  depth: number,
+): readonly Caused[] {
+  if (!value.includes("$")) return chosen;
+  const holding = requestsWhere(value, test, evaluation, depth + 1);
+  const narrower = isUnknown(chosen) || (!isUnknown(holding) && holding.length < chosen.length) ? holding : chosen;
+  return narrower.map((caused) => ({ ...caused, isExact: false }));
+}
+
+function isUnknown(caused: readonly Caused[]): boolean {
+  return caused.some(({ cause }) => cause.kind === "unknown");
+}
+
+function whereKey(of: string, key: string, evaluation: Evaluation, depth: number): readonly Caused[] {
+  const [, operator, regex] = /^(~\*?)(.*)$/s.exec(key) ?? [];
+  const test = operator === undefined ? equalsKey(key) : comparisonOf(operator, regex!)!;
+  return requestsWhere(of, test, evaluation, depth + 1);
+}
+
+/** The requests for which no key matches. */
+function whereNoKey(map: MapBlock, evaluation: Evaluation, depth: number): readonly Caused[] {
+  const variable = variableIn(map.of);
+  const keyFor = (text: string) => map.entries.find(({ key }) => holdsKey(key, text) !== false);
+  if (variable === "request_method" && keyFor("GET") && keyFor("HEAD")) return [];
+  // Where a key is for the empty text, the others have one.
+  if (map.entries.some(({ key }) => key === "")) return requestsWhere(map.of, IS_NOT_EMPTY, evaluation, depth + 1);
+  return [unknown(map.of)];
+}
+
+function holdsKey(key: string, text: string): boolean | null {
+  const [, operator, regex] = /^(~\*?)(.*)$/s.exec(key) ?? [];
+  return (operator === undefined ? equalsKey(key) : comparisonOf(operator, regex!)!).holds(text);
+}
+
+function whereAssigned(
+  variable: string,
+  all: readonly Assignment[],
+  test: Comparison,
+  evaluation: Evaluation,
+  depth: number,
+): readonly Caused[] {
+  if (all.some(({ isCode }) => isCode)) return [unknown(`$${variable}`)];
+  const lastAlways = evaluation.mayBreak ? -1 : all.findLastIndex(({ condition }) => condition === null);
+  const counted = lastAlways === -1 ? all : all.slice(lastAlways);
+  // Before it is set, a variable is empty.
+  const isEmptyTold = counted[0]!.condition !== null && test.holds("") !== false;
+  if (isEmptyTold) return [unknown(`$${variable}`)];
+  return counted.flatMap(({ condition, value, sources }) => {
+    const isOwn = value.includes(`$${variable}`) || value.includes(`\${${variable}}`);
+    if (!value.includes("$") && test.holds(value) === false) return [];
+    const found =
+      condition === null
+        ? isOwn
+          ? [unknown(value)]
+          : requestsWhere(value, test, evaluation, depth + 1)
+        : requestsWhereIf(condition, evaluation, depth + 1);
+    return found.map((each) => ({ ...each, from: [...sources, ...each.from] }));
+  });
+}
+
+/** Fields that browsers send with every request, so that to name one would be to name all requests. */
+const ALWAYS_SENT = /^(?:user-agent|accept|accept-language|accept-encoding|host|connection|referer)$/;
+
+/** The requests for which a variable that nginx reads from them compares so. */
+function whereOfRequest(variable: string, test: Comparison, evaluation: Evaluation): readonly Caused[] {
+  const { hosts, redirectedTo, changesQuery } = evaluation;
+  const isFalse = (...texts: string[]) => texts.every((text) => test.holds(text) === false);
+  const all = [unknown(`$${variable}`)];
+  // Other methods are never answered from the cache.
+  if (variable === "request_method") return isFalse("GET", "HEAD") ? [] : all;
+  if (variable === "scheme") return isFalse("http", "https") ? [] : all;
+  if (/^(?:host|http_host|server_name)$/.test(variable)) return hosts.length > 0 && isFalse(...hosts) ? [] : all;
+  if (/^(?:uri|document_uri)$/.test(variable)) {
+    if (test.regex === null || (redirectedTo !== null && !isFalse(redirectedTo))) return all;
+    return [{ cause: pathCause(test.regex), from: [], isExact: true }];
+  }
+  if (!isFalse("")) return all;
+  if (changesQuery && /^(?:args|query_string|is_args|arg_\w+)$/.test(variable)) return all;
+  if (variable === "request_uri") return test.regex === null ? all : whereTarget(test.regex);
+  if (variable === "http_cookie") return one(patternOf(test.regex ?? ANYTHING, "cookies"), `$${variable}`);
+  if (/^(?:args|query_string|is_args)$/.test(variable)) {
+    if (test.regex === null || variable === "is_args")
+      return [{ cause: { kind: "any-query" }, from: [], isExact: true }];
+    return one(patternOf(test.regex, "query"), `$${variable}`);
+  }
+  if (/^(?:upstream|sent)_http_set_cookie$/.test(variable)) {
+    return [{ cause: { kind: "sets-cookie" }, from: [], isExact: true }];
+  }
+  return whereNamed(variable, test);
+}
+
+const ANYTHING = { source: ".", ignoreCase: false };
+
+/** Values of one cookie, parameter or field. nginx finds the name in any letter case, and the site goes by the name alone. */
+function whereNamed(variable: string, test: Comparison): readonly Caused[] {
+  const [, kind, name = ""] = /^(http|cookie|arg)_(\w+)$/.exec(variable) ?? [];
+  const isExact = test.regex === null && test.holds("x") === true && test.holds("0") === true;
+  if (kind === "cookie") return [{ cause: { kind: "cookies", pattern: cookieNamed(name) }, from: [], isExact }];
+  if (kind === "arg") {
+    const pattern = new RegExp(`(?:^|&)${escapedForRegex(name)}=`, "i");
+    return [{ cause: { kind: "query", pattern }, from: [], isExact }];
+  }
+  const field = name.replaceAll("_", "-");
+  if (kind === "http" && !ALWAYS_SENT.test(field))
+    return [{ cause: { kind: "field", name: field }, from: [], isExact }];
+  return [unknown(`$${variable}`)];
+}
+
+/** The cookie that nginx reads as `$cookie_name`: it does not look at letter case. */
+export function cookieNamed(name: string): RegExp {
+  return new RegExp(`\\b${escapedForRegex(name)} *=`, "i");
+}
+
+/** An expression over path and query can be found in either, or reach from one into the other. */
+function whereTarget(regex: NonNullable<Comparison["regex"]>): readonly Caused[] {
+  const inPath: Caused = { cause: pathCause(regex), from: [], isExact: !regex.source.includes("$") };
+  const tail = queryTail(regex.source);
+  if (tail === null) return [inPath];
+  const inQuery = tail === "" ? ({ kind: "any-query" } as const) : patternOf({ ...regex, source: tail }, "query");
+  return inQuery === null
+    ? [unknown("$request_uri")]
+    : [inPath, { cause: inQuery, from: [], isExact: tail === regex.source }];
+}
+
+function pathCause({ source, ignoreCase }: NonNullable<Comparison["regex"]>): Cause {
+  return { kind: "path", regex: source, ignoreCase };
+}
+
+function patternOf(
+  { source, ignoreCase }: { readonly source: string; readonly ignoreCase: boolean },
+  kind: "cookies" | "query",
+): Cause | null {
+  const pattern = portableRegex(source, { ignoreCase });
+  return pattern === null ? null : { kind, pattern };
+}
+
+function one(cause: Cause | null, text: string): readonly Caused[] {
+  return [cause === null ? unknown(text) : { cause, from: [], isExact: true }];
+}

@@ -1,0 +1,366 @@
+import type { Aspect, Difference } from "../imported-site.ts";
+import type { Directive } from "./files/directives.ts";
+
+/**
+ * How a directive reaches the locations below the block that it stands in. `replaces`: a block that has it, or another of its
+ * group, has nothing of the outer blocks' (nginx's arrays, and single values). `own`: it counts in its own block alone.
+ */
+type Inheritance = "replaces" | "own";
+
+/** When nginx runs it: nginx.org/en/docs/dev/development_guide.html#http_phases. `setup` is before any request. */
+type Phase = "setup" | "rewrite" | "preaccess" | "access" | "precontent" | "content" | "cache" | "output" | "log";
+
+/**
+ * `read`: the import carries it over, or says in its own words what it could not. `harmless`: it decides neither who gets an
+ * answer nor what is stored. `passes`: a location in which it applies stores nothing.
+ */
+type Effect = "read" | "harmless" | "passes";
+
+type Note = Pick<Difference, "kind" | "why"> & { readonly aspects: readonly Aspect[] };
+
+export interface DirectiveRow {
+  readonly inherits: Inheritance;
+  readonly phase: Phase;
+  readonly effect: Effect;
+  /** The directives that replace each other, where that is not the name alone. */
+  readonly group?: string;
+  /** What its owner has to know; `null` for nothing. */
+  readonly note: Note | null;
+}
+
+const dropped = (why: string, ...aspects: Aspect[]): Note => ({ kind: "dropped", why, aspects });
+const access = (why: string): Note => ({ kind: "access", why, aspects: ["answer", "stored"] });
+
+const TO_ORIGIN = "The edge refuses nobody: the origin has to, or the firewall in front of it.";
+const PASSWORDS = "The edge asks for no passwords: the origin has to. Nothing is stored here.";
+const FILES = "The edge has no files: the origin has to serve them.";
+const FIELDS = "The edge passes fields on: worker/rules/request/request-fields.ts.";
+const COMPRESSION = dropped(
+  "Cloudflare compresses for visitors. tidemark serve compresses stored pages, with compression: {} in the config: docs/server.md. What else goes out compressed, the origin has to compress.",
+);
+const RATE: Note = {
+  ...access("There are no rate limits at the edge: the origin has to, or the platform."),
+  aspects: [],
+};
+
+type Line = readonly [
+  names: string,
+  inherits: Inheritance,
+  phase: Phase,
+  effect: Effect,
+  note?: Note | null,
+  group?: string,
+];
+
+/**
+ * Every directive that the import knows. `*` stands for any ending, and `X_` for `proxy_`, `fastcgi_`, `uwsgi_` and `scgi_`.
+ * A directive that is not here makes its location pass, and those of all blocks within the block that it stands in.
+ */
+const TABLE: readonly Line[] = [
+  // Blocks, and what the import reads.
+  ["http server location upstream map include server_name", "own", "setup", "read"],
+  ["if set break", "own", "rewrite", "read"],
+  [
+    "return",
+    "own",
+    "rewrite",
+    "read",
+    dropped("The edge makes no answers of its own: the origin has to.", "answer", "stored"),
+  ],
+  [
+    "rewrite",
+    "own",
+    "rewrite",
+    "read",
+    dropped("The edge does not change paths: the origin has to.", "answer", "stored", "origin-url"),
+  ],
+  ["try_files", "own", "precontent", "read", dropped(FILES, "answer", "stored")],
+  ["X_pass", "own", "content", "read"],
+  [
+    "X_cache X_cache_key X_cache_valid X_cache_bypass X_no_cache X_cache_use_stale X_cache_lock",
+    "replaces",
+    "cache",
+    "read",
+  ],
+  ["X_cache_background_update X_cache_revalidate X_cache_convert_head X_ignore_headers", "replaces", "cache", "read"],
+  ["X_hide_header X_set_header X_read_timeout", "replaces", "content", "read"],
+  ["X_intercept_errors", "replaces", "content", "read", dropped("The edge passes the origin's errors on.", "answer")],
+  [
+    "error_page",
+    "replaces",
+    "content",
+    "read",
+    dropped("The edge passes the origin's errors on, and serves a stale page instead where stale.ifError allows it."),
+  ],
+  ["add_header expires", "replaces", "output", "read"],
+  ["client_max_body_size real_ip_recursive", "replaces", "setup", "read"],
+
+  // Who may have an answer. The handlers of all modules run on every request, before the cache is asked.
+  ["allow deny", "replaces", "access", "passes", access(TO_ORIGIN), "allow deny"],
+  ["satisfy", "replaces", "access", "passes", access(TO_ORIGIN)],
+  ["auth_basic_user_file auth_delay", "replaces", "access", "harmless"],
+  ["auth_basic", "replaces", "access", "passes", access(PASSWORDS)],
+  ["auth_request_set", "replaces", "access", "harmless"],
+  ["auth_*", "replaces", "access", "passes", access(TO_ORIGIN)],
+  [
+    "access_by_lua access_by_lua_file access_by_lua_block js_access perl_access",
+    "replaces",
+    "access",
+    "passes",
+    access(TO_ORIGIN),
+  ],
+  ["modsecurity modsecurity_rules* naxsi* SecRules* app_protect*", "replaces", "access", "passes", access(TO_ORIGIN)],
+  ["secure_link secure_link_md5 valid_referers", "replaces", "access", "harmless", access(TO_ORIGIN)],
+  ["ssl_verify_client", "replaces", "access", "passes", access(TO_ORIGIN)],
+  [
+    "internal",
+    "own",
+    "setup",
+    "passes",
+    access("The edge serves every path of its hosts: the origin has to refuse this one."),
+  ],
+  ["limit_except", "own", "access", "read", access(TO_ORIGIN)],
+  ["limit_req limit_conn", "replaces", "preaccess", "harmless", RATE],
+
+  // What runs in place of a fetch, or changes it.
+  ["root alias", "replaces", "content", "harmless", dropped(FILES, "answer", "stored")],
+  ["index autoindex", "replaces", "content", "harmless", dropped(FILES)],
+  ["autoindex_* random_index disable_symlinks open_file_cache* mp4* flv", "replaces", "content", "harmless"],
+  ["X_method", "replaces", "content", "passes", dropped("The edge asks with the visitor's method.", "answer")],
+  [
+    "X_set_body X_pass_request_body",
+    "replaces",
+    "content",
+    "passes",
+    dropped("The edge does not change bodies.", "answer"),
+  ],
+  ["X_pass_request_headers", "replaces", "content", "passes", dropped(FIELDS)],
+  ["slice", "replaces", "content", "passes", dropped("The edge stores whole bodies: limits.largeBytes.", "stored")],
+  ["mirror mirror_request_body", "replaces", "precontent", "harmless", dropped("The edge asks one origin.")],
+  [
+    "X_redirect",
+    "replaces",
+    "content",
+    "harmless",
+    dropped("The edge puts the public host in the place of the origin's in Location, and changes nothing else there."),
+  ],
+  [
+    "X_cookie_domain X_cookie_path X_cookie_flags",
+    "replaces",
+    "content",
+    "harmless",
+    dropped("The edge does not change cookies: the origin has to."),
+  ],
+  [
+    "X_cache_min_uses",
+    "replaces",
+    "cache",
+    "harmless",
+    dropped("The edge stores a page at its first request.", "stored"),
+  ],
+  [
+    "X_cache_methods",
+    "replaces",
+    "cache",
+    "harmless",
+    dropped("The edge stores answers to GET and HEAD alone.", "stored"),
+  ],
+  [
+    "X_cache_max_range_offset",
+    "replaces",
+    "cache",
+    "harmless",
+    dropped("limits.fetchWholeBytes of the site says when a whole is fetched for a part."),
+  ],
+  [
+    "X_cache_purge",
+    "replaces",
+    "cache",
+    "harmless",
+    { kind: "safer", why: "Purges are calls with a token, and final everywhere: docs/purge-from.md.", aspects: [] },
+  ],
+  [
+    "X_buffer* X_busy_buffers_size X_max_temp_file_size X_temp_* X_connect_timeout X_send_* X_http_version",
+    "replaces",
+    "content",
+    "harmless",
+  ],
+  [
+    "X_next_upstream* X_ssl_* X_socket_keepalive X_bind X_headers_hash_* X_request_buffering X_limit_rate",
+    "replaces",
+    "content",
+    "harmless",
+  ],
+  [
+    "X_force_ranges X_ignore_client_abort X_param X_index X_split_path_info X_catch_stderr X_keep_conn",
+    "replaces",
+    "content",
+    "harmless",
+  ],
+  ["X_pass_header X_modifier1 X_modifier2 X_cache_lock_* X_cache_path", "replaces", "content", "harmless"],
+
+  // What runs behind the cache, on each answer by itself.
+  ["gzip brotli zstd", "replaces", "output", "harmless", COMPRESSION],
+  ["gzip_* gunzip* brotli_* zstd_*", "replaces", "output", "harmless"],
+  [
+    "sub_filter",
+    "replaces",
+    "output",
+    "harmless",
+    dropped("The edge does not change bodies: the origin has to.", "answer"),
+  ],
+  ["sub_filter_*", "replaces", "output", "harmless"],
+  [
+    "more_set_headers more_clear_headers",
+    "replaces",
+    "output",
+    "harmless",
+    dropped("The edge adds no fields to answers: the origin has to.", "response-field"),
+  ],
+  ["charset", "replaces", "output", "harmless", dropped("The origin has to name its charset.")],
+  ["default_type types", "replaces", "output", "harmless", dropped("The origin has to name its types.")],
+  [
+    "charset_* source_charset override_charset add_trailer ssi* etag if_modified_since max_ranges msie_*",
+    "replaces",
+    "output",
+    "harmless",
+  ],
+  ["access_log log_format log_not_found log_subrequest error_log rewrite_log", "replaces", "log", "harmless"],
+
+  ["log_by_lua* body_filter_by_lua*", "replaces", "log", "harmless", dropped("Code is not carried over.")],
+
+  // What is set up before requests come, or only defines a variable. Where a decision reads such a variable, that decides.
+  [
+    "user pid worker_* daemon events env lock_file thread_pool pcre_jit master_process timer_resolution load_module",
+    "replaces",
+    "setup",
+    "harmless",
+  ],
+  [
+    "sendfile* tcp_* aio* directio* keepalive* reset_timedout_connection server_tokens server_names_* server_name_* types_hash_*",
+    "replaces",
+    "setup",
+    "harmless",
+  ],
+  [
+    "map_hash_* variables_hash_* merge_slashes underscores_in_headers ignore_invalid_headers absolute_redirect",
+    "replaces",
+    "setup",
+    "harmless",
+  ],
+  [
+    "port_in_redirect server_name_in_redirect chunked_transfer_encoding output_buffers postpone_output",
+    "replaces",
+    "setup",
+    "harmless",
+  ],
+  [
+    "recursive_error_pages request_pool_size connection_pool_size uninitialized_variable_warn subrequest_output_buffer_size",
+    "replaces",
+    "setup",
+    "harmless",
+  ],
+  [
+    "listen http2* http3* quic* ssl_* ssl proxy_protocol* resolver_timeout client_* large_client_header_buffers",
+    "replaces",
+    "setup",
+    "harmless",
+  ],
+  [
+    "send_timeout send_lowat lingering_* limit_rate* limit_req_* limit_conn_* modules stream mail status_zone zone",
+    "replaces",
+    "setup",
+    "harmless",
+  ],
+  ["stub_status", "own", "content", "harmless"],
+  [
+    "lua_* js_import js_include js_path js_var js_preload_object perl_modules perl_require perl_set vhost_traffic_status* passenger_*",
+    "replaces",
+    "setup",
+    "harmless",
+  ],
+  ["js_set set_by_lua*", "own", "rewrite", "read", dropped("Code is not carried over.")],
+  [
+    "init_by_lua* init_worker_by_lua* balancer_by_lua*",
+    "own",
+    "setup",
+    "harmless",
+    dropped("Code is not carried over."),
+  ],
+  [
+    "split_clients",
+    "own",
+    "setup",
+    "harmless",
+    dropped("The edge does not divide visitors: the origin has to, with a cookie of key.cookies."),
+  ],
+  [
+    "geo geoip_* geoip2 geoip2_*",
+    "own",
+    "setup",
+    "harmless",
+    dropped("The edge knows the visitor's country alone: key.country."),
+  ],
+  ["resolver", "replaces", "setup", "harmless", dropped("The edge resolves the origin's name itself.")],
+  [
+    "real_ip_header set_real_ip_from",
+    "replaces",
+    "setup",
+    "harmless",
+    dropped("The platform tells the client's address; tidemark serve takes it from the connection."),
+  ],
+];
+
+const FAMILIES = ["proxy_", "fastcgi_", "uwsgi_", "scgi_"];
+
+const ROWS: ReadonlyMap<string, DirectiveRow> = new Map(
+  TABLE.flatMap(([names, inherits, phase, effect, note = null, group]) =>
+    names
+      .split(" ")
+      .flatMap((name) => (name.startsWith("X_") ? FAMILIES.map((each) => each + name.slice(2)) : [name]))
+      .map((name) => [name, { inherits, phase, effect, note, ...(group !== undefined && { group }) }] as const),
+  ),
+);
+
+/** The names that end with a star, longest first. */
+const BEGINNINGS = [...ROWS.keys()]
+  .filter((name) => name.endsWith("*"))
+  .map((name) => name.slice(0, -1))
+  .sort((a, b) => b.length - a.length);
+
+/** Directives that say nothing any more where their value is `off`. */
+const SWITCHED_OFF =
+  /^(?:gzip|brotli|zstd|auth_basic|auth_request|autoindex|\w+_redirect|modsecurity|slice|mirror|\w+_intercept_errors)$/;
+
+const CODE = /_by_lua|^js_|^perl|^lua_/;
+
+/** The row of a directive; `null` for one that the table does not know. */
+export function rowOf({ name }: Pick<Directive, "name">): DirectiveRow | null {
+  const beginning = ROWS.has(name) ? undefined : BEGINNINGS.find((each) => name.startsWith(each));
+  return ROWS.get(beginning === undefined ? name : `${beginning}*`) ?? null;
+}
+
+/** Whether a directive keeps its location, and those within, from storing. */
+export function forbidsStoring(directive: Directive): boolean {
+  const row = rowOf(directive);
+  if (isOff(directive)) return false;
+  if (directive.name === "limit_except") return !directive.args.includes("GET");
+  return row === null || row.effect === "passes";
+}
+
+function isOff({ name, args }: Directive): boolean {
+  const isZero = name === "slice" && args[0] === "0";
+  return (args[0] === "off" && SWITCHED_OFF.test(name)) || isZero || (/_pass_request_/.test(name) && args[0] === "on");
+}
+
+/** What the owner has to know of a directive; `null` for one that the import reads or that changes no answers. */
+export function noteOn(directive: Directive): Note | null {
+  const row = rowOf(directive);
+  if (isOff(directive)) return null;
+  if (row !== null) return row.note;
+  if (CODE.test(directive.name)) return dropped("Code is not carried over. Nothing is stored here.", "stored");
+  return dropped(
+    "The import does not know this directive, so nothing is stored here. If it changes answers, the origin has to do it.",
+    "stored",
+  );
+}

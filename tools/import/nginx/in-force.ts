@@ -1,0 +1,36 @@
+import { type DirectiveRow, rowOf } from "./directive-table.ts";
+import type { Directive } from "./files/directives.ts";
+
+/** The blocks that a location inherits from, its own first. */
+export type Levels = readonly (readonly Directive[])[];
+
+/** The directives of this name that are in force: those of the innermost block that has any. */
+export function inForce(levels: Levels, name: string): readonly Directive[] {
+  for (const level of levels) {
+    const found = level.filter((directive) => directive.name === name);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+/**
+ * All directives that apply in a block, by nginx's inheritance. One that the table does not know applies in all blocks within
+ * its own.
+ */
+export function allInForce(levels: Levels): readonly Directive[] {
+  const replaced = new Set<string>();
+  return levels.flatMap((level, depth) => {
+    const found = level.filter((each) => applies(rowOf(each), each.name, depth, replaced));
+    for (const each of level) replaced.add(groupOf(rowOf(each), each.name));
+    return found;
+  });
+}
+
+function applies(row: DirectiveRow | null, name: string, depth: number, replaced: ReadonlySet<string>): boolean {
+  if (row === null) return true;
+  return row.inherits === "own" ? depth === 0 : !replaced.has(groupOf(row, name));
+}
+
+function groupOf(row: DirectiveRow | null, name: string): string {
+  return row?.group ?? name;
+}

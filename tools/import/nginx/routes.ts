@@ -1,0 +1,219 @@
+import type { RouteInput } from "../../../internal.ts";
+import type { Difference, LocationOutcome, Sourced } from "../imported-site.ts";
+import type { ServerFacts } from "./conditions/conditions-of.ts";
+import { noteOn } from "./directive-table.ts";
+import type { RoutedLocation } from "./fields.ts";
+import type { Directive } from "./files/directives.ts";
+import { handlerOf, isCached } from "./handlers.ts";
+import { type ImportedLocation, importLocation } from "./import-location.ts";
+import { isRegex, type Location } from "./locations.ts";
+import { seesEscapes } from "./paths/escapes.ts";
+import { inMatchOrder, type OrderedMatch } from "./paths/match-order.ts";
+import { bothPatterns, type Expression, literalPattern, type Patterns, regexPatterns } from "./paths/path-patterns.ts";
+import { portableRegex } from "./paths/portable-regex.ts";
+
+type Routes = readonly Sourced<RouteInput>[];
+
+export interface ImportedRoutes {
+  readonly routes: Routes;
+  readonly routed: readonly RoutedLocation[];
+  readonly outcomes: readonly LocationOutcome[];
+  readonly differences: readonly Difference[];
+}
+
+interface Facts extends Omit<ServerFacts, "server"> {
+  readonly server: Directive;
+  readonly isReached: (location: Location) => boolean;
+  readonly inactiveSeconds: (zone: string) => number;
+}
+
+/** A location with all that it becomes. */
+interface Read {
+  readonly location: Location;
+  /** Its routes. The list grows with those of its paths that are never stored. */
+  readonly all: string[];
+  readonly imported: ImportedLocation;
+  readonly because: string[];
+  readonly differences: Difference[];
+}
+
+/** The routes of a server's locations, in the order in which nginx asks them. */
+export function importRoutes(locations: readonly Location[], facts: Facts): ImportedRoutes {
+  const order = inMatchOrder(locations);
+  const reads = new Map<Location, Read>();
+  for (const match of order) {
+    const known = reads.get(match.location);
+    if (known) known.all.push(...match.patterns);
+    else reads.set(match.location, readLocation(match, locations, facts));
+  }
+  const routes = order.flatMap((match) => routesOf(match, reads.get(match.location)!));
+  const all = withoutShadowed([
+    ...ofOtherSpellings(routes, locations, facts.server),
+    ...ofRedirects(routes, locations),
+    ...routes,
+  ]);
+  const end = all.some(({ value }) => value.match === "/*") ? null : ofNoLocation(facts.server);
+  return {
+    routes: end === null ? all : [...all, end.route],
+    routed: [...reads.values()].map(({ location, all: own }) => ({ location, routes: own })),
+    outcomes: [...reads.values()].map(locationOutcome),
+    differences: [
+      ...[...reads.values()].flatMap(({ differences, location, all: own, because }) => [
+        ...differences,
+        ...ofStoringNothing(location, own, because),
+        ...ofFiles(location, own),
+      ]),
+      ...(end === null ? [] : [end.difference]),
+    ],
+  };
+}
+
+function readLocation(
+  { location, prefix, patterns, unsupported }: OrderedMatch,
+  locations: readonly Location[],
+  { server, isReached, ...facts }: Facts,
+): Read {
+  const all = [...patterns];
+  const imported = importLocation(location, { ...facts, server: server.block!, routes: all });
+  const because = [...imported.because];
+  const differences = [...imported.differences];
+  const nested = locations.filter(({ parent }) => parent === location && isRegex(location));
+  const { source } = location.directive;
+  const pass = (word: string, line: Difference["source"], why: string) => {
+    because.push(word);
+    differences.push({ kind: "changed", source: line, why, aspects: ["stored"], affects: { routes: all } });
+  };
+  if (isCached(location)) {
+    if (unsupported !== null) {
+      const why = `No pattern of a route can say ${unsupported}, so that this route matches more paths. Nothing is stored on it.`;
+      pass(source.text, source, why);
+    }
+    for (const { directive } of nested) {
+      const why =
+        "A location within an expression is not carried over. Nothing is stored in the expression's location.";
+      pass(directive.source.text, directive.source, why);
+    }
+    const handler = handlerOf(location);
+    if (handler.kind === "upstream" && !isReached(location)) because.push(handler.pass.source.text);
+    for (const { from, ...expression } of unsupported === null ? imported.passed : []) {
+      const below = passedPatterns({ location, prefix }, expression);
+      if (below.kind === "patterns") continue;
+      const why = `No pattern of a route can say ${below.construct}. Nothing is stored in this location until you route those paths with pass.`;
+      pass(from.at(-1)!.text, from.at(-1)!, why);
+    }
+  }
+  return {
+    location,
+    all,
+    imported,
+    because,
+    differences: because.length > 0 ? withoutStored(differences) : differences,
+  };
+}
+
+/** Of a location that stores nothing, what does not say why has nothing to show. */
+function withoutStored(differences: readonly Difference[]): Difference[] {
+  return differences.filter(({ kind, aspects }) => kind !== "safer" || !aspects.includes("stored"));
+}
+
+/** The paths of a location in which an expression finds a match. */
+function passedPatterns({ location, prefix }: Pick<OrderedMatch, "location" | "prefix">, passed: Expression): Patterns {
+  const { kind, text } = location;
+  if (kind === "exact") {
+    const found = portableRegex(passed.regex, passed)?.test(text) ?? true;
+    return { kind: "patterns", patterns: found ? [literalPattern(text)] : [] };
+  }
+  if (isRegex(location)) {
+    return bothPatterns([{ regex: text, ignoreCase: kind === "regex-ignoring-case" }, passed], prefix);
+  }
+  return regexPatterns(passed.regex, { ignoreCase: passed.ignoreCase, prefix: text === "/" ? null : text });
+}
+
+function routesOf(match: OrderedMatch, { all, imported, because }: Read): Routes {
+  const { from, rules } = imported;
+  const { patterns } = match;
+  if (because.length > 0) return patterns.map((each) => ({ value: { match: each, pass: true }, from }));
+  const passed = imported.passed.flatMap(({ from: lines, ...expression }) => {
+    const below = passedPatterns(match, expression);
+    if (below.kind !== "patterns") throw new Error(`a location that stores passes ${below.construct}`);
+    all.push(...below.patterns);
+    return below.patterns.map((each) => ({ value: { match: each, pass: true }, from: lines }));
+  });
+  return [...passed, ...patterns.map((each) => ({ value: { match: each, ...rules }, from }))];
+}
+
+/**
+ * nginx reads `//` as `/` and decodes escapes before it chooses a location, and the edge does neither. Such paths are not
+ * stored, where they could be those of another location.
+ */
+function ofOtherSpellings(routes: Routes, locations: readonly Location[], { source: { place } }: Directive): Routes {
+  if (new Set(routes.map(({ value: { match, ...rules } }) => JSON.stringify(rules))).size < 2) return [];
+  const isByte = locations.some((each) =>
+    isRegex(each) ? seesEscapes(each.text, { ignoreCase: each.kind === "regex-ignoring-case" }) : false,
+  );
+  const patterns = ["//*", "/*//*", isByte ? "/*%*" : "/*%([2-7].*)"];
+  const text = "server (nginx reads // as / and decodes escapes, and then takes another location)";
+  return patterns.map((match) => ({ value: { match, pass: true }, from: [{ place, text }] }));
+}
+
+/** nginx itself redirects `/shop` to `/shop/`, where a location of that name goes to an upstream. */
+export function redirectsSlashes({ kind, text, levels }: Location): boolean {
+  const isPrefix = kind === "prefix" || kind === "prefix-before-regex";
+  return isPrefix && text.endsWith("/") && text !== "/" && levels[0]!.some(({ name }) => name.endsWith("_pass"));
+}
+
+/** The paths that are redirected so are not stored, unless a location is for them alone. */
+function ofRedirects(routes: Routes, locations: readonly Location[]): Routes {
+  const exact = new Set(locations.flatMap(({ kind, text }) => (kind === "exact" ? [text] : [])));
+  return locations
+    .filter((each) => redirectsSlashes(each) && !exact.has(each.text.slice(0, -1)))
+    .map(({ text, directive }) => ({
+      value: { match: literalPattern(text.slice(0, -1)), pass: true },
+      from: [directive.source],
+    }))
+    .filter(({ value }) => isStoredBy(routes, value.match));
+}
+
+function isStoredBy(routes: Routes, path: string): boolean {
+  return (
+    routes.find(({ value: { match } }) => new URLPattern({ pathname: match }).test({ pathname: path }))?.value.pass !==
+    true
+  );
+}
+
+/** A route behind one with the same pattern would never match. */
+function withoutShadowed(routes: Routes): Routes {
+  return routes.filter(({ value }, index) => {
+    const earlier = routes.slice(0, index);
+    return !earlier.some(({ value: { match } }) => match === value.match || match === "/*");
+  });
+}
+
+function locationOutcome({ location, because }: Read): LocationOutcome {
+  const cached = isCached(location);
+  return { source: location.directive.source, isCached: cached, stores: cached && because.length === 0, because };
+}
+
+function ofStoringNothing(location: Location, routes: readonly string[], because: readonly string[]): Difference[] {
+  if (because.length === 0) return [];
+  const why = `Nothing is stored here, because the import cannot carry over in full: ${[...new Set(because)].join("; ")}.`;
+  const { source } = location.directive;
+  return [{ kind: "changed", source, why, aspects: ["stored"], affects: { routes } }];
+}
+
+function ofFiles(location: Location, routes: readonly string[]): Difference[] {
+  if (handlerOf(location).kind !== "itself") return [];
+  if (location.directive.block!.some((each) => noteOn(each) !== null)) return [];
+  const why = "nginx answers from its own files here. The edge asks the origin.";
+  const { source } = location.directive;
+  return [{ kind: "dropped", source, why, aspects: ["answer", "stored"], affects: { routes } }];
+}
+
+function ofNoLocation({ source }: Directive): { readonly route: Routes[number]; readonly difference: Difference } {
+  const why =
+    "No location has the other paths, and nginx answers them from its own files. The edge asks the origin, and stores nothing.";
+  return {
+    route: { value: { match: "/*", pass: true }, from: [source] },
+    difference: { kind: "dropped", source, why, aspects: ["answer", "stored"], affects: { routes: ["/*"] } },
+  };
+}
