@@ -71,6 +71,10 @@ export class SupervisedLog implements LogCalls {
     return this.#call("readLedger", lastMs, pop);
   }
 
+  findUnseen(keys: string): Promise<string> {
+    return this.#call("findUnseen", keys);
+  }
+
   append(purge: AppendRequest): Promise<AppendResult> {
     return this.#call("append", purge);
   }

@@ -103,6 +103,10 @@ export class LogKeeper implements ServedLog {
     return JSON.stringify(this.#file.use((_, ledger) => ledger.read(lastMs, pop)));
   }
 
+  async findUnseen(keys: string): Promise<string> {
+    return JSON.stringify(this.#file.use((_, ledger) => ledger.unseen(keys)));
+  }
+
   async append(purge: AppendRequest): Promise<AppendResult> {
     const { onStep } = this.#options;
     onStep?.("received", purge);

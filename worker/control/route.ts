@@ -7,6 +7,7 @@ import type { PurgeAudit } from "../ports/purge-log.ts";
 import type { AccessPorts } from "./access/access.ts";
 import type { ExplainPage } from "./pretended-request.ts";
 import type { FetchPage } from "./purging/refresh.ts";
+import type { KnownKeys } from "./purging/unseen-items.ts";
 import type { DoorPorts } from "./vendor-apis/doors.ts";
 
 /** The ports that the control plane calls. */
@@ -14,6 +15,8 @@ export interface ControlPorts extends DoorPorts, AccessPorts {
   readonly audit: PurgeAudit;
   /** The site's ledger; `null` where isolates report to none. */
   readonly ledger: LedgerClient | null;
+  /** `null` where isolates report to no ledger. */
+  readonly knownKeys: KnownKeys | null;
   /** The counts of an isolate that has counted nothing. */
   readonly nothing: () => CountTree;
   /** The counters of this isolate. */

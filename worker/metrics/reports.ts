@@ -1,6 +1,7 @@
 import type { Clock } from "../ports/clock.ts";
 import { type CountTree, countsSince } from "./count-tree.ts";
 import type { Counters, TopLists } from "./counters.ts";
+import type { SeenKeys, Sightings } from "./sightings.ts";
 
 /** The shortest time between two reports of an isolate. Milliseconds. */
 export const REPORT_EVERY_MS = 60_000;
@@ -25,6 +26,8 @@ export interface Report {
   readonly routes: CountTree;
   readonly top: TopLists;
   readonly memory: { readonly entries: number; readonly bytes: number; readonly maxBytes: number };
+  /** Absent in reports of versions that did not look at keys. */
+  readonly seen?: SeenKeys;
 }
 
 /** Takes reports. It rejects if it cannot be reached; the report may have been taken all the same. */
@@ -32,6 +35,8 @@ export interface LedgerClient {
   report(report: string): Promise<void>;
   /** The ledger of a time up to now, or since it began for `null`, as JSON: `LedgerReading`. */
   readLedger(lastMs: number | null, pop: string | null): Promise<string>;
+  /** Those of these purge keys, a JSON array, that no report has named, as JSON: `UnseenKey[]`. */
+  findUnseen(keys: string): Promise<string>;
 }
 
 /** What a platform provides so that its isolates report. */
@@ -52,6 +57,7 @@ export interface LedgerAccess {
 export class Reports {
   readonly #access: LedgerAccess;
   readonly #counters: Counters;
+  readonly #sightings: Sightings;
   readonly #clock: Clock;
   readonly #memory: () => Report["memory"];
   pop: string;
@@ -61,9 +67,15 @@ export class Reports {
   #unconfirmed: Omit<Report, "agoMs"> | null = null;
   #dueAt = Number.NEGATIVE_INFINITY;
 
-  constructor(access: LedgerAccess, counters: Counters, clock: Clock, memory: () => Report["memory"]) {
+  constructor(
+    access: LedgerAccess,
+    { counters, sightings }: { readonly counters: Counters; readonly sightings: Sightings },
+    clock: Clock,
+    memory: () => Report["memory"],
+  ) {
     this.#access = access;
     this.#counters = counters;
+    this.#sightings = sightings;
     this.#clock = clock;
     this.#memory = memory;
     this.pop = access.pop ?? "";
@@ -111,6 +123,7 @@ export class Reports {
       routes: countsSince(tree.routes, this.#before.routes),
       top: this.#counters.takeTop(),
       memory: this.#memory(),
+      seen: this.#sightings.take(),
     } as const;
     this.#before = tree;
     this.#cutAt = now;

@@ -159,6 +159,10 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit, LedgerClient {
     return this.#call(() => JSON.stringify(this.#ledger.read(lastMs, pop)));
   }
 
+  async findUnseen(keys: string): Promise<string> {
+    return this.#call(() => JSON.stringify(this.#ledger.unseen(keys)));
+  }
+
   /** Resolves to whether every isolate has confirmed in time (R24). */
   async #push(delta: ViewDelta): Promise<boolean> {
     const { learners } = this.#world;

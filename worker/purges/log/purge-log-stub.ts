@@ -41,6 +41,10 @@ export class PurgeLogStub implements PurgeLogClient, PurgeAudit, LedgerClient {
     return this.#stub().readLedger(lastMs, pop);
   }
 
+  async findUnseen(keys: string): Promise<string> {
+    return this.#stub().findUnseen(keys);
+  }
+
   async append(purge: AppendRequest): Promise<AppendResult> {
     return this.#stub().append(purge);
   }

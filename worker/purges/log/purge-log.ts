@@ -61,6 +61,11 @@ export class PurgeLog extends DurableObject {
     return JSON.stringify(this.#ledgerOpened().read(lastMs, pop));
   }
 
+  /** Those of these purge keys, a JSON array, that no report has named, as JSON: `UnseenKey[]`. */
+  findUnseen(keys: string): string {
+    return JSON.stringify(this.#ledgerOpened().unseen(keys));
+  }
+
   async append(purge: AppendRequest): Promise<AppendResult> {
     const result = this.#opened().append(purge);
     this.#connectedLog().push();

@@ -1,0 +1,58 @@
+import type { PurgeReceiptBody } from "../../../wire/purge-receipt.ts";
+import type { LedgerClient } from "../../metrics/reports.ts";
+import type { Sightings } from "../../metrics/sightings.ts";
+import type { UnseenKey } from "../../metrics/unseen-key.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { nearestKey } from "../../rules/key/nearest-key.ts";
+import { seenKeyText } from "../../rules/key/seen-key.ts";
+import { within } from "../../within.ts";
+
+/** The most items of one purge that are looked up. */
+const MAX_LOOKED_UP = 100;
+
+/** A ledger that is silent for so long delays no receipt further, which then says nothing: milliseconds. */
+const ANSWER_WITHIN_MS = 250;
+
+/** Who knows which keys stored pages have had lately: the isolate that is asked, and the site's ledger. */
+export interface KnownKeys {
+  readonly sightings: Sightings;
+  readonly ledger: LedgerClient;
+  readonly clock: Clock;
+}
+
+/** An item of a purge, and the key under which a page that it purges would have been seen. */
+export interface LookedUp {
+  readonly item: string;
+  readonly key: string;
+}
+
+export type Unseen = NonNullable<PurgeReceiptBody["unseen"]>;
+
+/**
+ * The items that no page has had lately, as far as is known. Never rejects: while the ledger is silent, nothing is known.
+ * What the ledger has not missed for long enough counts only beside a key that is nearly the same.
+ */
+export async function unseenItems(
+  items: readonly LookedUp[],
+  { sightings, ledger, clock }: KnownKeys,
+): Promise<Unseen> {
+  const asked = items.slice(0, MAX_LOOKED_UP).filter(({ key }) => !sightings.has(key));
+  if (asked.length === 0) return [];
+  const keys = JSON.stringify(asked.map(({ key }) => key));
+  const told = await within(clock, ANSWER_WITHIN_MS, ledger.findUnseen(keys), () => "[]").catch(() => "[]");
+  const missed = new Map((JSON.parse(told) as UnseenKey[]).map((each) => [each.key, each]));
+  return asked.flatMap(({ item, key }) => {
+    const missing = missed.get(key);
+    if (!missing) return [];
+    const nearest = missing.nearest ?? nearestKey(key, sightings.alike(key));
+    if (nearest !== null) return [{ item, nearest: seenKeyText(nearest) }];
+    return missing.isSure ? [{ item }] : [];
+  });
+}
+
+/** The same as a sentence. */
+export function unseenWarning({ item, nearest }: Unseen[number]): string {
+  const named = JSON.stringify(item);
+  const missing = /^(\/|https?:)/i.test(item) ? `stored at ${named}` : `stored with the tag ${named}`;
+  return `No page was ${missing} lately${nearest === undefined ? "." : `; the nearest is ${JSON.stringify(nearest)}.`}`;
+}
