@@ -27,7 +27,7 @@ export interface Report {
   readonly top: TopLists;
   readonly memory: { readonly entries: number; readonly bytes: number; readonly maxBytes: number };
   /** Absent in reports of versions that did not look at keys. */
-  readonly seen?: SeenKeys;
+  readonly seen?: readonly SeenKeys[];
 }
 
 /** Takes reports. It rejects if it cannot be reached; the report may have been taken all the same. */

@@ -1,8 +1,8 @@
 /** A purge key that no report to the ledger has named, as `SqlSeenKeys.unseen` gives it. */
 export interface UnseenKey {
   readonly key: string;
-  /** The key that was seen and is most like it; `null` if none is. */
-  readonly nearest: string | null;
+  /** The key that was seen and is most like it; absent if none is. */
+  readonly nearest?: string | undefined;
   /** Whether the ledger has listened for long enough to miss it. */
   readonly isSure: boolean;
 }

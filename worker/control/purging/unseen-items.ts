@@ -8,7 +8,7 @@ import { seenKeyText } from "../../rules/key/seen-key.ts";
 import { within } from "../../within.ts";
 
 /** The most items of one purge that are looked up. */
-const MAX_LOOKED_UP = 100;
+const MAX_LOOKED_UP = 50;
 
 /** A ledger that is silent for so long delays no receipt further, which then says nothing: milliseconds. */
 const ANSWER_WITHIN_MS = 250;
@@ -36,18 +36,17 @@ export async function unseenItems(
   items: readonly LookedUp[],
   { sightings, ledger, clock }: KnownKeys,
 ): Promise<Unseen> {
-  const asked = items.slice(0, MAX_LOOKED_UP).filter(({ key }) => !sightings.has(key));
+  const asked = items.filter(({ key }) => !sightings.alike(key).has(key)).slice(0, MAX_LOOKED_UP);
   if (asked.length === 0) return [];
   const keys = JSON.stringify(asked.map(({ key }) => key));
   const told = await within(clock, ANSWER_WITHIN_MS, ledger.findUnseen(keys), () => "[]").catch(() => "[]");
-  const missed = new Map((JSON.parse(told) as UnseenKey[]).map((each) => [each.key, each]));
-  return asked.flatMap(({ item, key }) => {
-    const missing = missed.get(key);
-    if (!missing) return [];
-    const nearest = missing.nearest ?? nearestKey(key, sightings.alike(key));
-    if (nearest !== null) return [{ item, nearest: seenKeyText(nearest) }];
-    return missing.isSure ? [{ item }] : [];
-  });
+  return (JSON.parse(told) as UnseenKey[]).flatMap(
+    ({ key, isSure, nearest = nearestKey(key, sightings.alike(key)) }) => {
+      const { item } = asked.find((each) => each.key === key)!;
+      if (nearest !== undefined) return [{ item, nearest: seenKeyText(nearest) }];
+      return isSure ? [{ item }] : [];
+    },
+  );
 }
 
 /** The same as a sentence. */

@@ -17,11 +17,11 @@ interface Compared {
 /**
  * The key among `known` that whoever wrote `asked` may have meant: one with other separators or other capitals; one that
  * differs by a character, or two in a row, but in no digit, because `song:42` is not a slip for `song:43`; or one with one
- * segment more or less in front. `null` if there is none. Keys are of one kind, as `purge-key.ts` writes them.
+ * segment more or less in front. `undefined` if there is none. Keys are of one kind, as `purge-key.ts` writes them.
  */
-export function nearestKey(asked: string, known: Iterable<string>): string | null {
+export function nearestKey(asked: string, known: Iterable<string>): string | undefined {
   const wanted = compared(asked);
-  let nearest: string | null = null;
+  let nearest: string | undefined;
   let rank: number = LIKENESSES.length;
   for (const key of known) {
     const other = compared(key);
