@@ -1,7 +1,7 @@
 import type { Clock } from "../ports/clock.ts";
 import { type CountTree, countsSince } from "./count-tree.ts";
 import type { Counters, TopLists } from "./counters.ts";
-import type { SeenKeys, Sightings } from "./sightings.ts";
+import type { Sightings } from "./sightings.ts";
 
 /** The shortest time between two reports of an isolate. Milliseconds. */
 export const REPORT_EVERY_MS = 60_000;
@@ -26,8 +26,8 @@ export interface Report {
   readonly routes: CountTree;
   readonly top: TopLists;
   readonly memory: { readonly entries: number; readonly bytes: number; readonly maxBytes: number };
-  /** Absent in reports of versions that did not look at keys. */
-  readonly seen?: readonly SeenKeys[];
+  /** What `Sightings` has taken; absent in reports of versions that did not look at keys. */
+  readonly seen?: readonly string[];
 }
 
 /** Takes reports. It rejects if it cannot be reached; the report may have been taken all the same. */

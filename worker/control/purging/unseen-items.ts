@@ -36,17 +36,15 @@ export async function unseenItems(
   items: readonly LookedUp[],
   { sightings, ledger, clock }: KnownKeys,
 ): Promise<Unseen> {
-  const asked = items.filter(({ key }) => !sightings.alike(key).has(key)).slice(0, MAX_LOOKED_UP);
+  const asked = items.filter(({ key }) => !sightings.keys.has(key)).slice(0, MAX_LOOKED_UP);
   if (asked.length === 0) return [];
   const keys = JSON.stringify(asked.map(({ key }) => key));
   const told = await within(clock, ANSWER_WITHIN_MS, ledger.findUnseen(keys), () => "[]").catch(() => "[]");
-  return (JSON.parse(told) as UnseenKey[]).flatMap(
-    ({ key, isSure, nearest = nearestKey(key, sightings.alike(key)) }) => {
-      const { item } = asked.find((each) => each.key === key)!;
-      if (nearest !== undefined) return [{ item, nearest: seenKeyText(nearest) }];
-      return isSure ? [{ item }] : [];
-    },
-  );
+  return (JSON.parse(told) as UnseenKey[]).flatMap(({ key, isSure, nearest = nearestKey(key, sightings.keys) }) => {
+    const { item } = asked.find((each) => each.key === key)!;
+    if (nearest !== undefined) return [{ item, nearest: seenKeyText(nearest) }];
+    return isSure ? [{ item }] : [];
+  });
 }
 
 /** The same as a sentence. */

@@ -112,7 +112,7 @@ export class SqlLedger {
 
   /** Those of these purge keys, a JSON array, that no report has named, as far as that can be told. */
   unseen(keys: string): UnseenKey[] {
-    return this.#seen.unseen(JSON.parse(keys) as string[]);
+    return this.#seen.unseen(keys);
   }
 
   #add(report: Report): void {

@@ -1,7 +1,6 @@
-import type { SeenKeys } from "../../metrics/sightings.ts";
 import type { UnseenKey } from "../../metrics/unseen-key.ts";
 import { nearestKey } from "../../rules/key/nearest-key.ts";
-import { SEEN_KINDS } from "../../rules/key/seen-key.ts";
+import { SEEN_KINDS, type SeenKind } from "../../rules/key/seen-key.ts";
 import type { Sql } from "./sql.ts";
 
 const HOUR_MS = 3_600_000;
@@ -18,8 +17,8 @@ const LISTENED_MS = HOUR_MS;
 /** The most keys of one kind, up to those of one report. 20,000 of them take about 2 MB. */
 const MAX_SEEN = 20_000;
 
-/** The most keys of one kind that are looked up for one purge. */
-const MAX_LOOKED_UP = 50;
+/** The most keys that one answer calls unseen. */
+const MAX_UNSEEN = 20;
 
 /** The shortest time between two searches for nearest keys, which read all keys of a kind: milliseconds. */
 const SEARCH_EVERY_MS = 100;
@@ -31,73 +30,69 @@ const SEARCH_EVERY_MS = 100;
 export class SqlSeenKeys {
   readonly #sql: Sql;
   readonly #now: () => number;
-  #searchedAt = Number.NEGATIVE_INFINITY;
-  #prunedAt = Number.NEGATIVE_INFINITY;
+  #searchedAt = 0;
+  #prunedAt = 0;
   /** How many keys of each kind may come before they are counted again. */
-  readonly #room: Record<string, number> = {};
+  readonly #room: Record<SeenKind, number> = { "#": 0, "path:": 0 };
 
   constructor(sql: Sql, now: () => number) {
     this.#sql = sql;
     this.#now = now;
-    sql.exec("CREATE TABLE IF NOT EXISTS seen_keys (key TEXT PRIMARY KEY, kind TEXT, at INTEGER) WITHOUT ROWID");
-    // `begun` lies ahead while nothing is said.
-    sql.exec("CREATE TABLE IF NOT EXISTS seen_kinds (kind TEXT PRIMARY KEY, begun INTEGER)");
+    sql.exec("CREATE TABLE IF NOT EXISTS seen_keys (key TEXT PRIMARY KEY, at INTEGER) WITHOUT ROWID");
+    // In the row of a kind, the time since which its keys are known. It lies ahead while nothing is said of them.
+    sql.exec("CREATE TABLE IF NOT EXISTS seen_kinds (kind TEXT PRIMARY KEY, since INTEGER)");
   }
 
-  /** Takes in what a report has named. */
-  take(seen: readonly SeenKeys[]): void {
+  /** Takes in what a report has named. A kind itself is among its keys if there were more. */
+  take(seen: readonly string[]): void {
     const now = this.#now();
     if (Math.abs(now - this.#prunedAt) >= NOTED_EVERY_MS) {
       this.#prunedAt = now;
       this.#sql.exec("DELETE FROM seen_keys WHERE at <= ?", now - SEEN_FOR_MS);
     }
-    for (const { kind, keys, isWhole } of seen) {
+    for (const kind of SEEN_KINDS) {
+      const keys = seen.filter((key) => key.startsWith(kind) && key !== kind);
       if (keys.length === 0) continue;
       const hasRoom = this.#hasRoom(kind, keys.length);
-      const begin = (how: string, at: number) =>
-        this.#sql.exec(`INSERT OR ${how} INTO seen_kinds VALUES (?, ?)`, kind, at);
-      if (isWhole && hasRoom) begin("IGNORE", now);
-      else begin("REPLACE", now + SEEN_FOR_MS);
+      const [how, since] = hasRoom && !seen.includes(kind) ? ["IGNORE", now] : ["REPLACE", now + SEEN_FOR_MS];
+      this.#sql.exec(`INSERT OR ${how} INTO seen_kinds VALUES (?, ?)`, kind, since as number);
       if (!hasRoom) continue;
       // The keys are passed as one parameter, because a statement has at most 100.
       this.#sql.exec(
-        `INSERT INTO seen_keys SELECT value, ?, ? FROM json_each(?) WHERE true
+        `INSERT INTO seen_keys SELECT value, ? FROM json_each(?) WHERE true
           ON CONFLICT (key) DO UPDATE SET at = excluded.at WHERE at <= excluded.at - ?`,
-        ...[kind, now, JSON.stringify(keys), NOTED_EVERY_MS],
+        ...[now, JSON.stringify(keys), NOTED_EVERY_MS],
       );
     }
   }
 
-  /** Those of these keys that no report has named, as far as that can be told. */
-  unseen(keys: readonly string[]): UnseenKey[] {
+  /** Those of these keys, a JSON array, that no report has named, as far as that can be told. */
+  unseen(keys: string): UnseenKey[] {
     const now = this.#now();
+    const missing = this.#sql.exec<{ key: string; since: number }>(
+      `SELECT value AS key, since FROM json_each(?) JOIN seen_kinds ON value GLOB kind || '*'
+        WHERE since <= ? AND value NOT IN (SELECT key FROM seen_keys) LIMIT ?`,
+      ...[keys, now, MAX_UNSEEN],
+    );
+    if (missing.length === 0) return [];
     const isSearched = Math.abs(now - this.#searchedAt) >= SEARCH_EVERY_MS;
-    return SEEN_KINDS.flatMap((kind) => {
-      const begun = this.#sql.exec("SELECT begun FROM seen_kinds WHERE kind = ?", kind)[0]?.begun as number | undefined;
-      const missing = this.#missing(keys.filter((key) => key.startsWith(kind)));
-      if (missing.length === 0 || begun! > now) return [];
-      if (isSearched) this.#searchedAt = now;
-      const known = isSearched ? this.#keysOf(kind) : [];
-      return missing.map((key) => ({ key, nearest: nearestKey(key, known), isSure: now - begun! >= LISTENED_MS }));
-    });
+    if (isSearched) this.#searchedAt = now;
+    const known = isSearched ? this.#keys("") : [];
+    return missing.map(({ key, since }) => ({
+      key,
+      nearest: nearestKey(key, known),
+      isSure: now - since >= LISTENED_MS,
+    }));
   }
 
-  #missing(keys: readonly string[]): string[] {
-    const named = JSON.stringify(keys.slice(0, MAX_LOOKED_UP));
-    return this.#texts("SELECT value AS key FROM json_each(?) WHERE value NOT IN (SELECT key FROM seen_keys)", named);
+  #keys(kind: string): string[] {
+    const rows = this.#sql.exec<{ key: string }>("SELECT key FROM seen_keys WHERE key GLOB ? || '*'", kind);
+    return rows.map(({ key }) => key);
   }
 
-  #keysOf(kind: string): string[] {
-    return this.#texts("SELECT key FROM seen_keys WHERE kind = ?", kind);
-  }
-
-  #texts(statement: string, binding: string): string[] {
-    return this.#sql.exec<{ key: string }>(statement, binding).map(({ key }) => key);
-  }
-
-  #hasRoom(kind: string, count: number): boolean {
-    this.#room[kind] = (this.#room[kind] ?? 0) - count;
-    if (this.#room[kind] < 0) this.#room[kind] = MAX_SEEN - this.#keysOf(kind).length;
+  #hasRoom(kind: SeenKind, count: number): boolean {
+    this.#room[kind] -= count;
+    if (this.#room[kind] < 0) this.#room[kind] = MAX_SEEN - this.#keys(kind).length;
     return this.#room[kind] > 0;
   }
 }

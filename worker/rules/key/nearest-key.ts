@@ -1,65 +1,58 @@
-/** Fewer letters and digits than this are too few to tell a slip of the pen from another name. */
+import { seenKeyText, seenKindOf } from "./seen-key.ts";
+
+/** With fewer letters and digits, a slip cannot be told from another name. */
 const MIN_SLIP_LENGTH = 5;
 /** From this length on, two characters in a row may differ. */
 const MIN_LONG_LENGTH = 7;
 
-/** How two keys resemble each other, the most alike first. */
-const LIKENESSES = [isSpeltAlike, isSlipOf, lacksPrefix] as const;
+/** The text of a key in lower case, and the letters and digits in it. */
+type Compared = readonly [text: string, letters: string];
 
-/** A key with the parts of it that are compared. */
-interface Compared {
-  readonly key: string;
-  /** Its letters and digits, in lower case. */
-  readonly letters: string;
-  readonly segments: readonly string[];
-}
+/** How two keys resemble each other, the most alike first. */
+const LIKENESSES: readonly ((one: Compared, other: Compared) => boolean)[] = [
+  ([, one], [, other]) => one === other && one !== "",
+  ([, one], [, other]) => isSlip(one, other),
+  ([one], [other]) => lacksPrefix(one, other) || lacksPrefix(other, one),
+];
 
 /**
  * The key among `known` that whoever wrote `asked` may have meant: one with other separators or other capitals; one that
- * differs by a character, or two in a row, but in no digit, because `song:42` is not a slip for `song:43`; or one with one
- * segment more or less in front. `undefined` if there is none. Keys are of one kind, as `purge-key.ts` writes them.
+ * differs by a character, or two in a row, but in no digit, because `song:42` is not a slip for `song:43`; or one with more or
+ * less before a separator in front. `undefined` if there is none. Only keys of the same kind are compared.
  */
 export function nearestKey(asked: string, known: Iterable<string>): string | undefined {
   const wanted = compared(asked);
   let nearest: string | undefined;
-  let rank: number = LIKENESSES.length;
+  let rank = LIKENESSES.length;
   for (const key of known) {
+    if (seenKindOf(key) !== seenKindOf(asked)) continue;
     const other = compared(key);
-    const found = LIKENESSES.findIndex((isAlike) => isAlike(wanted, other));
-    if (found < 0 || found >= rank) continue;
-    nearest = key;
-    rank = found;
-    if (rank === 0) break;
+    const found = LIKENESSES.slice(0, rank).findIndex((isAlike) => isAlike(wanted, other));
+    if (found >= 0) [nearest, rank] = [key, found];
   }
   return nearest;
 }
 
-/** What comes before the first letter or digit is the key's kind: `#` or `path:/`. */
 function compared(key: string): Compared {
-  const segments =
-    key
-      .replace(/^path:/, "")
-      .toLowerCase()
-      .match(/[a-z0-9%]+/g) ?? [];
-  return { key, letters: segments.join(""), segments };
+  const text = seenKeyText(key).toLowerCase();
+  return [text, text.replace(/[^a-z\d%]/g, "")];
 }
 
-function isSpeltAlike({ letters }: Compared, other: Compared): boolean {
-  return letters !== "" && letters === other.letters;
-}
-
-function isSlipOf({ letters: one }: Compared, { letters: other }: Compared): boolean {
-  const [shorter, longer] = one.length < other.length ? [one.length, other.length] : [other.length, one.length];
-  if (longer < MIN_SLIP_LENGTH || longer - shorter > 2) return false;
+function isSlip(one: string, other: string): boolean {
+  if (one.length > other.length) return isSlip(other, one);
   let start = 0;
-  while (start < shorter && one[start] === other[start]) start++;
+  while (start < one.length && one[start] === other[start]) start++;
   let end = 0;
-  while (end < shorter - start && one.at(-1 - end) === other.at(-1 - end)) end++;
-  const between = (text: string) => text.slice(start, text.length - end);
-  return longer - start - end <= (longer < MIN_LONG_LENGTH ? 1 : 2) && !/\d/.test(between(one) + between(other));
+  while (end < one.length - start && one.at(-1 - end) === other.at(-1 - end)) end++;
+  const differ = other.length - start - end;
+  const between = [one, other].map((text) => text.slice(start, text.length - end));
+  return (
+    other.length >= MIN_SLIP_LENGTH &&
+    differ <= (other.length < MIN_LONG_LENGTH ? 1 : 2) &&
+    !/\d/.test(between.join(""))
+  );
 }
 
-function lacksPrefix({ segments: one }: Compared, { segments: other }: Compared): boolean {
-  const [few, many] = one.length < other.length ? [one, other] : [other, one];
-  return few.length > 0 && few.length + 1 === many.length && few.every((segment, at) => segment === many[at + 1]);
+function lacksPrefix(text: string, whole: string): boolean {
+  return text.length > 1 && whole.endsWith(text) && /[^a-z\d%]\/?$/.test(whole.slice(0, -text.length));
 }
