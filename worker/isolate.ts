@@ -18,7 +18,6 @@ import { LargeFills } from "./flow/storing/large-fills.ts";
 import { Counters } from "./metrics/counters.ts";
 import { type LedgerAccess, Reports } from "./metrics/reports.ts";
 import { ReuseSample } from "./metrics/reuse-sample.ts";
-import { Sightings } from "./metrics/sightings.ts";
 import type { Tokens } from "./ports/access.ts";
 import type { Answer, ClientRequest } from "./ports/answer.ts";
 import type { BackgroundWork } from "./ports/background-work.ts";
@@ -108,14 +107,11 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
   const codedBytesOf = compression && ((body: Uint8Array) => compression.codedBytesOf(body));
   const memory = new MemoryTier(site.limits.memoryBytes, reuse, platform.memory, codedBytesOf);
   const heldMemory = () => ({ entries: memory.size, bytes: memory.heldBytes, maxBytes: site.limits.memoryBytes });
-  const sightings = new Sightings();
-  const counted = { counters: reporter, sightings };
-  const reports = platform.ledger && new Reports(platform.ledger, counted, clock, heldMemory);
+  const reports = platform.ledger && new Reports(platform.ledger, reporter, clock, heldMemory);
   const tokens = throttleWrongTokens(platform.tokens, clock, reporter);
   const timer = platform.timer ?? { now: () => clock.now(), runsInMemory: false };
   reporter.timeBy(timer);
   reporter.reportReuse(reuse);
-  if (reports) reporter.noteKeys(sightings);
   const purging = openView(site, platform, reports);
   const corridor = corridorParts(site, { ...platform, timer, tokens }, memory, purging);
   const stats = (): IsolateStats => ({
@@ -136,7 +132,8 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     audit: platform.audit,
     reporter,
     ledger: platform.ledger?.client ?? null,
-    knownKeys: platform.ledger ? { sightings, ledger: platform.ledger.client, clock } : null,
+    sightings: reporter.sightings,
+    clock,
     nothing: () => new Counters("", () => undefined).tree().counts,
     stats,
     hasDashboard: site.hasDashboard,

@@ -1,7 +1,6 @@
 import type { Clock } from "../ports/clock.ts";
 import { type CountTree, countsSince } from "./count-tree.ts";
 import type { Counters, TopLists } from "./counters.ts";
-import type { Sightings } from "./sightings.ts";
 
 /** The shortest time between two reports of an isolate. Milliseconds. */
 export const REPORT_EVERY_MS = 60_000;
@@ -57,7 +56,6 @@ export interface LedgerAccess {
 export class Reports {
   readonly #access: LedgerAccess;
   readonly #counters: Counters;
-  readonly #sightings: Sightings;
   readonly #clock: Clock;
   readonly #memory: () => Report["memory"];
   pop: string;
@@ -67,15 +65,9 @@ export class Reports {
   #unconfirmed: Omit<Report, "agoMs"> | null = null;
   #dueAt = Number.NEGATIVE_INFINITY;
 
-  constructor(
-    access: LedgerAccess,
-    { counters, sightings }: { readonly counters: Counters; readonly sightings: Sightings },
-    clock: Clock,
-    memory: () => Report["memory"],
-  ) {
+  constructor(access: LedgerAccess, counters: Counters, clock: Clock, memory: () => Report["memory"]) {
     this.#access = access;
     this.#counters = counters;
-    this.#sightings = sightings;
     this.#clock = clock;
     this.#memory = memory;
     this.pop = access.pop ?? "";
@@ -123,7 +115,7 @@ export class Reports {
       routes: countsSince(tree.routes, this.#before.routes),
       top: this.#counters.takeTop(),
       memory: this.#memory(),
-      seen: this.#sightings.take(),
+      seen: this.#counters.sightings.take(),
     } as const;
     this.#before = tree;
     this.#cutAt = now;

@@ -36,13 +36,13 @@ export type PurgeVerdict =
 
 /**
  * Checks a purge and carries out all of it or nothing (promise 5). A dry run ends after the check. `known`: who is asked,
- * meanwhile, whether it hits anything; `null` if nobody is.
+ * meanwhile, whether it hits anything. Default: nobody.
  */
 export async function purge(
   body: unknown,
   { by, base }: PurgeCaller,
   ports: PurgePorts,
-  known: KnownKeys | null = null,
+  known?: KnownKeys,
 ): Promise<PurgeVerdict> {
   const { rules, log, reporter, fingerprint, now } = ports;
   const checked = purgeRequestSchema.safeParse(body, IN_ENGLISH);
@@ -58,7 +58,7 @@ export async function purge(
     everything: request.everything ?? false,
   };
   // A page that is fetched anyway need not have been there.
-  const lookedUp = known !== null && !request.refresh ? unseenItems(plan.lookedUp, known) : [];
+  const lookedUp = known && !request.refresh ? unseenItems(plan.lookedUp, known) : [];
   if (request.dryRun) {
     const warned = warnedOf(plan.warnings, await lookedUp);
     const nothing = { seq: 0, logId: "", token: "", at: new Date(now()).toISOString(), settlesInMs: 0 };

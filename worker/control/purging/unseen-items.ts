@@ -16,7 +16,8 @@ const ANSWER_WITHIN_MS = 250;
 /** Who knows which keys stored pages have had lately: the isolate that is asked, and the site's ledger. */
 export interface KnownKeys {
   readonly sightings: Sightings;
-  readonly ledger: LedgerClient;
+  /** `null` where isolates report to none. */
+  readonly ledger: LedgerClient | null;
   readonly clock: Clock;
 }
 
@@ -37,10 +38,10 @@ export async function unseenItems(
   { sightings, ledger, clock }: KnownKeys,
 ): Promise<Unseen> {
   const asked = items.filter(({ key }) => !sightings.keys.has(key)).slice(0, MAX_LOOKED_UP);
-  if (asked.length === 0) return [];
+  if (asked.length === 0 || !ledger) return [];
   const keys = JSON.stringify(asked.map(({ key }) => key));
   const told = await within(clock, ANSWER_WITHIN_MS, ledger.findUnseen(keys), () => "[]").catch(() => "[]");
-  return (JSON.parse(told) as UnseenKey[]).flatMap(({ key, isSure, nearest = nearestKey(key, sightings.keys) }) => {
+  return (JSON.parse(told) as UnseenKey[]).flatMap(({ key, isSure, nearest = nearestKey(key, [...sightings.keys]) }) => {
     const { item } = asked.find((each) => each.key === key)!;
     if (nearest !== undefined) return [{ item, nearest: seenKeyText(nearest) }];
     return isSure ? [{ item }] : [];
@@ -49,7 +50,6 @@ export async function unseenItems(
 
 /** The same as a sentence. */
 export function unseenWarning({ item, nearest }: Unseen[number]): string {
-  const named = JSON.stringify(item);
-  const missing = /^(\/|https?:)/i.test(item) ? `stored at ${named}` : `stored with the tag ${named}`;
-  return `No page was ${missing} lately${nearest === undefined ? "." : `; the nearest is ${JSON.stringify(nearest)}.`}`;
+  const like = nearest === undefined ? "" : `; the nearest is ${JSON.stringify(nearest)}`;
+  return `No page was stored lately under ${JSON.stringify(item)}${like}.`;
 }

@@ -188,6 +188,7 @@ export class SqlLedger {
 
   #prune(now: number): void {
     this.#prunedAt = now;
+    this.#seen.prune(now);
     for (const { spanMs, keptMs } of SPANS) {
       this.#sql.exec("DELETE FROM ledger WHERE span = ? AND at < ?", spanMs, now - keptMs - spanMs);
     }
