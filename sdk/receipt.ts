@@ -27,9 +27,9 @@ export interface Planned {
 
 /** An item of a purge that may have hit nothing. The purge was carried out all the same. */
 export interface Unseen {
-  /** The item as the call named it. */
+  /** The item in the form that `tidemark purge -` reads, like `tag:song:42`. */
   item: string;
-  /** The tag or the path of a stored page that is most like it; absent if none is. */
+  /** What is most like it of all that pages were stored under, in the same form; absent if nothing is. */
   nearest?: string | undefined;
 }
 

@@ -33,9 +33,9 @@ const plannedSchema = z.object({
 
 /** An item of a purge that may have hit nothing. */
 const unseenSchema = z.object({
-  /** The item as the request named it. */
+  /** The item in the form that `tidemark purge -` reads, like `tag:song:42`. */
   item: z.string(),
-  /** The tag or the path of a stored page that is most like it; absent if none is. */
+  /** What is most like it of all that pages were stored under, in the same form; absent if nothing is. */
   nearest: z.optional(z.string()),
 });
 

@@ -1,3 +1,4 @@
+import type { UnseenKey } from "../../worker/metrics/unseen-key.ts";
 import type { Clock } from "../../worker/ports/clock.ts";
 import type { PurgeRecord, PurgeRecordPage } from "../../worker/ports/purge-log.ts";
 import { HeldAnswers } from "../../worker/purges/log/held-answers.ts";
@@ -103,8 +104,8 @@ export class LogKeeper implements ServedLog {
     return JSON.stringify(this.#file.use((_, ledger) => ledger.read(lastMs, pop)));
   }
 
-  async findUnseen(keys: string): Promise<string> {
-    return JSON.stringify(this.#file.use((_, ledger) => ledger.unseen(keys)));
+  async findUnseen(keys: readonly string[]): Promise<readonly UnseenKey[]> {
+    return this.#file.use((_, ledger) => ledger.unseen(keys));
   }
 
   async append(purge: AppendRequest): Promise<AppendResult> {

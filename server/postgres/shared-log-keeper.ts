@@ -116,8 +116,8 @@ export class SharedLogKeeper implements ServedLog {
   }
 
   /** Each machine keeps counts of its own, and does not know which pages the others have stored: it says nothing. */
-  async findUnseen(): Promise<string> {
-    return "[]";
+  async findUnseen(): Promise<readonly []> {
+    return [];
   }
 
   async append(purge: AppendRequest): Promise<AppendResult> {

@@ -1,6 +1,7 @@
 import type { Clock } from "../ports/clock.ts";
 import { type CountTree, countsSince } from "./count-tree.ts";
 import type { Counters, TopLists } from "./counters.ts";
+import type { UnseenKey } from "./unseen-key.ts";
 
 /** The shortest time between two reports of an isolate. Milliseconds. */
 export const REPORT_EVERY_MS = 60_000;
@@ -34,8 +35,8 @@ export interface LedgerClient {
   report(report: string): Promise<void>;
   /** The ledger of a time up to now, or since it began for `null`, as JSON: `LedgerReading`. */
   readLedger(lastMs: number | null, pop: string | null): Promise<string>;
-  /** Those of these purge keys, a JSON array, that no report has named, as JSON: `UnseenKey[]`. */
-  findUnseen(keys: string): Promise<string>;
+  /** Those of these purge keys that no report has named, as far as that can be told. */
+  findUnseen(keys: readonly string[]): Promise<readonly UnseenKey[]>;
 }
 
 /** What a platform provides so that its isolates report. */

@@ -1,7 +1,7 @@
-import { type SeenKind, seenKindOf } from "../rules/key/seen-key.ts";
+import { seenKindOf } from "../rules/key/seen-key.ts";
 import { purgeKeysOf, type StoredHead } from "../rules/storing/stored-response.ts";
 
-/** The most characters that the keys of one kind take in a report, and the longest key that is remembered. */
+/** The most characters of keys in a report, and twice as many with those of tags; and the longest key that is remembered. */
 const MAX_CHARACTERS = 100_000;
 const MAX_KEY_CHARACTERS = 512;
 
@@ -17,8 +17,7 @@ type SeenHead = Pick<StoredHead, "key" | "givenPurgeKeys">;
 export class Sightings {
   /** A kind itself is among its keys if there were more than one report holds. */
   readonly keys = new Set<string>();
-  /** How many characters more of each kind a report holds. */
-  #room = roomOfReport();
+  #characters = 0;
   /** The pages that were found, so that a page is looked at once for each report. */
   readonly #found = new Set<string>();
 
@@ -27,9 +26,13 @@ export class Sightings {
     for (const key of purgeKeysOf(head)) {
       const kind = seenKindOf(key);
       if (!kind || this.keys.has(key) || key.length > MAX_KEY_CHARACTERS) continue;
+      if (this.#characters > (kind === "#" ? 2 : 1) * MAX_CHARACTERS) {
+        this.keys.add(kind);
+        continue;
+      }
       // With its quotes and its comma.
-      this.#room[kind] -= key.length + 3;
-      this.keys.add(this.#room[kind] < 0 ? kind : key);
+      this.#characters += key.length + 3;
+      this.keys.add(key);
     }
   }
 
@@ -46,11 +49,7 @@ export class Sightings {
     const taken = [...this.keys];
     this.keys.clear();
     this.#found.clear();
-    this.#room = roomOfReport();
+    this.#characters = 0;
     return taken;
   }
-}
-
-function roomOfReport(): Record<SeenKind, number> {
-  return { "#": MAX_CHARACTERS, "path:": MAX_CHARACTERS };
 }

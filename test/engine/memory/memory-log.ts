@@ -2,6 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { CONFIRM_WITHIN_MS } from "../../../server/log/log-readers.ts";
 import { sqlOver } from "../../../server/log/node-sql.ts";
 import type { LedgerClient } from "../../../worker/metrics/reports.ts";
+import type { UnseenKey } from "../../../worker/metrics/unseen-key.ts";
 import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../../worker/ports/purge-log.ts";
 import { ConnectedLog } from "../../../worker/purges/log/connected-log.ts";
 import type {
@@ -159,8 +160,8 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit, LedgerClient {
     return this.#call(() => JSON.stringify(this.#ledger.read(lastMs, pop)));
   }
 
-  async findUnseen(keys: string): Promise<string> {
-    return this.#call(() => JSON.stringify(this.#ledger.unseen(keys)));
+  async findUnseen(keys: readonly string[]): Promise<readonly UnseenKey[]> {
+    return this.#call(() => this.#ledger.unseen(keys));
   }
 
   /** Resolves to whether every isolate has confirmed in time (R24). */

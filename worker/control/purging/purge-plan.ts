@@ -14,7 +14,6 @@ import {
 import { parsePurgePrefix } from "../../rules/key/purge-prefix.ts";
 import type { Route } from "../../rules/key/route.ts";
 import { browserWarnings, mayTouch, prefixWarnings, urlWarnings } from "./purge-warnings.ts";
-import type { LookedUp } from "./unseen-items.ts";
 
 type Planned = NonNullable<PurgeReceiptBody["planned"]>;
 
@@ -25,8 +24,6 @@ export interface PurgePlan {
   readonly planned: Planned;
   /** The URLs to fetch again, if the purge asks for that. */
   readonly refresh: readonly string[];
-  /** The items that hit nothing if no page has had their keys. */
-  readonly lookedUp: readonly LookedUp[];
   readonly warnings: readonly string[];
   /** The items that cannot be purged, and why. */
   readonly errors: NonNullable<Problem["errors"]>;
@@ -38,8 +35,6 @@ interface PlannedItem {
   readonly purgeKey: string;
   readonly planned: Planned[number];
   readonly refresh?: string;
-  /** The key to look up; absent if the item hits more than that, or is known to hit nothing. */
-  readonly seenAs?: string;
   readonly warnings: readonly string[];
   /** The routes of the purged pages, as far as they are known. */
   readonly routes: readonly Route[];
@@ -56,7 +51,6 @@ export function planPurge(request: PurgeRequestBody, base: string, rules: KeyRul
   const touched = new Set<Route>(request.everything ? rules.routes : []);
   const planned: Planned = [];
   const refresh: string[] = [];
-  const lookedUp: LookedUp[] = [];
   const warnings: string[] = [];
   const errors: { path: string; message: string }[] = [];
   const add = (list: string, items: readonly string[] = [], plan: (item: string) => PlannedItem | Refused) => {
@@ -69,7 +63,6 @@ export function planPurge(request: PurgeRequestBody, base: string, rules: KeyRul
       keys.add(item.purgeKey);
       planned.push(item.planned);
       if (item.refresh !== undefined) refresh.push(item.refresh);
-      if (item.seenAs !== undefined) lookedUp.push({ item: text, key: item.seenAs });
       warnings.push(...item.warnings);
       for (const route of item.routes) touched.add(route);
     }
@@ -79,14 +72,7 @@ export function planPurge(request: PurgeRequestBody, base: string, rules: KeyRul
   add("prefixes", request.prefixes, (prefix) => planPrefix(prefix, rules, namedHostRules));
   add("hosts", request.hosts, (host) => planHost(host, rules, namedHostRules));
   add("tags", request.tags, planTag);
-  return {
-    purgeKeys: [...keys],
-    planned,
-    refresh,
-    lookedUp,
-    warnings: [...warnings, ...browserWarnings(touched)],
-    errors,
-  };
+  return { purgeKeys: [...keys], planned, refresh, warnings: [...warnings, ...browserWarnings(touched)], errors };
 }
 
 function planUrl(url: string, base: string, rules: KeyRules, namedHostRules: KeyRules): PlannedItem | Refused {
@@ -99,14 +85,12 @@ function planUrl(url: string, base: string, rules: KeyRules, namedHostRules: Key
   const pathAndQuery = keyedPath(target);
   const [path = ""] = pathAndQuery.split("?", 1);
   if (path.includes("*")) return { kind: "refused", because: wildcardAdvice(path) };
-  const warnings = urlWarnings(url, absolute, target);
   return {
     kind: "planned",
-    ...(warnings.length === 0 && { seenAs: pathPurgeKey(pathAndQuery) }),
     purgeKey: relative ? pathPurgeKey(pathAndQuery) : urlPurgeKey(target.host, pathAndQuery),
     planned: { item: url, key: relative ? pathAndQuery : target.cacheKey, route: target.route.pattern },
     refresh: relative ? onSiteHost(target, rules) : target.cacheKey,
-    warnings,
+    warnings: urlWarnings(url, absolute, target),
     routes: [target.route],
   };
 }
@@ -147,8 +131,7 @@ function publicHost(host: string, { publicUrl }: KeyRules): string {
 
 /** The routes of a tag are unknown, because origins give tags, too. */
 function planTag(tag: string): PlannedItem {
-  const purgeKey = tagPurgeKey(tag);
-  return { kind: "planned", purgeKey, seenAs: purgeKey, planned: { item: tag, key: tag }, warnings: [], routes: [] };
+  return { kind: "planned", purgeKey: tagPurgeKey(tag), planned: { item: tag, key: tag }, warnings: [], routes: [] };
 }
 
 /**

@@ -58,7 +58,7 @@ export async function purge(
     everything: request.everything ?? false,
   };
   // A page that is fetched anyway need not have been there.
-  const lookedUp = known && !request.refresh ? unseenItems(plan.lookedUp, known) : [];
+  const lookedUp = known && !request.refresh ? unseenItems(plan.purgeKeys, known) : [];
   if (request.dryRun) {
     const warned = warnedOf(plan.warnings, await lookedUp);
     const nothing = { seq: 0, logId: "", token: "", at: new Date(now()).toISOString(), settlesInMs: 0 };

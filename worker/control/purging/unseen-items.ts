@@ -1,10 +1,10 @@
 import type { PurgeReceiptBody } from "../../../wire/purge-receipt.ts";
 import type { LedgerClient } from "../../metrics/reports.ts";
 import type { Sightings } from "../../metrics/sightings.ts";
-import type { UnseenKey } from "../../metrics/unseen-key.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { nearestKey } from "../../rules/key/nearest-key.ts";
-import { seenKeyText } from "../../rules/key/seen-key.ts";
+import { purgeItemText } from "../../rules/key/purge-key.ts";
+import { seenAs } from "../../rules/key/seen-key.ts";
 import { within } from "../../within.ts";
 
 /** The most items of one purge that are looked up. */
@@ -21,12 +21,6 @@ export interface KnownKeys {
   readonly clock: Clock;
 }
 
-/** An item of a purge, and the key under which a page that it purges would have been seen. */
-export interface LookedUp {
-  readonly item: string;
-  readonly key: string;
-}
-
 export type Unseen = NonNullable<PurgeReceiptBody["unseen"]>;
 
 /**
@@ -34,22 +28,22 @@ export type Unseen = NonNullable<PurgeReceiptBody["unseen"]>;
  * What the ledger has not missed for long enough counts only beside a key that is nearly the same.
  */
 export async function unseenItems(
-  items: readonly LookedUp[],
+  purgeKeys: readonly string[],
   { sightings, ledger, clock }: KnownKeys,
 ): Promise<Unseen> {
-  const asked = items.filter(({ key }) => !sightings.keys.has(key)).slice(0, MAX_LOOKED_UP);
+  const { keys } = sightings;
+  const asked = purgeKeys.filter((key) => seenAs(key) && !keys.has(seenAs(key)!)).slice(0, MAX_LOOKED_UP);
   if (asked.length === 0 || !ledger) return [];
-  const keys = JSON.stringify(asked.map(({ key }) => key));
-  const told = await within(clock, ANSWER_WITHIN_MS, ledger.findUnseen(keys), () => "[]").catch(() => "[]");
-  return (JSON.parse(told) as UnseenKey[]).flatMap(({ key, isSure, nearest = nearestKey(key, [...sightings.keys]) }) => {
-    const { item } = asked.find((each) => each.key === key)!;
-    if (nearest !== undefined) return [{ item, nearest: seenKeyText(nearest) }];
+  const told = ledger.findUnseen(asked.map((key) => seenAs(key)!));
+  const missing = await within(clock, ANSWER_WITHIN_MS, told, () => []).catch(() => []);
+  return missing.flatMap(({ at, isSure, nearest = nearestKey(seenAs(asked[at]!)!, [...keys]) }) => {
+    const item = purgeItemText(asked[at]!);
+    if (nearest) return [{ item, nearest: purgeItemText(nearest) }];
     return isSure ? [{ item }] : [];
   });
 }
 
 /** The same as a sentence. */
 export function unseenWarning({ item, nearest }: Unseen[number]): string {
-  const like = nearest === undefined ? "" : `; the nearest is ${JSON.stringify(nearest)}`;
-  return `No page was stored lately under ${JSON.stringify(item)}${like}.`;
+  return `No page was stored lately under ${item}${nearest ? `; the nearest is ${nearest}` : ""}.`;
 }

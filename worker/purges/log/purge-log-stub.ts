@@ -1,4 +1,5 @@
 import type { LedgerClient } from "../../metrics/reports.ts";
+import type { UnseenKey } from "../../metrics/unseen-key.ts";
 import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../ports/purge-log.ts";
 import type {
   AppendRequest,
@@ -41,7 +42,7 @@ export class PurgeLogStub implements PurgeLogClient, PurgeAudit, LedgerClient {
     return this.#stub().readLedger(lastMs, pop);
   }
 
-  async findUnseen(keys: string): Promise<string> {
+  async findUnseen(keys: readonly string[]): Promise<readonly UnseenKey[]> {
     return this.#stub().findUnseen(keys);
   }
 

@@ -110,8 +110,8 @@ export class SqlLedger {
     };
   }
 
-  /** Those of these purge keys, a JSON array, that no report has named, as far as that can be told. */
-  unseen(keys: string): UnseenKey[] {
+  /** Those of these purge keys that no report has named, as far as that can be told. */
+  unseen(keys: readonly string[]): UnseenKey[] {
     return this.#seen.unseen(keys);
   }
 

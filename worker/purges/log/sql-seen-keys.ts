@@ -55,20 +55,20 @@ export class SqlSeenKeys {
     }
   }
 
-  /** Those of these keys, a JSON array, that no report has named, as far as that can be told. */
-  unseen(keys: string): UnseenKey[] {
+  /** Those of these keys that no report has named, as far as that can be told. */
+  unseen(keys: readonly string[]): UnseenKey[] {
     const now = this.#now();
-    const missing = this.#sql.exec<{ key: string; since: number }>(
-      `SELECT value AS key, since FROM json_each(?) JOIN seen_kinds ON value GLOB kind || '*'
+    const missing = this.#sql.exec<{ at: number; since: number }>(
+      `SELECT json_each.key AS at, since FROM json_each(?) JOIN seen_kinds ON value GLOB kind || '*'
         WHERE since <= ? AND value NOT IN (SELECT key FROM seen_keys) LIMIT ?`,
-      ...[keys, now, MAX_UNSEEN],
+      ...[JSON.stringify(keys), now, MAX_UNSEEN],
     );
     const isSearched = missing.length > 0 && Math.abs(now - this.#searchedAt) >= SEARCH_EVERY_MS;
     if (isSearched) this.#searchedAt = now;
     const known = isSearched ? this.#sql.exec<{ key: string }>("SELECT key FROM seen_keys").map(({ key }) => key) : [];
-    return missing.map(({ key, since }) => ({
-      key,
-      nearest: nearestKey(key, known),
+    return missing.map(({ at, since }) => ({
+      at,
+      nearest: nearestKey(keys[at]!, known),
       isSure: now - since >= LISTENED_MS,
     }));
   }

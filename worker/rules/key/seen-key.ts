@@ -6,7 +6,8 @@ export function seenKindOf(key: string): SeenKind | undefined {
   return SEEN_KINDS.find((kind) => key.startsWith(kind));
 }
 
-/** A tag or a path as a purge names it. */
-export function seenKeyText(key: string): string {
-  return key.slice(seenKindOf(key)!.length);
+/** The key that is remembered of every page that a purge under this key reaches; `undefined` if there is no such key. */
+export function seenAs(purgeKey: string): string | undefined {
+  const key = purgeKey.replace(/^\/\/[^/]*/, "path:");
+  return seenKindOf(key) && key;
 }
