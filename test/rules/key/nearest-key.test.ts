@@ -27,7 +27,7 @@ const cases: readonly { name: string; asked: string; known: string[]; nearest: s
     known: ["path:/blog/hello"],
     nearest: undefined,
   },
-  { name: "two missing prefixes", asked: "#hello", known: ["#en:plog:hello"], nearest: undefined },
+  { name: "two missing prefixes", asked: "#hello", known: ["#en:plog:hello"], nearest: "#en:plog:hello" },
   { name: "the home page", asked: "path:/", known: ["path:/about", "path:/a?b"], nearest: undefined },
   { name: "another query", asked: "path:/a?page=2", known: ["path:/a?page=1"], nearest: undefined },
   {

@@ -59,8 +59,9 @@ export class SqlSeenKeys {
   unseen(keys: readonly string[]): UnseenKey[] {
     const now = this.#now();
     const missing = this.#sql.exec<{ at: number; since: number }>(
-      `SELECT json_each.key AS at, since FROM json_each(?) JOIN seen_kinds ON value GLOB kind || '*'
-        WHERE since <= ? AND value NOT IN (SELECT key FROM seen_keys) LIMIT ?`,
+      `SELECT json_each.key AS at, ifnull(since, ?2) AS since
+        FROM json_each(?1) LEFT JOIN seen_kinds ON value GLOB kind || '*'
+        WHERE ifnull(since, 0) <= ?2 AND value NOT IN (SELECT key FROM seen_keys) LIMIT ?3`,
       ...[JSON.stringify(keys), now, MAX_UNSEEN],
     );
     const isSearched = missing.length > 0 && Math.abs(now - this.#searchedAt) >= SEARCH_EVERY_MS;
