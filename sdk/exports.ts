@@ -58,7 +58,16 @@ export type {
   PurgeRequestItems,
 } from "./purge-request.ts";
 export type { Purger } from "./purger.ts";
-export type { Accepted, EdgeReceipt, Planned, Receipt, ReceiptBody, Refreshed, SettledOptions } from "./receipt.ts";
+export type {
+  Accepted,
+  EdgeReceipt,
+  Planned,
+  Receipt,
+  ReceiptBody,
+  Refreshed,
+  SettledOptions,
+  Unseen,
+} from "./receipt.ts";
 export type { StatsQuery } from "./site-stats.ts";
 export { defineTags, type TagOf, type TagVocabulary } from "./tags/define-tags.ts";
 export {

@@ -25,6 +25,14 @@ export interface Planned {
   route?: string | null | undefined;
 }
 
+/** An item of a purge that may have hit nothing. The purge was carried out all the same. */
+export interface Unseen {
+  /** The item in the form that `tidemark purge -` reads, like `tag:song:42`. */
+  item: string;
+  /** What is most like it of all that pages were stored under, in the same form; absent if nothing is. */
+  nearest?: string | undefined;
+}
+
 /** How many items of each kind were accepted. */
 export interface Accepted {
   urls: number;
@@ -58,6 +66,11 @@ export interface ReceiptBody {
   maySettleSooner?: boolean | undefined;
   /** Sentences about what the caller may not have expected. */
   warnings?: string[] | undefined;
+  /**
+   * The tags that no stored page has had lately, and the URLs at which none was stored, as far as the edge knows. Each is a
+   * sentence in `warnings`, too.
+   */
+  unseen?: Unseen[] | undefined;
   /** For a dry run: one entry for each item except `everything`. */
   planned?: Planned[] | undefined;
   /** One entry for each URL, if the purge asked for `refresh`. */
@@ -146,6 +159,7 @@ export function joinReceipts(receipts: readonly Receipt[], leading: Receipt): Re
   const all = <T>(list: (receipt: Receipt) => readonly T[] | undefined) => receipts.flatMap((each) => list(each) ?? []);
   const lists = {
     warnings: [...new Set(all(({ warnings }) => warnings))],
+    unseen: all(({ unseen }) => unseen),
     planned: all(({ planned }) => planned),
     refreshed: all(({ refreshed }) => refreshed),
   };

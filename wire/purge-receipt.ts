@@ -31,6 +31,14 @@ const plannedSchema = z.object({
   route: z.optional(z.nullable(z.string())),
 });
 
+/** An item of a purge that may have hit nothing. */
+const unseenSchema = z.object({
+  /** The item in the form that `tidemark purge -` reads, like `tag:song:42`. */
+  item: z.string(),
+  /** What is most like it of all that pages were stored under, in the same form; absent if nothing is. */
+  nearest: z.optional(z.string()),
+});
+
 /** The answer to an accepted purge. A reader ignores fields that it does not know: a later version may add some. */
 export const purgeReceiptSchema = z.object({
   /** The purge's number, from 1 on. Numbers only rise within one log. 0 for a dry run, which takes no number. */
@@ -58,6 +66,11 @@ export const purgeReceiptSchema = z.object({
   maySettleSooner: z.optional(z.boolean()),
   /** Sentences about what the caller may not have expected. */
   warnings: z.optional(z.array(z.string())),
+  /**
+   * The tags that no stored page has had lately, and the URLs at which none was stored, as far as the edge knows: each is a
+   * sentence in `warnings`, too. The purge was carried out all the same.
+   */
+  unseen: z.optional(z.array(unseenSchema)),
   /** For a dry run: one entry for each item except `everything`. */
   planned: z.optional(z.array(plannedSchema)),
   /** One entry for each URL, if the purge asked for `refresh`. */

@@ -137,6 +137,8 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     audit: platform.audit,
     reporter,
     ledger: platform.ledger?.client ?? null,
+    sightings: reporter.sightings,
+    clock,
     nothing: () => new Counters("", () => undefined).tree().counts,
     stats,
     hasDashboard: site.hasDashboard,

@@ -108,6 +108,7 @@ export function behindNetwork(platform: Platform, { callOrigin, callLog }: Simul
         client: {
           report: (...args) => callLog(() => ledger.client.report(...args)),
           readLedger: (...args) => callLog(() => ledger.client.readLedger(...args)),
+          findUnseen: (...args) => callLog(() => ledger.client.findUnseen(...args)),
         },
       },
     }),

@@ -1,4 +1,5 @@
 import { connect, type Socket } from "node:net";
+import type { UnseenKey } from "../../worker/metrics/unseen-key.ts";
 import type { Clock } from "../../worker/ports/clock.ts";
 import type { PurgeRecord, PurgeRecordPage } from "../../worker/ports/purge-log.ts";
 import type { AppendRequest, AppendResult, ReaderPosition, ViewDelta } from "../../worker/purges/log/log-contract.ts";
@@ -69,6 +70,10 @@ export class SupervisedLog implements LogCalls {
 
   readLedger(lastMs: number | null, pop: string | null): Promise<string> {
     return this.#call("readLedger", lastMs, pop);
+  }
+
+  findUnseen(keys: readonly string[]): Promise<readonly UnseenKey[]> {
+    return this.#call("findUnseen", keys);
   }
 
   append(purge: AppendRequest): Promise<AppendResult> {

@@ -1,3 +1,4 @@
+import type { UnseenKey } from "../../worker/metrics/unseen-key.ts";
 import type { Clock } from "../../worker/ports/clock.ts";
 import type { PurgeRecord, PurgeRecordPage } from "../../worker/ports/purge-log.ts";
 import { HeldAnswers } from "../../worker/purges/log/held-answers.ts";
@@ -101,6 +102,10 @@ export class LogKeeper implements ServedLog {
 
   async readLedger(lastMs: number | null, pop: string | null): Promise<string> {
     return JSON.stringify(this.#file.use((_, ledger) => ledger.read(lastMs, pop)));
+  }
+
+  async findUnseen(keys: readonly string[]): Promise<readonly UnseenKey[]> {
+    return this.#file.use((_, ledger) => ledger.unseen(keys));
   }
 
   async append(purge: AppendRequest): Promise<AppendResult> {

@@ -13,6 +13,7 @@ export const CALLS = [
   "find",
   "report",
   "readLedger",
+  "findUnseen",
 ] as const satisfies readonly (keyof LogCalls)[];
 
 export type Call = (typeof CALLS)[number];

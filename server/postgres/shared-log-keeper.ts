@@ -115,6 +115,11 @@ export class SharedLogKeeper implements ServedLog {
     return JSON.stringify(this.#options.ledger.read(lastMs, pop));
   }
 
+  /** Each machine keeps counts of its own, and does not know which pages the others have stored: it says nothing. */
+  async findUnseen(): Promise<readonly []> {
+    return [];
+  }
+
   async append(purge: AppendRequest): Promise<AppendResult> {
     const { onStep } = this.#options;
     onStep?.("received", purge);

@@ -76,6 +76,17 @@ const done: readonly Case[] = [
     stderr: "tidemark: It has query parameters.\n",
   },
   {
+    name: "A purge that hits nothing is accepted, and names the tag that was meant",
+    args: ["--tag", "plog-hello"],
+    edge: receipt({
+      warnings: ["No page was stored lately under tag:plog-hello; the nearest is tag:plog:hello."],
+      unseen: [{ item: "tag:plog-hello", nearest: "tag:plog:hello" }],
+    }),
+    exit: 0,
+    stdout: `Purge 7 is accepted: 1 tag. ${settles}\n`,
+    stderr: "tidemark: No page was stored lately under tag:plog-hello; the nearest is tag:plog:hello.\n",
+  },
+  {
     name: "A replay says so",
     args: ["--tag", "x"],
     edge: receipt({ replayed: true, settlesInMs: 0 }),

@@ -12,7 +12,7 @@ function comparedAfter(pages: readonly { url: string; body?: string; variant?: [
   for (const [turn, { url, body = "page", variant = [] }] of pages.entries()) {
     const at = NOW + turn * 2000;
     const key = variant.length === 0 ? url : `${url} ${JSON.stringify(variant)}`;
-    const head = { key, variant, receivedAt: at, freshnessSeconds: 600, initialAgeMs: 0 };
+    const head = { key, variant, givenPurgeKeys: [], receivedAt: at, freshnessSeconds: 600, initialAgeMs: 0 };
     const stored = { head, body: new TextEncoder().encode(body) } as unknown as StoredResponse;
     counters.report({ kind: "fetched", route: "/*", url, stored, at });
   }

@@ -243,6 +243,7 @@ export class Replay {
       append: (purge) => call(() => this.#log.append(purge)),
       report: (report) => call(() => take(report)),
       readLedger: (lastMs, pop) => call(() => JSON.stringify(this.#ledger.read(lastMs, pop))),
+      findUnseen: (keys) => call(() => this.#ledger.unseen(keys)),
     };
   }
 

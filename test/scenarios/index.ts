@@ -32,6 +32,7 @@ import { scenarios as purgingDryRunAndAudit } from "./purging/dry-run-and-audit.
 import { scenarios as purgingItems } from "./purging/items.ts";
 import { scenarios as purging } from "./purging/scenarios.ts";
 import { scenarios as purgingSoftPurges } from "./purging/soft-purges.ts";
+import { scenarios as purgingUnseenItems } from "./purging/unseen-items.ts";
 import { scenarios as rangesFromOrigin } from "./ranges/from-origin.ts";
 import { scenarios as rangesFromStore } from "./ranges/from-store.ts";
 import { scenarios as secondLook } from "./second-look/scenarios.ts";
@@ -84,6 +85,7 @@ export const scenarios: readonly Scenario[] = [
   ...purgingDryRunAndAudit,
   ...purgingItems,
   ...purgingSoftPurges,
+  ...purgingUnseenItems,
   ...rangesFromOrigin,
   ...rangesFromStore,
   ...secondLook,

@@ -1,19 +1,17 @@
 import type { IsolateStats } from "../../wire/stats.ts";
 import type { CountTree } from "../metrics/count-tree.ts";
-import type { LedgerClient } from "../metrics/reports.ts";
 import type { TokenScope } from "../ports/access.ts";
 import type { Bodies } from "../ports/bodies.ts";
 import type { PurgeAudit } from "../ports/purge-log.ts";
 import type { AccessPorts } from "./access/access.ts";
 import type { ExplainPage } from "./pretended-request.ts";
 import type { FetchPage } from "./purging/refresh.ts";
+import type { KnownKeys } from "./purging/unseen-items.ts";
 import type { DoorPorts } from "./vendor-apis/doors.ts";
 
 /** The ports that the control plane calls. */
-export interface ControlPorts extends DoorPorts, AccessPorts {
+export interface ControlPorts extends DoorPorts, AccessPorts, KnownKeys {
   readonly audit: PurgeAudit;
-  /** The site's ledger; `null` where isolates report to none. */
-  readonly ledger: LedgerClient | null;
   /** The counts of an isolate that has counted nothing. */
   readonly nothing: () => CountTree;
   /** The counters of this isolate. */

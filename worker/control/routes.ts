@@ -112,7 +112,7 @@ async function runPurge(
   ports: ControlPorts,
 ): Promise<Response> {
   const base = new URL(request.url).origin;
-  const verdict = await purge(body, { by, base }, ports);
+  const verdict = await purge(body, { by, base }, ports, ports);
   if (verdict.kind !== "accepted") return refusal(verdict);
   if (verdict.refresh.length === 0) return ownJson(verdict.receipt);
   const fields = refreshFields(token, request);

@@ -57,7 +57,10 @@ async function selectAmong(
 
 /** What is found is itself compared with the request: the marker that led to it may be older (R19). */
 function ifSelected(context: RequestContext, found: FoundResponse): FoundResponse | undefined {
-  if (selects(context, found)) return found;
+  if (selects(context, found)) {
+    context.ports.reporter.report({ kind: "found", head: found.head });
+    return found;
+  }
   context.background.run(cancelBody(found.body));
   return undefined;
 }

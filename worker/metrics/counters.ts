@@ -5,6 +5,7 @@ import { addCounts, addUnder, type CountTree, emptyTree, MAX_NAMES, OTHERS, sumO
 import { LastRefusals } from "./last-refusals.ts";
 import { type Count, Likeness } from "./likeness.ts";
 import type { ReuseSample } from "./reuse-sample.ts";
+import { Sightings } from "./sightings.ts";
 import { TimeSketch } from "./time-sketch.ts";
 import { type TopUrl, TopUrls, withoutQuery } from "./top-urls.ts";
 
@@ -73,6 +74,7 @@ export class Counters implements Reporter {
   readonly #routes = new Map<string | null, RouteCounts>();
   readonly #top = { missed: new TopUrls(), bytes: new TopUrls(), slowest: new TopUrls(), notStored: new TopUrls() };
   readonly lastRefusals = new LastRefusals();
+  readonly sightings = new Sightings();
   #timer: Timer | null = null;
   #reuse: ReuseSample | null = null;
   #memoryHits = 0;
@@ -124,8 +126,10 @@ export class Counters implements Reporter {
     "not-stored": (event) => this.#countNotStored(event),
     fetched: ({ url, stored, at, route }) => {
       this.lastRefusals.forget(url);
+      this.sightings.see(stored.head);
       this.#likeness.stored(url, stored, at, this.#routeCounts(route).compared);
     },
+    found: ({ head }) => this.sightings.find(head),
     "passed-on": (event) => this.#likeness.passed(event, this.#routeCounts(event.route).compared),
     "second-look": () => void this.#counts.secondLooks.asked++,
     "field-marked": () => void this.#counts.secondLooks.marked++,

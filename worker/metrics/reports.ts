@@ -1,6 +1,7 @@
 import type { Clock } from "../ports/clock.ts";
 import { type CountTree, countsSince } from "./count-tree.ts";
 import type { Counters, TopLists } from "./counters.ts";
+import type { UnseenKey } from "./unseen-key.ts";
 
 /** The shortest time between two reports of an isolate. Milliseconds. */
 export const REPORT_EVERY_MS = 60_000;
@@ -25,6 +26,8 @@ export interface Report {
   readonly routes: CountTree;
   readonly top: TopLists;
   readonly memory: { readonly entries: number; readonly bytes: number; readonly maxBytes: number };
+  /** What `Sightings` has taken; absent in reports of versions that did not look at keys. */
+  readonly seen?: readonly string[];
 }
 
 /** Takes reports. It rejects if it cannot be reached; the report may have been taken all the same. */
@@ -32,6 +35,8 @@ export interface LedgerClient {
   report(report: string): Promise<void>;
   /** The ledger of a time up to now, or since it began for `null`, as JSON: `LedgerReading`. */
   readLedger(lastMs: number | null, pop: string | null): Promise<string>;
+  /** Those of these purge keys that no report has named, as far as that can be told. */
+  findUnseen(keys: readonly string[]): Promise<readonly UnseenKey[]>;
 }
 
 /** What a platform provides so that its isolates report. */
@@ -111,6 +116,7 @@ export class Reports {
       routes: countsSince(tree.routes, this.#before.routes),
       top: this.#counters.takeTop(),
       memory: this.#memory(),
+      seen: this.#counters.sightings.take(),
     } as const;
     this.#before = tree;
     this.#cutAt = now;

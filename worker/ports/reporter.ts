@@ -1,4 +1,4 @@
-import type { StoredResponse } from "../rules/storing/stored-response.ts";
+import type { StoredHead, StoredResponse } from "../rules/storing/stored-response.ts";
 
 /** An event, as plain data. Only an adapter writes log lines. */
 export type EdgeEvent =
@@ -40,6 +40,8 @@ export type EdgeEvent =
       readonly stored: StoredResponse;
       readonly at: number;
     }
+  /** A stored response was found in the shared tier, usable or not. */
+  | { readonly kind: "found"; readonly head: StoredHead }
   | PassedOnEvent
   /** A request to the origin for a second look. It is one of those `origin-asked`. */
   | { readonly kind: "second-look" }

@@ -35,6 +35,12 @@ def test_a_tag_is_purged(stored: str) -> None:
     assert cache_status(f"/pages/{stored}") == "MISS"
 
 
+def test_a_tag_that_no_page_has_had_is_warned_of(stored: str) -> None:
+    receipt = Purger(ENDPOINT, TOKEN).purge(tags=[stored.upper()])
+    assert receipt.warnings == (f"No page was stored lately under tag:{stored.upper()}; the nearest is tag:{stored}.",)
+    assert Purger(ENDPOINT, TOKEN).purge(tags=[stored]).warnings == ()
+
+
 def test_a_url_is_purged(stored: str) -> None:
     Purger(ENDPOINT, TOKEN).purge(urls=[f"/pages/{stored}"])
     assert cache_status(f"/pages/{stored}") == "MISS"

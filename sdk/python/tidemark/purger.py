@@ -32,6 +32,8 @@ class Receipt:
     """In the cookie `tidemark-after` it shows its holder nothing older than the purge."""
     settles_in_ms: int
     """After this many milliseconds no PoP answers with what was purged."""
+    warnings: tuple[str, ...] = ()
+    """Sentences about items that may not do what was meant, as tags that no stored page has had lately."""
 
 
 class PurgeFailed(Exception):
@@ -136,7 +138,12 @@ class Purger:
 
 def _receipt(body: Any) -> Receipt:
     try:
-        return Receipt(seq=int(body["seq"]), token=str(body["token"]), settles_in_ms=int(body["settlesInMs"]))
+        return Receipt(
+            seq=int(body["seq"]),
+            token=str(body["token"]),
+            settles_in_ms=int(body["settlesInMs"]),
+            warnings=tuple(str(each) for each in body.get("warnings", ())),
+        )
     except (KeyError, TypeError, ValueError):
         raise PurgeFailed("the answer did not come from a Tidemark edge; check TIDEMARK_ENDPOINT") from None
 

@@ -2,6 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { CONFIRM_WITHIN_MS } from "../../../server/log/log-readers.ts";
 import { sqlOver } from "../../../server/log/node-sql.ts";
 import type { LedgerClient } from "../../../worker/metrics/reports.ts";
+import type { UnseenKey } from "../../../worker/metrics/unseen-key.ts";
 import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../../worker/ports/purge-log.ts";
 import { ConnectedLog } from "../../../worker/purges/log/connected-log.ts";
 import type {
@@ -157,6 +158,10 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit, LedgerClient {
 
   async readLedger(lastMs: number | null, pop: string | null): Promise<string> {
     return this.#call(() => JSON.stringify(this.#ledger.read(lastMs, pop)));
+  }
+
+  async findUnseen(keys: readonly string[]): Promise<readonly UnseenKey[]> {
+    return this.#call(() => this.#ledger.unseen(keys));
   }
 
   /** Resolves to whether every isolate has confirmed in time (R24). */

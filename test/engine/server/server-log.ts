@@ -44,6 +44,7 @@ export class ServerLog {
     find: async (seq) => this.#reached.log.find(seq),
     report: async (report) => this.#reached.ledger.take(report),
     readLedger: async (...asked) => JSON.stringify(this.#reached.ledger.read(...asked)),
+    findUnseen: async (keys) => this.#reached.ledger.unseen(keys),
   };
 
   get #reached(): { readonly log: SqlPurgeLog; readonly ledger: SqlLedger } {

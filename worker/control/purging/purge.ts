@@ -9,6 +9,7 @@ import { writeReceiptToken } from "../../rules/request/receipt-token.ts";
 import { errorsOf } from "../errors-of.ts";
 import { planPurge } from "./purge-plan.ts";
 import { limitWarnings } from "./purge-warnings.ts";
+import { type KnownKeys, type Unseen, unseenItems, unseenWarning } from "./unseen-items.ts";
 
 /** The ports that a purge calls. */
 export interface PurgePorts {
@@ -33,8 +34,16 @@ export type PurgeVerdict =
   | { readonly kind: "conflict" }
   | { readonly kind: "unavailable"; readonly cause: unknown };
 
-/** Checks a purge and carries out all of it or nothing (promise 5). A dry run ends after the check. */
-export async function purge(body: unknown, { by, base }: PurgeCaller, ports: PurgePorts): Promise<PurgeVerdict> {
+/**
+ * Checks a purge and carries out all of it or nothing (promise 5). A dry run ends after the check. `known`: who is asked,
+ * meanwhile, whether it hits anything. Default: nobody.
+ */
+export async function purge(
+  body: unknown,
+  { by, base }: PurgeCaller,
+  ports: PurgePorts,
+  known?: KnownKeys,
+): Promise<PurgeVerdict> {
   const { rules, log, reporter, fingerprint, now } = ports;
   const checked = purgeRequestSchema.safeParse(body, IN_ENGLISH);
   if (!checked.success) return { kind: "invalid", errors: errorsOf(checked.error, purgeRequestSchema) };
@@ -48,9 +57,10 @@ export async function purge(body: unknown, { by, base }: PurgeCaller, ports: Pur
     hosts: request.hosts?.length ?? 0,
     everything: request.everything ?? false,
   };
-  const warnings = limitWarnings(plan.warnings);
-  const warned = warnings.length > 0 && { warnings };
+  // A page that is fetched anyway need not have been there.
+  const lookedUp = known && !request.refresh ? unseenItems(plan.purgeKeys, known) : [];
   if (request.dryRun) {
+    const warned = warnedOf(plan.warnings, await lookedUp);
     const nothing = { seq: 0, logId: "", token: "", at: new Date(now()).toISOString(), settlesInMs: 0 };
     const receipt = { ...nothing, accepted, replayed: false, dryRun: true, ...warned, planned: plan.planned };
     return { kind: "accepted", receipt, refresh: [] };
@@ -86,8 +96,13 @@ export async function purge(body: unknown, { by, base }: PurgeCaller, ports: Pur
       replayed: result.replayed,
       dryRun: false,
       ...(result.maySettleSooner && { maySettleSooner: true }),
-      ...warned,
+      ...warnedOf(plan.warnings, await lookedUp),
     },
     refresh: request.refresh ? plan.refresh : [],
   };
+}
+
+function warnedOf(planned: readonly string[], unseen: Unseen): Pick<PurgeReceiptBody, "warnings" | "unseen"> {
+  const warnings = limitWarnings([...planned, ...unseen.map(unseenWarning)]);
+  return { ...(warnings.length > 0 && { warnings }), ...(unseen.length > 0 && { unseen }) };
 }

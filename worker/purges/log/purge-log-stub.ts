@@ -1,4 +1,5 @@
 import type { LedgerClient } from "../../metrics/reports.ts";
+import type { UnseenKey } from "../../metrics/unseen-key.ts";
 import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../ports/purge-log.ts";
 import type {
   AppendRequest,
@@ -39,6 +40,10 @@ export class PurgeLogStub implements PurgeLogClient, PurgeAudit, LedgerClient {
 
   async readLedger(lastMs: number | null, pop: string | null): Promise<string> {
     return this.#stub().readLedger(lastMs, pop);
+  }
+
+  async findUnseen(keys: readonly string[]): Promise<readonly UnseenKey[]> {
+    return this.#stub().findUnseen(keys);
   }
 
   async append(purge: AppendRequest): Promise<AppendResult> {

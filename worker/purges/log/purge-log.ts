@@ -1,4 +1,5 @@
 import { DurableObject, RpcTarget } from "cloudflare:workers";
+import type { UnseenKey } from "../../metrics/unseen-key.ts";
 import type { Clock, Wait } from "../../ports/clock.ts";
 import type { PurgeRecord, PurgeRecordPage } from "../../ports/purge-log.ts";
 import { ConnectedLog, type Connecting, type Connection, MAX_CONNECTIONS, type Push } from "./connected-log.ts";
@@ -59,6 +60,11 @@ export class PurgeLog extends DurableObject {
   /** The ledger of a time up to now, or since it began for `null`, as JSON: `LedgerReading`. */
   readLedger(lastMs: number | null, pop: string | null): string {
     return JSON.stringify(this.#ledgerOpened().read(lastMs, pop));
+  }
+
+  /** Those of these purge keys that no report has named, as far as that can be told. */
+  findUnseen(keys: readonly string[]): UnseenKey[] {
+    return this.#ledgerOpened().unseen(keys);
   }
 
   async append(purge: AppendRequest): Promise<AppendResult> {

@@ -3,7 +3,9 @@ import type { TopLists } from "../../metrics/counters.ts";
 import type { LedgerIsolates, LedgerReading } from "../../metrics/ledger-reading.ts";
 import { REPORT_EVERY_MS, REPORT_FORM, type Report } from "../../metrics/reports.ts";
 import { mergeTopUrls } from "../../metrics/top-urls.ts";
+import type { UnseenKey } from "../../metrics/unseen-key.ts";
 import type { Sql } from "./sql.ts";
+import { SqlSeenKeys } from "./sql-seen-keys.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -50,11 +52,13 @@ interface Span {
 export class SqlLedger {
   readonly #sql: Sql;
   readonly #now: () => number;
+  readonly #seen: SqlSeenKeys;
   #prunedAt = Number.NEGATIVE_INFINITY;
 
   constructor(sql: Sql, now: () => number) {
     this.#sql = sql;
     this.#now = now;
+    this.#seen = new SqlSeenKeys(sql, now);
     sql.exec(
       `CREATE TABLE IF NOT EXISTS ledger (span INTEGER, at INTEGER, pop TEXT, tally TEXT, PRIMARY KEY (span, at, pop))
         WITHOUT ROWID`,
@@ -106,6 +110,11 @@ export class SqlLedger {
     };
   }
 
+  /** Those of these purge keys that no report has named, as far as that can be told. */
+  unseen(keys: readonly string[]): UnseenKey[] {
+    return this.#seen.unseen(keys);
+  }
+
   #add(report: Report): void {
     const { isolate, number, coversMs, agoMs, isLast, memory, routes, top } = report;
     const now = this.#now();
@@ -122,6 +131,7 @@ export class SqlLedger {
       "INSERT OR REPLACE INTO reporters VALUES (?, ?, ?, ?, ?, ?, ?)",
       ...[isolate, number, report.pop, at, isLast ? 1 : 0, memory.bytes, memory.maxBytes],
     );
+    if (report.seen) this.#seen.take(report.seen);
     if (now - this.#prunedAt >= MINUTE_MS || now < this.#prunedAt) this.#prune(now);
   }
 
@@ -178,6 +188,7 @@ export class SqlLedger {
 
   #prune(now: number): void {
     this.#prunedAt = now;
+    this.#seen.prune(now);
     for (const { spanMs, keptMs } of SPANS) {
       this.#sql.exec("DELETE FROM ledger WHERE span = ? AND at < ?", spanMs, now - keptMs - spanMs);
     }

@@ -30,6 +30,10 @@ export class UnboundPurgeLog implements PurgeLogClient, PurgeAudit, LedgerClient
   readLedger(): Promise<never> {
     return unbound();
   }
+
+  findUnseen(): Promise<never> {
+    return unbound();
+  }
 }
 
 async function unbound(): Promise<never> {

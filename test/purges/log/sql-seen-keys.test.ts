@@ -1,0 +1,101 @@
+import { DatabaseSync } from "node:sqlite";
+import { expect, test } from "vitest";
+import { sqlOver } from "../../../server/log/node-sql.ts";
+import { SqlSeenKeys } from "../../../worker/purges/log/sql-seen-keys.ts";
+
+const NOON = Date.UTC(2026, 0, 1, 12);
+const HOUR_MS = 3_600_000;
+const WEEK_MS = 7 * 24 * HOUR_MS;
+
+/** The keys of a ledger that has listened for an hour, and a clock. */
+function listening(...keys: readonly string[]) {
+  const clock = { now: NOON };
+  const database = new DatabaseSync(":memory:");
+  const seen = new SqlSeenKeys(sqlOver(database), () => clock.now);
+  if (keys.length > 0) seen.take(keys);
+  clock.now += HOUR_MS;
+  return Object.assign(clock, { seen, database });
+}
+
+const missed = (world: { readonly seen: SqlSeenKeys }, ...keys: readonly string[]) =>
+  world.seen.unseen(keys).map(({ at }) => keys[at]);
+
+const many = (kind: string, count: number) => Array.from({ length: count }, (_, at) => `${kind}${at}`);
+
+test("a key that a report has named is not missed, and any other is", () => {
+  const world = listening("#a", "path:/a");
+  expect(world.seen.unseen(["#a", "#b", "path:/a", "path:/b"])).toEqual([
+    { at: 1, nearest: undefined, isSure: true },
+    { at: 3, nearest: undefined, isSure: true },
+  ]);
+});
+
+test("what is missed is sure an hour after the first key of its kind, and not before", () => {
+  const world = listening("#a");
+  world.now--;
+  expect(world.seen.unseen(["#b"])).toMatchObject([{ isSure: false }]);
+  world.now++;
+  expect(world.seen.unseen(["#b", "path:/b"])).toMatchObject([{ isSure: true }, { isSure: false }]);
+});
+
+test("a new ledger is sure of nothing", () => {
+  expect(listening().seen.unseen(["#b"])).toEqual([{ at: 0, nearest: undefined, isSure: false }]);
+});
+
+test("a key is forgotten a week after the last report that has named it, to the hour", () => {
+  const world = listening("#a");
+  world.now = NOON + WEEK_MS - 1;
+  world.seen.prune(world.now);
+  expect(missed(world, "#a")).toEqual([]);
+  world.seen.take(["#a", "#b"]);
+  world.now = NOON + WEEK_MS;
+  world.seen.prune(world.now);
+  expect(missed(world, "#a")).toEqual([]);
+  world.now += WEEK_MS;
+  world.seen.prune(world.now);
+  expect(missed(world, "#a")).toEqual(["#a"]);
+});
+
+test("a key is written once an hour, however often it is named", () => {
+  const world = listening("#a");
+  const at = () => world.database.prepare("SELECT at FROM seen_keys").get()!.at;
+  world.now = NOON + HOUR_MS - 1;
+  world.seen.take(["#a"]);
+  expect(at()).toBe(NOON);
+  world.now++;
+  world.seen.take(["#a"]);
+  expect(at()).toBe(NOON + HOUR_MS);
+});
+
+test("nothing is said of a kind of which there were too many keys, for a week, and of the other kind it is", () => {
+  const world = listening("#a", "path:/a");
+  world.seen.take(many("path:/", 19_999));
+  world.seen.prune(world.now);
+  expect(missed(world, "path:/b")).toEqual(["path:/b"]);
+  world.seen.take(["path:/x"]);
+  world.seen.prune(world.now);
+  expect(missed(world, "path:/b", "#b")).toEqual(["#b"]);
+  world.seen.take(["path:/c"]);
+  expect(world.database.prepare("SELECT count(*) AS held FROM seen_keys").get()!.held).toBe(1);
+  world.now += WEEK_MS - 1;
+  expect(missed(world, "path:/b")).toEqual([]);
+  world.now++;
+  world.seen.take(["path:/c"]);
+  expect(world.seen.unseen(["path:/b", "path:/c"])).toMatchObject([{ at: 0, isSure: false }]);
+});
+
+test("nothing is said of a kind of which an isolate has seen more than it reports", () => {
+  const world = listening("#a", "path:/a");
+  world.seen.take(["path:/b", "path:"]);
+  expect(missed(world, "path:/c", "#c")).toEqual(["#c"]);
+});
+
+test("an answer names ten keys at most, and the nearest are searched for once a second", () => {
+  const world = listening("#plog:hello");
+  expect(world.seen.unseen(many("#", 20))).toHaveLength(10);
+  world.now += 999;
+  expect(world.seen.unseen(["#plog-hello"])).toMatchObject([{ nearest: undefined }]);
+  world.now++;
+  expect(world.seen.unseen(["#plog-hello"])).toMatchObject([{ nearest: "#plog:hello" }]);
+  expect(world.seen.unseen(["#plog-hello"])).toMatchObject([{ nearest: undefined }]);
+});

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { nearestKey } from "../../../worker/rules/key/nearest-key.ts";
+
+const cases: readonly { name: string; asked: string; known: string[]; nearest: string | undefined }[] = [
+  { name: "another separator", asked: "#plog-hello", known: ["#plog:bye", "#plog:hello"], nearest: "#plog:hello" },
+  { name: "no separator", asked: "#ploghello", known: ["#plog:hello"], nearest: "#plog:hello" },
+  { name: "other capitals", asked: "#Plog:Hello", known: ["#plog:hello"], nearest: "#plog:hello" },
+  { name: "a slash too many", asked: "path:/about/", known: ["path:/", "path:/about"], nearest: "path:/about" },
+  { name: "digits with another separator", asked: "#song-42", known: ["#song:43", "#song:42"], nearest: "#song:42" },
+  { name: "a missing character", asked: "#plog:hllo", known: ["#plog:hello"], nearest: "#plog:hello" },
+  { name: "a character too many", asked: "#plog:helllo", known: ["#plog:hello"], nearest: "#plog:hello" },
+  { name: "another character", asked: "path:/abaut", known: ["path:/about"], nearest: "path:/about" },
+  { name: "two exchanged characters", asked: "path:/product", known: ["path:/prodcut"], nearest: "path:/prodcut" },
+  { name: "two exchanged in a short key", asked: "path:/abuot", known: ["path:/about"], nearest: undefined },
+  { name: "three other characters", asked: "#products", known: ["#prodxyzs"], nearest: undefined },
+  { name: "one other character of five", asked: "#shoes", known: ["#shoe"], nearest: "#shoe" },
+  { name: "one other character of four", asked: "#hats", known: ["#hat"], nearest: undefined },
+  { name: "another digit", asked: "#song:42", known: ["#song:43"], nearest: undefined },
+  { name: "a digit more", asked: "#song:4", known: ["#song:42", "#song:14"], nearest: undefined },
+  { name: "a digit in place of a letter", asked: "#songs:a", known: ["#songs:1"], nearest: undefined },
+  { name: "a missing prefix", asked: "#hello", known: ["#plog:hello"], nearest: "#plog:hello" },
+  { name: "a missing prefix of an id", asked: "#42", known: ["#song:4", "#song:42"], nearest: "#song:42" },
+  { name: "a prefix too many", asked: "path:/en/about", known: ["path:/about"], nearest: "path:/about" },
+  {
+    name: "a page below the one that was asked for",
+    asked: "path:/blog",
+    known: ["path:/blog/hello"],
+    nearest: undefined,
+  },
+  { name: "two missing prefixes", asked: "#hello", known: ["#en:plog:hello"], nearest: "#en:plog:hello" },
+  { name: "the home page", asked: "path:/", known: ["path:/about", "path:/a?b"], nearest: undefined },
+  { name: "another query", asked: "path:/a?page=2", known: ["path:/a?page=1"], nearest: undefined },
+  {
+    name: "the most alike of several",
+    asked: "#plog-hello",
+    known: ["#x:plog:hello", "#plog:hallo", "#plog:hello", "#plog_hello"],
+    nearest: "#plog:hello",
+  },
+  { name: "nothing known", asked: "#plog-hello", known: [], nearest: undefined },
+];
+
+test.each(cases)("$name: $asked among $known", ({ asked, known, nearest }) => {
+  expect(nearestKey(asked, known)).toBe(nearest);
+});

@@ -1,0 +1,143 @@
+import { type ClientRequest, type Scenario, TOKEN } from "../../engine/scenario.ts";
+import { page } from "../page.ts";
+import { control } from "./openings.ts";
+
+const hello = page("max-age=86400", "hello", { "cache-tag": "plog:hello" });
+const other = page("max-age=86400", "other", { "cache-tag": "shop" });
+
+const MINUTE_MS = 61_000;
+const HOUR_MS = 3_600_000;
+
+/** The answer says nothing of unseen items. */
+const SILENT = /^(?!.*(?:unseen|No page was stored))\{"seq":\d/;
+
+const nearHello =
+  /"warnings":\["No page was stored lately under tag:plog-hello; the nearest is tag:plog:hello\."\],"unseen":\[\{"item":"tag:plog-hello","nearest":"tag:plog:hello"\}\]/;
+
+/** A dry run whose answer is not waited for. */
+function dryRun(items: object): ClientRequest {
+  const fields = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+  return { method: "POST", path: "/_tidemark/purge", fields, body: JSON.stringify({ ...items, dryRun: true }) };
+}
+
+/** Purges that hit nothing. */
+export const scenarios: readonly Scenario[] = [
+  {
+    id: "purging/unseen-tag",
+    name: "a purge of a tag that no page has had is accepted, and tells of the tag that was meant",
+    source: control,
+    origin: { "/hello": [hello] },
+    steps: [
+      { get: "/hello", expect: { xCache: "MISS" } },
+      { work: "finished" },
+      { purge: { tags: ["plog-hello"] }, expect: { status: 200, body: nearHello } },
+      { get: "/hello", expect: { xCache: "HIT" } },
+      { purge: { tags: ["plog:hello"] }, expect: { status: 200, body: SILENT } },
+      { get: "/hello", expect: { xCache: "MISS" } },
+    ],
+  },
+  {
+    id: "purging/unseen-in-dry-run",
+    name: "a dry run tells which of its tags and URLs no page was stored under, and a purge of more than one page does not",
+    source: control,
+    origin: { "/hello": [hello] },
+    steps: [
+      { get: "/hello", expect: { xCache: "MISS" } },
+      { work: "finished" },
+      {
+        purge: { tags: ["plog:hello", "plog-hello"], urls: ["/Hello", "/hello"], dryRun: true },
+        expect: {
+          status: 200,
+          body: /"unseen":\[\{"item":"\/Hello","nearest":"\/hello"\},\{"item":"tag:plog-hello","nearest":"tag:plog:hello"\}\]/,
+        },
+      },
+      { purge: { prefixes: ["/helo"], hosts: ["www.example.test"] }, expect: { status: 200, body: SILENT } },
+      { purge: { urls: ["/Hello"], refresh: true }, expect: { status: 200, body: SILENT } },
+    ],
+  },
+  {
+    id: "purging/unseen-known-by-the-ledger",
+    name: "what isolates have reported is still known when they have ended",
+    source: control,
+    origin: { "/hello": [hello] },
+    steps: [
+      { get: "/hello", expect: { xCache: "MISS" } },
+      { work: "finished" },
+      { advanceMs: MINUTE_MS },
+      { get: "/hello", expect: { xCache: "HIT" } },
+      { work: "finished" },
+      { restart: "isolate" },
+      { purge: { tags: ["plog-hello"] }, expect: { status: 200, body: nearHello } },
+      { purge: { tags: ["plog:hello"], urls: ["/hello"] }, expect: { status: 200, body: SILENT } },
+    ],
+  },
+  {
+    id: "purging/unseen-by-all-isolates",
+    name: "what one isolate has stored is known when another one purges",
+    source: control,
+    origin: { "/hello": [hello] },
+    only: { on: ["memory", "server"], because: "the runtime has one isolate" },
+    steps: [
+      { send: { path: "/hello", isolate: "b" }, expect: { xCache: "MISS" } },
+      { work: "finished" },
+      { advanceMs: MINUTE_MS },
+      { send: { path: "/hello", isolate: "b" }, expect: { xCache: "HIT" } },
+      { work: "finished" },
+      { purge: { tags: ["plog-hello"] }, expect: { status: 200, body: nearHello } },
+      { purge: { tags: ["plog:hello"], urls: ["/hello"] }, expect: { status: 200, body: SILENT } },
+    ],
+  },
+  {
+    id: "purging/unseen-after-an-hour",
+    name: "an edge that has seen pages for an hour misses tags and URLs that are like no other, and a new one does not",
+    source: control,
+    origin: { "/hello": [hello], "/other": [other] },
+    steps: [
+      { purge: { tags: ["unrelated"], urls: ["/nowhere"] }, expect: { status: 200, body: SILENT } },
+      { get: "/hello", expect: { xCache: "MISS" } },
+      { work: "finished" },
+      { advanceMs: MINUTE_MS },
+      { get: "/hello", expect: { xCache: "HIT" } },
+      { work: "finished" },
+      { purge: { tags: ["unrelated"], urls: ["/nowhere"] }, expect: { status: 200, body: SILENT } },
+      { advanceMs: HOUR_MS },
+      { get: "/other", expect: { xCache: "MISS" } },
+      { work: "finished" },
+      {
+        purge: { tags: ["shop", "unrelated"], urls: ["https://www.example.test/nowhere", "/other"] },
+        expect: {
+          status: 200,
+          body: /"unseen":\[\{"item":"https:\/\/www\.example\.test\/nowhere"\},\{"item":"tag:unrelated"\}\]/,
+        },
+      },
+    ],
+  },
+  {
+    id: "purging/unseen-while-the-ledger-is-down",
+    name: "while the ledger is out of reach, a dry run says nothing of unseen items",
+    source: control,
+    origin: { "/hello": [hello] },
+    only: { on: ["memory", "server"], because: "only there can the log be out of reach" },
+    steps: [
+      { get: "/hello", expect: { xCache: "MISS" } },
+      { work: "finished" },
+      { log: "down" },
+      { purge: { tags: ["plog-hello"], dryRun: true }, expect: { status: 200, body: SILENT } },
+    ],
+  },
+  {
+    id: "purging/unseen-while-the-ledger-is-slow",
+    name: "a ledger that does not answer within a quarter of a second holds no receipt",
+    source: control,
+    origin: { "/hello": [hello] },
+    only: { on: ["memory"], because: "only there does a call of the log take time" },
+    steps: [
+      { get: "/hello", expect: { xCache: "MISS" } },
+      { work: "finished" },
+      { logTakesMs: 3_600_000 },
+      { begin: "dry run", send: dryRun({ tags: ["plog-hello"] }) },
+      { advanceMs: 250 },
+      { finish: "dry run", expect: { status: 200, body: SILENT } },
+    ],
+  },
+];

@@ -1,0 +1,49 @@
+import type { PurgeReceiptBody } from "../../../wire/purge-receipt.ts";
+import type { LedgerClient } from "../../metrics/reports.ts";
+import type { Sightings } from "../../metrics/sightings.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { nearestKey } from "../../rules/key/nearest-key.ts";
+import { purgeItemText } from "../../rules/key/purge-key.ts";
+import { seenAs } from "../../rules/key/seen-key.ts";
+import { within } from "../../within.ts";
+
+/** The most items of one purge that are looked up. */
+const MAX_LOOKED_UP = 50;
+
+/** A ledger that is silent for so long delays no receipt further, which then says nothing: milliseconds. */
+const ANSWER_WITHIN_MS = 250;
+
+/** Who knows which keys stored pages have had lately: the isolate that is asked, and the site's ledger. */
+export interface KnownKeys {
+  readonly sightings: Sightings;
+  /** `null` where isolates report to none. */
+  readonly ledger: LedgerClient | null;
+  readonly clock: Clock;
+}
+
+export type Unseen = NonNullable<PurgeReceiptBody["unseen"]>;
+
+/**
+ * The items that no page has had lately, as far as is known. Never rejects: while the ledger is silent, nothing is known.
+ * What the ledger has not missed for long enough counts only beside a key that is nearly the same.
+ */
+export async function unseenItems(
+  purgeKeys: readonly string[],
+  { sightings, ledger, clock }: KnownKeys,
+): Promise<Unseen> {
+  const { keys } = sightings;
+  const asked = purgeKeys.filter((key) => seenAs(key) && !keys.has(seenAs(key)!)).slice(0, MAX_LOOKED_UP);
+  if (asked.length === 0 || !ledger) return [];
+  const told = ledger.findUnseen(asked.map((key) => seenAs(key)!));
+  const missing = await within(clock, ANSWER_WITHIN_MS, told, () => []).catch(() => []);
+  return missing.flatMap(({ at, isSure, nearest = nearestKey(seenAs(asked[at]!)!, [...keys]) }) => {
+    const item = purgeItemText(asked[at]!);
+    if (nearest) return [{ item, nearest: purgeItemText(nearest) }];
+    return isSure ? [{ item }] : [];
+  });
+}
+
+/** The same as a sentence. */
+export function unseenWarning({ item, nearest }: Unseen[number]): string {
+  return `No page was stored lately under ${item}${nearest ? `; the nearest is ${nearest}` : ""}.`;
+}

@@ -1,0 +1,91 @@
+import type { UnseenKey } from "../../metrics/unseen-key.ts";
+import { nearestKey } from "../../rules/key/nearest-key.ts";
+import { SEEN_KINDS, type SeenKind } from "../../rules/key/seen-key.ts";
+import type { Sql } from "./sql.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** A key that no report has named for so long is forgotten: milliseconds. */
+const SEEN_FOR_MS = 7 * 24 * HOUR_MS;
+
+/** The time of a key is written anew after so long: milliseconds. A row that is written costs much more than one that is read. */
+const NOTED_EVERY_MS = HOUR_MS;
+
+/** A ledger that has listened for less has not heard of most pages, so that it cannot tell which are missing: milliseconds. */
+const LISTENED_MS = HOUR_MS;
+
+/** The most keys of one kind, but for those of the last minute. They take about 2 MB. */
+const MAX_SEEN = 20_000;
+
+/** The most keys that one answer calls unseen, and the shortest time between two searches for those that are nearest. */
+const MAX_UNSEEN = 10;
+const SEARCH_EVERY_MS = 1000;
+
+/**
+ * The tags and the paths of stored pages, as reports have named them lately. If there are more of a kind than it holds, it
+ * forgets them, and begins to listen again when no page that it has forgotten would still be remembered.
+ */
+export class SqlSeenKeys {
+  readonly #sql: Sql;
+  readonly #now: () => number;
+  #searchedAt = 0;
+
+  constructor(sql: Sql, now: () => number) {
+    this.#sql = sql;
+    this.#now = now;
+    sql.exec("CREATE TABLE IF NOT EXISTS seen_keys (key TEXT PRIMARY KEY, at INTEGER) WITHOUT ROWID");
+    // The time since which it listens to a kind.
+    sql.exec("CREATE TABLE IF NOT EXISTS seen_kinds (kind TEXT PRIMARY KEY, since INTEGER)");
+  }
+
+  /** Takes in what a report has named. A kind itself is among its keys if there were more. */
+  take(seen: readonly string[]): void {
+    const now = this.#now();
+    for (const kind of SEEN_KINDS) {
+      const keys = seen.filter((key) => key.startsWith(kind));
+      if (keys.length === 0) continue;
+      this.#sql.exec("INSERT OR IGNORE INTO seen_kinds VALUES (?, ?)", kind, now);
+      // The keys are passed as one parameter, because a statement has at most 100.
+      this.#sql.exec(
+        `INSERT INTO seen_keys SELECT value, ? FROM json_each(?) JOIN seen_kinds ON kind = ? AND since <= ? WHERE true
+          ON CONFLICT (key) DO UPDATE SET at = excluded.at WHERE at <= excluded.at - ?`,
+        ...[now, JSON.stringify(keys), kind, now, NOTED_EVERY_MS],
+      );
+      if (keys.includes(kind)) this.#forget(kind, now);
+    }
+  }
+
+  /** Those of these keys that no report has named, as far as that can be told. */
+  unseen(keys: readonly string[]): UnseenKey[] {
+    const now = this.#now();
+    const missing = this.#sql.exec<{ at: number; since: number }>(
+      `SELECT json_each.key AS at, ifnull(since, ?2) AS since
+        FROM json_each(?1) LEFT JOIN seen_kinds ON value GLOB kind || '*'
+        WHERE ifnull(since, 0) <= ?2 AND value NOT IN (SELECT key FROM seen_keys) LIMIT ?3`,
+      ...[JSON.stringify(keys), now, MAX_UNSEEN],
+    );
+    const isSearched = missing.length > 0 && Math.abs(now - this.#searchedAt) >= SEARCH_EVERY_MS;
+    if (isSearched) this.#searchedAt = now;
+    const known = isSearched ? this.#sql.exec<{ key: string }>("SELECT key FROM seen_keys").map(({ key }) => key) : [];
+    return missing.map(({ at, since }) => ({
+      at,
+      nearest: nearestKey(keys[at]!, known),
+      isSure: now - since >= LISTENED_MS,
+    }));
+  }
+
+  /** Forgets what was not named for long, and the kinds of which there are too many keys. */
+  prune(now: number): void {
+    this.#sql.exec("DELETE FROM seen_keys WHERE at <= ?", now - SEEN_FOR_MS);
+    const full = this.#sql.exec<{ kind: SeenKind }>(
+      "SELECT kind FROM seen_kinds JOIN seen_keys ON key GLOB kind || '*' GROUP BY kind HAVING count(*) > ?",
+      MAX_SEEN,
+    );
+    for (const { kind } of full) this.#forget(kind, now);
+  }
+
+  #forget(kind: SeenKind, now: number): void {
+    this.#sql.exec("DELETE FROM seen_keys WHERE key GLOB ? || '*'", kind);
+    this.#sql.exec("UPDATE seen_kinds SET since = ? WHERE kind = ?", now + SEEN_FOR_MS, kind);
+  }
+}

@@ -1,0 +1,13 @@
+/** The kinds of purge keys that an edge remembers of its stored pages: tags, and paths on whichever host. */
+export const SEEN_KINDS = ["#", "path:"] as const;
+export type SeenKind = (typeof SEEN_KINDS)[number];
+
+export function seenKindOf(key: string): SeenKind | undefined {
+  return SEEN_KINDS.find((kind) => key.startsWith(kind));
+}
+
+/** The key that is remembered of every page that a purge under this key reaches; `undefined` if there is no such key. */
+export function seenAs(purgeKey: string): string | undefined {
+  const key = purgeKey.replace(/^\/\/[^/]*/, "path:");
+  return seenKindOf(key) && key;
+}
