@@ -240,7 +240,7 @@ export const mutants: Mutants = {
       foundBy: "audit: a credential of few characters that a page repeats is masked",
     },
     "tokens are shown if they are short": {
-      in: "TOKEN",
+      in: "masking:TOKEN",
       replace: "/[A-Za-z0-9+/_=-]{8,}/g",
       by: "/[A-Za-z0-9+/_=-]{20,}/g",
       foundBy: "audit: a short token in a page is masked like a long one",
