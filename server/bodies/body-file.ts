@@ -46,6 +46,12 @@ export class BodyFile {
     return buffer.subarray(0, bytesRead);
   }
 
+  /** What is there is overwritten from now on. */
+  empty(): void {
+    this.#writtenBytes = 0;
+    this.#readBytes = 0;
+  }
+
   close(): Promise<void> {
     return this.#handle.close();
   }

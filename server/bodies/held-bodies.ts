@@ -2,9 +2,10 @@ import type { BodyReader, StreamedBody } from "../../worker/ports/bodies.ts";
 import { BodyFile } from "./body-file.ts";
 import { GrowingBytes } from "./growing-bytes.ts";
 import { type NodeBody, nodeBody } from "./node-body.ts";
+import { PushedBody } from "./pushed-body.ts";
 import { Room } from "./room.ts";
 
-/** What a process has for the bodies of requests that it holds. */
+/** What a process has for bodies on their way: of requests that it holds, and of answers that it reads ahead. */
 export interface RoomForBodies {
   readonly memoryBytes: number;
   readonly fileBytes: number;
@@ -47,6 +48,12 @@ export class HeldBodies {
     const whole = lengthBytes !== null && lengthBytes <= MOST_IN_MEMORY ? source.takeWhole?.(lengthBytes) : undefined;
     const held = new HeldBody(source, this.#places);
     return whole === undefined ? held.fill(maxBytes) : held.isAll(whole);
+  }
+
+  /** `Bodies.readAhead`. */
+  readAhead(body: StreamedBody, maxBytes: number): void {
+    const { folder, files } = this.#places;
+    if (folder !== null && body instanceof PushedBody) body.spoolIn({ folder, files, maxBytes });
   }
 }
 

@@ -30,8 +30,12 @@ export const nodeBodies: Bodies = {
   takeWhole: (body, lengthBytes) => nodeBody(body).takeWhole?.(lengthBytes),
 };
 
-/** The same, and what takes in bodies of requests. */
+/** The same, and what takes in bodies of requests, and reads answers ahead. */
 export function nodeBodiesHeldIn(room: RoomForBodies): Bodies {
   const bodies = new HeldBodies(room);
-  return { ...nodeBodies, hold: (body, maxBytes) => bodies.hold(body, maxBytes) };
+  return {
+    ...nodeBodies,
+    hold: (body, maxBytes) => bodies.hold(body, maxBytes),
+    readAhead: (body, maxBytes) => bodies.readAhead(body, maxBytes),
+  };
 }

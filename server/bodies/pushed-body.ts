@@ -2,6 +2,7 @@ import type { BodyReader } from "../../worker/ports/bodies.ts";
 import { joined } from "../../worker/rules/storing/joined.ts";
 import { keptPiece } from "./kept-piece.ts";
 import type { NodeBody } from "./node-body.ts";
+import { Spool, type SpoolPlace } from "./spool.ts";
 
 /** The source of a body, as its reader controls it. */
 export interface BodySource {
@@ -33,6 +34,9 @@ export class PushedBody implements NodeBody {
   #brokeOff = false;
   #end: { readonly cause: unknown; readonly isFailure: boolean } | undefined;
   #reader: PromiseWithResolvers<Uint8Array | null> | undefined;
+  #spool: Spool | null = null;
+  /** Whether pieces go to the spool, because others are there. */
+  #isSpooling = false;
 
   constructor(lengthBytes: number | null, source: BodySource) {
     this.lengthBytes = lengthBytes;
@@ -48,8 +52,17 @@ export class PushedBody implements NodeBody {
     return this.#brokeOff;
   }
 
+  /** What is too much for the reader goes there from now on, and the source stops only if it has no room. */
+  spoolIn(place: Omit<SpoolPlace, "onRoom">): void {
+    this.#spool ??= new Spool({ ...place, onRoom: () => this.#resume() });
+  }
+
   push(piece: Uint8Array): void {
     if (this.#end || piece.byteLength === 0) return;
+    if (this.#isSpooling) {
+      if (!this.#spool!.push(piece)) this.#pause();
+      return;
+    }
     if (this.#reader) {
       this.#reader.resolve(piece);
       this.#reader = undefined;
@@ -57,10 +70,21 @@ export class PushedBody implements NodeBody {
     }
     this.#pieces.push(piece);
     this.#waitingBytes += piece.byteLength;
-    if (this.#isPaused) return;
     if (this.#waitingBytes < MAX_WAITING_BYTES && this.#pieces.length < MAX_WAITING_PIECES) return;
+    if (this.#spool) this.#isSpooling = true;
+    else this.#pause();
+  }
+
+  #pause(): void {
+    if (this.#isPaused) return;
     this.#isPaused = true;
     this.#source.pause();
+  }
+
+  #resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#source.resume();
   }
 
   end(): void {
@@ -101,9 +125,11 @@ export class PushedBody implements NodeBody {
     this.#isRead = true;
     this.#pieces.length = 0;
     this.#waitingBytes = 0;
-    if (this.#end) return;
-    this.#endBy(cause ?? new Error("the body was cancelled"));
-    this.#source.cancel(cause);
+    if (!this.#end) {
+      this.#endBy(cause ?? new Error("the body was cancelled"));
+      this.#source.cancel(cause);
+    }
+    await this.#spool?.close();
   }
 
   #next(): Promise<Uint8Array | null> {
@@ -111,15 +137,28 @@ export class PushedBody implements NodeBody {
     if (piece) {
       this.#waitingBytes -= piece.byteLength;
       const hasRoom = this.#waitingBytes < MAX_WAITING_BYTES / 2 && this.#pieces.length < MAX_WAITING_PIECES / 2;
-      if (this.#isPaused && hasRoom) {
-        this.#isPaused = false;
-        this.#source.resume();
-      }
+      if (hasRoom && !this.#isSpooling) this.#resume();
       return Promise.resolve(piece);
     }
-    if (this.#end) return this.#end.isFailure ? Promise.reject(this.#end.cause) : Promise.resolve(null);
+    if (this.#isSpooling) return this.#nextOfSpool(this.#spool!);
+    if (this.#end) return this.#atEnd(this.#end);
     this.#reader = Promise.withResolvers();
     return this.#reader.promise;
+  }
+
+  async #atEnd({ isFailure, cause }: { readonly isFailure: boolean; readonly cause: unknown }): Promise<null> {
+    await this.#spool?.close();
+    if (isFailure) throw cause;
+    return null;
+  }
+
+  async #nextOfSpool(spool: Spool): Promise<Uint8Array | null> {
+    while (!spool.isEmpty) {
+      const piece = await spool.next();
+      if (piece !== null) return piece;
+    }
+    this.#isSpooling = false;
+    return this.#next();
   }
 
   #takePiece(): Uint8Array | undefined {

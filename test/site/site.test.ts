@@ -462,6 +462,7 @@ describe("compileSite", () => {
       requestFieldBytes: 32_768,
       requestBodyBytes: 104_857_600,
       heldBodyBytes: 16_777_216,
+      readAheadBytes: 16_777_216,
       responseFields: 256,
       responseFieldBytes: 65_536,
       storeBytes: 8_388_608,

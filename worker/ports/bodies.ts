@@ -27,6 +27,11 @@ export interface Bodies {
    * Whoever does not read the result cancels it. Absent where the platform passes bodies on as they come.
    */
   hold?(body: StreamedBody, maxBytes: number): Promise<StreamedBody>;
+  /**
+   * Has the body of an answer, which is then read as any other, come as fast as the origin sends it, up to this many bytes
+   * ahead of a slower reader. Absent where the platform does not do that.
+   */
+  readAhead?(body: StreamedBody, maxBytes: number): void;
 }
 
 export interface BodyReader {

@@ -327,6 +327,7 @@ export const siteSchema = z.strictObject({
       requestFieldBytes: z.prefault(sizeBytes, 32 * 1024),
       requestBodyBytes: z.prefault(sizeBytes, 100 * 1024 ** 2),
       heldBodyBytes: z.prefault(sizeBytes, 16 * 1024 ** 2),
+      readAheadBytes: z.prefault(sizeBytes, 16 * 1024 ** 2),
       responseFields: z.prefault(z.int().check(z.positive()), 256),
       responseFieldBytes: z.prefault(sizeBytes, DEFAULT_MAX_RESPONSE_FIELD_BYTES),
       storeBytes: z.prefault(sizeBytes, 8 * 1024 ** 2),

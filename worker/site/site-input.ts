@@ -415,7 +415,7 @@ export interface StaleInput {
   readonly ifErrorWhileLogSilent?: boolean | undefined;
 }
 
-/** The limits of the edge. Sizes and counts are per isolate where the description says so. */
+/** The limits of the edge; `check-site.ts` sets the defaults. Sizes and counts are per isolate where the description says so. */
 export interface LimitsInput {
   /** The longest URL that is served; longer ones get 414. Default 16 KiB. */
   readonly urlBytes?: Size | undefined;
@@ -431,6 +431,11 @@ export interface LimitsInput {
    * streams. Set it to `requestBodyBytes` and none does. Default 16 MiB.
    */
   readonly heldBodyBytes?: Size | undefined;
+  /**
+   * How far `tidemark serve`, with a disk, reads an answer that is not stored ahead of its client, so that a slow client
+   * does not hold up the origin. Default 16 MiB.
+   */
+  readonly readAheadBytes?: Size | undefined;
   /** How many fields an answer of the origin may have; one with more is answered with 502. Default 256. */
   readonly responseFields?: number | undefined;
   /** Their names and values together; an answer with more is answered with 502. Default 64 KiB. */

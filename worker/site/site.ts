@@ -53,6 +53,7 @@ export interface Site extends KeyRules {
     readonly requestFieldBytes: number;
     readonly requestBodyBytes: number;
     readonly heldBodyBytes: number;
+    readonly readAheadBytes: number;
     readonly responseFields: number;
     readonly responseFieldBytes: number;
     readonly storeBytes: number;

@@ -41,6 +41,8 @@ export function passOn(
   markOutcome(fields, xCache, outcome);
   if (notStored !== undefined) reportNotStored(context, notStored);
   reportPassedOn(context, xCache);
+  if (response.body !== null)
+    context.ports.bodies.readAhead?.(response.body, context.isolate.site.limits.readAheadBytes);
   const answer = answerWith(response.body, response.status, fields, response.statusText);
   return withSource(context, answer, { passedOn: response });
 }

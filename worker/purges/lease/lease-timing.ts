@@ -58,8 +58,8 @@ export interface Grant {
 }
 
 /**
- * Decides when the view may be used, when its renewal is due, and when the log may be asked again after a failure. It
- * has no clock: every method takes `now`, in epoch milliseconds.
+ * The arithmetic of the lease: when the view may be used, when its renewal is due, and when the log may be asked again
+ * after a failure. It has no clock: every method takes `now`, in epoch milliseconds.
  */
 export class LeaseTiming {
   readonly leaseMs: number;

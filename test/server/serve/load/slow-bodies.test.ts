@@ -1,17 +1,21 @@
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server } from "node:http";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { listenLocally } from "../../../suite/local-url.ts";
+import { until } from "../../../suite/until.ts";
 import { RawClient } from "../../raw-client.ts";
 import { ServerProcess } from "../running-server.ts";
 
-/* Who sends a body slowly holds a connection of the edge, and none of the origin's workers. */
+/* Who sends or takes a body slowly holds a connection of the edge, and none of the origin's workers. */
 
 const SLOW_CLIENTS = 30;
 const LIMIT = 200_000;
+/** More than the buffers of two connections take, and less than `readAheadBytes`. */
+const LARGE = Buffer.alloc(15 * 1024 * 1024, "large ");
 
 /** What the origin has seen of a request: its head at once, its body when that has ended. */
 interface Seen {
@@ -24,6 +28,8 @@ interface Seen {
 let folder: string;
 let origin: Server;
 let seen: Seen[] = [];
+/** Whether the origin has got rid of its large answer. */
+let sentWhole = false;
 let server: ServerProcess;
 let port: number;
 
@@ -31,6 +37,12 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "tidemark-"));
   origin = createServer(async (message, response) => {
     const { url, headers } = message;
+    if (url === "/large-answer") {
+      response.end(LARGE, () => {
+        sentWhole = true;
+      });
+      return;
+    }
     const each: Seen = { path: url!, length: headers["content-length"], message, body: null };
     seen.push(each);
     const pieces: Buffer[] = [];
@@ -145,4 +157,17 @@ describe("bodies of requests", { timeout: 60_000 }, () => {
     await receives(client, `got ${announced}`);
     client.socket.destroy();
   });
+});
+
+test("an answer that is not stored leaves the origin at once, though its client reads nothing yet", {
+  timeout: 60_000,
+}, async () => {
+  const socket = connect(port, "127.0.0.1");
+  socket.pause();
+  socket.write("GET /large-answer HTTP/1.1\r\nhost: a.example\r\nconnection: close\r\n\r\n");
+  await until(() => sentWhole);
+  expect(socket.bytesRead).toBe(0);
+  let bytes = 0;
+  for await (const piece of socket) bytes += (piece as Buffer).byteLength;
+  expect(bytes).toBeGreaterThan(LARGE.byteLength);
 });

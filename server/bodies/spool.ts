@@ -1,0 +1,112 @@
+import { joined } from "../../worker/rules/storing/joined.ts";
+import { BodyFile } from "./body-file.ts";
+import type { Room } from "./room.ts";
+
+/** The source stops while so much waits to be written: the disk is slower than it. */
+const MOST_UNWRITTEN = 256 * 1024;
+
+export interface SpoolPlace {
+  readonly folder: string;
+  readonly files: Room;
+  /** The most that is in the file at a time. */
+  readonly maxBytes: number;
+  /** There is room again, after `push` has said that there is none. */
+  readonly onRoom: () => void;
+}
+
+/** Bytes for which a reader is not ready yet: they wait in a file, and come out in their order. */
+export class Spool {
+  readonly #place: SpoolPlace;
+  #unwritten: Uint8Array[] = [];
+  #unwrittenBytes = 0;
+  #file: BodyFile | null = null;
+  /** In the file, or on their way there. */
+  #inFileBytes = 0;
+  #writing: Promise<void> | null = null;
+  #isFull = false;
+  #isClosed = false;
+
+  constructor(place: SpoolPlace) {
+    this.#place = place;
+  }
+
+  get isEmpty(): boolean {
+    return this.#unwrittenBytes === 0 && this.#inFileBytes === 0;
+  }
+
+  /** Takes a piece in any case. Returns whether there is room for more. */
+  push(piece: Uint8Array): boolean {
+    this.#unwritten.push(piece);
+    this.#unwrittenBytes += piece.byteLength;
+    this.#writing ??= this.#write();
+    if (this.#unwrittenBytes >= MOST_UNWRITTEN) this.#isFull = true;
+    return !this.#isFull;
+  }
+
+  /** The next bytes; `null` if there are none now. */
+  async next(): Promise<Uint8Array | null> {
+    for (;;) {
+      const piece = (await this.#file?.read()) ?? null;
+      if (piece !== null) return piece;
+      if (this.#writing === null) break;
+      await this.#writing;
+    }
+    this.#emptyFile();
+    const first = this.#unwritten.shift() ?? null;
+    this.#unwrittenBytes -= first?.byteLength ?? 0;
+    this.#tellOfRoom();
+    return first;
+  }
+
+  /** Gives everything back. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#unwritten = [];
+    this.#unwrittenBytes = 0;
+    await this.#writing;
+    this.#emptyFile();
+    await this.#file?.close().catch(() => undefined);
+  }
+
+  /** Writes what waits, as long as there is room. Never rejects: what cannot be written stays in memory, and the source stops. */
+  async #write(): Promise<void> {
+    await null; // Pieces that come in the same turn are written together.
+    const { files, maxBytes, folder } = this.#place;
+    while (this.#unwritten.length > 0) {
+      const bytes = this.#unwrittenBytes;
+      const isRoomy = this.#inFileBytes + bytes <= maxBytes && files.take(bytes);
+      if (!isRoomy) break;
+      const batch = joined(this.#unwritten, bytes);
+      this.#unwritten = [];
+      this.#unwrittenBytes = 0;
+      this.#inFileBytes += bytes;
+      try {
+        this.#file ??= await BodyFile.create(folder);
+        await this.#file.write(batch);
+      } catch {
+        files.give(bytes);
+        this.#inFileBytes -= bytes;
+        this.#unwritten.unshift(batch);
+        this.#unwrittenBytes += bytes;
+        break;
+      }
+    }
+    this.#writing = null;
+    if (this.#unwritten.length > 0) this.#isFull = true;
+    else this.#tellOfRoom();
+  }
+
+  /** All that was in the file has been read. */
+  #emptyFile(): void {
+    this.#place.files.give(this.#inFileBytes);
+    this.#inFileBytes = 0;
+    this.#file?.empty();
+  }
+
+  #tellOfRoom(): void {
+    if (!this.#isFull || this.#unwritten.length > 0) return;
+    this.#isFull = false;
+    this.#place.onRoom();
+  }
+}

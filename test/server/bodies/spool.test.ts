@@ -1,0 +1,168 @@
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { HeldBodies } from "../../../server/bodies/held-bodies.ts";
+import { PushedBody } from "../../../server/bodies/pushed-body.ts";
+import { joined } from "../../../worker/rules/storing/joined.ts";
+import { until } from "../../suite/until.ts";
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+/** An origin that sends pieces in which each byte tells its place, as long as it is not paused. */
+class Sending {
+  readonly body: PushedBody;
+  isPaused = false;
+  sentBytes = 0;
+
+  constructor(bodies: HeldBodies, maxBytes: number) {
+    this.body = new PushedBody(null, {
+      pause: () => {
+        this.isPaused = true;
+      },
+      resume: () => {
+        this.isPaused = false;
+      },
+      cancel: () => undefined,
+    });
+    bodies.readAhead(this.body, maxBytes);
+  }
+
+  send(bytes: number): void {
+    const from = this.sentBytes;
+    this.sentBytes += bytes;
+    this.body.push(Uint8Array.from({ length: bytes }, (_, each) => (from + each) % 251));
+  }
+
+  /** Sends until it is paused, and lets the disk write in between. */
+  async sendAll(wholeBytes: number): Promise<void> {
+    while (!this.isPaused && this.sentBytes < wholeBytes) {
+      this.send(Math.min(50_000, wholeBytes - this.sentBytes));
+      await new Promise(setImmediate);
+    }
+  }
+}
+
+/** How many files below the folder are open. */
+function openFiles(): number {
+  return readdirSync("/proc/self/fd").filter((fd) => pathOf(fd).startsWith(folder)).length;
+}
+
+function pathOf(fd: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return ""; // It has been closed meanwhile.
+  }
+}
+
+const expected = (bytes: number) => Uint8Array.from({ length: bytes }, (_, each) => each % 251);
+
+test("an answer whose reader reads nothing comes up to the limit, and then waits for the reader", async () => {
+  const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes: 8 * MIB, folder });
+  const origin = new Sending(bodies, MIB);
+  await origin.sendAll(4 * MIB);
+  expect(origin.sentBytes).toBeGreaterThan(0.7 * MIB);
+  expect(origin.sentBytes).toBeLessThan(1.7 * MIB);
+  expect(readdirSync(folder)).toEqual([]);
+  expect(openFiles()).toBe(1);
+
+  const reader = origin.body.read();
+  const read: Uint8Array[] = [];
+  let bytes = 0;
+  while (bytes < 4 * MIB) {
+    const piece = (await reader.next())!;
+    read.push(piece);
+    bytes += piece.byteLength;
+    await origin.sendAll(4 * MIB);
+  }
+  origin.body.end();
+  expect(await reader.next()).toBeNull();
+  expect(Buffer.compare(joined(read, bytes), expected(bytes))).toBe(0);
+  expect(bodies.taken.fileBytes).toBe(0);
+  expect(openFiles()).toBe(0);
+});
+
+test.each(["the room is taken", "no file can be written"])(
+  "where %s, the origin is paused, and nothing is lost",
+  async (why) => {
+    writeFileSync(join(folder, "taken"), "");
+    const place =
+      why === "the room is taken" ? { fileBytes: 1, folder } : { fileBytes: MIB, folder: join(folder, "taken") };
+    const bodies = new HeldBodies({ memoryBytes: MIB, ...place });
+    const origin = new Sending(bodies, MIB);
+    await origin.sendAll(4 * MIB);
+    await until(() => origin.isPaused);
+    expect(origin.sentBytes).toBeLessThan(MIB);
+    origin.body.end();
+    const reader = origin.body.read();
+    const read: Uint8Array[] = [];
+    for (let piece = await reader.next(); piece !== null; piece = await reader.next()) read.push(piece);
+    expect(Buffer.compare(joined(read, origin.sentBytes), expected(origin.sentBytes))).toBe(0);
+    expect(bodies.taken.fileBytes).toBe(0);
+  },
+);
+
+test("an answer that nobody reads on gives its room back", async () => {
+  const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes: 8 * MIB, folder });
+  const origin = new Sending(bodies, MIB);
+  await origin.sendAll(600 * KIB);
+  await origin.body.cancel();
+  expect(openFiles()).toBe(0);
+  expect(bodies.taken.fileBytes).toBe(0);
+});
+
+test("one that breaks off gives what came before, and then the error", async () => {
+  const origin = new Sending(new HeldBodies({ memoryBytes: MIB, fileBytes: 8 * MIB, folder }), MIB);
+  await origin.sendAll(600 * KIB);
+  origin.body.fail(new Error("the origin has gone"));
+  const reader = origin.body.read();
+  let bytes = 0;
+  const readOn = async () => {
+    for (;;) bytes += (await reader.next())!.byteLength;
+  };
+  await expect(readOn()).rejects.toThrow("the origin has gone");
+  expect(bytes).toBe(600 * KIB);
+});
+
+test("in any order of sending and reading, the same bytes come out", async () => {
+  const step = fc.oneof(
+    fc.record({ send: fc.integer({ min: 1, max: 200_000 }) }),
+    fc.constant("read" as const),
+    fc.constant("wait" as const),
+  );
+  const room = fc.integer({ min: 0, max: 600_000 });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), room, room, async (steps, fileBytes, maxBytes) => {
+      const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes, folder });
+      const origin = new Sending(bodies, maxBytes);
+      const reader = origin.body.read();
+      const read: Uint8Array[] = [];
+      let bytes = 0;
+      const take = (piece: Uint8Array) => {
+        read.push(piece);
+        bytes += piece.byteLength;
+      };
+      for (const each of steps) {
+        if (each === "wait") await new Promise(setImmediate);
+        else if (each !== "read") origin.send(each.send);
+        else if (bytes < origin.sentBytes) take((await reader.next())!);
+      }
+      origin.body.end();
+      for (let piece = await reader.next(); piece !== null; piece = await reader.next()) take(piece);
+      expect(Buffer.compare(joined(read, bytes), expected(origin.sentBytes))).toBe(0);
+      expect(bodies.taken.fileBytes).toBe(0);
+    }),
+    { numRuns: 60, seed: 1, endOnFailure: true },
+  );
+});
