@@ -58,18 +58,20 @@ export async function purge(
     everything: request.everything ?? false,
   };
   // A page that is fetched anyway need not have been there.
-  const lookedUp = known && !request.refresh ? unseenItems(plan.purgeKeys, known) : [];
+  const lookUp = async () => (known && !request.refresh ? unseenItems(plan.purgeKeys, known) : []);
   if (request.dryRun) {
-    const warned = warnedOf(plan.warnings, await lookedUp);
+    const warned = warnedOf(plan.warnings, await lookUp());
     const nothing = { seq: 0, logId: "", token: "", at: new Date(now()).toISOString(), settlesInMs: 0 };
     const receipt = { ...nothing, accepted, replayed: false, dryRun: true, ...warned, planned: plan.planned };
     return { kind: "accepted", receipt, refresh: [] };
   }
+  const content = await fingerprint(JSON.stringify([...plan.purgeKeys].sort()));
   let result: AppendOutcome;
+  let lookedUp: Promise<Unseen>;
   try {
-    result = await log.append({
+    const appended = log.append({
       id: request.id ?? null,
-      content: await fingerprint(JSON.stringify([...plan.purgeKeys].sort())),
+      content,
       purgeKeys: plan.purgeKeys,
       accepted,
       mode: request.mode ?? "hard",
@@ -77,6 +79,8 @@ export async function purge(
       reason: request.reason ?? null,
       by,
     });
+    lookedUp = lookUp(); // behind the purge, which nothing delays
+    result = await appended;
   } catch (cause) {
     reporter.report({ kind: "log-failed", cause, isPurge: true });
     return { kind: "unavailable", cause };
