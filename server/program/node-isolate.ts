@@ -69,7 +69,7 @@ export function startNodeIsolate(
   const fetch: LearningIsolate["fetch"] = (incoming) => {
     const { headers } = incoming.request;
     if (!(headers instanceof ClientFields) || headers.bytes <= requestFieldBytes) return started.fetch(incoming);
-    reporter.report({ kind: "answered-by-edge", detail: FIELDS_TOO_LARGE });
+    reporter.report({ kind: "answered-by-edge", status: 431, detail: FIELDS_TOO_LARGE });
     return ownAnswer(431, FIELDS_TOO_LARGE, `the request has more than ${requestFieldBytes} bytes of fields`);
   };
   return Object.create(started, { fetch: { value: fetch } }) as LearningIsolate;

@@ -53,11 +53,20 @@ Not stored: no-store 1,200, bad\ufffd[2J 3.
 Heard of 1,200 isolates; 3 have fallen silent. The reports cover at least 99.9 % of their time.`);
   });
 
+  test("errors have their share and their statuses", () => {
+    const statuses = { 200: 17, 304: 1, 404: 3, 502: 1, "(others)": 1 };
+    expect(statsLines({ ...big(), requests: 22, statuses }, "1h")).toContain(
+      "Errors: 4, 18.2 % of all answers (404 3, 502 1).",
+    );
+    expect(statsLines({ ...big(), statuses: { 200: 5, 399: 1 } }, "1h").join()).not.toContain("Errors");
+  });
+
   test("a quiet hour of one PoP", () => {
     const none = { ...big(), requests: 0, pop: "FRA" };
     expect(statsLines(none, "1h")).toEqual([
       "Last 1 h in FRA: no requests were reported. Isolates report once a minute.",
     ]);
+    expect(statsLines({ ...none, isCurrent: true }, "1h")).toEqual(["Last 1 h in FRA: no requests."]);
   });
 
   test("memories of gigabytes, to the mebibyte", () => {

@@ -55,6 +55,14 @@ test("the numbers are those of the stats", () => {
         count,
       });
     }
+    for (const [status, count] of Object.entries(stats.statuses)) {
+      const onRoutes = Object.values(stats.routes).reduce((sum, { statuses }) => sum + (statuses[status] ?? 0), 0);
+      expect({
+        count: sumOf(body, "tidemark_responses_total", `status="${status}"`),
+        onRoutes: sumOf(body, "tidemark_route_responses_total", `status="${status}"`),
+      }).toEqual({ count, onRoutes });
+    }
+    expect(stats.statuses[502]).toBeGreaterThan(0);
     expect(sumOf(body, "tidemark_origin_requests_total")).toBe(stats.origin.asked);
     expect(sumOf(body, "tidemark_origin_failures_total")).toBe(stats.origin.failed);
     expect(sumOf(body, "tidemark_cache_response_bytes_total", 'pop="fra"')).toBe(stats.pops.fra!.bytes.fromCache);

@@ -1,12 +1,13 @@
-import type { SiteStats, TimeStats } from "../stats.ts";
+import type { CountsByName, SiteStats, TimeStats } from "../stats.ts";
 import { counted, memorySize, ms, percent, size, whole } from "./numbers.ts";
 import { printable } from "./printable.ts";
 
 /** What the cache does for the site, in a sentence or two: numbers as the edge sent them, rounded. */
 export function summaryText(stats: SiteStats, last: string): string {
-  const { requests, fromCache, answers, origin, bytes, pop } = stats;
+  const { requests, fromCache, answers, origin, bytes, pop, isCurrent } = stats;
   const about = `Last ${lastWords(last)}${pop === null ? "" : ` in ${printable(pop)}`}`;
-  if (requests === 0) return `${about}: no requests were reported. Isolates report once a minute.`;
+  if (requests === 0)
+    return isCurrent ? `${about}: no requests.` : `${about}: no requests were reported. Isolates report once a minute.`;
   const asked = Object.values(answers).reduce((sum, each) => sum + each, 0);
   const instead = asked > origin.asked ? ` instead of ${whole(asked)}` : "";
   return (
@@ -30,6 +31,7 @@ export function statsLines(stats: SiteStats, last: string): string[] {
   return [
     summary,
     ...waits(stats.times),
+    ...errorLines(stats),
     ...memoryLines(stats),
     ...refusals(stats),
     ...(own === null ? [] : [`Answered by the edge itself: ${own}.`]),
@@ -63,6 +65,19 @@ export function memoryLines({ memory }: SiteStats): string[] {
 function refusals({ store }: SiteStats): string[] {
   const named = reasons(store.refused);
   return named === "" ? [] : [`Not stored: ${named}.`];
+}
+
+/** Answers with statuses from 400 on: one line, or none. */
+function errorLines({ requests, statuses }: SiteStats): string[] {
+  const errors = errorsIn(statuses);
+  const count = Object.values(errors).reduce((sum, each) => sum + each, 0);
+  if (count === 0) return [];
+  return [`Errors: ${whole(count)}, ${percent(count / requests)} of all answers (${reasons(errors)}).`];
+}
+
+/** Those of the counted statuses that are errors: of clients, of the origin, and of the edge. RFC 9110 §15.5, §15.6. */
+export function errorsIn(statuses: CountsByName): CountsByName {
+  return Object.fromEntries(Object.entries(statuses).filter(([status]) => Number(status) >= 400));
 }
 
 /** The share of what the edge answered itself, with its reasons; `null` for nothing. */

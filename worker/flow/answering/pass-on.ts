@@ -40,7 +40,7 @@ export function passOn(
   const { xCache } = wordsOf(miss);
   markOutcome(fields, xCache, outcome);
   if (notStored !== undefined) reportNotStored(context, notStored);
-  reportPassedOn(context, xCache);
+  reportPassedOn(context, xCache, response.status);
   const answer = answerWith(response.body, response.status, fields, response.statusText);
   return withSource(context, answer, { passedOn: response });
 }
