@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import type { PurgeRecord } from "../../sdk/index.ts";
 import type { SiteStats, SpanStats, TopUrlStats } from "../../wire/stats.ts";
+import { machineLines } from "../../wire/text/machine-text.ts";
 import { ms, percent, size, whole } from "../../wire/text/numbers.ts";
 import { printable } from "../../wire/text/printable.ts";
 import { ownAnswers } from "../../wire/text/stats-text.ts";
@@ -49,8 +50,9 @@ interface Line {
 const plain = (text: string): Line => ({ text });
 
 function totals(stats: SiteStats, now: SinceLook | null): string[] {
-  const { requests, fromCache, origin, answers, bytes, waits, isolates } = stats;
-  if (requests === 0) return [stats.isCurrent ? NO_REQUESTS : NOTHING_REPORTED];
+  const { requests, fromCache, origin, answers, bytes, waits, isolates, machine } = stats;
+  if (requests === 0)
+    return [stats.isCurrent ? NO_REQUESTS : NOTHING_REPORTED, ...(machine ? machineLines(machine) : [])];
   const shares = Object.entries(answers)
     .toSorted(([, a], [, b]) => b - a)
     .map(([name, count]) => `${printable(name)} ${percent(count / requests)}`);
@@ -69,10 +71,14 @@ function totals(stats: SiteStats, now: SinceLook | null): string[] {
       `origin asked ${whole(origin.asked)}, failed ${whole(origin.failed)}; ${size(bytes.fromCache)} saved, ${size(bytes.fromOrigin)} sent by it`,
     ),
     row("", shares.join("  ")),
-    row(
-      "",
-      `${whole(isolates.alive)} isolates, memory ${size(isolates.memoryBytes)} of ${size(isolates.memoryMaxBytes)}`,
-    ),
+    ...(machine
+      ? machineLines(machine).map((line) => row("", line))
+      : [
+          row(
+            "",
+            `${whole(isolates.alive)} isolates, memory ${size(isolates.memoryBytes)} of ${size(isolates.memoryMaxBytes)}`,
+          ),
+        ]),
   ];
 }
 

@@ -61,6 +61,39 @@ Heard of 1,200 isolates; 3 have fallen silent. The reports cover at least 99.9 %
     expect(statsLines({ ...big(), statuses: { 200: 5, 399: 1 } }, "1h").join()).not.toContain("Errors");
   });
 
+  test("a machine and its processes, with what its workers have", () => {
+    const MIB = 1024 ** 2;
+    const process = { pid: 7, isDraining: false, residentBytes: 81_000_000, openFiles: 20, maxOpenFiles: 1024 };
+    const memory = { entries: 1200, bytes: 60 * MIB, maxBytes: 64 * MIB, evictions: 34 };
+    const worker = { connections: 300, maxConnections: 20_000, memory };
+    const machine = {
+      name: "edge-1\u001b",
+      memory: { bytes: 60 * MIB, maxBytes: 128 * MIB },
+      disk: { usedBytes: 2e9, maxBytes: 9e9, freeBytes: 30e9, files: 9, evictions: 0 },
+      processes: [
+        { ...process, name: "supervisor", worker: null },
+        { ...process, name: "worker-3", isDraining: true, worker },
+        { ...process, name: "worker-4", openFiles: null, worker },
+      ],
+      certificates: [{ file: "/etc/site.crt", names: [], expiresAt: "2026-03-01T00:00:00.000Z" }],
+    };
+    const lines = [
+      "On edge-1\ufffd, pages take 60 MiB of the 128 MiB of --memory, and 2 GB of the 9 GB of --disk that are for pages, where 30 GB are free.",
+      "supervisor: 81 MB resident, 20 of 1,024 files open.",
+      "worker-3 (ends): 81 MB resident, 20 of 1,024 files open, 300 of 20,000 connections, 1,200 pages, 34 evicted.",
+      "worker-4: 81 MB resident, 300 of 20,000 connections, 1,200 pages, 34 evicted.",
+      "/etc/site.crt expires at 2026-03-01T00:00:00.000Z.",
+    ];
+    expect(statsLines({ ...big(), isCurrent: true, machine }, "1h").slice(-5)).toEqual(lines);
+    expect(statsLines({ ...big(), machine }, "1h").at(-6)).toMatch(/^Heard of/);
+    expect(statsLines({ ...big(), isCurrent: true, machine }, "1h").join()).not.toContain("Heard of");
+    expect(statsLines({ ...big(), requests: 0, isCurrent: true, machine }, "1h").slice(1)).toEqual(lines);
+    const { disk: _, ...rest } = machine;
+    expect(statsLines({ ...big(), machine: { ...rest, disk: null } }, "1h")).toContain(
+      "On edge-1\ufffd, pages take 60 MiB of the 128 MiB of --memory, and no disk.",
+    );
+  });
+
   test("a quiet hour of one PoP", () => {
     const none = { ...big(), requests: 0, pop: "FRA" };
     expect(statsLines(none, "1h")).toEqual([

@@ -1,4 +1,5 @@
 import type { CountsByName, SiteStats, TimeStats } from "../stats.ts";
+import { machineLines } from "./machine-text.ts";
 import { counted, memorySize, ms, percent, size, whole } from "./numbers.ts";
 import { printable } from "./printable.ts";
 
@@ -26,7 +27,8 @@ function waited({ waits, times }: SiteStats): string {
 /** The stats of a site as a person would say them, a line each, without advice. */
 export function statsLines(stats: SiteStats, last: string): string[] {
   const summary = summaryText(stats, last);
-  if (stats.requests === 0) return [summary];
+  const machine = stats.machine ? machineLines(stats.machine) : [];
+  if (stats.requests === 0) return [summary, ...machine];
   const own = ownAnswers(stats);
   return [
     summary,
@@ -35,7 +37,8 @@ export function statsLines(stats: SiteStats, last: string): string[] {
     ...memoryLines(stats),
     ...refusals(stats),
     ...(own === null ? [] : [`Answered by the edge itself: ${own}.`]),
-    heard(stats.isolates),
+    ...(stats.isCurrent ? [] : [heard(stats.isolates)]),
+    ...machine,
   ];
 }
 
