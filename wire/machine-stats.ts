@@ -50,6 +50,7 @@ export interface WorkerStats {
   memory: { entries: number; bytes: number; maxBytes: number; evictions: number };
 }
 
+/** A certificate that a machine answers with. */
 export interface CertificateStats {
   /** The file that it was read from. */
   file: string;

@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { hostname, tmpdir } from "node:os";
@@ -12,6 +11,19 @@ import { listenLocally, localUrl } from "../../../suite/local-url.ts";
 import { until } from "../../../suite/until.ts";
 import { makeCertificate } from "../../connections/make-certificate.ts";
 import { ServerProcess } from "../running-server.ts";
+import {
+  ALERT_TESTS,
+  ALERTS,
+  BOARD,
+  boardAsRules,
+  metricsExposed,
+  metricsNamedIn,
+  promtool,
+} from "./prometheus-files.ts";
+
+const hasPromtool = promtool(["--version"]) !== null;
+const NOT_RUN = "the alerts of docs/prometheus are SKIPPED, because this machine has no promtool (Debian: prometheus)";
+if (!hasPromtool) process.stdout.write(`${NOT_RUN}\n`);
 
 const TOKEN = "a-token-for-a-test-that-watches-a-server";
 const MEMORY_BYTES = 4 * 1024 ** 2;
@@ -111,9 +123,33 @@ describe("a server that somebody watches", { timeout: 60_000 }, () => {
     const expiry = value('certificate_expiry_timestamp_seconds{file="site.crt"}');
     expect(new Date(expiry * 1000).toISOString()).toBe(machine!.certificates[0]!.expiresAt);
     expect(machine!.certificates).toMatchObject([{ file: "site.crt", names: ["www.example.test"] }]);
-    const checked = spawnSync("promtool", ["check", "metrics"], { input: text, encoding: "utf8" });
-    if (checked.error) process.stdout.write("promtool is not installed, so it has not checked the server's metrics\n");
-    else expect({ ...checked, output: [], pid: 0 }).toMatchObject({ status: 0, stdout: "", stderr: "" });
+  });
+
+  test("gives monitors every metric that the alerts and the board in docs/prometheus name", async () => {
+    const exposed = metricsExposed(await (await ask("metrics")).text());
+    for (const file of [ALERTS, ALERT_TESTS, BOARD]) {
+      const named = metricsNamedIn(file);
+      expect(named.length).toBeGreaterThan(8);
+      expect({ file, missing: named.filter((name) => !exposed.has(name)) }).toEqual({ file, missing: [] });
+    }
+  });
+
+  test.skipIf(!hasPromtool)(
+    hasPromtool ? "has metrics, alerts and a board that Prometheus reads" : NOT_RUN,
+    async () => {
+      const text = await (await ask("metrics")).text();
+      expect(promtool(["check", "metrics"], text)).toEqual({ status: 0, said: "" });
+      expect(promtool(["check", "rules", ALERTS])).toMatchObject({ status: 0 });
+      expect(promtool(["check", "config", "--syntax-only", "prometheus.yml"])).toMatchObject({ status: 0 });
+      const board = boardAsRules();
+      const read = promtool(["check", "rules", board.file]);
+      board.remove();
+      expect(read).toMatchObject({ status: 0, said: expect.stringContaining(`${board.count} rules found`) });
+    },
+  );
+
+  test.skipIf(!hasPromtool)(hasPromtool ? "raises each alarm when it should, and no other" : NOT_RUN, () => {
+    expect(promtool(["test", "rules", ALERT_TESTS])).toMatchObject({ status: 0 });
   });
 
   test("answers without a worker that hangs, and does not say that it knows everything", async () => {
