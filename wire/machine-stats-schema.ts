@@ -33,4 +33,5 @@ export const machineStatsSchema = z.object({
     }),
   ),
   certificates: z.array(z.object({ file: z.string(), names: z.array(z.string()), expiresAt: z.iso.datetime() })),
+  inWords: z.array(z.string()),
 });

@@ -10,6 +10,8 @@ export interface MachineStats {
   processes: ProcessStats[];
   /** The certificates for hosts of this site; those of a server with one site are all of them. */
   certificates: CertificateStats[];
+  /** The same in sentences, for those who have no words of their own for it. */
+  inWords: string[];
 }
 
 /** The disk of a machine's pages. */

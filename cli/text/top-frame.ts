@@ -1,7 +1,6 @@
 import { styleText } from "node:util";
 import type { PurgeRecord } from "../../sdk/index.ts";
 import type { SiteStats, SpanStats, TopUrlStats } from "../../wire/stats.ts";
-import { machineLines } from "../../wire/text/machine-text.ts";
 import { ms, percent, size, whole } from "../../wire/text/numbers.ts";
 import { printable } from "../../wire/text/printable.ts";
 import { ownAnswers } from "../../wire/text/stats-text.ts";
@@ -52,7 +51,7 @@ const plain = (text: string): Line => ({ text });
 function totals(stats: SiteStats, now: SinceLook | null): string[] {
   const { requests, fromCache, origin, answers, bytes, waits, isolates, machine } = stats;
   if (requests === 0)
-    return [stats.isCurrent ? NO_REQUESTS : NOTHING_REPORTED, ...(machine ? machineLines(machine) : [])];
+    return [stats.isCurrent ? NO_REQUESTS : NOTHING_REPORTED, ...(machine?.inWords ?? []).map(printable)];
   const shares = Object.entries(answers)
     .toSorted(([, a], [, b]) => b - a)
     .map(([name, count]) => `${printable(name)} ${percent(count / requests)}`);
@@ -72,7 +71,7 @@ function totals(stats: SiteStats, now: SinceLook | null): string[] {
     ),
     row("", shares.join("  ")),
     ...(machine
-      ? machineLines(machine).map((line) => row("", line))
+      ? machine.inWords.map((line) => row("", printable(line)))
       : [
           row(
             "",

@@ -1,6 +1,7 @@
 import { statfs } from "node:fs/promises";
 import { hostname } from "node:os";
 import type { CertificateStats, DiskStats, MachineStats, ProcessStats } from "../../wire/machine-stats.ts";
+import { machineLines } from "../../wire/text/machine-text.ts";
 import type { Certificate } from "../connections/certificates.ts";
 import type { SurveyedWorkers } from "../supervisor/worker-pool.ts";
 import { type ProcessFigures, processFigures } from "./process-figures.ts";
@@ -9,8 +10,10 @@ import { type ProcessFigures, processFigures } from "./process-figures.ts";
 export interface MachineSurvey {
   /** Whether all workers have reported to their ledgers. */
   readonly isCurrent: boolean;
-  readonly machine: MachineStats;
+  readonly machine: SurveyedMachine;
 }
+
+export type SurveyedMachine = Omit<MachineStats, "inWords">;
 
 /** What is known of a machine without asking its workers. */
 export interface MachineParts {
@@ -63,13 +66,14 @@ function certificateStats({ file, names, validUntil }: Certificate): Certificate
   return { file, names: [...names], expiresAt: new Date(validUntil).toISOString() };
 }
 
-/** The same without certificates for hosts of other sites, whose owners are others. `hosts`: `null` for a site alone. */
-export function seenBySite(machine: MachineStats, hosts: readonly string[] | null): MachineStats {
-  if (hosts === null) return machine;
+/** As one site may see it: without certificates for hosts of others. `hosts`: `null` for a site alone, which sees all. */
+export function seenBySite(surveyed: SurveyedMachine, hosts: readonly string[] | null): MachineStats {
+  const seen = hosts === null ? surveyed : { ...surveyed, certificates: certificatesFor(surveyed, hosts) };
+  return { ...seen, inWords: machineLines(seen) };
+}
+
+function certificatesFor({ certificates }: SurveyedMachine, hosts: readonly string[]): CertificateStats[] {
   // RFC 6125 §6.4.3: a wildcard is for one label.
-  const names = new Set(hosts.flatMap((host) => [host, host.replace(/^[^.]+/, "*")]));
-  return {
-    ...machine,
-    certificates: machine.certificates.filter((each) => each.names.some((name) => names.has(name))),
-  };
+  const ofHosts = new Set(hosts.flatMap((host) => [host, host.replace(/^[^.]+/, "*")]));
+  return certificates.filter(({ names }) => names.some((name) => ofHosts.has(name)));
 }

@@ -3,7 +3,7 @@ import { memorySize, size, whole } from "./numbers.ts";
 import { printable } from "./printable.ts";
 
 /** A machine in words, a line for its pages, for each process and for each certificate. */
-export function machineLines({ name, memory, disk, processes, certificates }: MachineStats): string[] {
+export function machineLines({ name, memory, disk, processes, certificates }: Omit<MachineStats, "inWords">): string[] {
   const pages = `pages take ${memorySize(memory.bytes)} of the ${memorySize(memory.maxBytes)} of --memory`;
   const files =
     disk === null

@@ -1,5 +1,4 @@
-import type { CountsByName, SiteStats, TimeStats } from "../stats.ts";
-import { machineLines } from "./machine-text.ts";
+import type { CountsByName, MemoryStats, SiteStats, TimeStats } from "../stats.ts";
 import { counted, memorySize, ms, percent, size, whole } from "./numbers.ts";
 import { printable } from "./printable.ts";
 
@@ -27,7 +26,7 @@ function waited({ waits, times }: SiteStats): string {
 /** The stats of a site as a person would say them, a line each, without advice. */
 export function statsLines(stats: SiteStats, last: string): string[] {
   const summary = summaryText(stats, last);
-  const machine = stats.machine ? machineLines(stats.machine) : [];
+  const machine = (stats.machine?.inWords ?? []).map(printable);
   if (stats.requests === 0) return [summary, ...machine];
   const own = ownAnswers(stats);
   return [
@@ -55,8 +54,17 @@ function waits({ memory, shared, origin }: SiteStats["times"]): string[] {
   return [`Time to the head in the median: ${measured.join("; ")}.${memory ? "" : " In memory it was not measured."}`];
 }
 
+/** Of one isolate; on a machine, of all workers together, which share `--memory` in equal parts. */
+export function wholeMemory({ memory, machine }: SiteStats): MemoryStats | undefined {
+  if (!memory || !machine) return memory;
+  const parts = machine.memory.maxBytes / memory.maxBytes;
+  const curve = memory.curve.map((point) => ({ ...point, bytes: point.bytes * parts }));
+  return { ...memory, maxBytes: machine.memory.maxBytes, curve };
+}
+
 /** What the memories hold, and what others would: one line, or none. */
-export function memoryLines({ memory }: SiteStats): string[] {
+export function memoryLines(stats: SiteStats): string[] {
+  const memory = wholeMemory(stats);
   if (!memory || memory.uses === 0) return [];
   const others = memory.curve.filter(({ bytes }) => bytes !== memory.maxBytes);
   const named = others.map(({ bytes, hitRatio }) => `${memorySize(bytes)} ${percent(hitRatio)}`).join(", ");
@@ -80,7 +88,7 @@ function errorLines({ requests, statuses }: SiteStats): string[] {
 
 /** Those of the counted statuses that are errors: of clients, of the origin, and of the edge. RFC 9110 §15.5, §15.6. */
 export function errorsIn(statuses: CountsByName): CountsByName {
-  return Object.fromEntries(Object.entries(statuses).filter(([status]) => Number(status) >= 400));
+  return Object.fromEntries(Object.entries(statuses).filter(([status]) => status >= "400"));
 }
 
 /** The share of what the edge answered itself, with its reasons; `null` for nothing. */

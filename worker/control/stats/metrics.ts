@@ -58,7 +58,7 @@ export function metricsText(totals: LedgerReading, isOpen: boolean): string {
     const total = type === "counter" ? "_total" : "";
     const family = `tidemark_${name}${isOpen ? "" : total}`;
     const unit = /_(bytes|seconds|ratio)$/.exec(name)?.[1];
-    lines.push(`# HELP ${family} ${path} in the stats.`, `# TYPE ${family} ${type}`);
+    lines.push(`# HELP ${family} Stats: ${path}`, `# TYPE ${family} ${type}`);
     if (isOpen && unit) lines.push(`# UNIT ${family} ${unit}`);
     for (const [labels, value, suffix = total] of samples) {
       lines.push(`tidemark_${name}${suffix}${written(labels)} ${value}`);
