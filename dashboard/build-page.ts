@@ -62,7 +62,12 @@ async function bundled(name: string): Promise<string> {
     entry: [fileOf(name)],
     format: "iife",
     platform: "browser",
-    target: "es2022",
+    target: "es2024",
+    inputOptions: {
+      treeshake: { propertyReadSideEffects: false },
+      optimization: { inlineConst: { mode: "all", pass: 3 } },
+    },
+    outputOptions: { comments: false },
     minify: true,
     dts: false,
     clean: false,

@@ -1,6 +1,6 @@
 import type { SiteCounts, SiteStats, TopUrlStats } from "../wire/stats.ts";
 import { counted, memorySize, percent, size, whole } from "../wire/text/numbers.ts";
-import { memoryLines, summaryText } from "../wire/text/stats-text.ts";
+import { errorsIn, memoryLines, summaryText, wholeMemory } from "../wire/text/stats-text.ts";
 import { verdictsOf, verdictText } from "../wire/verdicts/verdicts.ts";
 import { read } from "./api.ts";
 import { type Chart, chart, stackedBar } from "./charts.ts";
@@ -80,7 +80,7 @@ function change(changes: Partial<Overview>): void {
 function render({ last, pop, pops, charts }: Overview, now: SiteStats): void {
   byId("all-pops").hidden = pop === null;
   fill("sentence", ...sentence(summaryText(now, last)));
-  fill("heard", heard(now.isolates));
+  fill("heard", heard(now.isolates), now.machine?.inWords.join(" "));
   byId("numbers").hidden = now.requests === 0 && pop === null;
   fill("charts", ...charts.map(({ figure }) => figure));
   renderCursor(now);
@@ -139,11 +139,9 @@ function advice(now: SiteStats): Child[] {
   ];
 }
 
-function heard({ reported, alive, silent, heardShare, memoryBytes, memoryMaxBytes }: SiteStats["isolates"]): string {
-  if (reported === 0) return "Isolates report once a minute, so the first counts take that long.";
+function heard({ reported, alive, silent, heardShare }: SiteStats["isolates"]): string {
   const quiet = silent === 0 ? "" : `, ${whole(silent)} fell silent`;
-  const memory = alive === 0 ? "" : ` Their memories hold ${size(memoryBytes)} of ${size(memoryMaxBytes)}.`;
-  return `${counted(reported, "isolate")} reported${quiet}; ${whole(alive)} alive. The reports cover ${percent(Math.floor(heardShare * 1000) / 1000)} of their time.${memory}`;
+  return `${counted(reported, "isolate")} reported${quiet}; ${whole(alive)} alive. The reports cover ${percent(heardShare, "floor")} of their time. `;
 }
 
 function answers({ requests, answers: byOutcome, answeredByEdge, fromCache }: SiteStats): Child[] {
@@ -178,12 +176,12 @@ function answers({ requests, answers: byOutcome, answeredByEdge, fromCache }: Si
 
 function refused({ store }: SiteStats): Child[] {
   const rows = sorted(store.refused).map(([name, count]) => [named(name, REASONS[name] ?? ""), whole(count)]);
-  const fields = sorted(store.unkeyedFields).map(([name, count]) => `${name} ${whole(count)}`);
+  const fields = listed(store.unkeyedFields);
   if (rows.length === 0)
     return [h("p", { class: "soft" }, "Every answer of the origin that was looked up was stored.")];
   return [
     table("Not stored, and why", ["Reason", "Answers "], rows),
-    fields.length > 0 && h("p", { class: "soft" }, `Fields that are not in the key: ${fields.join(", ")}.`),
+    fields !== "" && h("p", { class: "soft" }, `Fields that are not in the key: ${fields}.`),
   ];
 }
 
@@ -191,7 +189,7 @@ function refused({ store }: SiteStats): Child[] {
 function memory(now: SiteStats): Child[] {
   const [words] = memoryLines(now);
   if (words === undefined) return [];
-  const { uses, held, curve } = now.memory!;
+  const { uses, held, curve } = wholeMemory(now)!;
   const [smallest, largest] = [curve[0]!.bytes, curve.at(-1)!.bytes];
   const found = curve.map(({ hitRatio }) => hitRatio);
   const drawing = chart(
@@ -246,16 +244,21 @@ function routes({ routes: byPattern, pop: of }: SiteStats): Child {
   if (of !== null) return forAll();
   const rows = Object.entries(byPattern)
     .sort(([, a], [, b]) => b.requests - a.requests)
-    .map(([pattern, { requests, fromCache, bytes, times }]) => [
+    .map(([pattern, { requests, fromCache, statuses, bytes, times }]) => [
       h("code", pattern),
       whole(requests),
       share(fromCache, requests),
       time(times.shared?.p50Ms),
       time(times.origin?.p50Ms),
       size(bytes.fromOrigin),
+      listed(errorsIn(statuses)),
     ]);
   if (rows.length === 0) return nothing();
-  return table("Routes", ["Route", "Requests ", "From cache ", "Cache ", "Origin ", "From the origin "], rows);
+  return table(
+    "Routes",
+    ["Route", "Requests ", "From cache ", "Cache ", "Origin ", "From the origin ", "Errors "],
+    rows,
+  );
 }
 
 function urls({ kind, allUrls }: Overview, { top, pop: of }: SiteStats): Child[] {
@@ -285,6 +288,13 @@ function named(name: string, words: string): Child {
 
 function sorted(counts: Readonly<Record<string, number>>): (readonly [string, number])[] {
   return Object.entries(counts).sort(([, a], [, b]) => b - a);
+}
+
+/** The most frequent first: `404 12, 502 3`. */
+function listed(counts: Readonly<Record<string, number>>): string {
+  return sorted(counts)
+    .map(([name, count]) => `${name} ${whole(count)}`)
+    .join(", ");
 }
 
 function nothing(): Child {

@@ -1,6 +1,13 @@
 /** What both entries of the purge client export beside `createPurger`, which each makes over its own transport. */
 
 export type {
+  CertificateStats,
+  DiskStats,
+  MachineStats,
+  ProcessStats,
+  WorkerStats,
+} from "../wire/machine-stats.ts";
+export type {
   ComparedPages,
   CountsByName,
   MemoryStats,

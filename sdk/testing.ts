@@ -120,6 +120,7 @@ const NO_COUNTS: SiteCounts = {
   requests: 0,
   fromCache: 0,
   answers: {},
+  statuses: {},
   answeredByEdge: {},
   bytes: { fromCache: 0, fromOrigin: 0, unmeasuredBodies: 0 },
   times: {},

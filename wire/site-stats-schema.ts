@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { machineStatsSchema } from "./machine-stats-schema.ts";
 import { statsSchema } from "./stats-schema.ts";
 
 const count = z.int().check(z.nonnegative());
@@ -37,6 +38,7 @@ const siteCountsSchema = z.extend(
   {
     requests: count,
     fromCache: count,
+    statuses: countsByName,
     bytes: z.extend(bytes, { unmeasuredBodies: z.int() }),
     times,
     purgedKeysRead: count,
@@ -49,6 +51,7 @@ export const siteStatsSchema = z.extend(siteCountsSchema, {
   scope: z.literal("site"),
   from: z.iso.datetime(),
   to: z.iso.datetime(),
+  isCurrent: z.optional(z.literal(true)),
   pop: z.nullable(z.string()),
   isolates: z.object({
     reported: count,
@@ -62,9 +65,17 @@ export const siteStatsSchema = z.extend(siteCountsSchema, {
   }),
   spanMs: count,
   spans: z.array(
-    z.extend(z.pick(siteCountsSchema, { requests: true, fromCache: true, origin: true, bytes: true, times: true }), {
-      at: z.iso.datetime(),
-    }),
+    z.extend(
+      z.pick(siteCountsSchema, {
+        requests: true,
+        fromCache: true,
+        statuses: true,
+        origin: true,
+        bytes: true,
+        times: true,
+      }),
+      { at: z.iso.datetime() },
+    ),
   ),
   waits: time,
   memory: z.optional(
@@ -81,6 +92,7 @@ export const siteStatsSchema = z.extend(siteCountsSchema, {
       requests: count,
       fromCache: count,
       answers: countsByName,
+      statuses: countsByName,
       bytes,
       times,
       refused: countsByName,
@@ -89,4 +101,5 @@ export const siteStatsSchema = z.extend(siteCountsSchema, {
   ),
   top: z.nullable(z.object({ missed: topUrls, bytes: topUrls, slowest: topUrls, notStored: topUrls })),
   pops: z.record(z.string(), siteCountsSchema),
+  machine: z.optional(machineStatsSchema),
 });

@@ -1,3 +1,5 @@
+import type { MachineStats } from "./machine-stats.ts";
+
 /**
  * The body of `GET /_tidemark/stats?scope=isolate`: the counters of the isolate that answered, since it started.
  *
@@ -65,6 +67,8 @@ export interface SiteCounts
   requests: number;
   /** Answers with `HIT`, `UPDATING`, `STALE` and `REVALIDATED`: their bodies were stored. */
   fromCache: number;
+  /** All answers by their status: the first 50, and `(others)`. */
+  statuses: CountsByName;
   /**
    * Bytes of bodies: sent out of stored responses, and sent by the origin. Of bodies whose length the origin did not
    * announce, those count that were read to be stored; `unmeasuredBodies` is the number of the others.
@@ -78,7 +82,7 @@ export interface SiteCounts
 
 /**
  * The body of `GET /_tidemark/stats`: what all isolates of the site have reported of a time up to now. Each reports once a
- * minute, so the newest minute may be missing.
+ * minute, so the newest minute may be missing, unless `isCurrent`.
  */
 export interface SiteStats extends SiteCounts {
   version: 1;
@@ -87,6 +91,11 @@ export interface SiteStats extends SiteCounts {
   from: string;
   /** RFC 3339, UTC, by the log's clock. */
   to: string;
+  /**
+   * All isolates have reported for this answer, so that nothing is missing, as on one machine, and in `tidemark dev` with
+   * one edge. Elsewhere it is absent.
+   */
+  isCurrent?: true | undefined;
   /** The one PoP that was asked for; `null` for all. */
   pop: string | null;
   /**
@@ -132,6 +141,8 @@ export interface SiteStats extends SiteCounts {
   } | null;
   /** By PoP: the first 100, and `(others)`. */
   pops: Record<string, SiteCounts>;
+  /** The machine whose worker has answered, at this moment. Absent on Workers. */
+  machine?: MachineStats | undefined;
 }
 
 /** What the memories of the isolates held, and would hold if they were of other sizes. */
@@ -150,7 +161,8 @@ export interface MemoryStats {
 }
 
 /** What was counted in a minute, an hour or a day. */
-export interface SpanStats extends Pick<SiteCounts, "requests" | "fromCache" | "origin" | "bytes" | "times"> {
+export interface SpanStats
+  extends Pick<SiteCounts, "requests" | "fromCache" | "statuses" | "origin" | "bytes" | "times"> {
   /** Its beginning. */
   at: string;
 }
@@ -163,6 +175,8 @@ export interface RouteStats {
   fromCache: number;
   /** Answers by their `X-Cache`. */
   answers: CountsByName;
+  /** Answers by their status. */
+  statuses: CountsByName;
   /** Bytes of bodies: sent out of stored responses, and sent by the origin. */
   bytes: { fromCache: number; fromOrigin: number };
   /** Times to the head, by where the answer came from. */

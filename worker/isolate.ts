@@ -95,6 +95,8 @@ export interface LearningIsolate extends RunningIsolate {
   learn(delta: ViewDelta, background: BackgroundWork): Promise<boolean>;
   /** Reports to the ledger if that is due, where no request comes for a while. */
   reportIfDue(background: BackgroundWork): void;
+  /** Reports what it has counted up to now, because somebody asks. Never rejects. */
+  reportNow(): Promise<void>;
   /** Reports what is left, because the isolate ends. Never rejects. */
   reportLast(): Promise<void>;
   /** How far it has read the log; `null` before it has. */
@@ -139,6 +141,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     ledger: platform.ledger?.client ?? null,
     sightings: reporter.sightings,
     clock,
+    readLedger: reports?.read ?? null,
     nothing: () => new Counters("", () => undefined).tree().counts,
     stats,
     hasDashboard: site.hasDashboard,
@@ -172,11 +175,8 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     reportIfDue: (background) => {
       if (reports?.isDue) background.run(reports.send());
     },
-    reportLast: async () => {
-      // The first call may repeat an unconfirmed report; the second sends what came since.
-      await reports?.send({ isLast: true });
-      await reports?.send({ isLast: true });
-    },
+    reportNow: async () => reports?.sendAll("now"),
+    reportLast: async () => reports?.sendAll("last"),
     fetch(incoming) {
       if (reports && incoming.pop && !platform.ledger?.pop) reports.pop = incoming.pop;
       const refused = refusedAtOnce(corridor, incoming.url);

@@ -80,7 +80,7 @@ export function serveCommand(): Command {
     .option("--hsts <value>", "the Strict-Transport-Security of answers over TLS, such as max-age=31536000", hsts)
     .option("--cache <folder>", "the folder of the purge log and of the pages on disk", DEFAULT_CACHE)
     .option("--log <address>", "share one purge log with other machines: postgres://user@host/database")
-    .option("--memory <size>", "memory for pages, all workers together (default: 256MiB)", size)
+    .option("--memory <size>", "memory for pages, the total of all workers (default: 256MiB)", size)
     .option("--disk <size>", "disk for pages; 0 for none (default: 10GiB)", size)
     .option("--workers <number>", "worker processes (default: one for each core)", workerCount)
     .option("--access-log <file>", "log each request there; - for standard output (default: no log)")

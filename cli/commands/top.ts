@@ -5,7 +5,8 @@ import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { openPurger } from "../named-edge.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
 import { printPurgeError } from "../text/print-error.ts";
-import { lastMinuteOf, type TopView, topFrame } from "../text/top-frame.ts";
+import { type TopView, topFrame } from "../text/top-frame.ts";
+import { lastMinuteOf, sinceLook } from "../text/top-rates.ts";
 
 interface TopFlags {
   readonly every: number;
@@ -28,7 +29,8 @@ const LEAVE = "\u001b[?25h\u001b[?1049l";
 const CTRL_C = "\u0003";
 
 const AFTER_HELP = `
-Rates are of the newest minute that all isolates have reported, because each reports once a minute. In a pipe it prints once.
+On one machine rates are of the time since the last look, and of the newest minute. Elsewhere each isolate reports once a
+minute, so rates are of the newest minute that all have reported. In a pipe it prints once.
 
 The token comes from TIDEMARK_TOKEN alone; it needs the scope read.
 
@@ -86,7 +88,7 @@ async function look(endpoint: string, purger: Purger, before: TopView | null, si
   try {
     const stats = await purger.stats({ last: LAST, signal });
     const { purges } = await purger.purges({ limit: SHOWN_PURGES, signal });
-    return { endpoint, stats, purges, trouble: null };
+    return { endpoint, stats, now: before && sinceLook(before.stats, stats), purges, trouble: null };
   } catch (error) {
     if (before === null) throw error;
     if (signal.aborted) return before;

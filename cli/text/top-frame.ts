@@ -4,11 +4,14 @@ import type { SiteStats, SpanStats, TopUrlStats } from "../../wire/stats.ts";
 import { ms, percent, size, whole } from "../../wire/text/numbers.ts";
 import { printable } from "../../wire/text/printable.ts";
 import { nothingReported, ownAnswers } from "../../wire/text/stats-text.ts";
+import { lastMinuteOf, type Rates, type SinceLook } from "./top-rates.ts";
 
 /** What `tidemark top` shows at one moment. */
 export interface TopView {
   readonly endpoint: string;
   readonly stats: SiteStats;
+  /** What came since the look before this one; `null` for the first one, and where that is not known by the second. */
+  readonly now: SinceLook | null;
   /** The newest first. */
   readonly purges: readonly PurgeRecord[];
   /** Why the edge could not be asked this time, so that the rest is of an earlier moment; `null` if it could. */
@@ -20,40 +23,14 @@ export interface FrameSize {
   readonly rows: number;
 }
 
-/** The newest minute that has been reported by all isolates, as rates. */
-export interface LastMinute {
-  readonly at: string;
-  readonly requestsPerSecond: number;
-  readonly originPerSecond: number;
-  readonly fromCacheShare: number;
-}
-
 const BARS = [..."▁▂▃▄▅▆▇█"];
-const MINUTE_MS = 60_000;
-/** Isolates report once a minute, so a minute is complete when another one has passed. */
-const COMPLETE_AFTER_MS = 2 * MINUTE_MS;
-
-/** `null` if no complete minute had requests. */
-export function lastMinuteOf({ spans, spanMs, to }: SiteStats): LastMinute | null {
-  const now = Date.parse(to);
-  const span = spans.findLast(({ at }) => Date.parse(at) + COMPLETE_AFTER_MS <= now) ?? spans.at(-1);
-  if (spanMs !== MINUTE_MS || span === undefined || span.requests === 0) return null;
-  return {
-    at: span.at,
-    requestsPerSecond: span.requests / 60,
-    originPerSecond: span.origin.asked / 60,
-    fromCacheShare: span.fromCache / span.requests,
-  };
-}
-
 /** The lines of a screen, at most as many as it has rows, and none wider than it. */
 export function topFrame(view: TopView, { columns, rows }: FrameSize): string[] {
-  const { endpoint, stats, purges, trouble } = view;
-  const minute = lastMinuteOf(stats);
+  const { endpoint, stats, now, purges, trouble } = view;
   const lines = [
     { text: `Tidemark  ${printable(endpoint)}  ${timeOf(stats.to)}`, style: "bold" as const },
     ...(trouble === null ? [] : [{ text: printable(trouble), style: "red" as const }]),
-    ...["", ...totals(stats, minute), ...history(stats, columns)].map(plain),
+    ...["", ...totals(stats, now), ...history(stats, columns)].map(plain),
     ...urls("Slowest at the origin", stats.top?.slowest, (top) => `${ms(top.weight / Math.max(top.times, 1))} each`),
     ...urls("Not found in the cache", stats.top?.missed, ({ weight }) => whole(weight)),
     ...purgeLines(purges),
@@ -71,41 +48,45 @@ interface Line {
 
 const plain = (text: string): Line => ({ text });
 
-function totals(stats: SiteStats, minute: LastMinute | null): string[] {
-  const { requests, fromCache, origin, answers, bytes, waits, isolates } = stats;
-  if (requests === 0) return [`Last 15 minutes: ${nothingReported(stats)}`];
+function totals(stats: SiteStats, now: SinceLook | null): string[] {
+  const { requests, fromCache, origin, answers, bytes, waits, isolates, machine } = stats;
+  if (requests === 0) return [`Last 15 minutes: ${nothingReported(stats)}`, ...(machine?.inWords ?? []).map(printable)];
   const shares = Object.entries(answers)
     .toSorted(([, a], [, b]) => b - a)
     .map(([name, count]) => `${printable(name)} ${percent(count / requests)}`);
   const own = ownAnswers(stats);
   if (own !== null) shares.push(`own answers ${own}`);
-  const row = (name: string, text: string) => `${name.padEnd(10)} ${text}`;
-  const now =
-    minute === null
-      ? []
-      : [
-          row(
-            timeOf(minute.at),
-            `${rate(minute.requestsPerSecond)} requests/s, ${percent(minute.fromCacheShare)} from cache, ` +
-              `${rate(minute.originPerSecond)} to the origin`,
-          ),
-        ];
+  const minute = lastMinuteOf(stats);
   const waited = waits
     ? `; waited ${ms(waits.p50Ms)} in the median, 95 %: ${ms(waits.p95Ms)}, 99 %: ${ms(waits.p99Ms)}`
     : "";
   return [
-    ...now,
+    ...(now === null ? [] : [row(`last ${rate(now.seconds)} s`, ratesText(now))]),
+    ...(minute === null ? [] : [row(timeOf(minute.at), ratesText(minute))]),
     row("15 min", `${whole(requests)} requests, ${percent(fromCache / requests)} from cache${waited}`),
     row(
       "",
       `origin asked ${whole(origin.asked)}, failed ${whole(origin.failed)}; ${size(bytes.fromCache)} saved, ${size(bytes.fromOrigin)} sent by it`,
     ),
     row("", shares.join("  ")),
-    row(
-      "",
-      `${whole(isolates.alive)} isolates, memory ${size(isolates.memoryBytes)} of ${size(isolates.memoryMaxBytes)}`,
-    ),
+    ...(machine
+      ? machine.inWords.map((line) => row("", printable(line)))
+      : [
+          row(
+            "",
+            `${whole(isolates.alive)} isolates, memory ${size(isolates.memoryBytes)} of ${size(isolates.memoryMaxBytes)}`,
+          ),
+        ]),
   ];
+}
+
+function row(name: string, text: string): string {
+  return `${name.padEnd(10)} ${text}`;
+}
+
+function ratesText({ requestsPerSecond, fromCacheShare, originPerSecond, errorsPerSecond }: Rates): string {
+  const errors = errorsPerSecond > 0 ? `, ${rate(errorsPerSecond)} errors` : "";
+  return `${rate(requestsPerSecond)} requests/s, ${percent(fromCacheShare)} from cache, ${rate(originPerSecond)} to the origin${errors}`;
 }
 
 /** A bar for each minute, the newest at the right. */

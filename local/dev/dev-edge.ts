@@ -191,6 +191,7 @@ class EdgeGroup {
       isLogElsewhere: region !== null,
       publicUrl: region === null ? null : `http://localhost:${pops[0]!.port}`,
       loginCode: this.#isCodeUsed || port !== pops[0]!.port ? null : loginCode,
+      region,
       regions: pops.flatMap((pop) => (pop.region === null ? [] : [simulatedRegion(pop.region, pop.port, latency)])),
     };
     return {

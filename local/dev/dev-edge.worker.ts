@@ -53,6 +53,9 @@ export interface OriginTimeOfRequest {
 const FIND_LOG_MS = 10_000;
 const FIND_LOG_EVERY_MS = 10;
 
+/** The PoP of an edge without a region. */
+const ONLY_EDGE = "dev";
+
 /** The items of a larger purge are not read: its log line gives their numbers. */
 const MAX_READ_BYTES = 64 * 1024;
 
@@ -79,7 +82,8 @@ export function createDevEdge(site: SiteInput, originTimes: OriginTimeOfRequest)
   let settings: DevSettings | undefined;
   const edge = createEdgeWithHooks(site, {
     acceptsWeakTokens: true,
-    platform: (platform) => behindNetwork(watching(platform, originTimes), networkOf(settings!, originTimes)),
+    platform: (platform) =>
+      behindNetwork(watching(reporting(platform, settings!), originTimes), networkOf(settings!, originTimes)),
   });
   let edgeEnv: DevEnv | undefined;
   let isLogFound = false;
@@ -194,6 +198,21 @@ async function logSettled(receipt: Receipt, startedAt: number, log: PushingLog):
   const afterMs = Date.now() - startedAt;
   const by = maySettleSooner && afterMs < settlesInMs ? "confirmations" : "clock";
   writeEntry({ kind: "settled", seq, afterMs, by });
+}
+
+/**
+ * The same platform, which knows where it is, and whose one isolate reports before its stats are read. With several regions
+ * those of the others lack up to a minute.
+ */
+function reporting(platform: Platform, { region, regions }: DevSettings): Platform {
+  const { ledger } = platform;
+  if (ledger === undefined) return platform;
+  const read: NonNullable<typeof ledger.read> = async (report, ...asked) => {
+    await report();
+    const reading = await ledger.client.readLedger(...asked);
+    return regions.length > 1 ? reading : JSON.stringify({ ...JSON.parse(reading), isCurrent: true });
+  };
+  return { ...platform, ledger: { ...ledger, pop: region ?? ONLY_EDGE, read } };
 }
 
 /** The same platform, with each stored body compared with the one before it. */

@@ -60,6 +60,8 @@ export interface DevSettings {
   readonly publicUrl: string | null;
   /** The code that logs in at the dashboard, once; `null` for none. */
   readonly loginCode: string | null;
+  /** The region of this edge; `null` if it is the only edge. */
+  readonly region: string | null;
   /** All regions of the command; none if it runs one edge without a region. */
   readonly regions: readonly SimulatedRegion[];
 }

@@ -1,5 +1,5 @@
 import { FillBudget, type RunningIsolate } from "../../worker/isolate.ts";
-import { REPORT_EVERY_MS } from "../../worker/metrics/reports.ts";
+import { REPORT_EVERY_MS, type ReadLedger } from "../../worker/metrics/reports.ts";
 import type { BackgroundWork } from "../../worker/ports/background-work.ts";
 import type { ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import { compileSite } from "../../worker/site/site.ts";
@@ -17,6 +17,10 @@ import { janitorBehind } from "../disk/eviction/janitor-service.ts";
 import { WriterThread } from "../disk/file-writer.ts";
 import type { Listener, ListenerParts } from "../http1/listener.ts";
 import { ownAnswer } from "../http1/own-answer.ts";
+import type { LogCalls } from "../log/log-messages.ts";
+import { machineMetrics } from "../machine/machine-metrics.ts";
+import { type MachineSurvey, seenBySite } from "../machine/machine-survey.ts";
+import { type ProcessFigures, processFigures } from "../machine/process-figures.ts";
 import { sayToOperator } from "../own-lines.ts";
 import { PermitLeases } from "../permits/leased-permits.ts";
 import { partOfEach } from "../startup/connection-limit.ts";
@@ -27,6 +31,7 @@ import { ONLY_SITE } from "../supervisor/site-logs.ts";
 import { systemClock } from "../system-clock.ts";
 import { Children } from "../tiers/children.ts";
 import { withRoomForTiers } from "../tiers/room-for-tiers.ts";
+import { OnlyMemory, type PageMemory } from "./page-memory.ts";
 import { SharedMemory } from "./shared-memory.ts";
 import type { ListeningSocket, RunningWorker, WorkerStart } from "./worker-program.ts";
 
@@ -37,7 +42,7 @@ type Edge = Omit<EdgeSettings, "sites">;
 type Say = (line: string) => void;
 
 /** The program of each worker: the edge of each site, with a listener in front of all and the origins behind them. */
-export async function startWorker({ name, settings, logs, line }: WorkerStart): Promise<RunningWorker> {
+export async function startWorker({ name, settings, logs, line, survey }: WorkerStart): Promise<RunningWorker> {
   const { sites: given, ...edge } = settings as EdgeSettings;
   const say: Say = (text) => sayToOperator(`${name}: ${text}`);
   const isAlone = given[0]!.name === ONLY_SITE;
@@ -45,10 +50,11 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
   const fetches = await shareFetches(edge, say);
   const worker = edge.workers > 1 ? `${name}, one of ${edge.workers}` : undefined;
   const permits = new PermitLeases(line);
-  const sites = startSites(given, edge, { logs, tier, fetches, permits, isAlone, worker, say });
+  const memory = isAlone ? new OnlyMemory(edge.memoryBytes) : new SharedMemory(edge.memoryBytes);
+  const sites = startSites(given, edge, { logs, tier, fetches, permits, memory, worker, survey, say });
   const accessLog =
     edge.accessLog && new AccessLog(edge.accessLog.path, edge.accessLog.format, say, undefined, !isAlone);
-  return new EdgeWorker({ edge, sites, fetches, accessLog, isAlone, say });
+  return new EdgeWorker({ edge, sites, fetches, memory, accessLog, isAlone, say });
 }
 
 /** The disk tier; `null` if there is none. */
@@ -66,10 +72,11 @@ async function shareFetches({ disk, sharesFetches }: Edge, say: Say): Promise<Ma
 }
 
 interface PartsOfSites extends Pick<WorkerStart, "logs"> {
+  readonly survey: WorkerStart["survey"] | undefined;
   readonly tier: DiskTier | null;
   readonly fetches: MachineFetches | undefined;
   readonly permits: PermitLeases;
-  readonly isAlone: boolean;
+  readonly memory: OnlyMemory | SharedMemory;
   /** What names this worker in an explanation, if there are several. */
   readonly worker: string | undefined;
   readonly say: Say;
@@ -79,7 +86,7 @@ interface PartsOfSites extends Pick<WorkerStart, "logs"> {
 function startSites(
   given: readonly SiteSettings[],
   { memoryBytes, disk, roomForBodies, maxOriginConnections, workers }: Edge,
-  { logs, tier, fetches, permits, isAlone, worker, say }: PartsOfSites,
+  { logs, tier, fetches, permits, memory, worker, survey, say }: PartsOfSites,
 ): ReadonlyMap<string, StartedSite> {
   const common = {
     memoryBytes,
@@ -91,11 +98,13 @@ function startSites(
     compressing: new MakingQueue(),
     maxOriginConnections: ofEachOrigin(maxOriginConnections, given),
   };
-  const memory = new SharedMemory(memoryBytes);
   const fills = budgetOfAll(given);
-  const partsOf = ({ name }: SiteSettings): SiteParts => {
-    const alone = { ...common, worker, log: logs.get(name)!, tier, write: say };
-    if (isAlone) return alone;
+  const partsOf = ({ name, site, overrides }: SiteSettings): SiteParts => {
+    const log = logs.get(name)!;
+    const hosts = memory instanceof OnlyMemory ? null : (compileSite(site, overrides).hosts ?? []);
+    const readLedger = survey && ledgerOnMachine(log, survey, hosts);
+    const alone = { ...common, worker, log, readLedger, tier, write: say };
+    if (memory instanceof OnlyMemory) return { ...alone, memory: memory.entries };
     return {
       ...alone,
       memory: memory.of(name),
@@ -107,10 +116,24 @@ function startSites(
   return new Map(given.map((each) => [each.name, startSite(each, partsOf(each))]));
 }
 
+/** The ledger of a site, once all workers have reported to it, with the machine as the owner of the site may see it. */
+function ledgerOnMachine(log: LogCalls, survey: () => Promise<unknown>, hosts: readonly string[] | null): ReadLedger {
+  return async (...asked) => {
+    // Without a supervisor there is no log to read either, and the error of that one is told.
+    const found = (await survey().catch(() => null)) as MachineSurvey | null;
+    const reading = await log.readLedger(...asked);
+    if (found === null) return reading;
+    const machine = seenBySite(found.machine, hosts);
+    const more = { ...(found.isCurrent && { isCurrent: true }), machine, metrics: machineMetrics(machine) };
+    return JSON.stringify({ ...JSON.parse(reading), ...more });
+  };
+}
+
 interface WorkerParts {
   readonly edge: Edge;
   readonly sites: ReadonlyMap<string, StartedSite>;
   readonly fetches: MachineFetches | undefined;
+  readonly memory: PageMemory;
   readonly accessLog: AccessLog | null;
   readonly isAlone: boolean;
   readonly say: Say;
@@ -151,6 +174,21 @@ class EdgeWorker implements RunningWorker {
 
   async reopen(): Promise<void> {
     await this.#parts.accessLog?.reopen();
+  }
+
+  async survey(): Promise<ProcessFigures> {
+    const { edge, sites, memory } = this.#parts;
+    await Promise.all([...sites.values()].map(({ isolate }) => isolate.reportNow()));
+    return processFigures({
+      connections: this.#listener?.connections ?? 0,
+      maxConnections: edge.maxConnections,
+      memory: {
+        entries: memory.size,
+        bytes: memory.heldBytes,
+        maxBytes: edge.memoryBytes,
+        evictions: memory.evictions,
+      },
+    });
   }
 
   async drain(withinMs: number): Promise<void> {

@@ -1,6 +1,7 @@
 import { fingerprint } from "../../worker/control/access/fingerprint.ts";
 import { KnownNeighbours, type LearningIsolate, startIsolate } from "../../worker/isolate.ts";
 import { Counters } from "../../worker/metrics/counters.ts";
+import type { ReadLedger } from "../../worker/metrics/reports.ts";
 import type { Tokens } from "../../worker/ports/access.ts";
 import type { Bodies } from "../../worker/ports/bodies.ts";
 import type { Clock, Timer } from "../../worker/ports/clock.ts";
@@ -39,6 +40,8 @@ export interface NodeParts {
   /** A name for this worker that no other has, also after a restart, and the name of the machine. */
   readonly isolate: string;
   readonly pop?: string;
+  /** Reads the ledger for the owner. Default: `readLedger` of the log. */
+  readonly readLedger?: ReadLedger | undefined;
   /** The origin as the owner's log names it. Default: its URL. */
   readonly originName?: string | undefined;
   /** Gets a line for the owner's log when something fails, and when it is over. */
@@ -51,7 +54,19 @@ const noNotes: PopNotes = { read: async () => null, write: async () => undefined
 /** The edge in a process of Node. */
 export function startNodeIsolate(
   site: Site,
-  { log, write, isolate, pop, compression, fetchesElsewhere, permits, originName, worker, ...parts }: NodeParts,
+  {
+    log,
+    write,
+    isolate,
+    pop,
+    compression,
+    fetchesElsewhere,
+    permits,
+    originName,
+    worker,
+    readLedger,
+    ...parts
+  }: NodeParts,
 ): LearningIsolate {
   const reporter = new Counters(originName ?? site.originUrl, write);
   const started = startIsolate(site, {
@@ -62,7 +77,12 @@ export function startNodeIsolate(
     ...(fetchesElsewhere && { neighbours: new KnownNeighbours(fetchesElsewhere) }),
     log,
     audit: log,
-    ledger: { client: log, isolate, ...(pop !== undefined && { pop }) },
+    ledger: {
+      client: log,
+      isolate,
+      ...(pop !== undefined && { pop }),
+      ...(readLedger && { read: (_, ...asked) => readLedger(...asked) }),
+    },
     notes: noNotes,
     bodies: parts.bodies ?? nodeBodies,
     webRequest: toWebRequest,
@@ -73,7 +93,7 @@ export function startNodeIsolate(
   const fetch: LearningIsolate["fetch"] = (incoming) => {
     const { headers } = incoming.request;
     if (!(headers instanceof ClientFields) || headers.bytes <= requestFieldBytes) return started.fetch(incoming);
-    reporter.report({ kind: "answered-by-edge", detail: FIELDS_TOO_LARGE });
+    reporter.report({ kind: "answered-by-edge", status: 431, detail: FIELDS_TOO_LARGE });
     return ownAnswer(431, FIELDS_TOO_LARGE, `the request has more than ${requestFieldBytes} bytes of fields`);
   };
   return Object.create(started, { fetch: { value: fetch } }) as LearningIsolate;

@@ -1,6 +1,7 @@
 import type { Stored } from "../../worker/rules/storing/stored-response.ts";
 import { EvictingMap } from "../../worker/store/evicting-map.ts";
 import type { MemoryEntries } from "../../worker/store/memory-tier.ts";
+import type { PageMemory } from "./page-memory.ts";
 
 interface Held {
   readonly of: SiteMemory;
@@ -13,11 +14,23 @@ interface Held {
  * that are worth least leave, whichever sites they are of. The name of the site is part of each key, so that no site finds
  * the pages of another.
  */
-export class SharedMemory {
+export class SharedMemory implements PageMemory {
+  evictions = 0;
   readonly #entries: EvictingMap<Held>;
 
   constructor(maxBytes: number) {
-    this.#entries = new EvictingMap<Held>(maxBytes, (_key, { of, bytes }) => of.left(bytes));
+    this.#entries = new EvictingMap<Held>(maxBytes, (_key, { of, bytes }) => {
+      this.evictions++;
+      of.left(bytes);
+    });
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get heldBytes(): number {
+    return this.#entries.heldBytes;
   }
 
   /** The part of one site, whose name has no space. */

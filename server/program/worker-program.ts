@@ -24,6 +24,11 @@ export interface WorkerStart {
   readonly logs: ReadonlyMap<string, LogCalls>;
   /** The service that the supervisor offers beside the log, if it offers one. */
   readonly line: ProcessLine;
+  /**
+   * Makes a survey of the machine: all workers are asked, this one as well, and then the supervisor says what it knows.
+   * Plain data. Rejects if the supervisor has died. Default: nothing is known of the machine.
+   */
+  readonly survey?: () => Promise<unknown>;
 }
 
 export interface RunningWorker {
@@ -42,6 +47,8 @@ export interface RunningWorker {
   admit?(site: string): void;
   /** Opens its log files anew, because they were moved away. A failure is told to the owner. Default: it has none. */
   reopen?(): Promise<void>;
+  /** Reports to the ledgers of its sites, and says how it is: plain data for the survey. Default: it says nothing. */
+  survey?(): Promise<unknown>;
   /**
    * Stops accepting connections, and resolves when all answers are out and all connections are closed. The process ends
    * then, or after the supervisor's time limit.

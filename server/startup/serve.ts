@@ -10,6 +10,7 @@ import { CacheFolder } from "../disk/cache-folder.ts";
 import { Janitor } from "../disk/eviction/janitor.ts";
 import { janitorService } from "../disk/eviction/janitor-service.ts";
 import { refusesWrites } from "../log/storage-error.ts";
+import { surveyMachine } from "../machine/machine-survey.ts";
 import { messageOf } from "../message-of.ts";
 import { ASKS_FOR_PERMITS, isPermitMessage } from "../permits/permit-messages.ts";
 import { PermitOffice } from "../permits/permit-office.ts";
@@ -262,6 +263,13 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     },
     program: EDGE_PROGRAM,
     load,
+    describe: (surveyed) =>
+      surveyMachine(surveyed, {
+        memoryBytes: options.memoryBytes,
+        certificates: prepared.settings.tls?.certificates ?? [],
+        disk: janitor,
+        folder: options.cache,
+      }),
     workers: options.workers,
     report: options.report,
     ...(options.log !== null && { sharedLog: options.log }),

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { configuredTokens } from "../../worker/control/access/tokens.ts";
 import type { FillBudget, LearningIsolate } from "../../worker/isolate.ts";
+import type { ReadLedger } from "../../worker/metrics/reports.ts";
 import type { Bodies } from "../../worker/ports/bodies.ts";
 import type { Origin } from "../../worker/ports/origin.ts";
 import type { OriginPermits } from "../../worker/ports/origin-permits.ts";
@@ -57,6 +58,8 @@ export interface SiteParts {
   readonly tier: DiskTier | null;
   /** The largest body for which the disk has room; `null` without a disk. */
   readonly largestBodyBytes: number | null;
+  /** Reads its ledger for its owner. Default: as the log gives it. */
+  readonly readLedger?: ReadLedger | undefined;
   /** Those of all workers of this machine. Default: each worker fetches for itself. */
   readonly fetches?: MachineFetches | undefined;
   /** Those for the origins, which all workers of the machine share. Default: each worker has its own. */

@@ -20,20 +20,21 @@ export interface ProcessLine {
 
 /** The worker's end of the line. `send` passes a message to the supervisor, which passes answers to `take`. */
 export class LineToSupervisor implements ProcessLine {
-  readonly #send: (message: ServiceMessage) => boolean;
+  readonly #send: (message: Asking) => boolean;
   readonly #questions = new Map<number, PromiseWithResolvers<unknown>>();
   #asked = 0;
 
-  constructor(send: (message: ServiceMessage) => boolean) {
+  constructor(send: (message: Asking) => boolean) {
     this.#send = send;
   }
 
   ask(question: unknown): Promise<unknown> {
-    const number = ++this.#asked;
-    const answer = Promise.withResolvers<unknown>();
-    this.#questions.set(number, answer);
-    if (!this.#send({ kind: "ask", number, question })) this.end();
-    return answer.promise;
+    return this.#await((number) => ({ kind: "ask", number, question }));
+  }
+
+  /** A survey of the machine, of which this worker is a part. Rejects if the supervisor has died. */
+  survey(): Promise<unknown> {
+    return this.#await((number) => ({ kind: "survey-asked", number }));
   }
 
   tell(message: unknown): void {
@@ -45,12 +46,22 @@ export class LineToSupervisor implements ProcessLine {
     this.#questions.delete(number);
   }
 
+  #await(asking: (number: number) => Asking): Promise<unknown> {
+    const number = ++this.#asked;
+    const answer = Promise.withResolvers<unknown>();
+    this.#questions.set(number, answer);
+    if (!this.#send(asking(number))) this.end();
+    return answer.promise;
+  }
+
   /** The supervisor has died. */
   end(): void {
     for (const { reject } of this.#questions.values()) reject(new Error("the supervisor has died"));
     this.#questions.clear();
   }
 }
+
+type Asking = ServiceMessage | { readonly kind: "survey-asked"; readonly number: number };
 
 /** What a worker sends for the service. */
 export type ServiceMessage =

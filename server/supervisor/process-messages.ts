@@ -34,6 +34,8 @@ export type ToWorker =
   /** The log goes to another process: calls of it are held back, and go on with "resume". */
   | { readonly kind: "hold" }
   | { readonly kind: "resume" }
+  /** Somebody looks at the machine. */
+  | { readonly kind: "survey" }
   /** The log files of the worker were moved away. */
   | { readonly kind: "reopen" }
   /** It is killed if that takes longer than `withinMs`. */
@@ -48,6 +50,10 @@ export type ToSupervisor =
   | { readonly kind: "listening" }
   /** No call of the log is under way. */
   | { readonly kind: "held" }
+  /** It wants a survey of the machine, which is told by an "answer". */
+  | { readonly kind: "survey-asked"; readonly number: number }
+  /** What it says of itself in a survey: plain data. */
+  | { readonly kind: "surveyed"; readonly said: unknown }
   /** It writes to log files that it has opened anew. */
   | { readonly kind: "reopened" }
   /** It could not start or listen, and ends. */

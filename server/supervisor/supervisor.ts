@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { availableParallelism } from "node:os";
 import type { Clock } from "../../worker/ports/clock.ts";
 import type { Clocks } from "../log/clock-steps.ts";
+import { Surveys } from "../machine/surveys.ts";
 import type { PermitOffice } from "../permits/permit-office.ts";
 import { SharedLogError } from "../postgres/database-error.ts";
 import { systemClock } from "../system-clock.ts";
@@ -18,7 +19,7 @@ import { type HeldSocket, type ListenAddress, openSockets } from "./listening-so
 import { expectLog } from "./open-log.ts";
 import { type SiteGrants, SiteLogs, type SiteLogsOptions } from "./site-logs.ts";
 import { type HandOver, type Predecessor, Successor } from "./upgrade.ts";
-import { type Loaded, type PoolOptions, WorkerPool } from "./worker-pool.ts";
+import { type Loaded, type PoolOptions, type SurveyedWorkers, WorkerPool } from "./worker-pool.ts";
 
 /** A log that is out of reach is tried again after this time. Milliseconds. */
 const TRY_AGAIN_MS = 1_000;
@@ -43,6 +44,8 @@ export interface SupervisorOptions extends Omit<SiteLogsOptions, "clock">, PoolO
   readonly onHandOver?: () => void;
   /** A successor could not take over after all: the service is needed again, by workers that are about to start. */
   readonly onTakenBack?: () => void;
+  /** What workers are told who want a survey of the machine: plain data. Never rejects. Default: what they have said. */
+  readonly describe?: (surveyed: SurveyedWorkers) => Promise<unknown>;
   /** Reads the configuration, at the start and at each reload. Rejects, with a message for the owner, if it is wrong. */
   readonly load: () => Promise<Loaded>;
   /** The number of workers. Default: one for each core that the process may use. */
@@ -72,6 +75,7 @@ export class Supervisor {
   readonly #withinMs: Readonly<Record<EndsWithin, number>>;
   readonly #ended = Promise.withResolvers<void>();
   #lifecycle: Lifecycle;
+  readonly #surveys = new Surveys(() => this.#survey());
   /** Those who wait for the next load of the configuration, and for the end of an upgrade. */
   readonly #reloads: PromiseWithResolvers<boolean>[] = [];
   readonly #upgrades: PromiseWithResolvers<boolean>[] = [];
@@ -99,6 +103,7 @@ export class Supervisor {
       replaceWithinMs,
       soundAfterMs,
       onEnded: (reader) => this.#dismiss(reader),
+      survey: () => this.#surveys.ask(),
       onHopeless: (cause) => void this.#giveUp(cause),
     });
     this.#lifecycle = beginLifecycle(handOver !== null);
@@ -169,6 +174,13 @@ export class Supervisor {
   stop(): Promise<void> {
     this.#tell({ kind: "stop-asked" });
     return this.#ending!;
+  }
+
+  /** The workers of a predecessor report to the ledger as well, and only their own supervisor could ask them. */
+  async #survey(): Promise<unknown> {
+    const { workers, areAll } = await this.#pool.survey();
+    const surveyed = { workers, areAll: areAll && !this.#lifecycle.hasPredecessor };
+    return this.#options.describe ? this.#options.describe(surveyed) : surveyed;
   }
 
   #ask(waiting: PromiseWithResolvers<boolean>[], event: LifecycleEvent): Promise<boolean> {

@@ -48,6 +48,7 @@ process.on("message", (message: ToWorker, handle: unknown) => {
   else if (message.kind === "admitted") running?.admit?.(message.site);
   else if (message.kind === "answer") line.take(message);
   else if (message.kind === "reopen") void reopen();
+  else if (message.kind === "survey") void survey();
   else if (message.kind === "hold") void holdLogs();
   else if (message.kind === "resume") for (const log of logs.values()) log.resume();
   else void drain(message.withinMs);
@@ -72,7 +73,7 @@ async function start({ name, program, settings, reader, ...rest }: Start): Promi
     logs.set(site, new SupervisedLog({ socketPath: socket, name: reader, clock: systemClock }));
   }
   const { startWorker } = (await import(pathToFileURL(program).href)) as WorkerProgram;
-  running = await startWorker({ name, settings, logs, line });
+  running = await startWorker({ name, settings, logs, line, survey: () => line.survey() });
   for (const [site, log] of logs) log.learnBy((delta) => running!.learn(delta, site));
   tell({ kind: "started" });
 }
@@ -99,6 +100,11 @@ async function reopen(): Promise<void> {
   await starting; // the program may just have opened them, before they were moved
   await running?.reopen?.();
   tell({ kind: "reopened" });
+}
+
+async function survey(): Promise<void> {
+  const said = await running?.survey?.().catch((cause: unknown) => console.error(cause));
+  tell({ kind: "surveyed", said: said ?? null });
 }
 
 async function drain(withinMs: number): Promise<void> {

@@ -40,6 +40,12 @@ export interface PoolOptions {
   readonly report: (event: SupervisorEvent) => void;
 }
 
+/** The workers that have answered in a survey, in the order of their starts, and whether all have. */
+export interface SurveyedWorkers {
+  readonly workers: readonly { readonly name: string; readonly isDraining: boolean; readonly said: unknown }[];
+  readonly areAll: boolean;
+}
+
 /** What a pool gets from its supervisor. */
 export interface PoolParts {
   readonly clock: Clock & Clocks;
@@ -51,6 +57,8 @@ export interface PoolParts {
   readonly soundAfterMs: number;
   /** A worker is gone, the reader of the logs by this name. */
   readonly onEnded: (reader: string) => void;
+  /** Makes a survey of the machine, for a worker that wants one. Never rejects. */
+  readonly survey: () => Promise<unknown>;
   /** Workers die at their start again and again. */
   readonly onHopeless: (cause: Error) => void;
 }
@@ -71,6 +79,16 @@ export class WorkerPool {
   constructor(options: PoolOptions, parts: PoolParts) {
     this.#options = options;
     this.#parts = parts;
+  }
+
+  /** What those say of themselves that answer visitors, or finish their answers. */
+  async survey(): Promise<SurveyedWorkers> {
+    const asked = [...this.#alive].filter(({ isListening }) => isListening);
+    const all = await Promise.all(
+      asked.map(async (worker) => ({ name: worker.name, isDraining: worker.isDraining, said: await worker.survey() })),
+    );
+    const workers = all.filter(({ said }) => said !== null);
+    return { workers, areAll: workers.length === all.length };
   }
 
   /** Those that have not ended. */
@@ -222,8 +240,11 @@ export class WorkerPool {
         lock: this.#parts.logs.workersLock,
         drainMs: this.#parts.stopWithinMs,
       },
-      this.#parts.clock,
-      this.#options.service?.connect() ?? null,
+      {
+        clock: this.#parts.clock,
+        service: this.#options.service?.connect() ?? null,
+        survey: this.#parts.survey,
+      },
     );
     this.#alive.add(worker);
     generation.workers.add(worker);

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import type { Clock } from "../../worker/ports/clock.ts";
+import { within } from "../../worker/within.ts";
 import { messageOf } from "../message-of.ts";
 import type { HeldSocket } from "./listening-sockets.ts";
 import type { ServedWorker } from "./process-line.ts";
@@ -8,6 +9,9 @@ import { handlesOf } from "./socket-handles.ts";
 
 /** A worker that takes longer to start hangs. Milliseconds. */
 export const START_WITHIN_MS = 60_000;
+
+/** A worker that takes longer to say how it is is busy, or hangs. Milliseconds. */
+const SURVEYED_WITHIN_MS = 1_000;
 
 /** How a worker's process has ended. */
 export interface Ending {
@@ -39,6 +43,15 @@ export function endingInWords({ code, signal, because }: Ending): string {
  */
 const YOUNG_OBJECTS = "--max-semi-space-size=32";
 
+/** What a worker's process gets from its pool. */
+export interface Surroundings {
+  readonly clock: Clock;
+  /** `null` if there is none. */
+  readonly service: ServedWorker | null;
+  /** A survey of the machine, which never rejects: plain data. */
+  readonly survey: () => Promise<unknown>;
+}
+
 /** One worker's process, from its start to its end. */
 export class WorkerProcess {
   readonly name: string;
@@ -50,19 +63,23 @@ export class WorkerProcess {
   readonly #child: ChildProcess | null;
   readonly #clock: Clock;
   readonly #service: ServedWorker | null;
+  /** Makes a survey of the machine, for a worker that wants one. */
+  readonly #survey: () => Promise<unknown>;
   readonly #started = Promise.withResolvers<void>();
   readonly #listening = Promise.withResolvers<void>();
   /** Told in turn, an answer for each time that it was asked. */
   readonly #reopened: (() => void)[] = [];
   readonly #held: (() => void)[] = [];
+  readonly #surveyed: ((said: unknown) => void)[] = [];
   #because: string | null = null;
   #hasEnded = false;
   isListening = false;
   /** It was told to end. */
   isDraining = false;
 
-  constructor(main: string, start: Extract<ToWorker, { kind: "start" }>, clock: Clock, service: ServedWorker | null) {
+  constructor(main: string, start: Extract<ToWorker, { kind: "start" }>, { clock, service, survey }: Surroundings) {
     this.#service = service;
+    this.#survey = survey;
     this.name = start.name;
     this.sites = start.logs.map(({ site }) => site);
     this.#clock = clock;
@@ -150,12 +167,20 @@ export class WorkerProcess {
     await Promise.race([reopened, this.ended]);
   }
 
+  /** What it says of itself; `null` if it has ended, or does not answer within a second. */
+  async survey(): Promise<unknown> {
+    const said = new Promise<unknown>((resolve) => this.#surveyed.push(resolve));
+    this.#tell({ kind: "survey" });
+    const nothing = async () => null;
+    return within(this.#clock, SURVEYED_WITHIN_MS, Promise.race([said, this.ended.then(nothing)]), nothing);
+  }
+
   kill(): void {
     this.#child?.kill("SIGKILL");
   }
 
-  async #answer(number: number, question: unknown): Promise<void> {
-    this.#tell({ kind: "answer", number, answer: await this.#service?.ask(question) });
+  async #answer(number: number, found: Promise<unknown> | undefined): Promise<void> {
+    this.#tell({ kind: "answer", number, answer: await found });
   }
 
   #tell(message: ToWorker, handle?: object): void {
@@ -170,7 +195,9 @@ export class WorkerProcess {
     if (message.kind === "held") this.#held.shift()?.();
     if (message.kind === "failed") this.#because = message.because;
     if (message.kind === "tell") this.#service?.tell(message.message);
-    if (message.kind === "ask") void this.#answer(message.number, message.question);
+    if (message.kind === "ask") void this.#answer(message.number, this.#service?.ask(message.question));
+    if (message.kind === "survey-asked") void this.#answer(message.number, this.#survey());
+    if (message.kind === "surveyed") this.#surveyed.shift()?.(message.said);
     if (message.kind !== "listening") return;
     this.isListening = true;
     this.#listening.resolve();

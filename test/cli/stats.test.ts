@@ -1,7 +1,9 @@
 import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SiteStats } from "../../wire/stats.ts";
+import { machineLines } from "../../wire/text/machine-text.ts";
 import { memoryLines, statsLines } from "../../wire/text/stats-text.ts";
+import { memoryVerdicts } from "../../wire/verdicts/memory.ts";
 import { statsOfTenRequests } from "../metrics/replay.ts";
 import { listenLocally, localUrl } from "../suite/local-url.ts";
 import { startTidemark, tidemark } from "./run-command.ts";
@@ -53,11 +55,73 @@ Not stored: no-store 1,200, bad\ufffd[2J 3.
 Heard of 1,200 isolates; 3 have fallen silent. The reports cover at least 99.9 % of their time.`);
   });
 
+  test("the memory of a machine is that of all its workers together, which is --memory", () => {
+    const MIB = 1024 ** 2;
+    const memory = { uses: 2000, held: 600, maxBytes: 64 * MIB, curve: [{ bytes: 128 * MIB, hitRatio: 0.9 }] };
+    const machine = { memory: { bytes: 0, maxBytes: 256 * MIB }, inWords: [] } as unknown as NonNullable<
+      SiteStats["machine"]
+    >;
+    const found = { ...big(), memory, machine };
+    expect(memoryLines(found)[0]).toBe(
+      "A memory of 256 MiB held 30 % of the stored pages that were asked for. Others would hold at least: 512 MiB 90 %.",
+    );
+    expect(memoryVerdicts(found)).toMatchObject([
+      { evidence: expect.stringContaining("a memory of 256 MiB"), setting: 'set `--memory` to `"512MiB"`' },
+    ]);
+    expect(memoryVerdicts({ ...found, machine: undefined })).toMatchObject([
+      { setting: 'set `limits.memoryBytes` to `"128MiB"`' },
+    ]);
+  });
+
+  test("errors have their share and their statuses", () => {
+    const statuses = { 200: 17, 304: 1, 404: 3, 502: 1, "(others)": 1 };
+    expect(statsLines({ ...big(), requests: 22, statuses }, "1h")).toContain(
+      "Errors: 4, 18.2 % of all answers (404 3, 502 1).",
+    );
+    expect(statsLines({ ...big(), statuses: { 200: 5, 399: 1 } }, "1h").join()).not.toContain("Errors");
+  });
+
+  test("a machine and its processes, with what its workers have", () => {
+    const MIB = 1024 ** 2;
+    const process = { pid: 7, isDraining: false, residentBytes: 81_000_000, openFiles: 20, maxOpenFiles: 1024 };
+    const memory = { entries: 1200, bytes: 60 * MIB, maxBytes: 64 * MIB, evictions: 34 };
+    const worker = { connections: 300, maxConnections: 20_000, memory };
+    const figures = {
+      name: "edge-1\u001b",
+      memory: { bytes: 60 * MIB, maxBytes: 128 * MIB },
+      disk: { usedBytes: 2e9, maxBytes: 9e9, freeBytes: 30e9, files: 9, evictions: 0 },
+      processes: [
+        { ...process, name: "supervisor", worker: null },
+        { ...process, name: "worker-3", isDraining: true, worker },
+        { ...process, name: "worker-4", openFiles: null, worker },
+      ],
+      certificates: [{ file: "/etc/site.crt", names: [], expiresAt: "2026-03-01T00:00:00.000Z" }],
+    };
+    const lines = [
+      "On edge-1\ufffd, pages take 60 MiB of the 128 MiB of --memory, and 2 GB of the 9 GB of --disk that are for pages, where 30 GB are free.",
+      "supervisor: 81 MB resident, 20 of 1,024 files open.",
+      "worker-3 (ends): 81 MB resident, 20 of 1,024 files open, 300 of 20,000 connections, 1,200 pages, 34 evicted.",
+      "worker-4: 81 MB resident, 300 of 20,000 connections, 1,200 pages, 34 evicted.",
+      "/etc/site.crt expires at 2026-03-01T00:00:00.000Z.",
+    ];
+    expect(machineLines(figures)).toEqual(lines);
+    const machine = { ...figures, inWords: [...lines, "\u001b[2J"] };
+    lines.push("\ufffd[2J");
+    expect(statsLines({ ...big(), isCurrent: true, machine }, "1h").slice(-6)).toEqual(lines);
+    expect(statsLines({ ...big(), machine }, "1h").at(-7)).toMatch(/^Heard of/);
+    expect(statsLines({ ...big(), isCurrent: true, machine }, "1h").join()).not.toContain("Heard of");
+    expect(statsLines({ ...big(), requests: 0, isCurrent: true, machine }, "1h").slice(1)).toEqual(lines);
+    expect(machineLines({ ...figures, disk: null })[0]).toBe(
+      "On edge-1\ufffd, pages take 60 MiB of the 128 MiB of --memory, and no disk.",
+    );
+  });
+
   test("a quiet hour of one PoP", () => {
     const none = { ...big(), requests: 0, pop: "FRA" };
     expect(statsLines(none, "1h")).toEqual([
       "Last 1 h in FRA: no requests were reported. Isolates report once a minute.",
     ]);
+    expect(statsLines({ ...none, isCurrent: true }, "1h")).toEqual(["Last 1 h in FRA: no requests."]);
   });
 
   test("a time of which no isolate has reported is not called one without requests", () => {

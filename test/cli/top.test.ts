@@ -4,7 +4,8 @@ import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { lastMinuteOf, topFrame } from "../../cli/text/top-frame.ts";
+import { topFrame } from "../../cli/text/top-frame.ts";
+import { lastMinuteOf, sinceLook } from "../../cli/text/top-rates.ts";
 import type { PurgeRecord } from "../../sdk/index.ts";
 import { PROBLEM_CODES, type Problem } from "../../wire/problem.ts";
 import type { SiteStats } from "../../wire/stats.ts";
@@ -172,7 +173,7 @@ describe.skipIf(!hasScript)(hasScript ? "in a terminal" : NOT_RUN, () => {
 });
 
 describe("a screen", () => {
-  const view = () => ({ endpoint: "https://www.example.com", stats, purges: [PURGE], trouble: null });
+  const view = () => ({ endpoint: "https://www.example.com", stats, now: null, purges: [PURGE], trouble: null });
 
   test.each([
     { columns: 20, rows: 5 },
@@ -217,8 +218,11 @@ describe("a screen", () => {
         at,
         requests,
         fromCache: requests / 2,
-        origin: { asked: 6, answered: 6, failed: 0 },
-      }) as SiteStats["spans"][0];
+        statuses: { 200: requests - 3, 404: 2, 502: 1 },
+        origin: { asked: 6, answered: 6, failed: 0, awaited: 0, turnedAway: 0 },
+        bytes: { fromCache: 0, fromOrigin: 0, unmeasuredBodies: 0 },
+        times: {},
+      }) satisfies SiteStats["spans"][0];
     const to = "2026-01-01T12:03:30.000Z";
     const spans = [
       span("2026-01-01T12:01:00Z", 120),
@@ -229,8 +233,66 @@ describe("a screen", () => {
       at: "2026-01-01T12:01:00Z",
       requestsPerSecond: 2,
       originPerSecond: 0.1,
+      errorsPerSecond: 0.05,
       fromCacheShare: 0.5,
     });
     expect(lastMinuteOf({ ...stats, to, spans: [], spanMs: 60_000 })).toBeNull();
+    const current = { ...stats, to, spanMs: 60_000, isCurrent: true } as const;
+    expect(lastMinuteOf({ ...current, spans })).toMatchObject({ at: "2026-01-01T12:02:00Z", requestsPerSecond: 1 });
+    expect(lastMinuteOf({ ...current, spans: spans.slice(2) })).toMatchObject({ requestsPerSecond: 0.2 });
+  });
+
+  test("says what came between two looks, if all isolates have reported for both", () => {
+    const span = (at: string, requests: number) =>
+      ({
+        at,
+        requests,
+        fromCache: requests / 4,
+        statuses: { 200: requests - 1, 503: 1 },
+        origin: { asked: requests / 2, answered: 0, failed: 0, awaited: 0, turnedAway: 0 },
+        bytes: { fromCache: 0, fromOrigin: 0, unmeasuredBodies: 0 },
+        times: {},
+      }) satisfies SiteStats["spans"][0];
+    const look = (from: string, to: string, ...spans: SiteStats["spans"]): SiteStats => ({
+      ...stats,
+      from: `2026-01-01T12:${from}Z`,
+      to: `2026-01-01T12:${to}Z`,
+      spans,
+      isCurrent: true,
+    });
+    const oldest = span("2026-01-01T12:00:00Z", 500);
+    const before = look("00:00", "15:58", oldest, span("2026-01-01T12:15:00Z", 80));
+    // A minute later the oldest one has left the window.
+    const now = look("01:00", "16:02", span("2026-01-01T12:15:00Z", 100), span("2026-01-01T12:16:00Z", 20));
+    const since = {
+      seconds: 4,
+      requestsPerSecond: 10,
+      originPerSecond: 5,
+      errorsPerSecond: 0.25,
+      fromCacheShare: 0.25,
+    };
+    expect(sinceLook(before, now)).toEqual(since);
+    expect(sinceLook({ ...before, isCurrent: undefined }, now)).toBeNull();
+    expect(sinceLook(before, { ...now, isCurrent: undefined })).toBeNull();
+    expect(sinceLook(now, now)).toBeNull();
+    const shown = topFrame({ ...view(), now: since }, { columns: 200, rows: 40 });
+    expect(shown).toContain("last 4 s   10 requests/s, 25 % from cache, 5 to the origin, 0.25 errors");
+    expect(topFrame(view(), { columns: 200, rows: 40 }).join()).not.toContain("last ");
+  });
+
+  test("shows the machine in place of isolates where it is known", () => {
+    const machine = { inWords: ["supervisor: 5 MB resident.", "\u001b[2J"] } as NonNullable<SiteStats["machine"]>;
+    const shown = topFrame({ ...view(), stats: { ...stats, machine } }, { columns: 200, rows: 40 }).join("\n");
+    expect(shown).toContain("supervisor: 5 MB resident.");
+    expect(shown).toContain("\ufffd[2J");
+    expect(shown).not.toContain("isolates");
+  });
+
+  test("says that there were no requests only where all isolates have reported", () => {
+    const none = { ...stats, requests: 0 };
+    const shown = (isCurrent?: true) =>
+      topFrame({ ...view(), stats: { ...none, isCurrent } }, { columns: 200, rows: 40 }).join("\n");
+    expect(shown(true)).toContain("No requests in the last 15 minutes.");
+    expect(shown()).toContain("No requests were reported in the last 15 minutes. Isolates report once a minute.");
   });
 });

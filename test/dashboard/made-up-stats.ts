@@ -107,6 +107,7 @@ function spanAt(index: number): SpanStats {
     at: new Date(hourAt(index)).toISOString(),
     requests,
     fromCache,
+    statuses: statusesOf(requests),
     origin: { asked, answered: asked - (isBad ? 57 : 0), failed: isBad ? 57 : 0, awaited: 0, turnedAway: 0 },
     bytes: { fromCache: fromCache * 34_000, fromOrigin: asked * 29_000, unmeasuredBodies: 3 },
     times: { shared: timesOf(requests, 9 + 2 * Math.sin(index)), origin: timesOf(asked, originMs) },
@@ -116,6 +117,12 @@ function spanAt(index: number): SpanStats {
 function timesOf(count: number, p50Ms: number): TimeStats {
   const [median, p95Ms, p99Ms] = [p50Ms, p50Ms * 2.4, p50Ms * 4.1].map((ms) => Number(ms.toPrecision(4)));
   return { count, meanMs: median!, p50Ms: median!, p95Ms: p95Ms!, p99Ms: p99Ms! };
+}
+
+function statusesOf(requests: number): Record<string, number> {
+  if (requests === 0) return {};
+  const [notFound, unavailable] = [Math.round(requests * 0.004), Math.round(requests * 0.0006)];
+  return { 200: requests - notFound - unavailable, 404: notFound, 502: unavailable };
 }
 
 function countsOf(requests: number, fromCache: number, mark: string): SiteCounts {
@@ -141,6 +148,7 @@ function countsOf(requests: number, fromCache: number, mark: string): SiteCounts
             MISS: rest - BYPASS - EXPIRED - own,
             BYPASS,
           },
+    statuses: statusesOf(requests),
     answeredByEdge: named({ "unknown-host": own }),
     origin: {
       asked,
@@ -188,7 +196,7 @@ function routesOf(requests: number, mark: string): SiteStats["routes"] {
   ] as const;
   return Object.fromEntries(
     shares.map(([pattern, share, ratio]) => {
-      const { fromCache, answers, bytes, times } = countsOf(
+      const { fromCache, answers, statuses, bytes, times } = countsOf(
         Math.round(requests * share),
         Math.round(requests * share * ratio),
         mark,
@@ -201,6 +209,7 @@ function routesOf(requests: number, mark: string): SiteStats["routes"] {
           requests: Math.round(requests * share),
           fromCache,
           answers,
+          statuses,
           bytes: { fromCache: bytes.fromCache, fromOrigin: bytes.fromOrigin },
           times: { ...(!isPassed && cached), origin },
           refused: {},

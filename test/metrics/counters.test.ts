@@ -37,8 +37,8 @@ describe("each kind of event", () => {
   const at = { route: "/a", url: "http://www.test/a?x=1" };
   const CASES: readonly [event: EdgeEvent, counted: object, line?: string][] = [
     [
-      { kind: "answered-by-edge", detail: "loop" },
-      { answeredByEdge: { loop: 1 }, requests: 1 },
+      { kind: "answered-by-edge", status: 508, detail: "loop" },
+      { answeredByEdge: { loop: 1 }, statuses: { 508: 1 }, requests: 1 },
     ],
     [{ kind: "origin-asked" }, { origin: { asked: 1 } }],
     [

@@ -86,6 +86,7 @@ test(`after ${REQUESTS} requests in three PoPs the ledger is equal to the record
     return Object.fromEntries([...groups].map(([key, each]) => [key, each.length]));
   };
   expect(stats.answers).toEqual(by(({ xCache }) => xCache));
+  expect(stats.statuses).toEqual(by(({ status }) => String(status)));
   expect(stats.answeredByEdge).toEqual(by(({ xCache, cacheStatus }) => (xCache ? null : detailOf(cacheStatus))));
   expect(stats.store.refused).toEqual(
     by(({ cacheStatus }) => {
@@ -99,10 +100,13 @@ test(`after ${REQUESTS} requests in three PoPs the ledger is equal to the record
   }
   const routeOf = ({ path }: Witnessed) => /^\/(api|pages|pass)\//.exec(path)?.[0].concat("*") ?? "(none)";
   const answeredWithXCache = counted.filter(({ xCache }) => xCache !== null);
-  for (const [route, { requests }] of Object.entries(stats.routes)) {
-    expect({ route, requests }).toEqual({
+  for (const [route, { requests, statuses }] of Object.entries(stats.routes)) {
+    const onRoute = answeredWithXCache.filter((each) => routeOf(each) === route);
+    const byStatus = Map.groupBy(onRoute, ({ status }) => String(status));
+    expect({ route, requests, statuses }).toEqual({
       route,
-      requests: answeredWithXCache.filter((each) => routeOf(each) === route).length,
+      requests: onRoute.length,
+      statuses: Object.fromEntries([...byStatus].map(([status, each]) => [status, each.length])),
     });
   }
   const stored = new Set(["HIT", "UPDATING", "STALE", "REVALIDATED"]);
@@ -152,6 +156,31 @@ test("an isolate that ends on purpose leaves nothing out", async () => {
   expect((await replay.stats()).requests).toBe(0);
   await replay.endAll();
   expect(await replay.stats()).toMatchObject({ requests: 20, isolates: { silent: 0, unheardMs: 0, heardShare: 1 } });
+});
+
+test("where isolates can be asked, the stats have every request at once, also behind a report that was lost", async () => {
+  const replay = new Replay(6);
+  replay.asksIsolates = true;
+  const expectAll = async () => {
+    const { length } = replay.witnessed;
+    expect(await replay.stats()).toMatchObject({ isCurrent: true, requests: length });
+  };
+  for (const place of ["fra/0", "fra/1", "syd/0"]) await replay.send(place, "/pages/1");
+  await expectAll();
+  await replay.send("fra/1", "/down/1");
+  await expectAll();
+  replay.now += 2 * MINUTE_MS;
+  replay.fate = "loses the answer"; // the ledger has taken it, and the isolate does not know
+  await replay.send("syd/0", "/pages/2");
+  replay.fate = "answers";
+  await replay.send("syd/0", "/pages/3");
+  await expectAll();
+  expect(await (await replay.metrics("*/*")).text()).toContain('tidemark_responses_total{pop="fra",status="502"} 1\n');
+  replay.asksIsolates = false;
+  await replay.send("syd/0", "/pages/4");
+  const later = await replay.stats();
+  expect(later.requests).toBe(replay.witnessed.length - 1);
+  expect(later.isCurrent).toBeUndefined();
 });
 
 test("reports are a minute apart at least, whether they go with a read or by a call of their own", async () => {

@@ -4,7 +4,7 @@ import { sqlOver } from "../../server/log/node-sql.ts";
 import type { IsolateStats, SiteStats } from "../../wire/stats.ts";
 import { type LearningIsolate, startIsolate } from "../../worker/isolate.ts";
 import { Counters } from "../../worker/metrics/counters.ts";
-import type { Report } from "../../worker/metrics/reports.ts";
+import type { LedgerClient, ReadLedger, Report } from "../../worker/metrics/reports.ts";
 import type { OriginAnswer, OriginRequest } from "../../worker/ports/origin.ts";
 import type { PurgeLogClient } from "../../worker/purges/log/log-contract.ts";
 import { SqlLedger } from "../../worker/purges/log/sql-ledger.ts";
@@ -26,6 +26,7 @@ export interface Witnessed {
   readonly pop: string;
   readonly at: number;
   readonly xCache: string | null;
+  readonly status: number;
   readonly cacheStatus: string;
   readonly path: string;
   readonly bodyBytes: number;
@@ -62,6 +63,8 @@ export class Replay {
   readonly random: () => number;
   /** What happens to the next calls of the log. */
   fate: "answers" | "loses the answer" | "is silent" = "answers";
+  /** Whether all isolates are asked to report before the stats are read, as on one machine. */
+  asksIsolates = false;
   readonly #database = new DatabaseSync(":memory:");
   readonly #skewMs: Readonly<Record<string, number>>;
   readonly #tiers = new Map<string, Map<string, Stored>>();
@@ -112,6 +115,7 @@ export class Replay {
       pop: place.split("/")[0]!,
       at: startedAt,
       xCache: answer.headers.get("x-cache"),
+      status: answer.status,
       cacheStatus: answer.headers.get("cache-status") ?? "",
       path,
       bodyBytes,
@@ -175,6 +179,12 @@ export class Replay {
     return toWebResponse(awaited);
   }
 
+  async #read(log: LedgerClient, asked: Parameters<ReadLedger>): Promise<string> {
+    if (!this.asksIsolates) return log.readLedger(...asked);
+    for (const { isolate } of this.#running.values()) await isolate.reportNow();
+    return JSON.stringify({ ...JSON.parse(await log.readLedger(...asked)), isCurrent: true });
+  }
+
   async #finishWork(): Promise<void> {
     while (this.#work.length > 0) await Promise.all(this.#work.splice(0));
   }
@@ -205,7 +215,7 @@ export class Replay {
       notes: { read: async () => null, write: async () => undefined },
       origin: { url: ORIGIN, fetch: (request) => this.#originAnswers(request) },
       log,
-      ledger: { client: log, isolate: name, pop },
+      ledger: { client: log, isolate: name, pop, read: (_, ...asked) => this.#read(log, asked) },
       audit: { list: async () => ({ purges: [], next: null }), find: async () => null },
       bodies: memoryBodies,
       webRequest: ({ request }) => request as Request,

@@ -207,7 +207,7 @@ const CASES: readonly Case[] = [
   {
     name: "a memory that is too small",
     kind: "small-memory",
-    says: /^A memory of 1 MiB holds 3[\d.]+ % of the stored pages that are asked for: on Workers, set `limits\.memoryBytes` to `"8MiB"` .*; start `tidemark serve` with a `--memory` of 8MiB for each of its workers; at least 8[\d.]+ % would come from memory/,
+    says: /^A memory of 1 MiB holds 3[\d.]+ % of the stored pages that are asked for: set `limits\.memoryBytes` to `"8MiB"`; at least 8[\d.]+ % would come from memory/,
     world: { site: site({}, { limits: { memoryBytes: "1MiB" } }), answer: pageOfItsSize },
     changed: { site: site({}, { limits: { memoryBytes: "8MiB" } }) },
     visit: (random) => ({ path: `/shop/${Math.floor(1000 * random() ** 2)}`, pauseMs: 20 }),

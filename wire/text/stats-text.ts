@@ -1,4 +1,4 @@
-import type { SiteStats, TimeStats } from "../stats.ts";
+import type { CountsByName, MemoryStats, SiteStats, TimeStats } from "../stats.ts";
 import { counted, memorySize, ms, percent, size, whole } from "./numbers.ts";
 import { printable } from "./printable.ts";
 
@@ -17,7 +17,8 @@ export function summaryText(stats: SiteStats, last: string): string {
 }
 
 /** Why there are no counts. Without a report, that says nothing of the latest requests. */
-export function nothingReported({ isolates }: SiteStats): string {
+export function nothingReported({ isolates, isCurrent }: SiteStats): string {
+  if (isCurrent) return "no requests.";
   if (isolates.reported > 0) return "no requests were reported. Isolates report once a minute.";
   return "no isolate has reported. Counts of the last minute are on their way: each isolate reports once a minute.";
 }
@@ -31,15 +32,18 @@ function waited({ waits, times }: SiteStats): string {
 /** The stats of a site as a person would say them, a line each, without advice. */
 export function statsLines(stats: SiteStats, last: string): string[] {
   const summary = summaryText(stats, last);
-  if (stats.requests === 0) return [summary];
+  const machine = (stats.machine?.inWords ?? []).map(printable);
+  if (stats.requests === 0) return [summary, ...machine];
   const own = ownAnswers(stats);
   return [
     summary,
     ...waits(stats.times),
+    ...errorLines(stats),
     ...memoryLines(stats),
     ...refusals(stats),
     ...(own === null ? [] : [`Answered by the edge itself: ${own}.`]),
-    heard(stats.isolates),
+    ...(stats.isCurrent ? [] : [heard(stats.isolates)]),
+    ...machine,
   ];
 }
 
@@ -56,8 +60,17 @@ function waits({ memory, shared, origin }: SiteStats["times"]): string[] {
   return [`Time to the head in the median: ${measured.join("; ")}.${memory ? "" : " In memory it was not measured."}`];
 }
 
+/** Of one isolate; on a machine, of all workers together, which share `--memory` in equal parts. */
+export function wholeMemory({ memory, machine }: SiteStats): MemoryStats | undefined {
+  if (!memory || !machine) return memory;
+  const parts = machine.memory.maxBytes / memory.maxBytes;
+  const curve = memory.curve.map((point) => ({ ...point, bytes: point.bytes * parts }));
+  return { ...memory, maxBytes: machine.memory.maxBytes, curve };
+}
+
 /** What the memories hold, and what others would: one line, or none. */
-export function memoryLines({ memory }: SiteStats): string[] {
+export function memoryLines(stats: SiteStats): string[] {
+  const memory = wholeMemory(stats);
   if (!memory || memory.uses === 0) return [];
   const others = memory.curve.filter(({ bytes }) => bytes !== memory.maxBytes);
   const named = others.map(({ bytes, hitRatio }) => `${memorySize(bytes)} ${percent(hitRatio)}`).join(", ");
@@ -69,6 +82,19 @@ export function memoryLines({ memory }: SiteStats): string[] {
 function refusals({ store }: SiteStats): string[] {
   const named = reasons(store.refused);
   return named === "" ? [] : [`Not stored: ${named}.`];
+}
+
+/** Answers with statuses from 400 on: one line, or none. */
+function errorLines({ requests, statuses }: SiteStats): string[] {
+  const errors = errorsIn(statuses);
+  const count = Object.values(errors).reduce((sum, each) => sum + each, 0);
+  if (count === 0) return [];
+  return [`Errors: ${whole(count)}, ${percent(count / requests)} of all answers (${reasons(errors)}).`];
+}
+
+/** Those of the counted statuses that are errors: of clients, of the origin, and of the edge. RFC 9110 §15.5, §15.6. */
+export function errorsIn(statuses: CountsByName): CountsByName {
+  return Object.fromEntries(Object.entries(statuses).filter(([status]) => status >= "400"));
 }
 
 /** The share of what the edge answered itself, with its reasons; `null` for nothing. */

@@ -1,5 +1,6 @@
 import type { SiteStats } from "../stats.ts";
 import { memorySize, percent } from "../text/numbers.ts";
+import { wholeMemory } from "../text/stats-text.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** Fewer uses of the memory say nothing: most of them are the first of their page. */
@@ -14,7 +15,8 @@ const MOST_OF_IT = 0.8;
 const MIB = 1024 ** 2;
 
 /** A memory from which pages have to leave that are asked for again. */
-export function memoryVerdicts({ memory }: SiteStats): Verdict[] {
+export function memoryVerdicts(stats: SiteStats): Verdict[] {
+  const memory = wholeMemory(stats);
   if (!memory || memory.uses < LEAST_USES) return [];
   const { uses, held, maxBytes, curve } = memory;
   const ratio = held / uses;
@@ -28,9 +30,7 @@ export function memoryVerdicts({ memory }: SiteStats): Verdict[] {
       kind: "small-memory",
       route: null,
       evidence: `a memory of ${memorySize(maxBytes)} holds ${percent(ratio)} of the stored pages that are asked for`,
-      setting:
-        `on Workers, set \`limits.memoryBytes\` to \`"${size}"\` (an isolate has 128 MB for all that it does); ` +
-        `start \`tidemark serve\` with a \`--memory\` of ${size} for each of its workers`,
+      setting: `set \`${stats.machine ? "--memory" : "limits.memoryBytes"}\` to \`"${size}"\``,
       effect: `at least ${percent(found.hitRatio)} would come from memory`,
       savedFetches: 0,
     },

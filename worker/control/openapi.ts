@@ -222,11 +222,16 @@ function jsonSchema(schema: z.core.$ZodType, io: "input" | "output"): z.core.JSO
   return rest;
 }
 
-/** Leaves out that an integer is a safe one, and the pattern of a date, which its format says already. */
+/**
+ * Leaves out that an integer is a safe one, that names are texts, and the pattern of a date, which its format says already.
+ */
 function withoutPlatitudes({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.format === "date-time") delete jsonSchema.pattern;
+  if (jsonSchema.propertyNames && Object.keys(jsonSchema.propertyNames).join() === "type") {
+    delete jsonSchema.propertyNames;
+  }
 }
 
 /** Names the schema of an array's items, instead of repeating it. */

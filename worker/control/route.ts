@@ -1,5 +1,6 @@
 import type { IsolateStats } from "../../wire/stats.ts";
 import type { CountTree } from "../metrics/count-tree.ts";
+import type { ReadLedger } from "../metrics/reports.ts";
 import type { TokenScope } from "../ports/access.ts";
 import type { Bodies } from "../ports/bodies.ts";
 import type { PurgeAudit } from "../ports/purge-log.ts";
@@ -12,6 +13,8 @@ import type { DoorPorts } from "./vendor-apis/doors.ts";
 /** The ports that the control plane calls. */
 export interface ControlPorts extends DoorPorts, AccessPorts, KnownKeys {
   readonly audit: PurgeAudit;
+  /** Reads the site's ledger; `null` where isolates report to none. */
+  readonly readLedger: ReadLedger | null;
   /** The counts of an isolate that has counted nothing. */
   readonly nothing: () => CountTree;
   /** The counters of this isolate. */

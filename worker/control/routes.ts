@@ -87,7 +87,7 @@ async function siteStats({ request }: RoutedCall, ports: ControlPorts): Promise<
 
 async function siteMetrics({ request }: RoutedCall, ports: ControlPorts): Promise<Response> {
   const isOpen = takesOpenMetrics(request.headers.get("accept"));
-  const totals = await ports.ledger?.readLedger(null, null).catch((cause: unknown) => {
+  const totals = await ports.readLedger?.(null, null).catch((cause: unknown) => {
     ports.reporter.report({ kind: "log-failed", cause });
   });
   if (totals === undefined) return withoutLedger();

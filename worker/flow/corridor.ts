@@ -67,7 +67,7 @@ export function answerOurselves(
   detail: string,
   words: string,
 ): Answer {
-  ports.reporter.report({ kind: "answered-by-edge", detail });
+  ports.reporter.report({ kind: "answered-by-edge", status, detail });
   return edgeAnswer(status, detail, words);
 }
 

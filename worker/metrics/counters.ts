@@ -6,7 +6,7 @@ import { LastRefusals } from "./last-refusals.ts";
 import { type Count, Likeness } from "./likeness.ts";
 import type { ReuseSample } from "./reuse-sample.ts";
 import { Sightings } from "./sightings.ts";
-import { TimeSketch } from "./time-sketch.ts";
+import { filledBuckets, TimeSketch } from "./time-sketch.ts";
 import { type TopUrl, TopUrls, withoutQuery } from "./top-urls.ts";
 
 /** The stats that are counted from events. `startIsolate` adds the others. */
@@ -33,6 +33,7 @@ export interface TopLists {
 /** What is counted apart for each route. */
 class RouteCounts {
   readonly answers = new Map<string, number>();
+  readonly statuses = noStatuses();
   cachedBytes = 0;
   originBytes = 0;
   readonly times: Partial<Record<AnsweredEvent["tier"], TimeSketch>> = {};
@@ -45,11 +46,17 @@ class RouteCounts {
     return {
       ...requestsOf(this.answers),
       answers: Object.fromEntries(this.answers),
+      statuses: filledBuckets(this.statuses),
       bytes: { fromCache: this.cachedBytes, fromOrigin: this.originBytes },
       times: Object.fromEntries(sketched) as CountTree,
       ...addCounts(emptyTree(), this.findings),
     };
   }
+}
+
+/** Counts of answers at the places of their statuses, which have three digits (RFC 9110 §15). */
+function noStatuses(): Float64Array {
+  return new Float64Array(1000);
 }
 
 /** The answers whose bodies were stored. */
@@ -83,6 +90,7 @@ export class Counters implements Reporter {
   isReportDue = false;
   readonly #answers = new Map<string, number>();
   readonly #answeredByEdge = new Map<string, number>();
+  readonly #statusesOfEdge = noStatuses();
   readonly #refused = new Map<string, number>();
   readonly #unkeyedFields = new Map<string, number>();
   readonly #discarded = new Map<string, number>();
@@ -108,7 +116,10 @@ export class Counters implements Reporter {
   /** How each kind of event is counted. */
   readonly #counting: { readonly [Kind in EdgeEvent["kind"]]: (event: EdgeEvent & { kind: Kind }) => void } = {
     answered: (event) => this.#countAnswer(event),
-    "answered-by-edge": ({ detail }) => add(this.#answeredByEdge, detail),
+    "answered-by-edge": ({ status, detail }) => {
+      add(this.#answeredByEdge, detail);
+      this.#statusesOfEdge[status]!++;
+    },
     "origin-asked": () => void this.#counts.origin.asked++,
     "origin-answered": (event) => this.#countOriginAnswer(event),
     "body-measured": ({ route, url, bytes }) => {
@@ -195,11 +206,12 @@ export class Counters implements Reporter {
     const routes = Object.fromEntries(
       [...this.#routes].map(([pattern, counts]) => [pattern ?? NO_ROUTE, counts.tree]),
     ) as CountTree;
-    const { requests = 0, bytes = {}, times = {} } = sumOfRoutes(routes);
+    const { requests = 0, statuses = {}, bytes = {}, times = {} } = sumOfRoutes(routes);
     const counts = {
       ...(this.counts() as CountTree),
       requests: (requests as number) + sum(this.#answeredByEdge.values()),
       fromCache: requestsOf(this.#answers).fromCache,
+      statuses: addCounts(statuses as CountTree, filledBuckets(this.#statusesOfEdge)),
       bytes: { fromCache: 0, fromOrigin: 0, ...(bytes as CountTree), unmeasuredBodies: this.#unmeasuredBodies },
       times,
       purgedKeysRead: this.#purgedKeysRead,
@@ -234,6 +246,7 @@ export class Counters implements Reporter {
     add(this.#answers, xCache);
     const route = this.#routeCounts(event.route);
     add(route.answers, xCache);
+    route.statuses[event.status]!++;
     route.cachedBytes += event.cachedBytes;
     if (event.arrivedAt >= this.#nextReportAt) this.isReportDue = true;
     const timer = this.#timer;

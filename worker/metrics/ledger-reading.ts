@@ -1,5 +1,7 @@
+import type { MachineStats } from "../../wire/machine-stats.ts";
 import type { CountTree } from "./count-tree.ts";
 import type { TopLists } from "./counters.ts";
+import type { MetricFamily } from "./metric-family.ts";
 
 /** The isolates behind the counts, and which share of their time the ledger has heard of. */
 export type LedgerIsolates = {
@@ -30,4 +32,8 @@ export interface LedgerReading {
   readonly routes: CountTree;
   readonly top: TopLists | null;
   readonly pops: Readonly<Record<string, CountTree>>;
+  /** What the platform adds: whether all isolates have reported for it, and their machine, as stats and as metrics. */
+  readonly isCurrent?: true;
+  readonly machine?: MachineStats;
+  readonly metrics?: readonly MetricFamily[];
 }

@@ -30,11 +30,13 @@ export interface Report {
   readonly seen?: readonly string[];
 }
 
+/** The ledger of a time up to now, or since it began for `null`, as JSON: `LedgerReading`. */
+export type ReadLedger = (lastMs: number | null, pop: string | null) => Promise<string>;
+
 /** Takes reports. It rejects if it cannot be reached; the report may have been taken all the same. */
 export interface LedgerClient {
   report(report: string): Promise<void>;
-  /** The ledger of a time up to now, or since it began for `null`, as JSON: `LedgerReading`. */
-  readLedger(lastMs: number | null, pop: string | null): Promise<string>;
+  readLedger(...asked: Parameters<ReadLedger>): Promise<string>;
   /** Those of these purge keys that no report has named, as far as that can be told. */
   findUnseen(keys: readonly string[]): Promise<readonly UnseenKey[]>;
 }
@@ -46,12 +48,20 @@ export interface LedgerAccess {
   readonly isolate: string;
   /** The PoP, where the platform knows it from the start. Default: as requests tell it. */
   readonly pop?: string;
+  /**
+   * Reads the ledger for the owner, after isolates have reported what they have counted up to now, with what the platform
+   * knows beside it. `report` lets this one do so. Default: `readLedger`, which lacks up to a minute of each isolate.
+   */
+  readonly read?: (report: () => Promise<void>, ...asked: Parameters<ReadLedger>) => Promise<string>;
   /** Gets each report when it is made. */
   readonly onReport?: (report: Report) => void;
 }
 
+/** When a report is sent: if it is due, at once, or at once as the last one of an isolate that ends. */
+type When = "due" | "now" | "last";
+
 /**
- * Makes the reports of an isolate, one a minute at most. A report that was not confirmed is sent again as it is, so that
+ * Makes the reports of an isolate: one a minute at most by itself, and others when somebody asks. A report that was not confirmed is sent again as it is, so that
  * the ledger can tell that it has it already; what is counted meanwhile goes into the next one.
  */
 export class Reports {
@@ -77,11 +87,11 @@ export class Reports {
   }
 
   /** Sends the report that is due by this call, or calls without one. If the call fails, it is sent again a minute later. */
-  async sendBy<T>(call: (report: string | undefined) => Promise<T>, isLast = false): Promise<T> {
-    if (!isLast && !this.isDue) return call(undefined);
+  async sendBy<T>(call: (report: string | undefined) => Promise<T>, when: When = "due"): Promise<T> {
+    if (when === "due" && !this.isDue) return call(undefined);
     const startedAt = this.#clock.now();
     this.#setDue(startedAt + REPORT_EVERY_MS);
-    this.#unconfirmed ??= this.#make(startedAt, isLast);
+    this.#unconfirmed ??= this.#make(startedAt, when === "last");
     const sent = this.#unconfirmed;
     const cutAt = this.#cutAt;
     const result = await call(JSON.stringify({ ...sent, agoMs: Math.max(0, startedAt - cutAt) }));
@@ -93,13 +103,25 @@ export class Reports {
     return result;
   }
 
+  /** Reads the ledger for the owner. */
+  read: ReadLedger = (...asked) => {
+    const { client, read } = this.#access;
+    return read ? read(() => this.sendAll("now"), ...asked) : client.readLedger(...asked);
+  };
+
   get isDue(): boolean {
     return this.#clock.now() >= this.#dueAt;
   }
 
   /** Sends a report by a call of its own. If it fails it is sent again, so nobody has to learn of it. */
-  async send({ isLast = false } = {}): Promise<void> {
-    await this.sendBy((report) => this.#access.client.report(report!), isLast).catch(() => undefined);
+  async send(when: When = "now"): Promise<void> {
+    await this.sendBy((report) => this.#access.client.report(report!), when).catch(() => undefined);
+  }
+
+  /** Sends what was counted up to now: the first call may repeat a report that is not confirmed yet. */
+  async sendAll(when: "now" | "last"): Promise<void> {
+    if (this.#unconfirmed !== null) await this.send(when);
+    await this.send(when);
   }
 
   #make(now: number, isLast: boolean): Omit<Report, "agoMs"> {

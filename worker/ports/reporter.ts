@@ -3,7 +3,7 @@ import type { StoredHead, StoredResponse } from "../rules/storing/stored-respons
 /** An event, as plain data. Only an adapter writes log lines. */
 export type EdgeEvent =
   | AnsweredEvent
-  | { readonly kind: "answered-by-edge"; readonly detail: string }
+  | { readonly kind: "answered-by-edge"; readonly status: number; readonly detail: string }
   | { readonly kind: "origin-asked" }
   /** `bytes`: the length of the body, if the origin announced it; `null` if it did not. */
   | {
@@ -80,6 +80,7 @@ export interface PassedOnEvent {
 export interface AnsweredEvent {
   readonly kind: "answered";
   readonly xCache: string;
+  readonly status: number;
   /** The pattern of the route; `null` for paths that match none. */
   readonly route: string | null;
   /** The cache key. */

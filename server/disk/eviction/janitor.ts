@@ -78,6 +78,7 @@ export class Janitor {
   readonly #lines = new Set<Line>();
   /** The bytes of files that have left the index and are being deleted. */
   #leavingBytes = 0;
+  #evictions = 0;
   #deleting: Promise<unknown> = Promise.resolve();
   #scan: Promise<void> | null = null;
   #isScanned = false;
@@ -93,8 +94,20 @@ export class Janitor {
     this.#maxFiles = maxFiles;
     this.#maxBytes = maxBytes;
     const indexBytes = this.#maxBytes * (1 - ROOM_SHARE);
-    const evicted = (file: string, bytes: number) => this.#delete(file, bytes);
+    const evicted = (file: string, bytes: number) => {
+      this.#evictions++;
+      this.#delete(file, bytes);
+    };
     this.#index = new EvictingMap<number>(indexBytes, evicted, new FrequencySketch(SKETCH_SLOTS));
+  }
+
+  /** Files that had to leave for others. */
+  get evictions(): number {
+    return this.#evictions;
+  }
+
+  get maxBytes(): number {
+    return this.#maxBytes;
   }
 
   get heldBytes(): number {

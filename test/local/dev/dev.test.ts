@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
+import type { SiteStats } from "../../../wire/stats.ts";
 import type { ClientAnswer } from "../../engine/engine.ts";
 import { exchange } from "../../engine/runtime/runtime-engine.ts";
 import { purgerUnderTest } from "../../sdk/purger-under-test.ts";
@@ -79,6 +80,20 @@ describe("tidemark dev, in one run", () => {
     const authorization = `Bearer ${READ_TOKEN}`;
     expect(await ask("/_tidemark/stats", { authorization })).toMatchObject({ status: 200 });
     expect(await ask("/a", { authorization }, "PURGE")).toMatchObject({ status: 403 });
+  });
+
+  test("its stats have every request at once, under a name of its own", async () => {
+    const requests = async () => {
+      const { body } = await ask("/_tidemark/stats?last=15m", { authorization: `Bearer ${READ_TOKEN}` });
+      return JSON.parse(body) as SiteStats;
+    };
+    const before = await requests();
+    origin.reply("/counted", { body: "v1" });
+    for (let turn = 0; turn < 3; turn++) await ask("/counted");
+    const after = await requests();
+    expect(after.requests - before.requests).toBe(3);
+    expect(after.isCurrent).toBe(true);
+    expect(Object.keys(after.pops)).toEqual(["dev"]);
   });
 
   test("prints a line for each request", async () => {

@@ -68,14 +68,28 @@ test("each time has the counts of its spans, and the totals have all of them", (
 test("each span is told apart, with the sum of its PoPs, and one without reports is left out", () => {
   const world = ledgerAt();
   const { ledger } = world;
-  const counts = { requests: 10, fromCache: 7, answers: { HIT: 7 }, origin: { asked: 3 }, bytes: { fromCache: 70 } };
+  const statuses = { 200: 9, 404: 1 };
+  const counts = {
+    requests: 10,
+    fromCache: 7,
+    answers: { HIT: 7 },
+    statuses,
+    origin: { asked: 3 },
+    bytes: { fromCache: 70 },
+  };
   const times = { origin: { sum: 5, buckets: { 7: 1 } } };
   ledger.take(report({ counts: { ...counts, times } }));
   ledger.take(report({ isolate: "two", pop: "syd", counts: { ...counts, times } }));
   world.now += 3 * HOUR_MS;
   ledger.take(report({ number: 2, counts }));
-  const both = { requests: 20, fromCache: 14, origin: { asked: 6 }, bytes: { fromCache: 140 } };
-  const one = { requests: 10, fromCache: 7, origin: { asked: 3 }, bytes: { fromCache: 70 } };
+  const both = {
+    requests: 20,
+    fromCache: 14,
+    statuses: { 200: 18, 404: 2 },
+    origin: { asked: 6 },
+    bytes: { fromCache: 140 },
+  };
+  const one = { requests: 10, fromCache: 7, statuses, origin: { asked: 3 }, bytes: { fromCache: 70 } };
   const { spanMs, spans } = ledger.read(DAY_MS, null);
   expect(spanMs).toBe(HOUR_MS);
   expect(spans).toEqual([

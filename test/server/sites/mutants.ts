@@ -44,8 +44,8 @@ export const mutants: Mutants = {
     },
     "all sites have the log of the first": {
       in: "startSites",
-      replace: "log: logs.get(name)!,",
-      by: "log: [...logs.values()][0]!,",
+      replace: "const log = logs.get(name)!;",
+      by: "const log = [...logs.values()][0]!;",
       foundBy: "isolation: a purge reaches its own site alone",
     },
     "all sites have the tokens of the first": {

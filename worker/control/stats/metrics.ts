@@ -1,5 +1,6 @@
 import { type CountTree, numberAt, treeAt } from "../../metrics/count-tree.ts";
 import type { LedgerReading } from "../../metrics/ledger-reading.ts";
+import type { MetricFamily, Sample } from "../../metrics/metric-family.ts";
 import { countUpTo, type SketchedTimes } from "../../metrics/time-sketch.ts";
 
 const OPEN_METRICS = "application/openmetrics-text";
@@ -19,6 +20,7 @@ const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
 /** The counters of each PoP: name, and path in the stats. With a label, they have one sample for each name there. */
 const COUNTERS: readonly (readonly [name: string, path: string, label?: string])[] = [
   ["requests", "answers", "outcome"],
+  ["responses", "statuses", "status"],
   ["edge_answers", "answeredByEdge", "detail"],
   ["not_stored", "store.refused", "reason"],
   ["cache_response_bytes", "bytes.fromCache"],
@@ -35,6 +37,9 @@ const COUNTERS: readonly (readonly [name: string, path: string, label?: string])
   ["failures", "failures"],
 ];
 
+/** As many of them, from the first one on, are also counted for each route. */
+const OF_ROUTES = 2;
+
 /** The gauges of the site: name, and path in the stats. */
 const GAUGES = [
   ["memory_bytes", "isolates.memoryBytes"],
@@ -44,20 +49,18 @@ const GAUGES = [
   ["heard_ratio", "isolates.heardShare"],
 ] as const;
 
-type Sample = readonly [labels: Readonly<Record<string, string>>, value: number, suffix?: string];
-
 /**
  * The totals in the Prometheus text format 0.0.4, or OpenMetrics 1.0. Labels have bounded values: at most 101 PoPs, 51
- * routes, and the words of `X-Cache` and `detail`.
+ * routes, 51 statuses, and the words of `X-Cache` and `detail`.
  */
 export function metricsText(totals: LedgerReading, isOpen: boolean): string {
   const pops = Object.entries(totals.pops);
   const lines: string[] = [];
-  const write = (name: string, type: string, path: string, samples: readonly Sample[]) => {
+  const write = (...[name, type, path, samples]: MetricFamily) => {
     const total = type === "counter" ? "_total" : "";
     const family = `tidemark_${name}${isOpen ? "" : total}`;
     const unit = /_(bytes|seconds|ratio)$/.exec(name)?.[1];
-    lines.push(`# HELP ${family} The field ${path} of the stats, since they began.`, `# TYPE ${family} ${type}`);
+    lines.push(`# HELP ${family} Stats: ${path}`, `# TYPE ${family} ${type}`);
     if (isOpen && unit) lines.push(`# UNIT ${family} ${unit}`);
     for (const [labels, value, suffix = total] of samples) {
       lines.push(`tidemark_${name}${suffix}${written(labels)} ${value}`);
@@ -68,13 +71,16 @@ export function metricsText(totals: LedgerReading, isOpen: boolean): string {
     write(name, "counter", path, samples);
   }
   const routes = Object.entries(totals.routes as Record<string, CountTree>);
-  const byRoute = routes.flatMap(([route, counts]) => samplesAt(counts, "answers", { route }, "outcome"));
-  write("route_requests", "counter", "routes.answers", byRoute);
+  for (const [name, path, label] of COUNTERS.slice(0, OF_ROUTES)) {
+    const samples = routes.flatMap(([route, counts]) => samplesAt(counts, path, { route }, label));
+    write(`route_${name}`, "counter", `routes.${path}`, samples);
+  }
   const times = pops.flatMap(([pop, counts]) => histogramSamples(treeAt(counts, "times"), pop));
   write("time_to_head_seconds", "histogram", "times", times);
   for (const [name, path] of GAUGES) {
     write(name, "gauge", path, [[{}, numberAt({ isolates: totals.isolates }, path)]]);
   }
+  for (const family of totals.metrics ?? []) write(...family);
   return [...lines, ...(isOpen ? ["# EOF"] : []), ""].join("\n");
 }
 

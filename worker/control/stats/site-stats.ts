@@ -3,7 +3,7 @@ import type { SiteStats, TimeStats } from "../../../wire/stats.ts";
 import { addCounts, type CountTree, emptyTree, numberAt, sumOfRoutes, treeAt } from "../../metrics/count-tree.ts";
 import type { LedgerReading } from "../../metrics/ledger-reading.ts";
 import { memoryCurve } from "../../metrics/memory-curve.ts";
-import type { LedgerClient } from "../../metrics/reports.ts";
+import type { ReadLedger } from "../../metrics/reports.ts";
 import type { ReuseCounts } from "../../metrics/reuse-sample.ts";
 import { countUpTo, quantile, type SketchedTimes } from "../../metrics/time-sketch.ts";
 import type { Reporter } from "../../ports/reporter.ts";
@@ -16,7 +16,7 @@ export type StatsVerdict =
 
 interface StatsPorts {
   /** `null` where isolates report to no ledger. */
-  readonly ledger: LedgerClient | null;
+  readonly readLedger: ReadLedger | null;
   /** The counts of an isolate that has counted nothing. */
   readonly nothing: () => CountTree;
   readonly reporter: Reporter;
@@ -31,7 +31,7 @@ const MAX_MS = 90 * UNIT_MS.d!;
  */
 export async function findStats(
   { scope = "site", last = "24h", pop, ...unknown }: Readonly<Record<string, string>>,
-  { ledger, nothing, reporter }: StatsPorts,
+  { readLedger, nothing, reporter }: StatsPorts,
 ): Promise<StatsVerdict> {
   const errors = Object.keys(unknown).map((path) => ({ path, message: "unknown; known are scope, last, pop" }));
   if (scope !== "site" && scope !== "isolate") errors.push({ path: "scope", message: "must be site or isolate" });
@@ -42,7 +42,7 @@ export async function findStats(
   if (errors.length > 0) return { kind: "invalid", errors };
   if (scope === "isolate") return { kind: "isolate" };
   try {
-    const reading = await ledger?.readLedger(lastMs, pop ?? null);
+    const reading = await readLedger?.(lastMs, pop ?? null);
     if (reading === undefined) return { kind: "unavailable" };
     return { kind: "found", body: siteStats(JSON.parse(reading) as LedgerReading, pop ?? null, nothing) };
   } catch (cause) {
@@ -52,7 +52,7 @@ export async function findStats(
 }
 
 function siteStats(reading: LedgerReading, pop: string | null, nothing: () => CountTree): SiteStats {
-  const { from, to, spans, counts, routes, pops, ...rest } = reading;
+  const { from, to, spans, counts, routes, pops, metrics: _, ...rest } = reading;
   const whole = (tree: CountTree) => withTimes(addCounts(nothing(), withoutOwn(tree)));
   return {
     version: 1,
@@ -104,7 +104,7 @@ function wholeRoute(tree: CountTree): CountTree {
 function noSpanCounts(): CountTree {
   const bytes = { fromCache: 0, fromOrigin: 0, unmeasuredBodies: 0 };
   const origin = { asked: 0, answered: 0, failed: 0, awaited: 0, turnedAway: 0 };
-  return { requests: 0, fromCache: 0, origin, bytes, times: {} };
+  return { requests: 0, fromCache: 0, statuses: {}, origin, bytes, times: {} };
 }
 
 const NO_FETCHES: CountTree = { fetches: 0, same: 0, different: 0 };
@@ -112,6 +112,7 @@ const NO_ROUTE_COUNTS: CountTree = {
   requests: 0,
   fromCache: 0,
   answers: {},
+  statuses: {},
   bytes: { fromCache: 0, fromOrigin: 0 },
   times: {},
   refused: {},

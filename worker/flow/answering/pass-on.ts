@@ -40,7 +40,7 @@ export function passOn(
   const { xCache } = wordsOf(miss);
   markOutcome(fields, xCache, outcome);
   if (notStored !== undefined) reportNotStored(context, notStored);
-  reportPassedOn(context, xCache);
+  reportPassedOn(context, xCache, response.status);
   if (response.body !== null)
     context.ports.bodies.readAhead?.(response.body, context.isolate.site.limits.readAheadBytes);
   const answer = answerWith(response.body, response.status, fields, response.statusText);

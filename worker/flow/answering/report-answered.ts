@@ -7,13 +7,13 @@ import type { RequestContext } from "../request-context.ts";
 type Tier = AnsweredEvent["tier"];
 
 /** Reports an answer that is being stored, or a part that was cut from it, when its head is there. */
-export function reportFetched(context: RequestContext, xCache: XCache): void {
-  report(context, "origin", xCache, 0, true);
+export function reportFetched(context: RequestContext, xCache: XCache, status: number): void {
+  report(context, "origin", xCache, status, 0, true);
 }
 
 /** Reports an answer that is passed on and not stored, when its head is there. */
-export function reportPassedOn(context: RequestContext, xCache: XCache): void {
-  report(context, "origin", xCache, 0, false);
+export function reportPassedOn(context: RequestContext, xCache: XCache, status: number): void {
+  report(context, "origin", xCache, status, 0, false);
 }
 
 /** Reports an answer whose body comes out of a stored response. `tier`: the slowest place that it waited for. */
@@ -24,7 +24,7 @@ export function reportFromStore(
   answer: Answer,
   { head }: FoundResponse,
 ): void {
-  report(context, tier, xCache, bodyBytesOf(answer, head.bodyBytes), true);
+  report(context, tier, xCache, answer.status, bodyBytesOf(answer, head.bodyBytes), true);
 }
 
 /** The bytes of an answer's body. A body that streams has the announced length, or else that of what is stored. */
@@ -37,6 +37,7 @@ function report(
   { ports, resolved, arrival }: RequestContext,
   tier: Tier,
   xCache: XCache,
+  status: number,
   cachedBytes: number,
   isStored: boolean,
 ): void {
@@ -45,6 +46,7 @@ function report(
   ports.reporter.report({
     kind: "answered",
     xCache,
+    status,
     route: pattern,
     url,
     tier,

@@ -280,7 +280,7 @@ function answered(
 }
 
 function switchedAnswer(context: RequestContext, { connection }: OriginAnswer & { kind: "switched" }): Answer {
-  reportPassedOn(context, "BYPASS");
+  reportPassedOn(context, "BYPASS", 101);
   return { status: 101, statusText: "", fields: new Fields(), body: null, switchedTo: connection };
 }
 
@@ -336,7 +336,7 @@ function withoutAnswer<Kind extends "failed" | "refused">(
   words: string,
 ): { readonly kind: Kind; readonly answer: () => Answer } {
   const answer = () => {
-    ports.reporter.report({ kind: "answered-by-edge", detail });
+    ports.reporter.report({ kind: "answered-by-edge", status, detail });
     return edgeAnswer(status, detail, `${status}: ${words}.`);
   };
   return { kind, answer };

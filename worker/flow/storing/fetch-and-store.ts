@@ -174,7 +174,7 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
       const outcome = forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false });
       const part = await answerAsOfNow(context, stored, wordsOf(miss).xCache, outcome);
       if (part) {
-        reportFetched(context, wordsOf(miss).xCache);
+        reportFetched(context, wordsOf(miss).xCache, part.status);
         return part;
       }
     }
@@ -232,9 +232,10 @@ function answerWhileStoring(
     wordsOf(miss).xCache,
     forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false }),
   );
-  reportFetched(context, wordsOf(miss).xCache);
+  const isUnchanged = response.status === 200 && isHeldByClient(context, head);
+  reportFetched(context, wordsOf(miss).xCache, isUnchanged ? 304 : response.status);
   const source = { head, isOfEarlierFetch: isOfEarlierFetch(response) };
-  if (response.status === 200 && isHeldByClient(context, head)) {
+  if (isUnchanged) {
     background.run(cancelBody(body)); // the body is read for the store alone
     return withSource(context, answerWith(null, 304, notModifiedFields(fields)), source);
   }

@@ -214,8 +214,8 @@ function spansAt(at: number): (readonly [spanMs: number, at: number])[] {
 
 /** The counts that are read by their spans, too. */
 function countsOverTime(counts: CountTree): CountTree {
-  const { requests = 0, fromCache = 0, origin = {}, bytes = {}, times = {} } = counts;
-  return { requests, fromCache, origin, bytes, times };
+  const { requests = 0, fromCache = 0, statuses = {}, origin = {}, bytes = {}, times = {} } = counts;
+  return { requests, fromCache, statuses, origin, bytes, times };
 }
 
 function mergeTop(some: TopLists | null, more: TopLists): TopLists {

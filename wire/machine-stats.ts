@@ -1,0 +1,62 @@
+/** A machine of `tidemark serve`, at one moment. All of its sites share it. */
+export interface MachineStats {
+  /** Its host name, which is that of its PoP as well. */
+  name: string;
+  /** The pages in the memories of all workers together, and `--memory`. */
+  memory: { bytes: number; maxBytes: number };
+  /** `null` without a disk. */
+  disk: DiskStats | null;
+  /** The supervisor first. */
+  processes: ProcessStats[];
+  /** The certificates for hosts of this site; those of a server with one site are all of them. */
+  certificates: CertificateStats[];
+  /** The same in sentences, for those who have no words of their own for it. */
+  inWords: string[];
+}
+
+/** The disk of a machine's pages. */
+export interface DiskStats {
+  /** What the cache takes: its files, those being written and those being deleted. */
+  usedBytes: number;
+  /** What pages have of `--disk`. */
+  maxBytes: number;
+  /** What is free in the file system, for whoever asks for it; `null` if the system does not say. */
+  freeBytes: number | null;
+  files: number;
+  /** Files that had to leave for others since the server started. */
+  evictions: number;
+}
+
+/** A process of a machine. */
+export interface ProcessStats {
+  /** `supervisor`, or the name of a worker: `worker-3`. Numbers are not used again. */
+  name: string;
+  pid: number;
+  /** Whether it only finishes its answers. */
+  isDraining: boolean;
+  residentBytes: number;
+  /** The files and sockets that it holds open, and may; `null` where the system does not say. */
+  openFiles: number | null;
+  maxOpenFiles: number | null;
+  /** What a worker has beside that; `null` for the supervisor. */
+  worker: WorkerStats | null;
+}
+
+/** A worker of a machine. */
+export interface WorkerStats {
+  /** Connections of clients. */
+  connections: number;
+  /** It refuses those above. */
+  maxConnections: number;
+  /** The pages in its memory, and the pages that had to leave it for others since it started. */
+  memory: { entries: number; bytes: number; maxBytes: number; evictions: number };
+}
+
+/** A certificate that a machine answers with. */
+export interface CertificateStats {
+  /** The file that it was read from. */
+  file: string;
+  names: string[];
+  /** RFC 3339, UTC. */
+  expiresAt: string;
+}
