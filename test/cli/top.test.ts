@@ -292,7 +292,7 @@ describe("a screen", () => {
     const none = { ...stats, requests: 0 };
     const shown = (isCurrent?: true) =>
       topFrame({ ...view(), stats: { ...none, isCurrent } }, { columns: 200, rows: 40 }).join("\n");
-    expect(shown(true)).toContain("No requests in the last 15 minutes.");
-    expect(shown()).toContain("No requests were reported in the last 15 minutes. Isolates report once a minute.");
+    expect(shown(true)).toContain("Last 15 minutes: no requests.");
+    expect(shown()).toContain("Last 15 minutes: no requests were reported. Isolates report once a minute.");
   });
 });

@@ -10,6 +10,9 @@ import { until } from "../../suite/until.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
+const PIECE = 50_000;
+/** What waits in memory before the spool is used. */
+const WAITING = 64 * KIB;
 
 let folder: string;
 beforeEach(() => {
@@ -25,7 +28,10 @@ class Sending {
   isPaused = false;
   sentBytes = 0;
 
+  readonly #bodies: HeldBodies;
+
   constructor(bodies: HeldBodies, maxBytes: number) {
+    this.#bodies = bodies;
     this.body = new PushedBody(null, {
       pause: () => {
         this.isPaused = true;
@@ -44,11 +50,19 @@ class Sending {
     this.body.push(Uint8Array.from({ length: bytes }, (_, each) => (from + each) % 251));
   }
 
-  /** Sends until it is paused, and lets the disk write in between. */
+  /** Sends until it is paused, because nothing can be written. */
+  async sendUntilPaused(): Promise<void> {
+    while (!this.isPaused) {
+      this.send(PIECE);
+      await new Promise(setImmediate);
+    }
+  }
+
+  /** Sends to a reader that reads nothing, until it is paused, and lets the disk write each piece. */
   async sendAll(wholeBytes: number): Promise<void> {
     while (!this.isPaused && this.sentBytes < wholeBytes) {
-      this.send(Math.min(50_000, wholeBytes - this.sentBytes));
-      await new Promise(setImmediate);
+      this.send(Math.min(PIECE, wholeBytes - this.sentBytes));
+      await until(() => this.isPaused || this.#bodies.taken.fileBytes + WAITING + 2 * PIECE > this.sentBytes);
     }
   }
 }
@@ -84,7 +98,7 @@ test("an answer whose reader reads nothing comes up to the limit, and then waits
     const piece = (await reader.next())!;
     read.push(piece);
     bytes += piece.byteLength;
-    await origin.sendAll(4 * MIB);
+    if (!origin.isPaused && origin.sentBytes < 4 * MIB) origin.send(Math.min(PIECE, 4 * MIB - origin.sentBytes));
   }
   origin.body.end();
   expect(await reader.next()).toBeNull();
@@ -101,7 +115,7 @@ test.each(["the room is taken", "no file can be written"])(
       why === "the room is taken" ? { fileBytes: 1, folder } : { fileBytes: MIB, folder: join(folder, "taken") };
     const bodies = new HeldBodies({ memoryBytes: MIB, ...place });
     const origin = new Sending(bodies, MIB);
-    await origin.sendAll(4 * MIB);
+    await origin.sendUntilPaused();
     await until(() => origin.isPaused);
     expect(origin.sentBytes).toBeLessThan(MIB);
     origin.body.end();
