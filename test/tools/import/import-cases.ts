@@ -65,6 +65,13 @@ export const importCases: readonly ImportCase[] = [
     routes: { "/x": null, "/a/x": null, "/b/x": STORES },
   },
   {
+    name: "a map of several variables",
+    server: `location / { ${CACHED} proxy_no_cache $skip; proxy_cache_bypass $skip; }`,
+    http: `map $http_cookie $member { default 0; ~SESS 1; } map $is_args $asked { default 1; "" 0; }
+      map $member$asked $skip { default 1; 00 0; }`,
+    routes: { "/x": { cookies: [/SESS/], query: true } },
+  },
+  {
     name: "names with a dot",
     server: `location / { ${CACHED} } location ~ /\\.(git|svn) { deny all; }`,
     routes: { "/.git/a": null, "/git/a": STORES },

@@ -226,6 +226,26 @@ describe("a pattern of cookies is nginx's own", () => {
     expect(routeOf(site, "/")).toEqual({ ...HOUR, bypass: { cookies: [/\ba *=/i], query: [/(?:^|&)b=/i] } });
   });
 
+  test("a map of several variables is one of each of them", () => {
+    const lines = "proxy_no_cache $skip; proxy_cache_bypass $skip;";
+    const through = (keys: string, http = "") =>
+      routeOf(
+        imported(
+          `location / { ${CACHED} ${lines} }`,
+          `map $http_cookie $member { default 0; ~SESS 1; } map $is_args $asked { default 1; "" 0; }
+          map $member$asked $skip { ${keys} } ${http}`,
+        ),
+        "/",
+      );
+    const both = { ...HOUR, bypass: { cookies: [/SESS/], query: true } };
+    expect(through("default 1; 00 0;")).toEqual(both);
+    expect(through("default 1; 00 0; 11 0;")).toEqual(both);
+    expect(through("default 1; 000 0;")).toEqual(PASS);
+    expect(through("default 1; ~00 0;")).toEqual(PASS);
+    // A key of which one part is always another says nothing of those requests.
+    expect(through("default 1; 10 0;")).toEqual(PASS);
+  });
+
   test("several variables in one text are true where they are not empty, even as 00", () => {
     const both = (maps: string) =>
       routeOf(imported(`location / { ${CACHED} proxy_no_cache $a$b; proxy_cache_bypass $a$b; }`, maps), "/");

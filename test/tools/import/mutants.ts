@@ -69,6 +69,12 @@ export const mutants: Mutants = {
       by: "false",
       foundBy: "import: files that decide",
     },
+    "of several variables of a map, the last is left out": {
+      in: "whereNotAll",
+      replace: "return variables.flatMap",
+      by: "return variables.slice(0, -1).flatMap",
+      foundBy: "import: a map of several variables",
+    },
     "a name with a dot is written as a pattern's text": {
       in: "patternsOf",
       replace: 'text === "" || ENDS_WITH_DOTS.test(text)',
