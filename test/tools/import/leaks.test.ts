@@ -410,7 +410,7 @@ describe("files of nginx", () => {
     const site = imported(`location / { try_files $uri $uri.html @app; } location @app { ${CACHED} }`);
     expect(routeOf(site, "/a")).toEqual(HOUR);
     const told = site.differences.find(({ source }) => source?.text.startsWith("try_files"));
-    expect(told?.why).toContain("The edge has no files");
+    expect(told?.why).toContain("as a folder with an index, is stored by the rules of this location");
   });
 });
 
