@@ -228,7 +228,7 @@ class Writer {
       ...this.#block(
         "~ \\.php$",
         this.#maybe(0.85)
-          ? this.#cached("http://127.0.0.1:8000$request_uri")
+          ? this.#cached(`http://127.0.0.1:8000${this.#maybe(0.9) ? "$request_uri" : ""}`)
           : ["proxy_pass http://127.0.0.1:8000;", "proxy_cache off;"],
       ),
     ];
