@@ -51,6 +51,27 @@ export const importCases: readonly ImportCase[] = [
     routes: { "/x": { query: [/./] } },
   },
   {
+    name: "an internal redirect",
+    server: `location / { try_files $uri /index.php?$args; } location = /index.php { ${CACHED} }
+      location /a/ { try_files $uri /all.php; }
+      location = /all.php { ${CACHED.replace("10.0.0.1", "10.0.0.1$request_uri")} }`,
+    routes: { "/x": null, "/a/x": STORES, "/index.php": STORES },
+  },
+  {
+    name: "files that decide",
+    server: `location / { try_files $uri =404; ${CACHED} }
+      location /a/ { try_files /mine/$cookie_member $uri @app; } location /b/ { try_files $uri @app; }
+      location @app { ${CACHED} }`,
+    routes: { "/x": null, "/a/x": null, "/b/x": STORES },
+  },
+  {
+    name: "a map of several variables",
+    server: `location / { ${CACHED} proxy_no_cache $skip; proxy_cache_bypass $skip; }`,
+    http: `map $http_cookie $member { default 0; ~SESS 1; } map $is_args $asked { default 1; "" 0; }
+      map $member$asked $skip { default 1; 00 0; }`,
+    routes: { "/x": { cookies: [/SESS/], query: true } },
+  },
+  {
     name: "names with a dot",
     server: `location / { ${CACHED} } location ~ /\\.(git|svn) { deny all; }`,
     routes: { "/.git/a": null, "/git/a": STORES },

@@ -17,6 +17,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const ORIGIN = "http://10.0.0.1";
 const CACHED = `proxy_pass ${ORIGIN}; proxy_cache c; proxy_cache_valid 200 1h;`;
+/** Asks for the visitor's path behind an internal redirect, too. */
+const ANY_PATH = CACHED.replace(ORIGIN, `${ORIGIN}$request_uri`);
 
 /** The site of a server with these lines. */
 function imported(server: string, http = ""): ImportedSite {
@@ -224,6 +226,26 @@ describe("a pattern of cookies is nginx's own", () => {
     expect(routeOf(site, "/")).toEqual({ ...HOUR, bypass: { cookies: [/\ba *=/i], query: [/(?:^|&)b=/i] } });
   });
 
+  test("a map of several variables is one of each of them", () => {
+    const lines = "proxy_no_cache $skip; proxy_cache_bypass $skip;";
+    const through = (keys: string, http = "") =>
+      routeOf(
+        imported(
+          `location / { ${CACHED} ${lines} }`,
+          `map $http_cookie $member { default 0; ~SESS 1; } map $is_args $asked { default 1; "" 0; }
+          map $member$asked $skip { ${keys} } ${http}`,
+        ),
+        "/",
+      );
+    const both = { ...HOUR, bypass: { cookies: [/SESS/], query: true } };
+    expect(through("default 1; 00 0;")).toEqual(both);
+    expect(through("default 1; 00 0; 11 0;")).toEqual(both);
+    expect(through("default 1; 000 0;")).toEqual(PASS);
+    expect(through("default 1; ~00 0;")).toEqual(PASS);
+    // A key of which one part is always another says nothing of those requests.
+    expect(through("default 1; 10 0;")).toEqual(PASS);
+  });
+
   test("several variables in one text are true where they are not empty, even as 00", () => {
     const both = (maps: string) =>
       routeOf(imported(`location / { ${CACHED} proxy_no_cache $a$b; proxy_cache_bypass $a$b; }`, maps), "/");
@@ -312,6 +334,86 @@ describe("what an edge cannot refuse ends --strict", () => {
   });
 });
 
+describe("an internal redirect", () => {
+  const FRONT = `${CACHED} proxy_cache_key $host$request_uri;`;
+
+  test.each([
+    "location / { try_files $uri /index.php?$args; }",
+    "location / { rewrite ^ /index.php last; }",
+    "location / { try_files $uri @app; } location @app { rewrite ^ /index.php last; }",
+  ])("asks the origin for the new path, which is not the visitor's: %s", (lines) => {
+    const site = imported(`${lines} location = /index.php { ${FRONT} }`);
+    expect([routeOf(site, "/news"), routeOf(site, "/index.php")]).toEqual([PASS, { ...HOUR }]);
+    expect(because(site)).toEqual([`proxy_pass ${ORIGIN}`]);
+    expect(site.differences.map(({ why }) => why)).toContain(
+      "The edge asks the origin for the path that the visitor asked for, and not for /index.php: the origin has to serve it there.",
+    );
+  });
+
+  test("to a target with $uri asks for the new path, too", () => {
+    const site = imported(`location / { try_files $uri /index.php?$args; }
+      location = /index.php { ${FRONT.replace(ORIGIN, `${ORIGIN}$uri$is_args$args`)} }`);
+    expect([routeOf(site, "/news"), routeOf(site, "/index.php")]).toEqual([PASS, HOUR]);
+  });
+
+  test.each([
+    ["$request_uri", `location = /index.php { ${FRONT.replace(ORIGIN, `${ORIGIN}$request_uri`)} }`],
+    [
+      "another module",
+      "location = /index.php { fastcgi_pass 10.0.0.1:9000; fastcgi_cache c; fastcgi_cache_valid 1h; }",
+    ],
+  ])("keeps the visitor's path with %s", (_, location) => {
+    const site = imported(`location / { try_files $uri /index.php?$args; } ${location}`);
+    expect(routeOf(site, "/news")).not.toEqual(PASS);
+  });
+
+  test("to a location that tries the same file ends there", () => {
+    const site = imported(`location / { try_files $uri /index.php?$args; }
+      location ~ .php$ { try_files $uri $uri/ /index.php?$args; ${ANY_PATH} }`);
+    expect([routeOf(site, "/a"), routeOf(site, "/a.php")]).toEqual([HOUR, PASS]);
+  });
+
+  test("to a named location keeps the visitor's path", () => {
+    expect(routeOf(imported(`location / { try_files $uri @app; } location @app { ${CACHED} }`), "/news")).toEqual(HOUR);
+  });
+});
+
+describe("files of nginx", () => {
+  test("without which it refuses a path keep an upstream from storing", () => {
+    const site = imported(`location / { try_files $uri =404; ${CACHED} } location /other { ${CACHED} }`);
+    expect([routeOf(site, "/a"), routeOf(site, "/other")]).toEqual([PASS, HOUR]);
+    expect(because(site)).toEqual(["try_files $uri =404"]);
+  });
+
+  test("of scripts are PHP's own", () => {
+    const site = imported(
+      "location ~ .php$ { try_files $uri =404; fastcgi_pass 10.0.0.1:9000; fastcgi_cache c; fastcgi_cache_valid 200 1h; }",
+    );
+    expect(routeOf(site, "/a.php")).toEqual(HOUR);
+  });
+
+  test("at the end of a redirect are always the same one", () => {
+    const site = imported(`location / { try_files $uri /index.php?$args; }
+      location ~ .php$ { try_files $uri =404; ${ANY_PATH} }`);
+    expect([routeOf(site, "/a"), routeOf(site, "/a.php")]).toEqual([HOUR, PASS]);
+  });
+
+  test.each(["/cache/$cookie_member$uri", "/cache/$http_x_app$uri", "$cached"])(
+    "that not all visitors have keep a location from storing: %s",
+    (files) => {
+      const site = imported(`location / { try_files ${files} $uri @app; } location @app { ${CACHED} }`);
+      expect(routeOf(site, "/a")).toEqual(PASS);
+    },
+  );
+
+  test("that all visitors have are told, and the rest is stored", () => {
+    const site = imported(`location / { try_files $uri $uri.html @app; } location @app { ${CACHED} }`);
+    expect(routeOf(site, "/a")).toEqual(HOUR);
+    const told = site.differences.find(({ source }) => source?.text.startsWith("try_files"));
+    expect(told?.why).toContain("as a folder with an index, is stored by the rules of this location");
+  });
+});
+
 describe("caching is not lost", () => {
   test.each(["$request_uri", "$uri$is_args$args"])("a target with %s is that of the visitor", (uri) => {
     const site = imported(`location / { proxy_pass ${ORIGIN}${uri}; proxy_cache c; proxy_cache_valid 200 1h; }`);
@@ -337,7 +439,7 @@ describe("caching is not lost", () => {
     "%s is the front controller",
     (regex) => {
       const site = imported(
-        `location / { try_files $uri $uri/ /index.php$is_args$args; } location ~ ${regex} { ${CACHED} }`,
+        `location / { try_files $uri $uri/ /index.php$is_args$args; } location ~ ${regex} { ${ANY_PATH} }`,
       );
       expect(routeOf(site, "/news")).toEqual(HOUR);
     },
@@ -345,7 +447,7 @@ describe("caching is not lost", () => {
 
   test("a rewrite of every path leads to the front controller, too", () => {
     const site = imported(`location / { try_files $uri @app; } location @app { rewrite ^/(.*)$ /index.php last; }
-      location ~ \\.php$ { ${CACHED} }`);
+      location ~ \\.php$ { ${ANY_PATH} }`);
     expect(routeOf(site, "/news")).toEqual(HOUR);
   });
 

@@ -51,6 +51,30 @@ export const mutants: Mutants = {
       by: "true as const",
       foundBy: "import: a query that the key leaves out",
     },
+    "the path of an internal redirect is that of the visitor": {
+      in: "importOrigin",
+      replace: "keepsPaths && newPathOf(location) === null",
+      by: "keepsPaths",
+      foundBy: "import: an internal redirect",
+    },
+    "files that one visitor has are those of all": {
+      in: "ofTriedFiles",
+      replace: "isForAll && !refuses",
+      by: "!refuses",
+      foundBy: "import: files that decide",
+    },
+    "a path without a file is not refused": {
+      in: "ofTriedFiles",
+      replace: 'line.args.at(-1)!.startsWith("=")',
+      by: "false",
+      foundBy: "import: files that decide",
+    },
+    "of several variables of a map, the last is left out": {
+      in: "whereNotAll",
+      replace: "return variables.flatMap",
+      by: "return variables.slice(0, -1).flatMap",
+      foundBy: "import: a map of several variables",
+    },
     "a name with a dot is written as a pattern's text": {
       in: "patternsOf",
       replace: 'text === "" || ENDS_WITH_DOTS.test(text)',

@@ -74,7 +74,17 @@ const TABLE: readonly Line[] = [
     "read",
     dropped("The edge does not change paths: the origin has to.", "answer", "stored", "origin-url"),
   ],
-  ["try_files", "own", "precontent", "read", dropped(FILES, "answer", "stored")],
+  [
+    "try_files",
+    "own",
+    "precontent",
+    "read",
+    dropped(
+      `${FILES} What nginx has as a file, or as a folder with an index, is stored by the rules of this location: where that must not be, write a route with pass.`,
+      "answer",
+      "stored",
+    ),
+  ],
   ["X_pass", "own", "content", "read"],
   [
     "X_cache X_cache_key X_cache_valid X_cache_bypass X_no_cache X_cache_use_stale X_cache_lock",

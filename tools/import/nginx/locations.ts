@@ -98,6 +98,8 @@ function wayFrom(start: Levels, places: readonly Place[], named: ReadonlyMap<str
     const path = /^\/[^?$]*(?=$|\?)/.exec(target)?.[0];
     const place = path === undefined ? null : placeOf(path, places);
     if (place === null) return lost;
+    // Behind a redirect to it, the file is there: otherwise nginx would go round in a circle.
+    if (place.levels[0] === here[0]) return path === redirectedTo ? { ...found, lostAt: null } : lost;
     way.push(place.levels);
     redirectedTo = path!;
     changesQuery ||= !/^[^?]*(?:\?(?:\$args|\$query_string)?)?$/.test(target);

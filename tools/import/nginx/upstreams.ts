@@ -55,13 +55,14 @@ export function importOrigin(
     if (handler.kind !== "upstream") return false;
     const own = targetOf(location, server);
     const keepsPaths = own.path === "" || (location.kind.startsWith("prefix") && own.path === location.text);
-    return own.authority === target.authority && keepsPaths;
+    return own.authority === target.authority && keepsPaths && newPathOf(location) === null;
   };
   for (const location of proxied.filter((each) => !isReached(each))) {
     const own = targetOf(location, server);
+    const asked = newPathOf(location) ?? (own.path === "" ? null : `one below ${own.path}`);
     const why =
       own.authority === target.authority
-        ? `The edge asks the origin for the path that the visitor asked for, and not for one below ${own.path}: the origin has to serve it there.`
+        ? `The edge asks the origin for the path that the visitor asked for, and not for ${asked}: the origin has to serve it there.`
         : `A site has one origin. Requests here go to ${origin}, which has to pass them on.`;
     differences.push({
       kind: "dropped",
@@ -72,6 +73,16 @@ export function importOrigin(
     });
   }
   return { origin: { value: origin, from: given === null ? from : [] }, differences, isReached };
+}
+
+/**
+ * The path that the origin gets in the place of the visitor's, after an internal redirect to it. `proxy_pass` alone sends it:
+ * the other modules send `$request_uri` beside the script.
+ */
+function newPathOf(location: Location): string | null {
+  const handler = handlerOf(location);
+  if (location.redirectedTo === null || handler.kind !== "upstream" || handler.family !== "proxy") return null;
+  return /\$(?:request_uri|\{request_uri\})$/.test(handler.pass.args[0] ?? "") ? null : location.redirectedTo;
 }
 
 interface Target {

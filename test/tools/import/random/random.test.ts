@@ -28,11 +28,12 @@ describe.skipIf(!hasNginx)(hasNginx ? `random configurations (TEST_SEED=${seed})
           sum((each) => each.sharedHits),
           sum((each) => each.nginxHits),
         )}`,
+        `the others, by X-Cache: ${frequent(outcomes.map(({ missed }) => missed)).join(", ")}`,
         `locations with a cache that store: ${share(
           sum((each) => each.stored),
           sum((each) => each.cached),
         )}`,
-        ...frequent(outcomes),
+        ...frequent(outcomes.map(({ because }) => because)).map((each) => `  ${each}`),
         "",
       ].join("\n"),
     );
@@ -43,13 +44,11 @@ describe.skipIf(!hasNginx)(hasNginx ? `random configurations (TEST_SEED=${seed})
   }, 600_000);
 });
 
-function frequent(outcomes: readonly Outcome[]): readonly string[] {
+function frequent(counts: readonly ReadonlyMap<string, number>[]): readonly string[] {
   const total = new Map<string, number>();
-  for (const { because } of outcomes) {
-    for (const [word, count] of because) total.set(word, (total.get(word) ?? 0) + count);
-  }
+  for (const [word, count] of counts.flatMap((each) => [...each])) total.set(word, (total.get(word) ?? 0) + count);
   return [...total]
     .sort(([, a], [, b]) => b - a)
     .slice(0, 12)
-    .map(([word, count]) => `  ${count} because of ${word}`);
+    .map(([word, count]) => `${count} because of ${word}`);
 }

@@ -22,6 +22,8 @@ export interface Outcome {
   /** Requests that nginx answered from its cache, and those of them that the site did, too. */
   nginxHits: number;
   sharedHits: number;
+  /** What the site did with the others, by its `X-Cache`. */
+  readonly missed: Map<string, number>;
   /** Locations that nginx caches, and those of them that store. */
   cached: number;
   stored: number;
@@ -32,7 +34,7 @@ export interface Outcome {
 }
 
 /** Requests for each configuration. */
-const REQUESTS = byDepth({ test: 40, gate: 40, all: 40, explore: 150 });
+const REQUESTS = byDepth({ test: 30, gate: 30, all: 60, explore: 150 });
 
 /** Runs one nginx with the configurations of these seeds beside the sites that are imported from them. */
 export async function runSideBySide(seeds: readonly number[]): Promise<Outcome> {
@@ -47,6 +49,7 @@ export async function runSideBySide(seeds: readonly number[]): Promise<Outcome> 
     requests: 0,
     nginxHits: 0,
     sharedHits: 0,
+    missed: new Map(),
     cached: 0,
     stored: 0,
     refused: 0,
@@ -100,7 +103,7 @@ async function compare(
   for (const { isCached, stores, because } of imported.locations) {
     outcome.cached += Number(isCached);
     outcome.stored += Number(stores);
-    for (const word of because) outcome.because.set(word, (outcome.because.get(word) ?? 0) + 1);
+    for (const word of because) count(outcome.because, word);
   }
   const { origin: _, ...site } = siteOf(imported);
   const tidemark = startMemoryEngine(site, 1);
@@ -116,6 +119,7 @@ async function compare(
     if (status === "HIT") {
       outcome.nginxHits++;
       outcome.sharedHits += Number(isHit);
+      if (!isHit) count(outcome.missed, own.fields["x-cache"] ?? String(own.status));
     }
     const asked = `seed ${seed}: ${request.method} ${request.path} ${JSON.stringify(request.fields)}`;
     const refetches = secrets.some((name) => request.fields?.[name] !== undefined);
@@ -127,6 +131,10 @@ async function compare(
     if (isAnothers(request, own)) outcome.leaks.push(`${asked}: got ${JSON.stringify(own.body)}\n${text}`);
   }
   await tidemark.stop();
+}
+
+function count(counts: Map<string, number>, word: string): void {
+  counts.set(word, (counts.get(word) ?? 0) + 1);
 }
 
 /** The fields that made nginx fetch a page again, which the edge leaves to `Tidemark-Refresh`. */

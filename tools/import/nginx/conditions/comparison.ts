@@ -22,6 +22,12 @@ export function equalsKey(key: string): Comparison {
   };
 }
 
+/** Where `equalsKey` does not hold. */
+export function differsFromKey(key: string): Comparison {
+  const { holds } = equalsKey(key);
+  return { holds: (text) => negated(holds(text)), regex: null };
+}
+
 /** The comparison that an `if` writes; `null` for an operator that it does not have. */
 export function comparisonOf(operator: string, value: string): Comparison | null {
   switch (operator) {

@@ -38,6 +38,7 @@ export function conditionsOn(location: Location, facts: ServerFacts): readonly C
   const evaluation = evaluationOf(location, facts);
   return [
     ...forbidden(location),
+    ...ofTriedFiles(location),
     ...ofRewriting(location, facts, evaluation),
     ...ofCaching(location, evaluation),
     ...ofErrorPages(location),
@@ -57,6 +58,26 @@ function forbidden(location: Location): readonly Condition[] {
   );
   const lost = lostAt === null ? [] : [lostAt];
   return [...new Set([...lines, ...lost])].map(({ source }) => always(source));
+}
+
+/**
+ * `try_files`, where its files decide more than what nginx answers without the cache: those of one visitor are not those of
+ * another, and a last `=404` refuses what the origin might have. PHP refuses scripts that are not there by itself, and a
+ * redirect always leads to the same file.
+ */
+function ofTriedFiles(location: Location): readonly Condition[] {
+  const { way, redirectedTo } = location;
+  const handler = handlerOf(location);
+  const isRefusal = handler.kind === "upstream" && handler.family !== "fastcgi";
+  return way.flatMap(([own], step) => {
+    const line = own!.find(({ name }) => name === "try_files");
+    if (line === undefined) return [];
+    const files = line.args.slice(0, -1).join(" ");
+    const isForAll = !/\$(?!\{?(?:uri|document_uri|host|server_name|document_root)\b)/.test(files);
+    const isConstant = step > 0 && redirectedTo !== null;
+    const refuses = isRefusal && !isConstant && line.args.at(-1)!.startsWith("=");
+    return isForAll && !refuses ? [] : [always(line.source)];
+  });
 }
 
 /** `if`, `rewrite` and `return` of the server and of each location on the way. They run in its own block alone. */

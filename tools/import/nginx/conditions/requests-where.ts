@@ -1,7 +1,7 @@
 import type { Source } from "../../imported-site.ts";
 import type { Directive } from "../files/directives.ts";
 import { escapedForRegex, portableRegex } from "../paths/portable-regex.ts";
-import { type Comparison, comparisonOf, equalsKey, IS_NOT_EMPTY, IS_TRUE } from "./comparison.ts";
+import { type Comparison, comparisonOf, differsFromKey, equalsKey, IS_NOT_EMPTY, IS_TRUE } from "./comparison.ts";
 import { type MapBlock, type Maps, variableIn } from "./maps.ts";
 import { queryTail } from "./query-tail.ts";
 
@@ -169,7 +169,20 @@ function whereNoKey(map: MapBlock, evaluation: Evaluation, depth: number): reado
   if (variable === "request_method" && keyFor("GET") && keyFor("HEAD")) return [];
   // Where a key is for the empty text, the others have one.
   if (map.entries.some(({ key }) => key === "")) return requestsWhere(map.of, IS_NOT_EMPTY, evaluation, depth + 1);
-  return [unknown(map.of)];
+  return whereNotAll(map, evaluation, depth) ?? [unknown(map.of)];
+}
+
+/**
+ * For a map of several variables with a key like `000`: the text is another only where one of them is not `0`. `null` for
+ * other maps.
+ */
+function whereNotAll({ of, entries }: MapBlock, evaluation: Evaluation, depth: number): readonly Caused[] | null {
+  const variables = of.match(/\$(?:\w+|\{\w+\})/g) ?? [];
+  const key = entries.map((each) => each.key).find((each) => each.length === variables.length && !each.startsWith("~"));
+  if (key === undefined || variables.length < 2 || variables.join("") !== of) return null;
+  return variables.flatMap((variable, index) =>
+    requestsWhere(variable, differsFromKey(key[index]!), evaluation, depth + 1),
+  );
 }
 
 function holdsKey(key: string, text: string): boolean | null {
