@@ -312,6 +312,7 @@ function networkOf({ originMs, logMs }: DevSettings, originTimes: OriginTimeOfRe
       return answer;
     },
     callLog: (call) => withRoundTrip(logMs, call),
+    callLedger: (call) => withRoundTrip(logMs, call),
   };
 }
 

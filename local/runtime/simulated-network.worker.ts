@@ -85,10 +85,12 @@ export async function reachesLog(env: EdgeEnv): Promise<boolean> {
 export interface SimulatedNetwork {
   readonly callOrigin: (call: () => ReturnType<Platform["origin"]["fetch"]>) => ReturnType<Platform["origin"]["fetch"]>;
   readonly callLog: <T>(call: () => Promise<T>) => Promise<T>;
+  /** For counts and what is known of stored pages, on the same way as the log. */
+  readonly callLedger: <T>(call: () => Promise<T>) => Promise<T>;
 }
 
 /** The same platform, with a network before its origin and its purge log. */
-export function behindNetwork(platform: Platform, { callOrigin, callLog }: SimulatedNetwork): Platform {
+export function behindNetwork(platform: Platform, { callOrigin, callLog, callLedger }: SimulatedNetwork): Platform {
   const { origin, log, audit, ledger } = platform;
   return {
     ...platform,
@@ -106,9 +108,9 @@ export function behindNetwork(platform: Platform, { callOrigin, callLog }: Simul
       ledger: {
         ...ledger,
         client: {
-          report: (...args) => callLog(() => ledger.client.report(...args)),
-          readLedger: (...args) => callLog(() => ledger.client.readLedger(...args)),
-          findUnseen: (...args) => callLog(() => ledger.client.findUnseen(...args)),
+          report: (...args) => callLedger(() => ledger.client.report(...args)),
+          readLedger: (...args) => callLedger(() => ledger.client.readLedger(...args)),
+          findUnseen: (...args) => callLedger(() => ledger.client.findUnseen(...args)),
         },
       },
     }),

@@ -249,7 +249,7 @@ function withDatesShifted(response: OriginResponse, originNow: number): OriginRe
 
 /** The runtime's platform behind the simulated network, with its writes counted and its keys remembered. */
 function simulatedPlatform(real: Platform, kept: RestingConnections, isAlive: () => boolean): Platform {
-  const { sharedTier, notes, log, ...rest } = behindNetwork(real, { callOrigin, callLog });
+  const { sharedTier, notes, log, ...rest } = behindNetwork(real, { callOrigin, callLog, callLedger });
   return {
     ...rest,
     log: { ...log, ...(log.connect && { connect: kept.counting(log.connect, isAlive) }) },
@@ -301,11 +301,15 @@ async function callOrigin(call: () => OriginAnswer): Promise<Awaited<OriginAnswe
   return { kind: "failed", because: "unreachable", cause: new Error("the simulated network lost the answer") };
 }
 
-async function callLog<T>(call: () => Promise<T>): Promise<T> {
-  const answer = await withRoundTrip(clockAndNetwork.logMs, () => {
+function callLedger<T>(call: () => Promise<T>): Promise<T> {
+  return withRoundTrip(clockAndNetwork.logMs, () => {
     if (!clockAndNetwork.isLogReachable) throw new Error("the simulated network does not reach the purge log");
     return call();
   });
+}
+
+async function callLog<T>(call: () => Promise<T>): Promise<T> {
+  const answer = await callLedger(call);
   if (answersToLose.log === 0) return answer;
   answersToLose = { ...answersToLose, log: answersToLose.log - 1 };
   throw new Error("the simulated network lost the purge log's answer");

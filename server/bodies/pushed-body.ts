@@ -53,14 +53,14 @@ export class PushedBody implements NodeBody {
   }
 
   /** What is too much for the reader goes there from now on, and the source stops only if it has no room. */
-  spoolIn(place: Omit<SpoolPlace, "onRoom">): void {
-    this.#spool ??= new Spool({ ...place, onRoom: () => this.#resume() });
+  spoolIn(place: Omit<SpoolPlace, "onFull" | "onRoom">): void {
+    this.#spool ??= new Spool({ ...place, onFull: () => this.#pause(), onRoom: () => this.#resume() });
   }
 
   push(piece: Uint8Array): void {
     if (this.#end || piece.byteLength === 0) return;
     if (this.#isSpooling) {
-      if (!this.#spool!.push(piece)) this.#pause();
+      this.#spool!.push(piece);
       return;
     }
     if (this.#reader) {

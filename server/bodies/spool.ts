@@ -10,7 +10,8 @@ export interface SpoolPlace {
   readonly files: Room;
   /** The most that is in the file at a time. */
   readonly maxBytes: number;
-  /** There is room again, after `push` has said that there is none. */
+  /** There is no room for more, and then there is again. */
+  readonly onFull: () => void;
   readonly onRoom: () => void;
 }
 
@@ -34,13 +35,12 @@ export class Spool {
     return this.#unwrittenBytes === 0 && this.#inFileBytes === 0;
   }
 
-  /** Takes a piece in any case. Returns whether there is room for more. */
-  push(piece: Uint8Array): boolean {
+  /** Takes a piece, also without room for it. */
+  push(piece: Uint8Array): void {
     this.#unwritten.push(piece);
     this.#unwrittenBytes += piece.byteLength;
     this.#writing ??= this.#write();
-    if (this.#unwrittenBytes >= MOST_UNWRITTEN) this.#isFull = true;
-    return !this.#isFull;
+    if (this.#unwrittenBytes >= MOST_UNWRITTEN) this.#noteFull();
   }
 
   /** The next bytes; `null` if there are none now. */
@@ -54,7 +54,7 @@ export class Spool {
     this.#emptyFile();
     const first = this.#unwritten.shift() ?? null;
     this.#unwrittenBytes -= first?.byteLength ?? 0;
-    this.#tellOfRoom();
+    this.#noteRoom();
     return first;
   }
 
@@ -93,8 +93,8 @@ export class Spool {
       }
     }
     this.#writing = null;
-    if (this.#unwritten.length > 0) this.#isFull = true;
-    else this.#tellOfRoom();
+    if (this.#unwritten.length > 0) this.#noteFull();
+    else this.#noteRoom();
   }
 
   /** All that was in the file has been read. */
@@ -104,7 +104,13 @@ export class Spool {
     this.#file?.empty();
   }
 
-  #tellOfRoom(): void {
+  #noteFull(): void {
+    if (this.#isFull) return;
+    this.#isFull = true;
+    this.#place.onFull();
+  }
+
+  #noteRoom(): void {
     if (!this.#isFull || this.#unwritten.length > 0) return;
     this.#isFull = false;
     this.#place.onRoom();
