@@ -47,7 +47,7 @@ describe("a hunt", () => {
   });
 
   test("tries one seed after the other", async () => {
-    const first = (await hunt(FOUND_LATER, worldFinder(30))) as number;
+    const first = (await hunt(FOUND_LATER, worldFinder(60))) as number;
     expect(first).toBeGreaterThan(1);
     expect(await hunt(FOUND_LATER, worlds(1, first))).toBe(first);
     expect(await hunt(FOUND_LATER, worlds(1))).toBe("survived");
