@@ -1,7 +1,9 @@
 import type { OriginPermits } from "../../worker/ports/origin-permits.ts";
-import type { Waiting } from "../../worker/rules/queueing/queue-order.ts";
+import { nextInLine, type Waiting } from "../../worker/rules/queueing/queue-order.ts";
 import type { ProcessLine } from "../supervisor/process-line.ts";
 import { AFTER_ALL, ASKS_FOR_PERMITS, type PermitMessage, type PermitNews } from "./permit-messages.ts";
+
+const WORK_BEHIND: Waiting = { since: AFTER_ALL };
 
 /** The permits of a worker's sites, leased from the supervisor. */
 export class PermitLeases {
@@ -45,8 +47,8 @@ class LeasedPermits implements OriginPermits {
   #idle = 0;
   /** Others wait. */
   #isShort = false;
-  /** The requests of which the supervisor knows, by the time since when they wait. */
-  readonly #told: number[] = [];
+  /** The requests of which the supervisor knows, in the order in which it was told. Several may wait since the same time. */
+  readonly #told: Waiting[] = [];
 
   constructor(site: string, tell: (message: PermitMessage) => void) {
     this.#site = site;
@@ -64,22 +66,22 @@ class LeasedPermits implements OriginPermits {
     this.#settle();
   }
 
-  bring({ since }: Waiting): void {
-    this.#told.push(since);
-    this.#tell({ kind: "waits", site: this.#site, since });
+  bring(waiting: Waiting): void {
+    this.#told.push(waiting);
+    this.#tell({ kind: "waits", site: this.#site, since: waiting.since });
   }
 
-  stopBringing({ since }: Waiting): void {
-    if (this.#forget(since)) this.#tell({ kind: "leaves", site: this.#site, since });
+  stopBringing(waiting: Waiting): void {
+    if (this.#forget(waiting)) this.#tell({ kind: "leaves", site: this.#site, since: waiting.since });
   }
 
   bringWhenIdle(): void {
-    if (!this.#told.includes(AFTER_ALL)) this.bring({ since: AFTER_ALL });
+    if (!this.#told.includes(WORK_BEHIND)) this.bring(WORK_BEHIND);
   }
 
   hear({ granted, isShort }: PermitNews): void {
     // Each is for the request that has waited longest, of which the supervisor knows no more.
-    for (let each = 0; each < granted && this.#told.length > 0; each++) this.#forget(Math.min(...this.#told));
+    for (let each = 0; each < granted && this.#told.length > 0; each++) this.#forget(nextInLine(this.#told)!);
     this.#idle += granted;
     this.#isShort = isShort;
     if (granted > 0) this.onFree();
@@ -100,8 +102,8 @@ class LeasedPermits implements OriginPermits {
     this.#tell({ kind: "returns", site: this.#site, count });
   }
 
-  #forget(since: number): boolean {
-    const index = this.#told.indexOf(since);
+  #forget(waiting: Waiting): boolean {
+    const index = this.#told.indexOf(waiting);
     if (index >= 0) this.#told.splice(index, 1);
     return index >= 0;
   }

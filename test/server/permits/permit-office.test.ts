@@ -134,7 +134,7 @@ describe("the permits of a machine", () => {
       let all = [...workers];
       const expectBound = () => expect(machine.atOrigin).toBeLessThanOrEqual(limit);
       for (let step = 0; step < 400; step++) {
-        machine.now++;
+        if (random() < 0.2) machine.now++; // several requests may come in the same millisecond
         const worker = all[Math.floor(random() * all.length)]!;
         const chance = random();
         if (chance < 0.2) void workers[Math.floor(random() * workers.length)]!.ask();
