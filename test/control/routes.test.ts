@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { SESSION_COOKIE } from "../../wire/fields.ts";
 import { controlPlane } from "../../worker/control/app.ts";
+import { readPretended } from "../../worker/control/pretended-request.ts";
 import type { ControlCall, ControlPorts, Route } from "../../worker/control/route.ts";
 import { DASHBOARD_ROUTES, PURGE_OF_PAGE, ROUTES } from "../../worker/control/routes.ts";
 import type { Tokens } from "../../worker/ports/access.ts";
@@ -76,4 +77,13 @@ describe("routes of the control plane", () => {
     expect(await statusOf(site, bearer("read"))).toBe(200);
     expect(await statusOf(site, session)).toBe(200);
   });
+});
+
+test.each([
+  ["www.example.test", ["a.test", "www.example.test"], "http://www.example.test/path"],
+  ["127.0.0.1:8080", ["www.example.test", "a.test"], "http://www.example.test/path"],
+  ["127.0.0.1:8080", null, "http://127.0.0.1:8080/path"],
+])("a path that %s is asked to explain, of a site with the hosts %j, is %s", async (asked, hosts, url) => {
+  const call = new Request(`http://${asked}/_tidemark/explain`);
+  expect(await readPretended({ url: "/path" }, call, hosts)).toMatchObject({ kind: "request", url });
 });

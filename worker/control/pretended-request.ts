@@ -13,8 +13,15 @@ export type PretendedVerdict =
   | { readonly kind: "request"; readonly url: string; readonly method: string; readonly fields: Fields }
   | { readonly kind: "refused"; readonly response: Response };
 
-/** The request that a call of `explain` pretends. A relative URL belongs to the host that was asked. */
-export async function readPretended(query: Readonly<Record<string, string>>, call: Request): Promise<PretendedVerdict> {
+/**
+ * The request that a call of `explain` pretends. A relative URL belongs to the host that was asked; if the site has other
+ * hosts alone, as where its server is asked by its address, to the first of them.
+ */
+export async function readPretended(
+  query: Readonly<Record<string, string>>,
+  call: Request,
+  hosts: readonly string[] | null,
+): Promise<PretendedVerdict> {
   const read = call.method === "POST" ? await readJson(call, MAX_PRETENDED_BYTES, "request") : NO_BODY;
   if (read.kind === "refused") return read;
   const checked = pretendedRequestSchema.safeParse({ ...(read.value as object), ...query }, IN_ENGLISH);
@@ -23,8 +30,12 @@ export async function readPretended(query: Readonly<Record<string, string>>, cal
     return { kind: "refused", response: problemResponse("invalid", "Correct the fields listed in errors.", errors) };
   }
   const { url, method = "GET", fields = {} } = checked.data;
-  const absolute = url.startsWith("/") ? new URL(call.url).origin + url : url;
+  const absolute = url.startsWith("/") ? baseOf(new URL(call.url), hosts) + url : url;
   return { kind: "request", url: absolute, method, fields: new Fields(Object.entries(fields)) };
+}
+
+function baseOf({ protocol, host, origin }: URL, hosts: readonly string[] | null): string {
+  return hosts === null || hosts.includes(host) ? origin : `${protocol}//${hosts[0]}`;
 }
 
 const NO_BODY = { kind: "json", value: {} } as const;

@@ -95,8 +95,8 @@ async function siteMetrics({ request }: RoutedCall, ports: ControlPorts): Promis
   return new Response(text, { headers: { "content-type": metricsMediaType(isOpen), vary: "accept" } });
 }
 
-async function explainPage({ request, explain }: RoutedCall): Promise<Response> {
-  const asked = await readPretended(queryOf(request), request);
+async function explainPage({ request, explain }: RoutedCall, { rules }: ControlPorts): Promise<Response> {
+  const asked = await readPretended(queryOf(request), request, rules.hosts);
   if (asked.kind === "refused") return asked.response;
   return ownJson(await explain(asked.url, asked.method, asked.fields));
 }

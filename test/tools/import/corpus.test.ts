@@ -72,6 +72,11 @@ function filledIn(text: string): string {
     .replace(/(valid(?: \d+)+) filled/g, "$1 1h");
 }
 
+test("each public configuration is named once, by a whole revision", () => {
+  expect(new Set(CORPUS.map(({ repository, path }) => `${repository}/${path}`)).size).toBe(CORPUS.length);
+  for (const { revision } of CORPUS) expect(revision).toMatch(/^[0-9a-f]{40}$/);
+});
+
 describe.skipIf(FOLDER === undefined)(
   FOLDER === undefined ? NOT_RUN : "public configurations",
   { tags: ["deep"] },
