@@ -10,7 +10,7 @@ import { freePorts } from "../../test/suite/free-ports.ts";
 import { BenchFailure } from "../frame/bench-failure.ts";
 import { makeCertificate } from "../inputs/certificate.ts";
 import { atExit } from "../processes/at-exit.ts";
-import { kill, processTree } from "../processes/process-tree.ts";
+import { isRunning, kill, processTree } from "../processes/process-tree.ts";
 import type { WalkedProgram, WalkPlace } from "./walked-program.ts";
 
 const START_MS = 60_000;
@@ -131,7 +131,7 @@ export class WalkedServer implements AsyncDisposable {
     };
     await until(() => this.#pidOrNull() !== null && this.pid !== old && this.workers.length > 0);
     await this.program.finishUpgrade?.(old);
-    await until(() => !isAlive(old));
+    await until(() => !isRunning(old));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -164,15 +164,6 @@ export class WalkedServer implements AsyncDisposable {
   #remove(): void {
     this.killAll();
     rmSync(this.place.folder, { recursive: true, force: true, maxRetries: 5 });
-  }
-}
-
-/** Whether a process runs. One that has ended, and whose parent has not noticed, does not. */
-function isAlive(pid: number): boolean {
-  try {
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
-  } catch {
-    return false;
   }
 }
 

@@ -41,7 +41,7 @@ export class BodyFile {
     const length = Math.min(this.#writtenBytes - this.#readBytes, READ_BYTES);
     if (length === 0) return null;
     const { bytesRead, buffer } = await this.#handle.read(Buffer.allocUnsafe(length), 0, length, this.#readBytes);
-    if (bytesRead === 0) throw new Error("a file of a request's body is shorter than what was written");
+    if (bytesRead === 0) throw new Error("a file of a body is shorter than what was written");
     this.#readBytes += bytesRead;
     return buffer.subarray(0, bytesRead);
   }

@@ -87,7 +87,6 @@ class HeldBody implements NodeBody {
   /** These bytes are the whole body. The reader of the connection has counted them. */
   isAll(bytes: Uint8Array): this {
     this.#last = bytes;
-    this.#lengthBytes = bytes.byteLength;
     return this;
   }
 

@@ -99,9 +99,10 @@ function startSites(
     maxOriginConnections: ofEachOrigin(maxOriginConnections, given),
   };
   const fills = budgetOfAll(given);
-  const partsOf = ({ name, site, overrides }: SiteSettings): SiteParts => {
+  const started = new Map<string, StartedSite>();
+  const partsOf = ({ name }: SiteSettings): SiteParts => {
     const log = logs.get(name)!;
-    const hosts = memory instanceof OnlyMemory ? null : (compileSite(site, overrides).hosts ?? []);
+    const hosts = () => (memory instanceof OnlyMemory ? null : (started.get(name)!.site.hosts ?? []));
     const readLedger = survey && ledgerOnMachine(log, survey, hosts);
     const alone = { ...common, worker, log, readLedger, tier, write: say };
     if (memory instanceof OnlyMemory) return { ...alone, memory: memory.entries };
@@ -113,17 +114,22 @@ function startSites(
       write: (line) => say(`site ${name}: ${line}`),
     };
   };
-  return new Map(given.map((each) => [each.name, startSite(each, partsOf(each))]));
+  for (const each of given) started.set(each.name, startSite(each, partsOf(each)));
+  return started;
 }
 
 /** The ledger of a site, once all workers have reported to it, with the machine as the owner of the site may see it. */
-function ledgerOnMachine(log: LogCalls, survey: () => Promise<unknown>, hosts: readonly string[] | null): ReadLedger {
+function ledgerOnMachine(
+  log: LogCalls,
+  survey: () => Promise<unknown>,
+  hosts: () => readonly string[] | null,
+): ReadLedger {
   return async (...asked) => {
     // Without a supervisor there is no log to read either, and the error of that one is told.
     const found = (await survey().catch(() => null)) as MachineSurvey | null;
     const reading = await log.readLedger(...asked);
     if (found === null) return reading;
-    const machine = seenBySite(found.machine, hosts);
+    const machine = seenBySite(found.machine, hosts());
     const more = { ...(found.isCurrent && { isCurrent: true }), machine, metrics: machineMetrics(machine) };
     return JSON.stringify({ ...JSON.parse(reading), ...more });
   };

@@ -34,7 +34,7 @@ export interface EdgeSettings {
   readonly memoryBytes: number;
   /** The disk tier, which all workers and sites share; `null` for none. */
   readonly disk: { readonly folder: string; readonly maxBytes: number } | null;
-  /** For bodies of requests in one worker. */
+  /** For bodies on their way through one worker. */
   readonly roomForBodies: RoomForBodies;
   /** Whether the workers fetch a page that they miss at the same time once: they have a disk tier in common. */
   readonly sharesFetches: boolean;

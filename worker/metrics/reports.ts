@@ -61,8 +61,9 @@ export interface LedgerAccess {
 type When = "due" | "now" | "last";
 
 /**
- * Makes the reports of an isolate: one a minute at most by itself, and others when somebody asks. A report that was not confirmed is sent again as it is, so that
- * the ledger can tell that it has it already; what is counted meanwhile goes into the next one.
+ * Makes the reports of an isolate: one a minute at most by itself, and others when somebody asks. A report that was not
+ * confirmed is sent again as it is, so that the ledger can tell that it has it already; what is counted meanwhile goes into
+ * the next one.
  */
 export class Reports {
   readonly #access: LedgerAccess;

@@ -83,13 +83,13 @@ export const mutants: Mutants = {
     },
     "a tag that a page has had is called unseen": {
       in: "unseenItems",
-      replace: "!keys.has(seenAs(key)!)",
+      replace: "!keys.has(seen)",
       by: "true",
       foundBy: "purging/unseen-after-an-hour",
     },
     "what this isolate has not reported yet is never the nearest": {
       in: "unseenItems",
-      replace: "nearest = nearestKey(seenAs(asked[at]!)!, [...keys])",
+      replace: "nearest = nearestKey(asked[at]!.seen, [...keys])",
       by: "nearest",
       foundBy: "purging/unseen-tag",
     },

@@ -32,12 +32,17 @@ export async function unseenItems(
   { sightings, ledger, clock }: KnownKeys,
 ): Promise<Unseen> {
   const { keys } = sightings;
-  const asked = purgeKeys.filter((key) => seenAs(key) && !keys.has(seenAs(key)!)).slice(0, MAX_LOOKED_UP);
+  const asked = purgeKeys
+    .flatMap((key) => {
+      const seen = seenAs(key);
+      return seen && !keys.has(seen) ? [{ key, seen }] : [];
+    })
+    .slice(0, MAX_LOOKED_UP);
   if (asked.length === 0 || !ledger) return [];
-  const told = ledger.findUnseen(asked.map((key) => seenAs(key)!));
+  const told = ledger.findUnseen(asked.map(({ seen }) => seen));
   const missing = await within(clock, ANSWER_WITHIN_MS, told, () => []).catch(() => []);
-  return missing.flatMap(({ at, isSure, nearest = nearestKey(seenAs(asked[at]!)!, [...keys]) }) => {
-    const item = purgeItemText(asked[at]!);
+  return missing.flatMap(({ at, isSure, nearest = nearestKey(asked[at]!.seen, [...keys]) }) => {
+    const item = purgeItemText(asked[at]!.key);
     if (nearest) return [{ item, nearest: purgeItemText(nearest) }];
     return isSure ? [{ item }] : [];
   });
