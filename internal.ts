@@ -46,6 +46,7 @@ export { sqlOver } from "./server/log/node-sql.ts";
 export { loadSite } from "./server/program/load-site.ts";
 export { memoryAlone } from "./server/startup/memory-alone.ts";
 export { type EdgeAnswer, startIsolate } from "./worker/isolate.ts";
+export { startControl } from "./worker/isolate-control.ts";
 export { Counters } from "./worker/metrics/counters.ts";
 export type { StreamedBody } from "./worker/ports/bodies.ts";
 export type { Clock } from "./worker/ports/clock.ts";

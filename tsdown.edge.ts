@@ -25,13 +25,16 @@ export function edgeFor(siteFile: string): UserConfig {
       resolve: { mainFields: ["module", "main"], conditionNames: ["workerd", "worker", "browser", "import"] },
     },
     // The minifier leaves the marks of pure calls in, which have done their work by then.
-    outputOptions: { comments: false },
+    outputOptions: { comments: false, chunkFileNames: "[name].js", codeSplitting: { groups: [PAGES] } },
     deps: { alwaysBundle: [/./], neverBundle: [/^cloudflare:/], onlyBundle: false },
     minify: true,
     dts: false,
     report: false,
   };
 }
+
+/** What answers pages, the purge log included. The control plane, which shares much of it, is another module. */
+const PAGES: Rolldown.CodeSplittingGroup = { name: "pages", tags: ["$initial"] };
 
 /** Puts the checked site in, and leaves out what it does not use: a dashboard that is off, and closed doors. */
 function forSite(file: string): Rolldown.Plugin {

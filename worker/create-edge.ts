@@ -3,9 +3,11 @@ import { addService } from "../wire/service-binding.ts";
 import { fingerprint } from "./control/access/fingerprint.ts";
 import { configuredTokens, type TokenSettings } from "./control/access/tokens.ts";
 import { problemResponse } from "./control/problem-response.ts";
+import { deferredControl } from "./deferred-control.ts";
 import { edgeAnswer } from "./flow/answering/answers.ts";
-import { isControl, type Platform, type RunningIsolate, startIsolate } from "./isolate.ts";
+import { isControl, type RunningIsolate, startIsolate } from "./isolate.ts";
 import { Counters } from "./metrics/counters.ts";
+import type { Platform } from "./platform.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { PurgeLog } from "./purges/log/purge-log.ts";
 import { PurgeLogStub } from "./purges/log/purge-log-stub.ts";
@@ -141,7 +143,7 @@ function startOnWorkers(compile: Compile, env: EdgeEnv, hooks: EdgeHooks): Runni
       ...(analytics && { onReport: (report) => writeAnalytics(analytics, report) }),
     },
     bodies: runtimeBodies,
-    webRequest: ({ request }) => request as Request,
+    control: deferredControl,
     tokens: configuredTokens({ ...tokensOf(env), acceptsWeakTokens: hooks.acceptsWeakTokens }, warn),
     fingerprint,
     reporter: new Counters(site.originUrl, warn),

@@ -1,10 +1,6 @@
-import type { Explanation } from "../wire/explanation.ts";
 import { CONTROL_PREFIX } from "../wire/fields.ts";
 import type { IsolateStats } from "../wire/stats.ts";
 import { throttleWrongTokens } from "./control/access/wrong-token-throttle.ts";
-import { controlPlane } from "./control/app.ts";
-import { recordBody } from "./control/purging/audit.ts";
-import { explain } from "./explain/explain.ts";
 import { CacheKeyMemo } from "./flow/cache-key-memo.ts";
 import { CollapsedFetches } from "./flow/collapsing/collapsed-fetches.ts";
 import { answerOurselves, handle, handleWithoutCache } from "./flow/corridor.ts";
@@ -12,70 +8,23 @@ import { CodingChoices } from "./flow/origin/coding-choices.ts";
 import { HeadOnlyPages } from "./flow/origin/head-only-pages.ts";
 import { OriginGate } from "./flow/origin/origin-gate.ts";
 import { OriginState } from "./flow/origin/origin-state.ts";
-import type { IncomingRequest, Isolate, Neighbours } from "./flow/request-context.ts";
+import type { IncomingRequest, Isolate } from "./flow/request-context.ts";
 import { SecondLooks } from "./flow/second-look/second-looks.ts";
 import { FillBudget } from "./flow/storing/fill.ts";
 import { LargeFills } from "./flow/storing/large-fills.ts";
-import { Counters } from "./metrics/counters.ts";
-import { type LedgerAccess, Reports } from "./metrics/reports.ts";
+import { Reports } from "./metrics/reports.ts";
 import { ReuseSample } from "./metrics/reuse-sample.ts";
+import type { Platform } from "./platform.ts";
 import type { Tokens } from "./ports/access.ts";
 import type { Answer, ClientRequest } from "./ports/answer.ts";
 import type { BackgroundWork } from "./ports/background-work.ts";
-import type { Bodies } from "./ports/bodies.ts";
-import type { Clock, Timer } from "./ports/clock.ts";
-import type { Origin } from "./ports/origin.ts";
-import type { OriginPermits } from "./ports/origin-permits.ts";
-import type { PurgeAudit } from "./ports/purge-log.ts";
-import type { Reporter } from "./ports/reporter.ts";
-import type { Compression, PopNotes } from "./ports/store.ts";
-import type { PurgeLogClient, ViewDelta } from "./purges/log/log-contract.ts";
+import type { Timer } from "./ports/clock.ts";
+import type { ViewDelta } from "./purges/log/log-contract.ts";
 import { type OpenView, openView } from "./purges/open-view.ts";
-import type { PurgeView } from "./purges/view/purge-view.ts";
-import type { Fields } from "./rules/fields/fields.ts";
-import { resolveUrl } from "./rules/key/cache-key.ts";
-import type { Stamp, StoredHead } from "./rules/storing/stored-response.ts";
+import type { Stamp } from "./rules/storing/stored-response.ts";
 import type { Site } from "./site/site.ts";
-import { type MemoryEntries, MemoryTier } from "./store/memory-tier.ts";
-import { type SharedTier, TieredStore } from "./store/tiered-store.ts";
-import { UnchangedStore } from "./store/unchanged-store.ts";
-
-/**
- * The services that a platform provides for one isolate. The Workers runtime, the server on Node and the tests' memory
- * engine are platforms.
- */
-export interface Platform {
-  readonly clock: Clock;
-  /** A number from 0 up to, but not including, 1. */
-  readonly random: () => number;
-  readonly sharedTier: SharedTier;
-  readonly notes: PopNotes;
-  readonly origin: Origin;
-  readonly log: PurgeLogClient;
-  readonly audit: PurgeAudit;
-  readonly bodies: Bodies;
-  readonly tokens: Tokens;
-  /** A request as the web's class, for the control plane. */
-  readonly webRequest: (incoming: IncomingRequest) => Request;
-  readonly reporter: Counters;
-  /** Default: the clock. */
-  readonly timer?: Timer;
-  /** The site's ledger, to which the isolate reports. Default: it reports to none. */
-  readonly ledger?: LedgerAccess;
-  /** Default: bodies are sent as the origin has sent them. */
-  readonly compression?: Compression;
-  /** Those that isolates share. Default: the isolate has its own, as many as `origin.concurrency` says. */
-  readonly permits?: OriginPermits;
-  /** Default: the fetches of other isolates cannot be known. */
-  readonly neighbours?: Neighbours;
-  /** What names this isolate in an explanation. Default: nothing. */
-  readonly worker?: string;
-  /** A short text that identifies a long one. */
-  readonly fingerprint: (text: string) => Promise<string>;
-  /** What several sites in one process share: the memory for pages, and that for bodies on their way. Default: nothing. */
-  readonly memory?: MemoryEntries;
-  readonly fills?: FillBudget;
-}
+import { MemoryTier } from "./store/memory-tier.ts";
+import { TieredStore } from "./store/tiered-store.ts";
 
 export { KnownNeighbours } from "./flow/collapsing/neighbours.ts";
 export type { IncomingRequest } from "./flow/request-context.ts";
@@ -130,36 +79,9 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     atOrigin: corridor.originGate?.counts ?? { running: 0, waiting: 0 },
     view: purging.held(),
   });
-  const control = controlPlane({
-    rules: site,
-    doors: site.doors,
-    purgeAddresses: { from: site.purgesFrom, proxies: site.trustedProxies },
-    tokens,
-    log: purging.log,
-    audit: platform.audit,
-    reporter,
-    ledger: platform.ledger?.client ?? null,
-    sightings: reporter.sightings,
-    clock,
-    readLedger: reports?.read ?? null,
-    nothing: () => new Counters("", () => undefined).tree().counts,
-    stats,
-    hasDashboard: site.hasDashboard,
-    settings: { version: 1, ...site.settings, limits: site.limits, purge: site.purge },
-    originIsDown: () => corridor.originState.isDown(clock.now()),
-    now: () => clock.now(),
-    fingerprint: platform.fingerprint,
-  });
-  const explainPage = explainer(site, platform, { isolate: corridor, memory, view: purging.view });
-  const answer = (incoming: IncomingRequest): EdgeAnswer | Promise<EdgeAnswer> => {
-    if (!isForControl(site, incoming.request, incoming.url)) return handle(incoming, corridor);
-    return control.fetch(platform.webRequest(incoming), {
-      peerAddress: incoming.peerAddress ?? null,
-      bodies: platform.bodies,
-      refresh: async (page, fields) => handle({ ...incoming, request: requestFor("GET", fields), url: page }, corridor),
-      explain: (page, method, fields) => explainPage({ ...incoming, request: requestFor(method, fields), url: page }),
-    });
-  };
+  const control = platform.control(site, { ...platform, tokens }, { corridor, memory, purging, reports, stats });
+  const answer = (incoming: IncomingRequest): EdgeAnswer | Promise<EdgeAnswer> =>
+    isForControl(site, incoming.request, incoming.url) ? control.fetch(incoming) : handle(incoming, corridor);
   /** A report that is due goes with a read of the log. Where none was made, it is sent behind an answer. */
   const reportBehind = <T>(background: BackgroundWork, sent: T): T => {
     if (reporter.isReportDue && reports) background.run(reports.send());
@@ -218,30 +140,6 @@ function gateOf({ capacity }: Site, { origin, clock, permits }: Platform): Origi
   return capacity === null || origin.isCache ? null : new OriginGate(capacity, clock, permits);
 }
 
-/** Explains what would happen to a request that is only pretended: nothing that happens to it changes or counts anything. */
-function explainer(
-  site: Site,
-  { audit, sharedTier, reporter, worker }: Platform,
-  { isolate, memory, view }: { readonly isolate: Isolate; readonly memory: MemoryTier; readonly view: PurgeView },
-): (incoming: IncomingRequest) => Promise<Explanation> {
-  const ports = {
-    keys: () => memory.keys(),
-    worker,
-    purgeOf: (stored: StoredHead) => view.purgeOf(stored),
-    lastRefusal: (url: string) => reporter.lastRefusals.of(url),
-    findPurge: async (seq: number) => {
-      const row = await audit.find(seq).catch(() => null);
-      return row && recordBody(row);
-    },
-  };
-  const unchanged = (): Isolate => ({
-    ...isolate,
-    ports: { ...isolate.ports, store: new UnchangedStore(memory, sharedTier), reporter: DEAF },
-    resolve: (url) => resolveUrl(url, site),
-  });
-  return (incoming) => explain(incoming, unchanged(), ports);
-}
-
 /** The refusal of a request that no part of the edge may see. */
 function refusedAtOnce(isolate: Isolate, url: string): Answer | undefined {
   const { namesHosts, limits } = isolate.site;
@@ -279,14 +177,6 @@ async function rescue(isolate: Isolate, incoming: IncomingRequest, cause: unknow
 function isForControl({ doors }: Site, { method }: ClientRequest, url: string): boolean {
   return method === "PURGE" || isControl(url) || (method === "BAN" && doors.varnish !== undefined);
 }
-
-/** A request that the edge itself makes. */
-function requestFor(method: string, headers: Fields): ClientRequest {
-  return { method, headers, body: null, bodyUsed: false };
-}
-
-/** Hears nothing of requests that are only pretended. */
-const DEAF: Reporter = { report: () => undefined };
 
 const NO_HOSTS =
   "This edge does not know its public hosts yet. Name them in hosts in the site's config, or in TIDEMARK_HOSTS.";

@@ -18,6 +18,8 @@ export interface EdgeRuntime {
 /** One bundled module, and its variables. */
 export interface EdgeWorker {
   readonly script: string;
+  /** The modules that the script imports: the code of each by its file name, such as `pages.js`. Default: none. */
+  readonly modules?: Readonly<Record<string, string>>;
   readonly variables: Readonly<Record<string, unknown>>;
   /** False for a worker that is not an edge and has no class `PurgeLog`. Default true. */
   readonly purgeLog?: boolean;
@@ -51,9 +53,9 @@ export async function startEdgeRuntime(worker: EdgeWorker, options: EdgeRuntimeO
   const hosts = options.hosts ?? (options.port === 0 ? ["127.0.0.1"] : ["127.0.0.1", "::1"]);
   const { name = "edge", log, persist, temporary } = options;
   const purgeLogOptions = { className: "PurgeLog", useSQLite: true, ...(log && { scriptName: log.of }) };
-  const settings = ({ script, variables, purgeLog = true }: EdgeWorker, port?: number): MiniflareOptions => ({
+  const settings = ({ script, modules, variables, purgeLog = true }: EdgeWorker, port?: number): MiniflareOptions => ({
     name,
-    modules: oneModule(script),
+    modules: modulesOf(script, modules),
     compatibilityDate: COMPATIBILITY_DATE,
     compatibilityFlags: [...(options.compatibilityFlags ?? [])],
     cf: false,
@@ -135,7 +137,7 @@ export async function startWorkerGroup(options: WorkerGroupOptions): Promise<Wor
       compatibilityDate: COMPATIBILITY_DATE,
       ...bindings,
       name,
-      modules: oneModule(script),
+      modules: modulesOf(script),
       bindings: variables,
       durableObjects: { ...durableObjectsOf(bindings), PURGE_LOG: purgeLog },
       unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
@@ -157,8 +159,12 @@ export async function startWorkerGroup(options: WorkerGroupOptions): Promise<Wor
 }
 
 /** Given as a list, it is not parsed for what it imports, which would take as long as all else at the start. */
-function oneModule(script: string): { type: "ESModule"; path: string; contents: string }[] {
-  return [{ type: "ESModule", path: "worker.mjs", contents: script }];
+function modulesOf(
+  script: string,
+  others: EdgeWorker["modules"] = {},
+): { type: "ESModule"; path: string; contents: string }[] {
+  const all = [["worker.mjs", script] as const, ...Object.entries(others)];
+  return all.map(([path, contents]) => ({ type: "ESModule", path, contents }));
 }
 
 /**

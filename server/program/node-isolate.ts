@@ -1,5 +1,6 @@
 import { fingerprint } from "../../worker/control/access/fingerprint.ts";
 import { KnownNeighbours, type LearningIsolate, startIsolate } from "../../worker/isolate.ts";
+import { startControl } from "../../worker/isolate-control.ts";
 import { Counters } from "../../worker/metrics/counters.ts";
 import type { ReadLedger } from "../../worker/metrics/reports.ts";
 import type { Tokens } from "../../worker/ports/access.ts";
@@ -85,7 +86,7 @@ export function startNodeIsolate(
     },
     notes: noNotes,
     bodies: parts.bodies ?? nodeBodies,
-    webRequest: toWebRequest,
+    control: (...of) => startControl(...of, toWebRequest),
     fingerprint,
     reporter,
   });

@@ -1,5 +1,7 @@
-import { type EdgeAnswer, type Platform, startIsolate } from "../../worker/isolate.ts";
+import { type EdgeAnswer, startIsolate } from "../../worker/isolate.ts";
+import { startControl } from "../../worker/isolate-control.ts";
 import { Counters } from "../../worker/metrics/counters.ts";
+import type { Platform } from "../../worker/platform.ts";
 import type { Origin } from "../../worker/ports/origin.ts";
 import { toWebResponse } from "../../worker/runtime/web-answer.ts";
 import { compileSite } from "../../worker/site/site.ts";
@@ -53,7 +55,7 @@ export class PopUnderTest {
       log: this.log,
       audit: this.log,
       bodies: memoryBodies,
-      webRequest: ({ request }) => request as Request,
+      control: (...of) => startControl(...of, ({ request }) => request as Request),
       fingerprint: async (text) => text,
       tokens: { check: async () => ({ kind: "refused", because: "no-tokens" }) },
       reporter: new Counters(origin.url, () => undefined),

@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { sqlOver } from "../../server/log/node-sql.ts";
 import type { IsolateStats, SiteStats } from "../../wire/stats.ts";
 import { type LearningIsolate, startIsolate } from "../../worker/isolate.ts";
+import { startControl } from "../../worker/isolate-control.ts";
 import { Counters } from "../../worker/metrics/counters.ts";
 import type { LedgerClient, ReadLedger, Report } from "../../worker/metrics/reports.ts";
 import type { OriginAnswer, OriginRequest } from "../../worker/ports/origin.ts";
@@ -218,7 +219,7 @@ export class Replay {
       ledger: { client: log, isolate: name, pop, read: (_, ...asked) => this.#read(log, asked) },
       audit: { list: async () => ({ purges: [], next: null }), find: async () => null },
       bodies: memoryBodies,
-      webRequest: ({ request }) => request as Request,
+      control: (...of) => startControl(...of, ({ request }) => request as Request),
       fingerprint: async (text) => text,
       tokens: { check: async () => ({ kind: "allowed", name: "test" }) },
       reporter: new Counters(ORIGIN, () => undefined),

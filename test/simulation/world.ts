@@ -1,5 +1,6 @@
 import { nodeBodies } from "../../server/bodies/node-bodies.ts";
 import { startIsolate } from "../../worker/isolate.ts";
+import { startControl } from "../../worker/isolate-control.ts";
 import { Counters } from "../../worker/metrics/counters.ts";
 import type { EdgeEvent } from "../../worker/ports/reporter.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
@@ -370,7 +371,7 @@ export class World {
         find: (seq, waitMs = 0) => this.#log.find(reader, seq, waitMs),
       },
       bodies: nodeBodies,
-      webRequest: ({ request }) => request as Request,
+      control: (...of) => startControl(...of, ({ request }) => request as Request),
       fingerprint: async (text) => text,
       tokens: { check: async () => ({ kind: "allowed", name: "simulation" }) },
       reporter: Object.assign(reporter, {

@@ -9,6 +9,7 @@ import {
   type Site,
   SqlPurgeLog,
   sqlOver,
+  startControl,
   startIsolate,
   toWebRequest,
 } from "../../internal.ts";
@@ -100,7 +101,7 @@ export class ReplayedEdge {
         },
         // A piece of zeros is part of a larger one that stays, so that none is copied to be kept.
         bodies: { ...nodeBodies, read: nodeBodies.readThrough },
-        webRequest: toWebRequest,
+        control: (...of) => startControl(...of, toWebRequest),
         fingerprint: async (text) => text,
         tokens: { check: async () => ({ kind: "refused", because: "no-tokens" }) },
         reporter: this.#reporter,

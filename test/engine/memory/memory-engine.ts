@@ -1,6 +1,7 @@
 import type { Reply } from "../../../local/cdn/scripted-origin.ts";
 import { NodeCompression } from "../../../server/compression/node-compression.ts";
 import { type LearningIsolate, startIsolate } from "../../../worker/isolate.ts";
+import { startControl } from "../../../worker/isolate-control.ts";
 import { Counters } from "../../../worker/metrics/counters.ts";
 import type { Tokens } from "../../../worker/ports/access.ts";
 import type { ViewDelta } from "../../../worker/purges/log/log-contract.ts";
@@ -60,7 +61,7 @@ export function startMemoryEngine(
       audit: latest.log,
       ledger: { client: latest.log, isolate: `isolate-${++started}`, pop },
       bodies: memoryBodies,
-      webRequest: ({ request }) => request as Request,
+      control: (...of) => startControl(...of, ({ request }) => request as Request),
       fingerprint: async (text) => text,
       tokens,
       reporter: new Counters(origin.url, () => undefined),

@@ -1,0 +1,70 @@
+import type { IsolateStats } from "../wire/stats.ts";
+import type { IncomingRequest, Isolate, Neighbours } from "./flow/request-context.ts";
+import type { FillBudget } from "./flow/storing/fill.ts";
+import type { Counters } from "./metrics/counters.ts";
+import type { LedgerAccess, Reports } from "./metrics/reports.ts";
+import type { Tokens } from "./ports/access.ts";
+import type { Bodies } from "./ports/bodies.ts";
+import type { Clock, Timer } from "./ports/clock.ts";
+import type { Origin } from "./ports/origin.ts";
+import type { OriginPermits } from "./ports/origin-permits.ts";
+import type { PurgeAudit } from "./ports/purge-log.ts";
+import type { Compression, PopNotes } from "./ports/store.ts";
+import type { PurgeLogClient } from "./purges/log/log-contract.ts";
+import type { OpenView } from "./purges/open-view.ts";
+import type { Site } from "./site/site.ts";
+import type { MemoryEntries, MemoryTier } from "./store/memory-tier.ts";
+import type { SharedTier } from "./store/tiered-store.ts";
+
+/**
+ * The services that a platform provides for one isolate. The Workers runtime, the server on Node and the tests' memory
+ * engine are platforms.
+ */
+export interface Platform {
+  readonly clock: Clock;
+  /** A number from 0 up to, but not including, 1. */
+  readonly random: () => number;
+  readonly sharedTier: SharedTier;
+  readonly notes: PopNotes;
+  readonly origin: Origin;
+  readonly log: PurgeLogClient;
+  readonly audit: PurgeAudit;
+  readonly bodies: Bodies;
+  readonly tokens: Tokens;
+  /** The control plane of an isolate. A platform may load its code when somebody first calls it. */
+  readonly control: StartControl;
+  readonly reporter: Counters;
+  /** Default: the clock. */
+  readonly timer?: Timer;
+  /** The site's ledger, to which the isolate reports. Default: it reports to none. */
+  readonly ledger?: LedgerAccess;
+  /** Default: bodies are sent as the origin has sent them. */
+  readonly compression?: Compression;
+  /** Those that isolates share. Default: the isolate has its own, as many as `origin.concurrency` says. */
+  readonly permits?: OriginPermits;
+  /** Default: the fetches of other isolates cannot be known. */
+  readonly neighbours?: Neighbours;
+  /** What names this isolate in an explanation. Default: nothing. */
+  readonly worker?: string;
+  /** A short text that identifies a long one. */
+  readonly fingerprint: (text: string) => Promise<string>;
+  /** What several sites in one process share: the memory for pages, and that for bodies on their way. Default: nothing. */
+  readonly memory?: MemoryEntries;
+  readonly fills?: FillBudget;
+}
+
+/** What the control plane looks at and acts on. */
+export interface ControlledParts {
+  readonly corridor: Isolate;
+  readonly memory: MemoryTier;
+  readonly purging: OpenView;
+  readonly reports: Reports | undefined;
+  readonly stats: () => IsolateStats;
+}
+
+/** The control plane of one isolate. */
+export interface IsolateControl {
+  fetch(incoming: IncomingRequest): Promise<Response>;
+}
+
+export type StartControl = (site: Site, platform: Platform, parts: ControlledParts) => IsolateControl;
