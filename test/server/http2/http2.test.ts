@@ -196,16 +196,16 @@ describe("a request in HTTP/2", () => {
         ["keep-alive", "1"],
       ]),
     };
-    const { where } = await start(async ({ request }) => {
+    const { https } = await start(async ({ request }) => {
       await Promise.resolve();
       request.inform?.(hints);
       request.inform?.({ status: 102, fields: new Fields() });
       late.resolve(() => request.inform?.(hints));
       return answer("page");
     });
-    const stream = session(where).request(HOST);
+    const stream = session(https).request(HOST);
     const interims: unknown[] = [];
-    stream.on("headers", (fields) => interims.push({ ...fields }));
+    stream.on("headers", (fields) => interims.push(Object.fromEntries(Object.entries(fields))));
     const { head, body } = await read(stream);
     (await late.promise)();
     expect([head[":status"], body]).toEqual(["200", "page"]);
