@@ -88,7 +88,7 @@ export const notTaken: readonly Departure[] = [
   { grade: "not met", because: "only GET is stored", tests: ["method-POST"] },
   {
     grade: "not met",
-    because: "parts are not stored, only cut from a whole page: docs/decisions/0050-parts-are-not-put-together.md",
+    because: "parts are not stored, only cut from a whole page ([0050](decisions/0050-parts-are-not-put-together.md))",
     tests: [
       "partial-store-partial-reuse-partial",
       "partial-store-partial-reuse-partial-byterange",
