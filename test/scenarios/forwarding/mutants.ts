@@ -36,6 +36,13 @@ export const mutants: Mutants = {
       by: "!request.inform",
       foundBy: "forwarding/interim-responses-behind-an-answer",
     },
+    "who waits for another request's fetch is told of it, too": {
+      in: "followOrTryAgain",
+      replace: "const outcome = await waitFor(context, leader);",
+      by: `context.incoming.request.inform?.({ status: 103, fields: [] });
+const outcome = await waitFor(context, leader);`,
+      foundBy: "forwarding/interim-responses-and-followers",
+    },
     "the links of a page are not sent ahead": {
       in: "fetchOnce",
       drop: "hintAtLinks(context, miss);",
