@@ -8,7 +8,7 @@ export type { CdnOptions, CdnSettings, SimulatedSiteInput } from "./cdn/cdn-opti
 export type { SimulatedDuration } from "./cdn/duration.ts";
 export { type Latency, ROUND_TRIPS, type RoundTrips } from "./cdn/latency.ts";
 export type { Pop } from "./cdn/pop.ts";
-export type { OriginScript, Reply, ScriptedOrigin, SeenRequest, ServerReply } from "./cdn/scripted-origin.ts";
+export type { Interim, OriginScript, Reply, ScriptedOrigin, SeenRequest, ServerReply } from "./cdn/scripted-origin.ts";
 export type { SimulatedLog } from "./cdn/simulated-log.ts";
 export { startCdn } from "./cdn/start-cdn.ts";
 export type { AnswerOrPromise, AnswerOrResponse, FetchedResponse } from "./matchers/answer-claims.ts";

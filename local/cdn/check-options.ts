@@ -87,6 +87,15 @@ const replySchema = z.strictObject(
     cutAfterBytes: z.int("must be a number of bytes").nonnegative().optional(),
     hold: z.string("must be a name, which origin.release takes").optional(),
     bytesBeforeHold: z.int("must be a number of bytes").nonnegative().optional(),
+    interims: z
+      .array(
+        z.strictObject({
+          status: z.int("must be a whole number, like 103").min(102).max(199),
+          fields: z.record(z.string(), z.string()).optional(),
+        }),
+        "must be a list, like [{ status: 103 }]",
+      )
+      .optional(),
     failure: z.enum(["reset", "cut-head"], 'must be "reset" or "cut-head"').optional(),
     delayMs: z.number("must be a number of milliseconds").nonnegative().optional(),
   },

@@ -8,6 +8,8 @@ export interface WireRequest {
   readonly host: string;
   readonly fields?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Gets the interim responses. Default: they are dropped. */
+  readonly onInterim?: (status: number, fields: Readonly<Record<string, string>>) => void;
 }
 
 export interface WireAnswer {
@@ -35,7 +37,7 @@ export function exchangeBytes(
   request: WireRequest,
 ): Promise<Omit<WireAnswer, "body"> & { readonly bytes: Buffer }> {
   const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<typeof readAnswer>>>();
-  const { method = "GET", path, host, fields = {}, body } = request;
+  const { method = "GET", path, host, fields = {}, body, onInterim } = request;
   const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
   const outgoing = (edge.protocol === "https:" ? httpsRequest : httpRequest)(
     {
@@ -48,6 +50,9 @@ export function exchangeBytes(
     },
     (incoming) => void readAnswer(incoming).then(resolve, reject),
   );
+  if (onInterim) {
+    outgoing.on("information", ({ statusCode, headers }) => onInterim(statusCode, headers as Record<string, string>));
+  }
   outgoing.on("error", reject);
   outgoing.on("timeout", () => outgoing.destroy(new Error(`${method} ${path} of ${host} was not answered in time`)));
   outgoing.end(body);

@@ -22,8 +22,18 @@ export interface Reply {
   readonly hold?: string;
   /** Send the head and this many bytes of the body at once; `hold` then holds back the rest. Default: all is held back. */
   readonly bytesBeforeHold?: number;
+  /** Interim responses that are sent at once, before the reply. Default: none. */
+  readonly interims?: readonly Interim[];
   /** Close the connection instead of answering (`reset`), or in the middle of the head. Default: answer. */
   readonly failure?: "reset" | "cut-head";
+}
+
+/** An interim response, like `{ status: 103, fields: { link: "</a.css>; rel=preload" } }`. */
+export interface Interim {
+  /** The status: 102 to 199. */
+  readonly status: number;
+  /** The fields, by name. Default: none. */
+  readonly fields?: Readonly<Record<string, string>>;
 }
 
 /** A reply of a real server, which can be slow as well. */
@@ -160,6 +170,7 @@ export class ScriptedOrigin {
     const reply = this.#take(request, body);
     const { status = 200, framing = "length", cutAfterBytes, hold, bytesBeforeHold } = reply;
     if (reply.delayMs) await sleep(reply.delayMs);
+    for (const interim of reply.interims ?? []) response.socket?.write(interimText(interim));
     const bytes = Buffer.from(reply.body ?? "");
     const held = hold === undefined ? undefined : this.#held(hold).promise;
     if (held && bytesBeforeHold === undefined) await held;
@@ -205,6 +216,11 @@ export class ScriptedOrigin {
     this.#holds.set(name, hold);
     return hold;
   }
+}
+
+function interimText({ status, fields = {} }: Interim): string {
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} Interim\r\n${lines.join("")}\r\n`;
 }
 
 function closeEarly(socket: Socket | null, failure: "reset" | "cut-head"): void {

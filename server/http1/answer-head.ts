@@ -1,4 +1,5 @@
 import type { Answer } from "../../worker/ports/answer.ts";
+import type { InterimResponse } from "../../worker/ports/origin.ts";
 import { nodeBody } from "../bodies/node-body.ts";
 import { httpDate } from "./http-date.ts";
 import { reasonPhrase } from "./reason-phrase.ts";
@@ -66,6 +67,13 @@ export function answerHead(answer: Answer, request: AnsweredRequest, strictTrans
   const reason = (VALUE.test(statusText) && statusText) || reasonPhrase(status);
   const isBodiless = request.isHead || framing.kind === "none";
   return { status, reason, lines, framing, keepsAlive, isBodiless };
+}
+
+/** Makes the head of an interim response, which is all of it. RFC 9110 §8.6, §15.2. */
+export function interimHead({ status, fields }: InterimResponse): AnswerHead {
+  const kept = [...fields].filter(([name, value]) => !WRITTEN_HERE.has(name) && name !== "date" && VALUE.test(value));
+  const reason = reasonPhrase(status);
+  return { status, reason, lines: kept.flat(), framing: { kind: "none" }, keepsAlive: true, isBodiless: true };
 }
 
 /** The head as it goes over the wire, in latin1. */

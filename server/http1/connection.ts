@@ -4,8 +4,9 @@ import type { EdgeAnswer } from "../../worker/isolate.ts";
 import type { PushedBody } from "../bodies/pushed-body.ts";
 import type { RequestArrivals } from "../connections/arrival.ts";
 import { unreadBelow } from "../connections/carriers.ts";
+import { type AnswerHead, headText } from "./answer-head.ts";
 import { isInRequest } from "./node-parser.ts";
-import type { NodeRequest } from "./node-request.ts";
+import type { InterimWriter, NodeRequest } from "./node-request.ts";
 
 /** After this many unanswered requests on one connection, no more are read from it until some are answered. */
 const MAX_OUTSTANDING = 32;
@@ -45,7 +46,7 @@ export interface Upload {
 }
 
 /** One connection of a client, with the requests on it that wait for their answers. */
-export class Connection {
+export class Connection implements InterimWriter {
   readonly socket: Socket;
   /** Its place among the open connections, which `OpenConnections` keeps. */
   place = 0;
@@ -137,6 +138,14 @@ export class Connection {
   release(): void {
     this.#held = undefined;
     this.outstanding--;
+  }
+
+  /** Writes an interim response to the one request that is due, before anything of its answer. */
+  writeInterim(head: AnswerHead): void {
+    const { socket } = this;
+    if (!socket.writable || socket.writableLength > socket.writableHighWaterMark) return;
+    socket.write(headText(head), "latin1");
+    if (socket.writableLength > 0) this.watchStall();
   }
 
   /** Gives a held request to Node, as if its head had come now. */

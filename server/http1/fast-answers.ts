@@ -70,7 +70,7 @@ export class FastAnswers {
   #take(connection: Connection, head: ParsedHead): boolean {
     connection.heads++;
     connection.giveToNode();
-    const [major, , headers, method, target, , , upgrade] = head.args;
+    const [major, minor, headers, method, target, , , upgrade] = head.args;
     if (headers === undefined || target === undefined || major !== 1 || upgrade) return false;
     if (method !== GET && method !== HEAD) return false;
     const { socket } = connection;
@@ -82,6 +82,7 @@ export class FastAnswers {
     const clientFields = new ClientFields(headers);
     const arrival = connection.arrivals.of(clientFields, target);
     const request = new NodeRequest(method === HEAD ? "HEAD" : "GET", clientFields, null, arrival);
+    if (minor === 1) request.interims = connection;
     const answer = this.#parts.ask(request, `${arrival.scheme}://${host}${target}`);
     const plain = { request, answer, startedAt, head };
     if (answer instanceof Promise) {
@@ -129,6 +130,7 @@ export class FastAnswers {
   /** Writes an answer that is in memory. */
   #write(connection: Connection, plain: PlainRequest, answer: Answer): void {
     const { socket } = connection;
+    plain.request.interims = null;
     const { method, arrival } = plain.request;
     const [, minor, , , , , , , shouldKeepAlive] = plain.head.args;
     connection.requests++;

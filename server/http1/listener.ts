@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createNetServer, type Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
@@ -25,7 +25,7 @@ import { ClientFields } from "./client-fields.ts";
 import { Connection, type Exchange } from "./connection.ts";
 import { FastAnswers } from "./fast-answers.ts";
 import { MadeAnswers } from "./made-answers.ts";
-import { NodeRequest } from "./node-request.ts";
+import { type InterimWriter, NodeRequest } from "./node-request.ts";
 import { ownAnswer } from "./own-answer.ts";
 import { refused, requestTarget } from "./request-target.ts";
 import { fromWebResponse } from "./web-answer.ts";
@@ -472,6 +472,7 @@ export class Listener {
     startedAt: number,
   ): void {
     let answer = answered instanceof Response ? fromWebResponse(answered) : answered;
+    request.interims = null;
     if (response.destroyed) {
       const written = unsent(answer);
       this.#parts.accessLog?.record(answeredExchange(message, request, answer, written, startedAt, true));
@@ -519,7 +520,8 @@ export class Listener {
     const isChunked = fields.get("transfer-encoding") !== null;
     const arrival = connection.arrivals.of(fields, message.url!);
     const hasBody = isChunked || (length !== null && Number(length) !== 0);
-    if (!hasBody) return new NodeRequest(message.method!, fields, null, arrival);
+    const interims = message.httpVersionMinor === 1 ? { writeInterim: interimWriter(response, connection) } : null;
+    if (!hasBody) return Object.assign(new NodeRequest(message.method!, fields, null, arrival), { interims });
     const body: PushedBody = new PushedBody(isChunked ? null : Number(length), {
       begin: () => {
         if (message.destroyed) body.fail(new Error("the client has gone"));
@@ -535,7 +537,7 @@ export class Listener {
       resume: () => message.resume(),
       cancel: () => message.resume(),
     });
-    const request = new NodeRequest(message.method!, fields, body, arrival);
+    const request = Object.assign(new NodeRequest(message.method!, fields, body, arrival), { interims });
     request.awaitsContinue = message.httpVersionMinor === 1 && fields.get("expect") !== null;
     connection.upload = { message, body };
     if (connection.isBroken && !message.complete) body.fail(new Error("the body was cut off"));
@@ -560,6 +562,13 @@ function fieldsOf({ rawHeaders, httpVersionMinor }: IncomingMessage): ClientFiel
   if (httpVersionMinor !== 0 || fields.get("upgrade") === null) return fields;
   const isKept = (_: string, at: number) => rawHeaders[at - (at % 2)]!.toLowerCase() !== "upgrade";
   return new ClientFields(rawHeaders.filter(isKept));
+}
+
+/** Interim responses to a request that waits behind other answers are left out: nothing of its own can be written yet. */
+function interimWriter(response: ServerResponse, connection: Connection): InterimWriter["writeInterim"] {
+  return (head) => {
+    if (response.socket !== null && !response.headersSent) connection.writeInterim(head);
+  };
 }
 
 const LATE_WEB_SOCKET = refused(

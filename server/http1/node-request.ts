@@ -1,8 +1,15 @@
 import type { ClientRequest } from "../../worker/ports/answer.ts";
+import type { InterimResponse } from "../../worker/ports/origin.ts";
 import { nodeBody } from "../bodies/node-body.ts";
 import type { PushedBody } from "../bodies/pushed-body.ts";
 import type { Arrival } from "../connections/arrival.ts";
+import { type AnswerHead, interimHead } from "./answer-head.ts";
 import type { ClientFields } from "./client-fields.ts";
+
+/** What writes interim responses to a client before its answer, and no longer once that has begun. */
+export interface InterimWriter {
+  writeInterim(head: AnswerHead): void;
+}
 
 /** A request as it came over the wire. */
 export class NodeRequest implements ClientRequest {
@@ -12,6 +19,8 @@ export class NodeRequest implements ClientRequest {
   readonly arrival: Arrival;
   /** The client sends the body only after a 100, which it has not got. RFC 9110 §10.1.1. */
   awaitsContinue = false;
+  /** `null` for a client that knows no interim responses, as in HTTP/1.0, and after its answer. */
+  interims: InterimWriter | null = null;
 
   constructor(method: string, headers: ClientFields, body: PushedBody | null, arrival: Arrival) {
     this.method = method;
@@ -22,6 +31,10 @@ export class NodeRequest implements ClientRequest {
 
   get bodyUsed(): boolean {
     return this.body?.isRead ?? false;
+  }
+
+  inform(interim: InterimResponse): void {
+    this.interims?.writeInterim(interimHead(interim));
   }
 }
 

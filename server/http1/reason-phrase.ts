@@ -1,5 +1,7 @@
-/** The reason phrases of RFC 9110 §15 and of other registered statuses that origins use for pages. */
+/** The reason phrases of RFC 9110 §15 and of other registered statuses that origins use for pages, or before them. */
 const PHRASES: ReadonlyMap<number, string> = new Map([
+  [102, "Processing"],
+  [103, "Early Hints"],
   [200, "OK"],
   [201, "Created"],
   [202, "Accepted"],

@@ -24,7 +24,7 @@ import type { Written } from "../http1/write-answer.ts";
 import { Allowance } from "./allowance.ts";
 import { http2Fields, http2Target, listBytes } from "./http2-target.ts";
 import { LAST_STREAM_WITHIN_MS, mayNameLastStream } from "./last-stream.ts";
-import { cutStream, hasEnded, hasGivenUp, refuseStream, writeStream } from "./write-stream.ts";
+import { cutStream, hasEnded, hasGivenUp, refuseStream, writeInterimOn, writeStream } from "./write-stream.ts";
 
 /** What of a listener its sessions need. */
 export interface Http2Parts {
@@ -288,6 +288,7 @@ class Session {
     };
     const body = hasBody ? bodyOf(stream, fields.get("content-length"), watch, continue_) : null;
     const request = new NodeRequest(method, fields, body, arrival);
+    request.interims = { writeInterim: (head) => writeInterimOn(stream, head) };
     const expectation = fields.get("expect");
     request.awaitsContinue = expectation !== null;
     const target = admittedTarget(http2Target(pseudo, fields, arrival.scheme), this.#isOverLimit, expectation);

@@ -35,6 +35,11 @@ function http2Head(head: AnswerHead): OutgoingHttpHeaders {
   return fields;
 }
 
+/** Writes an interim response, unless the answer has begun or nothing more can be written. RFC 9113 §8.1. */
+export function writeInterimOn(stream: ServerHttp2Stream, head: AnswerHead): void {
+  if (!stream.headersSent && !hasEnded(stream)) stream.additionalHeaders(http2Head(head));
+}
+
 const endedHere = new WeakSet<ServerHttp2Stream>();
 
 /**

@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { Dispatcher } from "undici";
-import type { OriginAnswer } from "../../worker/ports/origin.ts";
+import type { OriginAnswer, OriginRequest } from "../../worker/ports/origin.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import { announcedBytes, isFramed, mayHaveBody } from "../../worker/rules/storing/framing.ts";
 import { type BodySource, PushedBody } from "../bodies/pushed-body.ts";
@@ -18,6 +18,9 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
   readonly #resolve: (answer: OriginAnswer) => void;
   readonly #isHead: boolean;
   readonly #brokenBy: () => Error | null;
+  readonly #inform: OriginRequest["inform"];
+  #interims = 0;
+  #interimBytes = 0;
   #endsWithConnection = false;
   #controller: Dispatcher.DispatchController | undefined;
   #isTimedOut = false;
@@ -26,13 +29,14 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
   /** Made for those who ask. */
   #end: PromiseWithResolvers<void> | undefined;
 
-  /** `brokenBy`: the error of a connection, while undici is told of it. */
-  constructor(isHead: boolean, brokenBy: () => Error | null = () => null) {
+  /** `brokenBy`: the error of a connection, while undici is told of it. `inform` takes interim responses. */
+  constructor(isHead: boolean, brokenBy: () => Error | null = () => null, inform: OriginRequest["inform"] = undefined) {
     const { promise, resolve } = Promise.withResolvers<OriginAnswer>();
     this.answer = promise;
     this.#resolve = resolve;
     this.#isHead = isHead;
     this.#brokenBy = brokenBy;
+    this.#inform = inform;
   }
 
   /** The head has not come in time. */
@@ -58,11 +62,14 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
     headers: Record<string, string | string[]>,
     statusText = "",
   ): void {
-    if (status < 200) return; // Interim answers concern the edge alone. RFC 9110 §15.2.
-    const because = reasonToRefuse(status, headers);
+    const because = status < 200 ? this.#reasonToRefuseInterim(headers) : reasonToRefuse(status, headers);
     if (because !== null) {
       this.#resolve({ kind: "failed", because: "bad-response", cause: because });
       controller.abort(new Error(because));
+      return;
+    }
+    if (status < 200) {
+      if (!this.#isTimedOut) this.#inform?.({ status, fields: toFields(headers) });
       return;
     }
     const fields = toFields(headers);
@@ -73,6 +80,14 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
     this.#body = hasBody ? new PushedBody(lengthBytes, this) : undefined;
     const response = { status, statusText, fields, body: this.#body ?? null };
     this.#resolve({ kind: "answered", response: hasBody ? { ...response, ended: () => this.#whenEnded() } : response });
+  }
+
+  /** An origin may send any number of them, each of which could keep the request alive and fill memory. RFC 9110 §15.2. */
+  #reasonToRefuseInterim(headers: Record<string, string | string[]>): string | null {
+    this.#interims++;
+    for (const name in headers) this.#interimBytes += name.length + String(headers[name]).length;
+    if (this.#interims > MAX_INTERIMS) return `more than ${MAX_INTERIMS} interim answers`;
+    return this.#interimBytes > MAX_INTERIM_BYTES ? `more than ${MAX_INTERIM_BYTES} bytes of interim answers` : null;
   }
 
   pause(): void {
@@ -135,6 +150,10 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
 
 /** The site's own limit is far lower. This one bounds the work before that limit is checked. */
 const MAX_FIELDS = 2_000;
+
+/** The interim answers before a final one, and all their fields together. Sites send one or two, with a few links. */
+const MAX_INTERIMS = 32;
+const MAX_INTERIM_BYTES = 64 * 1024;
 
 /**
  * What the parser lets through and no client may get: a status that is none, and bodies in a transfer coding that is not

@@ -108,7 +108,7 @@ export class UndiciOrigin implements Origin {
 
   async fetch(request: OriginRequest): Promise<OriginAnswer> {
     for (let tries = 0; ; tries++) {
-      const exchange = new OriginExchange(request.method === "HEAD", () => this.#brokenBy);
+      const exchange = new OriginExchange(request.method === "HEAD", () => this.#brokenBy, request.inform);
       const deadline = new AnswerDeadline(this.timeoutMs, () => exchange.timeOut());
       this.#dispatch(request, exchange, deadline);
       const answer = await exchange.answer;

@@ -22,12 +22,18 @@ interface RunningCache {
 }
 
 /**
- * The suite numbers and names its requests, and its origin needs the numbers. So these fields must not keep answers from
- * being stored, nor those with which the suite keeps `fetch` from adding its own.
+ * What a site may want that takes from a cache what HTTP lets it have. The suite numbers and names its requests, and its
+ * origin needs the numbers, so these fields must not keep answers from being stored, errors neither; nor may those with
+ * which the suite keeps `fetch` from adding its own, and those that it makes up. Its pages are in German.
  */
 const SITE = {
   secondLook: false,
-  fields: { trust: ["test-id", "test-name", "req-num", "pragma", "cache-control"] },
+  fields: { trustForErrors: ["test-id", "test-name", "req-num", "foo", "other", "pragma", "cache-control"] },
+  heuristic: {},
+  stale: { ifDisconnected: "1h" },
+  // The suite's origin hangs up on purpose, for one path after the other.
+  limits: { originDownAfter: 0 },
+  routes: [{ match: "/*", key: { languages: ["de"] } }],
 };
 
 const HOSTS = { TIDEMARK_HOSTS: "*" };

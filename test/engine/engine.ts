@@ -1,4 +1,4 @@
-import type { Reply, SeenRequest } from "../../local/cdn/scripted-origin.ts";
+import type { Interim, Reply, SeenRequest } from "../../local/cdn/scripted-origin.ts";
 import type { Held } from "./holds.ts";
 import type { ClientRequest, LogChange, SiteChange } from "./scenario.ts";
 
@@ -9,6 +9,8 @@ export interface ClientAnswer {
   readonly body: string;
   /** True if the client could see that the body was cut off. */
   readonly cutOff: boolean;
+  /** The interim responses before it, in order; absent where the client cannot tell. */
+  readonly interims?: readonly Interim[];
 }
 
 /** Control over the events below the isolates, which only the memory engine has. */

@@ -142,6 +142,7 @@ function compare(answer: ClientAnswer, expected: Expected, where: string): void 
   look("age", answer.fields.age ?? null, expected.ageSeconds === undefined ? undefined : String(expected.ageSeconds));
   look("cacheStatus", answer.fields["cache-status"] ?? null, expected.cacheStatus);
   look("parts", expected.parts && readMultipart(answer.fields["content-type"], answer.body), expected.parts);
+  look("interims", answer.interims, expected.interims);
   look("cutOff", answer.cutOff, expected.cutOff);
   for (const [name, want] of Object.entries(expected.fields ?? {})) look(name, answer.fields[name] ?? null, want);
   const told = `${where}\nanswer: ${answer.status} ${JSON.stringify(answer.fields)} ${JSON.stringify(answer.body.slice(0, 200))}`;

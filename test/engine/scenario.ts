@@ -1,4 +1,4 @@
-import type { Reply } from "../../local/cdn/scripted-origin.ts";
+import type { Interim, Reply } from "../../local/cdn/scripted-origin.ts";
 import type { CapacityInput, SiteInput } from "../../worker/site/site-input.ts";
 import type { Held } from "./holds.ts";
 import type { BodyPart } from "./multipart.ts";
@@ -83,6 +83,8 @@ export interface Expected {
   readonly fields?: Readonly<Record<string, string | RegExp | null>>;
   /** The parts of a `multipart/byteranges` body, in order. */
   readonly parts?: readonly BodyPart[];
+  /** The interim responses before the answer, with all their fields. */
+  readonly interims?: readonly Interim[];
   /** True if the client must see that the body was cut off. */
   readonly cutOff?: boolean;
 }

@@ -13,6 +13,7 @@ import { scenarios as compression } from "./compression/scenarios.ts";
 import { scenarios as directivesOfRequests } from "./directives/of-requests.ts";
 import { scenarios as directivesOfResponses } from "./directives/of-responses.ts";
 import { scenarios as explain } from "./explain/scenarios.ts";
+import { scenarios as forwardingInterimResponses } from "./forwarding/interim-responses.ts";
 import { scenarios as forwarding } from "./forwarding/scenarios.ts";
 import { scenarios as fresheningByHead } from "./freshening/by-head.ts";
 import { scenarios as freshening } from "./freshening/scenarios.ts";
@@ -67,6 +68,7 @@ export const scenarios: readonly Scenario[] = [
   ...directivesOfResponses,
   ...explain,
   ...forwarding,
+  ...forwardingInterimResponses,
   ...freshening,
   ...fresheningByHead,
   ...freshness,

@@ -33,6 +33,11 @@ export const BENEATH_THE_ISOLATES: NotOnEveryEngine = {
   because: "only in memory can a scenario decide what happens beneath the isolates",
 };
 
+export const INTERIM_RESPONSES: NotOnEveryEngine = {
+  on: ["memory", "server"],
+  because: "the runtime gives a worker no interim response, and sends none of its own",
+};
+
 export const WAITING_REQUESTS: NotOnEveryEngine = {
   on: ["memory", "server"],
   because: "in the runtime it is not known that a request has begun to wait",

@@ -163,6 +163,11 @@ describe("a mistake in a site's rules is told with its place, its value and what
     ["a cookie that is trusted", { origin, fields: { trust: ["Cookie"] } }, /^fields\.trust\[0\]: names or covers/],
     ["a pattern that covers claims", { origin, fields: { trust: ["x-*"] } }, /^fields\.trust\[0\]: names or covers/],
     [
+      "a field of credentials that is trusted for errors",
+      { origin, fields: { trustForErrors: ["x-api-key"] } },
+      /^fields\.trustForErrors\[0\]: speaks of credentials/,
+    ],
+    [
       "a field of credentials that is trusted",
       { origin, fields: { trust: ["x-app-version", "x-api-key"] } },
       /^fields\.trust\[1\]: speaks of credentials.*: name others, or drop it; found "x-api-key"$/,
@@ -170,7 +175,7 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "a list of fields under a wrong name",
       { origin, fields: { trusts: ["x-app-version"] } },
-      /^fields\.trusts: unknown key; did you mean trust\? Known here: drop, trust$/,
+      /^fields\.trusts: unknown key; did you mean trust\? Known here: drop, trust, trustForErrors$/,
     ],
     ["a route without a pattern", { origin, routes: [{}] }, /^routes\[0\]\.match: .*found nothing/],
     [
@@ -816,6 +821,14 @@ describe("what is loosened is said at the start", () => {
         { match: "/b", pass: true, fields: { trust: ["x-app-version"] } },
       ],
       ["The route /a sends x-app-* to the origin, and stores for everybody what it answers."],
+    ],
+    [
+      "fields that are trusted for errors, too",
+      [{ match: "/a", fields: { trust: ["x-app-*"], trustForErrors: ["X-Tenant"] } }],
+      [
+        "The route /a sends x-app-* to the origin, and stores for everybody what it answers.",
+        "The route /a sends x-tenant to the origin, and stores for everybody what it answers, errors too.",
+      ],
     ],
     [
       "visitors' directives",

@@ -54,8 +54,20 @@ export const oneVisitorsError: readonly Case[] = [
     second: { path: "/a" },
     defence: {
       in: "isPlainRequest",
-      replace: "{ ...NO_OWNERS_FIELDS, droppedFields }",
-      by: '{ trustedFields: ["x-app-version"], droppedFields }',
+      replace: "trustedFields: trustedForErrors",
+      by: 'trustedFields: ["x-app-version"]',
+    },
+  },
+  {
+    name: "an error that an oversized field provokes is not stored, though the field is trusted for errors",
+    site: { fields: { trustForErrors: ["x-app-version"] } },
+    origin: ({ fields }) =>
+      fields["x-app-version"] === undefined ? page("the page") : { ...page("bad version"), status: 400 },
+    first: { path: "/a", fields: { "x-app-version": "9".repeat(2000) } },
+    second: { path: "/a" },
+    defence: {
+      in: "unkeyedField",
+      drop: "if (characters > MAX_CHARACTERS || value.length > MAX_VALUE_CHARACTERS || !PRINTABLE.test(value)) return name;",
     },
   },
   {

@@ -2,7 +2,7 @@ import type { Fields } from "../rules/fields/fields.ts";
 import type { RequestHeaders } from "../rules/request/request-facts.ts";
 import type { StoredHead } from "../rules/storing/stored-response.ts";
 import type { StreamedBody } from "./bodies.ts";
-import type { OriginResponse } from "./origin.ts";
+import type { InterimResponse, OriginResponse } from "./origin.ts";
 
 /** A request as its client sent it. The web's `Request` is one. */
 export interface ClientRequest {
@@ -11,6 +11,8 @@ export interface ClientRequest {
   readonly body: StreamedBody | null;
   /** Whether the body has been read, in part or whole, so that the request cannot be sent again. */
   readonly bodyUsed: boolean;
+  /** Sends the client an interim response before its answer, if it can take one. Absent where the platform cannot. */
+  inform?(interim: InterimResponse): void;
 }
 
 /** An answer as plain values. Each platform writes it to its client in its own way. */

@@ -2,6 +2,13 @@ import type { Fields } from "../rules/fields/fields.ts";
 import type { Stamp } from "../rules/storing/stored-response.ts";
 import type { StreamedBody } from "./bodies.ts";
 
+/** An answer that comes before the final one, and has no body. RFC 9110 §15.2. */
+export interface InterimResponse {
+  /** From 102 to 199. */
+  readonly status: number;
+  readonly fields: Fields;
+}
+
 export interface OriginRequest {
   readonly method: string;
   readonly pathAndQuery: string;
@@ -12,6 +19,8 @@ export interface OriginRequest {
    * absent or `null` if it may not. The origin itself has no use for it.
    */
   readonly after?: Stamp | null;
+  /** Takes the interim responses, one by one as they come. It does not throw. Absent if nobody waits for them. */
+  readonly inform?: ((interim: InterimResponse) => void) | undefined;
 }
 
 /** The origin's answer, with its fields as they came. */

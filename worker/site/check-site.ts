@@ -37,6 +37,13 @@ const openField = lowerCaseName.check(
     'names or covers a claim, a credential, a cookie, or a field that the edge or the connection sets: name others, like "x-app-version"',
   ),
 );
+/** The name of a field that the owner may trust. */
+const trustedField = openField.check(
+  z.refine(
+    (name) => !isOpenToOwners(name) || !speaksOfCredentials(name),
+    "speaks of credentials, so that answers to it may be for one visitor: name others, or drop it",
+  ),
+);
 /** The name of a field that the origin may get from the owner: one that the connection does not write itself. */
 const originField = fieldName.check(
   z.refine(
@@ -49,17 +56,8 @@ const originField = fieldName.check(
 /** What becomes of fields that are not in the key, of the site or of a route. */
 const fields = z.strictObject({
   drop: z.prefault(z.array(openField), []),
-  trust: z.prefault(
-    z.array(
-      openField.check(
-        z.refine(
-          (name) => !isOpenToOwners(name) || !speaksOfCredentials(name),
-          "speaks of credentials, so that answers to it may be for one visitor: name others, or drop it",
-        ),
-      ),
-    ),
-    [],
-  ),
+  trust: z.prefault(z.array(trustedField), []),
+  trustForErrors: z.prefault(z.array(trustedField), []),
 });
 
 const status = z.string().check(z.regex(/^[2-5][0-9][0-9]$/, "is not a status, 200 to 599"));

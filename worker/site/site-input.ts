@@ -87,7 +87,8 @@ export interface SiteInput {
   readonly stale?: StaleInput | undefined;
   /**
    * Guess a lifetime from `Last-Modified` if the origin gives none (RFC 9111 §4.2.2): this fraction of the time since
-   * then. Default: nothing is guessed.
+   * then, for 200, 203, 204, 300, 301, 308, 404, 405, 410, 414 and 501, and for what is `public`. Default: nothing is
+   * guessed.
    */
   readonly heuristic?: HeuristicInput | undefined;
   /**
@@ -382,6 +383,12 @@ export interface FieldsInput {
    * cookies and what speaks of credentials cannot be trusted. Default none.
    */
   readonly trust?: readonly string[] | undefined;
+  /**
+   * Trusted fields that provoke no error either, whatever they say: errors with a lifetime are stored for everybody, too. If
+   * that is wrong, one visitor's odd value takes a page from all. They need not be in `trust`, and each start logs them.
+   * Default none.
+   */
+  readonly trustForErrors?: readonly string[] | undefined;
 }
 
 /**

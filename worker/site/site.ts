@@ -250,6 +250,7 @@ function compileRoute(rules: RouteRules, position: number | null, site: SiteRule
     device: rules.key.device,
   };
   const { defaultTtl } = rules;
+  const trustedForErrors = [...new Set([...site.fields.trustForErrors, ...rules.fields.trustForErrors])];
   const hasOwnLifetime = rules.ttl !== undefined || defaultTtl !== undefined;
   return {
     pattern: position === null ? null : rules.match,
@@ -271,7 +272,8 @@ function compileRoute(rules: RouteRules, position: number | null, site: SiteRule
     droppedFields: [
       ...new Set([...site.fields.drop, ...rules.fields.drop, ...(site.countryField ? [site.countryField] : [])]),
     ],
-    trustedFields: [...new Set([...site.fields.trust, ...rules.fields.trust])],
+    trustedFields: [...new Set([...site.fields.trust, ...rules.fields.trust, ...trustedForErrors])],
+    trustedForErrors,
     stripsSetCookie: rules.stripSetCookie,
     storeWhenQuery: Object.entries(rules.store.when.query).map(([name, { maxLength }]) => ({ name, maxLength })),
     browserTtlSeconds: rules.browserTtl ?? null,

@@ -7,6 +7,7 @@ export function weakenedDefences({ routes }: Pick<Site, "routes">): readonly str
   return routes.flatMap((route) => {
     const { pattern, pass, stripsSetCookie, keyFields, trustedFields, requestDirectives, bypass, hasOwnLifetime } =
       route;
+    const { trustedForErrors } = route;
     const lines: string[] = [];
     if (stripsSetCookie) lines.push("takes Set-Cookie off every answer to GET and HEAD, and stores it for everybody");
     for (const name of keyFields.filter(
@@ -16,7 +17,9 @@ export function weakenedDefences({ routes }: Pick<Site, "routes">): readonly str
     }
     if (hasOwnLifetime && !bypass.sessions) lines.push("answers visitors with a session like those without one");
     for (const name of pass ? [] : trustedFields) {
-      lines.push(`sends ${name} to the origin, and stores for everybody what it answers`);
+      lines.push(
+        `sends ${name} to the origin, and stores for everybody what it answers${trustedForErrors.includes(name) ? ", errors too" : ""}`,
+      );
     }
     if (requestDirectives === "all") lines.push("lets every visitor send requests past the cache by Cache-Control");
     return lines.map((line) => `${routeName(pattern)} ${line}.`);

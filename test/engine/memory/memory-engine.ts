@@ -1,9 +1,10 @@
-import type { Reply } from "../../../local/cdn/scripted-origin.ts";
+import type { Interim, Reply } from "../../../local/cdn/scripted-origin.ts";
 import { NodeCompression } from "../../../server/compression/node-compression.ts";
 import { type LearningIsolate, startIsolate } from "../../../worker/isolate.ts";
 import { startControl } from "../../../worker/isolate-control.ts";
 import { Counters } from "../../../worker/metrics/counters.ts";
 import type { Tokens } from "../../../worker/ports/access.ts";
+import type { InterimResponse } from "../../../worker/ports/origin.ts";
 import type { ViewDelta } from "../../../worker/purges/log/log-contract.ts";
 import { toWebResponse } from "../../../worker/runtime/web-answer.ts";
 import { compressionSettings } from "../../../worker/site/compression-settings.ts";
@@ -88,7 +89,9 @@ export function startMemoryEngine(
       const answer = scheduler.as(of, async () => {
         const name = request.isolate ?? "a";
         const isolate = heldIn(isolates, name, () => start(name));
-        const incoming = toRequest(request);
+        const interims: Interim[] = [];
+        const inform = (interim: InterimResponse) => void interims.push(shownInterim(interim));
+        const incoming = Object.assign(toRequest(request), { inform });
         // The target as it came over the wire, as in the runtime. A `Request` shows less.
         const url = `http://${request.host ?? HOST}${request.path}`;
         const arrival = {
@@ -98,7 +101,8 @@ export function startMemoryEngine(
           clientAddress: request.address ?? CLIENT_ADDRESS,
           country: request.country ?? null,
         };
-        return readAnswer(toWebResponse(await isolate.fetch(arrival)), compresses !== null);
+        const answer = await readAnswer(toWebResponse(await isolate.fetch(arrival)), compresses !== null);
+        return { ...answer, interims };
       });
       underway.set(answer, of);
       return answer;
@@ -183,6 +187,12 @@ function toRequest({ method = "GET", path, host = HOST, fields = {}, body }: Cli
   if (body === undefined && method !== "TRACE") return new Request(url, { method, headers: fields });
   const request = new Request(url, { method: "POST", headers: fields, body: body ?? null });
   return method === "POST" ? request : Object.defineProperty(request, "method", { value: method });
+}
+
+/** As one's own server writes it: what ends the message, and its date, are not among its fields. */
+function shownInterim({ status, fields }: InterimResponse): Interim {
+  const kept = [...fields].filter(([name]) => name !== "date" && name !== "content-length");
+  return kept.length === 0 ? { status } : { status, fields: Object.fromEntries(kept) };
 }
 
 /** `decodes`: the client shows bodies without their codings. */

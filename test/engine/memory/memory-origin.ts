@@ -1,5 +1,6 @@
 import type { Reply, SeenRequest } from "../../../local/cdn/scripted-origin.ts";
 import type { Origin, OriginAnswer, OriginRequest } from "../../../worker/ports/origin.ts";
+import { Fields } from "../../../worker/rules/fields/fields.ts";
 import { fromWebResponse } from "../../../worker/runtime/web-answer.ts";
 import { streamOf } from "../../../worker/runtime/web-bodies.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -66,7 +67,7 @@ export class MemoryOrigin implements Origin {
     }
   }
 
-  async #answer({ method, pathAndQuery, fields, body }: OriginRequest): Promise<OriginAnswer> {
+  async #answer({ method, pathAndQuery, fields, body, inform }: OriginRequest): Promise<OriginAnswer> {
     const text = body ? await new Response(streamOf(body)).text() : "";
     const seen = {
       method,
@@ -80,6 +81,9 @@ export class MemoryOrigin implements Origin {
       this.#answering?.(seen) ??
       (replies && replies.length > 1 ? replies.shift() : replies?.[0]) ??
       missing(pathAndQuery);
+    for (const { status, fields = {} } of reply.interims ?? []) {
+      inform?.({ status, fields: new Fields(Object.entries(fields)) });
+    }
     const held = reply.hold === undefined ? undefined : this.#gate(reply.hold).promise;
     if (held && reply.bytesBeforeHold === undefined) await Promise.race([held, this.#outage.promise]);
     await this.#scheduler.turn();

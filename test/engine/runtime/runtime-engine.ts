@@ -9,6 +9,7 @@ import { HARNESS_PATH } from "../../../local/runtime/harness-protocol.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../../local/runtime/miniflare.ts";
 import { TEMPORARY_ROOT } from "../../suite/temporary-root.ts";
 import { ADDRESS_FIELD, type Beginning, CLIENT_ADDRESS, COUNTRY_FIELD, type Found } from "../beginning.ts";
+import type { HeardRequest } from "../decoded-body.ts";
 import type { ClientAnswer, Engine } from "../engine.ts";
 import { BEGINNING, type ClientRequest, HOST, type SiteChange, siteAt, TOKEN } from "../scenario.ts";
 
@@ -240,7 +241,7 @@ class RuntimeEngine implements Engine {
 }
 
 /** One exchange over a real socket. Target and fields are sent exactly as given. */
-export function exchange(edge: URL, agent: Agent, request: ClientRequest): Promise<ClientAnswer> {
+export function exchange(edge: URL, agent: Agent, request: HeardRequest): Promise<ClientAnswer> {
   return exchangeOverSocket(edge, agent, { host: HOST, ...request });
 }
 

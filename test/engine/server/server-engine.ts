@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, unlinkSync } from "node:fs";
 import { Agent } from "node:http";
 import { join } from "node:path";
-import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
+import { type Interim, ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { CacheFolder } from "../../../server/disk/cache-folder.ts";
 import { DiskTier } from "../../../server/disk/disk-tier.ts";
@@ -79,7 +79,11 @@ export async function startServerEngine(input: SiteChange, TIDEMARK_TOKENS?: str
       };
       sent++;
       const { edge } = await workerNamed(isolate);
-      return ask(edge, agent, { ...request, fields });
+      const interims: Interim[] = [];
+      const onInterim = (status: number, fields: Readonly<Record<string, string>>) =>
+        void interims.push(Object.keys(fields).length === 0 ? { status } : { status, fields });
+      const answer = await ask(edge, agent, { ...request, fields, onInterim });
+      return { ...answer, interims };
     },
     arrival: async () => {
       while (arrived < sent) await new Promise<void>((resolve) => (onArrival = resolve));

@@ -52,6 +52,9 @@ const cases: readonly {
   { name: "what takes neither HTML nor anything is not", fields: [["Accept", "text/evil"]], plain: false },
   { name: "it is where that is in the key", fields: [["accept", "text/evil"]], inKey: ["accept"], plain: true },
   { name: "what the owner drops is", fields: [["X-Dropped", "<any>"]], plain: true },
+  { name: "what the owner trusts for errors is", fields: [["X-Harmless-1", "<any>"]], plain: true },
+  { name: "that is not where it is too long", fields: [["x-harmless-1", "x".repeat(1025)]], plain: false },
+  { name: "nor where it speaks of credentials", fields: [["x-harmless-token", "1"]], plain: false },
   {
     name: "what a script marks its requests with is not",
     fields: [["x-requested-with", "XMLHttpRequest"]],
@@ -99,8 +102,10 @@ const cases: readonly {
 ];
 
 describe("isPlainRequest", () => {
+  const owners = { droppedFields: ["x-dropped"], trustedForErrors: ["x-harmless-*"] };
+
   test.each(cases)("$name", ({ fields, inKey = [], identity = "anonymous", plain }) => {
-    expect(isPlainRequest(new Fields(fields), { inKey, identity, droppedFields: ["x-dropped"] })).toBe(plain);
+    expect(isPlainRequest(new Fields(fields), { inKey, identity, ...owners })).toBe(plain);
   });
 });
 

@@ -90,7 +90,7 @@ export const rows: readonly ConformanceRow[] = [
   },
   {
     table: "impossible",
-    requirement: "100 or 103 before the response; differing `Content-Length` fields; no HTTP at all",
+    requirement: "100, 102 or 103 before the response; differing `Content-Length` fields; no HTTP at all",
     does: "502: `test/runtime/wire.test.ts`.",
     scenarios: [],
     noMutant: "the runtime decides",

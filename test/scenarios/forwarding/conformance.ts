@@ -26,6 +26,31 @@ export const rows: readonly ConformanceRow[] = [
   },
   {
     table: "semantics",
+    section: "9110 §15.2",
+    requirement: "a proxy forwards 1xx responses (MUST)",
+    does: "To the client whose request the origin got, on one's own server; 32 of them, with 64 KiB of fields, at most. HTTP/1.0 and pipelined requests that wait for their turn get none: `test/server/http1/interim-responses.test.ts`. The Workers runtime cannot.",
+    scenarios: [
+      "forwarding/interim-responses",
+      "forwarding/interim-responses-of-what-is-not-stored",
+      "forwarding/interim-fields",
+      "forwarding/interim-too-large",
+    ],
+  },
+  {
+    table: "semantics",
+    section: "8297 §2",
+    requirement: "Early Hints are for the request that they precede",
+    does: "Nobody who waits for the same fetch gets them. A navigation gets the `Link` of a stored page whose time is over, while it is fetched anew.",
+    scenarios: [
+      "forwarding/interim-responses-and-followers",
+      "forwarding/interim-responses-behind-an-answer",
+      "forwarding/hints-of-the-stored-page",
+      "forwarding/hints-only-of-early-links",
+      "forwarding/hints-of-a-purged-page",
+    ],
+  },
+  {
+    table: "semantics",
     section: "9110 §7.6.2",
     requirement: "`Max-Forwards` of TRACE and OPTIONS: at 0 not forwarded, else one less (MUST)",
     does: "Yes. At 0 the edge answers 200 **and does not reflect a TRACE** (SHOULD, §9.3.8), which would show credentials.",

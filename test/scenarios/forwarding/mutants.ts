@@ -2,6 +2,69 @@ import type { Mutants } from "../../mutants/mutant.ts";
 
 /** Wrong rules of what is forwarded. */
 export const mutants: Mutants = {
+  "RFC 9110 §15.2": {
+    "nobody gets interim responses": {
+      in: "send",
+      replace: "inform: interimsFor(context)",
+      by: "inform: undefined",
+      foundBy: "forwarding/interim-responses",
+    },
+    "the status of an interim response is always 103": {
+      in: "interimsFor",
+      replace: "request.inform!({ status, fields",
+      by: "request.inform!({ status: 103, fields",
+      foundBy: "forwarding/interim-responses-of-what-is-not-stored",
+    },
+    "an interim response is passed on with all its fields": {
+      in: "interimsFor",
+      replace: "fields: clientFields(context, fields)",
+      by: "fields",
+      foundBy: "forwarding/interim-fields",
+    },
+  },
+  "docs/design.md#limits": {
+    "an interim response may have any number of fields": {
+      in: "interimsFor",
+      drop: "if (reasonToRefuseFields(fields, { maxFields, maxBytes }) !== null) return;",
+      foundBy: "forwarding/interim-too-large",
+    },
+  },
+  "RFC 8297 §2": {
+    "a refresh informs the client that was answered before it": {
+      in: "interimsFor",
+      replace: "isUnattended || !request.inform",
+      by: "!request.inform",
+      foundBy: "forwarding/interim-responses-behind-an-answer",
+    },
+    "who waits for another request's fetch is told of it, too": {
+      in: "followOrTryAgain",
+      replace: "const outcome = await waitFor(context, leader);",
+      by: `context.incoming.request.inform?.({ status: 103, fields: [] });
+const outcome = await waitFor(context, leader);`,
+      foundBy: "forwarding/interim-responses-and-followers",
+    },
+    "the links of a page are not sent ahead": {
+      in: "fetchOnce",
+      drop: "hintAtLinks(context, miss);",
+      foundBy: "forwarding/hints-of-the-stored-page",
+    },
+    "any client gets the links of a page ahead": {
+      in: "hintAtLinks",
+      drop: 'if (facts.field("sec-fetch-mode") !== "navigate") return;',
+      foundBy: "forwarding/hints-of-the-stored-page",
+    },
+    "any links are sent ahead": {
+      in: "hintAtLinks",
+      replace: "link !== null && EARLY.test(link)",
+      by: "link !== null",
+      foundBy: "forwarding/hints-only-of-early-links",
+    },
+    "the links of a page are sent ahead although it was purged": {
+      in: "hintAtLinks",
+      drop: 'if (miss.kind !== "stale" || (miss.because !== "stale" && miss.because !== "no-cache")) return;',
+      foundBy: "forwarding/hints-of-a-purged-page",
+    },
+  },
   "RFC 9110 §7.6.3": {
     "the origin sees only the last hop in Via": {
       in: "originRequestFields",

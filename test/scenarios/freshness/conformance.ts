@@ -54,6 +54,7 @@ export const rows: readonly ConformanceRow[] = [
     scenarios: [
       "freshness/heuristic-lifetime",
       "freshness/heuristic-fraction-and-maximum",
+      "freshness/heuristic-lifetime-of-public",
       "freshness/no-heuristic-lifetime",
       "freshness/malformed-lifetime-no-heuristic",
       "freshness/heuristic-outranks-default",

@@ -57,8 +57,8 @@ export const mutants: Mutants = {
     },
     "a route's default outranks a heuristic lifetime": {
       in: "freshnessLifetime",
-      replace: "if (rules.heuristic !== null) {",
-      by: "if (rules.heuristic !== null && rules.defaultTtlSeconds === undefined) {",
+      replace: "if (rules.heuristic !== null &&",
+      by: "if (rules.heuristic !== null && rules.defaultTtlSeconds === undefined &&",
       foundBy: "freshness/heuristic-outranks-default",
     },
   },
@@ -274,9 +274,16 @@ export const mutants: Mutants = {
       foundBy: "freshness/heuristic-lifetime",
     },
     "there is a heuristic lifetime for every status": {
-      in: "heuristicFreshnessSeconds",
-      drop: "if (!isHeuristicallyCacheable(status)) return undefined;",
+      in: "freshnessLifetime",
+      replace: "&& isHeuristicallyCacheable(response.status, cacheControl.public)",
+      by: "",
       foundBy: "freshness/no-heuristic-lifetime",
+    },
+    "a status without a meaning gets no heuristic lifetime, though the response is public": {
+      in: "isHeuristicallyCacheable",
+      replace: "isPublic ||",
+      by: "",
+      foundBy: "freshness/heuristic-lifetime-of-public",
     },
     "there is a heuristic lifetime from a Last-Modified in the future": {
       in: "heuristicFreshnessSeconds",

@@ -398,6 +398,21 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "freshness/heuristic-lifetime-of-public",
+    name: "a response of any status has a heuristic lifetime if it is public",
+    source: "RFC 9111 §4.2.2, §5.2.2.9",
+    site: { heuristic: {} },
+    origin: {
+      "/public": [{ status: 599, fields: { ...modified, "cache-control": "public" } }],
+      "/bare": [{ status: 599, fields: modified }],
+    },
+    steps: [
+      ...each(["/public", "/bare"], { status: 599, xCache: "MISS" }),
+      { get: "/public", expect: { status: 599, cacheStatus: "tidemark; hit; ttl=10" } },
+      { get: "/bare", expect: { status: 599, xCache: "MISS" } },
+    ],
+  },
+  {
     id: "freshness/route-ttl-and-failures",
     name: "a route's ttl does not apply to failures: they keep the lifetime that the origin states, or have none",
     source: "docs/design.md#the-site",

@@ -283,9 +283,27 @@ export const mutants: Mutants = {
     },
     "errors are stored, though a trusted field may have provoked them": {
       in: "isPlainRequest",
-      replace: "{ ...NO_OWNERS_FIELDS, droppedFields }",
-      by: '{ trustedFields: ["x-app-*"], droppedFields }',
+      replace: "trustedFields: trustedForErrors",
+      by: 'trustedFields: ["x-app-*"]',
       foundBy: "identity/trusted-fields-and-errors",
+    },
+    "what the owner trusts for errors counts for pages alone": {
+      in: "isPlainRequest",
+      replace: "trustedFields: trustedForErrors",
+      by: "trustedFields: []",
+      foundBy: "identity/trusted-for-errors",
+    },
+    "what is trusted for errors has to be trusted for pages by a second name": {
+      in: "compileRoute",
+      replace: "...rules.fields.trust, ...trustedForErrors",
+      by: "...rules.fields.trust",
+      foundBy: "identity/trusted-for-errors",
+    },
+    "any trusted field of a route with one that is trusted for errors is, too": {
+      in: "mayStore",
+      replace: "{ ...rules, inKey: rules.keyFields, identity }",
+      by: "{ ...rules, trustedForErrors: rules.trustedFields, inKey: rules.keyFields, identity }",
+      foundBy: "identity/trusted-for-errors-beside-others",
     },
   },
   "docs/security.md": {

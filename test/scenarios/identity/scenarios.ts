@@ -421,6 +421,47 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "identity/trusted-for-errors",
+    name: "an error is stored where all odd fields of its request are trusted for errors, too",
+    source: "docs/security.md#fields-of-your-own",
+    site: { fields: { trustForErrors: ["x-app-*"] } },
+    origin: {
+      "/a": [{ status: 404, fields: minute, body: "no" }],
+      "/b": [{ status: 599, fields: minute, body: "odd" }],
+    },
+    steps: [
+      { get: "/a", fields: { "x-app-version": "7" }, expect: { status: 404, body: "no", xCache: "MISS" } },
+      { get: "/a", expect: { status: 404, body: "no", xCache: "HIT" } },
+      { get: "/b", fields: { "x-app-version": "7" }, expect: { status: 599, xCache: "MISS" } },
+      { get: "/b", expect: { status: 599, xCache: "HIT" } },
+    ],
+  },
+  {
+    id: "identity/trusted-for-errors-beside-others",
+    name: "an error is not stored if one odd field of its request is trusted for pages alone, or too long",
+    source: "docs/security.md#fields-of-your-own",
+    site: { fields: { trust: ["x-lang"] }, routes: [{ match: "/*", fields: { trustForErrors: ["x-app-*"] } }] },
+    origin: { "/a": [{ status: 404, fields: minute, body: "no" }] },
+    steps: [
+      {
+        get: "/a",
+        fields: { "x-app-version": "7", "x-lang": "en" },
+        expect: { status: 404, cacheStatus: /detail=error-for-odd-request$/ },
+      },
+      {
+        get: "/a",
+        fields: { "x-app-version": "7".repeat(2000) },
+        expect: { status: 404, cacheStatus: /detail=error-for-odd-request$/ },
+      },
+      {
+        get: "/a",
+        fields: { "x-app-token": "7" },
+        expect: { status: 404, cacheStatus: /detail=error-for-odd-request$/ },
+      },
+      { get: "/a", expect: { status: 404, xCache: "MISS" } },
+    ],
+  },
+  {
     id: "identity/trusted-pattern-and-credentials",
     name: "a pattern of trusted fields does not cover a field that speaks of credentials",
     source: "docs/security.md#fields-of-your-own",

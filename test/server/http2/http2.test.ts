@@ -12,6 +12,7 @@ import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import type { AnsweredExchange } from "../../../server/connections/access-log.ts";
 import type { ListenerParts } from "../../../server/http1/listener.ts";
 import type { EdgeAnswer } from "../../../worker/isolate.ts";
+import { Fields } from "../../../worker/rules/fields/fields.ts";
 import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
 import { connected, startTlsListener, stopAll, stops, talk, type Where } from "../connections/tls-listener.ts";
 import { type Answering, answer, streamed } from "../http1/running-listener.ts";
@@ -184,6 +185,31 @@ describe("a request in HTTP/2", () => {
       await read(stream);
       expect(continued).toBe(expected);
     }
+  });
+
+  test("gets interim responses before its answer, as HTTP/2 writes them, and none after it", async () => {
+    const late = Promise.withResolvers<() => void>();
+    const hints = {
+      status: 103,
+      fields: new Fields([
+        ["link", "</a.css>; rel=preload"],
+        ["keep-alive", "1"],
+      ]),
+    };
+    const { https } = await start(async ({ request }) => {
+      await Promise.resolve();
+      request.inform?.(hints);
+      request.inform?.({ status: 102, fields: new Fields() });
+      late.resolve(() => request.inform?.(hints));
+      return answer("page");
+    });
+    const stream = session(https).request(HOST);
+    const interims: unknown[] = [];
+    stream.on("headers", (fields) => interims.push(Object.fromEntries(Object.entries(fields))));
+    const { head, body } = await read(stream);
+    (await late.promise)();
+    expect([head[":status"], body]).toEqual(["200", "page"]);
+    expect(interims).toEqual([{ ":status": 103, link: "</a.css>; rel=preload" }, { ":status": 102 }]);
   });
 
   test("whose body nobody reads is answered, and the rest of it is not asked for", async () => {

@@ -211,11 +211,49 @@ describe("answers", () => {
     expect(await textOf(body)).toBe("page");
   });
 
-  test("interim answers are skipped", async () => {
-    const bytes = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n";
-    const { status, body } = answered(await fetched(`${bytes}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`));
-    expect(status).toBe(200);
-    expect(await textOf(body)).toBe("ok");
+  describe("interim ones", () => {
+    const FINAL = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+    const interims = (count: number, link = "</a>") =>
+      `HTTP/1.1 103 Early Hints\r\nLink: ${link}\r\n\r\n`.repeat(count);
+
+    test("are told one by one, with their fields, and are not the answer", async () => {
+      const told: (readonly [number, ...(readonly [string, string])[]])[] = [];
+      const bytes = `${interims(1)}HTTP/1.1 102 Processing\r\nX-A: 1\r\nX-A: 2\r\n\r\n${FINAL}`;
+      const inform: OriginRequest["inform"] = ({ status, fields }) => void told.push([status, ...fields]);
+      const { status, fields, body } = answered(await fetched(bytes, { inform }));
+      expect(status).toBe(200);
+      expect([...fields]).toEqual([["content-length", "2"]]);
+      expect(await textOf(body)).toBe("ok");
+      expect(told).toEqual([
+        [103, ["link", "</a>"]],
+        [102, ["x-a", "1, 2"]],
+      ]);
+    });
+
+    test("need nobody who wants them", async () => {
+      expect(await textOf(answered(await fetched(interims(2) + FINAL)).body)).toBe("ok");
+    });
+
+    test.each([
+      ["as many as may come", interims(32), "answered", 32],
+      ["one more", interims(33), "bad-response", 32],
+      ["as many bytes as may come", interims(2, "x".repeat(32 * 1024 - 4)), "answered", 2],
+      [
+        "one more byte",
+        interims(1, "x".repeat(32 * 1024 - 4)) + interims(1, "x".repeat(32 * 1024 - 3)),
+        "bad-response",
+        1,
+      ],
+    ])("%s", async (_, bytes, outcome, count) => {
+      let told = 0;
+      const answer = await fetched(bytes + FINAL, { inform: () => void told++ });
+      expect(answer.kind === "failed" ? answer.because : answer.kind).toBe(outcome);
+      expect(told).toBe(count);
+    });
+
+    test("before a connection that breaks are no answer", async () => {
+      expect(await fetched(interims(1))).toMatchObject({ kind: "failed", because: "unreachable" });
+    });
   });
 
   test("chunks with trailers are a whole body", async () => {

@@ -12,6 +12,7 @@ import { edgeAnswer } from "../answering/answers.ts";
 import { reportPassedOn } from "../answering/report-answered.ts";
 import type { RequestContext } from "../request-context.ts";
 import { cancelBody } from "./cancel-body.ts";
+import { interimsFor } from "./interim-responses.ts";
 import { endWith, type OriginGate } from "./origin-gate.ts";
 import type { Permit } from "./permit-queue.ts";
 import { held, type RequestBody, requestBody } from "./request-body.ts";
@@ -122,7 +123,8 @@ async function send(context: RequestContext, request: ReadyRequest, permit: Perm
   ports.reporter.report({ kind: "origin-asked" });
   const { pathAndQuery } = resolved;
   const sent = { method: facts.method, pathAndQuery, fields, body: body?.stream ?? null };
-  const answer = acceptable(context, await ports.origin.fetch({ ...sent, after: neededPosition(context, stamp) }));
+  const asked = { ...sent, after: neededPosition(context, stamp), inform: interimsFor(context) };
+  const answer = acceptable(context, await ports.origin.fetch(asked));
   if (!body?.isTooLarge() && !body?.brokeOff()) noteState(context, answer, fetchedAt);
   if (answer.kind === "answered") {
     if (permit) endWith(answer.response, permit);

@@ -13,6 +13,7 @@ import { conditionsOf, type Miss, wordsOf } from "../miss.ts";
 import { askOrigin, type FetchedResponse, hasFailed, type ReceivedAnswer } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import { forward } from "../origin/forward.ts";
+import { hintAtLinks } from "../origin/interim-responses.ts";
 import type { RequestContext } from "../request-context.ts";
 import { lookAgain, lookAgainAfterConfirmation } from "../second-look/second-look.ts";
 import type { ReadBody } from "./fill.ts";
@@ -41,6 +42,7 @@ export function fetchAndStore(context: RequestContext, miss: Miss, leader: Leadi
 
 async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: TellFollowers): Promise<Answer> {
   try {
+    hintAtLinks(context, miss);
     const conditions = conditionsOf(context, miss);
     const { selected } = miss;
     const hasStandIn = () => selected !== null && mayStandIn(context, selected.head, "disconnected") !== null;

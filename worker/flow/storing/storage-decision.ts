@@ -55,6 +55,7 @@ export function decideStorage(
       keyFields: route.selectingNames,
       droppedFields: route.droppedFields,
       trustedFields: route.trustedFields,
+      trustedForErrors: route.trustedForErrors,
       routeTags: resolved.routeTags,
       maxTags: site.limits.tags,
       maxBodyBytes: site.limits.storeBytes,

@@ -1,7 +1,7 @@
 import { secondsOrNone } from "../directives/delta-seconds.ts";
 import type { EffectiveCacheControl } from "../directives/targeted-fields.ts";
 import { parseHttpDate } from "../fields/http-date.ts";
-import { type HeuristicRules, heuristicFreshnessSeconds } from "./heuristic-freshness.ts";
+import { type HeuristicRules, heuristicFreshnessSeconds, isHeuristicallyCacheable } from "./heuristic-freshness.ts";
 
 /** How long a response is fresh, counted from its generation, and the source of that lifetime. */
 export interface FreshnessLifetime {
@@ -51,11 +51,11 @@ export function freshnessLifetime(
   if (maxAge !== "absent") return { seconds: secondsOrNone(maxAge), source: "max-age" };
   const expires = source === "cache-control" ? response.field("expires") : null;
   if (expires !== null) return { seconds: secondsToExpiry(expires, response), source: "expires" };
-  if (rules.heuristic !== null) {
+  if (rules.heuristic !== null && isHeuristicallyCacheable(response.status, cacheControl.public)) {
     // A `Date` in the future must not lengthen a guess.
     const generatedAt = Math.min(generationOf(response), response.receivedAt);
     const lastModified = response.field("last-modified");
-    const seconds = heuristicFreshnessSeconds(response.status, lastModified, generatedAt, rules.heuristic);
+    const seconds = heuristicFreshnessSeconds(lastModified, generatedAt, rules.heuristic);
     if (seconds !== undefined) return { seconds, source: "heuristic" };
   }
   if (rules.defaultTtlSeconds !== undefined) return { seconds: rules.defaultTtlSeconds, source: "route-default" };

@@ -7,12 +7,12 @@ export interface HeuristicRules {
   readonly maxSeconds: number;
 }
 
-/** Statuses for which a lifetime may be guessed. RFC 9110 §15.1; 206 is left out, because it is never stored. */
+/** Statuses for which a lifetime may be guessed, whatever the response says. RFC 9110 §15.1; 206 is left out, because it is never stored. */
 const HEURISTICALLY_CACHEABLE = new Set([200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]);
 
-/** Whether a response of this status may be stored without explicit freshness. RFC 9111 §3. */
-export function isHeuristicallyCacheable(status: number): boolean {
-  return HEURISTICALLY_CACHEABLE.has(status);
+/** Whether a response may be stored without explicit freshness: by its status, or because it is `public`. RFC 9111 §3, §4.2.2. */
+export function isHeuristicallyCacheable(status: number, isPublic: boolean): boolean {
+  return isPublic || HEURISTICALLY_CACHEABLE.has(status);
 }
 
 /**
@@ -20,12 +20,10 @@ export function isHeuristicallyCacheable(status: number): boolean {
  * and its generation. `undefined` without a `Last-Modified`.
  */
 export function heuristicFreshnessSeconds(
-  status: number,
   lastModified: string | null,
   generatedAt: number,
   rules: HeuristicRules,
 ): number | undefined {
-  if (!isHeuristicallyCacheable(status)) return undefined;
   const modifiedAt = parseHttpDate(lastModified, generatedAt);
   if (modifiedAt === undefined || modifiedAt > generatedAt) return undefined;
   const guessedSeconds = Math.floor(((generatedAt - modifiedAt) / 1000) * rules.fraction);

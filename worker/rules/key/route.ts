@@ -17,6 +17,8 @@ export interface Route extends RequestRules {
   readonly keyFields: readonly string[];
   /** `keyFields` and the names of the choices: what selects, whatever `Vary` says. */
   readonly selectingNames: readonly string[];
+  /** Those of the trusted fields that the owner trusts for errors, too. */
+  readonly trustedForErrors: readonly string[];
   /** True if a HEAD that finds nothing stored fetches the page by GET and stores it. */
   readonly storesOnHead: boolean;
   /** True if an answer that only an unknown field keeps from being stored leads to a plain look at the page. */

@@ -11,6 +11,8 @@ export interface UnkeyedFieldRules {
   readonly identity: Identity;
   /** Fields that the owner drops; a trailing `*` stands for any ending. */
   readonly droppedFields: readonly string[];
+  /** Fields that the owner trusts for errors, too; a trailing `*` stands for any ending. */
+  readonly trustedForErrors: readonly string[];
 }
 
 /** The edge adds a member to these fields, so the client's value reaches the origin, too. */
@@ -26,13 +28,16 @@ const PRINTABLE = /^[\x20-\x7e]*$/;
  * Whether an error that the origin answers may be treated as the answer that everybody would get. One request with an
  * oversized, odd or unknown field can make an origin fail, and a stored error would reach all visitors. A request that
  * a page of another site has sent can do the same, and so can one that accepts neither HTML nor anything. A field that
- * the owner trusts still counts here, since it is trusted for pages alone.
+ * the owner trusts for pages alone still counts here.
  */
-export function isPlainRequest(fields: RequestHeaders, { inKey, identity, droppedFields }: UnkeyedFieldRules): boolean {
+export function isPlainRequest(
+  fields: RequestHeaders,
+  { inKey, identity, droppedFields, trustedForErrors }: UnkeyedFieldRules,
+): boolean {
   if (identity !== "anonymous") return false;
   if (fields.get("sec-fetch-site") === "cross-site") return false;
   if (!inKey.includes("accept") && !acceptsPages(fields.get("accept"))) return false;
-  return unkeyedField(fields, inKey, { ...NO_OWNERS_FIELDS, droppedFields }) === null;
+  return unkeyedField(fields, inKey, { droppedFields, trustedFields: trustedForErrors }) === null;
 }
 
 /**

@@ -22,6 +22,8 @@ export interface StoreResponse extends StorableResponse {
 
 /** The owner's rules for storing. */
 export interface StoreRules extends StorableRules, KeyAndOwnersFields {
+  /** Those of the trusted fields that the owner trusts for errors, too. */
+  readonly trustedForErrors: readonly string[];
   /** The tags that the route gives. */
   readonly routeTags: readonly string[];
   /** The most tags of one response. */
@@ -54,9 +56,8 @@ const MAX_TOLD_CHARACTERS = 64;
 export function mayStore(request: StoreRequest, response: StoreResponse, rules: StoreRules): StoreVerdict {
   const { identity, directives, fields, originView, parts } = request;
   const { field, status, lengthBytes } = response;
-  const { keyFields, droppedFields } = rules;
   const notStored = (because: NotStoredBecause): StoreVerdict => ({ kind: "not-stored", because });
-  const isPlain = !isErrorStatus(status) || isPlainRequest(fields, { inKey: keyFields, identity, droppedFields });
+  const isPlain = !isErrorStatus(status) || isPlainRequest(fields, { ...rules, inKey: rules.keyFields, identity });
   const verdict = storable({ identity, forbidsStoring: directives.forbidsStoring, isPlain }, response, rules);
   if (verdict.kind === "not-stored") return verdict;
 
@@ -65,7 +66,7 @@ export function mayStore(request: StoreRequest, response: StoreResponse, rules: 
     contentEncoding: field("content-encoding"),
     allowedOrigin: field("access-control-allow-origin"),
     askedAcross: fields.get("origin") !== null,
-    keyFields,
+    keyFields: rules.keyFields,
     parts,
     owners: rules,
   });

@@ -120,7 +120,7 @@ function isUseless(
   ageMs: number,
   { validateAlways, mayServeStale, staleWhileRevalidateSeconds }: ReuseRules,
 ): NotStoredBecause | undefined {
-  const hasReason = isExplicit(freshness) || cacheControl.public || isHeuristicallyCacheable(response.status); // §3
+  const hasReason = isExplicit(freshness) || isHeuristicallyCacheable(response.status, cacheControl.public); // §3
   if (validateAlways) {
     if (!hasReason && freshness.seconds <= 0) return "no-freshness";
     return hasValidator(response) ? undefined : "no-cache";
