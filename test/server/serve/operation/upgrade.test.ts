@@ -4,6 +4,7 @@ import { Agent, createServer, type RequestOptions, request, type ServerResponse 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { byDepth } from "../../../suite/depth.ts";
 import { freePort } from "../../../suite/free-ports.ts";
 import { listenLocally, localUrl } from "../../../suite/local-url.ts";
 import { breath, until } from "../../../suite/until.ts";
@@ -13,7 +14,7 @@ import { ServerProcess } from "../running-server.ts";
 import { type Settling, untilOneSettlesAtOnce } from "../settled-purges.ts";
 
 const TOKEN = "a-token-of-this-test-0123456789-0123456789";
-const UPGRADES = 3;
+const UPGRADES = byDepth({ test: 1, gate: 1, all: 5 });
 
 interface Answer {
   readonly status: number;
