@@ -18,8 +18,9 @@ const OF_THE_PACKAGE = [
   "test/backends/*.test.ts",
 ];
 
-/** The tests that start `tidemark serve` again and again, as it is built. */
+/** The tests that start `tidemark serve` and other commands again and again, as they are built. */
 const OF_THE_COMMAND = [
+  "test/cli/*.test.ts",
   "test/conformance/public-suite.test.ts",
   "test/server/cache-lock/generations.test.ts",
   "test/server/http2/hostile-clients.test.ts",
@@ -102,7 +103,7 @@ export default defineConfig({
       { name: "gate", description: "too long for `npm test`, unless it names the file or folder" },
       { name: "deep", description: "too long for the gate: only with `npm run check -- --all`" },
     ],
-    setupFiles: "test/suite/cpu-time.ts",
+    setupFiles: ["test/suite/cpu-time.ts", "test/suite/same-draws.ts"],
     reporters: ["default", new TimeByFolder()],
     sequence: { sequencer: LongestFirst },
     projects: [
