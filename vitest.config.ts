@@ -28,6 +28,7 @@ const OF_THE_COMMAND = [
   "test/server/tiers/serve-with-parent.test.ts",
   "test/server/serve/**/*.test.ts",
   "test/server/sites/serve-sites.test.ts",
+  "test/snippets/shell.test.ts",
 ];
 
 /**
@@ -38,7 +39,6 @@ const OF_THE_COMMAND = [
 const OF_THE_GATE = [
   ...OF_THE_PACKAGE,
   ...OF_THE_COMMAND,
-  "test/cli/*.test.ts",
   "test/control/vendor-apis/clients.test.ts",
   "test/dashboard/browser.test.ts",
   "test/demo/browser.test.ts",
@@ -66,7 +66,6 @@ const OF_THE_GATE = [
   "test/cli/setup/init.test.ts",
   "test/snippets/php.test.ts",
   "test/snippets/ruby.test.ts",
-  "test/snippets/shell.test.ts",
   "test/stories/stories.test.ts",
   "test/tools/audit/leaks.test.ts",
 ];
