@@ -15,7 +15,7 @@ import { answer } from "../http1/running-listener.ts";
 import { ServerProcess } from "../serve/running-server.ts";
 import { FLOODS, hostileClient, KIND_NAMES } from "./hostile-client.ts";
 
-const CLIENTS = byDepth({ test: 50, gate: 50, all: 250, explore: 5_000 });
+const CLIENTS = byDepth({ test: 100, gate: 100, all: 250, explore: 5_000 });
 const AT_A_TIME = 8;
 /** What is alive may differ between two moments: pages that were stored, and bodies on their way. */
 const MAX_GROWTH_BYTES = 24 * 1024 * 1024;

@@ -140,7 +140,8 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
     await Promise.all([all, work]);
     kept.destroy();
     unixKept.destroy();
-    expect(server.child.exitCode).toBe(0); // the first one has ended
+    await until(() => server.child.exitCode !== null); // the first one ends, too
+    expect(server.child.exitCode).toBe(0);
   });
 
   /** Asks a page whose answer the origin holds back: an old worker has to finish it after the upgrade. */
