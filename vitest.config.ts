@@ -18,8 +18,9 @@ const OF_THE_PACKAGE = [
   "test/backends/*.test.ts",
 ];
 
-/** The tests that start `tidemark serve` again and again, as it is built. */
+/** The tests that start `tidemark serve` and other commands again and again, as they are built. */
 const OF_THE_COMMAND = [
+  "test/cli/*.test.ts",
   "test/conformance/public-suite.test.ts",
   "test/server/cache-lock/generations.test.ts",
   "test/server/http2/hostile-clients.test.ts",
@@ -27,6 +28,7 @@ const OF_THE_COMMAND = [
   "test/server/tiers/serve-with-parent.test.ts",
   "test/server/serve/**/*.test.ts",
   "test/server/sites/serve-sites.test.ts",
+  "test/snippets/shell.test.ts",
 ];
 
 /**
@@ -37,7 +39,6 @@ const OF_THE_COMMAND = [
 const OF_THE_GATE = [
   ...OF_THE_PACKAGE,
   ...OF_THE_COMMAND,
-  "test/cli/*.test.ts",
   "test/control/vendor-apis/clients.test.ts",
   "test/dashboard/browser.test.ts",
   "test/demo/browser.test.ts",
@@ -65,7 +66,6 @@ const OF_THE_GATE = [
   "test/cli/setup/init.test.ts",
   "test/snippets/php.test.ts",
   "test/snippets/ruby.test.ts",
-  "test/snippets/shell.test.ts",
   "test/stories/stories.test.ts",
   "test/tools/audit/leaks.test.ts",
 ];
@@ -102,7 +102,7 @@ export default defineConfig({
       { name: "gate", description: "too long for `npm test`, unless it names the file or folder" },
       { name: "deep", description: "too long for the gate: only with `npm run check -- --all`" },
     ],
-    setupFiles: "test/suite/cpu-time.ts",
+    setupFiles: ["test/suite/cpu-time.ts", "test/suite/same-draws.ts"],
     reporters: ["default", new TimeByFolder()],
     sequence: { sequencer: LongestFirst },
     projects: [

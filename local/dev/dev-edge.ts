@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { SimulatedRegion } from "../../wire/simulated-regions.ts";
 import { roundTripsOf } from "../cdn/latency.ts";
 import { loadSite } from "../config/config-file.ts";
-import { watchWorker } from "../runtime/bundle.ts";
+import { bundleWorker, type EntryCode, watchWorker } from "../runtime/bundle.ts";
 import { type EdgeRuntime, type EdgeWorker, startEdgeRuntime, startWorkerGroup } from "../runtime/miniflare.ts";
 import { LOG_WORKER } from "../runtime/purge-log-runtime.ts";
 import { DEV_COMPATIBILITY_FLAGS, devEntry, devEntryWithoutRules } from "./entry.ts";
@@ -68,21 +68,22 @@ export async function startDevEdge(options: DevEdgeOptions): Promise<DevEdge> {
       started.resolve();
     }
   };
-  const watching = await watchWorker(
-    configFile === null ? devEntryWithoutRules(origin) : devEntry(configFile),
-    (script) => {
-      work = work
-        .then(() => runScript(script))
-        .catch((error: Error) => {
-          started.reject(error);
-          if (group) printLine(`${error.message}\nThe earlier rules stay in force.`);
-        });
-    },
-    (errors) => {
-      started.reject(new Error(errors));
-      if (group) printLine(`${configFile}: ${errors}\nThe earlier rules stay in force.`);
-    },
-  );
+  const onBuild = (script: string) => {
+    work = work
+      .then(() => runScript(script))
+      .catch((error: Error) => {
+        started.reject(error);
+        if (group) printLine(`${error.message}\nThe earlier rules stay in force.`);
+      });
+  };
+  const onError = (errors: string) => {
+    started.reject(new Error(errors));
+    if (group) printLine(`${configFile}: ${errors}\nThe earlier rules stay in force.`);
+  };
+  const watching =
+    configFile === null
+      ? await bundleOnce(devEntryWithoutRules(origin), onBuild)
+      : await watchWorker(devEntry(configFile), onBuild, onError);
   const stop = async () => {
     await watching.stop();
     await work;
@@ -97,6 +98,12 @@ export async function startDevEdge(options: DevEdgeOptions): Promise<DevEdge> {
     throw error;
   }
   return { stop };
+}
+
+/** Without rules there is nothing to edit: a reload would only mean that the package itself has changed, and cut visitors off. */
+async function bundleOnce(entry: EntryCode, onBuild: (script: string) => void): Promise<{ stop(): Promise<void> }> {
+  onBuild(await bundleWorker(entry));
+  return { stop: async () => undefined };
 }
 
 /** All edges of the command, with the purge log that they share if there are several. */

@@ -8,7 +8,7 @@ import type { Prepared, RunningServer } from "./serve.ts";
 import { sizeText } from "./size-text.ts";
 
 /** What the server serves and where, and commands to try first. */
-export function startedText(server: RunningServer): string {
+export function startedText(server: Pick<RunningServer, "addresses" | "prepared">): string {
   const { addresses, prepared } = server;
   const only = prepared.sites.get(ONLY_SITE);
   const title = styleText("bold", "Tidemark", { stream: process.stdout });

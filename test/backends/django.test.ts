@@ -173,7 +173,10 @@ describe.skipIf(python === null)(title, () => {
   describe("killed", () => {
     const KILLS = byDepth({ test: 1, gate: 1, all: 20, explore: 100 });
 
-    test(`${KILLS}× between saves and purges, it loses none (seed ${seed})`, { timeout: 300_000 }, async () => {
+    test(`${KILLS}× between saves and purges, it loses none (seed ${seed})`, {
+      tags: ["deep"],
+      timeout: 300_000,
+    }, async () => {
       const random = chances(seed);
       const purged = new Map<string, string>();
       let isKilling = true;

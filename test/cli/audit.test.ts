@@ -7,12 +7,12 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { MAIN } from "../server/serve/running-server.ts";
 import { listenLocally, localUrl } from "../suite/local-url.ts";
 import { MembersSite } from "../tools/audit/members-site.ts";
 import { type ToyCache, toyCache } from "../tools/audit/toy-cache.ts";
 import { tidemark } from "./run-command.ts";
 
-const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 const COMPILED = fileURLToPath(new URL("../../node_modules/.cache/tidemark-cli", import.meta.url));
 
 /** Pages that the cache stores for all: one is another for each visitor, and says nothing. */
@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 function start(parameters: readonly string[], input = "") {
-  const child = spawn(process.execPath, [CLI, "audit", ...parameters], {
+  const child = spawn(process.execPath, [MAIN, "audit", ...parameters], {
     cwd: folder,
     env: { ...process.env, NODE_COMPILE_CACHE: COMPILED, BOB: bob },
   });

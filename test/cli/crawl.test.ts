@@ -4,16 +4,14 @@ import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFil
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
 import type { CrawlReport } from "../../tools/crawl/crawl.ts";
 import type { WarmReport } from "../../tools/crawl/warm.ts";
-import { ServerProcess } from "../server/serve/running-server.ts";
+import { MAIN, ServerProcess } from "../server/serve/running-server.ts";
 import { tidemark } from "./run-command.ts";
 
-const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 const PAGE = { fields: { "cache-control": "max-age=600" }, body: "a page" };
 
 let folder: string;
@@ -32,7 +30,7 @@ afterEach(() => site.goDown());
 
 function start(command: "crawl" | "warm", ...parameters: readonly string[]) {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
-  const child = spawn(process.execPath, [CLI, command, "--rate", "1000", ...parameters], {
+  const child = spawn(process.execPath, [MAIN, command, "--rate", "1000", ...parameters], {
     cwd: folder,
     env: { PATH, NODE_COMPILE_CACHE },
   });

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chances } from "../engine/chances.ts";
+import { MAIN } from "../server/serve/running-server.ts";
 import {
   combinedLine,
   type GeneratedRequest,
@@ -17,7 +18,6 @@ import {
 } from "../tools/generated-log.ts";
 import { tidemark } from "./run-command.ts";
 
-const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 const COMPILED = fileURLToPath(new URL("../../node_modules/.cache/tidemark-cli", import.meta.url));
 
 let folder: string;
@@ -38,7 +38,7 @@ function siteFor(ttl: string): string {
 }
 
 function start(...parameters: readonly string[]) {
-  const child = spawn(process.execPath, [CLI, ...parameters], {
+  const child = spawn(process.execPath, [MAIN, ...parameters], {
     cwd: folder,
     env: { ...process.env, NODE_COMPILE_CACHE: COMPILED },
   });

@@ -2,11 +2,9 @@ import { spawn } from "node:child_process";
 import { type EventEmitter, once } from "node:events";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { vi } from "vitest";
 import { runProgram } from "../../cli/program.ts";
-
-const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
+import { MAIN } from "../server/serve/running-server.ts";
 
 export interface Call {
   readonly args: readonly string[];
@@ -82,7 +80,7 @@ function listenersSince(emitter: EventEmitter): () => void {
 /** The same as its users do: in a process of its own. */
 export async function startTidemark({ args, stdin = "", env = {}, cwd }: Call): Promise<Ended> {
   const { NODE_COMPILE_CACHE = "" } = process.env;
-  const child = spawn(process.execPath, [CLI, ...args], { cwd, env: { NO_COLOR: "1", NODE_COMPILE_CACHE, ...env } });
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: { NO_COLOR: "1", NODE_COMPILE_CACHE, ...env } });
   const closed = once(child, "close");
   child.stdin.on("error", () => {}); // A command that does not read its input may be gone before it is written.
   child.stdin.end(stdin);

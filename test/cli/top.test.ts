@@ -2,7 +2,6 @@ import { spawn, spawnSync } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { topFrame } from "../../cli/text/top-frame.ts";
 import { lastMinuteOf, sinceLook } from "../../cli/text/top-rates.ts";
@@ -10,10 +9,10 @@ import type { PurgeRecord } from "../../sdk/index.ts";
 import { PROBLEM_CODES, type Problem } from "../../wire/problem.ts";
 import type { SiteStats } from "../../wire/stats.ts";
 import { statsOfTenRequests } from "../metrics/replay.ts";
+import { MAIN } from "../server/serve/running-server.ts";
 import { listenLocally, localUrl } from "../suite/local-url.ts";
 import { tidemark } from "./run-command.ts";
 
-const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 const ESCAPE = "\u001b";
 
 const PURGE: PurgeRecord = {
@@ -110,7 +109,7 @@ describe("in a pipe", () => {
   });
 
   test("--json goes on until its reader has enough", async () => {
-    const child = spawn(process.execPath, [CLI, "top", "--json", "--every", "1"], { env: environment() });
+    const child = spawn(process.execPath, [MAIN, "top", "--json", "--every", "1"], { env: environment() });
     const exited = once(child, "exit");
     await once(child.stdout, "data");
     child.stdout.destroy();
@@ -118,7 +117,7 @@ describe("in a pipe", () => {
   });
 
   test("--json ends at Ctrl-C while the edge is asked", async () => {
-    const child = spawn(process.execPath, [CLI, "top", "--json", "--every", "1"], { env: environment() });
+    const child = spawn(process.execPath, [MAIN, "top", "--json", "--every", "1"], { env: environment() });
     const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
     await once(child.stdout, "data");
     isSilent = (url) => url.includes("/purges");
@@ -149,7 +148,7 @@ describe.skipIf(!hasScript)(hasScript ? "in a terminal" : NOT_RUN, () => {
     ["q", "q"],
     ["Ctrl-C", "\u0003"],
   ])("it draws again and again, shows trouble, and %s gives the terminal back", async (_, key) => {
-    const command = `${process.execPath} ${CLI} top --every 1`;
+    const command = `${process.execPath} ${MAIN} top --every 1`;
     const child = spawn("script", ["-qefc", command, "/dev/null"], { env: environment() });
     let shown = "";
     child.stdout.setEncoding("utf8").on("data", (piece: string) => {

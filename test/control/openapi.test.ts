@@ -13,7 +13,7 @@ import { HOST, TOKEN } from "../engine/scenario.ts";
 import { byDepth } from "../suite/depth.ts";
 
 /** How many generated requests each property sends. */
-const RUNS = byDepth({ test: 50, gate: 50, all: 150 });
+const RUNS = byDepth({ test: 25, gate: 25, all: 150 });
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;

@@ -193,7 +193,7 @@ async function answersOfDev(folder: string): Promise<(readonly [string | null, s
   }
 }
 
-test("after tidemark init --server its commands pass", { tags: ["gate"], timeout: 60_000 }, async () => {
+test("after tidemark init --server its commands pass", { tags: ["deep"], timeout: 60_000 }, async () => {
   const folder = await folderWith(installed, "a-server", []);
   const step = async (command: string) => {
     const [program, ...args] = command.split(" ");

@@ -239,15 +239,12 @@ const resolved = require.resolve("tidemark");
 };
 
 describe("the SDK, installed", () => {
-  test.for([
-    { script: "backend.mjs", conditions: [], file: "index.mjs" },
-    { script: "backend.cjs", conditions: [], file: "index.cjs" },
-    { script: "backend.mjs", conditions: ["workerd"], file: "index.web.mjs" },
-    { script: "backend.cjs", conditions: ["workerd"], file: "index.web.cjs" },
-    { script: "backend.mjs", conditions: ["edge-light"], file: "index.web.mjs" },
-    { script: "backend.cjs", conditions: ["browser"], file: "index.web.cjs" },
-  ] as const)("$script purges the running edge over $file, under the conditions $conditions", async (each) => {
-    const { script, conditions, file } = each;
+  interface Resolution {
+    readonly script: keyof typeof SCRIPTS;
+    readonly conditions: readonly string[];
+    readonly file: string;
+  }
+  const purges = async ({ script, conditions, file }: Resolution) => {
     const path = `/${[script, ...conditions].join("-")}`;
     await writeFile(join(installed.folder, script), SCRIPTS[script]);
     await warm(path);
@@ -267,7 +264,18 @@ describe("the SDK, installed", () => {
     });
     await settle(seen);
     expect(await xCacheOf(edge, path)).toBe("MISS");
-  });
+  };
+  const TITLE = "$script purges the running edge over $file, under the conditions $conditions";
+  test.for<Resolution>([
+    { script: "backend.mjs", conditions: [], file: "index.mjs" },
+    { script: "backend.cjs", conditions: [], file: "index.cjs" },
+    { script: "backend.mjs", conditions: ["workerd"], file: "index.web.mjs" },
+  ])(TITLE, purges);
+  test.for<Resolution>([
+    { script: "backend.cjs", conditions: ["workerd"], file: "index.web.cjs" },
+    { script: "backend.mjs", conditions: ["edge-light"], file: "index.web.mjs" },
+    { script: "backend.cjs", conditions: ["browser"], file: "index.web.cjs" },
+  ])(TITLE, { tags: ["deep"] }, purges);
 
   test.each(["import", "require"])(
     "On an older Node, %s says which Node it needs, before undici fails",

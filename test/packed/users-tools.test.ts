@@ -53,7 +53,9 @@ describe("beside a miniflare that a later wrangler has brought", () => {
     expect(stderr).toContain(`\n\n  npm install --save-dev miniflare@${miniflare}\n`);
   });
 
-  test("check as wrangler's build command says the same, and keeps nothing from being deployed", async () => {
+  test("check as wrangler's build command says the same, and keeps nothing from being deployed", {
+    tags: ["deep"],
+  }, async () => {
     const { exit, stderr } = await checkUnder({ WRANGLER_COMMAND: "deploy" });
     expect({ exit, stderr }).toEqual({
       exit: 0,

@@ -4,7 +4,7 @@ import { shadowedRoutes } from "../../worker/site/shadowed-routes.ts";
 import { byDepth } from "../suite/depth.ts";
 
 /** The pairs of random patterns that are compared. */
-const PAIRS = byDepth({ test: 10_000, gate: 10_000, all: 30_000 });
+const PAIRS = byDepth({ test: 3_000, gate: 3_000, all: 30_000 });
 
 function isShadowed(earlier: string, later: string): boolean {
   return shadowedRoutes([{ match: earlier }, { match: later }]).length > 0;

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { makeCertificate } from "../server/connections/make-certificate.ts";
+import { MAIN } from "../server/serve/running-server.ts";
 import { blocksOf, blockWith } from "./blocks.ts";
 import { SnippetEdge } from "./snippet-edge.ts";
 
@@ -18,7 +19,7 @@ if (missing.length > 0) process.stdout.write(`${NOT_RUN}\n`);
 /** The site that the pages speak of. */
 const SITE = "https://www.example.com";
 
-/** `npx` and `curl` of the blocks: our commands from the sources, other ones only written down, and the edge for the site. */
+/** `npx` and `curl` of the blocks: our commands as they are built, other ones only written down, and the edge for the site. */
 const NPX = `#!/usr/bin/env bash
 case "$1 $2" in
 "tidemark serve") shift; exec "$NODE" "$CLI" "$@" --check ;;
@@ -60,7 +61,7 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
       ...edge.settings,
       PATH: [folder, process.env.PATH].join(delimiter),
       NODE: process.execPath,
-      CLI: resolve("cli/main.ts"),
+      CLI: MAIN,
       WRITTEN_DOWN: join(folder, "written-down"),
       NO_COLOR: "1",
       ...more,

@@ -13,8 +13,8 @@ import { ServerMeetings } from "./meetings/server-meeting.ts";
 import { oneVisitorsError } from "./one-visitors-error.ts";
 import { unkeyedInput } from "./unkeyed-input.ts";
 
-const IN_MEMORY = byDepth({ test: 60, gate: 60, all: 1000, explore: 2500 });
-const IN_RUNTIME = byDepth({ test: 10, gate: 10, all: 150 });
+const IN_MEMORY = byDepth({ test: 40, gate: 40, all: 1000, explore: 2500 });
+const IN_RUNTIME = byDepth({ test: 5, gate: 5, all: 150 });
 const ON_SERVER = byDepth({ test: 10, gate: 10, all: 300, explore: 2500 });
 
 function holdsAt(meet: Meet) {

@@ -43,8 +43,10 @@ const MAX_RESERVED_SHARE = 1 / 2;
 const HEAP_BYTES_PER_FILE = 512;
 /** A `Map` has no room for more than 2^24. */
 const MOST_FILES = 2 ** 24 - 1;
-/** The counters of the sketch: enough for some million files. */
-const SKETCH_SLOTS = 1 << 22;
+/** The most counters of the sketch: enough for some million files. */
+const MOST_SKETCH_SLOTS = 1 << 22;
+/** Where fewer files have room, so many counters for each: then two of them seldom meet. */
+const SKETCH_SLOTS_PER_FILE = 4;
 /** A folder that could not be read is tried again after this time. Milliseconds. */
 const SCAN_AGAIN_MS = 60 * 1000;
 /** A file that has been written for this long belongs to a process that has died. Milliseconds. */
@@ -61,6 +63,11 @@ export function largestBodyBytes(maxBytes: number): number {
 /** The files for which the heap of this process has room: 8 million with 4 GiB. */
 function mostFiles(): number {
   return Math.min(Math.floor(getHeapStatistics().heap_size_limit / HEAP_BYTES_PER_FILE), MOST_FILES);
+}
+
+/** How many counters the sketch of an index of so many files has: a power of two. */
+function sketchSlots(maxFiles: number): number {
+  return Math.min(2 ** Math.ceil(Math.log2(maxFiles * SKETCH_SLOTS_PER_FILE)), MOST_SKETCH_SLOTS);
 }
 
 /**
@@ -98,7 +105,7 @@ export class Janitor {
       this.#evictions++;
       this.#delete(file, bytes);
     };
-    this.#index = new EvictingMap<number>(indexBytes, evicted, new FrequencySketch(SKETCH_SLOTS));
+    this.#index = new EvictingMap<number>(indexBytes, evicted, new FrequencySketch(sketchSlots(maxFiles)));
   }
 
   /** Files that had to leave for others. */

@@ -150,7 +150,17 @@ describe("a problem is found", { tags: ["deep"] }, () => {
 });
 
 describe("a warning is given", () => {
-  test.each([
+  interface Warning {
+    readonly name: string;
+    /** In this file, this text becomes that one. */
+    readonly change: readonly [file: string, from: string, to: string];
+    readonly says: RegExp;
+  }
+  const isGiven = async ({ change: [file, from, to], says }: Warning) => {
+    const { findings } = await checkWith(file, from, to);
+    expect(findings).toEqual([{ level: "warning", where: expect.any(String), message: expect.stringMatching(says) }]);
+  };
+  test.each<Warning>([
     {
       name: "without a domain",
       change: [
@@ -161,14 +171,16 @@ describe("a warning is given", () => {
       says: /workers\.dev, where the Cache API stores nothing/,
     },
     {
-      name: "for any host",
-      change: ["wrangler.toml", "[build]", '[vars]\nTIDEMARK_HOSTS = "*"\n\n[build]'],
-      says: /the edge answers for every name/,
-    },
-    {
       name: "where a module is not found that wrangler may find",
       change: ["worker.ts", 'from "./tidemark.config.ts";', 'from "./tidemark.config.ts";\nimport "__MANIFEST";'],
       says: /could not be run here.*were not looked at: .*worker\.ts:\d+:\d+: Could not resolve "__MANIFEST"/,
+    },
+  ])("$name", { timeout: 60_000 }, isGiven);
+  test.each<Warning>([
+    {
+      name: "for any host",
+      change: ["wrangler.toml", "[build]", '[vars]\nTIDEMARK_HOSTS = "*"\n\n[build]'],
+      says: /the edge answers for every name/,
     },
     {
       name: "where a module throws for reasons of its own",
@@ -179,14 +191,7 @@ describe("a warning is given", () => {
       ],
       says: /could not be run here.*were not looked at: KEY is missing/,
     },
-  ] as const)(
-    "$name",
-    async ({ change: [file, from, to], says }) => {
-      const { findings } = await checkWith(file, from, to);
-      expect(findings).toEqual([{ level: "warning", where: expect.any(String), message: expect.stringMatching(says) }]);
-    },
-    60_000,
-  );
+  ])("$name", { tags: ["deep"], timeout: 60_000 }, isGiven);
 });
 
 describe("the command", () => {

@@ -50,12 +50,13 @@ export async function withCrawlRuns(page: string): Promise<CrawlRuns> {
       [EDGE, edgeUrl],
       [ORIGIN, originUrl],
     ]);
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
     const runs: Record<string, string> = {};
     for (const [name, words] of Object.entries(RUNS)) {
       const call = words.map((word) => real.get(word) ?? word);
       const { stdout } = await promisify(execFile)(process.execPath, [CLI, ...call], {
         cwd: folder,
-        env: { PATH: process.env.PATH },
+        env: { PATH, NODE_COMPILE_CACHE },
       });
       const output = stdout.replaceAll(edgeUrl, EDGE).replaceAll(originUrl, ORIGIN).trimEnd();
       runs[name] = `\`\`\`text\n$ npx tidemark ${words.join(" ")}\n${output}\n\`\`\`\n`;

@@ -22,6 +22,9 @@ import { BEGINNING, type SiteChange, siteAt, TOKEN } from "../scenario.ts";
 import { ServerLog } from "./server-log.ts";
 import { ServerWorker } from "./server-worker.ts";
 
+/** More than any scenario stores. The sketch of the janitor takes 4 MiB otherwise, which is much for a scenario. */
+const MOST_FILES = 4096;
+
 /**
  * The edge as a server on this machine: the real listeners, origin, disk and log over sockets, on a clock that is told. Each
  * isolate that a scenario names is a worker; they share the folder of the pages and the log.
@@ -40,7 +43,7 @@ export async function startServerEngine(input: SiteChange, TIDEMARK_TOKENS?: str
   const say = (line: string) => void bugs.push(line);
   const folder = mkdtempSync(join(TEMPORARY_ROOT, "tidemark-"));
   const cache = CacheFolder.open(folder);
-  const janitor = new Janitor(cache, 1024 ** 3);
+  const janitor = new Janitor(cache, 1024 ** 3, { maxFiles: MOST_FILES });
   const compression = compressionSettings(input);
   const ask = compression ? decodingExchange : exchange;
   const calls = new CallsUnderway();

@@ -268,7 +268,7 @@ export function settlementContract(name: string, start: () => Promise<SettlingLo
       };
       await fc.assert(fc.asyncProperty(calls, follows), {
         seed,
-        numRuns: byDepth({ test: 4, gate: 4, all: 12, explore: 60 }),
+        numRuns: byDepth({ test: 2, gate: 2, all: 12, explore: 60 }),
       });
     }, 30_000);
   });

@@ -9,6 +9,7 @@ import type {
   OutboxOptions,
   QueuedPurge,
 } from "../../../sdk/outbox/sqlite.ts";
+import { byDepth } from "../../suite/depth.ts";
 import {
   accepts,
   createScriptedPurger,
@@ -232,7 +233,7 @@ export function describeOutbox(
           }
           expect(await outboxes[0]!.list()).toEqual([]);
         }),
-        { numRuns: 25 },
+        { numRuns: byDepth({ test: 8, gate: 8, all: 50, explore: 200 }) },
       );
     });
   });

@@ -27,9 +27,8 @@ interface Run {
   readonly printed: string;
 }
 
-/** Runs `tidemark serve`: in this process if it only checks, which starts nothing. */
+/** Runs `tidemark serve` in this process: what only checks, or is refused, starts nothing. */
 async function run(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Run> {
-  if (!args.includes("--check")) return runAlone(args, environment);
   const { exit, stdout, stderr } = await tidemark({ args: ["serve", ...args], env: environment, cwd: folder });
   return { code: exit, printed: stderr + stdout };
 }

@@ -2,8 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { prepare, type ServeOptions } from "../../../server/startup/serve.ts";
+import { startedText } from "../../../server/startup/started-text.ts";
 import { freePort } from "../../suite/free-ports.ts";
 import { ServerProcess } from "./running-server.ts";
+
+const MIB = 1024 ** 2;
+const LISTEN = [{ host: "127.0.0.1", port: 8080 }];
 
 describe("what a server prints when it has started", () => {
   let folder: string;
@@ -36,22 +41,35 @@ describe("what a server prints when it has started", () => {
     expect(text).toContain("\nMISS twice with detail=no-freshness: the origin gave the page no lifetime.");
   });
 
+  const OPTIONS: ServeOptions = {
+    ...{ config: null, defaultConfig: "tidemark.config.ts", sites: null, environment: {}, listen: LISTEN, sockets: [] },
+    ...{ origin: "http://127.0.0.1:8000", parent: null, parentToken: null, predecessor: null },
+    certificates: { pairs: [], folder: null },
+    ...{ usesProxyProtocol: false, redirectsToHttps: null, strictTransportSecurity: null, usesFastAnswers: true },
+    ...{ cache: "cache", log: null, memoryBytes: MIB, diskBytes: MIB, workers: 1, accessLog: null },
+    report: () => undefined,
+  };
+
+  /** The same without a start of the server. */
+  async function textOf(options: Partial<ServeOptions>): Promise<string> {
+    const prepared = await prepare({ ...OPTIONS, ...options });
+    return startedText({ addresses: ["127.0.0.1:8080"], prepared }).replaceAll("8080", "PORT");
+  }
+
   test("with hosts: how to ask as a visitor of one of them", async () => {
-    const text = await printed([], { TIDEMARK_HOSTS: "www.example.test,example.test" });
+    const text = await textOf({ environment: { TIDEMARK_HOSTS: "www.example.test,example.test" } });
     expect(text).toContain('\n  curl -si http://localhost:PORT/ -H "Host: www.example.test" | grep ');
     expect(text).toContain("  look     /_tidemark/ at each host, in a browser  (log in with a token)\n");
   });
 
   test("for any host no host has to be named", async () => {
-    const text = await printed([], { TIDEMARK_HOSTS: "*" });
+    const text = await textOf({ environment: { TIDEMARK_HOSTS: "*" } });
     expect(text).toContain("\n  curl -si http://localhost:PORT/ | grep ");
   });
 
   test("no dashboard if the site has none", async () => {
-    writeFileSync(
-      join(folder, "tidemark.config.ts"),
-      'export default { origin: "http://127.0.0.1:1", dashboard: false };\n',
-    );
-    expect(await printed([])).not.toContain("_tidemark/");
+    const config = join(folder, "tidemark.config.ts");
+    writeFileSync(config, 'export default { origin: "http://127.0.0.1:1", dashboard: false };\n');
+    expect(await textOf({ config, origin: null })).not.toContain("_tidemark/ in");
   });
 });

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { Agent } from "node:http";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
@@ -10,7 +10,7 @@ import type { ClientAnswer } from "../../engine/engine.ts";
 import { exchange } from "../../engine/runtime/runtime-engine.ts";
 import { breath, until } from "../../suite/until.ts";
 import { untilOnDisk } from "../serve/disks/pages-on-disk.ts";
-import { ServerProcess } from "../serve/running-server.ts";
+import { MAIN, ServerProcess } from "../serve/running-server.ts";
 import { type Settling, settled, untilOneSettlesAtOnce } from "../serve/settled-purges.ts";
 
 const tokenOf = (site: string) => `the-token-of-${site}-0123456789-abcdefghijkl`;
@@ -122,7 +122,7 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
 
     const { PATH, NODE_COMPILE_CACHE } = process.env;
     const backup = ["backup", "--cache", "cache/sites/shop", "shop.sqlite"];
-    const { stdout } = await promisify(execFile)(process.execPath, [resolve("cli/main.ts"), ...backup], {
+    const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...backup], {
       cwd: folder,
       env: { PATH, NODE_COMPILE_CACHE, NO_COLOR: "1" },
     });

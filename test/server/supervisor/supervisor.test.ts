@@ -304,38 +304,38 @@ describe("a supervisor", () => {
   });
 
   describe("hands over to a successor", () => {
-    test.each(["before", "with the log", "with the log open"])(
-      "that fails %s: it goes on, with log and workers",
-      async (step) => {
-        let takenBack = 0;
-        const supervisor = await start({
-          startSuccessor: () => startFailingSuccessor(step),
-          onTakenBack: () => {
-            takenBack++;
-          },
-        });
-        const [address] = supervisor.addresses as [string];
-        const before = [...supervisor.workers.values()];
-        const purgeAtWorker = async () => {
-          const [pid] = [...supervisor.workers.values()] as [number];
-          return worker(pid).purge({ key: "#a" });
-        };
-        expect(await purgeAtWorker()).toMatchObject({ seq: 1, settlesInMs: 0 });
-        const answers = Array.from({ length: 20 }, () => ask<Who>(address, "/who"));
-        expect(await supervisor.upgrade()).toBe(false);
-        await Promise.all(answers);
-        expect(events.find(({ kind }) => kind === "upgrade-failed")).toMatchObject({
-          cause: expect.objectContaining({ message: "the new server ended: exit code 7" }),
-        });
-        const hadNoLog = step !== "before";
-        expect(takenBack).toBe(hadNoLog ? 1 : 0);
-        const after = [...supervisor.workers.values()];
-        expect(before.filter((pid) => after.includes(pid))).toEqual(hadNoLog ? [] : before);
-        await ask<Who>(address, "/who");
-        // The old workers may still finish their answers, and are waited for as well.
-        expect(await purgeAtWorker()).toMatchObject({ seq: 2, settlesInMs: 0 });
-      },
-    );
+    const failsAndGoesOn = async (step: string) => {
+      let takenBack = 0;
+      const supervisor = await start({
+        startSuccessor: () => startFailingSuccessor(step),
+        onTakenBack: () => {
+          takenBack++;
+        },
+      });
+      const [address] = supervisor.addresses as [string];
+      const before = [...supervisor.workers.values()];
+      const purgeAtWorker = async () => {
+        const [pid] = [...supervisor.workers.values()] as [number];
+        return worker(pid).purge({ key: "#a" });
+      };
+      expect(await purgeAtWorker()).toMatchObject({ seq: 1, settlesInMs: 0 });
+      const answers = Array.from({ length: 20 }, () => ask<Who>(address, "/who"));
+      expect(await supervisor.upgrade()).toBe(false);
+      await Promise.all(answers);
+      expect(events.find(({ kind }) => kind === "upgrade-failed")).toMatchObject({
+        cause: expect.objectContaining({ message: "the new server ended: exit code 7" }),
+      });
+      const hadNoLog = step !== "before";
+      expect(takenBack).toBe(hadNoLog ? 1 : 0);
+      const after = [...supervisor.workers.values()];
+      expect(before.filter((pid) => after.includes(pid))).toEqual(hadNoLog ? [] : before);
+      await ask<Who>(address, "/who");
+      // The old workers may still finish their answers, and are waited for as well.
+      expect(await purgeAtWorker()).toMatchObject({ seq: 2, settlesInMs: 0 });
+    };
+    const TITLE = "that fails %s: it goes on, with log and workers";
+    test.each(["with the log open"])(TITLE, failsAndGoesOn);
+    test.each(["before", "with the log"])(TITLE, { tags: ["deep"] }, failsAndGoesOn);
 
     test("that fails while the configuration is wrong: its workers have the settings in use, and are replaced", {
       tags: ["deep"],

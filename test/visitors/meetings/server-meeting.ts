@@ -63,7 +63,7 @@ class MeetingServer {
     this.#clock = clock;
     this.#parent = way === "tier" ? new MeetingServer("fast", clock) : null;
     const folder = CacheFolder.open(this.#folder);
-    this.#janitor = new Janitor(folder, 1024 ** 3);
+    this.#janitor = new Janitor(folder, 1024 ** 3, { maxFiles: 4096 });
     const say = (line: string) => this.warnings.push(line);
     const now = () => clock.now();
     this.#tier = new DiskTier({ folder, janitor: this.#janitor.connect(), now, monotonicNow: now, say });

@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../../local/cdn/scripted-origin.ts";
 import { freePort } from "../../../suite/free-ports.ts";
-import { ServerProcess } from "../running-server.ts";
+import { MAIN, ServerProcess } from "../running-server.ts";
 
 describe("tidemark backup and tidemark restore", { timeout: 60_000 }, () => {
   const origin = new ScriptedOrigin(() => Date.now());
@@ -27,7 +27,7 @@ describe("tidemark backup and tidemark restore", { timeout: 60_000 }, () => {
   const run = async (...args: readonly string[]) => {
     const { PATH, NODE_COMPILE_CACHE } = process.env;
     const options = { cwd: folder, env: { PATH, NODE_COMPILE_CACHE, NO_COLOR: "1" } };
-    const { stdout } = await promisify(execFile)(process.execPath, [resolve("cli/main.ts"), ...args], options);
+    const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args], options);
     return stdout;
   };
   const start = async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { until } from "../../../suite/until.ts";
-import { MAIN, ServerProcess } from "../running-server.ts";
+import { MAIN } from "../running-server.ts";
 
 /** Nobody answers there, which a worker says once it is asked for a page. */
 const SITE = ["--origin", "http://127.0.0.1:9", "--listen", "127.0.0.1:0", "--workers", "1", "--disk", "0"];
@@ -18,15 +18,7 @@ describe("tidemark serve, for its operator", { timeout: 60_000 }, () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  test("names its processes", async () => {
-    const server = new ServerProcess(folder, SITE, { TIDEMARK_HOSTS: "*" });
-    const [, worker] = await server.prints(/worker-1 \(process (\d+)\) accepts/);
-    const shown = (pid: number) => spawnSync("ps", ["-o", "args=", "-p", `${pid}`], { encoding: "utf8" }).stdout.trim();
-    expect([shown(server.pid), shown(Number(worker))]).toEqual(["tidemark supervisor", "tidemark worker-1"]);
-    await server.stop();
-  });
-
-  /** What it writes to a file, from its start to its end, with a line of a worker. */
+  /** What it writes to a file, from its start to its end, with a line of a worker. Its processes have names meanwhile. */
   async function linesInFile(journalStream: (file: string) => string): Promise<string[]> {
     const path = join(folder, "log");
     const file = openSync(path, "a");
@@ -45,12 +37,15 @@ describe("tidemark serve, for its operator", { timeout: 60_000 }, () => {
     const [, address] = /listening on ([\d.:]+)/.exec(text())!;
     await fetch(`http://${address}/page`);
     await until(() => /worker-1: The origin/.test(text()));
+    const [, worker] = /worker-1 \(process (\d+)\) accepts/.exec(text())!;
+    const shown = (pid: number) => spawnSync("ps", ["-o", "args=", "-p", `${pid}`], { encoding: "utf8" }).stdout.trim();
+    expect([shown(child.pid!), shown(Number(worker))]).toEqual(["tidemark supervisor", "tidemark worker-1"]);
     child.kill();
     await ended;
     return text().trimEnd().split("\n");
   }
 
-  test("writes the time before each line", async () => {
+  test("names its processes, and writes the time before each line", async () => {
     const from = Date.now();
     const lines = await linesInFile(() => "8:12");
     expect(lines.filter((line) => !TIME.test(line))).toEqual([]);

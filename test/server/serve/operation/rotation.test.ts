@@ -4,11 +4,12 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { byDepth } from "../../../suite/depth.ts";
 import { listenLocally, localUrl } from "../../../suite/local-url.ts";
 import { breath, until } from "../../../suite/until.ts";
 import { ServerProcess } from "../running-server.ts";
 
-const ROTATIONS = 10;
+const ROTATIONS = byDepth({ test: 4, gate: 4, all: 20 });
 const CLIENTS = 8;
 
 describe("the access log of tidemark serve", { timeout: 60_000 }, () => {

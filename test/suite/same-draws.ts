@@ -1,0 +1,5 @@
+/** A setup file: what fast-check draws is the same in each run of a commit, as all that is random here. */
+import fc from "fast-check";
+import { seed } from "./seed.ts";
+
+fc.configureGlobal({ seed });
