@@ -94,7 +94,7 @@ export const CORPUS: readonly PublicConfiguration[] = [
     path: "sites-available/example.com.conf",
     root: ".",
     within:
-      "include ../apps/drupal/map_cache.conf; include ../fastcgi_microcache_zone.conf; include ../map_block_http_methods.conf; @",
+      "include ../blacklist.conf; include ../apps/drupal/map_cache.conf; include ../fastcgi_microcache_zone.conf; include ../map_block_http_methods.conf; @",
     server: "example.com",
     expected: { store: 0, pass: 8 },
     because: [

@@ -69,6 +69,36 @@ export const mutants: Mutants = {
       by: "false",
       foundBy: "import: files that decide",
     },
+    "the index of a folder is in the folder's location": {
+      in: "foldersOf",
+      replace: "mayReachInto(name, place.text, { ignoreCase })",
+      by: "false",
+      foundBy: "import: folders with an index",
+    },
+    "what another location stores is what this one does": {
+      in: "passedFolders",
+      replace: "storing(imported) !== storing(own)",
+      by: "false",
+      foundBy: "import: folders with an index",
+    },
+    "the path of a folder's index holds what the folder's does": {
+      in: "mayHoldOn",
+      replace: "return mayReachInto(newPath.name, source, { ignoreCase })",
+      by: "return false",
+      foundBy: "import: folders with an index",
+    },
+    "folders have an index under one name": {
+      in: "ofTriedFiles",
+      replace: "indexNames(levels) === null",
+      by: "false",
+      foundBy: "import: folders with an index",
+    },
+    "a path that ends with a name has no folder": {
+      in: "endsWithin",
+      replace: "rest === name",
+      by: "false",
+      foundBy: "import: folders with an index",
+    },
     "of several variables of a map, the last is left out": {
       in: "whereNotAll",
       replace: "return variables.flatMap",

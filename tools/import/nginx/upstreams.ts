@@ -81,8 +81,10 @@ export function importOrigin(
  */
 function newPathOf(location: Location): string | null {
   const handler = handlerOf(location);
-  if (location.redirectedTo === null || handler.kind !== "upstream" || handler.family !== "proxy") return null;
-  return /\$(?:request_uri|\{request_uri\})$/.test(handler.pass.args[0] ?? "") ? null : location.redirectedTo;
+  const { newPath } = location;
+  if (newPath === null || handler.kind !== "upstream" || handler.family !== "proxy") return null;
+  if (/\$(?:request_uri|\{request_uri\})$/.test(handler.pass.args[0] ?? "")) return null;
+  return newPath.kind === "path" ? newPath.path : newPath.name;
 }
 
 interface Target {
@@ -101,7 +103,7 @@ function targetOf(location: Location, server: readonly Directive[]): Target {
   if (handler.kind !== "upstream") throw new Error("asked for the target of a location without one");
   const text = withConstants(handler.pass.args[0] ?? "", [server, ...location.way.map(([own]) => own!)]);
   const [, scheme = "http", socket, host = "", path = ""] =
-    /^(?:(\w+):\/\/)?(?:(unix:[^:]+):?|((?:\$\{\w+\}|[^/$]|\$(?!request_uri|uri|document_uri))+))(.*)$/s.exec(
+    /^(?:([\w${}]+):\/\/)?(?:(unix:[^:]+):?|((?:\$\{\w+\}|[^/$]|\$(?!request_uri|uri|document_uri))+))(.*)$/s.exec(
       text.replace(WHOLE_URI, ""),
     ) ?? [];
   return { scheme, authority: socket ?? host, path, source: handler.pass.source };
