@@ -71,7 +71,10 @@ export const scenarios: readonly Scenario[] = [
     id: "bypass/by-a-fields-value",
     name: "a request in whose field an owner's pattern is found is not looked up, and is not stored, also where it sends no such field",
     source: "docs/security.md#who-gets-past-the-cache",
-    site: { bypass: { fields: { "X-Client": [/bot/i], "X-App": ["/^$/"] } }, fields: { trust: ["x-app", "x-client"] } },
+    site: {
+      bypass: { fields: { "X-Client": ["/bot/i"], "X-App": ["/^$/"] } },
+      fields: { trust: ["x-app", "x-client"] },
+    },
     origin: { "/a": [page("public, max-age=60", "for all"), page("public, max-age=60", "for a bot")] },
     steps: [
       { get: "/a", fields: { "x-app": "1" }, expect: { xCache: "MISS", body: "for all" } },

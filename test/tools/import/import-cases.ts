@@ -17,8 +17,9 @@ export const importCases: readonly ImportCase[] = [
     name: "what is not inherited",
     server: `location / { location /in/ { proxy_pass http://10.0.0.1; } try_files $uri @app; } location @app { ${CACHED} }
       location /a/ { return 403; location /a/b/ { ${CACHED} } }
-      location /i/ { internal; location /i/j/ { ${CACHED} } }`,
-    routes: { "/in/x": null, "/x": STORES, "/a/x": null, "/a/b/x": STORES, "/i/j/x": null },
+      location /i/ { internal; location /i/j/ { ${CACHED} } }
+      location /l/ { limit_except POST { deny all; } location /l/m/ { ${CACHED} } }`,
+    routes: { "/in/x": null, "/x": STORES, "/a/x": null, "/a/b/x": STORES, "/i/j/x": null, "/l/m/x": STORES },
   },
   {
     name: "an unknown directive",
@@ -72,7 +73,7 @@ export const importCases: readonly ImportCase[] = [
       location / { try_files $uri $uri/ @app; } location @app { ${CACHED} }
       location ~ ^/members/.*\\.php$ { proxy_pass http://10.0.0.1; } location ~ /\\.(?!well-known) { deny all; }
       location = /one/index.php { ${CACHED} } location /in { deny all; } location = /a/index.html { deny all; }
-      location /all/ { try_files $uri $uri/ @app; location ~ \\.php$ { ${CACHED} proxy_no_cache $cookie_a; } }
+      location /all/ { try_files $uri $uri/ @app; location ~ \\.php$ { ${ANY_PATH} proxy_no_cache $cookie_a; } }
       location /same/ { try_files $uri $uri/ @app; location ~ \\.php$ { ${ANY_PATH} } }
       location /tests/ { try_files $uri $uri/ @skipped; location ~ \\.php$ { ${ANY_PATH} proxy_no_cache $skip; } }
       location @skipped { ${CACHED} proxy_no_cache $skip; }

@@ -574,6 +574,12 @@ describe("caching is not lost", () => {
     expect(routeOf(site, "/news")).toEqual(HOUR);
   });
 
+  test("the origin is what most locations have", () => {
+    const site = imported(`location /a/ { proxy_pass http://10.0.0.2; proxy_cache c; } location ~ ^/news/ { ${CACHED} }
+      location /b/ { proxy_pass ${ORIGIN}; }`);
+    expect([routeOf(site, "/a/x"), routeOf(site, "/news/x")]).toEqual([PASS, HOUR]);
+  });
+
   test("the summary says how many locations store, and why others do not", () => {
     const site = imported(
       `location / { ${CACHED} } location /a { ${CACHED} unheard_of on; } location /b { proxy_pass ${ORIGIN}; }`,

@@ -16,7 +16,10 @@ export interface ImportedOrigin {
   readonly isReached: (location: Location) => boolean;
 }
 
-/** Where the site is: the upstream of the location that stores most widely. `given` outranks it. */
+/**
+ * Where the site is: the upstream of a location that stores, which most locations have, and of those the widest. `given`
+ * outranks it.
+ */
 export function importOrigin(
   locations: readonly Location[],
   http: readonly Directive[],
@@ -24,11 +27,15 @@ export function importOrigin(
   given: string | null,
 ): ImportedOrigin {
   const proxied = locations.filter((each) => handlerOf(each).kind === "upstream");
-  const isNamed = (each: Location) => !targetOf(each, server).authority.includes("$");
+  const authorityOf = new Map(proxied.map((each) => [each, targetOf(each, server).authority]));
+  const isNamed = (each: Location) => !authorityOf.get(each)!.includes("$");
+  const sharing = (each: Location) =>
+    proxied.filter((other) => authorityOf.get(other) === authorityOf.get(each)).length;
   const byWidth = proxied.toSorted(
     (a, b) =>
       Number(isCached(b)) - Number(isCached(a)) ||
       Number(isNamed(b)) - Number(isNamed(a)) ||
+      sharing(b) - sharing(a) ||
       a.text.length - b.text.length,
   );
   const main = byWidth[0]!;

@@ -47,7 +47,7 @@ class Writer {
     const lines = [
       "listen 80;",
       `server_name ${host};`,
-      "root /nonexistent;",
+      "root disk;",
       "index index.php;",
       "add_header X-Cache $upstream_cache_status always;",
       ...this.#serverLines(),
@@ -215,8 +215,10 @@ class Writer {
       ? this.#block("/", [
           this.#oneOf([
             "try_files $uri $uri/ /index.php?$args;",
+            "try_files $uri $uri/ /index.php?$args;",
             "try_files $uri /index.php$is_args$args;",
             "try_files $uri @app;",
+            this.#maybe(0.3) ? "try_files $uri $uri/ @app;" : "try_files $uri @app;",
           ]),
         ])
       : this.#block("/", this.#bodyOf(0.8));
@@ -228,7 +230,7 @@ class Writer {
       ...this.#block(
         "~ \\.php$",
         this.#maybe(0.85)
-          ? this.#cached(`http://127.0.0.1:8000${this.#maybe(0.9) ? "$request_uri" : ""}`)
+          ? this.#cached(`http://127.0.0.1:8000${this.#maybe(0.98) ? "$request_uri" : ""}`)
           : ["proxy_pass http://127.0.0.1:8000;", "proxy_cache off;"],
       ),
     ];
@@ -243,15 +245,20 @@ class Writer {
         )
       : [];
     const nested = inner.length > 0 && this.#maybe(0.25) ? withoutDoubles(this.#some(inner.slice(0, -1), 2)) : [];
-    return this.#block(head, [...this.#bodyOf(0.45), ...nested.flatMap((each) => this.#location(each, depth + 1))]);
+    // Behind a redirect to it, a front controller knows the visitor's path: in the public files, by another module.
+    const target = head.includes("php") && this.#maybe(0.95) ? "http://127.0.0.1:8000$request_uri" : null;
+    return this.#block(head, [
+      ...this.#bodyOf(0.45, target),
+      ...nested.flatMap((each) => this.#location(each, depth + 1)),
+    ]);
   }
 
   #block(head: string, lines: readonly string[]): readonly string[] {
     return [`location ${head.includes("{") ? head.replace(/ (\S+)$/, ' "$1"') : head} {`, ...indented(lines), "}"];
   }
 
-  #bodyOf(cachedShare: number): readonly string[] {
-    return this.#maybe(cachedShare) ? this.#cached() : this.#uncached();
+  #bodyOf(cachedShare: number, target: string | null = null): readonly string[] {
+    return this.#maybe(cachedShare) ? this.#cached(target) : this.#uncached();
   }
 
   #uncached(): readonly string[] {
@@ -260,7 +267,9 @@ class Writer {
       () => ["proxy_pass http://127.0.0.1:8000;", "proxy_cache off;"],
       () => ["deny all;"],
       () => ["return 404;"],
-      () => ["try_files $uri @app;"],
+      () => [
+        this.#oneOf(["try_files $uri @app;", "try_files $uri $uri/ @app;", "try_files $uri $uri/ /index.php?$args;"]),
+      ],
       () => ["internal;", "proxy_pass http://127.0.0.1:8000;"],
       () => ["expires 1d;"],
     ])();
@@ -313,7 +322,7 @@ class Writer {
       ...this.#when(0.04, () => `error_page 418 = @nocache; if (${this.#cookieTest()}) { return 418; }`),
       ...this.#when(0.03, () => "if ($request_method = OPTIONS) { return 204; }"),
       ...this.#when(0.03, () => "proxy_intercept_errors on;"),
-      ...this.#when(0.02, () =>
+      ...this.#when(0.012, () =>
         this.#oneOf([
           "auth_basic off;",
           "allow all;",
@@ -322,7 +331,7 @@ class Writer {
           "auth_basic Staff; auth_basic_user_file /srv/none;",
         ]),
       ),
-      ...this.#when(0.02, () =>
+      ...this.#when(0.012, () =>
         this.#oneOf([
           "rewrite ^/blog/(.*)$ /news/$1 break;",
           "limit_except GET { deny all; }",

@@ -10,6 +10,8 @@ export const PATHS: readonly string[] = [
   "/account/card",
   "/account",
   "/wp-admin/users",
+  "/wp-admin/",
+  "/shop/members/",
   "/wp-login.php",
   "/index.php",
   "/xmlrpc.php",
@@ -30,6 +32,12 @@ export const PATHS: readonly string[] = [
   "/old/page",
   "/.htaccess",
 ];
+
+/**
+ * Folders that nginx has on its disk, each with an `index.php`. Visitors ask for them with the slash alone: without it, nginx
+ * redirects each of them in the same way.
+ */
+export const FOLDERS: readonly string[] = ["/", "/wp-admin/", "/my-account/", "/a/feed/", "/shop/members/"];
 
 /** Spellings that nginx reads as another path than the edge does. */
 export const ODD_PATHS: readonly string[] = [
@@ -108,6 +116,11 @@ export const LOCATIONS: readonly string[] = [
   "= /",
   "= /news",
   "= /wp-login.php",
+  "= /index.php",
+  "= /wp-admin/index.php",
+  "~ ^/wp-admin/.*\\.php$",
+  "~* /(?:members|uploads)/.*\\.php$",
+  "~ /feed/index",
   "/news/",
   "/blog/",
   "/account/",
