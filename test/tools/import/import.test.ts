@@ -491,6 +491,18 @@ describe("the command", () => {
     expect(readdirSync(folder)).toEqual(["nginx.conf"]);
   });
 
+  test("tidemark init --import points from a VCL to the table, and writes nothing", async () => {
+    put("nginx.conf", 'vcl 4.1;\nbackend b { .host = "10.0.0.1"; }');
+    expect(await command("init", "--import", "nginx.conf")).toMatchObject({
+      exit: 2,
+      stdout: "",
+      stderr: expect.stringMatching(
+        /nginx\.conf is a VCL, which is a program.*docs\/import\.md, "From VCL to a route"/,
+      ),
+    });
+    expect(readdirSync(folder)).toEqual(["nginx.conf"]);
+  });
+
   test("tidemark init --import makes a project of it", async () => {
     put("nginx.conf", CONF);
     expect(await command("init", "--import", "nginx.conf")).toMatchObject({
