@@ -99,6 +99,23 @@ export const importCases: readonly ImportCase[] = [
     },
   },
   {
+    name: "values of fields",
+    server: `location / { if ($http_user_agent ~* bot) { return 403; } ${CACHED} }
+      location /a/ { if ($http_x_app != 1) { return 403; } ${CACHED} }
+      location /b/ { if ($http_x_app = 1) { return 403; } ${CACHED} }`,
+    routes: {
+      "/x": { fields: { "user-agent": [/bot/i] } },
+      "/a/x": null,
+      "/b/x": { fields: { "x-app": [/(?:^|, ?)1(?=,|$)/] } },
+    },
+  },
+  {
+    name: "who is let in",
+    server: `location / { allow all; deny 10.0.0.1; ${CACHED} } location /a/ { allow 10.0.0.1; deny all; ${CACHED} }
+      location /b/ { deny 10.0.0.1; allow all; ${CACHED} }`,
+    routes: { "/x": STORES, "/a/x": null, "/b/x": null },
+  },
+  {
     name: "a map of several variables",
     server: `location / { ${CACHED} proxy_no_cache $skip; proxy_cache_bypass $skip; }`,
     http: `map $http_cookie $member { default 0; ~SESS 1; } map $is_args $asked { default 1; "" 0; }

@@ -274,14 +274,19 @@ describe("the value of a field", () => {
     ["$http_x_app = 1", "1", "10"],
     ["$http_x_app = 1", "2, 1, 3", "2, 3"],
     ["$http_x_app ~ ^Lynx", "Lynx/2", "A Lynx"],
-    ["$http_x_app ~ ^$", "", "a"],
+    ["$http_referer ~ ^$", "", "a"],
     ["$http_user_agent !~ Mozilla", "curl", "Mozilla/5.0"],
     ["$http_user_agent !~ Mozilla", "", "Mozilla/5.0"],
     ["$http_user_agent !~* (?i)mozilla", "curl, Mozilla", "MOZILLA"],
-    ["$http_x_app != a", "b", "a"],
+    ["$http_user_agent != a", "b", "a"],
   ])("in %s is found in '%s', and not in '%s'", (condition, found, other) => {
     const [[pattern]] = Object.values(fieldsOf(condition) as Record<string, RegExp[]>) as [[RegExp]];
     expect([pattern.test(found), pattern.test(other)]).toEqual([true, false]);
+  });
+
+  test("that most visitors do not send stores nothing where it is missing", () => {
+    for (const condition of ["$http_x_forwarded_proto != https", "$http_x_app !~ a", '$http_x_app = ""'])
+      expect(routeOf(imported(`location / { if (${condition}) { return 403; } ${CACHED} }`), "/")).toEqual(PASS);
   });
 
   test("that only nginx could find stores nothing", () => {

@@ -99,6 +99,24 @@ export const mutants: Mutants = {
       by: "false",
       foundBy: "import: folders with an index",
     },
+    "a field that most visitors do not send is one that they do": {
+      in: "whereField",
+      replace: '(pattern.test("") && !ALWAYS_SENT.test(name))',
+      by: "false",
+      foundBy: "import: values of fields",
+    },
+    "several values in one line are one": {
+      in: "whereField",
+      replace: "atEachValue(bare)",
+      by: "bare",
+      foundBy: "import: values of fields",
+    },
+    "whoever is let in first, all are": {
+      in: "letsAllIn",
+      replace: 'first.args[0] === "all"',
+      by: "true",
+      foundBy: "import: who is let in",
+    },
     "of several variables of a map, the last is left out": {
       in: "whereNotAll",
       replace: "return variables.flatMap",

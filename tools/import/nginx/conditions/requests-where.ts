@@ -292,7 +292,9 @@ function whereField(variable: string, { regex, without }: Comparison): Caused | 
   // nginx before 1.23 reads the first of several fields of a name, and the edge reads all of them as one.
   const source = regex === null ? `^(?![^,]*(?:${bare}))` : atEachValue(bare);
   const pattern = portableRegex(source, { ignoreCase });
-  return pattern === null ? null : { cause: { kind: "field", name, pattern }, from: [], isExact: true };
+  // Where most visitors do not send the field, a condition on its absence is one on all of them.
+  if (pattern === null || (pattern.test("") && !ALWAYS_SENT.test(name))) return null;
+  return { cause: { kind: "field", name, pattern }, from: [], isExact: true };
 }
 
 /** The expression where several values may stand in one line. */
