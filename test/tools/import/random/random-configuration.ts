@@ -1,5 +1,5 @@
 import { chances } from "../../../engine/chances.ts";
-import { COOKIE_REGEXES, LOCATIONS, URI_REGEXES } from "./words.ts";
+import { COOKIE_REGEXES, FIELD_TESTS, LOCATIONS, URI_REGEXES } from "./words.ts";
 
 /*
  * Where the shares come from: how often directives stand in the files of test/tools/import/corpus.ts, in
@@ -121,7 +121,7 @@ class Writer {
       ...this.#when(0.06, () => "$http_x_preview"),
       ...this.#when(0.03, () => '$cookie_theme = "1"'),
       ...this.#when(0.005, () => "$remote_addr = 192.0.2.1"),
-      ...this.#when(0.03, () => "$http_user_agent ~ Bot"),
+      ...this.#when(0.3, () => this.#oneOf(FIELD_TESTS)),
     ];
     return [
       ...this.#when(0.95, () => `set ${name} ${this.#oneOf(["0", "0", '""'])};`),
@@ -170,6 +170,8 @@ class Writer {
       () => ["$uri", '"~^/account" 1;', "/news 1;"],
       () => ["$http_x_preview", `"" ${no};`, "default 1;"],
       () => ["$http_authorization", `"" ${no};`, "default 1;"],
+      () => ["$http_user_agent", '"~*bot|spider" 1;', "~^Lynx 0;", "curl/8 1;"],
+      () => ["$http_referer", '"~*(casino|poker)" 1;'],
       ...(this.#maybe(0.04)
         ? [() => ["$remote_addr", "192.0.2.1 1;"], () => ["$http_cookie", "default 1;", `"~public" ${no};`]]
         : []),
@@ -200,7 +202,8 @@ class Writer {
       () => "$cookie_nocache",
       () => "$arg_preview",
       () => "$http_x_preview",
-      () => "$http_user_agent ~ Bot",
+      () => this.#oneOf(FIELD_TESTS),
+      () => this.#oneOf(FIELD_TESTS),
       () => "$host != $server_name",
       ...(this.#maybe(0.1) ? [() => "-f $request_filename", () => "$remote_addr = 192.0.2.1"] : []),
     ])();
