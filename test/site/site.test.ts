@@ -131,6 +131,21 @@ describe("a mistake in a site's rules is told with its place, its value and what
       /^bypass\.query/,
     ],
     [
+      "a bypass by a field's value that is a name",
+      { origin, bypass: { fields: { "user-agent": ["bot"] } } },
+      /^bypass\.fields\.user-agent\[0\]: is not a pattern like \/session\/i, with no other flags than i, m, s and u/,
+    ],
+    [
+      "a bypass by a field without a pattern",
+      { origin, bypass: { fields: { "user-agent": [] } } },
+      /^bypass\.fields\.user-agent: needs at least 1 item/,
+    ],
+    [
+      "a bypass by the value of several fields",
+      { origin, bypass: { fields: { "x-*": [/a/] } } },
+      /^bypass\.fields: is neither a list of field names, nor patterns by whole names like \{ "user-agent": \[\/bot\/i\] \}/,
+    ],
+    [
       "a bypass by every field",
       { origin, routes: [{ match: "/a", bypass: { fields: ["*"] } }] },
       /^routes\[0\]\.bypass\.fields: has a bare \*: a route with pass: true does that/,
@@ -751,7 +766,7 @@ describe("countries that a proxy tells", () => {
 });
 
 describe("bypass", () => {
-  const none = { cookies: null, fields: [], query: null };
+  const none = { cookies: null, fields: [], fieldValues: null, query: null };
   const named = (...names: string[]) => ({ names, patterns: [] });
 
   test("a route's lists replace the site's, one by one", () => {
@@ -759,9 +774,19 @@ describe("bypass", () => {
     const routes = [{ match: "/a", bypass: { cookies: [], fields: ["X-Trace-*"] } }];
     const site = compileSite({ origin, bypass, routes }, {});
     expect(site.routes.map((route) => route.bypass)).toEqual([
-      { cookies: null, fields: ["x-trace-*"], query: named("preview"), sessions: false },
-      { cookies: named("a"), fields: ["x-debug"], query: named("preview"), sessions: false },
+      { cookies: null, fields: ["x-trace-*"], fieldValues: null, query: named("preview"), sessions: false },
+      { cookies: named("a"), fields: ["x-debug"], fieldValues: null, query: named("preview"), sessions: false },
     ]);
+  });
+
+  test("fields are a list of names, or patterns for the values of some", () => {
+    const bypass = { fields: { "User-Agent": [/bot/i, "/^$/"] } };
+    const site = compileSite({ origin, bypass, routes: [{ match: "/a", bypass: { fields: [] } }] }, {});
+    expect(site.routes.map((route) => [route.bypass.fields, route.bypass.fieldValues])).toEqual([
+      [[], null],
+      [[], [["user-agent", [/bot/i, /^$/]]]],
+    ]);
+    expect(JSON.stringify(site.settings)).toContain('{"User-Agent":["/bot/i","/^$/"]}');
   });
 
   test("patterns are told from names, and every query from some", () => {

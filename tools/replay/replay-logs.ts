@@ -1,8 +1,9 @@
 import { compileSite, loadSite, type Site } from "../../internal.ts";
-import type { ReadCounts } from "../logs/log-file.ts";
+import { type ReadCounts, sizeOf } from "../logs/log-file.ts";
 import type { LoggedRequest } from "../logs/logged-request.ts";
 import { readLogs } from "../logs/read-logs.ts";
 import type { ReplayedRequest } from "./logged-origin.ts";
+import { oneInFor, PageSample, type SampledMisses } from "./page-sample.ts";
 import { type ReplayCounts, ReplayedEdge } from "./replayed-edge.ts";
 
 export interface ReplayOptions {
@@ -11,6 +12,8 @@ export interface ReplayOptions {
   readonly configs: readonly string[];
   readonly cacheControl: string | null;
   readonly memoryBytes: number | null;
+  /** Replays one path in so many; `null` for as many as `oneInFor` says. */
+  readonly oneIn: number | null;
   readonly signal?: AbortSignal;
   readonly progress?: (counts: ReadCounts, allBytes: number) => void;
 }
@@ -30,7 +33,21 @@ export interface ReplayReport {
   /** Lines that tell of something else than HTTP. They are not replayed. */
   readonly notHttp: number;
   readonly interrupted: boolean;
-  readonly edges: readonly (ReplayCounts & { readonly config: string | null })[];
+  /** One path in so many was replayed, and each that is asked for often. */
+  readonly oneIn: number;
+  /** Requests that were not replayed. */
+  readonly left: number;
+  /**
+   * Of a sample, the hit ratio is estimated for all requests, and the counts are of those that were replayed. `margin`: how far
+   * the hit ratio may be off, in 95 of 100 samples. 0 if all were replayed.
+   */
+  readonly edges: readonly (ReplayCounts & { readonly config: string | null; readonly margin: number })[];
+}
+
+interface PlayedEdge {
+  readonly config: string | null;
+  readonly edge: ReplayedEdge;
+  readonly misses: SampledMisses;
 }
 
 /** The origin of an edge without a config. It is never asked. */
@@ -41,7 +58,10 @@ const ORIGIN = "http://origin.example.com";
  * `ConfigFileError`.
  */
 export async function replayLogs(options: ReplayOptions): Promise<ReplayReport> {
-  const { files, configs, cacheControl, memoryBytes, signal, progress } = options;
+  const { files, configs, cacheControl, signal, progress } = options;
+  const taken = new PageSample(options.oneIn ?? oneInFor(await bytesOf(files)));
+  // A share of the pages has that share of the memory.
+  const memoryBytes = options.memoryBytes === null ? null : Math.ceil(options.memoryBytes / taken.oneIn);
   const sites: { readonly config: string | null; readonly site: Site }[] = [];
   for (const config of configs.length === 0 ? [null] : configs) {
     // Any host is answered: the log says which the site has.
@@ -49,7 +69,7 @@ export async function replayLogs(options: ReplayOptions): Promise<ReplayReport> 
     const { site } = await loadSite(config, overrides);
     sites.push({ config, site: compileSite(site, overrides) });
   }
-  let edges: readonly { readonly config: string | null; readonly edge: ReplayedEdge }[] = [];
+  let edges: readonly PlayedEdge[] = [];
   let batch: ReplayedRequest[] = [];
   let notHttp = 0;
   const play = async () => {
@@ -60,15 +80,17 @@ export async function replayLogs(options: ReplayOptions): Promise<ReplayReport> 
       edges = sites.map(({ config, site }) => ({
         config,
         edge: new ReplayedEdge({ site, startAt, cacheControl, memoryBytes }),
+        misses: taken.counted(),
       }));
     }
-    for (const request of requests) for (const { edge } of edges) await edge.play(request);
+    for (const request of requests)
+      for (const { edge, misses } of edges) misses.count(request, await edge.play(request));
   };
   const counts = await readLogs({
     files,
     take: (request) => {
       if (request.method === "") notHttp++;
-      else batch.push(copyOf(request));
+      else if (taken.takes(request)) batch.push(copyOf(request));
     },
     between: play,
     ...(signal && { signal }),
@@ -80,8 +102,17 @@ export async function replayLogs(options: ReplayOptions): Promise<ReplayReport> 
     logs: { files, lines, broken, outOfOrder, late, cutOff },
     notHttp,
     interrupted: signal?.aborted ?? false,
-    edges: edges.map(({ config, edge }) => ({ config, ...edge.counts })),
+    oneIn: taken.oneIn,
+    left: taken.left,
+    edges: edges.map(({ config, edge, misses }) => ({ config, margin: 0, ...edge.counts, ...misses.estimate })),
   };
+}
+
+/** The size of all files, of packed ones as they are. */
+async function bytesOf(files: readonly string[]): Promise<number> {
+  let bytes = 0;
+  for (const file of files) bytes += await sizeOf(file);
+  return bytes;
 }
 
 function copyOf({ at, method, host, target, status, bytes, userAgent }: LoggedRequest): ReplayedRequest {

@@ -109,8 +109,10 @@ export class ReplayedEdge {
     );
   }
 
-  /** Replays a request. Resolves when it is answered and nothing goes on but what waits for time. */
-  async play(request: ReplayedRequest): Promise<void> {
+  /**
+   * Replays a request. Resolves with whether it was a hit, when it is answered and nothing goes on but what waits for time.
+   */
+  async play(request: ReplayedRequest): Promise<boolean> {
     this.#clock.goTo(request.at);
     this.#origin.current = request;
     this.#requests++;
@@ -121,8 +123,9 @@ export class ReplayedEdge {
       background: { run: (work) => this.#watch(work) },
       clientAddress: null,
     });
-    await this.#receive(answer instanceof Promise ? await answer : answer);
+    const name = await this.#receive(answer instanceof Promise ? await answer : answer);
     if (this.#working > 0) await macrotask();
+    return name === "HIT" || name === "STALE" || name === "UPDATING";
   }
 
   get counts(): ReplayCounts {
@@ -149,22 +152,23 @@ export class ReplayedEdge {
     work.then(done, done);
   }
 
-  /** Takes in the whole answer, as a visitor does. */
-  async #receive(answer: EdgeAnswer): Promise<void> {
+  /** Takes in the whole answer, as a visitor does. Returns its `X-Cache`. */
+  async #receive(answer: EdgeAnswer): Promise<string> {
     const name = (answer instanceof Response ? answer.headers : answer.fields).get("x-cache") ?? "edge";
     this.#answers.set(name, (this.#answers.get(name) ?? 0) + 1);
     if (answer instanceof Response) {
       await answer.body?.cancel();
-      return;
+      return name;
     }
     const { body } = answer;
-    if (body === null) return;
+    if (body === null) return name;
     if (body instanceof Uint8Array) {
       this.#bytes += body.length;
-      return;
+      return name;
     }
     const reader = nodeBodies.readThrough(body);
     for (let piece = await reader.next(); piece !== null; piece = await reader.next()) this.#bytes += piece.length;
+    return name;
   }
 }
 

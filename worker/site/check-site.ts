@@ -104,21 +104,33 @@ const nameOrPattern = z.pipe(
   z.transform((each: string | RegExp) => String(each)),
 );
 
+const IS_NO_PATTERN = "is not a pattern like /session/i, with no other flags than i, m, s and u";
+
 const bypassNames = z.array(
   nameOrPattern.check(
     z.minLength(1),
     z.refine((text) => text !== "*", HAS_A_BARE_STAR),
-    z.refine(
-      (text) => !text.startsWith("/") || readPattern(text) !== null,
-      "is not a pattern like /session/i, with no other flags than i, m, s and u",
-    ),
+    z.refine((text) => !text.startsWith("/") || readPattern(text) !== null, IS_NO_PATTERN),
   ),
+);
+
+/** Patterns alone. */
+const patterns = z
+  .array(nameOrPattern.check(z.refine((text) => readPattern(text) !== null, IS_NO_PATTERN)))
+  .check(z.minLength(1));
+
+const bypassFields = z.union(
+  [
+    z.array(lowerCaseName).check(z.refine((list) => !list.includes("*"), HAS_A_BARE_STAR)),
+    z.record(lowerCaseName.check(z.refine((name) => !name.includes("*"))), patterns),
+  ],
+  { error: 'is neither a list of field names, nor patterns by whole names like { "user-agent": [/bot/i] }' },
 );
 
 /** What sends a request past the cache, of the site or of a route. */
 const bypass = z.strictObject({
   cookies: z.optional(bypassNames),
-  fields: z.optional(z.array(lowerCaseName).check(z.refine((list) => !list.includes("*"), HAS_A_BARE_STAR))),
+  fields: z.optional(bypassFields),
   query: z.optional(z.union([z.boolean(), bypassNames])),
   sessions: z.optional(z.boolean()),
 });

@@ -355,8 +355,11 @@ export interface BypassInput {
    * `/session/i`. Default none.
    */
   readonly cookies?: readonly (string | RegExp)[] | undefined;
-  /** Names of fields. Default none. */
-  readonly fields?: readonly string[] | undefined;
+  /**
+   * Names of fields, whatever their values, or patterns that are looked for in a field's value, by its name:
+   * `{ "user-agent": [/bot/i] }`. There, a field that is not sent has the empty value. Default none.
+   */
+  readonly fields?: readonly string[] | Readonly<Record<string, readonly (string | RegExp)[]>> | undefined;
   /**
    * Names of query parameters, or patterns that are looked for in the whole query as it was sent; `true` for every query,
    * where parameters that the key leaves out do not count. The origin gets the query as it came. Default none.

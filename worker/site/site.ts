@@ -6,6 +6,7 @@ import type { QueryRules } from "../rules/key/query.ts";
 import type { Route } from "../rules/key/route.ts";
 import { type NamesAndPatterns, namesAndPatterns } from "../rules/key/text-pattern.ts";
 import type { QueueLimits } from "../rules/queueing/queue-order.ts";
+import type { BypassRules } from "../rules/request/bypass.ts";
 import { type ChoiceRules, choiceNames } from "../rules/request/choices.ts";
 import { type AddressCheck, HOST_CHECKS, ORIGIN_CHECKS, PUBLIC_URL_CHECKS } from "./addresses.ts";
 import { type CheckedSite, checkSite, type RouteRules, type SiteRules } from "./check-site.ts";
@@ -263,7 +264,7 @@ function compileRoute(rules: RouteRules, position: number | null, site: SiteRule
     selectingNames: [...new Set([...keyFields, ...choiceNames(choices)])].sort(),
     bypass: {
       cookies: pickedBy(rules.bypass.cookies ?? site.bypass.cookies),
-      fields: rules.bypass.fields ?? site.bypass.fields ?? [],
+      ...pickedFields(rules.bypass.fields ?? site.bypass.fields ?? []),
       query: pickedQueries(rules.bypass.query ?? site.bypass.query),
       sessions: hasOwnLifetime && (rules.bypass.sessions ?? site.bypass.sessions ?? true),
     },
@@ -314,6 +315,19 @@ function viewAgeBounds({ pass, purge }: RouteRules, site: SiteRules): Route["pur
 /** `null` for an empty list, which costs a request nothing. */
 function pickedBy(texts: readonly string[] | undefined): NamesAndPatterns | null {
   return texts === undefined || texts.length === 0 ? null : namesAndPatterns(texts);
+}
+
+function pickedFields(
+  fields: readonly string[] | Readonly<Record<string, readonly string[]>>,
+): Pick<BypassRules, "fields" | "fieldValues"> {
+  if (isListOfNames(fields)) return { fields, fieldValues: null };
+  const fieldValues = Object.entries(fields).map(([name, texts]) => [name, namesAndPatterns(texts).patterns] as const);
+  return { fields: [], fieldValues };
+}
+
+/** `Array.isArray` does not tell lists that cannot be changed. */
+function isListOfNames(fields: readonly string[] | object): fields is readonly string[] {
+  return Array.isArray(fields);
 }
 
 function pickedQueries(texts: readonly string[] | boolean | undefined): NamesAndPatterns | "any" | null {

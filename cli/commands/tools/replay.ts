@@ -10,6 +10,7 @@ interface ReplayFlags {
   readonly config?: readonly string[];
   readonly cacheControl?: string;
   readonly memory?: number;
+  readonly sample?: number;
   readonly json?: true;
 }
 
@@ -34,6 +35,11 @@ export function replayCommand(): Command {
     .option("--config <file>", "a site's rules; several times to compare them (default: none)", addFile)
     .option("--cache-control <value>", "what the origin says with every page (default: nothing)", valueNotFlag)
     .option("--memory <size>", "a cache of this size alone, like tidemark serve without a disk", size)
+    .option(
+      "--sample <n>",
+      "replay one path in n (default: all paths of logs up to 200 MiB, fewer of larger ones)",
+      oneIn,
+    )
     .option("--json", "print the result as one JSON object")
     .addHelpText("after", AFTER_HELP)
     .action(async (files: string[], flags: ReplayFlags) => {
@@ -47,7 +53,10 @@ export function replayCommand(): Command {
     });
 }
 
-async function run(files: readonly string[], { config, cacheControl, memory, json }: ReplayFlags): Promise<number> {
+async function run(
+  files: readonly string[],
+  { config, cacheControl, memory, sample, json }: ReplayFlags,
+): Promise<number> {
   // Loaded here, because an older Node does not have what it imports.
   const { replayLogs } = await import("../../../tools/replay/replay-logs.ts");
   const { replayText } = await import("../../../tools/replay/replay-text.ts");
@@ -57,6 +66,7 @@ async function run(files: readonly string[], { config, cacheControl, memory, jso
       configs: config ?? [],
       cacheControl: cacheControl ?? null,
       memoryBytes: memory ?? null,
+      oneIn: sample ?? null,
       ...reading,
     });
     clear();
@@ -70,6 +80,11 @@ async function run(files: readonly string[], { config, cacheControl, memory, jso
 
 function addFile(file: string, before: readonly string[] | undefined): readonly string[] {
   return [...(before ?? []), valueNotFlag(file)];
+}
+
+function oneIn(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 1 to 999999.");
+  return Number(text);
 }
 
 function size(text: string): number {

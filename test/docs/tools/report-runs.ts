@@ -26,6 +26,7 @@ export async function withRuns(page: string): Promise<string> {
       configs: [configs.hour, configs.day],
       cacheControl: null,
       memoryBytes: null,
+      oneIn: null,
     });
     const runs: Readonly<Record<string, string>> = {
       report: shown("tidemark report access.log", reportText(report)),

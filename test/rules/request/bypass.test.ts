@@ -39,6 +39,20 @@ describe("bypassReason by a pattern", () => {
   });
 });
 
+describe("bypassReason by a field's value", () => {
+  const rules = { ...NO_BYPASS, fieldValues: [["user-agent", [/bot/i, /^$/]]] as const };
+
+  test.each<[string, Record<string, string>, boolean]>([
+    ["in which a pattern is found", { "user-agent": "A Bot/1.0" }, true],
+    ["that is empty", { "user-agent": "" }, true],
+    ["that is not sent", {}, true],
+    ["in which none is found", { "user-agent": "Mozilla/5.0" }, false],
+    ["of another field", { "user-agent": "Mozilla/5.0", referer: "bot" }, false],
+  ])("%s", (_, fields, isFound) => {
+    expect(bypassReason(new Headers(fields), rules)).toBe(isFound ? "field" : null);
+  });
+});
+
 test.each(["session", "/a", "//", "/a/g", "/a/y", "/a/ii", "/(/"])("%s is no pattern", (text) => {
   expect(readPattern(text)).toBe(null);
 });

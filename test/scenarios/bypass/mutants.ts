@@ -15,6 +15,18 @@ export const mutants: Mutants = {
       by: "false",
       foundBy: "bypass/by-name",
     },
+    "the value of a field that the owner names is not looked at": {
+      in: "bypassReason",
+      replace: "rules.fieldValues !== null",
+      by: "false",
+      foundBy: "bypass/by-a-fields-value",
+    },
+    "a field that is not sent has no value": {
+      in: "bypassReason",
+      replace: 'fields.get(name) ?? ""',
+      by: 'fields.get(name) ?? "-"',
+      foundBy: "bypass/by-a-fields-value",
+    },
     "a pattern is looked for in nothing": {
       in: "picks",
       drop: "if (patterns.some((pattern) => pattern.test(text))) return true;",

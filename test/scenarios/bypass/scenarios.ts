@@ -68,6 +68,27 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "bypass/by-a-fields-value",
+    name: "a request in whose field an owner's pattern is found is not looked up, and is not stored, also where it sends no such field",
+    source: "docs/security.md#who-gets-past-the-cache",
+    site: {
+      bypass: { fields: { "X-Client": ["/bot/i"], "X-App": ["/^$/"] } },
+      fields: { trust: ["x-app", "x-client"] },
+    },
+    origin: { "/a": [page("public, max-age=60", "for all"), page("public, max-age=60", "for a bot")] },
+    steps: [
+      { get: "/a", fields: { "x-app": "1" }, expect: { xCache: "MISS", body: "for all" } },
+      {
+        get: "/a",
+        fields: { "x-app": "1", "x-client": "My Bot" },
+        expect: { xCache: "BYPASS", body: "for a bot", cacheStatus: /detail=bypass-field$/ },
+      },
+      { get: "/a", expect: { xCache: "BYPASS", cacheStatus: /detail=bypass-field$/ } },
+      { get: "/a", fields: { "x-app": "1", "x-client": "Me" }, expect: { xCache: "HIT", body: "for all" } },
+      { stats: { askedPastTheCache: 2 } },
+    ],
+  },
+  {
     id: "bypass/by-any-query",
     name: "no page with a query is stored where the owner says so, and parameters that the key leaves out do not count",
     source: "docs/security.md#who-gets-past-the-cache",

@@ -103,7 +103,8 @@ describe.skipIf(FOLDER === undefined)(
     test("how many of the locations that nginx caches store", () => {
       const { store, pass } = sum;
       process.stdout.write(`locations with a cache that store: ${store} of ${store + pass}\n`);
-      expect(store).toBeGreaterThan(0);
+      // Where only some of the clones are there, their share says nothing.
+      if (CORPUS.every(isThere)) expect(store / (store + pass)).toBeGreaterThan(0.8);
     });
   },
 );

@@ -8,6 +8,8 @@ export interface ImportCase {
 }
 
 const CACHED = "proxy_pass http://10.0.0.1; proxy_cache c; proxy_cache_valid 200 1h;";
+/** Asks for the visitor's path behind an internal redirect, too. */
+const ANY_PATH = CACHED.replace("10.0.0.1", "10.0.0.1$request_uri");
 const STORES = {};
 
 export const importCases: readonly ImportCase[] = [
@@ -15,8 +17,9 @@ export const importCases: readonly ImportCase[] = [
     name: "what is not inherited",
     server: `location / { location /in/ { proxy_pass http://10.0.0.1; } try_files $uri @app; } location @app { ${CACHED} }
       location /a/ { return 403; location /a/b/ { ${CACHED} } }
-      location /i/ { internal; location /i/j/ { ${CACHED} } }`,
-    routes: { "/in/x": null, "/x": STORES, "/a/x": null, "/a/b/x": STORES, "/i/j/x": STORES },
+      location /i/ { internal; location /i/j/ { ${CACHED} } }
+      location /l/ { limit_except POST { deny all; } location /l/m/ { ${CACHED} } }`,
+    routes: { "/in/x": null, "/x": STORES, "/a/x": null, "/a/b/x": STORES, "/i/j/x": null, "/l/m/x": STORES },
   },
   {
     name: "an unknown directive",
@@ -63,6 +66,54 @@ export const importCases: readonly ImportCase[] = [
       location /a/ { try_files /mine/$cookie_member $uri @app; } location /b/ { try_files $uri @app; }
       location @app { ${CACHED} }`,
     routes: { "/x": null, "/a/x": null, "/b/x": STORES },
+  },
+  {
+    name: "folders with an index",
+    server: `index index.php; set $skip 0; if ($uri ~ /index) { set $skip 1; }
+      location / { try_files $uri $uri/ @app; } location @app { ${CACHED} }
+      location ~ ^/members/.*\\.php$ { proxy_pass http://10.0.0.1; } location ~ /\\.(?!well-known) { deny all; }
+      location = /one/index.php { ${CACHED} } location /in { deny all; } location = /a/index.html { deny all; }
+      location /all/ { try_files $uri $uri/ @app; location ~ \\.php$ { ${ANY_PATH} proxy_no_cache $cookie_a; } }
+      location /same/ { try_files $uri $uri/ @app; location ~ \\.php$ { ${ANY_PATH} } }
+      location /tests/ { try_files $uri $uri/ @skipped; location ~ \\.php$ { ${ANY_PATH} proxy_no_cache $skip; } }
+      location @skipped { ${CACHED} proxy_no_cache $skip; }
+      location ^~ /other/ { index index.$host.php; try_files $uri $uri/ @app; }
+      location ^~ /cached/ { try_files /cache$uri/ @app; } location ^~ /up/ { try_files $uri $uri/ @app; ${CACHED} }`,
+    routes: {
+      "/x": STORES,
+      "/x/": STORES,
+      "/members/x/": null,
+      "/members/x": STORES,
+      "/one/": null,
+      "/one/two/": STORES,
+      "/a/": STORES,
+      "/": null,
+      "/all/x/": null,
+      "/all/x": STORES,
+      "/same/x/": STORES,
+      "/tests/x/": null,
+      "/tests/x": STORES,
+      "/other/x": null,
+      "/cached/x": null,
+      "/up/x/": STORES,
+    },
+  },
+  {
+    name: "values of fields",
+    server: `location / { if ($http_user_agent ~* bot) { return 403; } ${CACHED} }
+      location /a/ { if ($http_x_app != 1) { return 403; } ${CACHED} }
+      location /b/ { if ($http_x_app = 1) { return 403; } ${CACHED} }`,
+    routes: {
+      "/x": { fields: { "user-agent": [/bot/i] } },
+      "/a/x": null,
+      "/b/x": { fields: { "x-app": [/(?:^|, ?)1(?=,|$)/] } },
+    },
+  },
+  {
+    name: "who is let in",
+    server: `location / { allow all; deny 10.0.0.1; ${CACHED} } location /a/ { allow 10.0.0.1; deny all; ${CACHED} }
+      location /b/ { deny 10.0.0.1; allow all; ${CACHED} }`,
+    routes: { "/x": STORES, "/a/x": null, "/b/x": null },
   },
   {
     name: "a map of several variables",

@@ -122,7 +122,7 @@ describe("an expression of a location", () => {
     expect(found).toEqual({ kind: "patterns", patterns: ["/caf%C3%A9.html"] });
   });
 
-  test.each(["(a)\\1", "(?i)a", "a++", "(?>a)", "[[:alpha:]]", "\\p{L}", "\\K"])(
+  test.each(["(a)\\1", "(?i)a", "a++", "(?>a)", "[[:space:]]", "\\p{L}", "\\K"])(
     "%s is more than a pattern can say",
     (regex) => {
       expect(regexPatterns(regex, { ignoreCase: false, prefix: null }).kind).toBe("unsupported");
@@ -487,6 +487,18 @@ describe("the command", () => {
     expect(await command("init", "--import", "nginx.conf")).toMatchObject({
       exit: 2,
       stderr: expect.stringMatching(/no worker reaches the socket unix:\/run\/app\.sock.*--origin/),
+    });
+    expect(readdirSync(folder)).toEqual(["nginx.conf"]);
+  });
+
+  test("tidemark init --import points from a VCL to the table, and writes nothing", async () => {
+    put("nginx.conf", 'vcl 4.1;\nbackend b { .host = "10.0.0.1"; }');
+    expect(await command("init", "--import", "nginx.conf")).toMatchObject({
+      exit: 2,
+      stdout: "",
+      stderr: expect.stringMatching(
+        /nginx\.conf is a VCL, which is a program.*docs\/import\.md, "From VCL to a route"/,
+      ),
     });
     expect(readdirSync(folder)).toEqual(["nginx.conf"]);
   });

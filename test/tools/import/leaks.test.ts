@@ -85,6 +85,11 @@ describe("nested locations have what nginx gives them", () => {
     expect(refused(site)).toEqual(["internal"]);
   });
 
+  test("what is internal is so below, too", () => {
+    const site = imported(`location /in/ { internal; location ~ css$ { ${CACHED} } } location / { ${CACHED} }`);
+    expect([routeOf(site, "/in/a.css"), routeOf(site, "/a.css")]).toEqual([PASS, HOUR]);
+  });
+
   test("two locations with a cache by try_files are two routes", () => {
     const site = imported(`location /a/ { try_files $uri @one; } location /b/ { try_files $uri @two; }
       location @one { ${CACHED} } location @two { ${CACHED} auth_basic Staff; }`);
@@ -137,7 +142,7 @@ describe("a condition that leads elsewhere", () => {
 
   test.each([
     "if ($remote_addr = 10.0.0.1) { return 418; }",
-    "if ($http_user_agent ~ Bot) { rewrite ^ /bots last; }",
+    "if ($http_user_agent) { rewrite ^ /bots last; }",
     'if ($cookie_member = "") { return 302 /login; }',
     "if ($request_method = GET) { return 403; }",
     "if (-f $document_root/down) { return 503; }",
@@ -255,6 +260,96 @@ describe("a pattern of cookies is nginx's own", () => {
   });
 });
 
+describe("the value of a field", () => {
+  const fieldsOf = (condition: string, http = "") =>
+    routeOf(imported(`location / { if (${condition}) { return 403; } ${CACHED} }`, http), "/")?.bypass?.fields;
+
+  test("of any field can be one that goes past the cache", () => {
+    expect(fieldsOf("$http_user_agent ~* (bot|spider)")).toEqual({ "user-agent": [/(bot|spider)/i] });
+    expect(fieldsOf("$bad", "map $http_referer $bad { default 0; ~(?i)casino 1; }")).toEqual({ referer: [/casino/i] });
+    expect(fieldsOf("$http_x_app", "")).toEqual(["x-app"]);
+  });
+
+  test.each([
+    ["$http_x_app = 1", "1", "10"],
+    ["$http_x_app = 1", "2, 1, 3", "2, 3"],
+    ["$http_x_app ~ ^Lynx", "Lynx/2", "A Lynx"],
+    ["$http_referer ~ ^$", "", "a"],
+    ["$http_user_agent !~ Mozilla", "curl", "Mozilla/5.0"],
+    ["$http_user_agent !~ Mozilla", "", "Mozilla/5.0"],
+    ["$http_user_agent !~* (?i)mozilla", "curl, Mozilla", "MOZILLA"],
+    ["$http_user_agent != a", "b", "a"],
+  ])("in %s is found in '%s', and not in '%s'", (condition, found, other) => {
+    const [[pattern]] = Object.values(fieldsOf(condition) as Record<string, RegExp[]>) as [[RegExp]];
+    expect([pattern.test(found), pattern.test(other)]).toEqual([true, false]);
+  });
+
+  test("that most visitors do not send stores nothing where it is missing", () => {
+    for (const condition of ["$http_x_forwarded_proto != https", "$http_x_app !~ a", '$http_x_app = ""'])
+      expect(routeOf(imported(`location / { if (${condition}) { return 403; } ${CACHED} }`), "/")).toEqual(PASS);
+  });
+
+  test("that only nginx could find stores nothing", () => {
+    expect(fieldsOf("$http_user_agent ~ (?>Bot)")).toBe(undefined);
+    expect(routeOf(imported(`location / { if ($http_user_agent ~ (?>Bot)) { return 403; } ${CACHED} }`), "/")).toEqual(
+      PASS,
+    );
+  });
+
+  test("that made nginx fetch the page again goes past the cache, unless it is a secret", () => {
+    const site = (field: string) =>
+      imported(`set $b 0; if (${field}) { set $b 1; } location / { ${CACHED} proxy_cache_bypass $b; }`);
+    expect(routeOf(site("$http_user_agent ~ Bot"), "/")).toEqual({
+      ...HOUR,
+      bypass: { fields: { "user-agent": [/Bot/] } },
+    });
+    expect(routeOf(site("$http_x_secret = 123"), "/")).toEqual(HOUR);
+  });
+});
+
+describe("the visitor's address", () => {
+  test("is read of geo, whose last value counts", () => {
+    const geo = (lines: string) =>
+      routeOf(
+        imported(
+          `if ($bad) { return 403; } location / { ${CACHED} }`,
+          `map $http_x_bad $bad { default 1; } geo $bad { ${lines} }`,
+        ),
+        "/",
+      );
+    expect(geo("default 0; 10.0.0.0/8 0;")).toEqual(HOUR);
+    expect(geo("default 0; 10.0.0.0/8 1;")).toEqual(PASS);
+  });
+
+  test.each([
+    ["allow all;", HOUR],
+    ["allow all; deny 10.0.0.1;", HOUR],
+    ["deny 10.0.0.1; allow all;", PASS],
+    ["allow 10.0.0.1;", PASS],
+  ])("is not asked behind allow all: %s", (lines, rules) => {
+    const site = imported(`location / { ${lines} ${CACHED} } location /other { ${CACHED} }`);
+    expect(routeOf(site, "/")).toEqual(rules);
+    expect(refused(site).length > 0).toBe(rules === PASS);
+  });
+});
+
+describe("a device", () => {
+  const MOBILE = 'set $m ""; if ($http_user_agent ~* (iPhone|Android)) { set $m "m_"; }';
+  const key = (lines: string) =>
+    routeOf(imported(`location / { ${lines} ${CACHED} proxy_cache_key $m$host$request_uri; }`), "/");
+
+  test("in the key by set and if is the site's", () => {
+    expect(key(MOBILE)).toEqual({ ...HOUR, key: { device: true } });
+    expect(key(`${MOBILE} if ($cookie_a) { set $m a; }`)).toEqual(PASS);
+    expect(key("set $m $http_user_agent;")).toEqual(PASS);
+  });
+});
+
+test("slices are stored as a whole", () => {
+  const lines = "slice 1m; proxy_cache_key $host$request_uri$slice_range; proxy_set_header Range $slice_range;";
+  expect(routeOf(imported(`location / { ${lines} ${CACHED} }`), "/")).toEqual(HOUR);
+});
+
 describe("a pattern of path and query", () => {
   const passed = (regex: string) =>
     imported(`set $s 0; if ($request_uri ~ "${regex}") { set $s 1; }
@@ -370,7 +465,13 @@ describe("an internal redirect", () => {
   test("to a location that tries the same file ends there", () => {
     const site = imported(`location / { try_files $uri /index.php?$args; }
       location ~ .php$ { try_files $uri $uri/ /index.php?$args; ${ANY_PATH} }`);
-    expect([routeOf(site, "/a"), routeOf(site, "/a.php")]).toEqual([HOUR, PASS]);
+    expect([routeOf(site, "/a"), routeOf(site, "/a.php")]).toEqual([HOUR, HOUR]);
+  });
+
+  test("to a location that tries the same file is asked of both paths", () => {
+    const site = imported(`set $s 0; if ($uri ~ ^/index) { set $s 1; }
+      location ~ .php$ { try_files $uri /index.php; ${ANY_PATH} proxy_no_cache $s; }`);
+    expect(routeOf(site, "/a.php")).toEqual(PASS);
   });
 
   test("to a named location keeps the visitor's path", () => {
@@ -406,11 +507,38 @@ describe("files of nginx", () => {
     },
   );
 
+  test.each([
+    ["/files/a/", "~* /(?:uploads|files)/.*\\.php$ { deny all; }", "/a/"],
+    ["/a/", "= /a/index.php { deny all; }", "/a/b/"],
+    ["/a/b/", "~ index { deny all; }", "/a"],
+    ["/a/", "~ /a/i { deny all; }", "/b/"],
+    ["/a/", "~ ^/a/+index\\.(html|php)$ { deny all; }", "/a"],
+  ])("do not store the folder %s, whose index is in %s", (folder, location, stored) => {
+    const site = imported(`index index.php; location / { try_files $uri $uri/ @app; } location @app { ${CACHED} }
+      location ${location}`);
+    expect([routeOf(site, folder), routeOf(site, stored)]).toEqual([PASS, HOUR]);
+    const told = site.differences.find(({ why }) => why.startsWith("A folder of nginx with an index is answered by"));
+    expect(told?.source?.text).toBe("try_files $uri $uri/ @app");
+  });
+
+  test.each([
+    "~* \\.(?:css|js|jpe?g)$",
+    "~ /\\.",
+    "~ /\\.(?!well-known).*",
+    "~* (?:#.*#|\\.(?:bak|conf|in[ci]|sw[op])|~)$",
+    "= /index.html",
+    "^~ /wp-admin/",
+  ])("do not keep folders from being stored whose index is not in %s", (head) => {
+    const site = imported(`index index.php; location / { try_files $uri $uri/ @app; } location @app { ${CACHED} }
+      location ${head} { deny all; }`);
+    expect(routeOf(site, "/a/")).toEqual(HOUR);
+  });
+
   test("that all visitors have are told, and the rest is stored", () => {
     const site = imported(`location / { try_files $uri $uri.html @app; } location @app { ${CACHED} }`);
     expect(routeOf(site, "/a")).toEqual(HOUR);
     const told = site.differences.find(({ source }) => source?.text.startsWith("try_files"));
-    expect(told?.why).toContain("as a folder with an index, is stored by the rules of this location");
+    expect(told?.why).toContain("is stored by the rules of this location");
   });
 });
 
@@ -449,6 +577,12 @@ describe("caching is not lost", () => {
     const site = imported(`location / { try_files $uri @app; } location @app { rewrite ^/(.*)$ /index.php last; }
       location ~ \\.php$ { ${ANY_PATH} }`);
     expect(routeOf(site, "/news")).toEqual(HOUR);
+  });
+
+  test("the origin is what most locations have", () => {
+    const site = imported(`location /a/ { proxy_pass http://10.0.0.2; proxy_cache c; } location ~ ^/news/ { ${CACHED} }
+      location /b/ { proxy_pass ${ORIGIN}; }`);
+    expect([routeOf(site, "/a/x"), routeOf(site, "/news/x")]).toEqual([PASS, HOUR]);
   });
 
   test("the summary says how many locations store, and why others do not", () => {

@@ -84,6 +84,20 @@ export class NginxProcess {
     return { status: answer.statusCode, fields: Object.fromEntries(joined), body: await text(answer), cutOff: false };
   }
 
+  /** Sends requests one behind the other on one connection, which nginx answers in their order. */
+  async sendInOrder(requests: readonly ClientRequest[]): Promise<readonly ClientAnswer[]> {
+    const answers: ClientAnswer[] = [];
+    // nginx closes the connection behind some of its errors.
+    while (answers.length < requests.length) {
+      const rest = requests.slice(answers.length);
+      const last = { ...rest.at(-1)!, fields: { ...rest.at(-1)!.fields, connection: "close" } };
+      const found = readAnswers(await exchange(this.#socket, [...rest.slice(0, -1), last].map(asText).join("")), rest);
+      if (found.length === 0) throw new Error(`nginx gave no answer to ${asText(rest[0]!)}`);
+      answers.push(...found);
+    }
+    return answers;
+  }
+
   /**
    * Resolves when nginx has dealt with all that its origin has sent. It answers a HEAD, and at times a GET, before the
    * entry is in its cache. Its one worker takes events in the order in which they came, and this request comes last.
@@ -125,6 +139,61 @@ export class NginxProcess {
       await ended;
     }
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+function asText({ method = "GET", path, host, fields = {}, body }: ClientRequest): string {
+  const length = body === undefined ? {} : { "content-length": String(body.length) };
+  const lines = Object.entries({ host: host!, ...fields, ...length }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n${body ?? ""}`;
+}
+
+/** All that comes back to a text until the other side closes the connection. */
+async function exchange(socketPath: string, sent: string): Promise<string> {
+  const socket = connect(socketPath);
+  socket.setEncoding("latin1").write(sent, "latin1");
+  let received = "";
+  for await (const piece of socket) received += piece;
+  return received;
+}
+
+/** The answers to requests, as far as a text has them whole. */
+function readAnswers(received: string, requests: readonly ClientRequest[]): ClientAnswer[] {
+  const answers: ClientAnswer[] = [];
+  let at = 0;
+  for (const { method } of requests) {
+    const head = received.indexOf("\r\n\r\n", at);
+    if (head === -1) return answers;
+    const [start = "", ...lines] = received.slice(at, head).split("\r\n");
+    const fields = Object.fromEntries(lines.map((line) => fieldIn(line)));
+    const status = Number(start.split(" ")[1]);
+    const begin = head + 4;
+    const [body, end] =
+      method === "HEAD" || status === 204 || status === 304 ? ["", begin] : bodyAt(received, begin, fields);
+    answers.push({ status, fields, body: Buffer.from(body, "latin1").toString(), cutOff: false });
+    at = end;
+  }
+  return answers;
+}
+
+function fieldIn(line: string): readonly [string, string] {
+  const colon = line.indexOf(":");
+  return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+}
+
+/** A body, and the place behind it. */
+function bodyAt(received: string, begin: number, fields: Readonly<Record<string, string>>): [string, number] {
+  if (fields["transfer-encoding"] !== "chunked") {
+    const end = fields["content-length"] === undefined ? received.length : begin + Number(fields["content-length"]);
+    return [received.slice(begin, end), end];
+  }
+  let body = "";
+  for (let at = begin; ; ) {
+    const lineEnd = received.indexOf("\r\n", at);
+    const length = Number.parseInt(received.slice(at, lineEnd), 16);
+    if (length === 0) return [body, lineEnd + 4];
+    body += received.slice(lineEnd + 2, lineEnd + 2 + length);
+    at = lineEnd + 2 + length + 2;
   }
 }
 

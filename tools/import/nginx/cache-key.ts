@@ -1,6 +1,7 @@
 import type { RouteInput } from "../../../internal.ts";
 import type { Source } from "../imported-site.ts";
 import type { Maps } from "./conditions/maps.ts";
+import type { Assignment } from "./conditions/requests-where.ts";
 
 type Key = NonNullable<RouteInput["key"]>;
 
@@ -27,12 +28,12 @@ const DEFAULT_KEY = "$scheme$proxy_host$request_uri";
 
 /** Variables that say what the edge's key has anyway. */
 const IN_EVERY_KEY =
-  /^(?:scheme|https|proxy_host|proxy_port|server_port|server_name|host|http_host|request_method|http_accept_encoding|uwsgi_host)$/;
+  /^(?:scheme|https|proxy_host|proxy_port|server_port|server_name|host|http_host|request_method|http_accept_encoding|uwsgi_host|slice_range)$/;
 const PATH_AND_QUERY = /^(?:request_uri)$/;
 const PATH = /^(?:uri|document_uri|document_root|fastcgi_script_name)$/;
 const QUERY = /^(?:args|query_string)$/;
 
-export function importKey(text: string | null, maps: Maps): ImportedKey {
+export function importKey(text: string | null, maps: Maps, assignments: readonly Assignment[]): ImportedKey {
   const key: { -readonly [Name in keyof Key]: Key[Name] } = {};
   const unknown: string[] = [];
   const unboundedCookies: string[] = [];
@@ -75,6 +76,9 @@ export function importKey(text: string | null, maps: Maps): ImportedKey {
         fields.push(of.slice("http_".length).replaceAll("_", "-"));
         approximate.push(fields.at(-1)!);
       } else if (!IN_EVERY_KEY.test(of)) unknown.push(`$${name}`);
+    } else if (isOfDevices(assignments.filter(({ variable }) => variable === name))) {
+      key.device = true;
+      approximate.push("device");
     } else unknown.push(`$${name}`);
   }
   if (!variables.some((name) => PATH.test(name) || PATH_AND_QUERY.test(name))) unknown.push("a key without the path");
@@ -92,4 +96,17 @@ export function importKey(text: string | null, maps: Maps): ImportedKey {
     splitsMethods: variables.includes("request_method"),
     onlyParameters: hasQuery ? null : parameters,
   };
+}
+
+/** Whether a variable has one of a few values, by `User-Agent` alone. */
+function isOfDevices(assignments: readonly Assignment[]): boolean {
+  return (
+    assignments.length > 0 &&
+    assignments.every(
+      ({ value, condition, isCode }) =>
+        !isCode &&
+        !value.includes("$") &&
+        (condition === null || /^\$(?:\{http_user_agent\}|http_user_agent\b)/.test(condition)),
+    )
+  );
 }

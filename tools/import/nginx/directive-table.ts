@@ -80,7 +80,7 @@ const TABLE: readonly Line[] = [
     "precontent",
     "read",
     dropped(
-      `${FILES} What nginx has as a file, or as a folder with an index, is stored by the rules of this location: where that must not be, write a route with pass.`,
+      `${FILES} What nginx has as a file is stored by the rules of this location: where that must not be, write a route with pass.`,
       "answer",
       "stored",
     ),
@@ -124,7 +124,7 @@ const TABLE: readonly Line[] = [
   ["ssl_verify_client", "replaces", "access", "passes", access(TO_ORIGIN)],
   [
     "internal",
-    "own",
+    "replaces",
     "setup",
     "passes",
     access("The edge serves every path of its hosts: the origin has to refuse this one."),
@@ -135,7 +135,12 @@ const TABLE: readonly Line[] = [
   // What runs in place of a fetch, or changes it.
   ["root alias", "replaces", "content", "harmless", dropped(FILES, "answer", "stored")],
   ["index autoindex", "replaces", "content", "harmless", dropped(FILES)],
-  ["autoindex_* random_index disable_symlinks open_file_cache* mp4* flv", "replaces", "content", "harmless"],
+  [
+    "track_uploads autoindex_* random_index disable_symlinks open_file_cache* mp4* flv",
+    "replaces",
+    "content",
+    "harmless",
+  ],
   ["X_method", "replaces", "content", "passes", dropped("The edge asks with the visitor's method.", "answer")],
   [
     "X_set_body X_pass_request_body",
@@ -145,7 +150,7 @@ const TABLE: readonly Line[] = [
     dropped("The edge does not change bodies.", "answer"),
   ],
   ["X_pass_request_headers", "replaces", "content", "passes", dropped(FIELDS)],
-  ["slice", "replaces", "content", "passes", dropped("The edge stores whole bodies: limits.largeBytes.", "stored")],
+  ["slice", "replaces", "content", "harmless", dropped("The edge stores whole bodies: limits.largeBytes.", "stored")],
   ["mirror mirror_request_body", "replaces", "precontent", "harmless", dropped("The edge asks one origin.")],
   [
     "X_redirect",
@@ -356,6 +361,17 @@ export function forbidsStoring(directive: Directive): boolean {
   if (isOff(directive)) return false;
   if (directive.name === "limit_except") return !directive.args.includes("GET");
   return row === null || row.effect === "passes";
+}
+
+/** Whether the first rule for addresses in a block lets all in, so that no other is asked. */
+export function letsAllIn(block: readonly Directive[]): boolean {
+  const first = block.find(isOfAddresses);
+  return first?.name === "allow" && first.args[0] === "all";
+}
+
+/** Whether a directive is a rule for addresses. */
+export function isOfAddresses({ name }: Pick<Directive, "name">): boolean {
+  return name === "allow" || name === "deny";
 }
 
 function isOff({ name, args }: Directive): boolean {

@@ -1,5 +1,5 @@
 import type { Difference, Source } from "../imported-site.ts";
-import { conditionsOn, type ServerFacts } from "./conditions/conditions-of.ts";
+import { conditionsOn, evaluationOf, type ServerFacts } from "./conditions/conditions-of.ts";
 import { handlerOf, isCached } from "./handlers.ts";
 import { inForce } from "./in-force.ts";
 import { readAnswerFields } from "./location/answer-fields.ts";
@@ -30,7 +30,7 @@ interface LocationFacts extends ServerFacts {
 }
 
 export function importLocation(location: Location, facts: LocationFacts): ImportedLocation {
-  const { maps, routes, inactiveSeconds, hosts } = facts;
+  const { routes, inactiveSeconds } = facts;
   const handler = handlerOf(location);
   const own = location.directive.source;
   const nothing = { passed: [], differences: [], because: [] };
@@ -39,7 +39,7 @@ export function importLocation(location: Location, facts: LocationFacts): Import
   const zone = inForce(location.answeredBy, `${family}_cache`).map(({ source }) => source);
   if (!isCached(location)) return { rules: { pass: true }, from: [own, pass.source, ...zone], ...nothing };
   const cached = new CachedLocation(location, family, routes);
-  const key = readKey(cached, maps, hosts.length);
+  const key = readKey(cached, evaluationOf(location, facts));
   const bypass = readBypass(cached, conditionsOn(location, facts), key);
   const because = [...bypass.because, ...(key.isUnknown ? [(key.line ?? own).text] : [])];
   const isStored = because.length === 0;

@@ -1,6 +1,7 @@
 import type { Directive } from "./files/directives.ts";
-import type { Levels } from "./in-force.ts";
-import { portableRegex } from "./paths/portable-regex.ts";
+import { inForce, type Levels } from "./in-force.ts";
+import { escapedForRegex, portableRegex } from "./paths/portable-regex.ts";
+import { foldersBefore, mayReachInto } from "./paths/reaching.ts";
 
 export type LocationKind = "exact" | "prefix" | "prefix-before-regex" | "regex" | "regex-ignoring-case";
 
@@ -19,13 +20,32 @@ export interface Location {
   /** The blocks of each location on that way, its own first. */
   readonly way: readonly Levels[];
   /** The path that requests have at the end of the way; `null` for the one that was asked for. */
-  readonly redirectedTo: string | null;
+  readonly newPath: NewPath | null;
   /** True if the query on that way becomes another. */
   readonly changesQuery: boolean;
   /** What keeps the end of the way from being known. */
   readonly lostAt: Directive | null;
   /** The location that it is nested in. */
   readonly parent: Location | null;
+  /** Where requests go on for folders that nginx has, and of which it has the index. */
+  readonly indexes: readonly IndexWay[];
+}
+
+/** The path behind an internal redirect: always the same one, or that of a folder with the name of its index behind it. */
+export type NewPath =
+  | { readonly kind: "path"; readonly path: string }
+  | { readonly kind: "index"; readonly name: string };
+
+/** A location in which nginx looks for the index of a folder. */
+export interface IndexWay {
+  /** Where the folders that it may be asked for are found, as an expression over their paths. */
+  readonly folders: string;
+  /** The line of `try_files` that looks for folders. */
+  readonly line: Directive;
+  /** The location that was asked for, by the way that leads through this one. */
+  readonly location: Location;
+  /** The block that it leads through. */
+  readonly through: Directive;
 }
 
 interface Place {
@@ -48,14 +68,9 @@ export function locationsOf(levels: Levels): readonly Location[] {
   );
   const wander = (at: Place, parent: Location | null): Location[] => {
     const { kind, text, directive } = at;
-    const location: Location = {
-      kind,
-      text,
-      directive,
-      levels: at.levels,
-      ...wayFrom(at.levels, places, named),
-      parent,
-    };
+    const way = wayFrom({ start: [at.levels], newPath: null }, places, named);
+    const direct = { kind, text, directive, levels: at.levels, ...way, parent, indexes: [] };
+    const location = { ...direct, indexes: indexWays(direct, places, named) };
     return [location, ...at.inner.flatMap((each) => wander(each, location))];
   };
   return places.flatMap((each) => wander(each, null));
@@ -74,18 +89,25 @@ function placesIn(levels: Levels): readonly Place[] {
 /** The most redirects that nginx makes for one request. */
 const MAX_REDIRECTS = 10;
 
-type Way = Pick<Location, "answeredBy" | "way" | "redirectedTo" | "changesQuery" | "lostAt">;
+type Way = Pick<Location, "answeredBy" | "way" | "newPath" | "changesQuery" | "lostAt">;
+type Named = ReadonlyMap<string, Levels>;
 
 /** Follows `try_files` and rewrites of every path to the location that answers where there is no file. */
-function wayFrom(start: Levels, places: readonly Place[], named: ReadonlyMap<string, Levels>): Way {
-  const way = [start];
-  let redirectedTo: string | null = null;
+function wayFrom(
+  { start, newPath: first }: { readonly start: readonly Levels[]; readonly newPath: NewPath | null },
+  places: readonly Place[],
+  named: Named,
+): Way {
+  const way = [...start];
+  let newPath = first;
   let changesQuery = false;
   for (;;) {
     const here = way.at(-1)!;
     const next = nextTarget(here[0]!);
-    const found = { answeredBy: here, way, redirectedTo, changesQuery };
-    if (next === null) return { ...found, lostAt: null };
+    const found = { answeredBy: here, way, newPath, changesQuery };
+    // The index is there, or nginx would not have come here.
+    if (next === null || (newPath?.kind === "index" && next.directive.args.slice(0, -1).includes("$uri")))
+      return { ...found, lostAt: null };
     const lost = { ...found, lostAt: next.directive };
     if (way.length > MAX_REDIRECTS) return lost;
     if (next.target.startsWith("@")) {
@@ -99,11 +121,85 @@ function wayFrom(start: Levels, places: readonly Place[], named: ReadonlyMap<str
     const place = path === undefined ? null : placeOf(path, places);
     if (place === null) return lost;
     // Behind a redirect to it, the file is there: otherwise nginx would go round in a circle.
-    if (place.levels[0] === here[0]) return path === redirectedTo ? { ...found, lostAt: null } : lost;
-    way.push(place.levels);
-    redirectedTo = path!;
+    const isHere = place.levels[0] === here[0];
+    if (isHere && newPath !== null)
+      return newPath.kind === "path" && newPath.path === path ? { ...found, lostAt: null } : lost;
+    newPath = { kind: "path", path: path! };
     changesQuery ||= !/^[^?]*(?:\?(?:\$args|\$query_string)?)?$/.test(target);
+    // A file of the location itself has the same rules as the one that stands in for those that are not there.
+    if (isHere) return { answeredBy: here, way, newPath, changesQuery, lostAt: null };
+    way.push(place.levels);
   }
+}
+
+/** The name of a folder's index, where no line says another: nginx.org/en/docs/http/ngx_http_index_module.html. */
+const DEFAULT_INDEX = ["index.html"];
+
+/** The names of the index in a block; `null` if one is not a plain name. */
+export function indexNames(levels: Levels): readonly string[] | null {
+  const names = inForce(levels, "index").flatMap(({ args }) => args);
+  if (names.some((name) => /[$/]/.test(name))) return null;
+  return names.length === 0 ? DEFAULT_INDEX : names;
+}
+
+/** The line of a block by which nginx answers for a folder itself; `null` if there is none. */
+export function folderLine(block: readonly Directive[]): Directive | null {
+  // What has a handler of its own asks that, for folders, too.
+  if (block.some(({ name }) => name.endsWith("_pass"))) return null;
+  const line = block.find(({ name }) => name === "try_files");
+  return line?.args.slice(0, -1).some((each) => each.endsWith("/")) ? line : null;
+}
+
+/** The locations that may get the index of a folder, where `try_files $uri/` of a location has found one. */
+function indexWays(location: Location, places: readonly Place[], named: Named): readonly IndexWay[] {
+  return location.way.flatMap((levels, step) => {
+    const line = folderLine(levels[0]!);
+    if (line === null) return [];
+    return (indexNames(levels) ?? []).flatMap((name) =>
+      near(places, location, name).flatMap((place): IndexWay[] => {
+        const isItself = place.levels[0] === levels[0];
+        const folders = isItself ? null : foldersOf(place, location, name);
+        if (folders === null) return [];
+        const start = [...location.way.slice(0, step + 1), place.levels];
+        const way = wayFrom({ start, newPath: { kind: "index", name } }, places, named);
+        return [{ folders, line, location: { ...location, ...way }, through: place.directive }];
+      }),
+    );
+  });
+}
+
+/** The folders in a location whose index another place may get; `null` for none. */
+function foldersOf(place: Place, location: Location, name: string): string | null {
+  const ignoreCase = place.kind === "regex-ignoring-case";
+  if (!keepsIndexes(location)) return "/$";
+  if (isExpression(place))
+    return mayReachInto(name, place.text, { ignoreCase }) ? foldersBefore(place.text, { ignoreCase }) : null;
+  return endsWithin(place, name) ? `^${escapedForRegex(/^.*\//s.exec(place.text)?.[0] ?? "")}$` : null;
+}
+
+/** Whether a prefix or a path ends within the name of a folder's index. */
+function endsWithin({ kind, text }: Place, name: string): boolean {
+  const rest = text.replace(/^.*\//s, "");
+  return rest !== "" && (kind === "exact" ? rest === name : name.startsWith(rest));
+}
+
+/** Whether the index of each folder in a location would be in it, too, if there were no other location. */
+function keepsIndexes({ kind, text }: Location): boolean {
+  if (!isExpression({ kind })) return kind !== "exact";
+  // An expression that ends with the folder does not have its index.
+  return !/\$|\\[zZbB]|\(\?/.test(text);
+}
+
+/** The places that may have the index of a folder in a location: what is within another prefix has the folder, too. */
+function near(places: readonly Place[], location: Location, name: string): readonly Place[] {
+  return places.flatMap((each) => {
+    const isEntered =
+      isExpression(each) ||
+      !keepsIndexes(location) ||
+      location.levels.includes(each.levels[0]!) ||
+      endsWithin(each, name);
+    return isEntered ? [each, ...near(each.inner, location, name)] : [each];
+  });
 }
 
 /** Expressions that match every path. */

@@ -1,6 +1,6 @@
 import type { Difference } from "../imported-site.ts";
 import { hasEffect, refuses } from "./conditions/conditions-of.ts";
-import { noteOn } from "./directive-table.ts";
+import { isOfAddresses, letsAllIn, noteOn } from "./directive-table.ts";
 import type { RoutedLocation } from "./fields.ts";
 import type { Directive } from "./files/directives.ts";
 import type { Location } from "./locations.ts";
@@ -29,6 +29,7 @@ export function notCarried(
         differences.push({ kind, source, why, aspects: ["answer", "stored"], affects: { routes } });
         continue;
       }
+      if (isOfAddresses(directive) && letsAllIn(block)) continue;
       const note = noteOn(directive);
       // Files matter in locations that nothing else answers, and those are told apart.
       const isOfOthers = routes === null && /^(?:root|index|autoindex)$/.test(directive.name);

@@ -4,6 +4,7 @@ import type { ServerFacts } from "./conditions/conditions-of.ts";
 import { noteOn } from "./directive-table.ts";
 import type { RoutedLocation } from "./fields.ts";
 import type { Directive } from "./files/directives.ts";
+import { passedFolders } from "./folders.ts";
 import { handlerOf, isCached } from "./handlers.ts";
 import { type ImportedLocation, importLocation } from "./import-location.ts";
 import { isRegex, type Location } from "./locations.ts";
@@ -74,9 +75,14 @@ function readLocation(
   { server, isReached, ...facts }: Facts,
 ): Read {
   const all = [...patterns];
-  const imported = importLocation(location, { ...facts, server: server.block!, routes: all });
+  const locationFacts = { ...facts, server: server.block!, routes: all };
+  const own = importLocation(location, locationFacts);
+  const folders = passedFolders(location, own, locationFacts, (other) =>
+    isReached(other) ? importLocation(other, locationFacts) : null,
+  );
+  const imported = { ...own, passed: [...own.passed, ...folders.passed] };
   const because = [...imported.because];
-  const differences = [...imported.differences];
+  const differences = [...imported.differences, ...folders.differences];
   const nested = locations.filter(({ parent }) => parent === location && isRegex(location));
   const { source } = location.directive;
   const pass = (word: string, line: Difference["source"], why: string) => {

@@ -16,7 +16,10 @@ export interface ImportedOrigin {
   readonly isReached: (location: Location) => boolean;
 }
 
-/** Where the site is: the upstream of the location that stores most widely. `given` outranks it. */
+/**
+ * Where the site is: the upstream of a location that stores, which most locations have, and of those the widest. `given`
+ * outranks it.
+ */
 export function importOrigin(
   locations: readonly Location[],
   http: readonly Directive[],
@@ -24,11 +27,15 @@ export function importOrigin(
   given: string | null,
 ): ImportedOrigin {
   const proxied = locations.filter((each) => handlerOf(each).kind === "upstream");
-  const isNamed = (each: Location) => !targetOf(each, server).authority.includes("$");
+  const authorityOf = new Map(proxied.map((each) => [each, targetOf(each, server).authority]));
+  const isNamed = (each: Location) => !authorityOf.get(each)!.includes("$");
+  const sharing = (each: Location) =>
+    proxied.filter((other) => authorityOf.get(other) === authorityOf.get(each)).length;
   const byWidth = proxied.toSorted(
     (a, b) =>
       Number(isCached(b)) - Number(isCached(a)) ||
       Number(isNamed(b)) - Number(isNamed(a)) ||
+      sharing(b) - sharing(a) ||
       a.text.length - b.text.length,
   );
   const main = byWidth[0]!;
@@ -81,8 +88,10 @@ export function importOrigin(
  */
 function newPathOf(location: Location): string | null {
   const handler = handlerOf(location);
-  if (location.redirectedTo === null || handler.kind !== "upstream" || handler.family !== "proxy") return null;
-  return /\$(?:request_uri|\{request_uri\})$/.test(handler.pass.args[0] ?? "") ? null : location.redirectedTo;
+  const { newPath } = location;
+  if (newPath === null || handler.kind !== "upstream" || handler.family !== "proxy") return null;
+  if (/\$(?:request_uri|\{request_uri\})$/.test(handler.pass.args[0] ?? "")) return null;
+  return newPath.kind === "path" ? newPath.path : newPath.name;
 }
 
 interface Target {
@@ -101,7 +110,7 @@ function targetOf(location: Location, server: readonly Directive[]): Target {
   if (handler.kind !== "upstream") throw new Error("asked for the target of a location without one");
   const text = withConstants(handler.pass.args[0] ?? "", [server, ...location.way.map(([own]) => own!)]);
   const [, scheme = "http", socket, host = "", path = ""] =
-    /^(?:(\w+):\/\/)?(?:(unix:[^:]+):?|((?:\$\{\w+\}|[^/$]|\$(?!request_uri|uri|document_uri))+))(.*)$/s.exec(
+    /^(?:([\w${}]+):\/\/)?(?:(unix:[^:]+):?|((?:\$\{\w+\}|[^/$]|\$(?!request_uri|uri|document_uri))+))(.*)$/s.exec(
       text.replace(WHOLE_URI, ""),
     ) ?? [];
   return { scheme, authority: socket ?? host, path, source: handler.pass.source };

@@ -8,13 +8,15 @@ export interface BypassRules {
   readonly cookies: NamesAndPatterns | null;
   /** In lower case. A trailing `*` stands for any ending. */
   readonly fields: readonly string[];
+  /** Patterns that are looked for in the value of a field, by its name. A field that is not sent has the empty value. `null` for none. */
+  readonly fieldValues: readonly (readonly [name: string, patterns: readonly RegExp[]])[] | null;
   /** Names of parameters, and patterns that are looked for in the query as sent. `any`: every query that is keyed. */
   readonly query: NamesAndPatterns | "any" | null;
   /** True if a page that only the owner's lifetime makes storable is not for visitors with a framework's session. */
   readonly sessions: boolean;
 }
 
-export const NO_BYPASS: BypassRules = { cookies: null, fields: [], query: null, sessions: false };
+export const NO_BYPASS: BypassRules = { cookies: null, fields: [], fieldValues: null, query: null, sessions: false };
 
 /** By what of its fields a request bypasses the cache; `null` for nothing. */
 export function bypassReason(
@@ -27,6 +29,12 @@ export function bypassReason(
   }
   if (rules.fields.length > 0) {
     for (const [name] of fields) if (matchesAnyName(name.toLowerCase(), rules.fields)) return "field";
+  }
+  if (rules.fieldValues !== null) {
+    for (const [name, patterns] of rules.fieldValues) {
+      const value = fields.get(name) ?? "";
+      if (patterns.some((pattern) => pattern.test(value))) return "field";
+    }
   }
   return null;
 }

@@ -1,5 +1,5 @@
 import { chances } from "../../../engine/chances.ts";
-import { COOKIE_REGEXES, LOCATIONS, URI_REGEXES } from "./words.ts";
+import { COOKIE_REGEXES, FIELD_TESTS, LOCATIONS, URI_REGEXES } from "./words.ts";
 
 /*
  * Where the shares come from: how often directives stand in the files of test/tools/import/corpus.ts, in
@@ -47,7 +47,7 @@ class Writer {
     const lines = [
       "listen 80;",
       `server_name ${host};`,
-      "root /nonexistent;",
+      "root disk;",
       "index index.php;",
       "add_header X-Cache $upstream_cache_status always;",
       ...this.#serverLines(),
@@ -121,7 +121,7 @@ class Writer {
       ...this.#when(0.06, () => "$http_x_preview"),
       ...this.#when(0.03, () => '$cookie_theme = "1"'),
       ...this.#when(0.005, () => "$remote_addr = 192.0.2.1"),
-      ...this.#when(0.03, () => "$http_user_agent ~ Bot"),
+      ...this.#when(0.3, () => this.#oneOf(FIELD_TESTS)),
     ];
     return [
       ...this.#when(0.95, () => `set ${name} ${this.#oneOf(["0", "0", '""'])};`),
@@ -170,6 +170,8 @@ class Writer {
       () => ["$uri", '"~^/account" 1;', "/news 1;"],
       () => ["$http_x_preview", `"" ${no};`, "default 1;"],
       () => ["$http_authorization", `"" ${no};`, "default 1;"],
+      () => ["$http_user_agent", '"~*bot|spider" 1;', "~^Lynx 0;", "curl/8 1;"],
+      () => ["$http_referer", '"~*(casino|poker)" 1;'],
       ...(this.#maybe(0.04)
         ? [() => ["$remote_addr", "192.0.2.1 1;"], () => ["$http_cookie", "default 1;", `"~public" ${no};`]]
         : []),
@@ -200,7 +202,8 @@ class Writer {
       () => "$cookie_nocache",
       () => "$arg_preview",
       () => "$http_x_preview",
-      () => "$http_user_agent ~ Bot",
+      () => this.#oneOf(FIELD_TESTS),
+      () => this.#oneOf(FIELD_TESTS),
       () => "$host != $server_name",
       ...(this.#maybe(0.1) ? [() => "-f $request_filename", () => "$remote_addr = 192.0.2.1"] : []),
     ])();
@@ -215,8 +218,10 @@ class Writer {
       ? this.#block("/", [
           this.#oneOf([
             "try_files $uri $uri/ /index.php?$args;",
+            "try_files $uri $uri/ /index.php?$args;",
             "try_files $uri /index.php$is_args$args;",
             "try_files $uri @app;",
+            this.#maybe(0.3) ? "try_files $uri $uri/ @app;" : "try_files $uri @app;",
           ]),
         ])
       : this.#block("/", this.#bodyOf(0.8));
@@ -228,7 +233,7 @@ class Writer {
       ...this.#block(
         "~ \\.php$",
         this.#maybe(0.85)
-          ? this.#cached(`http://127.0.0.1:8000${this.#maybe(0.9) ? "$request_uri" : ""}`)
+          ? this.#cached(`http://127.0.0.1:8000${this.#maybe(0.98) ? "$request_uri" : ""}`)
           : ["proxy_pass http://127.0.0.1:8000;", "proxy_cache off;"],
       ),
     ];
@@ -243,15 +248,20 @@ class Writer {
         )
       : [];
     const nested = inner.length > 0 && this.#maybe(0.25) ? withoutDoubles(this.#some(inner.slice(0, -1), 2)) : [];
-    return this.#block(head, [...this.#bodyOf(0.45), ...nested.flatMap((each) => this.#location(each, depth + 1))]);
+    // Behind a redirect to it, a front controller knows the visitor's path: in the public files, by another module.
+    const target = head.includes("php") && this.#maybe(0.95) ? "http://127.0.0.1:8000$request_uri" : null;
+    return this.#block(head, [
+      ...this.#bodyOf(0.45, target),
+      ...nested.flatMap((each) => this.#location(each, depth + 1)),
+    ]);
   }
 
   #block(head: string, lines: readonly string[]): readonly string[] {
     return [`location ${head.includes("{") ? head.replace(/ (\S+)$/, ' "$1"') : head} {`, ...indented(lines), "}"];
   }
 
-  #bodyOf(cachedShare: number): readonly string[] {
-    return this.#maybe(cachedShare) ? this.#cached() : this.#uncached();
+  #bodyOf(cachedShare: number, target: string | null = null): readonly string[] {
+    return this.#maybe(cachedShare) ? this.#cached(target) : this.#uncached();
   }
 
   #uncached(): readonly string[] {
@@ -260,7 +270,9 @@ class Writer {
       () => ["proxy_pass http://127.0.0.1:8000;", "proxy_cache off;"],
       () => ["deny all;"],
       () => ["return 404;"],
-      () => ["try_files $uri @app;"],
+      () => [
+        this.#oneOf(["try_files $uri @app;", "try_files $uri $uri/ @app;", "try_files $uri $uri/ /index.php?$args;"]),
+      ],
       () => ["internal;", "proxy_pass http://127.0.0.1:8000;"],
       () => ["expires 1d;"],
     ])();
@@ -313,7 +325,7 @@ class Writer {
       ...this.#when(0.04, () => `error_page 418 = @nocache; if (${this.#cookieTest()}) { return 418; }`),
       ...this.#when(0.03, () => "if ($request_method = OPTIONS) { return 204; }"),
       ...this.#when(0.03, () => "proxy_intercept_errors on;"),
-      ...this.#when(0.02, () =>
+      ...this.#when(0.012, () =>
         this.#oneOf([
           "auth_basic off;",
           "allow all;",
@@ -322,7 +334,7 @@ class Writer {
           "auth_basic Staff; auth_basic_user_file /srv/none;",
         ]),
       ),
-      ...this.#when(0.02, () =>
+      ...this.#when(0.012, () =>
         this.#oneOf([
           "rewrite ^/blog/(.*)$ /news/$1 break;",
           "limit_except GET { deny all; }",

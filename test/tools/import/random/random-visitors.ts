@@ -1,6 +1,6 @@
 import { chances } from "../../../engine/chances.ts";
 import type { ClientRequest } from "../../../engine/scenario.ts";
-import { COOKIES, ODD_PATHS, PATHS, QUERIES } from "./words.ts";
+import { AGENTS, COOKIES, ODD_PATHS, PATHS, QUERIES, REFERERS } from "./words.ts";
 
 /** Requests of several visitors, most of whom ask for the same few pages. */
 export function randomRequests(
@@ -25,7 +25,9 @@ export function randomRequests(
     if (chance() < 0.015) fields.authorization = `Basic v${++visitors}`;
     if (chance() < 0.02) fields.pragma = "no-cache";
     if (chance() < 0.02) fields["x-refresh"] = "1";
-    if (chance() < 0.03) fields["user-agent"] = "Bot";
+    const agent = chance() < 0.08 ? oneOf(AGENTS) : "Mozilla/5.0";
+    if (agent !== "") fields["user-agent"] = agent;
+    if (chance() < 0.1) fields.referer = oneOf(REFERERS);
     const isPlain = chance() < 0.93;
     const method = isPlain ? "GET" : oneOf(["HEAD", "POST"]);
     const path = pathOf() + (chance() < 0.15 ? oneOf(QUERIES) : "");

@@ -13,15 +13,19 @@ import { byDepth } from "../../../suite/depth.ts";
 import { NginxProcess } from "../nginx-process.ts";
 import { type RandomConfiguration, randomConfiguration } from "./random-configuration.ts";
 import { randomRequests } from "./random-visitors.ts";
+import { Safety } from "./safety.ts";
+import { FOLDERS } from "./words.ts";
 
 /** What a run of many configurations has shown. */
 export interface Outcome {
-  /** What must never be, each with its configuration. */
+  /** What must never be, of each configuration the first, with its text. */
   readonly leaks: string[];
   requests: number;
   /** Requests that nginx answered from its cache, and those of them that the site did, too. */
   nginxHits: number;
   sharedHits: number;
+  /** Hits of nginx that no shared cache may have by RFC 9111, by the reason. They are not among `nginxHits`. */
+  readonly forbidden: Map<string, number>;
   /** What the site did with the others, by its `X-Cache`. */
   readonly missed: Map<string, number>;
   /** Locations that nginx caches, and those of them that store. */
@@ -43,12 +47,17 @@ export async function runSideBySide(seeds: readonly number[]): Promise<Outcome> 
   mkdirSync(join(folder, "sites"));
   for (const [id, { text }] of configurations.entries()) writeFileSync(join(folder, "sites", `${id}.conf`), text);
   writeFileSync(join(folder, "nginx.conf"), MAIN);
+  for (const each of FOLDERS) {
+    mkdirSync(join(folder, "disk", each), { recursive: true });
+    writeFileSync(join(folder, "disk", each, "index.php"), "");
+  }
   const origin = await startOrigin();
   const outcome: Outcome = {
     leaks: [],
     requests: 0,
     nginxHits: 0,
     sharedHits: 0,
+    forbidden: new Map(),
     missed: new Map(),
     cached: 0,
     stored: 0,
@@ -108,28 +117,36 @@ async function compare(
   const { origin: _, ...site } = siteOf(imported);
   const tidemark = startMemoryEngine(site, 1);
   tidemark.answerBy!(replyTo);
+  const leaks: string[] = [];
   const secrets = secretsOf(imported);
-  for (const request of randomRequests(seed, host, REQUESTS)) {
-    const byNginx = await nginx.send(request);
+  const safety = new Safety();
+  const requests = randomRequests(seed, host, REQUESTS);
+  const answers = await nginx.sendInOrder(requests);
+  for (const [index, request] of requests.entries()) {
+    const byNginx = answers[index]!;
     const own = await tidemark.settle(tidemark.send(request));
     await tidemark.finishWork();
     outcome.requests++;
     const isHit = /^(?:HIT|STALE|UPDATING)$/.test(own.fields["x-cache"] ?? "");
     const status = byNginx.fields["x-cache"] ?? "";
-    if (status === "HIT") {
+    const reason = isHit ? null : safety.whyForbidden(request, own, byNginx);
+    if (status === "HIT" && reason !== null) count(outcome.forbidden, reason);
+    else if (status === "HIT") {
       outcome.nginxHits++;
       outcome.sharedHits += Number(isHit);
       if (!isHit) count(outcome.missed, own.fields["x-cache"] ?? String(own.status));
     }
+    safety.saw(request, own, status);
     const asked = `seed ${seed}: ${request.method} ${request.path} ${JSON.stringify(request.fields)}`;
     const refetches = secrets.some((name) => request.fields?.[name] !== undefined);
-    if (isHit && (status === "" || status === "BYPASS") && !(status === "BYPASS" && refetches)) {
-      outcome.leaks.push(
-        `${asked}: answered from the store, and nginx passed it (${status || byNginx.status})\n${text}`,
-      );
+    // What nginx has as a file is for everybody. The origin names no entity tags.
+    const isFile = byNginx.fields.etag !== undefined;
+    if (isHit && !isFile && (status === "" || status === "BYPASS") && !(status === "BYPASS" && refetches)) {
+      leaks.push(`${asked}: answered from the store, and nginx passed it (${status || byNginx.status})\n${text}`);
     }
-    if (isAnothers(request, own)) outcome.leaks.push(`${asked}: got ${JSON.stringify(own.body)}\n${text}`);
+    if (isAnothers(request, own)) leaks.push(`${asked}: got ${JSON.stringify(own.body)}\n${text}`);
   }
+  outcome.leaks.push(...leaks.slice(0, 1));
   await tidemark.stop();
 }
 

@@ -10,6 +10,8 @@ export const PATHS: readonly string[] = [
   "/account/card",
   "/account",
   "/wp-admin/users",
+  "/wp-admin/",
+  "/shop/members/",
   "/wp-login.php",
   "/index.php",
   "/xmlrpc.php",
@@ -30,6 +32,12 @@ export const PATHS: readonly string[] = [
   "/old/page",
   "/.htaccess",
 ];
+
+/**
+ * Folders that nginx has on its disk, each with an `index.php`. Visitors ask for them with the slash alone: without it, nginx
+ * redirects each of them in the same way.
+ */
+export const FOLDERS: readonly string[] = ["/", "/wp-admin/", "/my-account/", "/a/feed/", "/shop/members/"];
 
 /** Spellings that nginx reads as another path than the edge does. */
 export const ODD_PATHS: readonly string[] = [
@@ -92,6 +100,29 @@ export const COOKIE_REGEXES: readonly (readonly [operator: string, regex: string
   ["~", "(nocache|theme)=1"],
 ];
 
+/** Conditions on the value of a field, as an `if` has them. */
+export const FIELD_TESTS: readonly string[] = [
+  '$http_user_agent ~* "bot|spider"',
+  "$http_user_agent ~ ^Bot",
+  '$http_user_agent = "Bot"',
+  "$http_user_agent !~ (Mozilla|Bot)",
+  '$http_user_agent ~ "^$"',
+  '$http_referer ~* "casino|poker"',
+  "$http_referer ~ ^https://casino",
+  '$http_referer != "https://casino.example/"',
+  '$http_x_preview = "1"',
+];
+
+/** Values of `User-Agent` and `Referer`, some of them like those of several fields that a proxy has joined. */
+export const AGENTS: readonly string[] = ["Bot", "A spider/1.0", "curl/8", "", "Mozilla/5.0, Bot", "Bot, Mozilla/5.0"];
+export const REFERERS: readonly string[] = [
+  "https://www.example.com/news",
+  "https://www.example.com/news",
+  "https://casino.example/",
+  "https://a.example/?to=POKER",
+  "https://casino.example/, https://a.example/",
+];
+
 /** Expressions over `$request_uri`, and over paths. */
 export const URI_REGEXES: readonly (readonly [operator: string, regex: string])[] = [
   ["~*", "/wp-admin/|/xmlrpc.php|wp-.*.php|/feed/|index.php|sitemap(_index)?.xml"],
@@ -108,6 +139,11 @@ export const LOCATIONS: readonly string[] = [
   "= /",
   "= /news",
   "= /wp-login.php",
+  "= /index.php",
+  "= /wp-admin/index.php",
+  "~ ^/wp-admin/.*\\.php$",
+  "~* /(?:members|uploads)/.*\\.php$",
+  "~ /feed/index",
   "/news/",
   "/blog/",
   "/account/",

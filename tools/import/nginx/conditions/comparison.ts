@@ -6,6 +6,8 @@ export interface Comparison {
   readonly holds: (text: string) => boolean | null;
   /** What is looked for in the text, where that is an expression; `null` for other comparisons. */
   readonly regex: { readonly source: string; readonly ignoreCase: boolean } | null;
+  /** The same for a comparison that holds where an expression is not found. */
+  readonly without?: { readonly source: string; readonly ignoreCase: boolean };
 }
 
 /** Neither empty nor `0`, as `if ($x)` and `proxy_no_cache $x` ask. */
@@ -34,14 +36,18 @@ export function comparisonOf(operator: string, value: string): Comparison | null
     case "=":
       return { holds: (text) => text === value, regex: { source: `^${escapedForPcre(value)}$`, ignoreCase: false } };
     case "!=":
-      return { holds: (text) => text !== value, regex: null };
+      return {
+        holds: (text) => text !== value,
+        regex: null,
+        without: { source: `^${escapedForPcre(value)}$`, ignoreCase: false },
+      };
     case "~":
     case "~*":
       return matching(value, operator === "~*");
     case "!~":
     case "!~*": {
-      const { holds } = matching(value, operator === "!~*");
-      return { holds: (text) => negated(holds(text)), regex: null };
+      const { holds, regex } = matching(value, operator === "!~*");
+      return { holds: (text) => negated(holds(text)), regex: null, without: regex! };
     }
     default:
       return null;

@@ -1,10 +1,9 @@
 import type { Source } from "../../imported-site.ts";
-import { forbidsStoring, noteOn, rowOf } from "../directive-table.ts";
+import { forbidsStoring, isOfAddresses, letsAllIn, noteOn, rowOf } from "../directive-table.ts";
 import type { Directive } from "../files/directives.ts";
 import { handlerOf } from "../handlers.ts";
 import { allInForce, inForce } from "../in-force.ts";
-import { EVERY_PATH, type Location, nextTarget } from "../locations.ts";
-import { portableRegex } from "../paths/portable-regex.ts";
+import { EVERY_PATH, folderLine, indexNames, type Location, nextTarget } from "../locations.ts";
 import { IS_OFF, IS_TRUE } from "./comparison.ts";
 import { type Maps, variableIn } from "./maps.ts";
 import {
@@ -12,6 +11,7 @@ import {
   type Caused,
   conditionOf,
   type Evaluation,
+  mayHoldOn,
   requestsWhere,
   requestsWhereIf,
 } from "./requests-where.ts";
@@ -52,10 +52,14 @@ function always(source: Source, text = source.text): Condition {
 /** The directives by which a location stores nothing, whoever asks. */
 function forbidden(location: Location): readonly Condition[] {
   const { way, lostAt } = location;
-  const lines = way.flatMap((levels, step) =>
+  const lines = way.flatMap((levels, step) => {
+    const found = allInForce(levels);
+    const isOpen = letsAllIn(found);
     // An internal redirect may go to an internal location.
-    allInForce(levels).filter((each) => forbidsStoring(each) && !(each.name === "internal" && step > 0)),
-  );
+    return found.filter(
+      (each) => forbidsStoring(each) && !(each.name === "internal" && step > 0) && !(isOpen && isOfAddresses(each)),
+    );
+  });
   const lost = lostAt === null ? [] : [lostAt];
   return [...new Set([...lines, ...lost])].map(({ source }) => always(source));
 }
@@ -66,23 +70,29 @@ function forbidden(location: Location): readonly Condition[] {
  * redirect always leads to the same file.
  */
 function ofTriedFiles(location: Location): readonly Condition[] {
-  const { way, redirectedTo } = location;
+  const { way, newPath } = location;
   const handler = handlerOf(location);
   const isRefusal = handler.kind === "upstream" && handler.family !== "fastcgi";
-  return way.flatMap(([own], step) => {
+  return way.flatMap((levels, step) => {
+    const [own] = levels;
     const line = own!.find(({ name }) => name === "try_files");
     if (line === undefined) return [];
-    const files = line.args.slice(0, -1).join(" ");
-    const isForAll = !/\$(?!\{?(?:uri|document_uri|host|server_name|document_root)\b)/.test(files);
-    const isConstant = step > 0 && redirectedTo !== null;
+    const files = line.args.slice(0, -1);
+    const isForAll = !/\$(?!\{?(?:uri|document_uri|host|server_name|document_root)\b)/.test(files.join(" "));
+    const isConstant = step > 0 && newPath !== null;
     const refuses = isRefusal && !isConstant && line.args.at(-1)!.startsWith("=");
-    return isForAll && !refuses ? [] : [always(line.source)];
+    // The index of any other folder than the one that is asked for has a path that no request tells.
+    const hasOtherIndexes =
+      folderLine(own!) !== null &&
+      (indexNames(levels) === null ||
+        files.some((each) => each.endsWith("/") && !/^\$(?:uri|\{uri\}|document_uri)\/$/.test(each)));
+    return isForAll && !refuses && !hasOtherIndexes ? [] : [always(line.source)];
   });
 }
 
 /** `if`, `rewrite` and `return` of the server and of each location on the way. They run in its own block alone. */
 function ofRewriting(location: Location, { server }: ServerFacts, evaluation: Evaluation): readonly Condition[] {
-  const { redirectedTo } = location;
+  const { newPath } = location;
   const ownBlocks = location.way.map(([own]) => own!);
   const found = [server, ...ownBlocks].flatMap((block, index) => {
     const isInLocation = index > 0;
@@ -90,14 +100,13 @@ function ofRewriting(location: Location, { server }: ServerFacts, evaluation: Ev
     const isFragile = isInLocation && block.some(({ name }) => name === "try_files");
     const followed = isInLocation && index < location.way.length ? nextTarget(block)?.directive : undefined;
     // After an internal redirect, the server's rewrites run on the new path.
-    const paths = redirectedTo === null || (isInLocation && index === 1) ? null : redirectedTo;
+    const paths = isInLocation && index === 1 ? null : newPath;
     return block.flatMap((directive): Condition[] => {
       const { name, args, source } = directive;
       if (name === "return") return [always(source)];
       if (name === "rewrite" && directive !== followed) {
         const regex = args[0] ?? "";
-        const onNewPath = paths !== null && portableRegex(regex, { ignoreCase: false })?.test(paths) !== false;
-        if (onNewPath || EVERY_PATH.test(regex)) return [always(source)];
+        if (mayHoldOn(paths, { source: regex, ignoreCase: false }) || EVERY_PATH.test(regex)) return [always(source)];
         const cause = { kind: "path", regex, ignoreCase: false } as const;
         return [{ source, caused: [{ cause, from: [], isExact: true }], effect: "other" }];
       }
@@ -169,11 +178,12 @@ function ofErrorPages(location: Location): readonly Condition[] {
   return intercepts?.args[0] === "on" && pages.length > 0 ? [always(intercepts.source)] : [];
 }
 
-function evaluationOf({ way, redirectedTo, changesQuery }: Location, facts: ServerFacts): Evaluation {
+/** What the conditions on the way of a location's requests are evaluated with. */
+export function evaluationOf({ way, newPath, changesQuery }: Location, facts: ServerFacts): Evaluation {
   const { server, maps, hosts } = facts;
   const blocks = way.map(([own]) => own!);
   // An internal redirect to a path runs the server's lines once more; one to a named location does not.
-  const order = redirectedTo === null ? [server, ...blocks] : [server, ...blocks.slice(0, -1), server, blocks.at(-1)!];
+  const order = newPath === null ? [server, ...blocks] : [server, ...blocks.slice(0, -1), server, blocks.at(-1)!];
   const isBreak = (each: Directive): boolean =>
     each.name === "break" || (each.name === "if" && (each.block ?? []).some(isBreak));
   return {
@@ -181,7 +191,7 @@ function evaluationOf({ way, redirectedTo, changesQuery }: Location, facts: Serv
     assignments: order.flatMap(assignmentsOf),
     mayBreak: order.flat().some(isBreak),
     hosts,
-    redirectedTo,
+    newPath,
     changesQuery,
   };
 }

@@ -1,7 +1,7 @@
 import type { Source } from "../../imported-site.ts";
 import type { Directive } from "../files/directives.ts";
 
-/** The `map` blocks of a configuration, by the variable that they set. */
+/** The `map` and `geo` blocks of a configuration, by the variable that they set: the last one does. */
 export type Maps = ReadonlyMap<string, MapBlock>;
 
 export interface MapEntry {
@@ -20,10 +20,15 @@ export interface MapBlock {
   readonly ofHosts: boolean;
 }
 
-const PARAMETERS = ["default", "hostnames", "volatile"];
+const PARAMETERS = ["default", "hostnames", "volatile", "ranges", "proxy", "proxy_recursive", "delete"];
 
 export function mapsOf(directives: readonly Directive[]): Maps {
-  const blocks = directives.filter(({ name, block, args }) => name === "map" && block !== null && args.length === 2);
+  const blocks = directives.flatMap((each) => {
+    if (each.name === "map" && each.block !== null && each.args.length === 2) return [each];
+    // geo is a map of the client's address, unless it names another variable.
+    const isGeo = each.name === "geo" && each.block !== null && each.args.length > 0;
+    return isGeo ? [{ ...each, args: ["$remote_addr", ...each.args].slice(-2) }] : [];
+  });
   return new Map(
     blocks.map(({ args, block, source }) => {
       const entries = block!

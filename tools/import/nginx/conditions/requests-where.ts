@@ -1,13 +1,16 @@
 import type { Source } from "../../imported-site.ts";
 import type { Directive } from "../files/directives.ts";
+import type { NewPath } from "../locations.ts";
 import { escapedForRegex, portableRegex } from "../paths/portable-regex.ts";
+import { mayReachInto } from "../paths/reaching.ts";
 import { type Comparison, comparisonOf, differsFromKey, equalsKey, IS_NOT_EMPTY, IS_TRUE } from "./comparison.ts";
 import { type MapBlock, type Maps, variableIn } from "./maps.ts";
 import { queryTail } from "./query-tail.ts";
 
 /** Requests that a site can name. They are at least those for which a condition of nginx holds. */
 export type Cause =
-  | { readonly kind: "field"; readonly name: string }
+  /** A field with the name, and a value in which the pattern is found, where there is one: a field that is not sent is empty. */
+  | { readonly kind: "field"; readonly name: string; readonly pattern: RegExp | null }
   /** The pattern is found in `Cookie`. */
   | { readonly kind: "cookies"; readonly pattern: RegExp }
   /** The pattern is found in the query as it was sent, without its `?`. */
@@ -48,7 +51,7 @@ export interface Evaluation {
   /** The hosts of the site; empty for any. */
   readonly hosts: readonly string[];
   /** The path that `$uri` has after an internal redirect; `null` for the path that was asked for. */
-  readonly redirectedTo: string | null;
+  readonly newPath: NewPath | null;
   /** True if the query is another by then. */
   readonly changesQuery: boolean;
 }
@@ -217,11 +220,11 @@ function whereAssigned(
 }
 
 /** Fields that browsers send with every request, so that to name one would be to name all requests. */
-const ALWAYS_SENT = /^(?:user-agent|accept|accept-language|accept-encoding|host|connection|referer)$/;
+export const ALWAYS_SENT = /^(?:user-agent|accept|accept-language|accept-encoding|host|connection|referer)$/;
 
 /** The requests for which a variable that nginx reads from them compares so. */
 function whereOfRequest(variable: string, test: Comparison, evaluation: Evaluation): readonly Caused[] {
-  const { hosts, redirectedTo, changesQuery } = evaluation;
+  const { hosts, newPath, changesQuery } = evaluation;
   const isFalse = (...texts: string[]) => texts.every((text) => test.holds(text) === false);
   const all = [unknown(`$${variable}`)];
   // Other methods are never answered from the cache.
@@ -229,9 +232,11 @@ function whereOfRequest(variable: string, test: Comparison, evaluation: Evaluati
   if (variable === "scheme") return isFalse("http", "https") ? [] : all;
   if (/^(?:host|http_host|server_name)$/.test(variable)) return hosts.length > 0 && isFalse(...hosts) ? [] : all;
   if (/^(?:uri|document_uri)$/.test(variable)) {
-    if (test.regex === null || (redirectedTo !== null && !isFalse(redirectedTo))) return all;
+    if (test.regex === null || mayHoldOn(newPath, test.regex)) return all;
     return [{ cause: pathCause(test.regex), from: [], isExact: true }];
   }
+  const ofField = whereField(variable, test);
+  if (ofField !== null) return [ofField];
   if (!isFalse("")) return all;
   if (changesQuery && /^(?:args|query_string|is_args|arg_\w+)$/.test(variable)) return all;
   if (variable === "request_uri") return test.regex === null ? all : whereTarget(test.regex);
@@ -247,21 +252,55 @@ function whereOfRequest(variable: string, test: Comparison, evaluation: Evaluati
   return whereNamed(variable, test);
 }
 
+/** Whether an expression may be found in the path behind an internal redirect, and not in the visitor's. */
+export function mayHoldOn(newPath: NewPath | null, { source, ignoreCase }: NonNullable<Comparison["regex"]>): boolean {
+  if (newPath === null) return false;
+  if (newPath.kind === "index") return mayReachInto(newPath.name, source, { ignoreCase });
+  return portableRegex(source, { ignoreCase })?.test(newPath.path) !== false;
+}
+
 const ANYTHING = { source: ".", ignoreCase: false };
 
 /** Values of one cookie, parameter or field. nginx finds the name in any letter case, and the site goes by the name alone. */
 function whereNamed(variable: string, test: Comparison): readonly Caused[] {
-  const [, kind, name = ""] = /^(http|cookie|arg)_(\w+)$/.exec(variable) ?? [];
+  const [, kind, name = ""] = /^(cookie|arg)_(\w+)$/.exec(variable) ?? [];
   const isExact = test.regex === null && test.holds("x") === true && test.holds("0") === true;
   if (kind === "cookie") return [{ cause: { kind: "cookies", pattern: cookieNamed(name) }, from: [], isExact }];
   if (kind === "arg") {
     const pattern = new RegExp(`(?:^|&)${escapedForRegex(name)}=`, "i");
     return [{ cause: { kind: "query", pattern }, from: [], isExact }];
   }
-  const field = name.replaceAll("_", "-");
-  if (kind === "http" && !ALWAYS_SENT.test(field))
-    return [{ cause: { kind: "field", name: field }, from: [], isExact }];
+  const field = fieldOf(variable);
+  if (field !== null && !ALWAYS_SENT.test(field))
+    return [{ cause: { kind: "field", name: field, pattern: null }, from: [], isExact }];
   return [unknown(`$${variable}`)];
+}
+
+/** The field that a variable has the value of, in lower case; `null` for another variable. */
+function fieldOf(variable: string): string | null {
+  const name = /^http_(\w+)$/.exec(variable)?.[1];
+  return name === undefined || name === "cookie" || name === "host" ? null : name.replaceAll("_", "-");
+}
+
+/** A value of a field in which an expression is found, or is not found; `null` for other comparisons. */
+function whereField(variable: string, { regex, without }: Comparison): Caused | null {
+  const name = fieldOf(variable);
+  const looked = regex ?? without;
+  if (name === null || looked === undefined || looked === null) return null;
+  const ignoreCase = looked.ignoreCase || looked.source.startsWith("(?i)");
+  const bare = looked.source.replace(/^\(\?i\)/, "");
+  // nginx before 1.23 reads the first of several fields of a name, and the edge reads all of them as one.
+  const source = regex === null ? `^(?![^,]*(?:${bare}))` : atEachValue(bare);
+  const pattern = portableRegex(source, { ignoreCase });
+  // Where most visitors do not send the field, a condition on its absence is one on all of them.
+  if (pattern === null || (pattern.test("") && !ALWAYS_SENT.test(name))) return null;
+  return { cause: { kind: "field", name, pattern }, from: [], isExact: true };
+}
+
+/** The expression where several values may stand in one line. */
+function atEachValue(source: string): string {
+  const pieces = /\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[\^$]/g;
+  return source.replace(pieces, (piece) => (piece === "^" ? "(?:^|, ?)" : piece === "$" ? "(?=,|$)" : piece));
 }
 
 /** The cookie that nginx reads as `$cookie_name`: it does not look at letter case. */

@@ -1,7 +1,7 @@
 import type { Affected, Difference, Source } from "../../imported-site.ts";
 import type { Condition } from "../conditions/conditions-of.ts";
-import { type Cause, type Caused, cookieNamed } from "../conditions/requests-where.ts";
-import type { CachedLocation, LocationPart } from "./cached-location.ts";
+import { ALWAYS_SENT, type Cause, type Caused, cookieNamed } from "../conditions/requests-where.ts";
+import type { CachedLocation, LocationPart, LocationRules } from "./cached-location.ts";
 import type { KeyPart } from "./key.ts";
 
 /** Paths below a location that are never stored. */
@@ -18,6 +18,9 @@ export interface BypassPart extends LocationPart {
   /** True if answers that set a cookie must not be stored even without it. */
   readonly keepsSetCookie: boolean;
 }
+
+/** Any value of a field. */
+const NOT_EMPTY = /./;
 
 type ByName = Exclude<Cause, { readonly kind: "unknown" | "path" | "sets-cookie" }>;
 
@@ -36,7 +39,8 @@ class BypassReader {
   readonly #location: CachedLocation;
   readonly #cookies = new Map<string, RegExp>();
   readonly #query = new Map<string, RegExp>();
-  readonly #fields = new Set<string>();
+  /** The patterns for the values of each field; none for whatever value. */
+  readonly #fields = new Map<string, Map<string, RegExp>>();
   readonly #passed: PassedPaths[] = [];
   readonly #from: Source[] = [];
   readonly #differences: Difference[] = [];
@@ -54,7 +58,7 @@ class BypassReader {
   part(): BypassPart {
     const bypass = {
       ...(this.#cookies.size > 0 && { cookies: [...this.#cookies.values()] }),
-      ...(this.#fields.size > 0 && { fields: [...this.#fields] }),
+      ...(this.#fields.size > 0 && { fields: this.#pickedFields() }),
       ...(this.#hasNoQuery
         ? // nginx counts the parameters that its key leaves out.
           { query: this.#leavesOutParameters ? [/./] : (true as const) }
@@ -114,13 +118,15 @@ class BypassReader {
   #takeNamed(cause: ByName, { source, effect }: Condition): boolean {
     switch (cause.kind) {
       case "field": {
-        const { name } = cause;
-        if (effect === "bypass" && name !== "authorization" && name !== "cookie") {
+        const { name, pattern } = cause;
+        if (effect === "bypass" && name !== "authorization" && !ALWAYS_SENT.test(name)) {
           const why = `A secret in ${name} made nginx fetch the page again. Send Tidemark-Refresh with a token instead: it does the same, can be revoked, and nobody who guesses a name reaches the origin. ${name} has no effect any more.`;
           this.#differ("safer", source, why, ["stored", "answer"], { requestFields: [name] });
           return false;
         }
-        this.#fields.add(name);
+        const patterns = this.#fields.get(name) ?? new Map<string, RegExp>();
+        const picked = pattern ?? NOT_EMPTY;
+        this.#fields.set(name, patterns.set(String(picked), picked));
         return true;
       }
       case "cookies":
@@ -133,6 +139,13 @@ class BypassReader {
         this.#hasNoQuery = true;
         return true;
     }
+  }
+
+  /** Names, where the values do not matter. */
+  #pickedFields(): NonNullable<NonNullable<LocationRules["bypass"]>["fields"]> {
+    const fields = [...this.#fields].map(([name, patterns]) => [name, [...patterns.values()]] as const);
+    const isByName = fields.every(([, patterns]) => patterns.every((each) => each === NOT_EMPTY));
+    return isByName ? fields.map(([name]) => name) : Object.fromEntries(fields);
   }
 
   #addCookies(pattern: RegExp): void {
@@ -164,7 +177,7 @@ class BypassReader {
 function wordsFor(cause: ByName): string {
   switch (cause.kind) {
     case "field":
-      return cause.name;
+      return cause.pattern === null ? cause.name : `${cause.name} like ${cause.pattern}`;
     case "cookies":
       return `a cookie like ${cause.pattern}`;
     case "query":
@@ -177,7 +190,8 @@ function wordsFor(cause: ByName): string {
 function affectedBy(cause: ByName): Omit<Affected, "routes"> {
   switch (cause.kind) {
     case "field":
-      return { requestFields: [cause.name] };
+      // A field that is not sent has a value, too: the empty one.
+      return cause.pattern?.test("") ? {} : { requestFields: [cause.name] };
     case "cookies":
       return { cookies: ["*"] };
     case "query":

@@ -1,6 +1,6 @@
 import type { Difference, Source } from "../../imported-site.ts";
 import { importKey } from "../cache-key.ts";
-import type { Maps } from "../conditions/maps.ts";
+import type { Evaluation } from "../conditions/requests-where.ts";
 import type { CachedLocation, LocationPart } from "./cached-location.ts";
 
 export interface KeyPart extends LocationPart {
@@ -13,9 +13,12 @@ export interface KeyPart extends LocationPart {
 }
 
 /** What one page is: `proxy_cache_key`. */
-export function readKey(location: CachedLocation, maps: Maps, hostCount: number): KeyPart {
+export function readKey(
+  location: CachedLocation,
+  { maps, hosts, assignments }: Pick<Evaluation, "maps" | "hosts" | "assignments">,
+): KeyPart {
   const line = location.read("cache_key")[0];
-  const imported = importKey(line ? line.args.join("") : null, maps);
+  const imported = importKey(line ? line.args.join("") : null, maps, assignments);
   const source = line?.source ?? location.source;
   const { key, unknown, onlyParameters: only } = imported;
   const differences: Difference[] = [];
@@ -41,7 +44,7 @@ export function readKey(location: CachedLocation, maps: Maps, hostCount: number)
     const why = `Parameters that are not in the key do not reach the origin either${only.length > 0 ? ` (all but ${only.join(", ")})` : ""}: otherwise one visitor's query would choose the page of all others.`;
     differences.push(location.difference("safer", source, why, ["origin-url", "answer"], { parameters: ["*"] }));
   }
-  if (imported.leavesOutHost && hostCount > 1) {
+  if (imported.leavesOutHost && hosts.length > 1) {
     const why = "Each host has entries of its own. Where all names show the same pages, set publicUrl.";
     differences.push(location.difference("changed", source, why, ["stored"], { host: "alias" }));
   }

@@ -14,6 +14,16 @@ export interface Expression {
   readonly ignoreCase: boolean;
 }
 
+/** The classes of POSIX that are ranges of ASCII, as nginx compares bytes. */
+const POSIX: Readonly<Record<string, string>> = {
+  alnum: "A-Za-z0-9",
+  alpha: "A-Za-z",
+  digit: "0-9",
+  lower: "a-z",
+  upper: "A-Z",
+  xdigit: "A-Fa-f0-9",
+};
+
 export interface Token {
   readonly kind: "literal" | "other" | "quantifier" | "open" | "close" | "or" | "start" | "end";
   /** In the syntax of JavaScript with the flag `v`. */
@@ -189,11 +199,12 @@ export function tokenize(regex: string, ignoreCase: boolean): Token[] | string {
       tokens.push({ kind: "open", source: isCapture ? "(?:" : opening });
       at += opening.length;
     } else if (character === "[") {
-      const text = found(/^\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]/);
-      if (text === undefined) return "a [ without its ]";
+      const written = found(/^\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]/);
+      if (written === undefined) return "a [ without its ]";
+      const text = written.replace(/\[:(\w+):\]/g, (whole, name: string) => POSIX[name] ?? whole);
       if (/\[:\w+:\]/.test(text)) return /\[:\w+:\]/.exec(text)![0];
       tokens.push({ kind: "other", source: characterClass(text, ignoreCase) });
-      at += text.length;
+      at += written.length;
     } else {
       if (character === ")") tokens.push({ kind: "close", source: ")" });
       else if (character === "|") tokens.push({ kind: "or", source: "|" });

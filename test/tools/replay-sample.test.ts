@@ -1,0 +1,117 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { oneInFor, PageSample } from "../../tools/replay/page-sample.ts";
+import { type ReplayReport, replayLogs } from "../../tools/replay/replay-logs.ts";
+import { replayText } from "../../tools/replay/replay-text.ts";
+import { generatedLog, generatedRequests } from "./generated-log.ts";
+
+const MIB = 1024 ** 2;
+
+test.each([
+  [0, 1],
+  [200 * MIB, 1],
+  [200 * MIB + 1, 2],
+  [400 * MIB, 2],
+  [3_000 * MIB, 15],
+])("of a log of %d bytes, one path in %d is replayed", (bytes, oneIn) => {
+  expect(oneInFor(bytes)).toBe(oneIn);
+});
+
+describe("a sample of paths", () => {
+  const hostOf = (index: number) => ({ host: `h${index}`, target: "/a?page=1" });
+
+  test("has all requests of a path, whatever the query, or none", () => {
+    const sample = new PageSample(4);
+    for (let index = 0; index < 100; index++) {
+      const { host } = hostOf(index);
+      const isTaken = sample.takes({ host, target: "/a" });
+      expect(sample.takes({ host, target: "/a?b=1" })).toBe(isTaken);
+    }
+    expect(sample.left).toBeGreaterThan(100);
+    expect(sample.left).toBeLessThan(200);
+  });
+
+  test("of every path leaves nothing out and estimates nothing", () => {
+    const all = new PageSample(1);
+    expect([all.takes(hostOf(1)), all.left, all.counted().estimate]).toEqual([true, 0, null]);
+  });
+
+  test("takes a path that is asked for often, from then on", () => {
+    const sample = new PageSample(1_000_000, 10);
+    const taken = Array.from({ length: 15 }, () => sample.takes(hostOf(1)));
+    expect(taken.filter(Boolean)).toHaveLength(5);
+    const misses = sample.counted();
+    for (let index = 0; index < 5; index++) misses.count(hostOf(1), index > 0);
+    // 1 of 5 were misses, and so of the 10 before.
+    expect(misses.estimate).toEqual({ hitRatio: 0.8, margin: 0 });
+  });
+
+  test("counts each other path for those that were not taken", () => {
+    const sample = new PageSample(3);
+    const misses = sample.counted();
+    const hosts = Array.from({ length: 3_000 }, (_, index) => hostOf(index));
+    for (const page of hosts) if (sample.takes(page)) misses.count(page, false);
+    for (const page of hosts) if (sample.takes(page)) misses.count(page, true);
+    const { hitRatio, margin } = misses.estimate!;
+    expect(Math.abs(hitRatio - 0.5)).toBeLessThan(margin);
+    expect(margin).toBeLessThan(0.05);
+  });
+
+  test("estimates the hit ratio of all pages within its margin", () => {
+    let inside = 0;
+    for (let seed = 1; seed <= 40; seed++) {
+      const all = { requests: 0, hits: 0 };
+      const sample = new PageSample(4, 10);
+      const misses = sample.counted();
+      const seen = new Set<string>();
+      for (const { target } of generatedRequests({ seed, requests: 8_000, days: 1 })) {
+        const page = { host: String(seed), target };
+        const isHit = seen.has(target);
+        seen.add(target);
+        all.requests++;
+        all.hits += Number(isHit);
+        if (sample.takes(page)) misses.count(page, isHit);
+      }
+      const { hitRatio, margin } = misses.estimate!;
+      inside += Number(Math.abs(all.hits / all.requests - hitRatio) <= margin);
+    }
+    expect(inside).toBeGreaterThanOrEqual(37);
+  });
+});
+
+describe("a replay of a sample", () => {
+  let folder: string;
+  let whole: ReplayReport;
+  let sampled: ReplayReport;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "tidemark-sample-"));
+    const log = join(folder, "access.log");
+    writeFileSync(log, generatedLog({ seed: 3, requests: 3_000, days: 1 }));
+    const options = { files: [log], configs: [], cacheControl: "max-age=3600", memoryBytes: null };
+    whole = await replayLogs({ ...options, oneIn: null });
+    sampled = await replayLogs({ ...options, oneIn: 3 });
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test("plays all requests of its paths, and says how many it left", () => {
+    const [[all], [some]] = [whole.edges, sampled.edges];
+    expect([whole.oneIn, whole.left, all!.margin, all!.hitRatio]).toEqual([1, 0, 0, all!.hits / all!.requests]);
+    expect(sampled.oneIn).toBe(3);
+    expect(some!.requests + sampled.left).toBe(all!.requests);
+    expect(some!.requests).toBeLessThan(all!.requests * 0.75);
+    expect(some!.margin).toBeGreaterThan(0);
+  });
+
+  test("says so, with the margin", () => {
+    const text = replayText(sampled);
+    expect(text).toMatch(
+      /^One path in 3 was replayed, and each that is asked for often; [\d,]+ requests were left out\./,
+    );
+    expect(text).toMatch(
+      /± \d+\.\d points in 95 of 100 samples; .*\n--sample 1 replays all, at 15,000 to 20,000 lines a second\./,
+    );
+    expect(replayText(whole)).not.toContain("One path in");
+  });
+});
