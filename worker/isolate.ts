@@ -103,6 +103,8 @@ export interface LearningIsolate extends RunningIsolate {
   readonly position: Stamp | null;
   /** The owner's tokens, of which wrong ones are counted and refused late. */
   readonly tokens: Tokens;
+  /** Its requests at the origin, and those that wait for their turn there; `null` where nothing bounds them. */
+  readonly atOrigin: IsolateStats["atOrigin"] | null;
 }
 
 /** Wires one isolate: the corridor, the control plane, and an outer catch around both. */
@@ -127,7 +129,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     ...reporter.counts(),
     memory: heldMemory(),
     fills: { bytes: corridor.fills.heldBytes, maxBytes: site.limits.fillBytes },
-    atOrigin: corridor.originGate?.counts ?? { running: 0, waiting: 0 },
+    atOrigin: corridor.originGate?.counts ?? { running: 0, waiting: 0, longestWaitMs: 0 },
     view: purging.held(),
   });
   const control = controlPlane({
@@ -169,6 +171,9 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
   return {
     get position() {
       return purging.view.position;
+    },
+    get atOrigin() {
+      return corridor.originGate?.counts ?? null;
     },
     tokens,
     learn: (delta, background) => purging.purges.learn(delta, background),

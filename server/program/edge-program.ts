@@ -1,3 +1,4 @@
+import type { OriginQueueStats } from "../../wire/machine-stats.ts";
 import { FillBudget, type RunningIsolate } from "../../worker/isolate.ts";
 import { REPORT_EVERY_MS, type ReadLedger } from "../../worker/metrics/reports.ts";
 import type { BackgroundWork } from "../../worker/ports/background-work.ts";
@@ -19,7 +20,7 @@ import type { Listener, ListenerParts } from "../http1/listener.ts";
 import { ownAnswer } from "../http1/own-answer.ts";
 import type { LogCalls } from "../log/log-messages.ts";
 import { machineMetrics } from "../machine/machine-metrics.ts";
-import { type MachineSurvey, seenBySite } from "../machine/machine-survey.ts";
+import { type LookingSite, type MachineSurvey, seenBySite } from "../machine/machine-survey.ts";
 import { type ProcessFigures, processFigures } from "../machine/process-figures.ts";
 import { sayToOperator } from "../own-lines.ts";
 import { PermitLeases } from "../permits/leased-permits.ts";
@@ -103,7 +104,7 @@ function startSites(
   const partsOf = ({ name }: SiteSettings): SiteParts => {
     const log = logs.get(name)!;
     const hosts = () => (memory instanceof OnlyMemory ? null : (started.get(name)!.site.hosts ?? []));
-    const readLedger = survey && ledgerOnMachine(log, survey, hosts);
+    const readLedger = survey && ledgerOnMachine(log, survey, () => ({ name, hosts: hosts() }));
     const alone = { ...common, worker, log, readLedger, tier, write: say };
     if (memory instanceof OnlyMemory) return { ...alone, memory: memory.entries };
     return {
@@ -119,17 +120,13 @@ function startSites(
 }
 
 /** The ledger of a site, once all workers have reported to it, with the machine as the owner of the site may see it. */
-function ledgerOnMachine(
-  log: LogCalls,
-  survey: () => Promise<unknown>,
-  hosts: () => readonly string[] | null,
-): ReadLedger {
+function ledgerOnMachine(log: LogCalls, survey: () => Promise<unknown>, looking: () => LookingSite): ReadLedger {
   return async (...asked) => {
     // Without a supervisor there is no log to read either, and the error of that one is told.
     const found = (await survey().catch(() => null)) as MachineSurvey | null;
     const reading = await log.readLedger(...asked);
     if (found === null) return reading;
-    const machine = seenBySite(found.machine, hosts());
+    const machine = seenBySite(found.machine, looking());
     const more = { ...(found.isCurrent && { isCurrent: true }), machine, metrics: machineMetrics(machine) };
     return JSON.stringify({ ...JSON.parse(reading), ...more });
   };
@@ -194,6 +191,7 @@ class EdgeWorker implements RunningWorker {
         maxBytes: edge.memoryBytes,
         evictions: memory.evictions,
       },
+      origins: Object.fromEntries([...sites].flatMap(([name, site]) => queueOf(site).map((queue) => [name, queue]))),
     });
   }
 
@@ -241,6 +239,13 @@ class EdgeWorker implements RunningWorker {
       toHttps: toHttps ?? undefined,
     };
   }
+}
+
+/** The queue for a site's origin: none where nothing bounds the requests there. */
+function queueOf({ isolate, site: { capacity } }: StartedSite): OriginQueueStats[] {
+  const { atOrigin } = isolate;
+  if (capacity === null || atOrigin === null) return [];
+  return [{ ...atOrigin, concurrency: capacity.concurrency, maxWaiting: capacity.queue.maxWaiting }];
 }
 
 /** The part of the time for ending that answers may take. */

@@ -47,6 +47,9 @@ await goTo(light, "Rules");
 await light.locator("#rules table").waitFor();
 await take(light, "rules");
 
+const server = await stage.enter({ colorScheme: "light" }, { pops: 1, machine: true });
+await take(server, "machine", "#machine");
+
 const dark = await stage.enter({ colorScheme: "dark" }, { pops: 50 });
 await goTo(dark, "Purges");
 await dark.getByLabel("Items").fill("/plog/slack-water-0?utm_source=mail\ntag:songs");
