@@ -19,7 +19,7 @@ export function machineParts(machine: MachineStats, at: number): Child[] {
     h("p", { class: "soft" }, `${name}, at this moment.`),
     h(
       "ul",
-      { class: "tiles wide" },
+      { class: "tiles" },
       usage("Memory", memory.bytes, memory.maxBytes, memorySize),
       disk &&
         usage(
