@@ -25,6 +25,7 @@ import type { BackgroundWork } from "./ports/background-work.ts";
 import type { Bodies } from "./ports/bodies.ts";
 import type { Clock, Timer } from "./ports/clock.ts";
 import type { Origin } from "./ports/origin.ts";
+import type { OriginTalk } from "./ports/origin-news.ts";
 import type { OriginPermits } from "./ports/origin-permits.ts";
 import type { PurgeAudit } from "./ports/purge-log.ts";
 import type { Reporter } from "./ports/reporter.ts";
@@ -66,6 +67,8 @@ export interface Platform {
   readonly compression?: Compression;
   /** Those that isolates share. Default: the isolate has its own, as many as `origin.concurrency` says. */
   readonly permits?: OriginPermits;
+  /** Default: what other isolates know of the origin cannot be known. */
+  readonly originTalk?: OriginTalk;
   /** Default: the fetches of other isolates cannot be known. */
   readonly neighbours?: Neighbours;
   /** What names this isolate in an explanation. Default: nothing. */
@@ -209,7 +212,7 @@ function corridorParts(
     neighbours,
     fills: new FillBudget(site.limits.fillBytes, site.limits.fills, platform.fills),
     largeFills: new LargeFills(),
-    originState: new OriginState(site.limits.originDownAfter, site.limits.originTimeoutMs),
+    originState: new OriginState(site.limits.originDownAfter, site.limits.originTimeoutMs, platform.originTalk),
     originGate: gateOf(site, platform),
     headOnly: new HeadOnlyPages(),
     codings: new CodingChoices(),

@@ -22,6 +22,7 @@ import type { LogCalls } from "../log/log-messages.ts";
 import { machineMetrics } from "../machine/machine-metrics.ts";
 import { type LookingSite, type MachineSurvey, seenBySite } from "../machine/machine-survey.ts";
 import { type ProcessFigures, processFigures } from "../machine/process-figures.ts";
+import { OriginTalks } from "../origin/origin-talks.ts";
 import { sayToOperator } from "../own-lines.ts";
 import { PermitLeases } from "../permits/leased-permits.ts";
 import { partOfEach } from "../startup/connection-limit.ts";
@@ -51,8 +52,9 @@ export async function startWorker({ name, settings, logs, line, survey }: Worker
   const fetches = await shareFetches(edge, say);
   const worker = edge.workers > 1 ? `${name}, one of ${edge.workers}` : undefined;
   const permits = new PermitLeases(line);
+  const originTalks = edge.workers > 1 ? new OriginTalks(line) : undefined;
   const memory = isAlone ? new OnlyMemory(edge.memoryBytes) : new SharedMemory(edge.memoryBytes);
-  const sites = startSites(given, edge, { logs, tier, fetches, permits, memory, worker, survey, say });
+  const sites = startSites(given, edge, { logs, tier, fetches, permits, originTalks, memory, worker, survey, say });
   const accessLog =
     edge.accessLog && new AccessLog(edge.accessLog.path, edge.accessLog.format, say, undefined, !isAlone);
   return new EdgeWorker({ edge, sites, fetches, memory, accessLog, isAlone, say });
@@ -77,6 +79,7 @@ interface PartsOfSites extends Pick<WorkerStart, "logs"> {
   readonly tier: DiskTier | null;
   readonly fetches: MachineFetches | undefined;
   readonly permits: PermitLeases;
+  readonly originTalks: OriginTalks | undefined;
   readonly memory: OnlyMemory | SharedMemory;
   /** What names this worker in an explanation, if there are several. */
   readonly worker: string | undefined;
@@ -87,7 +90,7 @@ interface PartsOfSites extends Pick<WorkerStart, "logs"> {
 function startSites(
   given: readonly SiteSettings[],
   { memoryBytes, disk, roomForBodies, maxOriginConnections, workers }: Edge,
-  { logs, tier, fetches, permits, memory, worker, survey, say }: PartsOfSites,
+  { logs, tier, fetches, permits, originTalks, memory, worker, survey, say }: PartsOfSites,
 ): ReadonlyMap<string, StartedSite> {
   const common = {
     memoryBytes,
@@ -95,6 +98,7 @@ function startSites(
     largestBodyBytes: disk && largestBodyBytes(disk.maxBytes),
     fetches,
     permits,
+    ...(originTalks && { originTalks }),
     workers,
     compressing: new MakingQueue(),
     maxOriginConnections: ofEachOrigin(maxOriginConnections, given),

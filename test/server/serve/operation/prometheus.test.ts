@@ -88,7 +88,7 @@ describe.skipIf(!hasPrometheus)(hasPrometheus ? "a real Prometheus" : NOT_WATCHE
     await until(async () => {
       await visit();
       const read = await watching.rules();
-      return read.every(({ health }) => health !== "unknown") && (await alertsThat("firing")).length > 0;
+      return read.every(({ health }) => health !== "unknown") && (await alertsThat("firing")).length >= 2;
     });
     const count = prometheusFile(ALERTS).match(/alert:/g)!.length;
     const read = await watching.rules();
