@@ -18,7 +18,9 @@ await using stage = await Stage.start();
 async function take(page: Page, name: string, part?: string): Promise<void> {
   await page.mouse.move(0, 0);
   const taken = await page.screenshot(part === undefined ? {} : { clip: await around(page, part), fullPage: true });
-  await sharp(taken).png({ palette: true, colours: COLOURS, effort: 10 }).toFile(join(folder, `${name}.png`));
+  await sharp(taken)
+    .png({ palette: true, colours: COLOURS, effort: 10 })
+    .toFile(join(folder, `${name}.png`));
 }
 
 async function around(page: Page, part: string) {

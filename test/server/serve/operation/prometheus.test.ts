@@ -107,7 +107,9 @@ describe.skipIf(!hasPrometheus)(hasPrometheus ? "a real Prometheus" : NOT_WATCHE
       return raised.every((name) => firing.includes(name));
     });
     // As they stand in the repository, they wait for five minutes before anybody is called.
-    expect(await alertsThat("pending")).toEqual(["TidemarkServerErrors", "TidemarkOriginFails"]);
+    const waiting = ["TidemarkServerErrors", "TidemarkOriginFails"];
+    await until(async () => (await alertsThat("pending")).length >= waiting.length);
+    expect(await alertsThat("pending")).toEqual(waiting);
 
     const found = await watching.metrics();
     for (const file of [ALERTS, BOARD]) {
