@@ -38,6 +38,7 @@ test.skipIf(!hasPromtool)(hasPromtool ? "each alarm is raised when it should be,
 describe.skipIf(!hasPrometheus)(hasPrometheus ? "a real Prometheus" : NOT_WATCHED, { timeout: 120_000 }, () => {
   const origin = createServer((request, response) => {
     const isStored = request.url!.startsWith("/kept");
+    if (request.url === "/missing") response.statusCode = 404;
     response.setHeader("cache-control", isStored ? "max-age=600" : "no-store").end("page");
   });
   let folder: string;
@@ -68,9 +69,9 @@ describe.skipIf(!hasPrometheus)(hasPrometheus ? "a real Prometheus" : NOT_WATCHE
   });
 
   let sent = 0;
-  /** Some requests: for a page that is stored, and for one that cannot be. */
+  /** Some requests: for a page that is stored, for one that is not there, and for one that cannot be stored. */
   async function visit(): Promise<void> {
-    for (const path of ["/kept/page", `/new?${sent++}`]) await (await fetch(new URL(path, address))).text();
+    for (const path of ["/kept/page", "/missing", `/new?${sent++}`]) await (await fetch(new URL(path, address))).text();
     await breath();
   }
 
