@@ -15,10 +15,10 @@ import { HOST, TOKEN } from "../engine/scenario.ts";
 import { buildEdge } from "./built-edge.ts";
 
 /**
- * The most that the deployable worker may weigh, gzipped. It rose last from 103 KiB, for a limit on requests at the origin,
- * for patterns in `bypass`, and for what is said of a purge that hits nothing: all three run in this worker.
+ * The most that the deployable worker may weigh, gzipped. It rose last from 107 KiB, for the machine in the dashboard's page,
+ * and for isolates that tell each other of an origin that is down.
  */
-const MAX_BYTES = 107 * 1024;
+const MAX_BYTES = 107.5 * 1024;
 
 /** The same for a site that opens every door. */
 const MAX_BYTES_WITH_DOORS = 110 * 1024;
@@ -61,7 +61,7 @@ describe("what wrangler would deploy", () => {
     expect(other).not.toContain(page);
   });
 
-  test("has the doors that the site opens, and weighs less than 107 KiB with all of them", () => {
+  test(`has the doors that the site opens, and weighs less than ${MAX_BYTES_WITH_DOORS / 1024} KiB with all of them`, () => {
     const words = {
       cloudflare: "Could not route to ",
       fastly: "Cannot find service",
