@@ -1,4 +1,5 @@
-import type { MachineStats, ProcessStats } from "../wire/machine-stats.ts";
+import type { ProcessStats } from "../wire/machine-stats.ts";
+import type { SiteStats } from "../wire/stats.ts";
 import { counted, memorySize, size, whole } from "../wire/text/numbers.ts";
 import { stackedBar } from "./charts.ts";
 import { type Child, h, named, table } from "./elements.ts";
@@ -10,10 +11,11 @@ const DAY_MS = 86_400_000;
 /** A certificate whose bar is full, and one that has to be renewed: days. */
 const [MOST_DAYS, FEW_DAYS] = [90, 9];
 
-/** The machine of a server of one's own as it was `at` that moment: what it has of what it may, and its processes. */
-export function machineParts(machine: MachineStats, at: number): Child[] {
+/** The machine of a server of one's own at that moment: what it has of what it may, and its processes; or nothing. */
+export function machineParts({ machine, to, origin: { turnedAway } }: SiteStats): Child[] {
+  if (!machine) return [];
   const { name, memory, disk, origin, processes, certificates } = machine;
-  const days = (expiresAt: string) => Math.max(0, Math.floor((Date.parse(expiresAt) - at) / DAY_MS));
+  const days = (expiresAt: string) => Math.max(0, Math.floor((Date.parse(expiresAt) - Date.parse(to)) / DAY_MS));
   return [
     h("h2", "Machine"),
     h("p", { class: "soft" }, `${name}, at this moment.`),
@@ -38,6 +40,7 @@ export function machineParts(machine: MachineStats, at: number): Child[] {
           whole,
           `${whole(origin.waiting)} of ${whole(origin.maxWaiting)} wait`,
           origin.waiting > 0 && `, the first for ${time(origin.longestWaitMs)}`,
+          turnedAway > 0 && `; ${whole(turnedAway)} got no turn`,
         ),
       ...certificates.map(({ file, names: [host = file], expiresAt }) => {
         const left = days(expiresAt);

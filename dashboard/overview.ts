@@ -91,7 +91,7 @@ function render({ last, pop, pops, charts }: Overview, now: SiteStats): void {
   fill("pops", ...popTiles(pops, pop));
   fill("memory", ...memory(now));
   fill("routes", routes(now));
-  fill("machine", ...(now.machine ? machineParts(now.machine, Date.parse(now.to)) : []));
+  fill("machine", ...machineParts(now));
 }
 
 /** The cursor stays at the newest span, or where somebody has moved it. */

@@ -72,7 +72,7 @@ export function madeUpStats({ pops, machine, mark = "" }: MadeUp): SiteStats {
     ...whole,
     ...(pops > 0 && { waits: timesOf(whole.requests, 11) }),
     ...(pops > 0 && { memory: memoryOf(whole.requests) }),
-    ...(machine && { machine: machineOf(mark) }),
+    ...(machine && { machine: machineOf(mark), origin: { ...whole.origin, awaited: 412, turnedAway: 7 } }),
     spanMs: HOUR_MS,
     spans,
     routes: pops === 0 ? {} : routesOf(whole.requests, mark),
