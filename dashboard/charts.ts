@@ -102,9 +102,12 @@ function line({ color, values }: Series, top: number): SVGElement {
   return drawn("path", { class: color, d: path.join("") });
 }
 
-/** One bar of parts. */
-export function stackedBar(name: string, parts: readonly (readonly [color: string, value: number])[]): SVGElement {
-  const all = parts.reduce((sum, [, value]) => sum + value, 0) || 1;
+/** One bar of parts. `all`: what the whole bar stands for. Default: the parts together. */
+export function stackedBar(
+  name: string,
+  parts: readonly (readonly [color: string, value: number])[],
+  all: number = parts.reduce((sum, [, value]) => sum + value, 0) || 1,
+): SVGElement {
   let x = 0;
   return drawn(
     "svg",

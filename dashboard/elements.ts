@@ -46,6 +46,11 @@ function nodesOf(children: readonly Child[]): (Node | string)[] {
   );
 }
 
+/** A name, and below it what it means. */
+export function named(name: string, words: string): HTMLElement {
+  return h("span", name, words !== "" && h("small", words));
+}
+
 /** An element of `index.html`. */
 export function byId<E extends HTMLElement = HTMLElement>(id: string): E {
   return document.getElementById(id) as E;

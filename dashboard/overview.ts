@@ -4,7 +4,8 @@ import { errorsIn, memoryLines, summaryText, wholeMemory } from "../wire/text/st
 import { verdictsOf, verdictText } from "../wire/verdicts/verdicts.ts";
 import { read } from "./api.ts";
 import { type Chart, chart, stackedBar } from "./charts.ts";
-import { byId, type Child, choices, fill, h, say, table } from "./elements.ts";
+import { byId, type Child, choices, fill, h, named, say, table } from "./elements.ts";
+import { machineParts } from "./machine.ts";
 import { overviewCharts, spanCount } from "./overview-charts.ts";
 import { OUTCOMES, REASONS, share, time, timeOf } from "./words.ts";
 
@@ -80,7 +81,7 @@ function change(changes: Partial<Overview>): void {
 function render({ last, pop, pops, charts }: Overview, now: SiteStats): void {
   byId("all-pops").hidden = pop === null;
   fill("sentence", ...sentence(summaryText(now, last)));
-  fill("heard", heard(now.isolates), now.machine?.inWords.join(" "));
+  fill("heard", heard(now.isolates));
   byId("numbers").hidden = now.requests === 0 && pop === null;
   fill("charts", ...charts.map(({ figure }) => figure));
   renderCursor(now);
@@ -90,6 +91,7 @@ function render({ last, pop, pops, charts }: Overview, now: SiteStats): void {
   fill("pops", ...popTiles(pops, pop));
   fill("memory", ...memory(now));
   fill("routes", routes(now));
+  fill("machine", ...machineParts(now));
 }
 
 /** The cursor stays at the newest span, or where somebody has moved it. */
@@ -141,7 +143,7 @@ function advice(now: SiteStats): Child[] {
 
 function heard({ reported, alive, silent, heardShare }: SiteStats["isolates"]): string {
   const quiet = silent === 0 ? "" : `, ${whole(silent)} fell silent`;
-  return `${counted(reported, "isolate")} reported${quiet}; ${whole(alive)} alive. The reports cover ${percent(heardShare, "floor")} of their time. `;
+  return `${counted(reported, "isolate")} reported${quiet}; ${whole(alive)} alive. The reports cover ${percent(heardShare, "floor")} of their time.`;
 }
 
 function answers({ requests, answers: byOutcome, answeredByEdge, fromCache }: SiteStats): Child[] {
@@ -280,10 +282,6 @@ function urls({ kind, allUrls }: Overview, { top, pop: of }: SiteStats): Child[]
     list.length > rows.length &&
       h("button", { class: "quiet", type: "button", click: () => change({ allUrls: true }) }, `All ${list.length}`),
   ];
-}
-
-function named(name: string, words: string): Child {
-  return h("span", name, words !== "" && h("small", words));
 }
 
 function sorted(counts: Readonly<Record<string, number>>): (readonly [string, number])[] {

@@ -2,6 +2,10 @@ import * as z from "zod/mini";
 
 const count = z.int().check(z.nonnegative());
 
+const originQueue = z.nullable(
+  z.object({ running: count, concurrency: count, waiting: count, maxWaiting: count, longestWaitMs: count }),
+);
+
 /** The schema of `MachineStats` in `machine-stats.ts`, which describes the fields. */
 export const machineStatsSchema = z.object({
   name: z.string(),
@@ -15,6 +19,7 @@ export const machineStatsSchema = z.object({
       evictions: count,
     }),
   ),
+  origin: originQueue,
   processes: z.array(
     z.object({
       name: z.string(),
@@ -28,6 +33,7 @@ export const machineStatsSchema = z.object({
           connections: count,
           maxConnections: count,
           memory: z.object({ entries: count, bytes: count, maxBytes: count, evictions: count }),
+          origin: originQueue,
         }),
       ),
     }),

@@ -6,6 +6,8 @@ export interface MachineStats {
   memory: { bytes: number; maxBytes: number };
   /** `null` without a disk. */
   disk: DiskStats | null;
+  /** Of all workers together; `null` where nothing bounds the requests at the origin (`origin.concurrency`). */
+  origin: OriginQueueStats | null;
   /** The supervisor first. */
   processes: ProcessStats[];
   /** The certificates for hosts of this site; those of a server with one site are all of them. */
@@ -50,6 +52,21 @@ export interface WorkerStats {
   maxConnections: number;
   /** The pages in its memory, and the pages that had to leave it for others since it started. */
   memory: { entries: number; bytes: number; maxBytes: number; evictions: number };
+  /** `null` where nothing bounds the requests at the origin. */
+  origin: OriginQueueStats | null;
+}
+
+/** The requests of this site at its origin, and the queue for it. */
+export interface OriginQueueStats {
+  /** Requests at the origin now. */
+  running: number;
+  /** The most that the machine may have there: those of all workers. */
+  concurrency: number;
+  /** Requests that wait for their turn, and the most that may. Those above are turned away. */
+  waiting: number;
+  maxWaiting: number;
+  /** How long the first of those that wait has waited; 0 if none does. */
+  longestWaitMs: number;
 }
 
 /** A certificate that a machine answers with. */

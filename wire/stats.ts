@@ -55,8 +55,11 @@ export interface IsolateStats {
   failures: number;
   memory: { entries: number; bytes: number; maxBytes: number };
   fills: { bytes: number; maxBytes: number };
-  /** Requests that are at the origin now, and those that wait for their turn; 0 where nothing bounds them. */
-  atOrigin: { running: number; waiting: number };
+  /**
+   * Requests that are at the origin now, those that wait for their turn, and how long the first of these has waited; 0 where
+   * nothing bounds them.
+   */
+  atOrigin: { running: number; waiting: number; longestWaitMs: number };
   view: { keys: number; bytes: number; maxBytes: number; position: { logId: string; seq: number } | null };
 }
 

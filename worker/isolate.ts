@@ -52,6 +52,8 @@ export interface LearningIsolate extends RunningIsolate {
   readonly position: Stamp | null;
   /** The owner's tokens, of which wrong ones are counted and refused late. */
   readonly tokens: Tokens;
+  /** Its requests at the origin, and those that wait for their turn there; `null` where nothing bounds them. */
+  readonly atOrigin: IsolateStats["atOrigin"] | null;
 }
 
 /** Wires one isolate: the corridor, the control plane, and an outer catch around both. */
@@ -76,7 +78,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     ...reporter.counts(),
     memory: heldMemory(),
     fills: { bytes: corridor.fills.heldBytes, maxBytes: site.limits.fillBytes },
-    atOrigin: corridor.originGate?.counts ?? { running: 0, waiting: 0 },
+    atOrigin: corridor.originGate?.counts ?? { running: 0, waiting: 0, longestWaitMs: 0 },
     view: purging.held(),
   });
   const control = platform.control(site, { ...platform, tokens }, { corridor, memory, purging, reports, stats });
@@ -91,6 +93,9 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
   return {
     get position() {
       return purging.view.position;
+    },
+    get atOrigin() {
+      return corridor.originGate?.counts ?? null;
     },
     tokens,
     learn: (delta, background) => purging.purges.learn(delta, background),
@@ -126,7 +131,7 @@ function corridorParts(
     neighbours,
     fills: new FillBudget(site.limits.fillBytes, site.limits.fills, platform.fills),
     largeFills: new LargeFills(),
-    originState: new OriginState(site.limits.originDownAfter, site.limits.originTimeoutMs),
+    originState: new OriginState(site.limits.originDownAfter, site.limits.originTimeoutMs, platform.originTalk),
     originGate: gateOf(site, platform),
     headOnly: new HeadOnlyPages(),
     codings: new CodingChoices(),

@@ -7,6 +7,7 @@ import type { Tokens } from "./ports/access.ts";
 import type { Bodies } from "./ports/bodies.ts";
 import type { Clock, Timer } from "./ports/clock.ts";
 import type { Origin } from "./ports/origin.ts";
+import type { OriginTalk } from "./ports/origin-news.ts";
 import type { OriginPermits } from "./ports/origin-permits.ts";
 import type { PurgeAudit } from "./ports/purge-log.ts";
 import type { Compression, PopNotes } from "./ports/store.ts";
@@ -42,6 +43,8 @@ export interface Platform {
   readonly compression?: Compression;
   /** Those that isolates share. Default: the isolate has its own, as many as `origin.concurrency` says. */
   readonly permits?: OriginPermits;
+  /** Default: what other isolates know of the origin cannot be known. */
+  readonly originTalk?: OriginTalk;
   /** Default: the fetches of other isolates cannot be known. */
   readonly neighbours?: Neighbours;
   /** What names this isolate in an explanation. Default: nothing. */

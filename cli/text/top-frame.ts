@@ -66,7 +66,7 @@ function totals(stats: SiteStats, now: SinceLook | null): string[] {
     row("15 min", `${whole(requests)} requests, ${percent(fromCache / requests)} from cache${waited}`),
     row(
       "",
-      `origin asked ${whole(origin.asked)}, failed ${whole(origin.failed)}; ${size(bytes.fromCache)} saved, ${size(bytes.fromOrigin)} sent by it`,
+      `origin asked ${whole(origin.asked)}, failed ${whole(origin.failed)}${queued(stats)}; ${size(bytes.fromCache)} saved, ${size(bytes.fromOrigin)} sent by it`,
     ),
     row("", shares.join("  ")),
     ...(machine
@@ -78,6 +78,11 @@ function totals(stats: SiteStats, now: SinceLook | null): string[] {
           ),
         ]),
   ];
+}
+
+/** Where `origin.concurrency` has made requests wait. */
+function queued({ origin: { awaited, turnedAway } }: SiteStats): string {
+  return awaited + turnedAway === 0 ? "" : `, ${whole(awaited)} waited for a turn, ${whole(turnedAway)} got none`;
 }
 
 function row(name: string, text: string): string {

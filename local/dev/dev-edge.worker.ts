@@ -74,6 +74,16 @@ const PURGE_PATH = "/_tidemark/purge";
 /** Tells the client of a purge, `?purge=SEQ`, which pages were fetched again and had not changed. */
 const EARLY_PURGES_PATH = "/_tidemark/dev/early-purges";
 
+/** Lets the isolate of this edge report, for the edge of another region whose stats are read. */
+const REPORT_PATH = "/_tidemark/dev/report";
+
+/** What is known of a request to that path. */
+const FOR_ANOTHER_REGION: OriginTime = {
+  originMs: null,
+  refetchedFor: Promise.resolve(null),
+  behind: () => undefined,
+};
+
 const earlyPurges = new EarlyPurges();
 const loginCode = new LoginCode();
 
@@ -83,7 +93,10 @@ export function createDevEdge(site: SiteInput, originTimes: OriginTimeOfRequest)
   const edge = createEdgeWithHooks(site, {
     acceptsWeakTokens: true,
     platform: (platform) =>
-      behindNetwork(watching(reporting(platform, settings!), originTimes), networkOf(settings!, originTimes)),
+      behindNetwork(
+        watching(reporting(platform, settings!, originTimes), originTimes),
+        networkOf(settings!, originTimes),
+      ),
   });
   let edgeEnv: DevEnv | undefined;
   let isLogFound = false;
@@ -101,6 +114,11 @@ export function createDevEdge(site: SiteInput, originTimes: OriginTimeOfRequest)
       if (UNLOGGED.has(pathname)) return answer();
       if (pathname === LOGIN_PATH) return loginCode.exchange(request, settings.loginCode, env.TIDEMARK_TOKEN);
       if (pathname === SIMULATED_REGIONS_PATH) return Response.json({ regions: settings.regions });
+      if (pathname === REPORT_PATH) {
+        const headers = { authorization: `Bearer ${env.TIDEMARK_TOKEN}` };
+        const stats = new Request(new URL("/_tidemark/stats?last=1h", request.url), { headers }) as IncomingRequest;
+        return originTimes.run(FOR_ANOTHER_REGION, async () => edge.fetch!(stats, edgeEnv!, context));
+      }
       if (pathname === EARLY_PURGES_PATH) {
         return Response.json(earlyPurges.after(Number(new URL(request.url).searchParams.get("purge"))));
       }
@@ -200,19 +218,29 @@ async function logSettled(receipt: Receipt, startedAt: number, log: PushingLog):
   writeEntry({ kind: "settled", seq, afterMs, by });
 }
 
-/**
- * The same platform, which knows where it is, and whose one isolate reports before its stats are read. With several regions
- * those of the others lack up to a minute.
- */
-function reporting(platform: Platform, { region, regions }: DevSettings): Platform {
+/** The same platform, which knows where it is, and whose isolate, as those of all regions, reports before its stats are read. */
+function reporting(platform: Platform, { region, regions }: DevSettings, originTimes: OriginTimeOfRequest): Platform {
   const { ledger } = platform;
   if (ledger === undefined) return platform;
   const read: NonNullable<typeof ledger.read> = async (report, ...asked) => {
-    await report();
+    const others = regions.filter((each) => each.region !== region && originTimes.getStore() !== FOR_ANOTHER_REGION);
+    const [haveReported] = await Promise.all([Promise.all(others.map(letReport)), report()]);
     const reading = await ledger.client.readLedger(...asked);
-    return regions.length > 1 ? reading : JSON.stringify({ ...JSON.parse(reading), isCurrent: true });
+    if (haveReported.includes(false)) return reading;
+    return JSON.stringify({ ...JSON.parse(reading), isCurrent: true });
   };
   return { ...platform, ledger: { ...ledger, pop: region ?? ONLY_EDGE, read } };
+}
+
+/** Resolves to whether the edge of this region has reported. It may be about to start with new rules. */
+async function letReport({ port }: { readonly port: number }): Promise<boolean> {
+  try {
+    const answer = await fetch(`http://localhost:${port}${REPORT_PATH}`);
+    await answer.body?.cancel();
+    return answer.ok;
+  } catch {
+    return false;
+  }
 }
 
 /** The same platform, with each stored body compared with the one before it. */

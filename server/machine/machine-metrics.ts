@@ -1,4 +1,4 @@
-import type { MachineStats, ProcessStats, WorkerStats } from "../../wire/machine-stats.ts";
+import type { MachineStats, OriginQueueStats, ProcessStats, WorkerStats } from "../../wire/machine-stats.ts";
 import type { MetricFamily, Sample } from "../../worker/metrics/metric-family.ts";
 
 /** The figures of each process: name, kind and path in the stats. A process without one has no sample. */
@@ -11,17 +11,25 @@ const OF_PROCESSES: readonly (readonly [...Head, figure: (process: ProcessStats)
   ofWorker("process_page_bytes", "gauge", "memory.bytes", ({ memory }) => memory.bytes),
   ofWorker("process_pages", "gauge", "memory.entries", ({ memory }) => memory.entries),
   ofWorker("process_evictions", "counter", "memory.evictions", ({ memory }) => memory.evictions),
+  ofQueue("process_origin_running", "running", ({ running }) => running),
+  ofQueue("process_origin_waiting", "waiting", ({ waiting }) => waiting),
+  ofQueue("process_origin_waiting_limit", "maxWaiting", ({ maxWaiting }) => maxWaiting),
+  ofQueue("process_origin_longest_wait_seconds", "longestWaitMs", ({ longestWaitMs }) => longestWaitMs / 1000),
 ];
 
 type Head = [name: string, type: "counter" | "gauge", path: string];
 
-function ofWorker(...[name, type, path, figure]: [...Head, (worker: WorkerStats) => number]) {
+function ofWorker(...[name, type, path, figure]: [...Head, (worker: WorkerStats) => number | null]) {
   const ofProcess = ({ worker }: ProcessStats) => worker && figure(worker);
   return [name, type, `worker.${path}`, ofProcess] as const;
 }
 
+function ofQueue(name: string, path: string, figure: (queue: OriginQueueStats) => number) {
+  return ofWorker(name, "gauge", `origin.${path}`, ({ origin }) => origin && figure(origin));
+}
+
 /** A machine for monitors. Labels have bounded values: its processes, and the files of its certificates. */
-export function machineMetrics({ memory, disk, processes, certificates }: MachineStats): MetricFamily[] {
+export function machineMetrics({ memory, disk, origin, processes, certificates }: MachineStats): MetricFamily[] {
   const one = (...[name, type, path, value]: [...Head, number | null | undefined]): MetricFamily => {
     return [name, type, `machine.${path}`, typeof value === "number" ? [[{}, value]] : []];
   };
@@ -35,6 +43,7 @@ export function machineMetrics({ memory, disk, processes, certificates }: Machin
     }),
     one("machine_page_bytes", "gauge", "memory.bytes", memory.bytes),
     one("machine_page_limit_bytes", "gauge", "memory.maxBytes", memory.maxBytes),
+    one("origin_concurrency", "gauge", "origin.concurrency", origin?.concurrency),
     one("disk_used_bytes", "gauge", "disk.usedBytes", disk?.usedBytes),
     one("disk_limit_bytes", "gauge", "disk.maxBytes", disk?.maxBytes),
     one("disk_free_bytes", "gauge", "disk.freeBytes", disk?.freeBytes),

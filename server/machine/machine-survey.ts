@@ -1,10 +1,17 @@
 import { statfs } from "node:fs/promises";
 import { hostname } from "node:os";
-import type { CertificateStats, DiskStats, MachineStats, ProcessStats } from "../../wire/machine-stats.ts";
+import type {
+  CertificateStats,
+  DiskStats,
+  MachineStats,
+  OriginQueueStats,
+  ProcessStats,
+  WorkerStats,
+} from "../../wire/machine-stats.ts";
 import { machineLines } from "../../wire/text/machine-text.ts";
 import type { Certificate } from "../connections/certificates.ts";
 import type { SurveyedWorkers } from "../supervisor/worker-pool.ts";
-import { type ProcessFigures, processFigures } from "./process-figures.ts";
+import { type ProcessFigures, processFigures, type WorkerFigures } from "./process-figures.ts";
 
 /** What the supervisor has found out of its machine, for a worker that asks. Plain data. */
 export interface MachineSurvey {
@@ -13,7 +20,11 @@ export interface MachineSurvey {
   readonly machine: SurveyedMachine;
 }
 
-export type SurveyedMachine = Omit<MachineStats, "inWords">;
+export interface SurveyedMachine extends Omit<MachineStats, "inWords" | "origin" | "processes"> {
+  readonly processes: readonly SurveyedProcess[];
+}
+
+type SurveyedProcess = ProcessFigures & Pick<ProcessStats, "name" | "isDraining">;
 
 /** What is known of a machine without asking its workers. */
 export interface MachineParts {
@@ -36,11 +47,11 @@ export interface DiskFigures {
 /** What the workers have said, with what the machine says itself. Never rejects. */
 export async function surveyMachine({ workers, areAll }: SurveyedWorkers, parts: MachineParts): Promise<MachineSurvey> {
   const { memoryBytes, certificates, disk, folder } = parts;
-  const ofWorkers = workers.map(({ name, isDraining, said }): ProcessStats => {
+  const ofWorkers = workers.map(({ name, isDraining, said }): SurveyedProcess => {
     return { name, isDraining, ...(said as ProcessFigures) };
   });
   const pages = ofWorkers.reduce((sum, { worker }) => sum + (worker?.memory.bytes ?? 0), 0);
-  const supervisor: ProcessStats = { name: "supervisor", isDraining: false, ...(await processFigures()) };
+  const supervisor: SurveyedProcess = { name: "supervisor", isDraining: false, ...(await processFigures()) };
   const machine = {
     name: hostname(),
     memory: { bytes: pages, maxBytes: memoryBytes },
@@ -66,10 +77,37 @@ function certificateStats({ file, names, validUntil }: Certificate): Certificate
   return { file, names: [...names], expiresAt: new Date(validUntil).toISOString() };
 }
 
-/** As one site may see it: without certificates for hosts of others. `hosts`: `null` for a site alone, which sees all. */
-export function seenBySite(surveyed: SurveyedMachine, hosts: readonly string[] | null): MachineStats {
-  const seen = hosts === null ? surveyed : { ...surveyed, certificates: certificatesFor(surveyed, hosts) };
+/** Who looks at a machine. `hosts`: `null` for a site alone, which sees all. */
+export interface LookingSite {
+  readonly name: string;
+  readonly hosts: readonly string[] | null;
+}
+
+/** As one site may see it: without the certificates for hosts of others, and the queues for their origins. */
+export function seenBySite(surveyed: SurveyedMachine, { name, hosts }: LookingSite): MachineStats {
+  const processes = surveyed.processes.map((each) => ({
+    ...each,
+    worker: each.worker && workerStats(each.worker, name),
+  }));
+  const certificates = hosts === null ? surveyed.certificates : certificatesFor(surveyed, hosts);
+  const queues = processes.flatMap(({ worker }) => worker?.origin ?? []);
+  const seen = { ...surveyed, certificates, origin: queues.length === 0 ? null : queues.reduce(together), processes };
   return { ...seen, inWords: machineLines(seen) };
+}
+
+function workerStats({ origins, ...worker }: WorkerFigures, site: string): WorkerStats {
+  return { ...worker, origin: origins[site] ?? null };
+}
+
+/** The workers share one number of requests, and each has a queue of its own. */
+function together(one: OriginQueueStats, other: OriginQueueStats): OriginQueueStats {
+  return {
+    running: one.running + other.running,
+    concurrency: Math.max(one.concurrency, other.concurrency),
+    waiting: one.waiting + other.waiting,
+    maxWaiting: one.maxWaiting + other.maxWaiting,
+    longestWaitMs: Math.max(one.longestWaitMs, other.longestWaitMs),
+  };
 }
 
 function certificatesFor({ certificates }: SurveyedMachine, hosts: readonly string[]): CertificateStats[] {

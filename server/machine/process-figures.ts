@@ -1,9 +1,16 @@
 import { readdir } from "node:fs/promises";
-import type { ProcessStats } from "../../wire/machine-stats.ts";
+import type { OriginQueueStats, ProcessStats, WorkerStats } from "../../wire/machine-stats.ts";
 import { mayOpenFiles } from "../startup/connection-limit.ts";
 
 /** What a process knows of itself. */
-export type ProcessFigures = Omit<ProcessStats, "name" | "isDraining">;
+export interface ProcessFigures extends Omit<ProcessStats, "name" | "isDraining" | "worker"> {
+  readonly worker: WorkerFigures | null;
+}
+
+/** What a worker knows beside that: `origins` has the queues of its sites, by their names. */
+export interface WorkerFigures extends Omit<WorkerStats, "origin"> {
+  readonly origins: Readonly<Record<string, OriginQueueStats>>;
+}
 
 /** The figures of this process, at this moment. Never rejects. */
 export async function processFigures(worker: ProcessFigures["worker"] = null): Promise<ProcessFigures> {

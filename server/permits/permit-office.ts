@@ -1,3 +1,4 @@
+import { Mail } from "../supervisor/mail.ts";
 import type { ServedWorker, WorkerService } from "../supervisor/process-line.ts";
 import { type Holder, PermitLedger } from "./permit-ledger.ts";
 import { ASKS_FOR_PERMITS, isPermitMessage, type PermitMessage, type PermitNews } from "./permit-messages.ts";
@@ -9,7 +10,7 @@ export class PermitOffice implements WorkerService {
   #predecessor: Holder | null = null;
 
   connect(): ServedWorker {
-    const mail = new Mail();
+    const mail = new Mail<PermitNews>();
     let hasEnded = false; // what a process has sent may come after word of its end
     return {
       ask: (question) => (question === ASKS_FOR_PERMITS ? mail.next() : Promise.resolve(undefined)),
@@ -75,30 +76,5 @@ export class PermitOffice implements WorkerService {
       this.#ledgers.set(site, ledger);
     }
     return ledger;
-  }
-}
-
-/** The news for a worker, until it asks for them. */
-class Mail implements Holder {
-  #news: PermitNews[] = [];
-  #asked: PromiseWithResolvers<readonly PermitNews[]> | null = null;
-
-  tell(news: PermitNews): void {
-    this.#news.push(news);
-    if (this.#asked === null) return;
-    this.#asked.resolve(this.#take());
-    this.#asked = null;
-  }
-
-  next(): Promise<readonly PermitNews[]> {
-    if (this.#news.length > 0) return Promise.resolve(this.#take());
-    this.#asked = Promise.withResolvers();
-    return this.#asked.promise;
-  }
-
-  #take(): readonly PermitNews[] {
-    const news = this.#news;
-    this.#news = [];
-    return news;
   }
 }

@@ -1,3 +1,4 @@
+import type { OriginQueueStats } from "../../wire/machine-stats.ts";
 import { FillBudget, type RunningIsolate } from "../../worker/isolate.ts";
 import { REPORT_EVERY_MS, type ReadLedger } from "../../worker/metrics/reports.ts";
 import type { BackgroundWork } from "../../worker/ports/background-work.ts";
@@ -19,8 +20,9 @@ import type { Listener, ListenerParts } from "../http1/listener.ts";
 import { ownAnswer } from "../http1/own-answer.ts";
 import type { LogCalls } from "../log/log-messages.ts";
 import { machineMetrics } from "../machine/machine-metrics.ts";
-import { type MachineSurvey, seenBySite } from "../machine/machine-survey.ts";
+import { type LookingSite, type MachineSurvey, seenBySite } from "../machine/machine-survey.ts";
 import { type ProcessFigures, processFigures } from "../machine/process-figures.ts";
+import { OriginTalks } from "../origin/origin-talks.ts";
 import { sayToOperator } from "../own-lines.ts";
 import { PermitLeases } from "../permits/leased-permits.ts";
 import { partOfEach } from "../startup/connection-limit.ts";
@@ -50,8 +52,9 @@ export async function startWorker({ name, settings, logs, line, survey }: Worker
   const fetches = await shareFetches(edge, say);
   const worker = edge.workers > 1 ? `${name}, one of ${edge.workers}` : undefined;
   const permits = new PermitLeases(line);
+  const originTalks = edge.workers > 1 ? new OriginTalks(line) : undefined;
   const memory = isAlone ? new OnlyMemory(edge.memoryBytes) : new SharedMemory(edge.memoryBytes);
-  const sites = startSites(given, edge, { logs, tier, fetches, permits, memory, worker, survey, say });
+  const sites = startSites(given, edge, { logs, tier, fetches, permits, originTalks, memory, worker, survey, say });
   const accessLog =
     edge.accessLog && new AccessLog(edge.accessLog.path, edge.accessLog.format, say, undefined, !isAlone);
   return new EdgeWorker({ edge, sites, fetches, memory, accessLog, isAlone, say });
@@ -76,6 +79,7 @@ interface PartsOfSites extends Pick<WorkerStart, "logs"> {
   readonly tier: DiskTier | null;
   readonly fetches: MachineFetches | undefined;
   readonly permits: PermitLeases;
+  readonly originTalks: OriginTalks | undefined;
   readonly memory: OnlyMemory | SharedMemory;
   /** What names this worker in an explanation, if there are several. */
   readonly worker: string | undefined;
@@ -86,7 +90,7 @@ interface PartsOfSites extends Pick<WorkerStart, "logs"> {
 function startSites(
   given: readonly SiteSettings[],
   { memoryBytes, disk, roomForBodies, maxOriginConnections, workers }: Edge,
-  { logs, tier, fetches, permits, memory, worker, survey, say }: PartsOfSites,
+  { logs, tier, fetches, permits, originTalks, memory, worker, survey, say }: PartsOfSites,
 ): ReadonlyMap<string, StartedSite> {
   const common = {
     memoryBytes,
@@ -94,6 +98,7 @@ function startSites(
     largestBodyBytes: disk && largestBodyBytes(disk.maxBytes),
     fetches,
     permits,
+    ...(originTalks && { originTalks }),
     workers,
     compressing: new MakingQueue(),
     maxOriginConnections: ofEachOrigin(maxOriginConnections, given),
@@ -103,7 +108,7 @@ function startSites(
   const partsOf = ({ name }: SiteSettings): SiteParts => {
     const log = logs.get(name)!;
     const hosts = () => (memory instanceof OnlyMemory ? null : (started.get(name)!.site.hosts ?? []));
-    const readLedger = survey && ledgerOnMachine(log, survey, hosts);
+    const readLedger = survey && ledgerOnMachine(log, survey, () => ({ name, hosts: hosts() }));
     const alone = { ...common, worker, log, readLedger, tier, write: say };
     if (memory instanceof OnlyMemory) return { ...alone, memory: memory.entries };
     return {
@@ -119,17 +124,13 @@ function startSites(
 }
 
 /** The ledger of a site, once all workers have reported to it, with the machine as the owner of the site may see it. */
-function ledgerOnMachine(
-  log: LogCalls,
-  survey: () => Promise<unknown>,
-  hosts: () => readonly string[] | null,
-): ReadLedger {
+function ledgerOnMachine(log: LogCalls, survey: () => Promise<unknown>, looking: () => LookingSite): ReadLedger {
   return async (...asked) => {
     // Without a supervisor there is no log to read either, and the error of that one is told.
     const found = (await survey().catch(() => null)) as MachineSurvey | null;
     const reading = await log.readLedger(...asked);
     if (found === null) return reading;
-    const machine = seenBySite(found.machine, hosts());
+    const machine = seenBySite(found.machine, looking());
     const more = { ...(found.isCurrent && { isCurrent: true }), machine, metrics: machineMetrics(machine) };
     return JSON.stringify({ ...JSON.parse(reading), ...more });
   };
@@ -194,6 +195,7 @@ class EdgeWorker implements RunningWorker {
         maxBytes: edge.memoryBytes,
         evictions: memory.evictions,
       },
+      origins: Object.fromEntries([...sites].flatMap(([name, site]) => queueOf(site).map((queue) => [name, queue]))),
     });
   }
 
@@ -241,6 +243,13 @@ class EdgeWorker implements RunningWorker {
       toHttps: toHttps ?? undefined,
     };
   }
+}
+
+/** The queue for a site's origin: none where nothing bounds the requests there. */
+function queueOf({ isolate, site: { capacity } }: StartedSite): OriginQueueStats[] {
+  const { atOrigin } = isolate;
+  if (capacity === null || atOrigin === null) return [];
+  return [{ ...atOrigin, concurrency: capacity.concurrency, maxWaiting: capacity.queue.maxWaiting }];
 }
 
 /** The part of the time for ending that answers may take. */

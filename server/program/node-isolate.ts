@@ -8,6 +8,7 @@ import type { Bodies } from "../../worker/ports/bodies.ts";
 import type { Clock, Timer } from "../../worker/ports/clock.ts";
 import type { FetchesElsewhere } from "../../worker/ports/fetches-elsewhere.ts";
 import type { Origin } from "../../worker/ports/origin.ts";
+import type { OriginTalk } from "../../worker/ports/origin-news.ts";
 import type { OriginPermits } from "../../worker/ports/origin-permits.ts";
 import type { Compression, PopNotes } from "../../worker/ports/store.ts";
 import type { Site } from "../../worker/site/site.ts";
@@ -36,6 +37,8 @@ export interface NodeParts {
   readonly fetchesElsewhere?: FetchesElsewhere | undefined;
   /** Those for the origin, of which other workers have the rest. Default: this worker has all. */
   readonly permits?: OriginPermits | undefined;
+  /** With the other workers that ask this origin. Default: each finds out by itself how it is. */
+  readonly originTalk?: OriginTalk | undefined;
   /** What names this worker in an explanation. Default: nothing. */
   readonly worker?: string | undefined;
   /** A name for this worker that no other has, also after a restart, and the name of the machine. */
@@ -63,6 +66,7 @@ export function startNodeIsolate(
     compression,
     fetchesElsewhere,
     permits,
+    originTalk,
     originName,
     worker,
     readLedger,
@@ -75,6 +79,7 @@ export function startNodeIsolate(
     ...(compression && { compression }),
     ...(worker !== undefined && { worker }),
     ...(permits && { permits }),
+    ...(originTalk && { originTalk }),
     ...(fetchesElsewhere && { neighbours: new KnownNeighbours(fetchesElsewhere) }),
     log,
     audit: log,

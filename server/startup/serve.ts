@@ -12,11 +12,12 @@ import { janitorService } from "../disk/eviction/janitor-service.ts";
 import { refusesWrites } from "../log/storage-error.ts";
 import { surveyMachine } from "../machine/machine-survey.ts";
 import { messageOf } from "../message-of.ts";
+import { ASKS_FOR_ORIGIN_NEWS, isOriginMessage, OriginNewsOffice } from "../origin/origin-news-office.ts";
 import { ASKS_FOR_PERMITS, isPermitMessage } from "../permits/permit-messages.ts";
 import { PermitOffice } from "../permits/permit-office.ts";
 import { EDGE_PROGRAM } from "../program/worker-program.ts";
 import type { HeldSocket, ListenAddress } from "../supervisor/listening-sockets.ts";
-import type { WorkerService } from "../supervisor/process-line.ts";
+import type { ServedWorker, WorkerService } from "../supervisor/process-line.ts";
 import { ONLY_SITE } from "../supervisor/site-logs.ts";
 import { handlesOf } from "../supervisor/socket-handles.ts";
 import { startSuccessor } from "../supervisor/start-successor.ts";
@@ -274,7 +275,7 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     report: options.report,
     ...(options.log !== null && { sharedLog: options.log }),
     permits,
-    service: servicesOf(permits, disk && { connect: () => janitorService(janitor!).connect() }),
+    service: servicesOf(permits, new OriginNewsOffice(), disk && { connect: () => janitorService(janitor!).connect() }),
   }).catch(async (cause: unknown) => {
     watching.stop();
     await janitor?.close();
@@ -300,18 +301,26 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
   };
 }
 
-/** What the supervisor offers to its workers: the permits for the origins and, with a disk, room on that. */
-function servicesOf(permits: WorkerService, disk: WorkerService | null): WorkerService {
+/** What the supervisor offers to its workers: permits for the origins, news of them and, with a disk, room on that. */
+function servicesOf(permits: WorkerService, news: WorkerService, disk: WorkerService | null): WorkerService {
   return {
     connect: () => {
       const office = permits.connect();
+      const others = news.connect();
       const janitor = disk?.connect();
+      const asked = new Map<unknown, ServedWorker>([
+        [ASKS_FOR_PERMITS, office],
+        [ASKS_FOR_ORIGIN_NEWS, others],
+      ]);
       return {
-        ask: (question) => (question === ASKS_FOR_PERMITS ? office : janitor)?.ask(question) ?? Promise.resolve(),
-        tell: (message) => (isPermitMessage(message) ? office : janitor)?.tell(message),
+        ask: (question) => (asked.get(question) ?? janitor)?.ask(question) ?? Promise.resolve(),
+        tell: (message) => {
+          if (isPermitMessage(message)) office.tell(message);
+          else if (isOriginMessage(message)) others.tell(message);
+          else janitor?.tell(message);
+        },
         close: () => {
-          office.close();
-          janitor?.close();
+          for (const each of [office, others, janitor]) each?.close();
         },
       };
     },

@@ -17,6 +17,7 @@ import { NodeCompression } from "../compression/node-compression.ts";
 import type { DiskTier } from "../disk/disk-tier.ts";
 import type { LogCalls } from "../log/log-messages.ts";
 import { addressText, type OriginAddress } from "../origin/origin-address.ts";
+import type { OriginTalks } from "../origin/origin-talks.ts";
 import { type OriginAtAddress, SeveralAddresses } from "../origin/several-addresses.ts";
 import { UndiciOrigin, type UndiciOriginOptions } from "../origin/undici-origin.ts";
 import type { PermitLeases } from "../permits/leased-permits.ts";
@@ -64,6 +65,8 @@ export interface SiteParts {
   readonly fetches?: MachineFetches | undefined;
   /** Those for the origins, which all workers of the machine share. Default: each worker has its own. */
   readonly permits?: PermitLeases;
+  /** What the workers of the machine tell each other of their origins. Default: nothing. */
+  readonly originTalks?: OriginTalks;
   /** How many workers the machine has. Default: one. */
   readonly workers?: number;
   /** Connections to its origin at a time, and to its parent; `null` without a limit. */
@@ -75,7 +78,7 @@ export function startSite(
   settings: SiteSettings,
   { memoryBytes, largestBodyBytes, tier, fetches, compressing, maxOriginConnections, ...given }: SiteParts,
 ): StartedSite {
-  const { permits: leases, workers = 1, ...parts } = given;
+  const { permits: leases, originTalks, workers = 1, ...parts } = given;
   const compiled = withPartOfQueue(compileSite(settings.site, settings.overrides), workers);
   const rules = rulesFingerprint(compiled); // Memory and disk are each machine's own.
   const site = withLimitsOfServer(compiled, settings.site.limits, { memoryBytes, largestBodyBytes });
@@ -92,6 +95,9 @@ export function startSite(
     fetchesElsewhere: tier ? fetches?.ofSite(settings.name, (key) => tier.hasEntry(key)) : undefined,
     origin,
     permits: leases && permitsOf(settings, site, leases, workers),
+    originTalk: originTalks?.of(
+      JSON.stringify([settings.name, settings.origin, site.otherOriginUrls, settings.parent]),
+    ),
     originName: settings.origin ? addressText(settings.origin) : undefined,
     timer: { now: () => performance.now(), runsInMemory: true },
     isolate: randomUUID(),

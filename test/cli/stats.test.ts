@@ -81,15 +81,25 @@ Heard of 1,200 isolates; 3 have fallen silent. The reports cover at least 99.9 %
     expect(statsLines({ ...big(), statuses: { 200: 5, 399: 1 } }, "1h").join()).not.toContain("Errors");
   });
 
+  test("requests that had to wait for a turn at the origin", () => {
+    const found = (awaited: number, turnedAway: number) => {
+      return statsLines({ ...big(), origin: { ...big().origin, awaited, turnedAway } }, "1h").join("\n");
+    };
+    expect(found(1200, 3)).toContain("1,200 requests had to wait for a turn at the origin; 3 got none.");
+    expect(found(0, 1)).toContain("0 requests had to wait for a turn at the origin; 1 got none.");
+    expect(found(0, 0)).not.toContain("turn");
+  });
+
   test("a machine and its processes, with what its workers have", () => {
     const MIB = 1024 ** 2;
     const process = { pid: 7, isDraining: false, residentBytes: 81_000_000, openFiles: 20, maxOpenFiles: 1024 };
     const memory = { entries: 1200, bytes: 60 * MIB, maxBytes: 64 * MIB, evictions: 34 };
-    const worker = { connections: 300, maxConnections: 20_000, memory };
+    const worker = { connections: 300, maxConnections: 20_000, memory, origin: null };
     const figures = {
       name: "edge-1\u001b",
       memory: { bytes: 60 * MIB, maxBytes: 128 * MIB },
       disk: { usedBytes: 2e9, maxBytes: 9e9, freeBytes: 30e9, files: 9, evictions: 0 },
+      origin: null,
       processes: [
         { ...process, name: "supervisor", worker: null },
         { ...process, name: "worker-3", isDraining: true, worker },
@@ -111,6 +121,10 @@ Heard of 1,200 isolates; 3 have fallen silent. The reports cover at least 99.9 %
     expect(statsLines({ ...big(), machine }, "1h").at(-7)).toMatch(/^Heard of/);
     expect(statsLines({ ...big(), isCurrent: true, machine }, "1h").join()).not.toContain("Heard of");
     expect(statsLines({ ...big(), requests: 0, isCurrent: true, machine }, "1h").slice(1)).toEqual(lines);
+    const queue = { running: 32, concurrency: 32, waiting: 0, maxWaiting: 1024, longestWaitMs: 0 };
+    expect(machineLines({ ...figures, origin: queue })[1]).toBe(
+      "32 of 32 requests are at the origin, and 0 of 1,024 wait for their turn.",
+    );
     expect(machineLines({ ...figures, disk: null })[0]).toBe(
       "On edge-1\ufffd, pages take 60 MiB of the 128 MiB of --memory, and no disk.",
     );

@@ -279,6 +279,15 @@ describe("a screen", () => {
     expect(topFrame(view(), { columns: 200, rows: 40 }).join()).not.toContain("last ");
   });
 
+  test("says how many had to wait for a turn at the origin, where any had", () => {
+    const shown = (awaited: number, turnedAway: number) => {
+      const waited = { ...stats, origin: { ...stats.origin, awaited, turnedAway } };
+      return topFrame({ ...view(), stats: waited }, { columns: 200, rows: 40 }).join("\n");
+    };
+    expect(shown(12, 3)).toContain(", 12 waited for a turn, 3 got none; ");
+    expect(shown(0, 0)).not.toContain("turn");
+  });
+
   test("shows the machine in place of isolates where it is known", () => {
     const machine = { inWords: ["supervisor: 5 MB resident.", "\u001b[2J"] } as NonNullable<SiteStats["machine"]>;
     const shown = topFrame({ ...view(), stats: { ...stats, machine } }, { columns: 200, rows: 40 }).join("\n");

@@ -208,7 +208,7 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     { mark: "\u202Eevil", tags: ["deep"] },
   ])("$mark", ({ mark, tags }) => {
     test("is text in every table", { tags }, async () => {
-      const page = await stage.enter({}, { pops: 3, mark });
+      const page = await stage.enter({}, { pops: 3, machine: true, mark });
       const elements = () =>
         page.evaluate(
           "[...document.querySelectorAll('main img, main script, main a:not([href^=\"#\"]), [onerror]')].length",
@@ -218,7 +218,7 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
         ...{ seq: 1, at: "2026-01-01T00:00:00.000Z", by: mark, reason: mark, mode: "hard", itemCount: 1, id: null },
         ...{ repeatOf: null, settled: true, items: [mark], accepted: {} },
       };
-      for (const id of ["sentence", "refused", "pops", "routes", "top"]) {
+      for (const id of ["sentence", "refused", "pops", "routes", "top", "machine"]) {
         if (id !== "sentence") expect(await page.locator(`#${id}`).textContent()).toContain(mark);
       }
       expect(await elements()).toBe(0);
@@ -276,6 +276,10 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
         expect(await page.locator(".tile").count()).toBe(pops);
         await expectSound(`Overview of ${pops} PoPs`);
       }
+      await answerWith(page, { pops: 1, machine: true });
+      await page.reload();
+      await page.locator("#machine tbody tr").first().waitFor();
+      await expectSound("Overview of a machine");
       for (const name of ["Purges", "Explain", "Rules"] as const) {
         await goTo(page, name);
         await expectSound(name);
@@ -314,6 +318,30 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.getByText("Last hour").click();
     await page.locator("#sentence").filter({ hasText: "no isolate has reported" }).waitFor();
     expect(await page.locator("#advice").innerText()).toBe("");
+    await page.context().close();
+  });
+
+  test("a server of one's own shows its machine, and marks what is about to run out", async () => {
+    const page = await stage.enter({}, { pops: 0, machine: true });
+    const tiles = page.locator("#machine .tile");
+    const [memory, disk, origin, certificate, old] = await tiles.allInnerTexts();
+    expect(memory).toContain("220 MiB of 256 MiB");
+    expect(disk).toMatch(/6\.2 GB of 10\.1 GB\s+48\.3 GB free, 2,210 evicted/);
+    expect(origin).toMatch(/32 of 32\s+19 of 1,024 wait, the first for 1300 ms; 7 got no turn/);
+    expect(certificate).toMatch(/www\.example\.com\s+valid for 52 days/);
+    expect(old).toContain("valid for 6 days");
+    const color = (index: number) => tiles.nth(index).locator("rect").getAttribute("class");
+    expect(await Promise.all([0, 1, 2, 3, 4].map(color))).toEqual(["c0", "c0", "c2", "c0", "c2"]);
+    const rows = await page.locator("#machine tbody tr").allInnerTexts();
+    expect(rows.map((row) => row.replaceAll(/\s+/g, " ").trim())).toEqual([
+      "supervisor 96 MB 41 of 65,536",
+      "worker-2 finishes its answers 211 MB 53 of 65,536 12 of 20,000 108 412",
+      "worker-3 388 MB 645 of 65,536 604 of 20,000 5,436 412",
+      "worker-4 374 MB 629 of 65,536 588 of 20,000 5,292 412",
+    ]);
+    await answerWith(page, { pops: 0 });
+    await page.getByText("Last hour").click();
+    await page.locator("#machine").filter({ hasNotText: /./ }).waitFor({ state: "attached" });
     await page.context().close();
   });
 

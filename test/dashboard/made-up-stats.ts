@@ -1,3 +1,4 @@
+import type { MachineStats, ProcessStats } from "../../wire/machine-stats.ts";
 import type {
   MemoryStats,
   RouteStats,
@@ -22,12 +23,14 @@ const POPS = (
 export interface MadeUp {
   /** Up to 50. */
   readonly pops: number;
+  /** Whether the edge is a server of one's own, whose stats have its machine. */
+  readonly machine?: boolean;
   /** Put into every name that visitors, the origin or callers choose. */
   readonly mark?: string;
 }
 
 /** Stats of a day with a quiet night, as the edge would answer them: the sums are those of their parts. */
-export function madeUpStats({ pops, mark = "" }: MadeUp): SiteStats {
+export function madeUpStats({ pops, machine, mark = "" }: MadeUp): SiteStats {
   const names = POPS.slice(0, pops).map((name) => name + mark);
   const shares = names.map((_, index) => 1 / (index + 1.5));
   const all = shares.reduce((sum, share) => sum + share, 0);
@@ -69,6 +72,7 @@ export function madeUpStats({ pops, mark = "" }: MadeUp): SiteStats {
     ...whole,
     ...(pops > 0 && { waits: timesOf(whole.requests, 11) }),
     ...(pops > 0 && { memory: memoryOf(whole.requests) }),
+    ...(machine && { machine: machineOf(mark), origin: { ...whole.origin, awaited: 412, turnedAway: 7 } }),
     spanMs: HOUR_MS,
     spans,
     routes: pops === 0 ? {} : routesOf(whole.requests, mark),
@@ -88,6 +92,50 @@ function memoryOf(uses: number): MemoryStats {
   const hitRatios = [0.34, 0.46, 0.6, 0.74, 0.86, 0.91];
   const curve = hitRatios.map((hitRatio, index) => ({ bytes: maxBytes * 2 ** (index - 2), hitRatio }));
   return { uses, held: Math.round(uses * 0.63), maxBytes, curve };
+}
+
+/** A machine with two workers and an old one, at a busy moment. */
+function machineOf(mark: string): MachineStats {
+  const queue = (running: number, waiting: number) => {
+    return { running, concurrency: 32, waiting, maxWaiting: 512, longestWaitMs: waiting * 70 };
+  };
+  const [maxOpenFiles, maxConnections] = [65_536, 20_000];
+  const process = (name: string, pid: number, residentBytes: number, connections: number): ProcessStats => {
+    const origin = queue(connections > 100 ? 16 : 0, connections > 600 ? 19 : 0);
+    const memory = {
+      entries: connections * 9,
+      bytes: connections * 190_000,
+      maxBytes: 128 * 1024 ** 2,
+      evictions: 412,
+    };
+    const worker = connections === 0 ? null : { connections, maxConnections, memory, origin };
+    return { name, pid, isDraining: pid === 4102, residentBytes, openFiles: connections + 41, maxOpenFiles, worker };
+  };
+  return {
+    name: `www-1${mark}`,
+    memory: { bytes: 231_000_000, maxBytes: 256 * 1024 ** 2 },
+    disk: { usedBytes: 6.2e9, maxBytes: 10.1e9, freeBytes: 48.3e9, files: 180_431, evictions: 2_210 },
+    origin: { ...queue(32, 19), maxWaiting: 1_024 },
+    processes: [
+      process("supervisor", 4100, 96e6, 0),
+      process("worker-2", 4102, 211e6, 12),
+      process("worker-3", 4117, 388e6, 604),
+      process("worker-4", 4118, 374e6, 588),
+    ],
+    certificates: [
+      {
+        file: `/etc/letsencrypt/live/www.example.com/fullchain.pem${mark}`,
+        names: [`www.example.com${mark}`],
+        expiresAt: new Date(TO + 52.5 * 24 * HOUR_MS).toISOString(),
+      },
+      {
+        file: "/etc/letsencrypt/live/old.example.com/fullchain.pem",
+        names: ["old.example.com"],
+        expiresAt: new Date(TO + 6.2 * 24 * HOUR_MS).toISOString(),
+      },
+    ],
+    inWords: [],
+  };
 }
 
 function hourAt(index: number): number {

@@ -2,10 +2,13 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
+import sharp from "sharp";
 import { goTo, NOW, Stage } from "./stage.ts";
 
 /** Pixels around a part of the page. */
 const ROOM = 24;
+/** As many as the pages need to look the same in a fifth of the bytes. */
+const COLOURS = 64;
 
 const folder = process.argv[2] ?? "docs/pictures";
 await mkdir(folder, { recursive: true });
@@ -14,11 +17,15 @@ await using stage = await Stage.start();
 /** What the window shows, or a part of the page with some room around it. */
 async function take(page: Page, name: string, part?: string): Promise<void> {
   await page.mouse.move(0, 0);
-  const path = join(folder, `${name}.png`);
-  if (part === undefined) return void (await page.screenshot({ path }));
+  const taken = await page.screenshot(part === undefined ? {} : { clip: await around(page, part), fullPage: true });
+  await sharp(taken)
+    .png({ palette: true, colours: COLOURS, effort: 10 })
+    .toFile(join(folder, `${name}.png`));
+}
+
+async function around(page: Page, part: string) {
   const { x, y, width, height } = (await page.locator(part).boundingBox())!;
-  const clip = { x: x - ROOM, y: y - ROOM, width: width + 2 * ROOM, height: height + 2 * ROOM };
-  await page.screenshot({ path, clip, fullPage: true });
+  return { x: x - ROOM, y: y - ROOM, width: width + 2 * ROOM, height: height + 2 * ROOM };
 }
 
 stage.origin.reply("/songs?page=2", {
@@ -46,6 +53,9 @@ await take(light, "explain", "#view-explain");
 await goTo(light, "Rules");
 await light.locator("#rules table").waitFor();
 await take(light, "rules");
+
+const server = await stage.enter({ colorScheme: "light" }, { pops: 1, machine: true });
+await take(server, "machine", "#machine");
 
 const dark = await stage.enter({ colorScheme: "dark" }, { pops: 50 });
 await goTo(dark, "Purges");

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { OriginState } from "../../worker/flow/origin/origin-state.ts";
+import type { OriginNews, OriginTalk } from "../../worker/ports/origin-news.ts";
 
 test("a failure of a request that was sent before the last answer does not count", () => {
   const state = new OriginState(2, 30_000);
@@ -27,4 +28,54 @@ test("an origin of which nobody has heard for a minute, and as long as an answer
   expect(state.isDown(90_000)).toBe(false);
   state.noteFailure("/b", 90_000, 90_001);
   expect(state.isDown(90_002)).toBe(true);
+});
+
+/** Two that hear each other at once, and what was told. */
+function talkingStates() {
+  const told: OriginNews[] = [];
+  const talks = [0, 1].map(
+    (index): OriginTalk => ({
+      tell: (news) => {
+        told.push(news);
+        talks[1 - index]!.onNews(news);
+      },
+      onNews: () => undefined,
+    }),
+  );
+  const [one, other] = talks.map((talk) => new OriginState(2, 30_000, talk));
+  return { one: one!, other: other!, told };
+}
+
+test("while everything is answered, nobody tells anything, and one path that fails is told once", () => {
+  const { one, other, told } = talkingStates();
+  for (let now = 0; now < 100; now++) (now % 2 ? one : other).noteAnswer(now);
+  expect(told).toEqual([]);
+  for (let now = 100; now < 200; now++) one.noteFailure("/a", now, now + 10);
+  expect(told).toHaveLength(1);
+  expect([one.isDown(300), other.isDown(300)]).toEqual([false, false]);
+});
+
+test("who has had an answer since says so to one that counts an older failure", () => {
+  const { one, other, told } = talkingStates();
+  other.noteAnswer(20);
+  one.noteFailure("/a", 5, 30);
+  expect(told.map(({ failed, at }) => [failed.length, at])).toEqual([
+    [1, 30],
+    [0, 20],
+  ]);
+  one.noteFailure("/b", 25, 35);
+  expect([one.isDown(40), other.isDown(40)]).toEqual([false, false]);
+  other.noteFailure("/c", 26, 36);
+  expect([one.isDown(40), other.isDown(40)]).toEqual([true, true]);
+});
+
+test("of what others tell, no more paths are kept than are needed, and a belief ends for all at the same time", () => {
+  const { one, other } = talkingStates();
+  one.noteFailure("/a", 0, 0);
+  one.noteFailure("/b", 0, 5);
+  expect(other.mayAsk(1004)).toBe(false);
+  expect(other.mayAsk(1005)).toBe(true);
+  expect(one.mayAsk(2004)).toBe(false);
+  expect([one.isDown(90_004), other.isDown(90_004)]).toEqual([true, true]);
+  expect([one.isDown(90_005), other.isDown(90_005)]).toEqual([false, false]);
 });

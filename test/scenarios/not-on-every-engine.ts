@@ -8,6 +8,11 @@ export const SEVERAL_ISOLATES: NotOnEveryEngine = {
   because: "one worker of the runtime is one isolate",
 };
 
+export const TALKING: NotOnEveryEngine = {
+  on: ["memory", "server"],
+  because: "on Workers isolates tell each other nothing of the origin",
+};
+
 export const SHARED_VIEWS: NotOnEveryEngine = {
   on: ["memory"],
   because: "the workers of a server ask their supervisor, and one worker of the runtime is one isolate",

@@ -1,17 +1,24 @@
 import type { MachineStats, ProcessStats } from "../machine-stats.ts";
-import { memorySize, size, whole } from "./numbers.ts";
+import { memorySize, ms, size, whole } from "./numbers.ts";
 import { printable } from "./printable.ts";
 
-/** A machine in words, a line for its pages, for each process and for each certificate. */
-export function machineLines({ name, memory, disk, processes, certificates }: Omit<MachineStats, "inWords">): string[] {
+/** A machine in words, a line for its pages, for the queue of the origin, for each process and for each certificate. */
+export function machineLines(machine: Omit<MachineStats, "inWords">): string[] {
+  const { name, memory, disk, origin, processes, certificates } = machine;
   const pages = `pages take ${memorySize(memory.bytes)} of the ${memorySize(memory.maxBytes)} of --memory`;
   const files =
     disk === null
       ? "no disk"
       : `${size(disk.usedBytes)} of the ${size(disk.maxBytes)} of --disk that are for pages` +
         (disk.freeBytes === null ? "" : `, where ${size(disk.freeBytes)} are free`);
+  const atOrigin =
+    origin &&
+    `${whole(origin.running)} of ${whole(origin.concurrency)} requests are at the origin, and ` +
+      `${whole(origin.waiting)} of ${whole(origin.maxWaiting)} wait for their turn` +
+      `${origin.waiting > 0 ? `, the first for ${ms(origin.longestWaitMs)}` : ""}.`;
   return [
     `On ${printable(name)}, ${pages}, and ${files}.`,
+    ...(atOrigin === null ? [] : [atOrigin]),
     ...processes.map(processLine),
     ...certificates.map(({ file, expiresAt }) => `${printable(file)} expires at ${expiresAt}.`),
   ];

@@ -39,6 +39,7 @@ export function statsLines(stats: SiteStats, last: string): string[] {
     summary,
     ...waits(stats.times),
     ...errorLines(stats),
+    ...queueLines(stats),
     ...memoryLines(stats),
     ...refusals(stats),
     ...(own === null ? [] : [`Answered by the edge itself: ${own}.`]),
@@ -90,6 +91,12 @@ function errorLines({ requests, statuses }: SiteStats): string[] {
   const count = Object.values(errors).reduce((sum, each) => sum + each, 0);
   if (count === 0) return [];
   return [`Errors: ${whole(count)}, ${percent(count / requests)} of all answers (${reasons(errors)}).`];
+}
+
+/** The requests that had to wait for their turn at the origin: one line, or none. */
+function queueLines({ origin: { awaited, turnedAway } }: SiteStats): string[] {
+  if (awaited + turnedAway === 0) return [];
+  return [`${counted(awaited, "request")} had to wait for a turn at the origin; ${whole(turnedAway)} got none.`];
 }
 
 /** Those of the counted statuses that are errors: of clients, of the origin, and of the edge. RFC 9110 §15.5, §15.6. */

@@ -34,6 +34,8 @@ export interface TopLists {
 class RouteCounts {
   readonly answers = new Map<string, number>();
   readonly statuses = noStatuses();
+  /** Answers that the edge made itself. */
+  #own = 0;
   cachedBytes = 0;
   originBytes = 0;
   readonly times: Partial<Record<AnsweredEvent["tier"], TimeSketch>> = {};
@@ -41,10 +43,17 @@ class RouteCounts {
   readonly findings = emptyTree();
   readonly compared: Count = (path, by = 1) => addUnder(this.findings, ["compared", ...path], by);
 
+  countOwn(status: number): void {
+    this.#own++;
+    this.statuses[status]!++;
+  }
+
   get tree(): CountTree {
+    const { requests, fromCache } = requestsOf(this.answers);
     const sketched = Object.entries(this.times).map(([tier, sketch]) => [tier, { ...sketch.times }]);
     return {
-      ...requestsOf(this.answers),
+      requests: requests + this.#own,
+      fromCache,
       answers: Object.fromEntries(this.answers),
       statuses: filledBuckets(this.statuses),
       bytes: { fromCache: this.cachedBytes, fromOrigin: this.originBytes },
@@ -90,6 +99,7 @@ export class Counters implements Reporter {
   isReportDue = false;
   readonly #answers = new Map<string, number>();
   readonly #answeredByEdge = new Map<string, number>();
+  /** Of those that have no route. */
   readonly #statusesOfEdge = noStatuses();
   readonly #refused = new Map<string, number>();
   readonly #unkeyedFields = new Map<string, number>();
@@ -116,9 +126,10 @@ export class Counters implements Reporter {
   /** How each kind of event is counted. */
   readonly #counting: { readonly [Kind in EdgeEvent["kind"]]: (event: EdgeEvent & { kind: Kind }) => void } = {
     answered: (event) => this.#countAnswer(event),
-    "answered-by-edge": ({ status, detail }) => {
+    "answered-by-edge": ({ status, detail, route }) => {
       add(this.#answeredByEdge, detail);
-      this.#statusesOfEdge[status]!++;
+      if (route === undefined) this.#statusesOfEdge[status]!++;
+      else this.#routeCounts(route).countOwn(status);
     },
     "origin-asked": () => void this.#counts.origin.asked++,
     "origin-answered": (event) => this.#countOriginAnswer(event),
@@ -209,7 +220,7 @@ export class Counters implements Reporter {
     const { requests = 0, statuses = {}, bytes = {}, times = {} } = sumOfRoutes(routes);
     const counts = {
       ...(this.counts() as CountTree),
-      requests: (requests as number) + sum(this.#answeredByEdge.values()),
+      requests: (requests as number) + sum(this.#statusesOfEdge),
       fromCache: requestsOf(this.#answers).fromCache,
       statuses: addCounts(statuses as CountTree, filledBuckets(this.#statusesOfEdge)),
       bytes: { fromCache: 0, fromOrigin: 0, ...(bytes as CountTree), unmeasuredBodies: this.#unmeasuredBodies },

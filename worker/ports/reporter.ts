@@ -3,7 +3,13 @@ import type { StoredHead, StoredResponse } from "../rules/storing/stored-respons
 /** An event, as plain data. Only an adapter writes log lines. */
 export type EdgeEvent =
   | AnsweredEvent
-  | { readonly kind: "answered-by-edge"; readonly status: number; readonly detail: string }
+  /** `route`: absent for a request that was answered before its route was known. */
+  | {
+      readonly kind: "answered-by-edge";
+      readonly status: number;
+      readonly detail: string;
+      readonly route?: string | null;
+    }
   | { readonly kind: "origin-asked" }
   /** `bytes`: the length of the body, if the origin announced it; `null` if it did not. */
   | {

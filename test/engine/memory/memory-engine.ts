@@ -1,5 +1,7 @@
 import type { Interim, Reply } from "../../../local/cdn/scripted-origin.ts";
 import { NodeCompression } from "../../../server/compression/node-compression.ts";
+import { OriginNewsOffice } from "../../../server/origin/origin-news-office.ts";
+import { OriginTalks } from "../../../server/origin/origin-talks.ts";
 import { type LearningIsolate, startIsolate } from "../../../worker/isolate.ts";
 import { startControl } from "../../../worker/isolate-control.ts";
 import { Counters } from "../../../worker/metrics/counters.ts";
@@ -43,6 +45,7 @@ export function startMemoryEngine(
   const clocks = new Map<string, number>();
   const compresses = compressionSettings(site);
   let started = 0;
+  const news = new OriginNewsOffice();
   const start = (name: string): LearningIsolate => {
     const pop = name.split("/").at(-2) ?? "";
     const { memoryBytes } = latest.site.limits;
@@ -58,6 +61,7 @@ export function startMemoryEngine(
       sharedTier: heldIn(tiers, pop, () => new MemorySharedTier(scheduler, treachery, holds)),
       notes: heldIn(latest.notes, pop, () => new MemoryNotes(scheduler, HONEST, holds)),
       origin,
+      originTalk: new OriginTalks(news.connect()).of("the origin"),
       log: latest.log,
       audit: latest.log,
       ledger: { client: latest.log, isolate: `isolate-${++started}`, pop },

@@ -6,6 +6,7 @@ import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { CacheFolder } from "../../../server/disk/cache-folder.ts";
 import { DiskTier } from "../../../server/disk/disk-tier.ts";
 import { Janitor } from "../../../server/disk/eviction/janitor.ts";
+import { OriginNewsOffice } from "../../../server/origin/origin-news-office.ts";
 import { UndiciOrigin } from "../../../server/origin/undici-origin.ts";
 import { configuredTokens } from "../../../worker/control/access/tokens.ts";
 import { compressionSettings } from "../../../worker/site/compression-settings.ts";
@@ -47,13 +48,14 @@ export async function startServerEngine(input: SiteChange, TIDEMARK_TOKENS?: str
   const compression = compressionSettings(input);
   const ask = compression ? decodingExchange : exchange;
   const calls = new CallsUnderway();
+  const news = new OriginNewsOffice();
   const tokens = configuredTokens({ TIDEMARK_TOKEN: TOKEN, TIDEMARK_TOKENS, acceptsWeakTokens: true }, () => undefined);
   let sent = 0;
   let arrived = 0;
   let onArrival: () => void = () => undefined;
   const start = () =>
     ServerWorker.start({
-      ...{ site, compression, clock, origin, tokens, calls, log: log.calls },
+      ...{ site, compression, clock, origin, tokens, calls, log: log.calls, line: news.connect() },
       tier: new DiskTier({ folder: cache, janitor: janitor.connect(), now, monotonicNow: now, say }),
       warn: say,
       arrived: () => {

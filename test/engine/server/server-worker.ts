@@ -5,8 +5,10 @@ import { NodeCompression } from "../../../server/compression/node-compression.ts
 import type { DiskTier } from "../../../server/disk/disk-tier.ts";
 import { Listener } from "../../../server/http1/listener.ts";
 import type { LogCalls } from "../../../server/log/log-messages.ts";
+import { OriginTalks } from "../../../server/origin/origin-talks.ts";
 import type { UndiciOrigin } from "../../../server/origin/undici-origin.ts";
 import { startNodeIsolate } from "../../../server/program/node-isolate.ts";
+import type { ProcessLine } from "../../../server/supervisor/process-line.ts";
 import type { IncomingRequest } from "../../../worker/flow/request-context.ts";
 import type { Tokens } from "../../../worker/ports/access.ts";
 import type { Clock } from "../../../worker/ports/clock.ts";
@@ -22,6 +24,8 @@ export interface ServerWorkerParts {
   readonly compression: CompressionSettings | null;
   readonly clock: Clock;
   readonly origin: UndiciOrigin;
+  /** By which it hears of the origin from the other workers, and they from it. */
+  readonly line: ProcessLine;
   readonly log: LogCalls;
   readonly tokens: Tokens;
   readonly tier: DiskTier;
@@ -78,7 +82,7 @@ export class ServerWorker {
   }
 
   #start() {
-    const { site, compression: settings, clock, origin, log, tokens, tier, calls } = this.#parts;
+    const { site, compression: settings, clock, origin, line, log, tokens, tier, calls } = this.#parts;
     const { memoryBytes } = site.limits;
     return startNodeIsolate(site, {
       compression: settings ? new NodeCompression({ settings, memoryBytes, files: tier }) : undefined,
@@ -86,6 +90,7 @@ export class ServerWorker {
       random: Math.random,
       sharedTier: new QuietTier(tier, calls),
       ...{ origin, log, tokens },
+      originTalk: new OriginTalks(line).of("the origin"),
       bodies: nodeBodiesHeldIn({ memoryBytes: 8 * 1024 ** 2, fileBytes: 0, folder: null }),
       isolate: randomUUID(),
       write: () => undefined,

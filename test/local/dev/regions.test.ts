@@ -3,7 +3,7 @@ import { Agent } from "node:http";
 import { join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
-import type { IsolateStats } from "../../../wire/stats.ts";
+import type { IsolateStats, SiteStats } from "../../../wire/stats.ts";
 import type { ClientAnswer } from "../../engine/engine.ts";
 import { exchange } from "../../engine/runtime/runtime-engine.ts";
 import { freePorts } from "../../suite/free-ports.ts";
@@ -111,6 +111,21 @@ describe("tidemark dev --regions, in one run", () => {
     expect(running.output.replaceAll(/ +/g, " ")).toContain(table.join("\n").replaceAll(/ +/g, " "));
     for (const region of REGIONS) {
       expect([await xCache(region, "/a"), await xCache(region, "/a")]).toEqual(["MISS", "HIT"]);
+    }
+  });
+
+  test("the stats of each region have every request of all regions at once", async () => {
+    const stats = async (region: Region) => {
+      const { body } = await ask(region, "/_tidemark/stats?last=15m", { fields: { authorization: `Bearer ${TOKEN}` } });
+      return JSON.parse(body) as SiteStats;
+    };
+    const before = await stats("nyc");
+    origin.reply("/counted", { body: "v1" });
+    for (const region of REGIONS) await xCache(region, "/counted");
+    for (const region of REGIONS) {
+      const { isCurrent, requests, pops } = await stats(region);
+      expect({ isCurrent, more: requests - before.requests }).toEqual({ isCurrent: true, more: REGIONS.length });
+      expect(Object.keys(pops).sort()).toEqual([...REGIONS].sort());
     }
   });
 

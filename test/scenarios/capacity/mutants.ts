@@ -25,6 +25,12 @@ export const mutants: Mutants = {
       by: "each.since > next.since",
       foundBy: "capacity/first-come-first-served",
     },
+    "the wait of the first in the queue is not told": {
+      in: "PermitQueue.counts",
+      replace: "this.#clock.now() - first.since",
+      by: "first.since",
+      foundBy: "capacity/first-come-first-served",
+    },
     "a request counts until the head of its answer": {
       in: "endWith",
       replace: "ended === undefined || isEndless",

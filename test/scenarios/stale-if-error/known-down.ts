@@ -1,5 +1,6 @@
 import type { Reply } from "../../../local/cdn/scripted-origin.ts";
-import type { Scenario, Step } from "../../engine/scenario.ts";
+import type { Expected, Scenario, Step } from "../../engine/scenario.ts";
+import { TALKING } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 
 const SOURCE = "docs/design.md#an-origin-that-is-down";
@@ -12,6 +13,15 @@ const silentPaths = { "/x": [silent], "/y": [silent], "/z": [silent] };
 /** These paths get no answer, one after the other. */
 function fail(...paths: readonly string[]): Step[] {
   return paths.map((path): Step => ({ get: path, expect: { status: 502 } }));
+}
+
+/** They get none in this isolate. */
+function failIn(isolate: string, ...paths: readonly string[]): Step[] {
+  return paths.flatMap((path): Step[] => [{ send: { path, isolate }, expect: { status: 502 } }, { work: "finished" }]);
+}
+
+function inEach(path: string, expect: Expected): Step[] {
+  return ["a", "b"].flatMap((isolate): Step[] => [{ send: { path, isolate }, expect }, { work: "finished" }]);
 }
 
 /** An origin that does not answer: nobody waits for it. */
@@ -81,6 +91,69 @@ export const scenarios: readonly Scenario[] = [
       { work: "finished" },
       { originSaw: { "/a": 2 } },
       { get: "/a", expect: { xCache: "EXPIRED", body: "v2" } },
+    ],
+  },
+  {
+    id: "stale-if-error/known-down-together",
+    name: "paths that got no answer count together, whichever isolate of a machine asked for them",
+    source: SOURCE,
+    only: TALKING,
+    site: DOWN_AFTER_THREE,
+    origin: { ...silentPaths, "/a": [page("max-age=1", "a")], "/new": [page("max-age=60", "new")] },
+    steps: [
+      ...inEach("/a", { status: 200 }),
+      ...failIn("a", "/x", "/y"),
+      ...failIn("b", "/z"),
+      ...inEach("/new", { status: 503, cacheStatus: /detail=origin-down/ }),
+      { originSaw: { "/new": 0 } },
+    ],
+  },
+  {
+    id: "stale-if-error/known-up-together",
+    name: "what gets an answer shows all isolates of a machine that the origin is back",
+    source: SOURCE,
+    only: TALKING,
+    site: DOWN_AFTER_THREE,
+    origin: { ...silentPaths, "/new": [page("max-age=60", "new")], "/other": [page("max-age=60", "other")] },
+    steps: [
+      { send: { path: "/_tidemark/health", isolate: "b" }, expect: { status: 200 } },
+      ...failIn("a", "/x", "/y", "/z"),
+      { advanceMs: 1000 },
+      { send: { path: "/new", isolate: "a" }, expect: { xCache: "MISS" } },
+      { work: "finished" },
+      { send: { path: "/other", isolate: "b" }, expect: { xCache: "MISS", body: "other" } },
+    ],
+  },
+  {
+    id: "stale-if-error/known-down-asked-by-one",
+    name: "one isolate of a machine asks in a second whether the origin is back, and not each of them",
+    source: SOURCE,
+    only: TALKING,
+    site: DOWN_AFTER_THREE,
+    origin: { ...silentPaths, "/new": [page("max-age=60", "new")] },
+    steps: [
+      { send: { path: "/_tidemark/health", isolate: "b" }, expect: { status: 200 } },
+      ...failIn("a", "/x", "/y", "/z"),
+      { advanceMs: 1000 },
+      ...failIn("a", "/x"),
+      { send: { path: "/new", isolate: "b" }, expect: { status: 503 } },
+      { originSaw: { "/new": 0 } },
+    ],
+  },
+  {
+    id: "stale-if-error/known-down-to-a-new-one",
+    name: "an isolate that starts while the origin is down knows it when another one has asked",
+    source: SOURCE,
+    only: TALKING,
+    site: DOWN_AFTER_THREE,
+    origin: { ...silentPaths, "/new": [page("max-age=60", "new")] },
+    steps: [
+      ...failIn("a", "/x", "/y", "/z"),
+      { send: { path: "/_tidemark/health", isolate: "b" }, expect: { body: '{"status":"ok","origin":"up"}\n' } },
+      { advanceMs: 1000 },
+      ...failIn("a", "/x"),
+      { send: { path: "/new", isolate: "b" }, expect: { status: 503 } },
+      { originSaw: { "/new": 0 } },
     ],
   },
   {

@@ -38,8 +38,34 @@ export const mutants: Mutants = {
     },
     "an answer in between does not count": {
       in: "OriginState.noteAnswer",
-      drop: "if (this.#failed.size > 0) this.#failed.clear();",
+      drop: "this.#failed.clear();",
       foundBy: "stale-if-error/known-down-after-answer",
+    },
+    "what fails in another isolate does not count": {
+      in: "OriginState.#hear",
+      drop: "for (const [path, sentAt] of counting) { if (this.#failed.size < this.#downAfter) this.#failed.set(path, sentAt); }",
+      foundBy: ["stale-if-error/known-down-together", "stale-if-error/known-down-to-a-new-one"],
+    },
+    "an answer to another isolate does not show that the origin is back": {
+      in: "OriginState.noteAnswer",
+      drop: "this.#tellAnswer();",
+      foundBy: "stale-if-error/known-up-together",
+    },
+    "each isolate asks once a second whether the origin is back": {
+      in: "OriginState.#hear",
+      drop: "this.#askedAt = Math.max(this.#askedAt, askedAt);",
+      foundBy: "stale-if-error/known-down-asked-by-one",
+    },
+    "an isolate that starts during an outage hears nothing of it": {
+      in: "OriginState.mayAsk",
+      drop: "this.#tellFailures();",
+      foundBy: "stale-if-error/known-down-to-a-new-one",
+    },
+    "an isolate hears its own news in place of the others'": {
+      in: "OriginNewsOffice.#passOn",
+      replace: "box !== from",
+      by: "box === from",
+      foundBy: "stale-if-error/known-down-together",
     },
   },
   "RFC 9111 §4.2.4": {

@@ -61,8 +61,39 @@ test("a site sees the certificates for its own hosts, and one that is alone sees
       certificate(),
     ],
   };
-  const files = (hosts: readonly string[] | null) => seenBySite(machine, hosts).certificates.map(({ file }) => file);
+  const files = (hosts: readonly string[] | null) =>
+    seenBySite(machine, { name: "shop", hosts }).certificates.map(({ file }) => file);
   expect(files(["www.shop.test", "shop.test"])).toEqual(["www.shop.test", "*.shop.test", "*.test"]);
   expect(files(["other.example"])).toEqual([]);
   expect(files(null)).toHaveLength(5);
+});
+
+test("a site sees the queue for its own origin, of each worker and of all together", () => {
+  const process = { pid: 7, residentBytes: 0, openFiles: null, maxOpenFiles: null, isDraining: false };
+  const memory = { entries: 0, bytes: 0, maxBytes: 0, evictions: 0 };
+  const queue = (running: number, waiting: number, longestWaitMs: number) => {
+    return { running, concurrency: 4, waiting, maxWaiting: 100, longestWaitMs };
+  };
+  const worker = (name: string, origins: Record<string, ReturnType<typeof queue>>) => {
+    return { ...process, name, worker: { connections: 0, maxConnections: 9, memory, origins } };
+  };
+  const machine = {
+    name: "edge",
+    memory: { bytes: 0, maxBytes: 0 },
+    disk: null,
+    processes: [
+      { ...process, name: "supervisor", worker: null },
+      worker("worker-1", { shop: queue(3, 2, 150), blog: queue(9, 9, 9) }),
+      worker("worker-2", { shop: queue(1, 5, 40) }),
+    ],
+    certificates: [],
+  };
+  const seen = seenBySite(machine, { name: "shop", hosts: ["www.shop.test"] });
+  expect(seen.origin).toEqual({ running: 4, concurrency: 4, waiting: 7, maxWaiting: 200, longestWaitMs: 150 });
+  expect(seen.processes.map((each) => each.worker?.origin?.waiting)).toEqual([undefined, 2, 5]);
+  expect(JSON.stringify(seen)).not.toContain("blog");
+  expect(seen.inWords).toContain(
+    "4 of 4 requests are at the origin, and 7 of 200 wait for their turn, the first for 150 ms.",
+  );
+  expect(seenBySite(machine, { name: "wiki", hosts: ["wiki.test"] }).origin).toBeNull();
 });

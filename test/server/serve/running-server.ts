@@ -89,10 +89,10 @@ export class ServerProcess {
     process.kill(this.#pid, signal);
   }
 
-  /** Has a new server take its place. */
-  async upgrade(): Promise<void> {
+  /** Has a new server take its place. `ask`: what asks the one that serves, by its process. Default: the signal. */
+  async upgrade(ask: (pid: number) => void = () => this.signal("SIGUSR2")): Promise<void> {
     const from = this.#printed.length;
-    this.signal("SIGUSR2");
+    ask(this.#pid);
     const [said, pid] = await this.prints(/process (\d+) has taken over|the old server goes on.*/, from);
     if (pid === undefined) throw new Error(said);
     this.#pid = Number(pid);

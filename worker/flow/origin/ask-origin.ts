@@ -331,14 +331,14 @@ function bodyBrokeOff(context: RequestContext): OriginResult {
 }
 
 function withoutAnswer<Kind extends "failed" | "refused">(
-  { ports }: RequestContext,
+  { ports, resolved }: RequestContext,
   kind: Kind,
   status: number,
   detail: string,
   words: string,
 ): { readonly kind: Kind; readonly answer: () => Answer } {
   const answer = () => {
-    ports.reporter.report({ kind: "answered-by-edge", status, detail });
+    ports.reporter.report({ kind: "answered-by-edge", status, detail, route: resolved.route.pattern });
     return edgeAnswer(status, detail, `${status}: ${words}.`);
   };
   return { kind, answer };

@@ -4,7 +4,7 @@ import type { OriginPermits } from "../../ports/origin-permits.ts";
 import type { Reporter } from "../../ports/reporter.ts";
 import type { Capacity } from "../../site/site.ts";
 import { OwnPermits } from "./own-permits.ts";
-import { type Permit, PermitQueue } from "./permit-queue.ts";
+import { type Permit, PermitQueue, type QueueCounts } from "./permit-queue.ts";
 
 /** Lets as many requests through to the origin as it may have at a time. A cached answer never comes here. */
 export class OriginGate {
@@ -17,9 +17,8 @@ export class OriginGate {
     this.#maxMs = queue.maxMs;
   }
 
-  /** Requests at the origin, and those that wait for their turn. */
-  get counts(): { readonly running: number; readonly waiting: number } {
-    return { running: this.#queue.running, waiting: this.#queue.waiting };
+  get counts(): QueueCounts {
+    return this.#queue.counts;
   }
 
   /** When to ask again, in whole seconds: those who wait now will have had their turn. */

@@ -14,6 +14,13 @@ export interface Permit {
   end(): void;
 }
 
+/** The requests of a queue at one moment. */
+export interface QueueCounts {
+  readonly running: number;
+  readonly waiting: number;
+  readonly longestWaitMs: number;
+}
+
 interface Waiter extends Waiting {
   readonly tell: (permit: Permit | null) => void;
 }
@@ -33,13 +40,11 @@ export class PermitQueue {
     permits.onFree = () => this.#serve();
   }
 
-  /** Requests at the origin. */
-  get running(): number {
-    return this.#running;
-  }
-
-  get waiting(): number {
-    return this.#waiting.size;
+  /** Requests at the origin, those that wait for their turn, and how long the first of these has waited. */
+  get counts(): QueueCounts {
+    const first = nextInLine(this.#waiting);
+    const longestWaitMs = first ? Math.max(0, this.#clock.now() - first.since) : 0;
+    return { running: this.#running, waiting: this.#waiting.size, longestWaitMs };
   }
 
   /** For work that nobody waits for: a permit that is of no use to those who wait. `null` for none. */

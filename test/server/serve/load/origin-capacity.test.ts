@@ -3,11 +3,15 @@ import { createServer, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { SiteStats } from "../../../../wire/stats.ts";
 import { listenLocally, localUrl } from "../../../suite/local-url.ts";
 import { breath, until } from "../../../suite/until.ts";
 import { ServerProcess } from "../running-server.ts";
 
 const AT_MOST = 4;
+/** In the queue of each worker. */
+const PLACES = 200;
+const TOKEN = "a-token-for-a-test-of-a-busy-origin";
 
 describe("an origin that takes four requests at a time", { timeout: 60_000 }, () => {
   /** The origin's own record. */
@@ -30,9 +34,13 @@ describe("an origin that takes four requests at a time", { timeout: 60_000 }, ()
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "tidemark-"));
     await listenLocally(origin);
-    const capacity = `{ url: "${localUrl(origin)}", concurrency: ${AT_MOST}, queue: { maxMs: 60_000 } }`;
+    const queue = `{ maxMs: 60_000, maxWaiting: ${3 * PLACES} }`;
+    const capacity = `{ url: "${localUrl(origin)}", concurrency: ${AT_MOST}, queue: ${queue} }`;
     writeFileSync(join(folder, "tidemark.config.ts"), `export default { origin: ${capacity} };\n`);
-    server = new ServerProcess(folder, ["--listen", "127.0.0.1:0", "--workers", "3"], { TIDEMARK_HOSTS: "*" });
+    server = new ServerProcess(folder, ["--listen", "127.0.0.1:0", "--workers", "3"], {
+      TIDEMARK_HOSTS: "*",
+      TIDEMARK_TOKEN: TOKEN,
+    });
     edge = await server.address();
   });
   afterAll(async () => {
@@ -69,9 +77,34 @@ describe("an origin that takes four requests at a time", { timeout: 60_000 }, ()
     await end;
   }
 
+  /** The queue of all workers, for people, programs and monitors. */
+  async function expectQueueInStats(waiting: number): Promise<void> {
+    const read = (path: string) =>
+      fetch(new URL(`/_tidemark/${path}`, edge), { headers: { authorization: `Bearer ${TOKEN}` } });
+    const machine = async () => ((await (await read("stats?last=15m")).json()) as SiteStats).machine!;
+    await until(async () => (await machine()).origin!.waiting === waiting);
+    const { origin: queue, processes, inWords } = await machine();
+    expect(queue).toMatchObject({ running: AT_MOST, concurrency: AT_MOST, waiting, maxWaiting: 3 * PLACES });
+    expect(queue!.longestWaitMs).toBeGreaterThan(0);
+    expect(inWords.join()).toContain(`${AT_MOST} of ${AT_MOST} requests are at the origin, and ${waiting} of `);
+    expect(processes.map(({ worker }) => worker?.origin?.maxWaiting)).toEqual([undefined, PLACES, PLACES, PLACES]);
+    const text = await (await read("metrics")).text();
+    const sum = (name: string) => {
+      const samples = [...text.matchAll(new RegExp(`^tidemark_${name}{process="worker-\\d"} (\\S+)$`, "gm"))];
+      expect({ name, samples: samples.length }).toEqual({ name, samples: 3 });
+      return samples.reduce((all, [, value]) => all + Number(value), 0);
+    };
+    expect(sum("process_origin_running")).toBe(AT_MOST);
+    expect(sum("process_origin_waiting")).toBe(waiting);
+    expect(sum("process_origin_waiting_limit")).toBe(3 * PLACES);
+    expect(sum("process_origin_longest_wait_seconds")).toBeGreaterThan(0);
+    expect(text).toContain(`tidemark_origin_concurrency ${AT_MOST}\n`);
+  }
+
   test("never has more, from all workers together, and has that many while others wait", async () => {
     const answers = ask(40, "page");
     await until(() => atOrigin.size === AT_MOST);
+    await expectQueueInStats(40 - AT_MOST);
     await answerUntil(answers);
     expect(await answers).toEqual(Array(40).fill(200));
     expect({ mostAtOnce, asked }).toEqual({ mostAtOnce: AT_MOST, asked: 40 });

@@ -50,6 +50,34 @@ test("of an origin that hangs, three paths wait, and all others are answered wit
   await expect.poll(() => get("/new"), { timeout: 10_000 }).toBe("200 HIT");
 });
 
+test("of an origin that hangs, three paths wait in all workers together", { timeout: 60_000 }, async () => {
+  const config = join(folder, "three-workers.config.ts");
+  const limits = 'limits: { originTimeout: "300ms" }';
+  writeFileSync(config, `export default { origin: ${JSON.stringify(origin.url)}, ${limits} };\n`);
+  server = new ServerProcess(folder, ["--config", config, "--listen", "127.0.0.1:0", "--workers", "3"], {
+    TIDEMARK_HOSTS: "*",
+  });
+  const address = await server.address();
+  await server.prints(/worker-3 .*accepts/);
+  /** On a connection of its own, so that any worker may have it. */
+  const get = async (path: string) => {
+    const answer = await fetch(new URL(path, address), { headers: { connection: "close" } });
+    await answer.text();
+    return answer.status;
+  };
+  for (const path of ["/4", "/5", "/6", "/after"]) origin.reply(path, { hold: "for ever" });
+  expect(await Promise.all(["/4", "/5", "/6"].map(get))).toEqual([504, 504, 504]);
+  const askedBefore = origin.seen.length;
+  const answers = await Promise.all(Array.from({ length: 60 }, (_, each) => get(`/after?${each}`)));
+  expect(answers).toEqual(answers.map(() => 503));
+  expect(origin.seen.length - askedBefore).toBeLessThanOrEqual(1 + answers.length / 10); // a second may have passed
+
+  origin.reply("/after", { fields: { "cache-control": "no-store" }, body: "back" });
+  origin.release("for ever");
+  await expect.poll(() => get("/after"), { timeout: 10_000 }).toBe(200);
+  expect(new Set(await Promise.all(Array.from({ length: 30 }, () => get("/after"))))).toEqual(new Set([200]));
+});
+
 test("where nobody listens at the first address of an origin, the second one is asked, under the name of the first", {
   timeout: 60_000,
 }, async () => {

@@ -12,7 +12,7 @@ export const BOARD = "grafana.json";
 
 /** The metrics of Tidemark that a file in `docs/prometheus` names. */
 export function metricsNamedIn(file: string): string[] {
-  return [...new Set(readFileSync(join(FOLDER, file), "utf8").match(/tidemark_[a-z_]+/g))];
+  return [...new Set(prometheusFile(file).match(/tidemark_[a-z_]+/g))];
 }
 
 /** The metrics that a server exposes, each with its type: those of a histogram by all names of their samples. */
@@ -25,9 +25,14 @@ export function metricsExposed(text: string): Set<string> {
   );
 }
 
+/** The text of a file in `docs/prometheus`. */
+export function prometheusFile(file: string): string {
+  return readFileSync(join(FOLDER, file), "utf8");
+}
+
 /** The queries of the board, with what Grafana puts in for its variables. */
-function queriesOfBoard(): string[] {
-  const { panels } = JSON.parse(readFileSync(join(FOLDER, BOARD), "utf8")) as {
+export function queriesOfBoard(): string[] {
+  const { panels } = JSON.parse(prometheusFile(BOARD)) as {
     panels: readonly { readonly targets: readonly { readonly expr: string }[] }[];
   };
   const put: Readonly<Record<string, string>> = { $pop: ".*", $__range: "1d", $__rate_interval: "5m" };

@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { Agent, createServer, get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -76,6 +77,18 @@ describe("a server whose sockets nobody else holds", { timeout: 60_000 }, () => 
     const before = seen.answered;
     await until(() => seen.answered >= before + 50 || seen.failed.length > 0);
     expect(server.pid).not.toBe(first);
+    expect((await end()).failed).toEqual([]);
+  });
+
+  test("refuses none by ExecReload of the unit that is for it", { tags: ["deep"] }, async () => {
+    const unit = readFileSync("docs/examples/server/without-socket.service", "utf8");
+    const [, command] = /^ExecReload=(.*)$/m.exec(unit)!;
+    const { seen, end } = connectAllTheTime();
+    await until(() => seen.answered >= 50);
+    await server.upgrade((pid) => {
+      const [program, ...args] = command!.replace("$MAINPID", String(pid)).split(" ");
+      expect(spawnSync(program!, args).status).toBe(0);
+    });
     expect((await end()).failed).toEqual([]);
   });
 

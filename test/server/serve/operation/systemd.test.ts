@@ -55,6 +55,13 @@ describe.skipIf(!hasAnalyze)(hasAnalyze ? "docs/examples/server/tidemark.service
     );
   });
 
+  test("is valid without a socket unit as well", () => {
+    units();
+    const alone = join(folder, "units", "without-socket.service");
+    writeFileSync(alone, readFileSync(alone, "utf8").replace("/usr/bin/node", process.execPath));
+    expect(analyze("verify", alone)).toEqual({ status: 0, said: "" });
+  });
+
   test("is exposed to at most 1.5 of 10, as systemd counts", () => {
     const exposure = (...change: [] | [(text: string) => string]) =>
       analyze("security", "--offline=true", "--threshold=15", units(...change)[0]);

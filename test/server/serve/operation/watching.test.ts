@@ -148,10 +148,6 @@ describe("a server that somebody watches", { timeout: 60_000 }, () => {
     },
   );
 
-  test.skipIf(!hasPromtool)(hasPromtool ? "raises each alarm when it should, and no other" : NOT_RUN, () => {
-    expect(promtool(["test", "rules", ALERT_TESTS])).toMatchObject({ status: 0 });
-  });
-
   test("answers without a worker that hangs, and does not say that it knows everything", async () => {
     const { machine } = await stats();
     const { pid, name } = machine!.processes.at(-1)!;

@@ -1,0 +1,35 @@
+import type { OriginNews, OriginTalk } from "../../worker/ports/origin-news.ts";
+import type { ProcessLine } from "../supervisor/process-line.ts";
+import { ASKS_FOR_ORIGIN_NEWS, type OriginMessage } from "./origin-news-office.ts";
+
+/** What the sites of a worker tell the other workers of their origins, and hear from them, by way of the supervisor. */
+export class OriginTalks {
+  readonly #line: ProcessLine;
+  readonly #talks = new Map<string, OriginTalk>();
+
+  constructor(line: ProcessLine) {
+    this.#line = line;
+  }
+
+  /** `origin`: a text that is the same in all workers that ask this origin, and in no others. */
+  of(origin: string): OriginTalk {
+    const tell = (news: OriginNews) => this.#line.tell({ kind: "origin-news", origin, news } satisfies OriginMessage);
+    const talk: OriginTalk = { tell, onNews: () => undefined };
+    if (this.#talks.size === 0) void this.#listen();
+    this.#talks.set(origin, talk);
+    return talk;
+  }
+
+  /** Hears the others for as long as the supervisor lives. Never rejects. */
+  async #listen(): Promise<void> {
+    try {
+      for (;;) {
+        const messages = (await this.#line.ask(ASKS_FOR_ORIGIN_NEWS)) as readonly OriginMessage[] | undefined;
+        if (messages === undefined) return; // nobody passes on any
+        for (const { origin, news } of messages) this.#talks.get(origin)?.onNews(news);
+      }
+    } catch {
+      // The supervisor has died, and this worker finishes its answers.
+    }
+  }
+}
