@@ -342,14 +342,6 @@ const DIFFERENCES: readonly Difference[] = [
     when: ({ fields }) => ["2027-01-01", "31 Feb", "EST"].some((part) => fields.expires?.includes(part)),
   },
   {
-    name: "a lifetime is guessed for the statuses that allow it alone",
-    source: "RFC 9110 §15.1",
-    reason: "the package guesses for each one that it stores",
-    aspects: OF_LIFETIME,
-    ours: "stricter",
-    when: ({ fields, status }) => [302, 303, 307].includes(status) && "last-modified" in fields,
-  },
-  {
     name: "a Date ahead of us lengthens no guess",
     source: "RFC 9111 §4.2.2",
     reason: "the package believes it",

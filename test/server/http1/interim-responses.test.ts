@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Answer, ClientRequest } from "../../../worker/ports/answer.ts";
 import { Fields } from "../../../worker/rules/fields/fields.ts";
 import { exchange, RawClient, statuses } from "../raw-client.ts";
-import { type Answering, answer, startTestListener } from "./running-listener.ts";
+import { type Answering, answer, startTestListener, streamed } from "./running-listener.ts";
 
 const stops: (() => Promise<unknown>)[] = [];
 
@@ -56,15 +56,18 @@ describe.each([
     expect(of("/b")).toBeGreaterThan(of("/a"));
   });
 
-  test("none comes after the answer", async () => {
+  test.each([
+    ["that is whole", (path: string) => path, "/a"],
+    ["in pieces", (path: string) => streamed([path]), "0\r\n\r\n"],
+  ])("none comes after an answer %s", async (_, bodyOf, end) => {
     const asked: ClientRequest[] = [];
     const { where } = await start(async ({ request, url }) => {
       asked.push(request);
-      return answer(new URL(url).pathname);
+      return answer(bodyOf(new URL(url).pathname));
     }, isFast);
     const client = new RawClient(where);
     await client.send(head("/a"));
-    await client.until((received) => received.endsWith("/a"));
+    await client.until((received) => received.endsWith(end));
     asked[0]!.inform?.(HINTS);
     await client.send(head("/b", "1.1", LAST));
     await client.closed;
