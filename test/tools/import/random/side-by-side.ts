@@ -37,7 +37,7 @@ export interface Outcome {
 }
 
 /** Requests for each configuration. */
-const REQUESTS = byDepth({ test: 30, gate: 30, all: 60, explore: 150 });
+const REQUESTS = byDepth({ test: 25, gate: 25, all: 60, explore: 150 });
 
 /** Runs one nginx with the configurations of these seeds beside the sites that are imported from them. */
 export async function runSideBySide(seeds: readonly number[]): Promise<Outcome> {
