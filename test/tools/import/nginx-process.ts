@@ -176,7 +176,8 @@ function readAnswers(received: string, requests: readonly ClientRequest[]): Clie
   return answers;
 }
 
-function fieldIn(line: string): readonly [string, string] {
+/** Name and value of a line of a head. */
+export function fieldIn(line: string): readonly [string, string] {
   const colon = line.indexOf(":");
   return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
 }
