@@ -9,7 +9,7 @@ import "tidemark/local/matchers";
 import { page } from "./pages.ts";
 
 /** The number of CDNs that are started and stopped. The gate has no time for a hundred: TIDEMARK_CDNS=100 is the full run. */
-const CDNS = Number(process.env.TIDEMARK_CDNS ?? 4);
+const CDNS = Number(process.env.TIDEMARK_CDNS ?? 6);
 /** The number of them that run at a time. */
 const AT_ONCE = Math.min(8, Math.ceil(CDNS / 2));
 
