@@ -333,19 +333,22 @@ describe("tidemark dev", () => {
     rmSync(elsewhere, { recursive: true });
   });
 
-  test.each([
-    [
-      "rules that are not valid",
-      `{ origin: "http://127.0.0.1:1", rotes: [] }`,
-      /rotes: unknown key; did you mean routes\?/,
-    ],
-    ["a file that is not TypeScript", `{{{`, /site\.ts:2:\d+: /],
-  ])("names the place of %s", async (_, text, expected) => {
+  const namesPlace = async (_: string, text: string, expected: RegExp) => {
     dev = new Dev(["--config", config(text), "--port", String(port)]);
     expect(await dev.exited).toBe(2);
     expect(dev.output).toMatch(expected);
     expect(dev.output).not.toMatch(/^\s+at /m);
-  });
+  };
+  const RULES = '{ origin: "http://127.0.0.1:1", rotes: [] }';
+  test.each([["rules that are not valid", RULES, /rotes: unknown key; did you mean routes\?/]] as const)(
+    "names the place of %s",
+    namesPlace,
+  );
+  test.each([["a file that is not TypeScript", "{{{", /site\.ts:2:\d+: /]] as const)(
+    "names the place of %s",
+    { tags: ["deep"] },
+    namesPlace,
+  );
 
   test("a taken port of the demo's search page is named, and nothing stays", { tags: ["deep"] }, async () => {
     const other = createServer();

@@ -37,7 +37,7 @@ import {
 const KEY = "https://www.example.test/a";
 const MIB = 1024 * 1024;
 /** Of so many places in a file, one is damaged. */
-const STEP = byDepth({ test: 5, gate: 5, all: 1 });
+const STEP = byDepth({ test: 20, gate: 20, all: 1 });
 
 /** Sizes around everything that the format counts: a first read, a block. */
 const SIZES = [0, 1, 1000, 64 * 1024, 256 * 1024 - 1, 256 * 1024, 256 * 1024 + 1, MIB, MIB + 1, 3 * MIB + 12_345];

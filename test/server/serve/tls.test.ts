@@ -127,7 +127,7 @@ describe("tidemark serve with TLS", () => {
     for (let seen: unknown[] = []; seen.length !== 1 || seen[0] !== "DNS:second.test"; ) seen = await namesSeen(port);
   });
 
-  test("serves each name with its certificate of a folder", async () => {
+  test("serves each name with its certificate of a folder", { tags: ["deep"] }, async () => {
     const live = join(folder, "live");
     for (const name of ["one.test", "two.test"]) {
       const { chain, key } = makeCertificate([name]);

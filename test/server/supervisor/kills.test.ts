@@ -136,7 +136,7 @@ test("SIGTERM ends a supervisor and its workers, and leaves no lock and no socke
   expect(running.lines.join("\n")).toContain(`listening on 127.0.0.1:${port} with 2 workers`);
 });
 
-test("SIGHUP replaces the workers", async () => {
+test("SIGHUP replaces the workers", { tags: ["deep"] }, async () => {
   const before = running.listening.map(({ pid }) => pid);
   running.signal("SIGHUP");
   await running.says(/the new settings are in use/);
