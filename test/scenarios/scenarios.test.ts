@@ -15,32 +15,9 @@ function scenariosOn(engine: EngineName): readonly Scenario[] {
   return scenarios.filter((scenario) => runsOn(scenario, engine));
 }
 
-/**
- * Areas of rules that read fields and return a value: what they say does not depend on the platform. Of these the gate plays a
- * few in the Workers runtime, where a scenario costs ten times as much as in memory.
- */
-const OF_VALUES_ALONE: ReadonlySet<string> = new Set([
-  ...["bypass", "client-response", "directives", "freshening", "freshness", "identity", "key", "second-look"],
-  ...["stale-if-error", "targeted-fields", "validation", "variants"],
-]);
-const FEW = 4;
-
-const playedInRuntime = Object.entries(Object.groupBy(scenariosOn("runtime"), areaOf)).flatMap(([area, all = []]) =>
-  OF_VALUES_ALONE.has(area) ? [...all.slice(0, FEW), ...all.slice(FEW).filter(isForOnePlatform)] : all,
-);
-
-function areaOf({ id }: Scenario): string {
-  return id.split("/")[0]!;
-}
-
-/** Nothing else plays it at less cost. */
-function isForOnePlatform(scenario: Scenario): boolean {
-  return !runsOn(scenario, "memory");
-}
-
 /** `npm test` plays each scenario on one engine: in memory, unless it cannot run there. */
 function tagsOf(scenario: Scenario): { tags: string[] } {
-  return { tags: isForOnePlatform(scenario) ? [] : ["gate"] };
+  return { tags: runsOn(scenario, "memory") ? ["gate"] : [] };
 }
 
 describe(`in memory, under up to ${ORDERS.length} orders of events`, () => {
@@ -58,8 +35,7 @@ describe("in the Workers runtime", () => {
   afterAll(() => runtime.stop());
 
   for (const scenario of scenariosOn("runtime")) {
-    const tags = playedInRuntime.includes(scenario) ? tagsOf(scenario) : { tags: ["deep"] };
-    test(`${scenario.name} (${scenario.id})`, tags, async () => {
+    test(`${scenario.name} (${scenario.id})`, tagsOf(scenario), async () => {
       const engine = await runtime.begin(scenario.site ?? {});
       try {
         await play(scenario, engine);
@@ -86,6 +62,9 @@ describe("on one's own server", () => {
 });
 
 afterAll(() => {
+  const all = scenarios.filter(({ only }) => only === undefined).length;
   const inMemory = `${played.memory} in memory under ${played.orders} orders of events`;
-  process.stdout.write(`scenarios: ${inMemory}, ${played.runtime} in the runtime, ${played.server} on the server\n`);
+  process.stdout.write(
+    `scenarios: ${inMemory}, ${played.runtime} in the runtime, ${played.server} on the server, ${all} on all\n`,
+  );
 });
