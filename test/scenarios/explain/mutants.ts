@@ -76,8 +76,8 @@ export const mutants: Mutants = {
     },
     "an explanation brings what the shared tier knows of a page into memory": {
       in: "explainer",
-      replace: "{ ...isolate.ports, store: new UnchangedStore(memory, sharedTier), reporter: DEAF }",
-      by: "{ ...isolate.ports, reporter: DEAF }",
+      replace: "{ ...corridor.ports, store: new UnchangedStore(memory, sharedTier), reporter: DEAF }",
+      by: "{ ...corridor.ports, reporter: DEAF }",
       foundBy: "explain/changes-nothing",
     },
     "an explanation forgets what memory holds": {

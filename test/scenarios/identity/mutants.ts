@@ -143,7 +143,7 @@ export const mutants: Mutants = {
     "a field that Vary names counts as unusual": {
       in: "mayStore",
       replace: "unkeyedField(fields, names, rules)",
-      by: "unkeyedField(fields, keyFields, rules)",
+      by: "unkeyedField(fields, rules.keyFields, rules)",
       foundBy: "identity/unusual-field-in-vary",
     },
     "a usual field counts as usual, whatever its value": {
