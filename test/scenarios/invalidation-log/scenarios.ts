@@ -299,6 +299,7 @@ export const scenarios: readonly Scenario[] = [
       { purge: { tags: ["unrelated"] } },
       { release: "slow" },
       { finish: "early", expect: { body: "v1" } },
+      { work: "finished" },
       { send: { path: "/a", isolate: "c" }, expect: { xCache: ANEW, body: "v2" } },
       { advanceMs: 1_000 },
       { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v2" } },
