@@ -147,7 +147,7 @@ describe("a large body before tidemark serve", { timeout: 120_000 }, () => {
 
   test("is answered whole where the config allows more than the disk has room for", { tags: ["deep"] }, async () => {
     await start("64MiB", { largeBytes: "1GiB" });
-    await expectStored(30 * MIB);
+    await expectStored(28 * MIB); // half of what pages have, with its head and checksums
     await expectNotStored(33 * MIB, /; stored$/);
   });
 
