@@ -4,6 +4,7 @@ export type {
   CertificateStats,
   DiskStats,
   MachineStats,
+  OriginQueueStats,
   ProcessStats,
   WorkerStats,
 } from "../wire/machine-stats.ts";

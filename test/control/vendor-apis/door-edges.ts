@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { Agent } from "node:http";
 import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
 import { bundleWorker } from "../../../local/runtime/bundle.ts";
-import { startEdgeRuntime } from "../../../local/runtime/miniflare.ts";
+import { type EdgeWorker, startEdgeRuntime } from "../../../local/runtime/miniflare.ts";
 import type { Tokens } from "../../../worker/ports/access.ts";
 import type { SiteInput } from "../../../worker/site/site-input.ts";
 import type { ClientAnswer, Engine } from "../../engine/engine.ts";
@@ -78,7 +78,7 @@ export function overEngine(engine: Engine): DoorEdge {
 /** How a worker for a site is made, and the time of its origin. */
 interface Making {
   readonly now: () => number;
-  readonly make: (site: SiteInput) => Promise<{ readonly script: string; readonly variables: object }>;
+  readonly make: (site: SiteInput) => Promise<EdgeWorker>;
 }
 
 const VIRTUAL_TIME: Making = {
@@ -98,9 +98,9 @@ const BUILT: Making = {
 async function startRuntime(site: Site, { now, make }: Making): Promise<DoorEdge> {
   const origin = new ScriptedOrigin(now);
   await origin.comeUp();
-  const { script, variables } = await make({ origin: origin.url, hosts: [HOST], ...site });
+  const worker = await make({ origin: origin.url, hosts: [HOST], ...site });
   const tokens = { TIDEMARK_TOKEN: TOKEN, TIDEMARK_TOKENS: TOKEN_LIST };
-  const edge = await startEdgeRuntime({ script, variables: { ...variables, ...tokens } }, { port: 0 });
+  const edge = await startEdgeRuntime({ ...worker, variables: { ...worker.variables, ...tokens } }, { port: 0 });
   const agent = new Agent({ keepAlive: false });
   return {
     ask: (request) => exchange(edge.url, agent, request),
