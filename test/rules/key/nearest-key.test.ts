@@ -36,9 +36,15 @@ const cases: readonly { name: string; asked: string; known: string[]; nearest: s
     known: ["#x:plog:hello", "#plog:hallo", "#plog:hello", "#plog_hello"],
     nearest: "#plog:hello",
   },
+  {
+    name: "a path too long for a pattern",
+    asked: `path:/${"%C3%A9".repeat(4_000)}`,
+    known: [`path:/${"%c3%a9".repeat(4_000)}`],
+    nearest: undefined,
+  },
   { name: "nothing known", asked: "#plog-hello", known: [], nearest: undefined },
 ];
 
-test.each(cases)("$name: $asked among $known", ({ asked, known, nearest }) => {
+test.each(cases)("$name", ({ asked, known, nearest }) => {
   expect(nearestKey(asked, known)).toBe(nearest);
 });

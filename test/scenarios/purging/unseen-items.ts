@@ -56,6 +56,17 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "purging/unseen-long-url",
+    name: "a purge of a URL that is too long to be compared is accepted",
+    source: control,
+    origin: { "/hello": [hello] },
+    steps: [
+      { get: "/hello", expect: { xCache: "MISS" } },
+      { work: "finished" },
+      { purge: { urls: [`/${"é".repeat(4_000)}`] }, expect: { status: 200, body: SILENT } },
+    ],
+  },
+  {
     id: "purging/unseen-known-by-the-ledger",
     name: "what isolates have reported is still known when they have ended",
     source: control,

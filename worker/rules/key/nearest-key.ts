@@ -5,6 +5,8 @@ const MIN_SLIP_LENGTH = 5;
 const MAX_SLIP_LENGTH = 64;
 /** From this length on, two letters in a row may be wrong. */
 const MIN_LONG_LENGTH = 7;
+/** A longer key has no nearest one: nobody has typed it, and a pattern of it could be too large for the runtime. */
+const MAX_LENGTH = 512;
 
 /** Whatever separates words, or nothing. */
 const GAP = "[^a-z\\d%]*";
@@ -21,7 +23,7 @@ export function nearestKey(asked: string, known: readonly string[]): string | un
       .slice(kind.length)
       .toLowerCase()
       .match(/[a-z\d%]/g) ?? [];
-  if (letters.length === 0) return undefined;
+  if (letters.length === 0 || letters.length > MAX_LENGTH) return undefined;
   const whole = letters.join(GAP);
   for (const form of [whole, slipsOf(letters).join("|"), `.*[^a-z\\d%]${whole}`]) {
     const pattern = new RegExp(`^${kind}${GAP}(?:${form})${GAP}$`, "i");
