@@ -4,6 +4,7 @@
  */
 
 export { createEdgeWithHooks, type EdgeHooks } from "./create-edge.ts";
+export { isControl } from "./isolate.ts";
 export type { Platform } from "./platform.ts";
 export { reviewSite } from "./site/review-site.ts";
 export { overridesOf } from "./site/site-overrides.ts";

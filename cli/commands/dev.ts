@@ -58,7 +58,6 @@ async function dev(flags: DevFlags, demoSite: DemoSite | null): Promise<void> {
   if (flags.latency && !flags.regions) {
     throw new DevError("--latency is for --regions: name some regions, like --regions nyc,fra,syd.");
   }
-  const show = flags.quiet ? () => undefined : flags.json ? printJson : printText;
   const traffic = new Traffic();
   // Loaded here, because it needs packages that the help text does not.
   const { startDevSession } = await import("../../local/dev/dev-session.ts");
@@ -73,10 +72,8 @@ async function dev(flags: DevFlags, demoSite: DemoSite | null): Promise<void> {
       regions: flags.regions,
       latency: flags.latency ?? false,
       persists: flags.persist ?? false,
-      onEntry: (entry, region) => {
-        traffic.add(entry);
-        show(entry, region);
-      },
+      onEntry: flags.quiet ? null : flags.json ? printJson : printText,
+      onTraffic: (counts) => traffic.add(counts),
       printLine,
     },
     demoSite,

@@ -13,6 +13,7 @@ import { freeHosts } from "./ports.ts";
 import { cityOf } from "./regions.ts";
 import { readEntry } from "./request-log.ts";
 import { type DevSettings, LOGIN_CODE_USED, type LogEntry } from "./request-log-entry.ts";
+import type { TrafficCounts } from "./traffic-report.ts";
 
 /** One edge: its port, and the region that it stands for, which is `null` if it is the only edge. */
 export interface DevPop {
@@ -37,8 +38,10 @@ export interface DevEdgeOptions {
   readonly latency: boolean;
   /** A folder for cache and purges; `null` to keep neither. */
   readonly persist: string | null;
-  /** Receives each request and purge. */
-  readonly onEntry: (entry: LogEntry, region: string | null) => void;
+  /** Receives each request and purge; `null` if nobody reads them, so that the edges need not tell. */
+  readonly onEntry: ((entry: LogEntry, region: string | null) => void) | null;
+  /** Receives the counts of what an edge has seen since it last told. */
+  readonly onTraffic: (counts: TrafficCounts) => void;
   /** Receives a line for the person at the terminal. */
   readonly printLine: (line: string) => void;
 }
@@ -134,7 +137,7 @@ class EdgeGroup {
   }
 
   async #start(script: string, hosts: readonly (readonly string[])[], home: string): Promise<void> {
-    const { pops, persist, onEntry, printLine } = this.#options;
+    const { pops, persist, onEntry, onTraffic, printLine } = this.#options;
     const isShared = pops[0]!.region !== null;
     const registry = join(home, "registry");
     if (isShared) await this.#startLog(script, registry, home);
@@ -154,7 +157,8 @@ class EdgeGroup {
             return printLine("Logged in at the dashboard; the link is used up.");
           }
           const entry = readEntry(line);
-          if (entry) onEntry(entry, region);
+          if (entry?.kind === "traffic") onTraffic(entry);
+          else if (entry && onEntry) onEntry(entry, region);
           else printLine(region === null ? line : `${region}  ${line}`);
         },
       });
@@ -190,7 +194,7 @@ class EdgeGroup {
   }
 
   #worker(script: string, { region, port }: DevPop): EdgeWorker {
-    const { origin, token, namedTokens, publicUrl, latency, pops, loginCode } = this.#options;
+    const { origin, token, namedTokens, publicUrl, latency, pops, loginCode, onEntry } = this.#options;
     const { originMs, logMs } = roundTripsOf(region ?? "", region !== null && latency);
     const settings: DevSettings = {
       originMs,
@@ -200,6 +204,7 @@ class EdgeGroup {
       loginCode: this.#isCodeUsed || port !== pops[0]!.port ? null : loginCode,
       region,
       regions: pops.flatMap((pop) => (pop.region === null ? [] : [simulatedRegion(pop.region, pop.port, latency)])),
+      logsRequests: onEntry !== null,
     };
     return {
       script,

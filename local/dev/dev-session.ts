@@ -11,7 +11,7 @@ import { addressOf, type Welcome } from "./welcome.ts";
 
 /** The settings of the dev command. */
 export interface DevSessionOptions
-  extends Pick<DevEdgeOptions, "publicUrl" | "latency" | "namedTokens" | "onEntry" | "printLine"> {
+  extends Pick<DevEdgeOptions, "publicUrl" | "latency" | "namedTokens" | "onEntry" | "onTraffic" | "printLine"> {
   /** Default: the origin of the config. */
   readonly origin: string | undefined;
   /** The port of the first region; the others follow it. */
@@ -34,7 +34,7 @@ export interface DevSession {
 
 /** Starts the edge, and the demo if it is the origin. Throws `DevError` or `ConfigFileError`, and leaves nothing then. */
 export async function startDevSession(options: DevSessionOptions, demoSite: DemoSite | null): Promise<DevSession> {
-  const { publicUrl, latency, namedTokens, onEntry, printLine } = options;
+  const { publicUrl, latency, namedTokens, onEntry, onTraffic, printLine } = options;
   const pops = popsOf(options.regions, options.firstPort);
   const { configFile, origin: chosenOrigin, hasDashboard } = await chooseSite(options, demoSite);
   const token = options.token ?? randomBytes(24).toString("base64url");
@@ -52,7 +52,7 @@ export async function startDevSession(options: DevSessionOptions, demoSite: Demo
   let edge: DevEdge;
   try {
     const where = { configFile, origin, token, namedTokens, loginCode, pops, publicUrl, latency, persist };
-    edge = await startDevEdge({ ...where, onEntry, printLine });
+    edge = await startDevEdge({ ...where, onEntry, onTraffic, printLine });
   } catch (error) {
     await demo?.stop();
     throw error instanceof PortTaken ? new DevError(portTakenMessage(error, pops)) : error;

@@ -1,4 +1,5 @@
 import type { SimulatedRegion } from "../../wire/simulated-regions.ts";
+import type { TrafficCounts } from "./traffic-report.ts";
 
 /** One request to an edge of the dev command. It has no field values, so nothing in it is secret. */
 export interface RequestEntry {
@@ -46,6 +47,14 @@ export interface SettledEntry {
 
 export type LogEntry = RequestEntry | PurgeEntry | SettledEntry;
 
+/** What an edge has seen since it last said so. */
+export interface TrafficEntry extends TrafficCounts {
+  readonly kind: "traffic";
+}
+
+/** What the worker tells the command. */
+export type WorkerEntry = LogEntry | TrafficEntry;
+
 /** The beginning of a line of the worker that is an entry; JSON follows it. */
 export const ENTRY_PREFIX = "tidemark-request-log ";
 
@@ -64,6 +73,8 @@ export interface DevSettings {
   readonly region: string | null;
   /** All regions of the command; none if it runs one edge without a region. */
   readonly regions: readonly SimulatedRegion[];
+  /** Whether somebody reads the log of requests. Otherwise none of it is made. */
+  readonly logsRequests: boolean;
 }
 
 /** The line of the worker that says that the code has been used. */

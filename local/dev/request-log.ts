@@ -6,6 +6,7 @@ import {
   type PurgeEntry,
   type RequestEntry,
   type SettledEntry,
+  type WorkerEntry,
 } from "./request-log-entry.ts";
 
 /** The most items of a purge that a line names. */
@@ -18,8 +19,8 @@ const MIN_PATH_WIDTH = 34;
 export type EntryRegion = string | null;
 
 /** The entry in a line of the dev command's worker; `null` for any other line. */
-export function readEntry(line: string): LogEntry | null {
-  return line.startsWith(ENTRY_PREFIX) ? (JSON.parse(line.slice(ENTRY_PREFIX.length)) as LogEntry) : null;
+export function readEntry(line: string): WorkerEntry | null {
+  return line.startsWith(ENTRY_PREFIX) ? (JSON.parse(line.slice(ENTRY_PREFIX.length)) as WorkerEntry) : null;
 }
 
 /** An entry as one line of JSON. */

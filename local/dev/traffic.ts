@@ -1,5 +1,5 @@
 import { counted } from "../../wire/text/numbers.ts";
-import type { LogEntry } from "./request-log-entry.ts";
+import type { TrafficCounts } from "./traffic-report.ts";
 
 /** The requests and purges that the edges of the dev command have seen since they started. */
 export class Traffic {
@@ -8,16 +8,11 @@ export class Traffic {
   #askedOrigin = 0;
   #purges = 0;
 
-  add(entry: LogEntry): void {
-    if (entry.kind === "settled") return;
-    if (entry.kind === "purge") {
-      if (entry.seq !== null) this.#purges++;
-      return;
-    }
-    if (entry.path.startsWith("/_tidemark/")) return; // the operator's, not the site's
-    this.#requests++;
-    if (entry.xCache === "HIT") this.#hits++;
-    if (entry.originMs !== null) this.#askedOrigin++;
+  add({ requests, hits, askedOrigin, purges }: TrafficCounts): void {
+    this.#requests += requests;
+    this.#hits += hits;
+    this.#askedOrigin += askedOrigin;
+    this.#purges += purges;
   }
 
   /** `12 requests: 9 hits (75 %), 3 waited for the origin. 1 purge.` */
