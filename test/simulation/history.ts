@@ -42,6 +42,11 @@ export interface Purged {
   readonly order: number;
   /** When it has settled, on the world's clock: epoch milliseconds; infinity as long as nobody has its receipt. */
   settledAt: number;
+  /**
+   * Until when a reader of the log before may use what it read there, if this purge's log did not know of that one (R13):
+   * epoch milliseconds. Default: minus infinity, because it did, or because there was none.
+   */
+  readonly unknownUntil?: number;
   readonly matches: Matches;
 }
 

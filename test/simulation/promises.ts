@@ -111,7 +111,18 @@ function ruleOfOutliving(answer: Answered, purge: Purged, purges: readonly Purge
     return heardAt !== null && !isUsableAfter(lastSoftAt(answer, purges), answer, bounds) ? "R10" : null;
   }
   if (heardAt !== null) return "R4";
-  return arrivedAt > purge.settledAt + bounds.lateMs && !standsInUnknown(answer, bounds) ? "R6" : null;
+  if (arrivedAt <= purge.settledAt + bounds.lateMs || standsInUnknown(answer, bounds)) return null;
+  return isUsedLongerThanKnown(answer, purge, bounds) ? null : "R6";
+}
+
+/**
+ * R13: a new log of which nobody has said that there was one before it knows how long its own readers may use a view, and
+ * not that a reader of the log before may do so for longer than a lease.
+ */
+function isUsedLongerThanKnown({ arrivedAt, chosenBy }: Answered, purge: Purged, { skewMs }: Bounds): boolean {
+  return (
+    purge.unknownUntil !== undefined && arrivedAt > chosenBy.lease.until && arrivedAt <= purge.unknownUntil + skewMs
+  );
 }
 
 /** Whether a fetch is from before a purge. A 304 may leave out tags that its page has. */

@@ -1,4 +1,4 @@
-import type { AppendRequest, AppendResult } from "../../../worker/purges/log/log-contract.ts";
+import type { AppendRequest, AppendResult, ViewDelta } from "../../../worker/purges/log/log-contract.ts";
 import type { LogSettings } from "../../../worker/purges/log/log-settings.ts";
 import type { Sql } from "../../../worker/purges/log/sql.ts";
 import { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
@@ -18,6 +18,11 @@ interface Repetition {
 export interface RecordedStorage {
   readonly sql: Sql;
   repetitions: Repetition[];
+  /**
+   * Until when readers of the log before may use what they read there, of which this one does not know: epoch milliseconds.
+   * Minus infinity if there was none, or once somebody has named it (R13).
+   */
+  unknownUntil: number;
 }
 
 /** All purges of a world that a log has given a number. */
@@ -36,7 +41,11 @@ export class NumberedPurges {
     return this.#byNumber.get(`${logId} ${seq}`);
   }
 
-  noteAppended({ id, purgeKeys, by, mode = "hard", reason }: AppendRequest, result: AppendResult): Purged | null {
+  noteAppended(
+    { id, purgeKeys, by, mode = "hard", reason }: AppendRequest,
+    result: AppendResult,
+    unknownUntil: number,
+  ): Purged | null {
     if (result.kind === "conflict") return null;
     const { logId, seq, settlesInMs, replayed } = result;
     if (id !== null) this.#noteId(`${logId} ${id}`, seq);
@@ -52,14 +61,15 @@ export class NumberedPurges {
       order: this.#fate.nextOrder(),
       // Nobody has a receipt of the edge's own invalidations, so only this code knows when they settle.
       settledAt: isOfEdge ? this.#fate.now() + settlesInMs : Number.POSITIVE_INFINITY,
+      unknownUntil,
       matches: isOfEdge ? ({ target }: Page) => targets.includes(target) : this.planned.get(reason!)!,
     });
   }
 
-  noteRepeated({ kind, mode, matches, seq, logId }: Purged, as: Stamp): void {
+  noteRepeated({ kind, mode, matches, seq, logId, unknownUntil = Number.NEGATIVE_INFINITY }: Purged, as: Stamp): void {
     const name = `purge ${as.seq} of ${as.logId}, which repeats ${seq} of ${logId},`;
     const order = this.#fate.nextOrder();
-    this.#note({ name, kind, mode, ...as, order, settledAt: Number.POSITIVE_INFINITY, matches });
+    this.#note({ name, kind, mode, ...as, order, settledAt: Number.POSITIVE_INFINITY, unknownUntil, matches });
   }
 
   #noteId(id: string, seq: number): void {
@@ -94,13 +104,24 @@ export class RecordedLog extends SqlPurgeLog {
     this.#now = now;
   }
 
+  override read(...asked: Parameters<SqlPurgeLog["read"]>): ViewDelta {
+    this.#noteNamed(asked[0]);
+    return super.read(...asked);
+  }
+
   override append(purge: AppendRequest): AppendResult {
+    this.#noteNamed(purge.since);
     const result = super.append(purge);
-    const of = this.#purges.noteAppended(purge, result);
+    const of = this.#purges.noteAppended(purge, result, this.#storage.unknownUntil);
     if (of !== null && purge.repeatAfterMs !== null) {
       this.#storage.repetitions.push({ of, dueAt: this.#now() + purge.repeatAfterMs });
     }
     return result;
+  }
+
+  /** A reader that names another log has told this one that there was one before it. */
+  #noteNamed(since: Stamp | null): void {
+    if (since !== null && since.logId !== this.head.logId) this.#storage.unknownUntil = Number.NEGATIVE_INFINITY;
   }
 
   override runDue(): void {
