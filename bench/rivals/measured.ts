@@ -6,7 +6,8 @@ export interface Measured {
   readonly at: string;
   readonly machine: Machine;
   readonly versions: Readonly<Record<string, string>>;
-  readonly settings: { readonly rounds: number; readonly seconds: number; readonly workers: number };
+  /** The options of the command, of which three have a default that the page tells. */
+  readonly settings: Readonly<Record<string, string | number>> & Record<"rounds" | "seconds" | "workers", number>;
   readonly entrants: readonly Entrant[];
   readonly forms: readonly FormResult[];
 }

@@ -1,20 +1,26 @@
+import { readFileSync } from "node:fs";
 import { type Figures, type FormResult, type Measured, TIDEMARK } from "./measured.ts";
 
 /** Tidemark is named as behind below this share of the reference. */
 const LEVEL = 0.95;
 const REFERENCES = ["nginx, best", "HAProxy, best"];
 
-/** Why Tidemark is behind in a form, by a word of its name. */
+/** What is known of why Tidemark is behind in a form, by a word of the form's name. */
 const REASONS: readonly (readonly [word: string, reason: string])[] = [
-  ["a connection each", "a new connection costs Node about twice what it costs nginx"],
-  ["files", "a file from disk is read into the process, and nginx hands it over inside the kernel"],
-  ["misses", "a miss takes rules, counts and a write in both tiers, on the thread that answers"],
-  ["never stored", "a request to the origin and its answer are read and written in JavaScript"],
-  ["TLS", "OpenSSL's work is the same, and Node copies between it and the socket"],
-  ["hey", "ten connections leave no work that could be done at once, and the client takes most of the two cores"],
-  ["ab ", "each run is over before the compiler has seen much, and opens 500 connections anew"],
-  ["wrk", "more of a hit is left to JavaScript than nginx needs in C"],
+  ["a connection each", "A new connection costs Node about twice what it costs nginx."],
+  ["files", "A file from disk is read into the process, and nginx hands it over inside the kernel."],
+  ["misses", "A miss takes rules, counts, undici and a write in both tiers."],
+  ["never stored", "The request to the origin and its answer pass through undici."],
+  ["ab ", "Each run opens its 500 connections anew."],
+  ["hey", "The client takes more CPU time than the servers."],
 ];
+
+export const RIVALS_PAGE = "docs/rivals.md";
+
+/** The run that the page shows, as the bench wrote it with `--json`. */
+export function readMeasured(): Measured {
+  return JSON.parse(readFileSync(new URL("measured.json", import.meta.url), "utf8"));
+}
 
 /** docs/rivals.md, made from what a run has written. */
 export function rivalsPage(measured: Measured): string {
@@ -25,6 +31,8 @@ export function rivalsPage(measured: Measured): string {
 
 function introduction({ at, machine, versions, settings, entrants }: Measured): string {
   const { rounds, seconds, workers } = settings;
+  const flags = Object.entries(settings).filter(([name, value]) => name !== "tidemark" && value !== undefined);
+  const command = ["npm run bench -- rivals", ...flags.map(([name, value]) => `--${name} ${value}`)].join(" ");
   const there = entrants.filter(({ version }) => version !== null);
   const missing = entrants.filter(({ leftOut }) => leftOut !== null);
   const lines = [
@@ -34,7 +42,7 @@ function introduction({ at, machine, versions, settings, entrants }: Measured): 
     `a file each). This page is generated from a run of it, good and bad rows alike: \`npm run docs\` writes it from`,
     "`bench/rivals/measured.json`.",
     "",
-    `- Command: \`npm run bench -- rivals --rounds ${rounds} --seconds ${seconds} --workers ${workers}\`, on ${at.slice(0, 10)}.`,
+    `- Command: \`${command}\`, on ${at.slice(0, 10)}.`,
     `- Machine: ${machine.cpu}, ${machine.cores} cores that servers, clients and origin share; ${machine.system}; load average ${machine.loadBefore} before the run${
       machine.loadBefore > 0.5
         ? ", by other work that went on meanwhile, so that figures are lower and vary more than on a quiet machine"
@@ -71,8 +79,10 @@ function behind(forms: readonly FormResult[]): string {
   const lines = forms.flatMap(({ form, servers }) => {
     const share = tidemarksShare(servers);
     if (share === null || share.value >= LEVEL) return [];
-    const reason = REASONS.find(([word]) => form.includes(word))![1];
-    return [`- ${form}: ${share.value.toFixed(2)} of ${share.reference}. Here ${reason}.`];
+    const cpu = (name: string) => servers.find((server) => server.name === name)?.cpuMicros;
+    const [, reason = ""] = REASONS.find(([word]) => form.includes(word)) ?? [];
+    const times = `${cpu(TIDEMARK)} µs of CPU for a request against ${cpu(share.reference)}`;
+    return [`- ${form}: ${share.value.toFixed(2)} of ${share.reference}, at ${times}. ${reason}`.trimEnd()];
   });
   const none = `In no form does Tidemark have less than ${LEVEL} of nginx's best.`;
   return `## Where Tidemark is behind\n\n${lines.length === 0 ? none : lines.join("\n")}`;

@@ -92,10 +92,10 @@ describe("the page", () => {
     expect(page).toContain("| **Tidemark** | 94 | 94 to 94 | 0.5 | 1.23 | 12.3 | 0.5 |");
   });
 
-  test("names the forms in which Tidemark has less than 0.95 of nginx's best, with the reason", () => {
+  test("names the forms in which Tidemark has less than 0.95 of nginx's best, with the CPU time of both", () => {
     const [, behind] = /## Where Tidemark is behind\n\n((?:- .*\n)+)/.exec(page)!;
     expect(behind!.trim().split("\n")).toEqual([
-      expect.stringMatching(/^- wrk -c50, 1 KB, TLS 1\.3: 0\.94 of nginx, best\. Here /),
+      "- wrk -c50, 1 KB, TLS 1.3: 0.94 of nginx, best, at 12.3 µs of CPU for a request against 12.3.",
     ]);
   });
 });
