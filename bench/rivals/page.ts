@@ -80,7 +80,7 @@ function behind(forms: readonly FormResult[]): string {
     const share = tidemarksShare(servers);
     if (share === null || share.value >= LEVEL) return [];
     const cpu = (name: string) => servers.find((server) => server.name === name)?.cpuMicros;
-    const [, reason = ""] = REASONS.find(([word]) => form.includes(word)) ?? [];
+    const reason = REASONS.find(([word]) => form.includes(word))?.[1] ?? "";
     const times = `${cpu(TIDEMARK)} µs of CPU for a request against ${cpu(share.reference)}`;
     return [`- ${form}: ${share.value.toFixed(2)} of ${share.reference}, at ${times}. ${reason}`.trimEnd()];
   });
