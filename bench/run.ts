@@ -6,12 +6,12 @@ import { operator } from "./cases/operator.ts";
 import { purges } from "./cases/purges.ts";
 import { push } from "./cases/push.ts";
 import { quiet } from "./cases/quiet.ts";
-import { server } from "./cases/server.ts";
+import { rivals } from "./cases/rivals.ts";
 import { sessions } from "./cases/sessions.ts";
 import { BenchFailure } from "./frame/bench-failure.ts";
 import { type Case, commandOf } from "./frame/case.ts";
 
-const CASES: readonly Case<object>[] = [hit, server, operator, endurance, purges, sessions, quiet, logLoad, push];
+const CASES: readonly Case<object>[] = [hit, rivals, operator, endurance, purges, sessions, quiet, logLoad, push];
 
 const bench = new Command("npm run bench --")
   .description("Measures the edge. Each case prints its tables and writes its results as JSON.")

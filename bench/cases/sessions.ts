@@ -44,7 +44,7 @@ const USUAL_VCL = `
 const PEERS: readonly Peer[] = [
   nginx("nginx", { location: USUAL_NGINX }),
   varnish("Varnish"),
-  varnish("Varnish, usual VCL", USUAL_VCL),
+  varnish("Varnish, usual VCL", { vcl: USUAL_VCL }),
 ];
 
 interface SessionsOptions {

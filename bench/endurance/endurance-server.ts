@@ -1,7 +1,7 @@
 import { rawRequest } from "../load/raw-request.ts";
 import { tidemark } from "../peers/tidemark.ts";
 import { ServerProcess } from "../processes/server-process.ts";
-import { StaticOrigin } from "../server/static-origin.ts";
+import { StaticOrigin } from "../rivals/static-origin.ts";
 
 export const SMALL_BYTES = 1000;
 export const MEDIUM_BYTES = 10_000;

@@ -9,7 +9,7 @@ export interface Program {
 export const WRK: Program = { program: "wrk", package: "wrk" };
 export const NGINX: Program = { program: "nginx", package: "nginx-light" };
 export const VARNISH: Program = { program: "varnishd", package: "varnish" };
-export const CADDY: Program = { program: "caddy", package: "caddy" };
+export const AB: Program = { program: "ab", package: "apache2-utils" };
 
 export function isInstalled({ program }: Program): boolean {
   return spawnSync("sh", ["-c", 'command -v "$1"', "sh", program], { stdio: "ignore" }).status === 0;

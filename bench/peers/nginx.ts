@@ -1,7 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { NGINX } from "../frame/programs.ts";
-import { ALL_KINDS, type CertificateFiles, type Peer } from "./peer.ts";
+import type { CommandLine } from "../processes/server-process.ts";
+import type { CertificateFiles, Peer } from "./peer.ts";
 
 interface NginxSettings {
   readonly workers: number;
@@ -12,50 +13,42 @@ interface NginxSettings {
 }
 
 interface NginxTuning {
-  /** Further directives of the `http` block. */
+  /** How it is run; default: the one that is installed. */
+  readonly run?: CommandLine;
+  /** Further directives of the `http` block; default: `sendfile on;`. */
   readonly http?: string;
+  /** Further parameters of `listen`. */
+  readonly listen?: string;
   /** Further lines of its one location. */
   readonly location?: readonly string[];
   /** Keeps connections to the origin. */
   readonly keepsConnections?: boolean;
 }
 
-/** nginx as most of its users have it: Debian's settings, and the `proxy_cache` of the usual guides. */
-export const ordinaryNginx: Peer = nginx("nginx", {
-  http: "tcp_nopush on;",
-  location: ["proxy_set_header Host $host;"],
-});
-
-/** nginx with the settings that its manual and its tuning guides offer for the work of a cache. */
-export const tunedNginx: Peer = nginx("nginx tuned", {
-  http: `tcp_nopush off; keepalive_requests 100000;
-    open_file_cache max=20000 inactive=60s; open_file_cache_valid 60s; open_file_cache_min_uses 1;`,
-  location: ["proxy_set_header Host $host;"],
-  keepsConnections: true,
-});
-
 /** nginx with a `proxy_cache`, and further settings. */
-export function nginx(name = "nginx", { http = "", location = [], keepsConnections = false }: NginxTuning = {}): Peer {
+export function nginx(
+  name = "nginx",
+  { run = ["nginx"], http = "sendfile on;", listen = "", location = [], keepsConnections = false }: NginxTuning = {},
+): Peer {
   return {
     name,
     needs: NGINX,
-    kinds: ALL_KINDS,
-    isConstant: false,
     speaksTls: true,
     isHit: (field) => field("x-cache") === "HIT",
     async commandLine({ origin, workers = 1, tls = null }, { port, folder }) {
       const cache = `${folder}/cache levels=1:2 keys_zone=pages:64m max_size=10g inactive=1d use_temp_path=off`;
       const upstream = keepsConnections ? `upstream origin { server ${origin.host}; keepalive 64; }` : "";
       const kept = keepsConnections ? `proxy_http_version 1.1; proxy_set_header Connection "";` : "";
-      const site = `sendfile on; ${http} proxy_cache_path ${cache}; ${upstream}
+      const site = `${http} proxy_cache_path ${cache}; ${upstream}
         server {
-          listen 127.0.0.1:${port}${encryption(tls)};
+          listen 127.0.0.1:${port} ${listen}${encryption(tls)};
           location / {
             proxy_pass http://${keepsConnections ? "origin" : origin.host}; ${kept}
             proxy_cache pages; add_header X-Cache $upstream_cache_status always; ${location.join(" ")}
           }
         }`;
-      return nginxCommand(folder, { workers, http: site });
+      const [, ...options] = await nginxCommand(folder, { workers, http: site });
+      return [...run, ...options];
     },
   };
 }

@@ -1,9 +1,6 @@
 import type { Program } from "../frame/programs.ts";
 import { type CommandLine, type Place, ServerProcess } from "../processes/server-process.ts";
 
-/** The way in which requests are answered. */
-export type RequestKind = "hits" | "uncached" | "misses" | "stampede";
-
 /** A certificate for 127.0.0.1 and its key: the paths of their files. */
 export interface CertificateFiles {
   readonly certificate: string;
@@ -13,35 +10,27 @@ export interface CertificateFiles {
 /** The site that a server stands in front of. */
 export interface Site {
   readonly origin: URL;
-  /** The folder that the origin serves, for a server that serves files itself. */
-  readonly folder?: string;
   /** The number of processes, or of cores, that a server may answer with. Default: 1. */
   readonly workers?: number;
-  /** The size of the requested page, for a server that makes the page itself. */
-  readonly bodyBytes?: number;
+  /** The room for pages in memory, for a server that takes it all when it starts. Default: 256. */
+  readonly storeMegabytes?: number;
   /** What a server speaks TLS with. Default: it speaks none. */
   readonly tls?: CertificateFiles | null;
 }
 
-/** A server to measure or to compare with: Tidemark, or another one as Debian packages it. */
+/** A server to measure or to compare with: Tidemark, or another cache. */
 export interface Peer {
   readonly name: string;
-  /** The package that it comes from; `null` if it comes with the project. */
+  /** The installed package that it comes from; `null` if it comes with the project, or the project got it. */
   readonly needs: Program | null;
-  /** The kinds of requests that it can be compared in. */
-  readonly kinds: readonly RequestKind[];
   readonly speaksTls: boolean;
-  /** True if it makes the page itself, the same one at every address. */
-  readonly isConstant: boolean;
-  /** Whether an answer came from the server's store, by its fields; `null` if the server has no store. */
+  /** Whether an answer came from the server's store, by its fields; `null` if they do not tell. */
   readonly isHit: ((field: (name: string) => string | undefined) => boolean) | null;
   /** Writes its settings into its folder, if it needs any, and says how to start it. */
   commandLine(site: Site, place: Place): Promise<CommandLine>;
   /** Forgets everything that is stored, while it runs. Default: it is started anew. */
   empty?(folder: string): Promise<void>;
 }
-
-export const ALL_KINDS: readonly RequestKind[] = ["hits", "uncached", "misses", "stampede"];
 
 /** A running peer. */
 export class RunningPeer implements AsyncDisposable {

@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { CommandLine } from "../processes/server-process.ts";
-import { ALL_KINDS, type CertificateFiles, type Peer } from "./peer.ts";
+import type { CertificateFiles, Peer } from "./peer.ts";
 
 const PROJECT = resolve(fileURLToPath(new URL("../..", import.meta.url)));
 
@@ -18,8 +18,6 @@ export function tidemark(command: string): Peer {
   return {
     name: "tidemark serve",
     needs: null,
-    isConstant: false,
-    kinds: ALL_KINDS,
     speaksTls: true,
     isHit: (field) => field("x-cache") === "HIT",
     commandLine: async ({ origin, workers = 1, tls = null }, { port, folder }) =>

@@ -5,31 +5,40 @@ import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
 import { BenchFailure } from "../frame/bench-failure.ts";
 import { VARNISH } from "../frame/programs.ts";
-import { ALL_KINDS, type Peer } from "./peer.ts";
+import type { CommandLine } from "../processes/server-process.ts";
+import type { Peer } from "./peer.ts";
 
 const PATIENCE_MS = 20_000;
 
 const run = promisify(execFile);
 
-/**
- * Varnish. `vcl` is its configuration without the backend; default: Debian's, which is Varnish's own. Its threads are not
- * bound to a number of cores, and its store is memory alone.
- */
-export function varnish(name = "Varnish", vcl = ""): Peer {
+interface VarnishTuning {
+  /** How it is run; default: the one that is installed. */
+  readonly run?: CommandLine;
+  /** Its configuration without the backend; default: its own. */
+  readonly vcl?: string;
+  /** Further options of the command. */
+  readonly options?: readonly string[];
+}
+
+/** Varnish, or its heir Vinyl Cache. Its threads are not bound to a number of cores, and its store is memory alone. */
+export function varnish(
+  name = "Varnish",
+  { run: program = ["varnishd"], vcl = "", options = [] }: VarnishTuning = {},
+): Peer {
   return {
     name,
     needs: VARNISH,
-    kinds: ALL_KINDS,
-    isConstant: false,
     speaksTls: false,
     // On a hit there are two numbers: the transaction's own, and the one that fetched the page.
-    isHit: (field) => /^\d+ \d+$/.test(field("x-varnish") ?? ""),
+    isHit: (field) => /^\d+ \d+$/.test(field("x-varnish") ?? field("x-vinyl") ?? ""),
     async commandLine({ origin }, { port, folder }) {
       const file = join(folder, "site.vcl");
       const backend = `.host = "${origin.hostname}"; .port = "${origin.port}"; .max_connections = 2000;`;
       await writeFile(file, `vcl 4.1; backend origin { ${backend} }\n${vcl}`);
       const store = "malloc,3g"; // room for all pages of the largest row
-      return ["varnishd", "-F", "-a", `127.0.0.1:${port}`, "-f", file, "-n", join(folder, "work"), "-s", store];
+      const work = join(folder, "work");
+      return [...program, "-F", "-a", `127.0.0.1:${port}`, "-f", file, "-n", work, "-s", store, ...options];
     },
     /** The manager keeps the compiled configuration, and its child begins with an empty store. */
     async empty(folder) {

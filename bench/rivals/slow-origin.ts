@@ -3,22 +3,25 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pageOfBytes } from "../inputs/page-of-bytes.ts";
 
-/** How long an answer takes: long enough that all requests of a stampede arrive in the meantime. */
-const ANSWERS_AFTER_MS = 500;
-const BODY = pageOfBytes(1000);
+/** How long an answer takes. */
+const ANSWERS_AFTER_MS = 40;
+export const SLOW_BYTES = 1000;
+const BODY = pageOfBytes(SLOW_BYTES);
 
-/** An origin that takes a while to answer and counts its requests. */
+/** An origin that takes a while to answer with a page that must not be stored, and counts its requests. */
 export class SlowOrigin implements AsyncDisposable {
   readonly #server = createServer((_, response) => {
     this.#requests++;
     setTimeout(() => {
-      response.writeHead(200, { "content-type": "text/html", "cache-control": "public, max-age=86400" }).end(BODY);
+      const fields = { "content-type": "text/html", "content-length": SLOW_BYTES, "cache-control": "no-store" };
+      response.writeHead(200, fields).end(BODY);
     }, ANSWERS_AFTER_MS);
   });
   #requests = 0;
 
   static async start(): Promise<SlowOrigin> {
     const origin = new SlowOrigin();
+    origin.#server.keepAliveTimeout = 60_000; // no connection ends while a cache sends a request on it
     origin.#server.listen({ port: 0, host: "127.0.0.1", backlog: 4096 });
     await once(origin.#server, "listening");
     return origin;

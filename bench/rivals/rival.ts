@@ -1,0 +1,51 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { BenchFailure } from "../frame/bench-failure.ts";
+import type { Peer } from "../peers/peer.ts";
+import type { CommandLine } from "../processes/server-process.ts";
+
+/** Another cache that Tidemark is compared with: how it is got, and the settings in which it is measured. */
+export interface Rival {
+  readonly name: string;
+  /** Gets the program, once a machine. Rejects with a {@link BenchFailure} that says why this machine cannot. */
+  get(): Promise<Program>;
+  /** Its settings: `plain`, as its guides have it, and `best`, if it has settings for speed. */
+  readonly settings: Readonly<Record<string, (run: CommandLine) => Omit<Peer, "name" | "needs">>>;
+}
+
+/** A program that is there to be run. */
+export interface Program {
+  readonly version: string;
+  /** How it is run, without options of its own. */
+  readonly run: CommandLine;
+}
+
+/** Where the programs are kept; nothing of them is installed. */
+export const RIVALS_FOLDER = fileURLToPath(new URL("../../node_modules/.cache/rivals", import.meta.url));
+
+const LONGEST_MS = 1_800_000;
+
+/** The output of a command that gets or asks a program. Rejects with a {@link BenchFailure} that has its last words. */
+export function outputOf(
+  [program, ...parameters]: CommandLine,
+  { folder, environment }: { readonly folder?: string; readonly environment?: Readonly<Record<string, string>> } = {},
+): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const options = {
+    env: { ...process.env, ...environment },
+    timeout: LONGEST_MS,
+    maxBuffer: 1e8,
+    ...(folder === undefined ? {} : { cwd: folder }),
+  };
+  execFile(program, parameters, options, (error, stdout, stderr) => {
+    if (error === null) return resolve(`${stdout}${stderr}`);
+    const lastWords = stderr.trim().split("\n").at(-1) || error.message.split("\n")[0];
+    reject(new BenchFailure(`"${[program, ...parameters].join(" ").slice(0, 80)}" failed: ${lastWords}`));
+  });
+  return promise;
+}
+
+/** The first number like 1.30.6 or 7.7 in what a program says of itself. */
+export function versionIn(text: string): string {
+  return /\d+(?:\.\d+)+/.exec(text)?.[0] ?? "of unknown version";
+}
