@@ -11,7 +11,7 @@ import { envoy } from "../rivals/envoy.ts";
 import { type CountingOrigin, type Form, formsOf, type Origins, PAGE_SIZES } from "../rivals/forms.ts";
 import { haproxy } from "../rivals/haproxy.ts";
 import { getHey } from "../rivals/hey.ts";
-import { type Entrant, type FormResult, figuresOf, TIDEMARK } from "../rivals/measured.ts";
+import { type Entrant, type FormResult, figuresOf, REFERENCES, TIDEMARK } from "../rivals/measured.ts";
 import { nginx } from "../rivals/nginx.ts";
 import type { Rival } from "../rivals/rival.ts";
 import { SlowOrigin } from "../rivals/slow-origin.ts";
@@ -21,10 +21,6 @@ import { vinyl } from "../rivals/vinyl.ts";
 
 const RIVALS: readonly Rival[] = [nginx, haproxy, vinyl, squid, envoy];
 const WARM_UP_SECONDS = 2;
-const REFERENCES = [
-  { label: "nginx", name: "nginx, best" },
-  { label: "HAProxy", name: "HAProxy, best" },
-];
 
 interface RivalsOptions {
   readonly rounds: number;

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createPurger } from "../../sdk/index.ts";
-import { nginxCommand } from "../peers/nginx.ts";
+import { nginxOptions } from "../peers/nginx.ts";
 import type { CertificateFiles } from "../peers/peer.ts";
 import type { CommandLine } from "../processes/server-process.ts";
 
@@ -72,7 +72,7 @@ export const walkedNginx: WalkedProgram = {
           add_header X-Cache $upstream_cache_status always;
         }
       }`;
-    const [, ...options] = await nginxCommand(folder, { workers: 2, http, isDaemon: true });
+    const options = await nginxOptions(folder, { workers: 2, http, isDaemon: true });
     return [pathOf("nginx"), ...options];
   },
   pidFile: ({ folder }) => join(folder, "pid"),

@@ -47,17 +47,16 @@ export function nginx(
             proxy_cache pages; add_header X-Cache $upstream_cache_status always; ${location.join(" ")}
           }
         }`;
-      const [, ...options] = await nginxCommand(folder, { workers, http: site });
-      return [...run, ...options];
+      return [...run, ...(await nginxOptions(folder, { workers, http: site }))];
     },
   };
 }
 
-/** How to start an nginx that writes into its folder alone. */
-export async function nginxCommand(
+/** The options with which an nginx writes into its folder alone. */
+export async function nginxOptions(
   folder: string,
   { workers, http, isDaemon = false }: NginxSettings,
-): Promise<[string, ...string[]]> {
+): Promise<readonly string[]> {
   const file = join(folder, "nginx.conf");
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
     (name) => `${name}_temp_path ${folder}/${name};`,
@@ -67,7 +66,7 @@ export async function nginxCommand(
     events { worker_connections 16384; } worker_rlimit_nofile 40000;
     http { access_log off; ${temporary.join(" ")} ${http} }`;
   await writeFile(file, settings);
-  return ["nginx", "-c", file, "-e", join(folder, "error")];
+  return ["-c", file, "-e", join(folder, "error")];
 }
 
 /** The end of `listen`, and the settings of Debian's nginx and of its manual for TLS. */

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { BenchFailure } from "../frame/bench-failure.ts";
 import type { CommandLine } from "../processes/server-process.ts";
 import { outputOf, type Program, RIVALS_FOLDER, versionIn } from "./rival.ts";
 
@@ -35,7 +36,7 @@ async function unpack(): Promise<void> {
   await mkdir(ROOT, { recursive: true });
   await writeFile(join(FOLDER, "status"), "");
   const keys = "/usr/share/keyrings/debian-archive-keyring.gpg";
-  await writeFile(join(FOLDER, "sources.list"), `deb [signed-by=${keys}] http://deb.debian.org/debian sid main\n`);
+  await writeFile(join(FOLDER, "sources.list"), `deb [signed-by=${keys}] ${await mirror()} sid main\n`);
   await writeFile(
     join(FOLDER, "apt.conf"),
     `Dir::State "${FOLDER}"; Dir::State::status "${FOLDER}/status"; Dir::Cache "${FOLDER}";
@@ -50,4 +51,12 @@ async function unpack(): Promise<void> {
   const archives = (await readdir(join(FOLDER, "archives"))).filter((file) => file.endsWith(".deb"));
   for (const file of archives) await outputOf(["dpkg-deb", "--extract", join(FOLDER, "archives", file), ROOT]);
   await writeFile(done, "");
+}
+
+/** The address from which this machine gets its own packages of Debian. */
+async function mirror(): Promise<string> {
+  const addresses = (await outputOf(["apt-get", "indextargets", "--format", "$(SITE)"])).split("\n");
+  const found = addresses.find((address) => address.endsWith("/debian"));
+  if (found === undefined) throw new BenchFailure("apt-get of this machine knows no mirror of Debian.");
+  return found;
 }

@@ -43,6 +43,12 @@ export interface Figures {
 
 export const TIDEMARK = "Tidemark";
 
+/** The servers that all others are compared with: the name of a column, and the server's. */
+export const REFERENCES = [
+  { label: "nginx", name: "nginx, best" },
+  { label: "HAProxy", name: "HAProxy, best" },
+];
+
 export function figuresOf(result: TurnsResult): Figures {
   const { name, failure, rounds, to } = result;
   const isWhole = failure === null && rounds.length > 0;

@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
-import { type Figures, type FormResult, type Measured, TIDEMARK } from "./measured.ts";
+import { type Figures, type FormResult, type Measured, REFERENCES, TIDEMARK } from "./measured.ts";
 
 /** Tidemark is named as behind below this share of the reference. */
 const LEVEL = 0.95;
-const REFERENCES = ["nginx, best", "HAProxy, best"];
 
 /** What is known of why Tidemark is behind in a form, by a word of the form's name. */
 const REASONS: readonly (readonly [word: string, reason: string])[] = [
@@ -93,7 +92,7 @@ export function tidemarksShare(
   servers: readonly Figures[],
 ): { readonly reference: string; readonly value: number } | null {
   const share = servers.find(({ name }) => name === TIDEMARK)?.share ?? {};
-  const reference = REFERENCES.find((name) => share[name] !== undefined);
+  const reference = REFERENCES.find(({ name }) => share[name] !== undefined)?.name;
   return reference === undefined ? null : { reference, value: share[reference]! };
 }
 

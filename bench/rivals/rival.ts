@@ -28,15 +28,10 @@ const LONGEST_MS = 1_800_000;
 /** The output of a command that gets or asks a program. Rejects with a {@link BenchFailure} that has its last words. */
 export function outputOf(
   [program, ...parameters]: CommandLine,
-  { folder, environment }: { readonly folder?: string; readonly environment?: Readonly<Record<string, string>> } = {},
+  { environment }: { readonly environment?: Readonly<Record<string, string>> } = {},
 ): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const options = {
-    env: { ...process.env, ...environment },
-    timeout: LONGEST_MS,
-    maxBuffer: 1e8,
-    ...(folder === undefined ? {} : { cwd: folder }),
-  };
+  const options = { env: { ...process.env, ...environment }, timeout: LONGEST_MS, maxBuffer: 1e8 };
   execFile(program, parameters, options, (error, stdout, stderr) => {
     if (error === null) return resolve(`${stdout}${stderr}`);
     const lastWords = stderr.trim().split("\n").at(-1) || error.message.split("\n")[0];

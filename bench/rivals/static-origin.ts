@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { BenchFailure } from "../frame/bench-failure.ts";
 import { pageOfBytes } from "../inputs/page-of-bytes.ts";
 import { rawRequest } from "../load/raw-request.ts";
-import { nginxCommand } from "../peers/nginx.ts";
+import { nginxOptions } from "../peers/nginx.ts";
 import { ServerProcess } from "../processes/server-process.ts";
 
 const STORABLE = 'add_header Cache-Control "public, max-age=86400";';
@@ -35,7 +35,7 @@ export class StaticOrigin implements AsyncDisposable {
       await mkdir(join(folder, "pages"));
       await mkdir(join(folder, "files"));
       for (const bytes of pageSizes) await writeFile(join(folder, "pages", `${bytes}.html`), pageOfBytes(bytes));
-      return nginxCommand(folder, { workers: 1, http: originBlock(port, folder) });
+      return ["nginx", ...(await nginxOptions(folder, { workers: 1, http: originBlock(port, folder) }))];
     });
     return new StaticOrigin(server);
   }

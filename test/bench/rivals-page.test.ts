@@ -1,13 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Turn, TurnsResult } from "../../bench/frame/turns.ts";
 import { laneOf, summarize } from "../../bench/frame/turns.ts";
-import { type FormResult, figuresOf, type Measured, TIDEMARK } from "../../bench/rivals/measured.ts";
+import { type FormResult, figuresOf, type Measured, REFERENCES, TIDEMARK } from "../../bench/rivals/measured.ts";
 import { rivalsPage, tidemarksShare } from "../../bench/rivals/page.ts";
-
-const REFERENCES = [
-  { label: "nginx", name: "nginx, best" },
-  { label: "HAProxy", name: "HAProxy, best" },
-];
 
 function turn(requestsPerSecond: number): Turn {
   const load = { requests: 3 * requestsPerSecond, requestsPerSecond, p50Ms: 0.5, p99Ms: 1.234, failures: 0 };
