@@ -16,7 +16,7 @@ import {
   withRoundTrip,
 } from "../runtime/simulated-network.worker.ts";
 import { EarlyPurges, earlyPurgeLine } from "./early-purges.ts";
-import type { CurrentExchange, Exchange } from "./exchange.ts";
+import type { Answer, CurrentExchange, Exchange } from "./exchange.ts";
 import { LOGIN_PATH, LoginCode } from "./login-code.ts";
 import type { DevSettings } from "./request-log-entry.ts";
 import { EARLY_PURGES_PATH, pathOf, RequestWatch } from "./request-watch.worker.ts";
@@ -32,7 +32,6 @@ export class PurgeLog extends SimulatedPurgeLog {
 
 type DevEnv = EdgeEnv & { readonly DEV: DevSettings };
 type IncomingRequest = Request<unknown, IncomingRequestCfProperties>;
-type Answer = Response | Promise<Response>;
 
 /** How long a runtime may take to find the log of another one, and how often it tries. */
 const FIND_LOG_MS = 10_000;

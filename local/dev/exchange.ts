@@ -10,6 +10,9 @@ export interface Exchange {
   behind(work: Promise<unknown>): void;
 }
 
+/** What answers a request: at once out of memory, or later. */
+export type Answer = Response | Promise<Response>;
+
 /** An `AsyncLocalStorage`: the entry makes it, because the runtime's types do not know `node:async_hooks`. */
 export interface CurrentExchange {
   run<T>(exchange: Exchange, work: () => T): T;

@@ -3,12 +3,11 @@ import { isControl } from "tidemark/worker/internal";
 import { EARLY_PURGES_FIELD } from "../../wire/fields.ts";
 import { pause, type purgeLogOf } from "../runtime/simulated-network.worker.ts";
 import type { AcceptedPurge, EarlyPurges } from "./early-purges.ts";
-import type { CurrentExchange, Exchange } from "./exchange.ts";
+import type { Answer, CurrentExchange, Exchange } from "./exchange.ts";
 import { ownCacheStatus } from "./own-cache-status.ts";
 import { type DevSettings, ENTRY_PREFIX, type WorkerEntry } from "./request-log-entry.ts";
 import { type TrafficCounts, TrafficReport } from "./traffic-report.ts";
 
-type Answer = Response | Promise<Response>;
 type PushingLog = ReturnType<typeof purgeLogOf>;
 
 /** The items of a larger purge are not read: its log line gives their numbers. */

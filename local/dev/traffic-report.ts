@@ -41,9 +41,10 @@ export class TrafficReport {
   }
 }
 
-const NOTHING: TrafficCounts = { requests: 0, hits: 0, askedOrigin: 0, purges: 0 };
+export const NOTHING: TrafficCounts = { requests: 0, hits: 0, askedOrigin: 0, purges: 0 };
 
-function sum(counts: TrafficCounts, seen: Partial<TrafficCounts>): TrafficCounts {
+/** Both together. */
+export function sum(counts: TrafficCounts, seen: Partial<TrafficCounts>): TrafficCounts {
   const { requests = 0, hits = 0, askedOrigin = 0, purges = 0 } = seen;
   return {
     requests: counts.requests + requests,
