@@ -44,9 +44,9 @@ export interface Purged {
   settledAt: number;
   /**
    * Until when a reader of the log before may use what it read there, if this purge's log did not know of that one (R13):
-   * epoch milliseconds. Default: minus infinity, because it did, or because there was none.
+   * epoch milliseconds. Absent if it did, or if there was none.
    */
-  readonly unknownUntil?: number;
+  readonly unknownUntil?: number | undefined;
   readonly matches: Matches;
 }
 

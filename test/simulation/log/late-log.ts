@@ -139,7 +139,7 @@ export class LateLog {
   /** The log loses all its stored data, and begins again under another id. */
   makeAnew(): void {
     const { longestUseMs = 0 } = this.#settings;
-    const unknownUntil = this.#logs === 0 ? Number.NEGATIVE_INFINITY : this.#fate.now() + longestUseMs;
+    const unknownUntil = this.#logs === 0 ? undefined : this.#fate.now() + longestUseMs;
     this.#storage = { sql: this.#fate.storages.empty(), repetitions: [], unknownUntil };
     this.#open();
     this.#servers?.noteLogMadeAnew();

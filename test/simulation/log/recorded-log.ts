@@ -20,9 +20,9 @@ export interface RecordedStorage {
   repetitions: Repetition[];
   /**
    * Until when readers of the log before may use what they read there, of which this one does not know: epoch milliseconds.
-   * Minus infinity if there was none, or once somebody has named it (R13).
+   * `undefined` if there was none, or once somebody has named it (R13).
    */
-  unknownUntil: number;
+  unknownUntil: number | undefined;
 }
 
 /** All purges of a world that a log has given a number. */
@@ -44,7 +44,7 @@ export class NumberedPurges {
   noteAppended(
     { id, purgeKeys, by, mode = "hard", reason }: AppendRequest,
     result: AppendResult,
-    unknownUntil: number,
+    unknownUntil: number | undefined,
   ): Purged | null {
     if (result.kind === "conflict") return null;
     const { logId, seq, settlesInMs, replayed } = result;
@@ -66,7 +66,7 @@ export class NumberedPurges {
     });
   }
 
-  noteRepeated({ kind, mode, matches, seq, logId, unknownUntil = Number.NEGATIVE_INFINITY }: Purged, as: Stamp): void {
+  noteRepeated({ kind, mode, matches, seq, logId, unknownUntil }: Purged, as: Stamp): void {
     const name = `purge ${as.seq} of ${as.logId}, which repeats ${seq} of ${logId},`;
     const order = this.#fate.nextOrder();
     this.#note({ name, kind, mode, ...as, order, settledAt: Number.POSITIVE_INFINITY, unknownUntil, matches });
@@ -121,7 +121,7 @@ export class RecordedLog extends SqlPurgeLog {
 
   /** A reader that names another log has told this one that there was one before it. */
   #noteNamed(since: Stamp | null): void {
-    if (since !== null && since.logId !== this.head.logId) this.#storage.unknownUntil = Number.NEGATIVE_INFINITY;
+    if (since !== null && since.logId !== this.head.logId) this.#storage.unknownUntil = undefined;
   }
 
   override runDue(): void {
