@@ -171,7 +171,7 @@ describe.skipIf(python === null)(title, () => {
   });
 
   describe("killed", () => {
-    const KILLS = byDepth({ test: 1, gate: 1, all: 20, explore: 100 });
+    const KILLS = byDepth({ test: 1, gate: 1, all: 6, explore: 100 });
 
     test(`${KILLS}× between saves and purges, it loses none (seed ${seed})`, {
       tags: ["deep"],

@@ -40,7 +40,9 @@ describe.concurrent("tidemark purges --follow", () => {
     ]);
   });
 
-  test("reads as many pages as there are new purges, and with --json prints a line for each", async ({ expect }) => {
+  test("reads as many pages as there are new purges, and with --json prints a line for each", {
+    tags: ["deep"],
+  }, async ({ expect }) => {
     const first: Act = { json: { purges: [record(9), record(8)], next: 8 } };
     const second: Act = { json: { purges: [record(7), record(6)], next: 6 } };
     await using edge = await startFakeEdge(page(5), page(9), first, second, page(9));
@@ -69,7 +71,7 @@ describe.concurrent("tidemark purges --follow", () => {
     expect(running.output.match(/The edge answers again/g)).toHaveLength(1);
   });
 
-  test("begins again with a log that was made anew", async ({ expect }) => {
+  test("begins again with a log that was made anew", { tags: ["deep"] }, async ({ expect }) => {
     await using edge = await startFakeEdge(page(90), page(1), page(1), page(1));
     const running = follow(edge.endpoint);
 
@@ -90,9 +92,13 @@ describe.concurrent("tidemark purges --follow", () => {
     expect(await follow(edge.endpoint).exited).toBe(exit);
   });
 
-  test.for([["7"], ["--before", "7"], ["--every", "0"]])("is refused with %s", async (args, { expect }) => {
-    expect(await follow("http://a.test", ...args).exited).toBe(2);
-  });
+  test.for([["7"], ["--before", "7"], ["--every", "0"]])(
+    "is refused with %s",
+    { tags: ["deep"] },
+    async (args, { expect }) => {
+      expect(await follow("http://a.test", ...args).exited).toBe(2);
+    },
+  );
 });
 
 test("--every without --follow is refused", async () => {

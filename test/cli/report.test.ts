@@ -52,7 +52,7 @@ function start(...parameters: readonly string[]) {
 const run = (args: readonly string[], stdin: string | Buffer = "") => tidemark({ args, stdin, cwd: folder });
 
 describe("tidemark report", () => {
-  test("prints for a person, and nothing else into a pipe", async () => {
+  test("prints for a person, and nothing else into a pipe", { tags: ["deep"] }, async () => {
     const { exit, stdout, stderr } = await run(["report", "access.log"]);
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     expect(stdout).toMatch(

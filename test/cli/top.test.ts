@@ -108,7 +108,7 @@ describe("in a pipe", () => {
     });
   });
 
-  test("--json goes on until its reader has enough", async () => {
+  test("--json goes on until its reader has enough", { tags: ["deep"] }, async () => {
     const child = spawn(process.execPath, [MAIN, "top", "--json", "--every", "1"], { env: environment() });
     const exited = once(child, "exit");
     await once(child.stdout, "data");

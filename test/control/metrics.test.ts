@@ -124,6 +124,7 @@ describe("Prometheus itself", () => {
 
   test.skipIf(depth === "test" || !isInstalled("prometheus"))(
     "scrapes both formats (skipped if it is not installed, or if the depth is that of npm test)",
+    { tags: ["deep"], timeout: 90_000 },
     async () => {
       const accepts: string[] = [];
       const edge = createServer((request, response) => {
@@ -182,6 +183,5 @@ describe("Prometheus itself", () => {
         rmSync(folder, { recursive: true });
       }
     },
-    90_000,
   );
 });

@@ -71,7 +71,7 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.context().close();
   });
 
-  test("the overview shows what visitors got", async () => {
+  test("the overview shows what visitors got", { tags: ["deep"] }, async () => {
     stage.origin.reply("/a", { fields: { "cache-control": "max-age=600" }, body: "a" });
     stage.origin.reply("/b", { fields: { "cache-control": "no-store" }, body: "b" });
     expect([await stage.visit("/a"), await stage.visit("/a"), await stage.visit("/b")]).toEqual([
@@ -170,7 +170,7 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.getByRole("navigation").getByRole("link", { name: "Rules" }).click();
   }
 
-  test("explain says what would happen with the request of its form", async () => {
+  test("explain says what would happen with the request of its form", { tags: ["deep"] }, async () => {
     stage.origin.reply("/songs?page=2", { fields: { "cache-control": "max-age=600" }, body: "songs" });
     await stage.visit("/songs?page=2&utm_source=mail");
     const page = await stage.enter();
@@ -309,7 +309,7 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.context().close();
   });
 
-  test("the overview says what to change, with the setting as code", async () => {
+  test("the overview says what to change, with the setting as code", { tags: ["deep"] }, async () => {
     const page = await stage.enter({}, { pops: 3 });
     await page.getByRole("heading", { name: "What to change" }).waitFor();
     expect(await page.locator("#advice li").first().innerText()).toContain('add "sid" to key.query.ignore');
@@ -321,7 +321,7 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.context().close();
   });
 
-  test("a server of one's own shows its machine, and marks what is about to run out", async () => {
+  test("a server of one's own shows its machine, and marks what is about to run out", { tags: ["deep"] }, async () => {
     const page = await stage.enter({}, { pops: 0, machine: true });
     const tiles = page.locator("#machine .tile");
     const [memory, disk, origin, certificate, old] = await tiles.allInnerTexts();
@@ -345,7 +345,9 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.context().close();
   });
 
-  test("a list of URLs is chosen, and a long one is shown to its end when somebody asks for that", async () => {
+  test("a list of URLs is chosen, and a long one is shown to its end when somebody asks for that", {
+    tags: ["deep"],
+  }, async () => {
     const page = await stage.enter({}, { pops: 3 });
     const { missed, notStored } = madeUpStats({ pops: 3 }).top!;
     const rows = page.locator("#top tbody tr");

@@ -17,7 +17,9 @@ afterAll(() => rm(folder, { recursive: true }));
 /** What npm runs before it publishes. */
 const beforePublishing = (): Promise<Ended> => run("npm", ["run", "--silent", "prepublishOnly"], { cwd: folder });
 
-test("the package is published by the workflow alone, which names the repository that it runs for", async () => {
+test("the package is published by the workflow alone, which names the repository that it runs for", {
+  tags: ["gate"],
+}, async () => {
   expect(await beforePublishing()).toMatchObject({
     exit: 1,
     stderr: expect.stringMatching(/package\.json has no repository\. Publish by a tag/),

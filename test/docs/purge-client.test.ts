@@ -171,7 +171,9 @@ const spans = exporter.getFinishedSpans().map((span) => ({
 console.log(JSON.stringify(spans));
 `;
 
-test("the example of OpenTelemetry makes a span of each purge and each request, in one trace that the edge is told", async () => {
+test("the example of OpenTelemetry makes a span of each purge and each request, in one trace that the edge is told", {
+  tags: ["gate"],
+}, async () => {
   await using down = await startFakeEdge(refuses("unavailable"), accepts, refuses("invalid"));
   folder.write("opentelemetry.ts", blocks.find(({ code }) => code.includes("@opentelemetry/api"))!.code);
   const backend = fileURLToPath(folder.write("traced-backend.ts", TRACED_BACKEND));
@@ -202,7 +204,9 @@ test("the example of OpenTelemetry makes a span of each purge and each request, 
   );
 });
 
-test("every block of every page that uses the purge client has no type error, and a wrong one would be found", () => {
+test("every block of every page that uses the purge client has no type error, and a wrong one would be found", {
+  tags: ["gate"],
+}, () => {
   expect(blocks.map(({ name }) => name)).toEqual(
     expect.arrayContaining(["docs/purge-from.md, block 1", "docs/purge-client.md, block 5"]),
   );

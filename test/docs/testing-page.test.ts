@@ -31,7 +31,7 @@ test("the tests for vitest pass", async () => {
   expect(exit).toBe(0);
 }, 60_000);
 
-test("the test for node:test passes", async () => {
+test("the test for node:test passes", { tags: ["deep"] }, async () => {
   const name = blocks.findIndex((block) => block.includes('"node:test"'));
   const { exit, stdout } = await run(process.execPath, ["--test", `node-${name}.test.mts`], { cwd: folder });
   expect(stdout).toMatch(/pass 1\b/);

@@ -99,7 +99,7 @@ describe("the curve of hit ratio over memory is that of an exact LRU", () => {
   });
 });
 
-test("the sample is bounded, whatever is asked for, and very long keys are not kept", () => {
+test("the sample is bounded, whatever is asked for, and very long keys are not kept", { tags: ["gate"] }, () => {
   const sample = new ReuseSample();
   for (let page = 0; page < 50_000; page++)
     sample.missed(`${keyOf(page)}?${"x".repeat(page % 2 === 0 ? 5_000 : 10)}`, 1);

@@ -5,7 +5,7 @@ import { RELATIVE_ERROR } from "../../worker/metrics/time-sketch.ts";
 import { byDepth } from "../suite/depth.ts";
 import { Replay, type Witnessed } from "./replay.ts";
 
-const REQUESTS = byDepth({ test: 2_000, gate: 2_000, all: 30_000, explore: 100_000 });
+const REQUESTS = byDepth({ test: 2_000, gate: 2_000, all: 10_000, explore: 100_000 });
 const PLACES = ["fra/0", "fra/1", "syd/0", "syd/1", "iad/0"];
 const KINDS = [
   "/pages/",
@@ -22,7 +22,10 @@ const KINDS = [
 ];
 const MINUTE_MS = 60_000;
 
-test(`after ${REQUESTS} requests in three PoPs the ledger is equal to the record of clients and origin`, async () => {
+test(`after ${REQUESTS} requests in three PoPs the ledger is equal to the record of clients and origin`, {
+  tags: ["gate"],
+  timeout: 1_200_000,
+}, async () => {
   const replay = new Replay(20, { syd: 45_000 });
   const { random } = replay;
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
@@ -146,7 +149,7 @@ test(`after ${REQUESTS} requests in three PoPs the ledger is equal to the record
     if (/\/(private|no-store|pass|down)\//.test(url)) expect(url).not.toContain("visitor");
   }
   expect(stats.top!.missed.some(({ url }) => url.includes("/pages/") && url.includes("visitor"))).toBe(true);
-}, 1_200_000);
+});
 
 function detailOf(cacheStatus: string): string | null {
   return /detail="?([a-z-]+)/.exec(cacheStatus)?.[1] ?? null;

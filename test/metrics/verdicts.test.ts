@@ -281,7 +281,7 @@ describe("nothing is said", () => {
     expect(verdictsOf(stats).filter((each) => each.kind === kind)).toEqual([]);
   });
 
-  test("of a parameter that matters, even if only once", async () => {
+  test("of a parameter that matters, even if only once", { tags: ["gate"] }, async () => {
     let answers = 0;
     const answer = (request: OriginRequest) => {
       const page = pageByQ(request);

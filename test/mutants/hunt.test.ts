@@ -38,7 +38,7 @@ function findingUnder(found: number, ...seeds: readonly number[]): Finder & { re
 }
 
 describe("a hunt", () => {
-  test("finds a mutant by its scenario", async () => {
+  test("finds a mutant by its scenario", { tags: ["gate"] }, async () => {
     expect(await hunt(FRESH_AT_ITS_END, FRESH)).toBe(1);
   });
 

@@ -557,7 +557,7 @@ describe("the command, installed", () => {
     expect(stderr).toMatch(/npm install --save-dev sharp@[\d.]+\n\nA chart as \.svg needs nothing\.\n$/);
   });
 
-  test("tidemark dev runs the rules of a config that imports the package", async () => {
+  test("tidemark dev runs the rules of a config that imports the package", { tags: ["deep"] }, async () => {
     const folder = await folderWith(installed, "owner-with-dev", ["miniflare", "esbuild"]);
     await writeFile(
       join(folder, "tidemark.config.ts"),

@@ -3,23 +3,33 @@ import { delimiter, join } from "node:path";
 import { describe, expect, inject, test } from "vitest";
 import { ownPackage } from "../../package/own-package.ts";
 import { fetchedFromNpm, type Project } from "../backends/npm-packages.ts";
+import { byDepth } from "../suite/depth.ts";
 import { folderWith, run } from "./installed-package.ts";
 import { type Step, takeUp } from "./users-project.ts";
 
-/** What a user may have: three of each, so that each pair stands in one of nine projects. */
+/**
+ * What a user may have: three of each, so that each pair stands in one of nine projects. The five that `--all` takes have
+ * each of them, and the app of a worker with each wrangler.
+ */
 const WRANGLERS = ["4.90.0", "4.116.0", "4.164.0"] as const;
 const VITESTS = ["3.2.4", "4.1.12", "5.1.0"] as const;
 const NODES = ["22.19.0", "24.21.0", "26.9.0"] as const;
 const MANAGERS = ["npm", "pnpm", "yarn"] as const;
-const PROJECTS = [0, 1, 2].flatMap((one) =>
-  [0, 1, 2].map((other) => ({
-    wrangler: WRANGLERS[one]!,
-    vitest: VITESTS[other]!,
-    node: NODES[(one + other) % 3]!,
-    manager: MANAGERS[(one + 2 * other) % 3]!,
-    isWorker: one === other, // once with each wrangler, which then has to start the app
-  })),
-);
+const ENOUGH: readonly (readonly [number, number])[] = [
+  [0, 0],
+  [1, 1],
+  [2, 2],
+  [0, 1],
+  [2, 1],
+];
+const PAIRS = [0, 1, 2].flatMap((one) => [0, 1, 2].map((other) => [one, other] as const));
+const PROJECTS = byDepth({ test: ENOUGH, gate: ENOUGH, all: ENOUGH, explore: PAIRS }).map(([one, other]) => ({
+  wrangler: WRANGLERS[one]!,
+  vitest: VITESTS[other]!,
+  node: NODES[(one + other) % 3]!,
+  manager: MANAGERS[(one + 2 * other) % 3]!,
+  isWorker: one === other, // once with each wrangler, which then has to start the app
+}));
 
 const ENVIRONMENT = { WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false", CI: "1" };
 const TIMEOUT_MS = 300_000;

@@ -90,7 +90,9 @@ describe("bodies", () => {
     expect(stats.memory.bytes).toBeLessThan(2 * bomb.length);
   });
 
-  test("a body that drips for ever holds up nobody else, and one that never ends fills no memory", async () => {
+  test("a body that drips for ever holds up nobody else, and one that never ends fills no memory", {
+    tags: ["deep"],
+  }, async () => {
     let sent = 0;
     await start(
       (request, socket) => {

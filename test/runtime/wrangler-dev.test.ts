@@ -93,7 +93,10 @@ ${PURGE_LOG_TOML}`,
     }),
   );
 
-  test("two workers, one behind the other: an app that counts its visits is stored, purged, and told the public address", async () => {
+  test("two workers, one behind the other: an app that counts its visits is stored, purged, and told the public address", {
+    tags: ["deep"],
+    timeout: 60_000,
+  }, async () => {
     const write = (file: string, text: string) => writeFileSync(join(folder, file), text);
     const shown = blocksOf("docs/deploy.md");
     const [edge, services] = ["{ service:", "[[services]]"].map(
@@ -163,7 +166,7 @@ ${rest}`;
     };
     expect(await unzipped()).toMatchObject({ xCache: "MISS", body: expect.stringMatching(/^3 http.*\/gzip $/) });
     expect(await unzipped()).toMatchObject({ xCache: "HIT", body: expect.stringMatching(/^3 http.*\/gzip $/) });
-  }, 60_000);
+  });
 
   test("one worker whose app is an entrypoint of its own", { tags: ["deep"], timeout: 60_000 }, async () => {
     writeFileSync(

@@ -7,7 +7,7 @@ import { startServerEngine } from "../engine/server/server-engine.ts";
 import { byDepth, depth } from "../suite/depth.ts";
 import { scenarios } from "./index.ts";
 
-const ORDERS = SEEDS.slice(0, byDepth({ test: 1, gate: 1, all: SEEDS.length }));
+const ORDERS = SEEDS.slice(0, byDepth({ test: 1, gate: 1, all: 6, explore: SEEDS.length }));
 
 const played = { memory: 0, orders: 0, runtime: 0, server: 0 };
 

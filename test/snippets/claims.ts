@@ -69,7 +69,7 @@ export const CLAIMS: readonly Claim[] = [
   },
   { page: IMPORT, language: "nginx", fits: () => true, runIn: IMPORT_PAGE },
   { page: IMPORT, language: "console", fits: () => true, runIn: IMPORT_PAGE },
-  { page: REPORT, language: "text", fits: () => true, runIn: "test/docs/tools/report-page.test.ts" },
+  { page: REPORT, language: "text", fits: () => true, runIn: "test/docs/tools/written-runs.test.ts" },
   {
     page: REPORT,
     language: "sh",
@@ -77,7 +77,7 @@ export const CLAIMS: readonly Claim[] = [
     notRun: "it reads logs of a site; test/docs/commands.test.ts checks its flags, and the runs below it are made anew",
   },
   { page: AUDIT, language: "console", fits: () => true, runIn: "test/docs/tools/audit-page.test.ts" },
-  { page: CRAWL, language: "text", fits: () => true, runIn: "test/docs/tools/crawl-page.test.ts" },
+  { page: CRAWL, language: "text", fits: () => true, runIn: "test/docs/tools/written-runs.test.ts" },
   {
     page: CRAWL,
     language: "sh",

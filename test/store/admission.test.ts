@@ -105,7 +105,7 @@ describe("a crawl through unbounded URLs does not evict the hot pages from memor
     { junkOfTen: 5, times: 1, atLeast: 0.95 },
     { junkOfTen: 9, times: 1, atLeast: 0.75 },
     { junkOfTen: 9, times: 2, atLeast: 0.55 },
-  ])("$junkOfTen of 10 requests for junk, each $times times", ({ junkOfTen, times, atLeast }) => {
+  ])("$junkOfTen of 10 requests for junk, each $times times", { tags: ["gate"] }, ({ junkOfTen, times, atLeast }) => {
     const withIt = hotHits(theTier(), junkOfTen, times);
     const without = hotHits(withoutAdmission(), junkOfTen, times);
     const percent = (share: number) => `${(share * 100).toFixed(1)} %`;

@@ -10,7 +10,7 @@ import { hostOf, type Story } from "./story.ts";
 /** Enough rounds for everything to occur. */
 const ENOUGH_ROUNDS = 11;
 
-const ROUNDS = byDepth({ test: 1, gate: 1, all: ENOUGH_ROUNDS });
+const ROUNDS = byDepth({ test: 1, gate: 1, all: 4, explore: ENOUGH_ROUNDS });
 const STORIES = 20;
 const STEPS = 12;
 

@@ -65,13 +65,17 @@ describe("the predicted hit ratio", () => {
   test.each([
     { lifetimeSeconds: 600, seed: 1 },
     { lifetimeSeconds: 86_400, seed: 2 },
-  ])("is within a point of a replay through the edge, with a lifetime of $lifetimeSeconds s", async (settings) => {
-    const { report, replay } = await predictAndReplay({ seed: settings.seed, requests: 6_000, days: 1 }, settings);
-    expect(replay).toMatchObject({ requests: report.requests.all, failures: 0, evicted: 0 });
-    expect(replay.hits).toBeGreaterThan(1_000);
-    expect(apart(report.prediction.hitRatio, replay.hitRatio)).toBeLessThan(1);
-    expect(replay.originRequests).toBe(replay.requests - replay.hits);
-  });
+  ])(
+    "is within a point of a replay through the edge, with a lifetime of $lifetimeSeconds s",
+    { tags: ["gate"] },
+    async (settings) => {
+      const { report, replay } = await predictAndReplay({ seed: settings.seed, requests: 6_000, days: 1 }, settings);
+      expect(replay).toMatchObject({ requests: report.requests.all, failures: 0, evicted: 0 });
+      expect(replay.hits).toBeGreaterThan(1_000);
+      expect(apart(report.prediction.hitRatio, replay.hitRatio)).toBeLessThan(1);
+      expect(replay.originRequests).toBe(replay.requests - replay.hits);
+    },
+  );
 
   test("by memory is within a point of the edge with that memory alone", async () => {
     const traffic = { seed: 3, requests: 6_000, days: 0.2, pages: 6_000 };
@@ -85,7 +89,7 @@ describe("the predicted hit ratio", () => {
     expect(apart(report.memory[0]!.hitRatio, replay.hitRatio)).toBeLessThan(1);
   });
 
-  test("of a sample is within its margin of a full count, for every lifetime", () => {
+  test("of a sample is within its margin of a full count, for every lifetime", { tags: ["gate"] }, () => {
     const [all, some] = [1 << 20, 1 << 12].map((maxSlots) => {
       const analysis = new TrafficAnalysis({ ...DEFAULT_SETTINGS, maxSlots });
       const request = new LoggedRequest();

@@ -59,7 +59,7 @@ describe("a sample of paths", () => {
     expect(margin).toBeLessThan(0.05);
   });
 
-  test("estimates the hit ratio of all pages within its margin", () => {
+  test("estimates the hit ratio of all pages within its margin", { tags: ["gate"] }, () => {
     let inside = 0;
     for (let seed = 1; seed <= 40; seed++) {
       const all = { requests: 0, hits: 0 };

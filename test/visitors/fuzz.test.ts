@@ -13,9 +13,9 @@ import { ServerMeetings } from "./meetings/server-meeting.ts";
 import { oneVisitorsError } from "./one-visitors-error.ts";
 import { unkeyedInput } from "./unkeyed-input.ts";
 
-const IN_MEMORY = byDepth({ test: 40, gate: 40, all: 1000, explore: 2500 });
-const IN_RUNTIME = byDepth({ test: 5, gate: 5, all: 150 });
-const ON_SERVER = byDepth({ test: 10, gate: 10, all: 300, explore: 2500 });
+const IN_MEMORY = byDepth({ test: 40, gate: 40, all: 100, explore: 2500 });
+const IN_RUNTIME = byDepth({ test: 5, gate: 5, all: 50, explore: 150 });
+const ON_SERVER = byDepth({ test: 10, gate: 10, all: 100, explore: 2500 });
 
 function holdsAt(meet: Meet) {
   return fc.asyncProperty(encounter, async (each) => {

@@ -17,9 +17,9 @@ interface Place {
   readonly open: () => { readonly meet: Meet; start(): Promise<void>; stop(): Promise<void> };
 }
 
-const ON_SERVER = byDepth({ test: 8, gate: 8, all: 300, explore: 2000 });
-const OVER_TLS = byDepth({ test: 4, gate: 4, all: 300, explore: 2000 });
-const IN_RUNTIME = byDepth({ test: 4, gate: 4, all: 100, explore: 1000 });
+const ON_SERVER = byDepth({ test: 8, gate: 8, all: 100, explore: 2000 });
+const OVER_TLS = byDepth({ test: 4, gate: 4, all: 100, explore: 2000 });
+const IN_RUNTIME = byDepth({ test: 4, gate: 4, all: 40, explore: 1000 });
 
 const places: readonly Place[] = [
   {

@@ -32,7 +32,9 @@ async function talliesOf(mix: Mix, site: Case["site"] = {}): Promise<Tallies> {
   }
 }
 
-test("a mix of sessions keeps its hits, and nobody gets what another visitor's field has made, or the page for a part", async () => {
+test("a mix of sessions keeps its hits, and nobody gets what another visitor's field has made, or the page for a part", {
+  tags: ["gate"],
+}, async () => {
   const tallies = await talliesOf({ seed: 1, sessions: 25 });
   const ratios = [...tallies].map(([kind, tally]) => [kind, hitRatio(tally) * 100] as const);
   expect(Object.keys(FLOORS).sort()).toEqual(ratios.map(([kind]) => kind).sort());

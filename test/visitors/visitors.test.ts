@@ -25,7 +25,7 @@ describe.each(Object.entries(areas))("%s", (_, cases) => {
       expect(await xCacheWithoutTrick(each, meetSoundly)).toBe("HIT");
     });
 
-    test("without that one defence he does not get it", async () => {
+    test("without that one defence he does not get it", { tags: ["gate"] }, async () => {
       const { startMemoryEngine } = await engineWithout(each.defence);
       expect(await testimony(each, meetInMemory(startMemoryEngine))).not.toEqual(await truth(each, meetSoundly));
     });

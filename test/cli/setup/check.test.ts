@@ -149,7 +149,7 @@ describe("a problem is found", { tags: ["deep"] }, () => {
   );
 });
 
-describe("a warning is given", () => {
+describe("a warning is given", { tags: ["deep"] }, () => {
   interface Warning {
     readonly name: string;
     /** In this file, this text becomes that one. */

@@ -152,7 +152,9 @@ test("a killed isolate loses its memory; the PoP's cache and the other isolate s
   expect(cdn.origin).toHaveSeen("/memory", 1);
 });
 
-test("emptying the cache leaves the memory of the isolates; without both, the origin is asked", async () => {
+test("emptying the cache leaves the memory of the isolates; without both, the origin is asked", {
+  tags: ["deep"],
+}, async () => {
   cdn.origin.reply("/empty", page("v1"));
   await cdn.get("/empty");
   await cdn.pop("fra").emptyCache();
@@ -188,7 +190,9 @@ test("a restarted log knows every purge that it acknowledged", async () => {
   await expect(cdn.get("/known")).toNeverShow("v1");
 });
 
-test("a recreated log has another id, and pages stored under the old one are fetched again", async () => {
+test("a recreated log has another id, and pages stored under the old one are fetched again", {
+  tags: ["deep"],
+}, async () => {
   cdn.origin.reply("/another", page("v1"));
   await cdn.get("/another");
   const before = await purgeOf("/x", "before-recreation");

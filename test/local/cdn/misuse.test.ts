@@ -218,7 +218,7 @@ describe("asking a CDN", () => {
   });
 });
 
-test("a request that is not HTTP keeps no process alive after the CDN was closed", async () => {
+test("a request that is not HTTP keeps no process alive after the CDN was closed", { tags: ["deep"] }, async () => {
   const script = `
     import { once } from "node:events";
     import { connect } from "node:net";

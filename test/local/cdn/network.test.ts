@@ -33,7 +33,9 @@ describe("round trips", () => {
 });
 
 describe("an origin on real time", () => {
-  test("has its dates shifted to the CDN's time, so that its page is new even an hour later", async () => {
+  test("has its dates shifted to the CDN's time, so that its page is new even an hour later", {
+    tags: ["deep"],
+  }, async () => {
     await using behind = await startCdn({ site: {}, origin: { "/a": { body: "v1" } } });
     behind.origin.reply("/a", {
       fields: { "cache-control": "max-age=60", date: new Date().toUTCString() },
@@ -62,7 +64,7 @@ test("the public address is in cache keys and forwarded, whatever the PoP's own 
   });
 });
 
-test("a visitor has a country and an address, and a proxy in between has its own", async () => {
+test("a visitor has a country and an address, and a proxy in between has its own", { tags: ["deep"] }, async () => {
   const site = {
     trustedProxies: ["198.51.100.0/24"],
     countryField: "X-Geo",

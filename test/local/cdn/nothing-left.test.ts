@@ -106,7 +106,7 @@ test.runIf(process.platform === "linux")(
   600_000,
 );
 
-test("closing a CDN twice is the same as closing it once", async () => {
+test("closing a CDN twice is the same as closing it once", { tags: ["deep"] }, async () => {
   const cdn = await startCdn({ site: {} });
   await Promise.all([cdn.close(), cdn.close()]);
   await cdn.close();

@@ -41,7 +41,9 @@ tag = "v1"
 new_sqlite_classes = ["PurgeLog"]
 `;
 
-  test("has the scripted origin in the place of a worker that the site names as its own", async () => {
+  test("has the scripted origin in the place of a worker that the site names as its own", {
+    tags: ["deep"],
+  }, async () => {
     await file(
       "behind.ts",
       `import { createEdge } from "tidemark/worker";

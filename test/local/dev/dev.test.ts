@@ -195,7 +195,9 @@ describe("tidemark dev", () => {
     await expect(ask("/")).rejects.toThrow("ECONNREFUSED");
   });
 
-  test("prints a link that logs in at the dashboard: once, also when the rules change, and at localhost alone", async () => {
+  test("prints a link that logs in at the dashboard: once, also when the rules change, and at localhost alone", {
+    tags: ["deep"],
+  }, async () => {
     const file = config(`{ origin: "${origin.url}" }`);
     dev = new Dev(["--config", file, "--port", String(port)]);
     await dev.says(/everything/);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, type TestOptions, test } from "vitest";
 import { bundleWorker } from "../../../local/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../../local/runtime/miniflare.ts";
 import { LogFile } from "../../../server/log/log-file.ts";
@@ -32,9 +32,12 @@ interface Subject extends LogStorage {
   end(): Promise<void>;
 }
 
+/** Storages behind a program of their own, which is too long to wait for in `npm test`. */
+const BEHIND_A_PROGRAM: TestOptions = { tags: ["gate"] };
+
 /** One contract for every place in which the log is kept. */
-function contract(name: string, start: () => Promise<Subject>): void {
-  describe(name, () => {
+function contract(name: string, start: () => Promise<Subject>, options: TestOptions = {}): void {
+  describe(name, options, () => {
     let log: Subject;
     beforeEach(async () => {
       log = await start();
@@ -290,10 +293,12 @@ async function newDatabase(): Promise<string> {
 }
 
 if (!noPostgres) {
-  contract("a log in PostgreSQL", async () => PostgresSubject.start(await newDatabase()));
-  settlementContract("a log in PostgreSQL", async () => LogOfMachines.start(await newDatabase()));
-  settlementContract("a log in PostgreSQL, for the workers of machines", async () =>
-    LogOfWorkers.start(await newDatabase()),
+  contract("a log in PostgreSQL", async () => PostgresSubject.start(await newDatabase()), BEHIND_A_PROGRAM);
+  settlementContract("a log in PostgreSQL", async () => LogOfMachines.start(await newDatabase()), BEHIND_A_PROGRAM);
+  settlementContract(
+    "a log in PostgreSQL, for the workers of machines",
+    async () => LogOfWorkers.start(await newDatabase()),
+    BEHIND_A_PROGRAM,
   );
 }
 
@@ -349,11 +354,19 @@ function withWords(delta: ViewDelta): ViewDelta {
   return { ...delta, items: Uint32Array.from(delta.items) };
 }
 
-contract("a log in a Durable Object", async () => {
-  runtime ??= started();
-  return new ObjectSubject((await runtime).url);
-});
-settlementContract("a log in a Durable Object", async () => {
-  runtime ??= started();
-  return LogInObject.start((await runtime).url, `settling-${++objects}`);
-});
+contract(
+  "a log in a Durable Object",
+  async () => {
+    runtime ??= started();
+    return new ObjectSubject((await runtime).url);
+  },
+  BEHIND_A_PROGRAM,
+);
+settlementContract(
+  "a log in a Durable Object",
+  async () => {
+    runtime ??= started();
+    return LogInObject.start((await runtime).url, `settling-${++objects}`);
+  },
+  BEHIND_A_PROGRAM,
+);

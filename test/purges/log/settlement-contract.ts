@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, type TestOptions, test } from "vitest";
 import type { PurgeRecord } from "../../../worker/ports/purge-log.ts";
 import type { AppendResult } from "../../../worker/purges/log/log-contract.ts";
 import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
@@ -57,8 +57,8 @@ export interface HeldAnswer {
 }
 
 /** What R6, R24 and R25 promise of every log, wherever it is kept and whoever its readers are. */
-export function settlementContract(name: string, start: () => Promise<SettlingLog>): void {
-  describe(`${name}: a purge settles`, () => {
+export function settlementContract(name: string, start: () => Promise<SettlingLog>, options: TestOptions = {}): void {
+  describe(`${name}: a purge settles`, options, () => {
     let log: SettlingLog;
     beforeEach(async () => {
       log = await start();

@@ -138,7 +138,7 @@ const position = fc.record({ logId, seq: fc.integer({ min: 1, max: HIGHEST }) })
 const durationMs = fc.constantFrom(0, 1, 200, 300, 1000, 3000);
 
 describe(`a settlement under random calls (TEST_SEED=${seed})`, () => {
-  test("answers like the model", () => {
+  test("answers like the model", { tags: ["gate"] }, () => {
     const call = fc.oneof(
       fc.record({ call: fc.constant("join" as const), reader, forMs: durationMs, by: connection }),
       fc.record({ call: fc.constant("confirm" as const), reader, position }),

@@ -113,7 +113,9 @@ test("A fetch given as an option sends the requests", async () => {
   expect(asked).toEqual(["https://www.example.com/_tidemark/purge"]);
 });
 
-test("Of a thousand purges at once over eight connections none is lost when the edge cuts all of them in the middle", async () => {
+test("Of a thousand purges at once over eight connections none is lost when the edge cuts all of them in the middle", {
+  tags: ["gate"],
+}, async () => {
   const answered = Array.from({ length: 300 }, () => accepts);
   const cut = Array.from({ length: 8 }, () => ({ hangsUpAfterBytes: 0 }));
   const halved = Array.from({ length: 8 }, () => ({ ...accepts, hangsUpAfterBytes: 9 }));

@@ -233,7 +233,7 @@ export function describeOutbox(
           }
           expect(await outboxes[0]!.list()).toEqual([]);
         }),
-        { numRuns: byDepth({ test: 8, gate: 8, all: 50, explore: 200 }) },
+        { numRuns: byDepth({ test: 8, gate: 8, all: 30, explore: 200 }) },
       );
     });
   });

@@ -174,7 +174,9 @@ describe("the table", () => {
   });
 });
 
-test("Four processes that drain one file at once send each purge once, those of a tag in their order", async () => {
+test("Four processes that drain one file at once send each purge once, those of a tag in their order", {
+  tags: ["gate"],
+}, async () => {
   const connection = connect();
   const outbox = createOutbox({ database: connection, purger: createScriptedPurger() });
   outbox.createTable();

@@ -6,7 +6,7 @@ import { startEdgeRuntime } from "../../../local/runtime/miniflare.ts";
 import { exchange } from "../../engine/runtime/runtime-engine.ts";
 import { HOST, TOKEN } from "../../engine/scenario.ts";
 
-test("A backend that is itself a worker purges the edge with the runtime's own fetch", async () => {
+test("A backend that is itself a worker purges the edge with the runtime's own fetch", { tags: ["gate"] }, async () => {
   const origin = new ScriptedOrigin(() => 0);
   await origin.comeUp();
   const fields = { "cache-control": "max-age=60", "cache-tag": "song:42" };

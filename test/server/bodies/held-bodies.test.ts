@@ -152,7 +152,7 @@ describe("a request's body", () => {
   });
 });
 
-test("in any pieces, with any room, the same bytes come out, and nothing stays taken", async () => {
+test("in any pieces, with any room, the same bytes come out, and nothing stays taken", { tags: ["gate"] }, async () => {
   const size = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 90 * KIB }));
   const room = fc.record({
     memory: fc.integer({ max: 200 * KIB, min: 0 }),

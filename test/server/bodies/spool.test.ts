@@ -149,7 +149,7 @@ test("one that breaks off gives what came before, and then the error", async () 
   expect(bytes).toBe(600 * KIB);
 });
 
-test("in any order of sending and reading, the same bytes come out", async () => {
+test("in any order of sending and reading, the same bytes come out", { tags: ["gate"] }, async () => {
   const step = fc.oneof(
     fc.record({ send: fc.integer({ min: 1, max: 200_000 }) }),
     fc.constant("read" as const),

@@ -127,7 +127,7 @@ describe("a stampede on tidemark serve with several workers", { timeout: 60_000 
     expect(await alone.stop()).toBe(0);
   });
 
-  test("leaves nothing behind when the server has ended", async () => {
+  test("leaves nothing behind when the server has ended", { tags: ["gate"] }, async () => {
     await server.stop();
     expect(() => readdirSync(locks())).toThrow("ENOENT");
   });

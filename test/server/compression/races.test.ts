@@ -105,7 +105,7 @@ test("a page that is confirmed meanwhile is sent compressed with its new fields"
   expect(edge.made).toBe(1);
 });
 
-test("what is compressed counts against the memory, and leaves it with its page", async () => {
+test("what is compressed counts against the memory, and leaves it with its page", { tags: ["gate"] }, async () => {
   const memoryBytes = 4 * 1024 * 1024;
   const edge = new CompressingIsolate({ memoryBytes });
   edge.page("/a", V1);
@@ -164,7 +164,9 @@ test("a failure is told, the page is sent plain, and the next request has it com
   expect(await edge.ask("/a", BROWSER)).toMatchObject({ coding: "br", text: V1 });
 });
 
-test("what is compressed behind the pages of a crawler does not drive out the pages that visitors read", async () => {
+test("what is compressed behind the pages of a crawler does not drive out the pages that visitors read", {
+  tags: ["deep"],
+}, async () => {
   const held: number[] = [];
   for (const compression of [{}, null]) {
     const edge = new CompressingIsolate({ memoryBytes: 2 * 1024 * 1024, compression });

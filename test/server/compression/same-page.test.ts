@@ -113,7 +113,10 @@ function common({ status, text, fields }: Received) {
   };
 }
 
-test("with compression every client gets the page that it would get without", { timeout: 120_000 }, async () => {
+test("with compression every client gets the page that it would get without", {
+  tags: ["gate"],
+  timeout: 120_000,
+}, async () => {
   let coded = 0;
   await fc.assert(
     fc.asyncProperty(page, fc.array(request, { minLength: 1, maxLength: 6 }), async (ofOrigin, requests) => {

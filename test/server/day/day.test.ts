@@ -12,8 +12,8 @@ import { aliveNow, descriptorsOpen, heldTooMuch, look, type Sample } from "./day
 import { HOST, SHOP } from "./day-visitors.ts";
 import { TimerQueue, type VirtualTimer } from "./timer-queue.ts";
 
-const REQUESTS = byDepth({ test: 1_000, gate: 1_000, all: 8_000, explore: 20_000 });
-const PURGES = byDepth({ test: 400, gate: 400, all: 1_000, explore: 2_000 });
+const REQUESTS = byDepth({ test: 1_000, gate: 1_000, all: 3_000, explore: 20_000 });
+const PURGES = byDepth({ test: 400, gate: 400, all: 400, explore: 2_000 });
 
 /*
  * The engine's own parts, in one process, through 24 hours in which only the clock is not real: see `VirtualTime`. The

@@ -7,7 +7,7 @@ import { DiskUnderTest, readWhole, temporaryFolder } from "./disk-under-test.ts"
 import { bodyText, entryKey, pageText } from "./dying-writer-texts.ts";
 
 const WRITER = fileURLToPath(new URL("dying-writer.ts", import.meta.url));
-const ROUNDS = byDepth({ test: 8, gate: 4, all: 40, explore: 200 });
+const ROUNDS = byDepth({ test: 8, gate: 4, all: 15, explore: 200 });
 
 /** Resolves to what the writer said before it ended. */
 function write(folder: string, lastCall: number, round: number, where: string): Promise<string> {

@@ -604,7 +604,7 @@ describe("the folder", () => {
 });
 
 describe("the bound of the disk", () => {
-  test("holds at every moment, while small and large files are written at once", async () => {
+  test("holds at every moment, while small and large files are written at once", { tags: ["gate"] }, async () => {
     const maxBytes = 8 * MIB;
     let most = 0;
     const watched: { disk?: DiskUnderTest } = {};
@@ -682,7 +682,7 @@ describe("the bound of the disk", () => {
       disk = await DiskUnderTest.open(temporaryFolder());
     });
 
-    test("files leave before that is used, and when others need more", async () => {
+    test("files leave before that is used, and when others need more", { tags: ["deep"] }, async () => {
       const janitor = opened();
       await janitor.scan();
       await fill(janitor, 0);
@@ -695,7 +695,9 @@ describe("the bound of the disk", () => {
       await janitor.close();
     });
 
-    test("the scan makes room where too little was left, and a disk without any takes no files", async () => {
+    test("the scan makes room where too little was left, and a disk without any takes no files", {
+      tags: ["deep"],
+    }, async () => {
       const before = opened();
       await before.scan();
       await fill(before, 0);
@@ -723,7 +725,9 @@ describe("the bound of the disk", () => {
     expect(await disk.textOf(KEY)).toBe("there is room for this");
   });
 
-  test("a full disk has room for the largest body that is begun, and what visitors request most stays", async () => {
+  test("a full disk has room for the largest body that is begun, and what visitors request most stays", {
+    tags: ["gate"],
+  }, async () => {
     const maxBytes = 16 * MIB;
     const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes });
     const popular = Array.from({ length: 100 }, (_, at) => `/popular/${at}`);
@@ -805,7 +809,7 @@ describe("the bound of the disk", () => {
     expect(await next.textOf(KEY)).toBe("text");
   });
 
-  test("a scan through a thousand pages does not evict those that visitors request", async () => {
+  test("a scan through a thousand pages does not evict those that visitors request", { tags: ["deep"] }, async () => {
     const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes: 2 * MIB });
     const popular = Array.from({ length: 100 }, (_, at) => `/popular/${at}`);
     for (let round = 0; round < 4; round++) {

@@ -237,7 +237,7 @@ test("plain requests get the same bytes in both ways, whenever they come and are
         await expectSameBytes(pieces, turns);
       },
     ),
-    { numRuns: byDepth({ test: 80, gate: 80, all: 10_000 }) },
+    { numRuns: byDepth({ test: 80, gate: 80, all: 2_000, explore: 10_000 }) },
   );
   expectBothKinds(before);
 }, 300_000);
@@ -257,7 +257,7 @@ test("damaged requests and noise get the same bytes in both ways", { tags: ["dee
     fc.asyncProperty(fc.array(rawMessage, { minLength: 1, maxLength: 2 }), async (messages) => {
       await expectSameBytes([messages.join("")]);
     }),
-    { numRuns: byDepth({ test: 80, gate: 80, all: 10_000 }) },
+    { numRuns: byDepth({ test: 80, gate: 80, all: 2_000, explore: 10_000 }) },
   );
   expect(fast.listener.fastHits).toBeGreaterThan(before);
 });

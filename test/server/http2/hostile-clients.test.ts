@@ -123,7 +123,10 @@ describe.skipIf(platform() !== "linux")(
       await Promise.all(Array.from({ length: AT_A_TIME }, meetNext));
     }
 
-    test("leave the process alive and its memory bounded, and another client is answered meanwhile", async () => {
+    test("leave the process alive and its memory bounded, and another client is answered meanwhile", {
+      tags: ["deep"],
+      timeout: 3_600_000,
+    }, async () => {
       const kinds = new Set(Array.from({ length: CLIENTS }, (_, at) => hostileClient(CLIENTS + at).kind));
       expect([...kinds].sort()).toEqual([...KIND_NAMES].sort());
       const session = connectHttp2(`https://127.0.0.1:${where.port}`, { rejectUnauthorized: false });
@@ -154,7 +157,7 @@ describe.skipIf(platform() !== "linux")(
       expect(after.descriptors - before.descriptors).toBeLessThan(2 * AT_A_TIME);
       await server.prints(/Connections in HTTP\/2 were ended because they flooded the server: \d+ so far/);
       expect(server.printed).not.toMatch(/worker-\d+ died|could not be written|Error:/);
-    }, 3_600_000);
+    });
   },
 );
 

@@ -529,7 +529,9 @@ describe("a connection in HTTP/2", () => {
     await empty;
   });
 
-  test("ends a stream whose client does not send what is waited for, and no other one", async () => {
+  test("ends a stream whose client does not send what is waited for, and no other one", {
+    tags: ["gate"],
+  }, async () => {
     const { https } = await start(
       async ({ request }) => {
         if (request.body === null) return answer("page");
@@ -551,7 +553,7 @@ describe("a connection in HTTP/2", () => {
     expect((await ask(on)).body).toBe("page");
   });
 
-  test("ends a stream whose client does not read", async () => {
+  test("ends a stream whose client does not read", { tags: ["gate"] }, async () => {
     const { https, firstLogged } = await start(() => answer("x".repeat(5_000_000)), {
       settings: { stallMs: A_WHILE_MS },
     });
@@ -562,7 +564,7 @@ describe("a connection in HTTP/2", () => {
     expect((await firstLogged).isWhole).toBe(false);
   });
 
-  test("ends the connection of a client that reads nothing at all", async () => {
+  test("ends the connection of a client that reads nothing at all", { tags: ["gate"] }, async () => {
     const { https, listener } = await start(() => answer("x".repeat(5_000_000)), { settings: { stallMs: A_WHILE_MS } });
     const deaf = await connected(https, { ALPNProtocols: ["h2"] });
     deaf.pause().write(PREFACE + SETTINGS + get(1), "latin1");
@@ -570,7 +572,9 @@ describe("a connection in HTTP/2", () => {
     await new Promise<void>((resolve) => listener.onceEmpty(resolve));
   });
 
-  test("ends a stream whose client does not read, also if the origin was slower before than a client may be", async () => {
+  test("ends a stream whose client does not read, also if the origin was slower before than a client may be", {
+    tags: ["gate"],
+  }, async () => {
     const slow = Promise.withResolvers<void>();
     const { https } = await start(
       async ({ request }) => {

@@ -10,7 +10,7 @@ import { purge } from "../../purges/log/a-purge.ts";
 import { byDepth } from "../../suite/depth.ts";
 import { seed } from "../../suite/seed.ts";
 
-const DRAWS = byDepth({ test: 30, gate: 30, all: 1_000, explore: 20_000 });
+const DRAWS = byDepth({ test: 30, gate: 30, all: 400, explore: 20_000 });
 /** In memory it need not wait for a disk. */
 const PLACE = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 const FILES = ["purge-log.sqlite", "purge-log.sqlite-wal", "purge-log.sqlite-shm", "purge-log.head"];

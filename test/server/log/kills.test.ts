@@ -13,7 +13,7 @@ import { purge } from "../../purges/log/a-purge.ts";
 import { byDepth } from "../../suite/depth.ts";
 import { seed } from "../../suite/seed.ts";
 
-const KILLS = byDepth({ test: 3, gate: 3, all: 200 });
+const KILLS = byDepth({ test: 3, gate: 3, all: 60, explore: 200 });
 const PROGRAM = fileURLToPath(new URL("killed-log.ts", import.meta.url));
 
 let folder: string;

@@ -90,7 +90,7 @@ describe("a server whose log is out of reach when it starts", { timeout: 60_000 
   });
 
   describe.skipIf(noPostgres)("with PostgreSQL", () => {
-    test("starts when its log comes up, and takes up what was edited meanwhile", async () => {
+    test("starts when its log comes up, and takes up what was edited meanwhile", { tags: ["deep"] }, async () => {
       const port = await freePort();
       const server = start(`postgres://tidemark@127.0.0.1:${port}/postgres`);
       await server.prints(AWAITED);

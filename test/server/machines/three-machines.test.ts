@@ -13,7 +13,7 @@ import { PageClient } from "../supervisor/pages.ts";
 import { SupervisedProcess } from "../supervisor/supervised-process.ts";
 import { Relay } from "./relay.ts";
 
-const PURGES = byDepth({ test: 30, gate: 30, all: 300, explore: 10_000 });
+const PURGES = byDepth({ test: 30, gate: 30, all: 100, explore: 10_000 });
 /** How many purges are under way at a time. */
 const SENDERS = 4;
 /** How many purges come between two faults, on average. */

@@ -373,25 +373,31 @@ describe("answers", () => {
   test.each([
     ["answers after that", true, { kind: "answered" }],
     ["has its time after that", false, { kind: "failed", because: "timed-out" }],
-  ])("a client may take longer to send its body than an origin to answer, which %s", async (_, answers, expected) => {
-    let received = "";
-    const { url } = await rawOrigin((request, socket) => {
-      received += request;
-      if (answers && received.endsWith("0\r\n\r\n")) socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
-    });
-    const { url: silent } = await rawOrigin(() => undefined);
-    const body = bodyInTime();
-    const answer = connectTo(url, { timeoutMs: SOON_MS }).fetch({ ...get, method: "POST", body });
-    for (const piece of ["first", "second", "third"]) {
-      await connectTo(silent, { timeoutMs: SOON_MS + 100 }).fetch(get); // Longer than the limit of the other.
-      body.push(Buffer.from(piece));
-    }
-    body.end();
-    expect(await answer).toMatchObject(expected);
-    expect(received).toMatch(/first.*second.*third/s);
-  });
+  ])(
+    "a client may take longer to send its body than an origin to answer, which %s",
+    { tags: ["gate"] },
+    async (_, answers, expected) => {
+      let received = "";
+      const { url } = await rawOrigin((request, socket) => {
+        received += request;
+        if (answers && received.endsWith("0\r\n\r\n")) socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+      });
+      const { url: silent } = await rawOrigin(() => undefined);
+      const body = bodyInTime();
+      const answer = connectTo(url, { timeoutMs: SOON_MS }).fetch({ ...get, method: "POST", body });
+      for (const piece of ["first", "second", "third"]) {
+        await connectTo(silent, { timeoutMs: SOON_MS + 100 }).fetch(get); // Longer than the limit of the other.
+        body.push(Buffer.from(piece));
+      }
+      body.end();
+      expect(await answer).toMatchObject(expected);
+      expect(received).toMatch(/first.*second.*third/s);
+    },
+  );
 
-  test("a body that falls silent is cut off, and one whose reader takes as long is not", async () => {
+  test("a body that falls silent is cut off, and one whose reader takes as long is not", {
+    tags: ["gate"],
+  }, async () => {
     const whole = Buffer.alloc(8 * 1024 * 1024);
     const { url } = await rawOrigin((_, socket) => {
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${whole.length}\r\n\r\n`);

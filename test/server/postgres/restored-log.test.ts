@@ -114,7 +114,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that was put back (R13)", { tim
     },
   );
 
-  test("twice from one dump is another log each time", async () => {
+  test("twice from one dump is another log each time", { tags: ["deep"] }, async () => {
     const machine = await start();
     await appended(machine, "#a");
     const restore = server.dump(database);
@@ -127,7 +127,9 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that was put back (R13)", { tim
     expect(ids.size).toBe(3);
   });
 
-  test("while machines run: each tells so once, and the rows of machines that a dump brings back are gone", async () => {
+  test("while machines run: each tells so once, and the rows of machines that a dump brings back are gone", {
+    tags: ["deep"],
+  }, async () => {
     const gone = await start({ name: "gone:/cache" });
     const restore = server.dump(database);
     await end(gone);
@@ -146,7 +148,9 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that was put back (R13)", { tim
     expect(running.map(({ told }) => told)).toEqual([["replaced"], ["replaced"]]);
   });
 
-  test("counts for a day with the longest use, because a machine may live of which it has no row", async () => {
+  test("counts for a day with the longest use, because a machine may live of which it has no row", {
+    tags: ["deep"],
+  }, async () => {
     await end(await start());
     const restore = server.dump(database);
     const unknown = await start();

@@ -14,7 +14,7 @@ import { untilOnDisk } from "./disks/pages-on-disk.ts";
 import { ServerProcess } from "./running-server.ts";
 import { type Settling, settled } from "./settled-purges.ts";
 
-const ROUNDS = byDepth({ test: 6, gate: 6, all: 20 });
+const ROUNDS = byDepth({ test: 6, gate: 6, all: 10, explore: 40 });
 const LISTEN = ["--listen", "127.0.0.1:0", "--workers", "2"];
 
 describe("tidemark serve", () => {
@@ -140,7 +140,7 @@ describe("tidemark serve", () => {
     expect(right).toMatchObject({ code: 0, printed: expect.stringContaining("www.example.test") });
   });
 
-  test("goes on with the fetch of a client that leaves, logs 499, and blames nobody", async () => {
+  test("goes on with the fetch of a client that leaves, logs 499, and blames nobody", { tags: ["deep"] }, async () => {
     const log = join(folder, "left.log");
     const listen = ["--listen", "127.0.0.1:0", "--workers", "1", "--cache", "left"];
     const token = "a-token-of-this-test-0123456789-abcdef";

@@ -56,7 +56,7 @@ describe("what a server prints when it has started", () => {
     return startedText({ addresses: ["127.0.0.1:8080"], prepared }).replaceAll("8080", "PORT");
   }
 
-  test("with hosts: how to ask as a visitor of one of them", async () => {
+  test("with hosts: how to ask as a visitor of one of them", { tags: ["deep"] }, async () => {
     const text = await textOf({ environment: { TIDEMARK_HOSTS: "www.example.test,example.test" } });
     expect(text).toContain('\n  curl -si http://localhost:PORT/ -H "Host: www.example.test" | grep ');
     expect(text).toContain("  look     /_tidemark/ at each host, in a browser  (log in with a token)\n");

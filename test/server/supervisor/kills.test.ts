@@ -17,7 +17,7 @@ type Step = (typeof STEPS)[number];
 type Victim = (typeof VICTIMS)[number];
 
 /** How often processes are killed at random. */
-const ROUNDS = byDepth({ test: 0, gate: 0, all: 20, explore: 100 });
+const ROUNDS = byDepth({ test: 0, gate: 0, all: 6, explore: 100 });
 
 const ALL = STEPS.flatMap((step) => VICTIMS.map((victim) => [step, victim] as const));
 /** The gate kills where most can be lost: who acknowledges the purge, and who waits for that. */
@@ -107,7 +107,9 @@ describe("SIGKILL", () => {
     }
   });
 
-  test("of a supervisor: its workers finish their answers and end, and hold their place in the lock until then", async () => {
+  test("of a supervisor: its workers finish their answers and end, and hold their place in the lock until then", {
+    tags: ["deep"],
+  }, async () => {
     const [worker] = running.listening as [ListeningWorker];
     const held = new PageClient(folder, worker.pid).ask("/hold");
     const client = new PageClient(folder, worker.pid);

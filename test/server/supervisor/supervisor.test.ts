@@ -269,7 +269,7 @@ describe("a supervisor", () => {
       expect(readdirSync(folder)).not.toContain("log.sock"); // which would keep the process from ending
     });
 
-    test("a configuration that does not compile keeps the old workers, and says why", async () => {
+    test("a configuration that does not compile keeps the old workers, and says why", { tags: ["deep"] }, async () => {
       const supervisor = await start();
       await reported("worker-listening", 2);
       const before = supervisor.workers;
@@ -480,7 +480,7 @@ describe("a supervisor", () => {
       expect((await a.purges()).purges).toMatchObject([{ seq: 1, settled: true }]);
     });
 
-    test("a worker that hangs is not counted on: the receipt settles by the lease", async () => {
+    test("a worker that hangs is not counted on: the receipt settles by the lease", { tags: ["deep"] }, async () => {
       const supervisor = await start();
       await reported("worker-listening", 2);
       const [pidOfA, pidOfB] = [...supervisor.workers.values()] as [number, number];

@@ -17,7 +17,7 @@ import { PARENT_TOKEN, PARENT_TOKENS } from "./parent-tokens.ts";
 
 const TOKEN = "a-token-of-these-servers-000123456789";
 const CHILDREN = byDepth({ test: 3, gate: 3, all: 10 });
-const ROUNDS = byDepth({ test: 2, gate: 2, all: 20, explore: 300 });
+const ROUNDS = byDepth({ test: 2, gate: 2, all: 6, explore: 300 });
 const PAGE = { "cache-control": "max-age=3600, stale-if-error=600", "cache-tag": "page" };
 
 if (noPostgres) process.stdout.write(`${noPostgres}\n`);

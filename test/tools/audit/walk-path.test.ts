@@ -132,17 +132,17 @@ describe("the walk over one page", () => {
 });
 
 describe("a wrong walk is seen", () => {
-  test("that asks only once for what may be stored later", async () => {
+  test("that asks only once for what may be stored later", { tags: ["deep"] }, async () => {
     const hasty = { in: "ASKS_FOR_A_HIT", replace: "= 3", by: "= 1" };
     expect((await walk({ body: greeting, storesAt: 3 }, hasty)).ids).toEqual([]);
   });
 
-  test("that lets a visitor with credentials ask first", async () => {
+  test("that lets a visitor with credentials ask first", { tags: ["gate"] }, async () => {
     const rash = { in: "PathWalk.begin", replace: "#askUntilHit(STRANGER, url)", by: '#askUntilHit("alice", url)' };
     expect((await walk({ body: greeting }, rash)).order[0]).toBe("alice");
   });
 
-  test("that does not ask again before it tells a finding", async () => {
+  test("that does not ask again before it tells a finding", { tags: ["deep"] }, async () => {
     const sure = {
       in: "PathWalk.#confirmed",
       replace: "if (!findings.some(",

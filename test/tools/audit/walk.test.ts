@@ -13,7 +13,7 @@ function sawCredentials({ seen }: MembersSite): boolean {
 }
 
 describe("the cache-buster", () => {
-  test("is in every request, so that nothing is stored that others find", async () => {
+  test("is in every request, so that nothing is stored that others find", { tags: ["gate"] }, async () => {
     let cache: ToyCache | undefined;
     const { report, site } = await audited(async (origin) => {
       cache = await toyCache(origin);
@@ -100,7 +100,7 @@ describe("a cache that tells no hits", () => {
 });
 
 describe("sessions", () => {
-  test("that have ended are told, and nothing is called clean", async () => {
+  test("that have ended are told, and nothing is called clean", { tags: ["deep"] }, async () => {
     const prepare = (site: MembersSite) => {
       site.letsIn = (name) => name !== "bob";
     };
@@ -126,7 +126,7 @@ describe("sessions", () => {
     ]);
   });
 
-  test("of one account are told", async () => {
+  test("of one account are told", { tags: ["deep"] }, async () => {
     const identities = (cookie: string) =>
       ["alice", "bob"].map((name) => ({ name, credentials: { cookie }, canaries: [] }));
     const list: ReturnType<typeof identities> = [];

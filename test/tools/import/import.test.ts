@@ -474,13 +474,17 @@ describe("the command", () => {
     { pass: "proxy_pass http://unix:/run/app.sock", flags: [], socket: "/run/app.sock" },
     { pass: "uwsgi_pass unix:/run/uwsgi.sock", flags: ["--origin", "unix:///run/app.sock"], socket: "/run/app.sock" },
     { pass: "proxy_pass http://10.0.0.1", flags: ["--origin", "unix:/run/b-1.sock"], socket: "/run/b-1.sock" },
-  ])("a socket ($pass, $flags) is named to tidemark serve, which takes it", async ({ pass, flags, socket }) => {
-    put("nginx.conf", server(`location / { ${pass}; ${pass.split("_")[0]}_cache c; }`));
-    const written = await command("import", "nginx.conf", ...flags);
-    expect(written).toMatchObject({ exit: 0, stdout: expect.stringContaining(`serve --origin unix:${socket}\n`) });
-    const checked = await command("serve", "--origin", `unix:${socket}`, "--check");
-    expect(checked).toMatchObject({ exit: 0, stdout: expect.stringContaining("The settings are valid") });
-  });
+  ])(
+    "a socket ($pass, $flags) is named to tidemark serve, which takes it",
+    { tags: ["deep"] },
+    async ({ pass, flags, socket }) => {
+      put("nginx.conf", server(`location / { ${pass}; ${pass.split("_")[0]}_cache c; }`));
+      const written = await command("import", "nginx.conf", ...flags);
+      expect(written).toMatchObject({ exit: 0, stdout: expect.stringContaining(`serve --origin unix:${socket}\n`) });
+      const checked = await command("serve", "--origin", `unix:${socket}`, "--check");
+      expect(checked).toMatchObject({ exit: 0, stdout: expect.stringContaining("The settings are valid") });
+    },
+  );
 
   test("tidemark init --import writes no worker for a socket", async () => {
     put("nginx.conf", server("location / { proxy_pass http://unix:/run/app.sock; proxy_cache c; }"));
@@ -503,7 +507,7 @@ describe("the command", () => {
     expect(readdirSync(folder)).toEqual(["nginx.conf"]);
   });
 
-  test("tidemark init --import makes a project of it", async () => {
+  test("tidemark init --import makes a project of it", { tags: ["deep"] }, async () => {
     put("nginx.conf", CONF);
     expect(await command("init", "--import", "nginx.conf")).toMatchObject({
       exit: 0,

@@ -8,9 +8,9 @@ import { findHarm } from "./raw-fuzz.ts";
 import { inRuntime, RawMeetings } from "./raw-meetings.ts";
 
 const MESSAGES = 1600;
-const TO_RUNTIME = byDepth({ test: 30, gate: 30, all: MESSAGES });
-const OVER_TLS = byDepth({ test: 30, gate: 30, all: MESSAGES, explore: 4 * MESSAGES });
-const TO_SERVER = byDepth({ test: 60, gate: 60, all: MESSAGES, explore: 20 * MESSAGES });
+const TO_RUNTIME = byDepth({ test: 30, gate: 30, all: MESSAGES / 4, explore: MESSAGES });
+const OVER_TLS = byDepth({ test: 30, gate: 30, all: MESSAGES / 4, explore: 4 * MESSAGES });
+const TO_SERVER = byDepth({ test: 60, gate: 60, all: MESSAGES / 4, explore: 20 * MESSAGES });
 
 describe.each([
   { name: "in the Workers runtime", edge: inRuntime(), count: TO_RUNTIME },

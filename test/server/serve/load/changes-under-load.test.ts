@@ -14,7 +14,7 @@ import { makeCertificate } from "../../connections/make-certificate.ts";
 import { ServerProcess } from "../running-server.ts";
 import { OwnPauses } from "./own-pauses.ts";
 
-const ROUNDS = byDepth({ test: 1, gate: 1, all: 4, explore: 20 });
+const ROUNDS = byDepth({ test: 1, gate: 1, all: 2, explore: 20 });
 const PAGE = "page ".repeat(2000);
 
 /*

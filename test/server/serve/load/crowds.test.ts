@@ -12,7 +12,7 @@ import { ServerProcess } from "../running-server.ts";
 
 const MIB = 1024 * 1024;
 const LARGE = Buffer.alloc(20 * MIB, "large ");
-const READERS = byDepth({ test: 25, gate: 25, all: 200 });
+const READERS = byDepth({ test: 25, gate: 25, all: 100, explore: 200 });
 const IDLE = byDepth({ test: 100, gate: 150, all: 500 });
 /** What a crowd may add to the memory of a worker. Its pages, if they were held for each reader, take over a gigabyte. */
 const MAX_GROWTH_BYTES = 128 * MIB;

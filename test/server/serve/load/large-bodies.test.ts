@@ -16,7 +16,7 @@ import { ServerProcess } from "../running-server.ts";
 const MIB = 1024 * 1024;
 const NOISE = Buffer.from(noise(MIB));
 
-const LARGE_MIB = byDepth({ test: 48, gate: 48, all: 1024 });
+const LARGE_MIB = byDepth({ test: 48, gate: 48, all: 256, explore: 1024 });
 /** What one download may add to the memory of a worker, at its peak. */
 const MAX_GROWTH_BYTES = 100 * MIB;
 

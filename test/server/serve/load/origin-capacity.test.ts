@@ -114,7 +114,7 @@ describe("an origin that takes four requests at a time", { timeout: 60_000 }, ()
     expect({ mostAtOnce, asked }).toEqual({ mostAtOnce: AT_MOST, asked: 40 });
   });
 
-  test("gets the next requests when a worker dies that had some there", async () => {
+  test("gets the next requests when a worker dies that had some there", { tags: ["deep"] }, async () => {
     const lost = ask(8, "lost");
     await until(() => atOrigin.size === AT_MOST);
     const died = [...server.printed.matchAll(/process (\d+)\) accepts/g)].map(([, pid]) => Number(pid));

@@ -11,7 +11,7 @@ import { makeCertificate } from "../../connections/make-certificate.ts";
 import { ServerProcess } from "../running-server.ts";
 import { Http2Visitor, noFates, type Wish } from "./http2-visitor.ts";
 
-const UPGRADES = byDepth({ test: 1, gate: 1, all: 20, explore: 200 });
+const UPGRADES = byDepth({ test: 1, gate: 1, all: 5, explore: 200 });
 /** How long the origin takes where it is slow. Milliseconds. */
 const LATE_MS = 30;
 const PAGE = "page ".repeat(2000);

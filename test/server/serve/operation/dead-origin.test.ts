@@ -50,7 +50,10 @@ test("of an origin that hangs, three paths wait, and all others are answered wit
   await expect.poll(() => get("/new"), { timeout: 10_000 }).toBe("200 HIT");
 });
 
-test("of an origin that hangs, three paths wait in all workers together", { timeout: 60_000 }, async () => {
+test("of an origin that hangs, three paths wait in all workers together", {
+  tags: ["deep"],
+  timeout: 60_000,
+}, async () => {
   const config = join(folder, "three-workers.config.ts");
   const limits = 'limits: { originTimeout: "300ms" }';
   writeFileSync(config, `export default { origin: ${JSON.stringify(origin.url)}, ${limits} };\n`);

@@ -14,7 +14,7 @@ import { isAlive } from "../../supervisor/is-alive.ts";
 import { ServerProcess } from "../running-server.ts";
 import { settled } from "../settled-purges.ts";
 
-const ROUNDS = byDepth({ test: 1, gate: 1, all: 20, explore: 100 });
+const ROUNDS = byDepth({ test: 1, gate: 1, all: 6, explore: 100 });
 const TOKEN = "a-token-of-this-test-0123456789-0123456789";
 const VISITORS = 6;
 /** Some files are written by a thread, and larger ones piece by piece. */

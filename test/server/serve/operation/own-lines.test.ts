@@ -58,7 +58,7 @@ describe("tidemark serve, for its operator", { timeout: 60_000 }, () => {
     );
   });
 
-  test("writes none into the journal of systemd, which has its own", async () => {
+  test("writes none into the journal of systemd, which has its own", { tags: ["deep"] }, async () => {
     const lines = await linesInFile((file) => file);
     expect(lines.filter((line) => !/^(tidemark|worker-1): /.test(line))).toEqual([]);
   });

@@ -1,8 +1,18 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { CRAWL_CHART, CRAWL_PAGE, withCrawlRuns, withoutTimes } from "./crawl-runs.ts";
+import { REPORT_PAGE, withRuns } from "./report-runs.ts";
 
-test("the runs in docs/crawl.md are as `npm run docs` writes them, but for the times", async () => {
+test("the runs in docs/report.md are as `npm run docs` writes them", async () => {
+  const page = readFileSync(REPORT_PAGE, "utf8");
+  expect(page.match(/^\$ tidemark (report|replay) /gm)).toHaveLength(2);
+  expect(await withRuns(page)).toBe(page);
+});
+
+test("the runs in docs/crawl.md are as `npm run docs` writes them, but for the times", {
+  tags: ["deep"],
+  timeout: 60_000,
+}, async () => {
   const page = readFileSync(CRAWL_PAGE, "utf8");
   expect(page.match(/^\$ npx tidemark (warm|crawl) /gm)).toHaveLength(2);
   const runs = await withCrawlRuns(page);
@@ -18,4 +28,4 @@ test("the runs in docs/crawl.md are as `npm run docs` writes them, but for the t
   expect(["/", "/blog/", "/blog/spring-tide", "/tides?port=brest"].map(askedFor)).toEqual([4, 4, 4, 4]);
   expect(askedFor("/account")).toBe(1 + 6 + 1);
   expect(askedFor("/admin/")).toBe(0);
-}, 60_000);
+});
