@@ -141,8 +141,8 @@ function corridorParts(
 }
 
 /** A cache in place of the origin has a gate of its own before it. */
-function gateOf({ capacity }: Site, { origin, clock, permits }: Platform): OriginGate | null {
-  return capacity === null || origin.isCache ? null : new OriginGate(capacity, clock, permits);
+function gateOf({ capacity }: Site, platform: Platform): OriginGate | null {
+  return capacity === null || platform.origin.isCache ? null : new OriginGate(capacity, platform);
 }
 
 /** The refusal of a request that no part of the edge may see. */

@@ -3,8 +3,6 @@ import { nextInLine, type Waiting } from "../../worker/rules/queueing/queue-orde
 import type { ProcessLine } from "../supervisor/process-line.ts";
 import { AFTER_ALL, ASKS_FOR_PERMITS, type PermitMessage, type PermitNews } from "./permit-messages.ts";
 
-const WORK_BEHIND: Waiting = { since: AFTER_ALL };
-
 /** The permits of a worker's sites, leased from the supervisor. */
 export class PermitLeases {
   readonly #line: ProcessLine;
@@ -68,19 +66,19 @@ class LeasedPermits implements OriginPermits {
 
   bring(waiting: Waiting): void {
     this.#told.push(waiting);
-    this.#tell({ kind: "waits", site: this.#site, since: waiting.since });
+    this.#tell({ kind: "waits", site: this.#site, ...placeOf(waiting) });
   }
 
   stopBringing(waiting: Waiting): void {
-    if (this.#forget(waiting)) this.#tell({ kind: "leaves", site: this.#site, since: waiting.since });
+    if (this.#forget(waiting)) this.#tell({ kind: "leaves", site: this.#site, ...placeOf(waiting) });
   }
 
   bringWhenIdle(): void {
-    if (!this.#told.includes(WORK_BEHIND)) this.bring(WORK_BEHIND);
+    if (!this.#told.includes(AFTER_ALL)) this.bring(AFTER_ALL);
   }
 
   hear({ granted, isShort }: PermitNews): void {
-    // Each is for the request that has waited longest, of which the supervisor knows no more.
+    // Each is for the request whose turn it was, of which the supervisor knows no more.
     for (let each = 0; each < granted && this.#told.length > 0; each++) this.#forget(nextInLine(this.#told)!);
     this.#idle += granted;
     this.#isShort = isShort;
@@ -107,4 +105,9 @@ class LeasedPermits implements OriginPermits {
     if (index >= 0) this.#told.splice(index, 1);
     return index >= 0;
   }
+}
+
+/** Its place alone, which is plain data. */
+function placeOf({ since, recentMisses }: Waiting): Waiting {
+  return { since, recentMisses };
 }

@@ -1,4 +1,4 @@
-import { nextInLine, type Waiting } from "../../worker/rules/queueing/queue-order.ts";
+import { compareTurns, nextInLine, type Waiting } from "../../worker/rules/queueing/queue-order.ts";
 import type { PermitMessage, PermitNews } from "./permit-messages.ts";
 
 /** Who holds permits: a worker, or the server before this one with all of its workers. */
@@ -50,11 +50,11 @@ export class PermitLedger {
         grant(account, Math.min(message.share, Math.max(0, this.#free)));
         break;
       case "waits":
-        account.waiting.push({ since: message.since });
+        account.waiting.push(placeIn(message));
         this.#upstream?.(message);
         break;
       case "leaves":
-        if (this.#forget(account, message.since)) this.#upstream?.(message);
+        if (this.#forget(account, placeIn(message))) this.#upstream?.(message);
         break;
       case "returns":
         account.held -= message.count;
@@ -69,7 +69,7 @@ export class PermitLedger {
     const account = this.#accounts.get(holder);
     if (account === undefined) return;
     this.#accounts.delete(holder);
-    for (const { since } of account.waiting) this.#upstream?.({ kind: "leaves", site: this.#site, since });
+    for (const place of account.waiting) this.#upstream?.({ kind: "leaves", site: this.#site, ...place });
     this.#deal();
   }
 
@@ -83,7 +83,7 @@ export class PermitLedger {
     this.#limit = this.held;
     this.#upstream = upstream;
     for (const { waiting } of this.#accounts.values()) {
-      for (const { since } of waiting) upstream({ kind: "waits", site: this.#site, since });
+      for (const place of waiting) upstream({ kind: "waits", site: this.#site, ...place });
     }
     this.#tell();
   }
@@ -120,7 +120,7 @@ export class PermitLedger {
     while (this.#free > 0) {
       const next = nextInLine(this.#requests());
       if (next === undefined) break;
-      this.#forget(next.account, next.since);
+      this.#forget(next.account, next);
       grant(next.account, 1);
       served.add(next.account);
     }
@@ -131,12 +131,12 @@ export class PermitLedger {
 
   *#requests(): Generator<Waiting & { readonly account: Account }> {
     for (const account of this.#accounts.values()) {
-      for (const { since } of account.waiting) yield { since, account };
+      for (const place of account.waiting) yield { ...place, account };
     }
   }
 
-  #forget(account: Account, since: number): boolean {
-    const index = account.waiting.findIndex((each) => each.since === since);
+  #forget(account: Account, place: Waiting): boolean {
+    const index = account.waiting.findIndex((each) => compareTurns(each, place) === 0);
     if (index >= 0) account.waiting.splice(index, 1);
     return index >= 0;
   }
@@ -163,4 +163,9 @@ export class PermitLedger {
 function grant(account: Account, count: number): void {
   account.held += count;
   account.granted += count;
+}
+
+/** The place that a message tells. A server of an earlier version tells of no misses. */
+function placeIn({ since, recentMisses = 0 }: Waiting): Waiting {
+  return { since, recentMisses };
 }

@@ -1,11 +1,13 @@
+import type { Waiting } from "../../worker/rules/queueing/queue-order.ts";
+
 /** What a holder of permits tells of a site to those who give them out. Plain data. */
 export type PermitMessage =
   /** It may want permits from now on. `limit`: those of all holders together; `share`: the part that it gets at once. */
   | { readonly kind: "joins"; readonly site: string; readonly limit: number; readonly share: number }
-  /** A request of its waits since then: epoch milliseconds. */
-  | { readonly kind: "waits"; readonly site: string; readonly since: number }
+  /** A request of its waits at this place. */
+  | ({ readonly kind: "waits"; readonly site: string } & Waiting)
   /** That request waits no more. */
-  | { readonly kind: "leaves"; readonly site: string; readonly since: number }
+  | ({ readonly kind: "leaves"; readonly site: string } & Waiting)
   /** It gives so many back. */
   | { readonly kind: "returns"; readonly site: string; readonly count: number };
 
@@ -22,7 +24,7 @@ export interface PermitNews {
 export const ASKS_FOR_PERMITS = "permits";
 
 /** Work that nobody waits for has its turn after every request that somebody waits for. */
-export const AFTER_ALL = Number.MAX_SAFE_INTEGER;
+export const AFTER_ALL: Waiting = { since: Number.MAX_SAFE_INTEGER, recentMisses: Number.MAX_SAFE_INTEGER };
 
 const KINDS: ReadonlySet<unknown> = new Set(["joins", "waits", "leaves", "returns"]);
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { FrequencySketch } from "../../worker/rules/hashing/frequency-sketch.ts";
 import type { StoredResponse } from "../../worker/rules/storing/stored-response.ts";
-import { FrequencySketch } from "../../worker/store/frequency-sketch.ts";
 import { MemoryTier } from "../../worker/store/memory-tier.ts";
 import { Scheduler } from "../engine/scheduler.ts";
 

@@ -1,5 +1,5 @@
+import { FrequencySketch, MAX_COUNT } from "../rules/hashing/frequency-sketch.ts";
 import { EntryTable, worth } from "./entry-table.ts";
-import { FrequencySketch, MAX_COUNT } from "./frequency-sketch.ts";
 
 /** The shares of the bytes that belong to new entries, and to those of them that were requested again. */
 const NEW_SHARE = 0.16;

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { getHeapStatistics } from "node:v8";
+import { FrequencySketch } from "../../../worker/rules/hashing/frequency-sketch.ts";
 import { EvictingMap } from "../../../worker/store/evicting-map.ts";
-import { FrequencySketch } from "../../../worker/store/frequency-sketch.ts";
 import { CacheFolder } from "../cache-folder.ts";
 import { roomOf } from "../disk-blocks.ts";
 import { type DiskFiles, diskFiles } from "../disk-files.ts";

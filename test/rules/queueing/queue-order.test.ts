@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { hasWaitedTooLong, mayWait, nextInLine } from "../../../worker/rules/queueing/queue-order.ts";
+import { hasWaitedTooLong, lastInLine, mayWait, nextInLine } from "../../../worker/rules/queueing/queue-order.ts";
 
 const limits = { maxMs: 5000, maxWaiting: 2 };
 
@@ -18,16 +18,45 @@ describe("the queue for the origin", () => {
     [5000, true],
     [5001, true],
   ])("after %i ms of 5000 a request has waited too long: %s", (ms, tooLong) => {
-    expect(hasWaitedTooLong({ since: 100 }, 100 + ms, limits)).toBe(tooLong);
+    expect(hasWaitedTooLong({ since: 100, recentMisses: 1 }, 100 + ms, limits)).toBe(tooLong);
   });
 
-  test.each([
-    ["nobody", [], undefined],
-    ["the only one", [7], 0],
-    ["the one that came first", [9, 7, 8], 1],
-    ["of those that came at once, the first in the list", [7, 7], 0],
-  ])("the next one is %s", (_, since, next) => {
-    const waiting = since.map((each) => ({ since: each }));
-    expect(nextInLine(waiting)).toBe(next === undefined ? undefined : waiting[next]);
+  test.each<[string, [since: number, recentMisses: number][], number | undefined, number | undefined]>([
+    ["nobody, and nobody", [], undefined, undefined],
+    ["the only one, and the same", [[7, 0]], 0, 0],
+    [
+      "of clients that had as much the one that came first, and the one that came last",
+      [
+        [9, 4],
+        [7, 4],
+        [8, 4],
+      ],
+      1,
+      0,
+    ],
+    [
+      "the one that had least, and the one that had most, whenever they came",
+      [
+        [1, 3],
+        [3, 1],
+        [2, 2],
+      ],
+      1,
+      0,
+    ],
+    [
+      "of equal ones the first in the list, and the last",
+      [
+        [7, 1],
+        [7, 1],
+      ],
+      0,
+      1,
+    ],
+  ])("the next and the last are: %s", (_, places, next, last) => {
+    const waiting = places.map(([since, recentMisses]) => ({ since, recentMisses }));
+    const at = (index: number | undefined) => (index === undefined ? undefined : waiting[index]);
+    expect(nextInLine(waiting)).toBe(at(next));
+    expect(lastInLine(waiting)).toBe(at(last));
   });
 });

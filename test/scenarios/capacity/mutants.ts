@@ -20,10 +20,39 @@ export const mutants: Mutants = {
       foundBy: "capacity/waits-for-its-turn",
     },
     "who came last goes first": {
-      in: "nextInLine",
-      replace: "each.since < next.since",
-      by: "each.since > next.since",
+      in: "compareTurns",
+      replace: "one.recentMisses - other.recentMisses || one.since - other.since",
+      by: "other.since - one.since",
       foundBy: "capacity/first-come-first-served",
+    },
+    "it does not matter how much of the origin a client has had": {
+      in: "compareTurns",
+      replace: "one.recentMisses - other.recentMisses ||",
+      by: "",
+      foundBy: "capacity/fewest-misses-first",
+    },
+    "a client of IPv6 is another one with each of its addresses": {
+      in: "networkOf",
+      replace: "bits >> 64n",
+      by: "bits",
+      foundBy: "capacity/a-network-is-one-client",
+    },
+    "a full queue makes room for nobody": {
+      in: "PermitQueue.enter",
+      replace: "|| this.#giveUpLast(place)",
+      by: "",
+      foundBy: "capacity/full-queue-makes-room",
+    },
+    "a full queue gives up the one whose turn comes next": {
+      in: "lastInLine",
+      replace: "compareTurns(each, last) >= 0",
+      by: "compareTurns(each, last) < 0",
+      foundBy: "capacity/full-queue-makes-room",
+    },
+    "who makes room waits on": {
+      in: "PermitQueue.#giveUpLast",
+      drop: "this.#leave(last, null);",
+      foundBy: "capacity/full-queue-makes-room",
     },
     "the wait of the first in the queue is not told": {
       in: "PermitQueue.counts",
@@ -90,8 +119,8 @@ export const mutants: Mutants = {
     },
     "a refresh waits in line like a visitor": {
       in: "sendInTurn",
-      replace: "context.isUnattended ? gate.enterIfIdle() : await gate.enter(context.ports.reporter)",
-      by: "await gate.enter(context.ports.reporter)",
+      replace: "isUnattended ? gate.enterIfIdle() : await gate.enter(incoming, ports.reporter)",
+      by: "await gate.enter(incoming, ports.reporter)",
       foundBy: "capacity/refreshes-give-way",
     },
     "an explanation keeps to itself that the origin is busy": {

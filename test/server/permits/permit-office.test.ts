@@ -97,9 +97,9 @@ class Worker {
     this.served = served;
   }
 
-  async ask(): Promise<void> {
+  async ask(recentMisses = 0): Promise<void> {
     this.asked++;
-    const permit = await this.queue.enter();
+    const permit = await this.queue.enter(recentMisses);
     if (permit === null || this.isDead) return;
     this.running.push(permit);
   }
@@ -137,7 +137,7 @@ describe("the permits of a machine", () => {
         if (random() < 0.2) machine.now++; // several requests may come in the same millisecond
         const worker = all[Math.floor(random() * all.length)]!;
         const chance = random();
-        if (chance < 0.2) void workers[Math.floor(random() * workers.length)]!.ask();
+        if (chance < 0.2) void workers[Math.floor(random() * workers.length)]!.ask(Math.floor(random() * 3));
         else if (chance < 0.25) worker.refresh();
         else if (chance < 0.45) worker.endOne(random);
         else for (let message = 0; message < 6; message++) await machine.deliver();
@@ -193,6 +193,22 @@ describe("the permits of a machine", () => {
     void b.ask();
     machine.now = 2;
     void a.ask();
+    while (await machine.deliver());
+    a.endOne(() => 0);
+    while (await machine.deliver());
+    expect([a.running.length, b.running.length]).toEqual([0, 1]);
+  });
+
+  test("go to the request of the client that has had least of the origin, in whichever worker", async () => {
+    const machine = new Machine(chances(1));
+    const office = new PermitOffice();
+    const [a, b] = [machine.startWorker(office, 1, 2), machine.startWorker(office, 1, 2)];
+    void a.ask();
+    while (await machine.deliver());
+    machine.now = 1;
+    void a.ask(2);
+    machine.now = 2;
+    void b.ask(1);
     while (await machine.deliver());
     a.endOne(() => 0);
     while (await machine.deliver());

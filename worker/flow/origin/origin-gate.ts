@@ -3,17 +3,29 @@ import type { OriginResponse } from "../../ports/origin.ts";
 import type { OriginPermits } from "../../ports/origin-permits.ts";
 import type { Reporter } from "../../ports/reporter.ts";
 import type { Capacity } from "../../site/site.ts";
+import type { IncomingRequest } from "../request-context.ts";
 import { OwnPermits } from "./own-permits.ts";
 import { type Permit, PermitQueue, type QueueCounts } from "./permit-queue.ts";
+import { RecentMisses } from "./recent-misses.ts";
+
+interface GatePorts {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly permits?: OriginPermits | undefined;
+}
 
 /** Lets as many requests through to the origin as it may have at a time. A cached answer never comes here. */
 export class OriginGate {
   readonly #queue: PermitQueue;
+  readonly #misses: RecentMisses;
+  readonly #clock: Clock;
   readonly #maxMs: number;
 
   /** `permits`: those that are shared with other isolates. Default: this isolate has all. */
-  constructor({ concurrency, queue }: Capacity, clock: Clock, permits: OriginPermits = new OwnPermits(concurrency)) {
+  constructor({ concurrency, queue }: Capacity, { clock, random, permits = new OwnPermits(concurrency) }: GatePorts) {
     this.#queue = new PermitQueue(permits, queue, clock);
+    this.#misses = new RecentMisses(random);
+    this.#clock = clock;
     this.#maxMs = queue.maxMs;
   }
 
@@ -27,8 +39,10 @@ export class OriginGate {
   }
 
   /** `null`: the origin is not asked for this request. */
-  async enter(reporter: Reporter): Promise<Permit | null> {
-    const entered = this.#queue.enter();
+  async enter({ clientAddress }: IncomingRequest, reporter: Reporter): Promise<Permit | null> {
+    // Where no address is known, all are equal.
+    const recentMisses = clientAddress === null ? 0 : this.#misses.count(clientAddress, this.#clock.now());
+    const entered = this.#queue.enter(recentMisses);
     if (entered instanceof Promise) reporter.report({ kind: "origin-awaited" });
     const permit = entered instanceof Promise ? await entered : entered;
     if (permit === null) reporter.report({ kind: "origin-turned-away" });

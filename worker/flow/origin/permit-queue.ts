@@ -1,7 +1,9 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { OriginPermits } from "../../ports/origin-permits.ts";
 import {
+  compareTurns,
   hasWaitedTooLong,
+  lastInLine,
   mayWait,
   nextInLine,
   type QueueLimits,
@@ -42,7 +44,7 @@ export class PermitQueue {
 
   /** Requests at the origin, those that wait for their turn, and how long the first of these has waited. */
   get counts(): QueueCounts {
-    const first = nextInLine(this.#waiting);
+    const [first] = this.#waiting; // a set has them in the order in which they came
     const longestWaitMs = first ? Math.max(0, this.#clock.now() - first.since) : 0;
     return { running: this.#running, waiting: this.#waiting.size, longestWaitMs };
   }
@@ -55,15 +57,27 @@ export class PermitQueue {
     return null;
   }
 
-  /** A permit at once, or one to wait for; `null` if too many wait already, or if it has waited as long as it may. */
-  enter(): Permit | null | Promise<Permit | null> {
+  /**
+   * A permit at once, or one to wait for; `null` if as many wait already as may, and all of them before it, if another has
+   * come who goes before it, or if it has waited as long as it may.
+   */
+  enter(recentMisses: number): Permit | null | Promise<Permit | null> {
     if (this.#waiting.size === 0 && this.#permits.take()) return this.#permit();
-    return mayWait(this.#waiting.size, this.#limits) ? this.#wait() : null;
+    const place: Waiting = { since: this.#clock.now(), recentMisses };
+    return mayWait(this.#waiting.size, this.#limits) || this.#giveUpLast(place) ? this.#wait(place) : null;
   }
 
-  async #wait(): Promise<Permit | null> {
+  /** Sends the last of those who wait away, if a newcomer goes before it. Returns whether it did. */
+  #giveUpLast(newcomer: Waiting): boolean {
+    const last = lastInLine(this.#waiting);
+    if (last === undefined || compareTurns(newcomer, last) >= 0) return false;
+    this.#leave(last, null);
+    return true;
+  }
+
+  async #wait(place: Waiting): Promise<Permit | null> {
     const turn = Promise.withResolvers<Permit | null>();
-    const waiter: Waiter = { since: this.#clock.now(), tell: turn.resolve };
+    const waiter: Waiter = { ...place, tell: turn.resolve };
     const patience = this.#clock.wait(this.#limits.maxMs);
     void patience.over.then(() => this.#leave(waiter, null));
     this.#waiting.add(waiter);

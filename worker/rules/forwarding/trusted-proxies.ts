@@ -28,6 +28,13 @@ export function isWithin(address: string | null, networks: readonly Network[]): 
   return networks.some(({ firstAddress, hostBits }) => bits >> hostBits === firstAddress >> hostBits);
 }
 
+/** The network of a client: an address of IPv4, or the first 64 bits of one of IPv6, of which a client has all others. */
+export function networkOf(address: string): string {
+  const bits = IPV4.test(address) ? null : readAddress(address);
+  if (bits === null) return address;
+  return bits >> 32n === IPV4_IN_IPV6 >> 32n ? `mapped ${bits}` : `${bits >> 64n}`;
+}
+
 export function isAddress(text: string): boolean {
   return readAddress(text) !== null;
 }

@@ -10,6 +10,8 @@ export interface QueueLimits {
 export interface Waiting {
   /** When it came: epoch milliseconds. */
   readonly since: number;
+  /** How often its visitor's network has lately asked for what the origin had to answer, this time included. */
+  readonly recentMisses: number;
 }
 
 /** Whether one more may wait, while so many do. */
@@ -22,12 +24,21 @@ export function hasWaitedTooLong({ since }: Waiting, now: number, { maxMs }: Que
   return now - since >= maxMs;
 }
 
-/**
- * Which of those that wait has the next turn: the one that came first, of two that came at once the one that stands first
- * in the list. `undefined` if nobody waits.
- */
+/** Below 0 if the first one has its turn before the other: it has had less of the origin, or as much, and came earlier. */
+export function compareTurns(one: Waiting, other: Waiting): number {
+  return one.recentMisses - other.recentMisses || one.since - other.since;
+}
+
+/** Which of those that wait has the next turn; of equal ones, the first in the list. `undefined` if nobody waits. */
 export function nextInLine<Each extends Waiting>(waiting: Iterable<Each>): Each | undefined {
   let next: Each | undefined;
-  for (const each of waiting) if (next === undefined || each.since < next.since) next = each;
+  for (const each of waiting) if (next === undefined || compareTurns(each, next) < 0) next = each;
   return next;
+}
+
+/** Which of them has its turn after all others; of equal ones, the last in the list. `undefined` if nobody waits. */
+export function lastInLine<Each extends Waiting>(waiting: Iterable<Each>): Each | undefined {
+  let last: Each | undefined;
+  for (const each of waiting) if (last === undefined || compareTurns(each, last) >= 0) last = each;
+  return last;
 }

@@ -1,6 +1,6 @@
-import { fnvHash } from "../rules/hashing/fnv-hash.ts";
+import { fnvHash } from "./fnv-hash.ts";
 
-/** The highest count. */
+/** The highest count, unless another is given. */
 export const MAX_COUNT = 15;
 
 /** The number of counters in an isolate's memory, of one byte each. */
@@ -17,9 +17,11 @@ export class FrequencySketch {
   /** The same counters, four at a time. */
   readonly #words: Uint32Array;
   readonly #mask: number;
+  readonly #most: number;
 
-  /** `slots` is a power of two. */
-  constructor(slots = DEFAULT_SLOTS) {
+  /** `slots` is a power of two; `most`, the highest count, at most 255. */
+  constructor(slots = DEFAULT_SLOTS, most = MAX_COUNT) {
+    this.#most = most;
     this.#counters = new Uint8Array(slots);
     this.#words = new Uint32Array(this.#counters.buffer);
     this.#mask = slots - 1;
@@ -31,7 +33,7 @@ export class FrequencySketch {
 
   /** Counts a request for a key. Returns its count. */
   count(key: string): number {
-    const times = Math.min(MAX_COUNT, this.estimate(key) + 1);
+    const times = Math.min(this.#most, this.estimate(key) + 1);
     this.raise(key, times);
     return times;
   }
