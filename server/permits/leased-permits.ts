@@ -1,5 +1,5 @@
 import type { OriginPermits } from "../../worker/ports/origin-permits.ts";
-import { nextInLine, type Waiting } from "../../worker/rules/queueing/queue-order.ts";
+import { compareTurns, type Waiting } from "../../worker/rules/queueing/queue-order.ts";
 import type { ProcessLine } from "../supervisor/process-line.ts";
 import { AFTER_ALL, ASKS_FOR_PERMITS, type PermitMessage, type PermitNews } from "./permit-messages.ts";
 
@@ -40,12 +40,13 @@ export class PermitLeases {
 /** Permits of which others have the rest. What is not used stays here until another worker needs it. */
 class LeasedPermits implements OriginPermits {
   onFree: () => void = () => undefined;
+  onBrought: OriginPermits["onBrought"] = () => undefined;
   readonly #site: string;
   readonly #tell: (message: PermitMessage) => void;
   #idle = 0;
   /** Others wait. */
   #isShort = false;
-  /** The requests of which the supervisor knows, in the order in which it was told. Several may wait since the same time. */
+  /** The requests of which the supervisor knows. Several may have the same place. */
   readonly #told: Waiting[] = [];
 
   constructor(site: string, tell: (message: PermitMessage) => void) {
@@ -77,11 +78,15 @@ class LeasedPermits implements OriginPermits {
     if (!this.#told.includes(AFTER_ALL)) this.bring(AFTER_ALL);
   }
 
-  hear({ granted, isShort }: PermitNews): void {
-    // Each is for the request whose turn it was, of which the supervisor knows no more.
-    for (let each = 0; each < granted && this.#told.length > 0; each++) this.#forget(nextInLine(this.#told)!);
+  hear({ granted, turns, isShort }: PermitNews): void {
     this.#idle += granted;
     this.#isShort = isShort;
+    for (const turn of turns) {
+      const waiting = this.#told.find((each) => compareTurns(each, turn) === 0);
+      if (waiting === undefined) continue; // it has left meanwhile
+      this.#forget(waiting);
+      this.onBrought(waiting);
+    }
     if (granted > 0) this.onFree();
     this.#settle();
   }

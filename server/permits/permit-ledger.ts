@@ -16,6 +16,8 @@ interface Account {
   isShort: boolean;
   /** Permits that are its own, of which it has not been told yet. */
   granted: number;
+  /** Its requests that have their turn by those. */
+  turns: Waiting[];
 }
 
 /**
@@ -26,6 +28,8 @@ export class PermitLedger {
   readonly #site: string;
   readonly #accounts = new Map<Holder, Account>();
   #limit = 0;
+  /** How many requests have had their turn. */
+  #turns = 0;
   /** Gets what is told from here on to those who give out the permits of this ledger in its turn. */
   #upstream: ((message: PermitMessage) => void) | null = null;
 
@@ -108,7 +112,7 @@ export class PermitLedger {
   #accountOf(holder: Holder): Account {
     let account = this.#accounts.get(holder);
     if (account === undefined) {
-      account = { held: 0, waiting: [], block: 0, isShort: false, granted: 0 };
+      account = { held: 0, waiting: [], block: 0, isShort: false, granted: 0, turns: [] };
       this.#accounts.set(holder, account);
     }
     return account;
@@ -118,9 +122,11 @@ export class PermitLedger {
   #deal(): void {
     const served = new Set<Account>();
     while (this.#free > 0) {
-      const next = nextInLine(this.#requests());
+      const next = nextInLine(this.#requests(), this.#turns);
       if (next === undefined) break;
+      this.#turns++;
       this.#forget(next.account, next);
+      next.account.turns.push(placeIn(next));
       grant(next.account, 1);
       served.add(next.account);
     }
@@ -151,11 +157,12 @@ export class PermitLedger {
   #tell(): void {
     const isShort = this.#upstream !== null || [...this.#accounts.values()].some(({ waiting }) => waiting.length > 0);
     for (const [holder, account] of this.#accounts) {
-      const { granted } = account;
+      const { granted, turns } = account;
       if (granted === 0 && account.isShort === isShort) continue;
       account.isShort = isShort;
       account.granted = 0;
-      holder.tell({ site: this.#site, granted, isShort });
+      account.turns = [];
+      holder.tell({ site: this.#site, granted, turns, isShort });
     }
   }
 }

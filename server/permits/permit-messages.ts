@@ -16,6 +16,8 @@ export interface PermitNews {
   readonly site: string;
   /** So many more are its own from now on. */
   readonly granted: number;
+  /** The requests of its whose turn it was: each has one of those. */
+  readonly turns: readonly Waiting[];
   /** Whether others wait, so that it gives back each permit that it does not use at this moment. */
   readonly isShort: boolean;
 }

@@ -18,11 +18,11 @@ describe("the recent misses of a network", () => {
   });
 
   test.each([
-    [59_999, 9],
-    [60_000, 5],
-    [119_999, 5],
-    [120_000, 3],
-    [600_000, 1],
+    [179_999, 9],
+    [180_000, 5],
+    [359_999, 5],
+    [360_000, 3],
+    [1_800_000, 1],
     [Number.MAX_SAFE_INTEGER, 1],
   ])("eight of them and one more after %i ms are %i", (ms, count) => {
     const counted = misses();

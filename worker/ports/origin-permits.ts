@@ -15,6 +15,8 @@ export interface OriginPermits {
   stopBringing(waiting: Waiting): void;
   /** One is wanted for work that nobody waits for: it is brought when it is of no use to others. */
   bringWhenIdle(): void;
+  /** What is called with the request that one was brought for, which then takes it. */
+  onBrought: (waiting: Waiting) => void;
   /** What is called whenever one may have come to hand. */
   onFree: () => void;
 }

@@ -56,7 +56,24 @@ describe("the queue for the origin", () => {
   ])("the next and the last are: %s", (_, places, next, last) => {
     const waiting = places.map(([since, recentMisses]) => ({ since, recentMisses }));
     const at = (index: number | undefined) => (index === undefined ? undefined : waiting[index]);
-    expect(nextInLine(waiting)).toBe(at(next));
+    expect(nextInLine(waiting, 0)).toBe(at(next));
     expect(lastInLine(waiting)).toBe(at(last));
   });
+
+  test.each([
+    [0, 1],
+    [18, 1],
+    [19, 0],
+    [20, 1],
+    [39, 0],
+  ])(
+    "after %i turns the next one is that of request %i: each twentieth goes to the one that came first",
+    (turns, next) => {
+      const waiting = [
+        { since: 1, recentMisses: 9 },
+        { since: 2, recentMisses: 1 },
+      ];
+      expect(nextInLine(waiting, turns)).toBe(waiting[next]);
+    },
+  );
 });

@@ -79,7 +79,7 @@ export const mutants: Mutants = {
     },
     "a request waits without end": {
       in: "PermitQueue.#wait",
-      drop: "void patience.over.then(() => this.#leave(waiter, null));",
+      drop: "void patience.over.then(() => this.#leave(place, null));",
       foundBy: "capacity/waits-too-long",
     },
     "who is turned away may ask again before the others have had their turn": {
@@ -119,8 +119,8 @@ export const mutants: Mutants = {
     },
     "a refresh waits in line like a visitor": {
       in: "sendInTurn",
-      replace: "isUnattended ? gate.enterIfIdle() : await gate.enter(incoming, ports.reporter)",
-      by: "await gate.enter(incoming, ports.reporter)",
+      replace: "isUnattended ? gate.enterIfIdle() : await gate.enter(incoming.clientAddress, ports.reporter)",
+      by: "await gate.enter(incoming.clientAddress, ports.reporter)",
       foundBy: "capacity/refreshes-give-way",
     },
     "an explanation keeps to itself that the origin is busy": {

@@ -3,7 +3,6 @@ import type { OriginResponse } from "../../ports/origin.ts";
 import type { OriginPermits } from "../../ports/origin-permits.ts";
 import type { Reporter } from "../../ports/reporter.ts";
 import type { Capacity } from "../../site/site.ts";
-import type { IncomingRequest } from "../request-context.ts";
 import { OwnPermits } from "./own-permits.ts";
 import { type Permit, PermitQueue, type QueueCounts } from "./permit-queue.ts";
 import { RecentMisses } from "./recent-misses.ts";
@@ -39,7 +38,7 @@ export class OriginGate {
   }
 
   /** `null`: the origin is not asked for this request. */
-  async enter({ clientAddress }: IncomingRequest, reporter: Reporter): Promise<Permit | null> {
+  async enter(clientAddress: string | null, reporter: Reporter): Promise<Permit | null> {
     // Where no address is known, all are equal.
     const recentMisses = clientAddress === null ? 0 : this.#misses.count(clientAddress, this.#clock.now());
     const entered = this.#queue.enter(recentMisses);

@@ -3,6 +3,7 @@ import type { OriginPermits } from "../../ports/origin-permits.ts";
 /** The permits of an isolate that shares them with no other. */
 export class OwnPermits implements OriginPermits {
   onFree: () => void = () => undefined;
+  onBrought: OriginPermits["onBrought"] = () => undefined;
   readonly #concurrency: number;
   #taken = 0;
 

@@ -23,28 +23,30 @@ export interface QueueCounts {
   readonly longestWaitMs: number;
 }
 
-interface Waiter extends Waiting {
-  readonly tell: (permit: Permit | null) => void;
-}
+/** Says to a request that it has its turn, or gets none. */
+type Tell = (permit: Permit | null) => void;
 
 /** The requests of this isolate that are at the origin, or wait for their turn there. */
 export class PermitQueue {
   readonly #permits: OriginPermits;
   readonly #limits: QueueLimits;
   readonly #clock: Clock;
-  readonly #waiting = new Set<Waiter>();
+  readonly #waiting = new Map<Waiting, Tell>();
   #running = 0;
+  /** How many of those that waited have had their turn. */
+  #turns = 0;
 
   constructor(permits: OriginPermits, limits: QueueLimits, clock: Clock) {
     this.#permits = permits;
     this.#limits = limits;
     this.#clock = clock;
     permits.onFree = () => this.#serve();
+    permits.onBrought = (waiting) => void this.#serveOne(waiting);
   }
 
   /** Requests at the origin, those that wait for their turn, and how long the first of these has waited. */
   get counts(): QueueCounts {
-    const [first] = this.#waiting; // a set has them in the order in which they came
+    const [first] = this.#waiting.keys(); // which has them in the order in which they came
     const longestWaitMs = first ? Math.max(0, this.#clock.now() - first.since) : 0;
     return { running: this.#running, waiting: this.#waiting.size, longestWaitMs };
   }
@@ -69,7 +71,7 @@ export class PermitQueue {
 
   /** Sends the last of those who wait away, if a newcomer goes before it. Returns whether it did. */
   #giveUpLast(newcomer: Waiting): boolean {
-    const last = lastInLine(this.#waiting);
+    const last = lastInLine(this.#waiting.keys());
     if (last === undefined || compareTurns(newcomer, last) >= 0) return false;
     this.#leave(last, null);
     return true;
@@ -77,11 +79,10 @@ export class PermitQueue {
 
   async #wait(place: Waiting): Promise<Permit | null> {
     const turn = Promise.withResolvers<Permit | null>();
-    const waiter: Waiter = { ...place, tell: turn.resolve };
     const patience = this.#clock.wait(this.#limits.maxMs);
-    void patience.over.then(() => this.#leave(waiter, null));
-    this.#waiting.add(waiter);
-    this.#permits.bring(waiter);
+    void patience.over.then(() => this.#leave(place, null));
+    this.#waiting.set(place, turn.resolve);
+    this.#permits.bring(place);
     const permit = await turn.promise;
     patience.cancel();
     return permit;
@@ -89,17 +90,32 @@ export class PermitQueue {
 
   /** Gives what is at hand to those whose turn it is. */
   #serve(): void {
-    for (let next = nextInLine(this.#waiting); next !== undefined; next = nextInLine(this.#waiting)) {
-      if (hasWaitedTooLong(next, this.#clock.now(), this.#limits)) this.#leave(next, null);
-      else if (this.#permits.take()) this.#leave(next, this.#permit());
-      else return;
-    }
+    for (let next = this.#next(); next !== undefined && this.#serveOne(next); next = this.#next());
   }
 
-  #leave(waiter: Waiter, permit: Permit | null): void {
-    if (!this.#waiting.delete(waiter)) return;
-    this.#permits.stopBringing(waiter);
-    waiter.tell(permit);
+  #next(): Waiting | undefined {
+    return nextInLine(this.#waiting.keys(), this.#turns);
+  }
+
+  /** Returns whether there may be one for others, too. */
+  #serveOne(waiting: Waiting): boolean {
+    if (!this.#waiting.has(waiting)) return true;
+    if (hasWaitedTooLong(waiting, this.#clock.now(), this.#limits)) {
+      this.#leave(waiting, null);
+      return true;
+    }
+    if (!this.#permits.take()) return false;
+    this.#turns++;
+    this.#leave(waiting, this.#permit());
+    return true;
+  }
+
+  #leave(waiting: Waiting, permit: Permit | null): void {
+    const tell = this.#waiting.get(waiting);
+    if (tell === undefined) return;
+    this.#waiting.delete(waiting);
+    this.#permits.stopBringing(waiting);
+    tell(permit);
   }
 
   #permit(): Permit {

@@ -6,7 +6,7 @@ const COUNTERS = 1 << 17;
 /** What is above it is equal. */
 const MOST = 255;
 /** After so long an old miss counts half: milliseconds. */
-const HALF_LIFE_MS = 60_000;
+const HALF_LIFE_MS = 180_000;
 
 /**
  * How often each network has lately asked for what the origin had to answer, in constant memory. No address is kept, and
