@@ -100,7 +100,7 @@ describe.skipIf(!hasChromium)("the demo in a browser", () => {
     expect(await visitor.page.locator("pre").first().innerText()).toContain(edge.url.origin);
   });
 
-  test("each command has a button that copies it, and without scripts there is none", { tags: ["deep"] }, async () => {
+  test("each command has a button that copies it, and without scripts there is none", async () => {
     const { page, context } = visitor;
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await visitor.open("/");
@@ -121,7 +121,7 @@ describe.skipIf(!hasChromium)("the demo in a browser", () => {
     await withoutScripts.context.close();
   });
 
-  test("the second view and another visitor's view get the same copy", { tags: ["deep"] }, async () => {
+  test("the second view and another visitor's view get the same copy", async () => {
     const path = `/plog/${await newestSlug()}`;
     const first = await visitor.open(path);
     expect(first.xCache).toBe("MISS");
