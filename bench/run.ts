@@ -2,7 +2,6 @@ import { Command } from "commander";
 import { endurance } from "./cases/endurance.ts";
 import { hit } from "./cases/hit.ts";
 import { logLoad } from "./cases/log-load.ts";
-import { operator } from "./cases/operator.ts";
 import { purges } from "./cases/purges.ts";
 import { push } from "./cases/push.ts";
 import { quiet } from "./cases/quiet.ts";
@@ -11,7 +10,7 @@ import { sessions } from "./cases/sessions.ts";
 import { BenchFailure } from "./frame/bench-failure.ts";
 import { type Case, commandOf } from "./frame/case.ts";
 
-const CASES: readonly Case<object>[] = [hit, rivals, operator, endurance, purges, sessions, quiet, logLoad, push];
+const CASES: readonly Case<object>[] = [hit, rivals, endurance, purges, sessions, quiet, logLoad, push];
 
 const bench = new Command("npm run bench --")
   .description("Measures the edge. Each case prints its tables and writes its results as JSON.")

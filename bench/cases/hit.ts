@@ -5,7 +5,6 @@ import { WRK } from "../frame/programs.ts";
 import { laneOf, printTurns, type Reference, summarize, takeTurns } from "../frame/turns.ts";
 import { storeFiles } from "../hit/files.ts";
 import { CONSTANT, NAMED, pagesFetched, startHitRows, USUAL } from "../hit/hit-rows.ts";
-import { assertNeverStale } from "../hit/never-stale.ts";
 import { pageOfBytes } from "../inputs/page-of-bytes.ts";
 import { type LoadSettings, loadFiles, loadPage } from "../load/wrk.ts";
 import { listeningProcess } from "../processes/listening-process.ts";
@@ -54,11 +53,7 @@ export const hit: Case<HitOptions> = {
             missShare: 0,
           });
         });
-        const beforeRound = async (round: number) => {
-          await Promise.all(rows.edges.map((edge) => assertNeverStale(edge, origin, round)));
-          console.error(`round ${round + 1} of ${rounds}: nothing purged or expired was served`);
-        };
-        await takeTurns(lanes, { rounds, warmUpSeconds: WARM_UP_SECONDS, beforeRound });
+        await takeTurns(lanes, { rounds, warmUpSeconds: WARM_UP_SECONDS });
         const results = summarize(lanes, REFERENCES);
         printTurns(`hits, ${body}`, results, REFERENCES);
         return {

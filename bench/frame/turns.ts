@@ -54,7 +54,6 @@ export interface Course {
   readonly rounds: number;
   /** How long each gets load before the first round, so that a runtime has compiled what it runs often. */
   readonly warmUpSeconds: number;
-  readonly beforeRound?: (round: number) => Promise<void>;
 }
 
 /** Above this share of a core, the figures may be those of the client, which has one thread. */
@@ -66,10 +65,7 @@ const UNCOUNTED_REQUESTS = 500;
  * Measures each contestant once a round, and leaves its turns in its lane. Each round begins with the one after that of the last round, because other work
  * on the machine comes and goes. One that fails is left out from then on.
  */
-export async function takeTurns(
-  lanes: readonly Lane[],
-  { rounds, warmUpSeconds, beforeRound = async () => undefined }: Course,
-): Promise<void> {
+export async function takeTurns(lanes: readonly Lane[], { rounds, warmUpSeconds }: Course): Promise<void> {
   for (const lane of lanes) {
     const endsAt = performance.now() + warmUpSeconds * 1000;
     do await takeTurn(lane);
@@ -77,7 +73,6 @@ export async function takeTurns(
     lane.turns.length = 0;
   }
   for (let round = 0; round < rounds; round++) {
-    await beforeRound(round);
     for (const place of lanes.keys()) await takeTurn(lanes[(round + place) % lanes.length]!);
   }
 }

@@ -4,7 +4,6 @@ import type { SiteInput } from "../../worker/site/site-input.ts";
 import { BenchFailure } from "../frame/bench-failure.ts";
 import { rawRequest, requestUntilHit } from "../load/raw-request.ts";
 import { type BenchWorker, bundleBenchWorker } from "../workers/bundle.ts";
-import type { CheckedEdge } from "./never-stale.ts";
 import { assertSameAnswer } from "./same-answer.ts";
 
 /** The page that every row serves. */
@@ -29,7 +28,6 @@ export const NAMED = "the same, with X-Cache";
 /** The rows to measure, in the order of the table. */
 export interface HitRows {
   readonly all: readonly Row[];
-  readonly edges: readonly CheckedEdge[];
   stop(): Promise<void>;
 }
 
@@ -77,9 +75,8 @@ export async function startHitRows(origin: ScriptedOrigin, body: string): Promis
     assertSameAnswer(constant.name, await rawRequest(memory.page), await rawRequest(constant.page));
     const usual = await start(USUAL, "default-cache", { ORIGIN: origin.url });
     const named = await start(NAMED, "default-cache-named", { ORIGIN: origin.url });
-    const edges = [memory, cacheApi].map(({ name, runtime }) => ({ name, url: runtime.url, token: TOKEN }));
     for (const { page } of [usual, named]) await rawRequest(page);
-    return { all: [constant, reading, memory, cacheApi, usual, named], edges, stop };
+    return { all: [constant, reading, memory, cacheApi, usual, named], stop };
   } catch (cause) {
     await stop();
     throw cause;

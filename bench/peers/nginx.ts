@@ -8,8 +8,6 @@ interface NginxSettings {
   readonly workers: number;
   /** The directives of the `http` block. */
   readonly http: string;
-  /** Whether it goes to the background, where alone it can be upgraded. Default: it stays in the foreground. */
-  readonly isDaemon?: boolean;
 }
 
 interface NginxTuning {
@@ -53,16 +51,13 @@ export function nginx(
 }
 
 /** The options with which an nginx writes into its folder alone. */
-export async function nginxOptions(
-  folder: string,
-  { workers, http, isDaemon = false }: NginxSettings,
-): Promise<readonly string[]> {
+export async function nginxOptions(folder: string, { workers, http }: NginxSettings): Promise<readonly string[]> {
   const file = join(folder, "nginx.conf");
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
     (name) => `${name}_temp_path ${folder}/${name};`,
   );
   const user = process.getuid?.() === 0 ? "user root;" : "";
-  const settings = `daemon ${isDaemon ? "on" : "off"}; ${user} worker_processes ${workers}; pid ${folder}/pid;
+  const settings = `daemon off; ${user} worker_processes ${workers}; pid ${folder}/pid;
     events { worker_connections 16384; } worker_rlimit_nofile 40000;
     http { access_log off; ${temporary.join(" ")} ${http} }`;
   await writeFile(file, settings);

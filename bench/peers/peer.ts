@@ -28,8 +28,6 @@ export interface Peer {
   readonly isHit: ((field: (name: string) => string | undefined) => boolean) | null;
   /** Writes its settings into its folder, if it needs any, and says how to start it. */
   commandLine(site: Site, place: Place): Promise<CommandLine>;
-  /** Forgets everything that is stored, while it runs. Default: it is started anew. */
-  empty?(folder: string): Promise<void>;
 }
 
 /** A running peer. */
@@ -64,7 +62,6 @@ export class RunningPeer implements AsyncDisposable {
 
   /** Forgets everything that is stored. */
   async empty(): Promise<void> {
-    if (this.peer.empty) return this.peer.empty(this.#server.folder);
     await this.#server[Symbol.asyncDispose]();
     this.#server = await RunningPeer.#process(this.peer, this.#site);
   }

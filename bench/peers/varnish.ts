@@ -1,16 +1,8 @@
-import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
-import { promisify } from "node:util";
-import { BenchFailure } from "../frame/bench-failure.ts";
 import { VARNISH } from "../frame/programs.ts";
 import type { CommandLine } from "../processes/server-process.ts";
 import type { Peer } from "./peer.ts";
-
-const PATIENCE_MS = 20_000;
-
-const run = promisify(execFile);
 
 interface VarnishTuning {
   /** How it is run; default: the one that is installed. */
@@ -39,19 +31,6 @@ export function varnish(
       const store = "malloc,3g"; // room for all pages of the largest row
       const work = join(folder, "work");
       return [...program, "-F", "-a", `127.0.0.1:${port}`, "-f", file, "-n", work, "-s", store, ...options];
-    },
-    /** The manager keeps the compiled configuration, and its child begins with an empty store. */
-    async empty(folder) {
-      const order = (what: string) => run("varnishadm", ["-n", join(folder, "work"), what], { timeout: PATIENCE_MS });
-      await order("stop");
-      for (const startedAt = performance.now(); performance.now() - startedAt < PATIENCE_MS; await wait(10)) {
-        const hasStarted = await order("start").then(
-          () => true,
-          () => false,
-        );
-        if (hasStarted) return;
-      }
-      throw new BenchFailure(`varnishd does not start again, after ${PATIENCE_MS} ms.`);
     },
   };
 }

@@ -21,11 +21,6 @@ export function kill(pid: number): void {
   }
 }
 
-/** Whether a process runs. One that has ended, and whose parent has not noticed, does not. Only Linux has `/proc`. */
-export function isRunning(pid: number): boolean {
-  return /^State:\s+[^Z]/m.test(contentOf(`/proc/${pid}/status`) ?? "");
-}
-
 /** CPU time of the processes of a tree so far, in seconds. Time of a process or a thread that has ended is not in it. */
 export function cpuSecondsOfTree(root: number): number {
   return processTree(root).reduce((sum, pid) => sum + cpuSeconds(pid), 0);
