@@ -4,7 +4,7 @@ import type { Clock } from "../../worker/ports/clock.ts";
 import { chances } from "../engine/chances.ts";
 import { seed } from "../suite/seed.ts";
 
-const TICK_MS = 10;
+const TICK_MS = 20;
 const MINUTES = 2;
 /** Before them, in which the edge learns who asks for how much. */
 const MINUTES_BEFORE = 3;
@@ -80,7 +80,7 @@ class FloodedSite {
   async #visit(address: string, crowd: Crowd): Promise<void> {
     const clientAddress = this.#tellsAddresses ? address : null;
     const since = this.#clock.now();
-    const permit = await this.#gate.enter(clientAddress, { report: () => undefined });
+    const permit = await this.#gate.enter(this.#gate.placeOf(clientAddress), { report: () => undefined });
     if (since >= MINUTES_BEFORE * 60_000) note(crowd, permit !== null, this.#clock.now() - since);
     if (permit === null) return;
     this.#ends.push({ at: this.#clock.now() + PAGE_MS, end: permit.end });

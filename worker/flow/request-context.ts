@@ -17,6 +17,7 @@ import type { CodingChoices } from "./origin/coding-choices.ts";
 import type { HeadOnlyPages } from "./origin/head-only-pages.ts";
 import type { OriginGate } from "./origin/origin-gate.ts";
 import type { OriginState } from "./origin/origin-state.ts";
+import type { Place } from "./origin/permit-queue.ts";
 import type { SecondLooks } from "./second-look/second-looks.ts";
 import type { FillBudget } from "./storing/fill.ts";
 import type { LargeFills } from "./storing/large-fills.ts";
@@ -92,6 +93,8 @@ export interface RequestContext {
   readonly arrival: Arrival;
   /** True if no client waits for the answer: a refresh, or a second look. */
   readonly isUnattended?: true;
+  /** Where its fetch waits for the origin, if others may wait for that, too. */
+  readonly place?: Place;
   /** True if it has waited for a fetch of another isolate, and does not do so again. */
   readonly hasLookedAgain?: true;
   /** The request as it was sent, where the origin is asked without idle fields. */

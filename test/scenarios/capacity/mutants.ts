@@ -37,6 +37,16 @@ export const mutants: Mutants = {
       by: "bits",
       foundBy: "capacity/a-network-is-one-client",
     },
+    "a page that many wait for has the place of the one that asked first": {
+      in: "followOrTryAgain",
+      drop: "if (leader.place) originGate?.share(leader.place, context.incoming.clientAddress);",
+      foundBy: "capacity/place-of-the-best",
+    },
+    "a page that somebody waits for who has had more loses its place": {
+      in: "PermitQueue.improve",
+      drop: "if (recentMisses >= place.recentMisses) return;",
+      foundBy: "capacity/place-of-the-best",
+    },
     "a full queue makes room for nobody": {
       in: "PermitQueue.enter",
       replace: "|| this.#giveUpLast(place)",
@@ -119,8 +129,8 @@ export const mutants: Mutants = {
     },
     "a refresh waits in line like a visitor": {
       in: "sendInTurn",
-      replace: "isUnattended ? gate.enterIfIdle() : await gate.enter(incoming.clientAddress, ports.reporter)",
-      by: "await gate.enter(incoming.clientAddress, ports.reporter)",
+      replace: "isUnattended ? gate.enterIfIdle() : await gate.enter(place, ports.reporter)",
+      by: "await gate.enter(place, ports.reporter)",
       foundBy: "capacity/refreshes-give-way",
     },
     "an explanation keeps to itself that the origin is busy": {

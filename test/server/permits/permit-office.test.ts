@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { PermitLeases } from "../../../server/permits/leased-permits.ts";
 import { PermitOffice } from "../../../server/permits/permit-office.ts";
 import type { ServedWorker } from "../../../server/supervisor/process-line.ts";
-import { type Permit, PermitQueue } from "../../../worker/flow/origin/permit-queue.ts";
+import { type Permit, PermitQueue, type Place } from "../../../worker/flow/origin/permit-queue.ts";
 import { chances } from "../../engine/chances.ts";
 import { seed as first } from "../../suite/seed.ts";
 
@@ -41,7 +41,7 @@ class Machine {
 
   startWorker(office: PermitOffice, limit: number, workers: number): Worker {
     const served = office.connect();
-    const worker = new Worker(served);
+    const worker = new Worker(served, () => this.now);
     const [up, down] = [{}, {}];
     const leases = new PermitLeases({
       tell: (message) => this.#channels.send(up, () => served.tell(message)),
@@ -90,18 +90,29 @@ class Worker {
   readonly running: Permit[] = [];
   asked = 0;
   answered = 0;
+  readonly #places: Place[] = [];
 
   readonly served: ServedWorker;
+  readonly now: () => number;
 
-  constructor(served: ServedWorker) {
+  constructor(served: ServedWorker, now: () => number) {
     this.served = served;
+    this.now = now;
   }
 
   async ask(recentMisses = 0): Promise<void> {
     this.asked++;
-    const permit = await this.queue.enter(recentMisses);
+    const place = { since: this.now(), recentMisses };
+    this.#places.push(place);
+    const permit = await this.queue.enter(place);
     if (permit === null || this.isDead) return;
     this.running.push(permit);
+  }
+
+  /** Somebody who has had nothing lately joins one of its requests, which may have had its turn. */
+  joinOne(random: () => number): void {
+    const place = this.#places[Math.floor(random() * this.#places.length)];
+    if (place) this.queue.improve(place, 0);
   }
 
   refresh(): void {
@@ -139,6 +150,7 @@ describe("the permits of a machine", () => {
         const chance = random();
         if (chance < 0.2) void workers[Math.floor(random() * workers.length)]!.ask(Math.floor(random() * 3));
         else if (chance < 0.25) worker.refresh();
+        else if (chance < 0.28) worker.joinOne(random);
         else if (chance < 0.45) worker.endOne(random);
         else for (let message = 0; message < 6; message++) await machine.deliver();
         if (step === 150 && random() < 0.5) {

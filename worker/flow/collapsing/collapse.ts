@@ -46,7 +46,8 @@ export function collapse(attempt: Attempt): Answer | Promise<Answer> {
 
 async function followOrTryAgain(attempt: Attempt, leader: SharedFetch): Promise<Answer> {
   const { context, miss, token, lookAgain } = attempt;
-  const { collapsed, neighbours } = context.isolate;
+  const { collapsed, neighbours, originGate } = context.isolate;
+  if (leader.place) originGate?.share(leader.place, context.incoming.clientAddress);
   const fetchAlone = () => fetchAndStore(context, miss, null);
   const outcome = await waitFor(context, leader);
   switch (outcome.kind) {

@@ -4,6 +4,7 @@ import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
 import { ExpiringKeys } from "../../rules/key/expiring-keys.ts";
 import { type FetchKey, fetchKeyText } from "../../rules/key/fetch-key.ts";
 import { mayBeOfOneRequest, type NotStoredBecause } from "../../rules/storing/not-stored.ts";
+import type { Place } from "../origin/permit-queue.ts";
 
 /**
  * The outcome for followers of an answer that is not stored: either the next answer may be better, or none can be
@@ -25,6 +26,8 @@ export interface SharedFetch {
   readonly outcome: Promise<SharedFetchOutcome>;
   /** Another isolate makes it. */
   readonly isElsewhere?: true;
+  /** Where it waits for the origin, if that takes only so many. */
+  place?: Place;
   /** Resolves when the first follower that looks in the shared tier again has brought what is there into memory. */
   brought?: Promise<unknown>;
 }

@@ -99,8 +99,8 @@ async function bodyToSend({ incoming, resolved, isolate, ports, background }: Re
 
 /** Sends the request when it is its turn, and lets the next one through when the origin has done with it. */
 async function sendInTurn(context: RequestContext, request: ReadyRequest, gate: OriginGate): Promise<OriginResult> {
-  const { isUnattended, incoming, ports } = context;
-  const permit = isUnattended ? gate.enterIfIdle() : await gate.enter(incoming.clientAddress, ports.reporter);
+  const { isUnattended, incoming, ports, place = gate.placeOf(incoming.clientAddress) } = context;
+  const permit = isUnattended ? gate.enterIfIdle() : await gate.enter(place, ports.reporter);
   if (permit === null) {
     giveBack(context, request.body);
     return busy(context);

@@ -4,7 +4,7 @@ import type { OriginPermits } from "../../ports/origin-permits.ts";
 import type { Reporter } from "../../ports/reporter.ts";
 import type { Capacity } from "../../site/site.ts";
 import { OwnPermits } from "./own-permits.ts";
-import { type Permit, PermitQueue, type QueueCounts } from "./permit-queue.ts";
+import { type Permit, PermitQueue, type Place, type QueueCounts } from "./permit-queue.ts";
 import { RecentMisses } from "./recent-misses.ts";
 
 interface GatePorts {
@@ -37,11 +37,21 @@ export class OriginGate {
     return Math.max(1, Math.ceil(this.#maxMs / 1000));
   }
 
+  /** The place of a request that needs the origin. Where the client's address is not known, all are equal. */
+  placeOf(clientAddress: string | null): Place {
+    const since = this.#clock.now();
+    return { since, recentMisses: clientAddress === null ? 0 : this.#misses.count(clientAddress, since) };
+  }
+
+  /** Another client waits for the same answer, which has the better place of both. */
+  share(place: Place, clientAddress: string | null): void {
+    const now = this.#clock.now();
+    this.#queue.improve(place, clientAddress === null ? 0 : this.#misses.withOneMore(clientAddress, now));
+  }
+
   /** `null`: the origin is not asked for this request. */
-  async enter(clientAddress: string | null, reporter: Reporter): Promise<Permit | null> {
-    // Where no address is known, all are equal.
-    const recentMisses = clientAddress === null ? 0 : this.#misses.count(clientAddress, this.#clock.now());
-    const entered = this.#queue.enter(recentMisses);
+  async enter(place: Place, reporter: Reporter): Promise<Permit | null> {
+    const entered = this.#queue.enter(place);
     if (entered instanceof Promise) reporter.report({ kind: "origin-awaited" });
     const permit = entered instanceof Promise ? await entered : entered;
     if (permit === null) reporter.report({ kind: "origin-turned-away" });

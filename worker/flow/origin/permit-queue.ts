@@ -16,6 +16,12 @@ export interface Permit {
   end(): void;
 }
 
+/** Where a request waits, or would wait. */
+export interface Place extends Waiting {
+  /** It goes by the least of all clients who wait for its answer. */
+  recentMisses: number;
+}
+
 /** The requests of a queue at one moment. */
 export interface QueueCounts {
   readonly running: number;
@@ -63,10 +69,18 @@ export class PermitQueue {
    * A permit at once, or one to wait for; `null` if as many wait already as may, and all of them before it, if another has
    * come who goes before it, or if it has waited as long as it may.
    */
-  enter(recentMisses: number): Permit | null | Promise<Permit | null> {
+  enter(place: Place): Permit | null | Promise<Permit | null> {
     if (this.#waiting.size === 0 && this.#permits.take()) return this.#permit();
-    const place: Waiting = { since: this.#clock.now(), recentMisses };
     return mayWait(this.#waiting.size, this.#limits) || this.#giveUpLast(place) ? this.#wait(place) : null;
+  }
+
+  /** A client that has had so much less waits for the same answer, and the request goes by its place from now on. */
+  improve(place: Place, recentMisses: number): void {
+    if (recentMisses >= place.recentMisses) return;
+    const isWaiting = this.#waiting.has(place);
+    if (isWaiting) this.#permits.stopBringing(place);
+    place.recentMisses = recentMisses;
+    if (isWaiting) this.#permits.bring(place);
   }
 
   /** Sends the last of those who wait away, if a newcomer goes before it. Returns whether it did. */
@@ -77,7 +91,7 @@ export class PermitQueue {
     return true;
   }
 
-  async #wait(place: Waiting): Promise<Permit | null> {
+  async #wait(place: Place): Promise<Permit | null> {
     const turn = Promise.withResolvers<Permit | null>();
     const patience = this.#clock.wait(this.#limits.maxMs);
     void patience.over.then(() => this.#leave(place, null));

@@ -27,6 +27,12 @@ export class RecentMisses {
     return this.#sketch.count(this.#secret + networkOf(clientAddress));
   }
 
+  /** How many a network has had lately, with one more that is not counted. */
+  withOneMore(clientAddress: string, now: number): number {
+    this.#age(now);
+    return Math.min(MOST, this.#sketch.estimate(this.#secret + networkOf(clientAddress)) + 1);
+  }
+
   #age(now: number): void {
     const halvings = Math.floor((now - this.#halvedAt) / HALF_LIFE_MS);
     if (halvings < 1) return;

@@ -36,8 +36,12 @@ interface Fetched {
  * for the outcome if it is a shared fetch.
  */
 export function fetchAndStore(context: RequestContext, miss: Miss, leader: LeadingFetch | null): Promise<Answer> {
-  if (leader) context.background.run(leader.outcome); // Followers wait for it even if its client leaves.
-  return fetchOnce(context, miss, leader?.tell ?? tellNobody);
+  if (leader === null) return fetchOnce(context, miss, tellNobody);
+  context.background.run(leader.outcome); // Followers wait for it even if its client leaves.
+  const { isolate, isUnattended, incoming } = context;
+  if (isolate.originGate === null || isUnattended) return fetchOnce(context, miss, leader.tell);
+  leader.place = isolate.originGate.placeOf(incoming.clientAddress);
+  return fetchOnce({ ...context, place: leader.place }, miss, leader.tell);
 }
 
 async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: TellFollowers): Promise<Answer> {
