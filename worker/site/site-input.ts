@@ -23,7 +23,8 @@ export interface AddressOrigin extends CapacityInput {
 export interface CapacityInput {
   /**
    * The requests that the origin has at a time, from the first byte that it is sent to the last that it sends: by `tidemark
-   * serve` for the whole machine, on Workers for each isolate. Others wait, first come first served. Default: no limit.
+   * serve` for the whole machine, on Workers for each isolate. Others wait, and the client that has had least of the origin
+   * lately goes first. Default: no limit.
    */
   readonly concurrency?: number | undefined;
   /**
