@@ -18,6 +18,7 @@ export interface Permit {
 
 /** Where a request waits, or would wait. */
 export interface Place extends Waiting {
+  since: number;
   /** It goes by the least of all clients who wait for its answer. */
   recentMisses: number;
 }
@@ -71,6 +72,7 @@ export class PermitQueue {
    */
   enter(place: Place): Permit | null | Promise<Permit | null> {
     if (this.#waiting.size === 0 && this.#permits.take()) return this.#permit();
+    place.since = this.#clock.now(); // a request may ask the origin twice
     return mayWait(this.#waiting.size, this.#limits) || this.#giveUpLast(place) ? this.#wait(place) : null;
   }
 
