@@ -1,7 +1,7 @@
 import type { OriginPermits } from "../../worker/ports/origin-permits.ts";
 import { compareTurns, type Waiting } from "../../worker/rules/queueing/queue-order.ts";
 import type { ProcessLine } from "../supervisor/process-line.ts";
-import { AFTER_ALL, ASKS_FOR_PERMITS, type PermitMessage, type PermitNews } from "./permit-messages.ts";
+import { AFTER_ALL, ASKS_FOR_PERMITS, type PermitMessage, type PermitNews, placeOf } from "./permit-messages.ts";
 
 /** The permits of a worker's sites, leased from the supervisor. */
 export class PermitLeases {
@@ -110,9 +110,4 @@ class LeasedPermits implements OriginPermits {
     if (index >= 0) this.#told.splice(index, 1);
     return index >= 0;
   }
-}
-
-/** Its place alone, which is plain data. */
-function placeOf({ since, recentMisses }: Waiting): Waiting {
-  return { since, recentMisses };
 }

@@ -1,5 +1,5 @@
 import { compareTurns, nextInLine, type Waiting } from "../../worker/rules/queueing/queue-order.ts";
-import type { PermitMessage, PermitNews } from "./permit-messages.ts";
+import { type PermitMessage, type PermitNews, placeOf } from "./permit-messages.ts";
 
 /** Who holds permits: a worker, or the server before this one with all of its workers. */
 export interface Holder {
@@ -54,11 +54,11 @@ export class PermitLedger {
         grant(account, Math.min(message.share, Math.max(0, this.#free)));
         break;
       case "waits":
-        account.waiting.push(placeIn(message));
+        account.waiting.push(placeOf(message));
         this.#upstream?.(message);
         break;
       case "leaves":
-        if (this.#forget(account, placeIn(message))) this.#upstream?.(message);
+        if (this.#forget(account, placeOf(message))) this.#upstream?.(message);
         break;
       case "returns":
         account.held -= message.count;
@@ -126,7 +126,7 @@ export class PermitLedger {
       if (next === undefined) break;
       this.#turns++;
       this.#forget(next.account, next);
-      next.account.turns.push(placeIn(next));
+      next.account.turns.push(placeOf(next));
       grant(next.account, 1);
       served.add(next.account);
     }
@@ -170,9 +170,4 @@ export class PermitLedger {
 function grant(account: Account, count: number): void {
   account.held += count;
   account.granted += count;
-}
-
-/** The place that a message tells. A server of an earlier version tells of no misses. */
-function placeIn({ since, recentMisses = 0 }: Waiting): Waiting {
-  return { since, recentMisses };
 }

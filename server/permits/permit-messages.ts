@@ -33,3 +33,8 @@ const KINDS: ReadonlySet<unknown> = new Set(["joins", "waits", "leaves", "return
 export function isPermitMessage(message: unknown): message is PermitMessage {
   return KINDS.has((message as { readonly kind?: unknown } | null)?.kind);
 }
+
+/** A place alone, of a request or of a message, as plain data. A server of an earlier version tells of no misses. */
+export function placeOf({ since, recentMisses = 0 }: Waiting): Waiting {
+  return { since, recentMisses };
+}

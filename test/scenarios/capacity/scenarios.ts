@@ -14,6 +14,26 @@ const OCCUPY: readonly Step[] = [
   { originSees: "/slow", count: 1 },
 ];
 const LET_GO: readonly Step[] = [{ release: "slow" }, { finish: "slow", expect: { status: 200, body: "slow" } }];
+const OVERTAKEN = { "/slow": [held], "/b": [plain], "/c": [{ ...page("max-age=60", "c"), hold: "c" }] };
+
+/** Clients of these addresses ask for `/slow`, `/b` and `/c`. The last one goes before the second. */
+function overtaken(slow: string, b: string, c: string): readonly Step[] {
+  return [
+    { begin: "slow", send: { path: "/slow", address: slow } },
+    { originSees: "/slow", count: 1 },
+    { begin: "b", send: { path: "/b", address: b } },
+    { inLine: 1 },
+    { advanceMs: 1 },
+    { begin: "c", send: { path: "/c", address: c } },
+    { inLine: 2 },
+    ...LET_GO,
+    { originSees: "/c", count: 1 },
+    { originSaw: { "/b": 0 } },
+    { release: "c" },
+    { finish: "c", expect: { body: "c" } },
+    { finish: "b", expect: { body: "b" } },
+  ];
+}
 
 /** The origin has no more requests at a time than its owner says. */
 export const scenarios: readonly Scenario[] = [
@@ -69,43 +89,16 @@ export const scenarios: readonly Scenario[] = [
     name: "who has had less of the origin lately has the next turn, though another came first",
     source: SOURCE,
     site: ONE_AT_A_TIME,
-    origin: { "/slow": [held], "/b": [plain], "/c": [{ ...page("max-age=60", "c"), hold: "c" }] },
-    steps: [
-      ...OCCUPY,
-      { begin: "b", send: { path: "/b" } },
-      { inLine: 1 },
-      { advanceMs: 1 },
-      { begin: "c", send: { path: "/c", address: "192.0.2.8" } },
-      { inLine: 2 },
-      ...LET_GO,
-      { originSees: "/c", count: 1 },
-      { originSaw: { "/b": 0 } },
-      { release: "c" },
-      { finish: "c", expect: { body: "c" } },
-      { finish: "b", expect: { body: "b" } },
-    ],
+    origin: OVERTAKEN,
+    steps: overtaken("192.0.2.7", "192.0.2.7", "192.0.2.8"),
   },
   {
     id: "capacity/a-network-is-one-client",
     name: "addresses of IPv6 with the same 64 bits in front are one client",
     source: SOURCE,
     site: ONE_AT_A_TIME,
-    origin: { "/slow": [held], "/b": [plain], "/c": [{ ...page("max-age=60", "c"), hold: "c" }] },
-    steps: [
-      { begin: "slow", send: { path: "/slow", address: "2001:db8::1" } },
-      { originSees: "/slow", count: 1 },
-      { begin: "b", send: { path: "/b", address: "2001:db8::2" } },
-      { inLine: 1 },
-      { advanceMs: 1 },
-      { begin: "c", send: { path: "/c", address: "2001:db8:0:1::1" } },
-      { inLine: 2 },
-      ...LET_GO,
-      { originSees: "/c", count: 1 },
-      { originSaw: { "/b": 0 } },
-      { release: "c" },
-      { finish: "c", expect: { body: "c" } },
-      { finish: "b", expect: { body: "b" } },
-    ],
+    origin: OVERTAKEN,
+    steps: overtaken("2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"),
   },
   {
     id: "capacity/place-of-the-best",
@@ -113,10 +106,8 @@ export const scenarios: readonly Scenario[] = [
     source: SOURCE,
     site: ONE_AT_A_TIME,
     origin: {
-      "/slow": [held],
+      ...OVERTAKEN,
       "/a": [page("no-store", "a")],
-      "/b": [plain],
-      "/c": [{ ...page("max-age=60", "c"), hold: "c" }],
     },
     steps: [
       { get: "/a", expect: { body: "a" } },

@@ -18,6 +18,7 @@ export interface Permit {
 
 /** Where a request waits, or would wait. */
 export interface Place extends Waiting {
+  /** It begins anew with each wait. */
   since: number;
   /** It goes by the least of all clients who wait for its answer. */
   recentMisses: number;
@@ -48,7 +49,9 @@ export class PermitQueue {
     this.#limits = limits;
     this.#clock = clock;
     permits.onFree = () => this.#serve();
-    permits.onBrought = (waiting) => void this.#serveOne(waiting);
+    permits.onBrought = (waiting) => {
+      if (this.#waiting.has(waiting)) this.#serveOne(waiting);
+    };
   }
 
   /** Requests at the origin, those that wait for their turn, and how long the first of these has waited. */
@@ -106,16 +109,14 @@ export class PermitQueue {
 
   /** Gives what is at hand to those whose turn it is. */
   #serve(): void {
-    for (let next = this.#next(); next !== undefined && this.#serveOne(next); next = this.#next());
-  }
-
-  #next(): Waiting | undefined {
-    return nextInLine(this.#waiting.keys(), this.#turns);
+    for (;;) {
+      const next = nextInLine(this.#waiting.keys(), this.#turns);
+      if (next === undefined || !this.#serveOne(next)) return;
+    }
   }
 
   /** Returns whether there may be one for others, too. */
   #serveOne(waiting: Waiting): boolean {
-    if (!this.#waiting.has(waiting)) return true;
     if (hasWaitedTooLong(waiting, this.#clock.now(), this.#limits)) {
       this.#leave(waiting, null);
       return true;

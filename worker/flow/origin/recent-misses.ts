@@ -30,7 +30,7 @@ export class RecentMisses {
   /** How many a network has had lately, with one more that is not counted. */
   withOneMore(clientAddress: string, now: number): number {
     this.#age(now);
-    return Math.min(MOST, this.#sketch.estimate(this.#secret + networkOf(clientAddress)) + 1);
+    return this.#sketch.withOneMore(this.#secret + networkOf(clientAddress));
   }
 
   #age(now: number): void {

@@ -33,9 +33,14 @@ export class FrequencySketch {
 
   /** Counts a request for a key. Returns its count. */
   count(key: string): number {
-    const times = Math.min(this.#most, this.estimate(key) + 1);
+    const times = this.withOneMore(key);
     this.raise(key, times);
     return times;
+  }
+
+  /** The count of a key after one more request, which is not counted. */
+  withOneMore(key: string): number {
+    return Math.min(this.#most, this.estimate(key) + 1);
   }
 
   /** The count of a key. */
