@@ -1,6 +1,7 @@
 import type { ProcessStats } from "../wire/machine-stats.ts";
 import type { SiteStats } from "../wire/stats.ts";
 import { counted, memorySize, size, whole } from "../wire/text/numbers.ts";
+import { byClient } from "../wire/text/stats-text.ts";
 import { stackedBar } from "./charts.ts";
 import { type Child, h, named, table } from "./elements.ts";
 import { time } from "./words.ts";
@@ -12,7 +13,7 @@ const DAY_MS = 86_400_000;
 const [MOST_DAYS, FEW_DAYS] = [90, 9];
 
 /** The machine of a server of one's own at that moment: what it has of what it may, and its processes; or nothing. */
-export function machineParts({ machine, to, origin: { turnedAway } }: SiteStats): Child[] {
+export function machineParts({ machine, to, queue, origin: { turnedAway } }: SiteStats): Child[] {
   if (!machine) return [];
   const { name, memory, disk, origin, processes, certificates } = machine;
   const days = (expiresAt: string) => Math.max(0, Math.floor((Date.parse(expiresAt) - Date.parse(to)) / DAY_MS));
@@ -40,7 +41,7 @@ export function machineParts({ machine, to, origin: { turnedAway } }: SiteStats)
           whole,
           `${whole(origin.waiting)} of ${whole(origin.maxWaiting)} wait`,
           origin.waiting > 0 && `, the first for ${time(origin.longestWaitMs)}`,
-          turnedAway > 0 && `; ${whole(turnedAway)} got no turn`,
+          turnedAway > 0 && `; ${whole(turnedAway)} got no turn${byClient(queue.turnedAway)}`,
         ),
       ...certificates.map(({ file, names: [host = file], expiresAt }) => {
         const left = days(expiresAt);

@@ -125,6 +125,7 @@ const NO_COUNTS: SiteCounts = {
   bytes: { fromCache: 0, fromOrigin: 0, unmeasuredBodies: 0 },
   times: {},
   origin: { asked: 0, answered: 0, failed: 0, awaited: 0, turnedAway: 0 },
+  queue: { awaited: {}, turnedAway: {} },
   store: { stored: 0, storedBytes: 0, failed: 0, refused: {}, unkeyedFields: {}, discarded: {} },
   secondLooks: { asked: 0, marked: 0 },
   collapsed: 0,

@@ -11,6 +11,7 @@ export const statsSchema = z.object({
   answers: countsByName,
   answeredByEdge: countsByName,
   origin: z.object({ asked: count, answered: count, failed: count, awaited: count, turnedAway: count }),
+  queue: z.object({ awaited: countsByName, turnedAway: countsByName }),
   store: z.object({
     stored: count,
     storedBytes: count,

@@ -21,6 +21,8 @@ export interface IsolateStats {
    * `awaited` counts those that had to wait for their turn, and `turnedAway` those that did not get one.
    */
   origin: { asked: number; answered: number; failed: number; awaited: number; turnedAway: number };
+  /** The same two by client: `editor`, `known` (was there before) or `other`. */
+  queue: { awaited: CountsByName; turnedAway: CountsByName };
   store: {
     stored: number;
     storedBytes: number;

@@ -1,4 +1,4 @@
-import type { OriginNews, OriginTalk } from "../../worker/ports/origin-news.ts";
+import type { OriginTalk } from "../../worker/ports/origin-news.ts";
 import type { ProcessLine } from "../supervisor/process-line.ts";
 import { ASKS_FOR_ORIGIN_NEWS, type OriginMessage } from "./origin-news-office.ts";
 
@@ -13,11 +13,25 @@ export class OriginTalks {
 
   /** `origin`: a text that is the same in all workers that ask this origin, and in no others. */
   of(origin: string): OriginTalk {
-    const tell = (news: OriginNews) => this.#line.tell({ kind: "origin-news", origin, news } satisfies OriginMessage);
-    const talk: OriginTalk = { tell, onNews: () => undefined };
+    const talk: OriginTalk = {
+      tell: (news) => this.#tell({ kind: "origin-news", origin, news }),
+      tellSession: (session) => this.#tell({ kind: "session-set", origin, session }),
+      onNews: () => undefined,
+      onSession: () => undefined,
+    };
     if (this.#talks.size === 0) void this.#listen();
     this.#talks.set(origin, talk);
     return talk;
+  }
+
+  #tell(message: OriginMessage): void {
+    this.#line.tell(message);
+  }
+
+  #hear(message: OriginMessage): void {
+    const talk = this.#talks.get(message.origin);
+    if (message.kind === "origin-news") talk?.onNews(message.news);
+    else talk?.onSession(message.session);
   }
 
   /** Hears the others for as long as the supervisor lives. Never rejects. */
@@ -26,7 +40,7 @@ export class OriginTalks {
       for (;;) {
         const messages = (await this.#line.ask(ASKS_FOR_ORIGIN_NEWS)) as readonly OriginMessage[] | undefined;
         if (messages === undefined) return; // nobody passes on any
-        for (const { origin, news } of messages) this.#talks.get(origin)?.onNews(news);
+        for (const message of messages) this.#hear(message);
       }
     } catch {
       // The supervisor has died, and this worker finishes its answers.

@@ -26,7 +26,11 @@ export interface PermitNews {
 export const ASKS_FOR_PERMITS = "permits";
 
 /** Work that nobody waits for has its turn after every request that somebody waits for. */
-export const AFTER_ALL: Waiting = { since: Number.MAX_SAFE_INTEGER, recentMisses: Number.MAX_SAFE_INTEGER };
+export const AFTER_ALL: Waiting = {
+  client: "other",
+  recentMisses: Number.MAX_SAFE_INTEGER,
+  since: Number.MAX_SAFE_INTEGER,
+};
 
 const KINDS: ReadonlySet<unknown> = new Set(["joins", "waits", "leaves", "returns"]);
 
@@ -34,7 +38,7 @@ export function isPermitMessage(message: unknown): message is PermitMessage {
   return KINDS.has((message as { readonly kind?: unknown } | null)?.kind);
 }
 
-/** A place alone, of a request or of a message, as plain data. A server of an earlier version tells of no misses. */
-export function placeOf({ since, recentMisses = 0 }: Waiting): Waiting {
-  return { since, recentMisses };
+/** A place alone, of a request or of a message, as plain data. A server of an earlier version tells its `since` alone. */
+export function placeOf({ client = "other", recentMisses = 0, since }: Waiting): Waiting {
+  return { client, recentMisses, since };
 }

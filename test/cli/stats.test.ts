@@ -83,10 +83,15 @@ Heard of 1,200 isolates; 3 have fallen silent. The reports cover at least 99.9 %
 
   test("requests that had to wait for a turn at the origin", () => {
     const found = (awaited: number, turnedAway: number) => {
-      return statsLines({ ...big(), origin: { ...big().origin, awaited, turnedAway } }, "1h").join("\n");
+      const queue = { awaited: { known: 200, other: awaited - 200 }, turnedAway: { editor: 0, other: turnedAway } };
+      return statsLines({ ...big(), queue, origin: { ...big().origin, awaited, turnedAway } }, "1h").join("\n");
     };
-    expect(found(1200, 3)).toContain("1,200 requests had to wait for a turn at the origin; 3 got none.");
-    expect(found(0, 1)).toContain("0 requests had to wait for a turn at the origin; 1 got none.");
+    expect(found(1200, 3)).toContain(
+      "1,200 requests (known visitors 200, others 1,000) had to wait for a turn at the origin; 3 (others 3) got none.",
+    );
+    expect(found(200, 1)).toContain(
+      "200 requests (known visitors 200) had to wait for a turn at the origin; 1 (others 1) got none.",
+    );
     expect(found(0, 0)).not.toContain("turn");
   });
 

@@ -72,7 +72,7 @@ export function madeUpStats({ pops, machine, mark = "" }: MadeUp): SiteStats {
     ...whole,
     ...(pops > 0 && { waits: timesOf(whole.requests, 11) }),
     ...(pops > 0 && { memory: memoryOf(whole.requests) }),
-    ...(machine && { machine: machineOf(mark), origin: { ...whole.origin, awaited: 412, turnedAway: 7 } }),
+    ...(machine && { machine: machineOf(mark), ...BUSY, origin: { ...whole.origin, awaited: 412, turnedAway: 7 } }),
     spanMs: HOUR_MS,
     spans,
     routes: pops === 0 ? {} : routesOf(whole.requests, mark),
@@ -142,6 +142,8 @@ function hourAt(index: number): number {
   return Math.floor(TO / HOUR_MS) * HOUR_MS + (index - 24) * HOUR_MS;
 }
 
+const BUSY = { queue: { awaited: { editor: 2, known: 104, other: 306 }, turnedAway: { other: 7 } } };
+
 /** A day's curve, with an hour in which the origin was slow and everything was purged. */
 function spanAt(index: number): SpanStats {
   const wave = 1 - Math.cos(((index - 10) / 24) * 2 * Math.PI);
@@ -198,6 +200,7 @@ function countsOf(requests: number, fromCache: number, mark: string): SiteCounts
           },
     statuses: statusesOf(requests),
     answeredByEdge: named({ "unknown-host": own }),
+    queue: { awaited: {}, turnedAway: {} },
     origin: {
       asked,
       answered: asked - (requests === 0 ? 0 : 57),

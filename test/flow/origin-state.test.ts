@@ -39,7 +39,9 @@ function talkingStates() {
         told.push(news);
         talks[1 - index]!.onNews(news);
       },
+      tellSession: () => undefined,
       onNews: () => undefined,
+      onSession: () => undefined,
     }),
   );
   const [one, other] = talks.map((talk) => new OriginState(2, 30_000, talk));

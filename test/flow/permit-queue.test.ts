@@ -6,11 +6,11 @@ import { ManualClock } from "../engine/memory/manual-clock.ts";
 test("a request that asks the origin twice waits as long as it may each time", async () => {
   const clock = new ManualClock(0);
   const queue = new PermitQueue(new OwnPermits(1), { maxMs: 5000, maxWaiting: 1 }, clock);
-  const place = { since: 0, recentMisses: 1 };
+  const place = { client: "other" as const, since: 0, recentMisses: 1 };
   const first = (await queue.enter(place)) as Permit;
   await clock.advance(9000);
   first.end();
-  const other = (await queue.enter({ since: 9000, recentMisses: 1 })) as Permit;
+  const other = (await queue.enter({ client: "other", since: 9000, recentMisses: 1 })) as Permit;
   const second = queue.enter(place);
   await clock.advance(4999);
   other.end();

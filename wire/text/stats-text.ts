@@ -94,9 +94,21 @@ function errorLines({ requests, statuses }: SiteStats): string[] {
 }
 
 /** The requests that had to wait for their turn at the origin: one line, or none. */
-function queueLines({ origin: { awaited, turnedAway } }: SiteStats): string[] {
+function queueLines({ origin: { awaited, turnedAway }, queue }: SiteStats): string[] {
   if (awaited + turnedAway === 0) return [];
-  return [`${counted(awaited, "request")} had to wait for a turn at the origin; ${whole(turnedAway)} got none.`];
+  const waited = `${counted(awaited, "request")}${byClient(queue.awaited)} had to wait for a turn at the origin`;
+  return [`${waited}; ${whole(turnedAway)}${byClient(queue.turnedAway)} got none.`];
+}
+
+const CLIENTS = { editor: "editors", known: "known visitors", other: "others" };
+
+/** How many of them were of which clients, in parentheses; nothing where that was not counted. */
+export function byClient(counts: CountsByName): string {
+  const named = Object.entries(CLIENTS).flatMap(([client, words]) => {
+    const count = counts[client] ?? 0;
+    return count === 0 ? [] : [`${words} ${whole(count)}`];
+  });
+  return named.length === 0 ? "" : ` (${named.join(", ")})`;
 }
 
 /** Those of the counted statuses that are errors: of clients, of the origin, and of the edge. RFC 9110 §15.5, §15.6. */

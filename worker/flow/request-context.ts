@@ -15,7 +15,7 @@ import type {
 } from "./collapsing/collapsed-fetches.ts";
 import type { CodingChoices } from "./origin/coding-choices.ts";
 import type { HeadOnlyPages } from "./origin/head-only-pages.ts";
-import type { OriginGate } from "./origin/origin-gate.ts";
+import type { Client, OriginGate } from "./origin/origin-gate.ts";
 import type { OriginState } from "./origin/origin-state.ts";
 import type { Place } from "./origin/permit-queue.ts";
 import type { SecondLooks } from "./second-look/second-looks.ts";
@@ -140,4 +140,15 @@ function visitorsCountry(incoming: IncomingRequest, site: Site): string | null {
   const { countryField, trustedProxies } = site;
   if (countryField === null || !isWithin(peerAddress, trustedProxies)) return country ?? null;
   return request.headers.get(countryField)?.toUpperCase() ?? null;
+}
+
+/** Who waits for the origin, if this request does. */
+export function clientOf({ incoming, facts, ports }: RequestContext): Client {
+  const logId = facts.receiptToken && ports.purges.stamp()?.logId;
+  return {
+    address: incoming.clientAddress,
+    cookieField: facts.field("cookie"),
+    isRefresh: facts.mode === "refresh",
+    hasReceipt: logId !== null && facts.receiptToken?.logId === logId,
+  };
 }

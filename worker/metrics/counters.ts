@@ -1,6 +1,7 @@
 import type { IsolateStats } from "../../wire/stats.ts";
 import type { Timer } from "../ports/clock.ts";
 import type { AnsweredEvent, EdgeEvent, Reporter } from "../ports/reporter.ts";
+import type { ClientClass } from "../rules/queueing/client-class.ts";
 import { addCounts, addUnder, type CountTree, emptyTree, MAX_NAMES, OTHERS, sumOfRoutes } from "./count-tree.ts";
 import { LastRefusals } from "./last-refusals.ts";
 import { type Count, Likeness } from "./likeness.ts";
@@ -68,6 +69,10 @@ function noStatuses(): Float64Array {
   return new Float64Array(1000);
 }
 
+function nobody(): Record<ClientClass, number> {
+  return { editor: 0, known: 0, other: 0 };
+}
+
 /** The answers whose bodies were stored. */
 const FROM_CACHE = ["HIT", "UPDATING", "STALE", "REVALIDATED"];
 
@@ -106,6 +111,7 @@ export class Counters implements Reporter {
   readonly #discarded = new Map<string, number>();
   readonly #counts = {
     origin: { asked: 0, answered: 0, failed: 0, awaited: 0, turnedAway: 0 },
+    queue: { awaited: nobody(), turnedAway: nobody() },
     store: { stored: 0, storedBytes: 0, failed: 0 },
     secondLooks: { asked: 0, marked: 0 },
     collapsed: 0,
@@ -141,8 +147,14 @@ export class Counters implements Reporter {
       this.#counts.origin.failed++;
       this.#goesDown("origin", () => this.#originDownLine(because, cause));
     },
-    "origin-awaited": () => void this.#counts.origin.awaited++,
-    "origin-turned-away": () => void this.#counts.origin.turnedAway++,
+    "origin-awaited": ({ client }) => {
+      this.#counts.origin.awaited++;
+      this.#counts.queue.awaited[client]++;
+    },
+    "origin-turned-away": ({ client }) => {
+      this.#counts.origin.turnedAway++;
+      this.#counts.queue.turnedAway[client]++;
+    },
     "body-cut-off": () => add(this.#discarded, "cut-off"),
     "fill-discarded": ({ because }) => add(this.#discarded, because),
     "not-stored": (event) => this.#countNotStored(event),

@@ -8,9 +8,22 @@ export interface OriginNews {
   readonly askedAt: number;
 }
 
-/** Isolates that ask one origin and tell each other how it is. */
+/** A cookie that the origin has set as a client's session. Plain data. */
+export interface SetSession {
+  /** `name=value`. */
+  readonly cookie: string;
+  /** The cookie of the same name that the request had; `null` for none. */
+  readonly replaces: string | null;
+  readonly clientAddress: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+/** Isolates that ask one origin and tell each other how it is, and which sessions it sets. */
 export interface OriginTalk {
   tell(news: OriginNews): void;
+  tellSession(session: SetSession): void;
   /** What is called with the news of another isolate. */
   onNews: (news: OriginNews) => void;
+  onSession: (session: SetSession) => void;
 }

@@ -1,3 +1,4 @@
+import type { ClientClass } from "../rules/queueing/client-class.ts";
 import type { StoredHead, StoredResponse } from "../rules/storing/stored-response.ts";
 
 /** An event, as plain data. Only an adapter writes log lines. */
@@ -22,9 +23,9 @@ export type EdgeEvent =
   | { readonly kind: "body-measured"; readonly route: string | null; readonly url: string; readonly bytes: number }
   | { readonly kind: "origin-failed"; readonly because: string; readonly cause: unknown }
   /** A request has to wait for its turn at the origin. */
-  | { readonly kind: "origin-awaited" }
+  | { readonly kind: "origin-awaited"; readonly client: ClientClass }
   /** A request was not sent to the origin, because that is busy: too many wait, or it has waited too long. */
-  | { readonly kind: "origin-turned-away" }
+  | { readonly kind: "origin-turned-away"; readonly client: ClientClass }
   | { readonly kind: "body-cut-off" }
   /**
    * An answer of the origin that may not be stored, by the `detail` of its `Cache-Status`. `field` is the one that is

@@ -1,7 +1,7 @@
 import { BlockList, isIPv4 } from "node:net";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isWithin, readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
+import { isWithin, networkOf, readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
 
 describe("readNetwork", () => {
   test.each([
@@ -91,3 +91,14 @@ function written(size: bigint, address: bigint): string {
   }
   return parts.join(separator);
 }
+
+test.each([
+  ["an address of IPv4 is one of its own", "192.0.2.7", "192.0.2.8", false],
+  ["and the same when it is mapped into IPv6", "192.0.2.7", "::ffff:192.0.2.7", true],
+  ["in each of its forms", "192.0.2.7", "::FFFF:c000:207", true],
+  ["addresses of IPv6 with the same 64 bits are one", "2001:db8::1", "2001:DB8:0:0:ffff::2", true],
+  ["with others they are not", "2001:db8::1", "2001:db8:0:1::1", false],
+  ["what is no address is one of its own", "unix", "unix:2", false],
+])("the network of a client: %s", (_, first, second, isOne) => {
+  expect(networkOf(first) === networkOf(second)).toBe(isOne);
+});

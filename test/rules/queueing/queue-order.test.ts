@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { ClientClass } from "../../../worker/rules/queueing/client-class.ts";
 import { hasWaitedTooLong, lastInLine, mayWait, nextInLine } from "../../../worker/rules/queueing/queue-order.ts";
 
 const limits = { maxMs: 5000, maxWaiting: 2 };
@@ -18,10 +19,12 @@ describe("the queue for the origin", () => {
     [5000, true],
     [5001, true],
   ])("after %i ms of 5000 a request has waited too long: %s", (ms, tooLong) => {
-    expect(hasWaitedTooLong({ since: 100, recentMisses: 1 }, 100 + ms, limits)).toBe(tooLong);
+    expect(hasWaitedTooLong({ client: "other", since: 100, recentMisses: 1 }, 100 + ms, limits)).toBe(tooLong);
   });
 
-  test.each<[string, [since: number, recentMisses: number][], number | undefined, number | undefined]>([
+  test.each<
+    [string, [since: number, recentMisses: number, client?: ClientClass][], number | undefined, number | undefined]
+  >([
     ["nobody, and nobody", [], undefined, undefined],
     ["the only one, and the same", [[7, 0]], 0, 0],
     [
@@ -53,8 +56,18 @@ describe("the queue for the origin", () => {
       0,
       1,
     ],
+    [
+      "an editor, and who is not known, whatever they had and whenever they came",
+      [
+        [1, 1, "other"],
+        [2, 3, "known"],
+        [3, 4, "editor"],
+      ],
+      2,
+      0,
+    ],
   ])("the next and the last are: %s", (_, places, next, last) => {
-    const waiting = places.map(([since, recentMisses]) => ({ since, recentMisses }));
+    const waiting = places.map(([since, recentMisses, client = "other"]) => ({ client, since, recentMisses }));
     const at = (index: number | undefined) => (index === undefined ? undefined : waiting[index]);
     expect(nextInLine(waiting, 0)).toBe(at(next));
     expect(lastInLine(waiting)).toBe(at(last));
@@ -70,9 +83,9 @@ describe("the queue for the origin", () => {
     "after %i turns the next one is that of request %i: each twentieth goes to the one that came first",
     (turns, next) => {
       const waiting = [
-        { since: 1, recentMisses: 9 },
-        { since: 2, recentMisses: 1 },
-      ];
+        { client: "other", since: 1, recentMisses: 9 },
+        { client: "known", since: 2, recentMisses: 1 },
+      ] as const;
       expect(nextInLine(waiting, turns)).toBe(waiting[next]);
     },
   );

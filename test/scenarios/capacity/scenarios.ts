@@ -1,5 +1,5 @@
 import type { Reply } from "../../../local/cdn/scripted-origin.ts";
-import { type Scenario, type Step, TOKEN } from "../../engine/scenario.ts";
+import { type ClientRequest, type Scenario, type Step, TOKEN } from "../../engine/scenario.ts";
 import { page } from "../page.ts";
 
 const SOURCE = "docs/design.md#an-origin-that-is-busy";
@@ -16,17 +16,12 @@ const OCCUPY: readonly Step[] = [
 const LET_GO: readonly Step[] = [{ release: "slow" }, { finish: "slow", expect: { status: 200, body: "slow" } }];
 const OVERTAKEN = { "/slow": [held], "/b": [plain], "/c": [{ ...page("max-age=60", "c"), hold: "c" }] };
 
-/** Clients of these addresses ask for `/slow`, `/b` and `/c`. The last one goes before the second. */
-function overtaken(slow: string, b: string, c: string): readonly Step[] {
+type Client = Pick<ClientRequest, "address" | "fields">;
+
+/** These clients ask for `/slow`, `/b` and `/c`. The last one goes before the second. */
+function overtaken(slow: Client, b: Client, c: Client): readonly Step[] {
   return [
-    { begin: "slow", send: { path: "/slow", address: slow } },
-    { originSees: "/slow", count: 1 },
-    { begin: "b", send: { path: "/b", address: b } },
-    { inLine: 1 },
-    { advanceMs: 1 },
-    { begin: "c", send: { path: "/c", address: c } },
-    { inLine: 2 },
-    ...LET_GO,
+    ...lineUp(slow, b, c),
     { originSees: "/c", count: 1 },
     { originSaw: { "/b": 0 } },
     { release: "c" },
@@ -34,6 +29,43 @@ function overtaken(slow: string, b: string, c: string): readonly Step[] {
     { finish: "b", expect: { body: "b" } },
   ];
 }
+
+/** The same, but they keep their order. */
+function notOvertaken(slow: Client, b: Client, c: Client): readonly Step[] {
+  return [
+    ...lineUp(slow, b, c),
+    { originSees: "/b", count: 1 },
+    { originSaw: { "/c": 0 } },
+    { release: "b" },
+    { finish: "b", expect: { body: "b" } },
+    { originSees: "/c", count: 1 },
+    { release: "c" },
+    { finish: "c", expect: { body: "c" } },
+  ];
+}
+
+function lineUp(slow: Client, b: Client, c: Client): readonly Step[] {
+  return [
+    { begin: "slow", send: { path: "/slow", ...slow } },
+    { originSees: "/slow", count: 1 },
+    { begin: "b", send: { path: "/b", ...b } },
+    { inLine: 1 },
+    { advanceMs: 1 },
+    { begin: "c", send: { path: "/c", ...c } },
+    { inLine: 2 },
+    ...LET_GO,
+  ];
+}
+
+const MINUTES = 60_000;
+const SESSION = "sid=0123456789abcdef";
+const withSession: Client = { address: "192.0.2.8", fields: { cookie: SESSION } };
+const NEWCOMERS = [{ address: "192.0.2.7" }, { address: "192.0.2.9" }] as const;
+const LOGIN: Readonly<Record<string, readonly Reply[]>> = {
+  ...OVERTAKEN,
+  "/b": [{ ...plain, hold: "b" }],
+  "/login": [page("no-store", "in", { "set-cookie": `${SESSION}; Path=/` })],
+};
 
 /** The origin has no more requests at a time than its owner says. */
 export const scenarios: readonly Scenario[] = [
@@ -90,7 +122,7 @@ export const scenarios: readonly Scenario[] = [
     source: SOURCE,
     site: ONE_AT_A_TIME,
     origin: OVERTAKEN,
-    steps: overtaken("192.0.2.7", "192.0.2.7", "192.0.2.8"),
+    steps: overtaken({}, {}, { address: "192.0.2.8" }),
   },
   {
     id: "capacity/a-network-is-one-client",
@@ -98,7 +130,7 @@ export const scenarios: readonly Scenario[] = [
     source: SOURCE,
     site: ONE_AT_A_TIME,
     origin: OVERTAKEN,
-    steps: overtaken("2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"),
+    steps: overtaken({ address: "2001:db8::1" }, { address: "2001:db8::2" }, { address: "2001:db8:0:1::1" }),
   },
   {
     id: "capacity/place-of-the-best",
@@ -130,6 +162,119 @@ export const scenarios: readonly Scenario[] = [
       { finish: "c2", expect: { body: "c" } },
       { finish: "c3", expect: { body: "c" } },
       { finish: "b", expect: { body: "b" } },
+    ],
+  },
+  {
+    id: "capacity/known-session-first",
+    name: "a visitor with a session that the origin set ten minutes ago goes before who has had as little of the origin",
+    source: SOURCE,
+    site: ONE_AT_A_TIME,
+    origin: { ...LOGIN, "/b": [plain] },
+    steps: [
+      { send: { path: "/login", address: "192.0.2.8" }, expect: { body: "in" } },
+      { advanceMs: 10 * MINUTES },
+      ...overtaken(...NEWCOMERS, withSession),
+      { stats: { "queue.awaited.known": 1, "queue.awaited.other": 1 } },
+    ],
+  },
+  {
+    id: "capacity/session-made-in-time",
+    name: "a session that the origin has set less than ten minutes before the queue began does not count",
+    source: SOURCE,
+    site: ONE_AT_A_TIME,
+    origin: LOGIN,
+    steps: [
+      { send: { path: "/login", address: "192.0.2.8" }, expect: { body: "in" } },
+      { advanceMs: 10 * MINUTES - 1 },
+      ...notOvertaken(...NEWCOMERS, withSession),
+    ],
+  },
+  {
+    id: "capacity/invented-session",
+    name: "a session that the origin has not set does not count",
+    source: SOURCE,
+    site: ONE_AT_A_TIME,
+    origin: LOGIN,
+    steps: [{ advanceMs: 10 * MINUTES }, ...notOvertaken(...NEWCOMERS, withSession)],
+  },
+  {
+    id: "capacity/session-that-the-request-had",
+    name: "a session that the origin sets again as the request had it may be invented, and does not count",
+    source: SOURCE,
+    site: ONE_AT_A_TIME,
+    origin: LOGIN,
+    steps: [
+      { send: { path: "/login", ...withSession }, expect: { body: "in" } },
+      { advanceMs: 10 * MINUTES },
+      ...notOvertaken(...NEWCOMERS, withSession),
+    ],
+  },
+  {
+    id: "capacity/session-of-two-networks",
+    name: "what the origin sets for several clients is nobody's session",
+    source: SOURCE,
+    site: ONE_AT_A_TIME,
+    origin: LOGIN,
+    steps: [
+      { send: { path: "/login", address: "192.0.2.8" }, expect: { body: "in" } },
+      { send: { path: "/login", address: "192.0.2.10" }, expect: { body: "in" } },
+      { advanceMs: 10 * MINUTES },
+      ...notOvertaken(...NEWCOMERS, withSession),
+    ],
+  },
+  {
+    id: "capacity/renewed-session",
+    name: "a session for which the origin sets a new cookie goes on",
+    source: SOURCE,
+    site: ONE_AT_A_TIME,
+    origin: {
+      ...LOGIN,
+      "/b": [plain],
+      "/renew": [page("no-store", "renewed", { "set-cookie": "sid=fedcba9876543210" })],
+    },
+    steps: [
+      { send: { path: "/login", address: "192.0.2.8" }, expect: { body: "in" } },
+      { advanceMs: 10 * MINUTES },
+      { send: { path: "/renew", ...withSession }, expect: { body: "renewed" } },
+      ...overtaken(...NEWCOMERS, { address: "192.0.2.11", fields: { cookie: "sid=fedcba9876543210" } }),
+    ],
+  },
+  {
+    id: "capacity/stripped-session",
+    name: "a session that no client gets does not count",
+    source: SOURCE,
+    site: { ...ONE_AT_A_TIME, routes: [{ match: "/login", stripSetCookie: true }] },
+    origin: LOGIN,
+    steps: [
+      { send: { path: "/login", address: "192.0.2.8" }, expect: { body: "in" } },
+      { advanceMs: 10 * MINUTES },
+      ...notOvertaken(...NEWCOMERS, withSession),
+    ],
+  },
+  {
+    id: "capacity/receipt-goes-first",
+    name: "who has the receipt of a purge goes before who has had as little of the origin",
+    source: SOURCE,
+    site: ONE_AT_A_TIME,
+    origin: OVERTAKEN,
+    steps: [
+      { purge: { tags: ["a"] }, expect: { status: 200 } },
+      ...overtaken(...NEWCOMERS, { address: "192.0.2.8", fields: { "tidemark-after": "$token" } }),
+    ],
+  },
+  {
+    id: "capacity/invented-receipt",
+    name: "a receipt of another log does not count",
+    source: SOURCE,
+    site: ONE_AT_A_TIME,
+    origin: { ...LOGIN, "/c": [page("max-age=60", "c")] },
+    steps: [
+      ...lineUp(...NEWCOMERS, { address: "192.0.2.8", fields: { "tidemark-after": "another.1" } }),
+      { originSees: "/b", count: 1 },
+      { originSaw: { "/c": 0 } },
+      { release: "b" },
+      { finish: "b", expect: { body: "b" } },
+      { finish: "c", expect: { body: "c" } },
     ],
   },
   {
@@ -238,7 +383,7 @@ export const scenarios: readonly Scenario[] = [
       { get: "/c", expect: { status: 503, fields: { "retry-after": "5" } } },
       { send: { method: "POST", path: "/c", body: "x" }, expect: { status: 503, cacheStatus: /detail=origin-busy/ } },
       { originSaw: { "/c": 0 } },
-      { stats: { "origin.awaited": 1, "origin.turnedAway": 2 } },
+      { stats: { "origin.awaited": 1, "origin.turnedAway": 2, "queue.turnedAway.other": 2 } },
       ...LET_GO,
       { finish: "b", expect: { body: "b" } },
     ],

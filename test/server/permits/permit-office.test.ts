@@ -102,7 +102,7 @@ class Worker {
 
   async ask(recentMisses = 0): Promise<void> {
     this.asked++;
-    const place = { since: this.now(), recentMisses };
+    const place: Place = { client: "other", since: this.now(), recentMisses };
     this.#places.push(place);
     const permit = await this.queue.enter(place);
     if (permit === null || this.isDead) return;
@@ -112,7 +112,7 @@ class Worker {
   /** Somebody who has had nothing lately joins one of its requests, which may have had its turn. */
   joinOne(random: () => number): void {
     const place = this.#places[Math.floor(random() * this.#places.length)];
-    if (place) this.queue.improve(place, 0);
+    if (place) this.queue.improve(place, { client: "known", recentMisses: 0 });
   }
 
   refresh(): void {

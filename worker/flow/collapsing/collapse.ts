@@ -3,7 +3,7 @@ import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
 import type { Miss } from "../miss.ts";
 import { answerBusy } from "../origin/ask-origin.ts";
-import type { RequestContext } from "../request-context.ts";
+import { clientOf, type RequestContext } from "../request-context.ts";
 import { fetchAndStore } from "../storing/fetch-and-store.ts";
 import { beginFetch } from "./begin-fetch.ts";
 import type { SharedFetch } from "./collapsed-fetches.ts";
@@ -47,7 +47,7 @@ export function collapse(attempt: Attempt): Answer | Promise<Answer> {
 async function followOrTryAgain(attempt: Attempt, leader: SharedFetch): Promise<Answer> {
   const { context, miss, token, lookAgain } = attempt;
   const { collapsed, neighbours, originGate } = context.isolate;
-  if (leader.place) originGate?.share(leader.place, context.incoming.clientAddress);
+  if (leader.place) originGate?.share(leader.place, clientOf(context));
   const fetchAlone = () => fetchAndStore(context, miss, null);
   const outcome = await waitFor(context, leader);
   switch (outcome.kind) {

@@ -10,7 +10,7 @@ import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
 import { edgeAnswer } from "../answering/answers.ts";
 import { reportPassedOn } from "../answering/report-answered.ts";
-import type { RequestContext } from "../request-context.ts";
+import { clientOf, type RequestContext } from "../request-context.ts";
 import { cancelBody } from "./cancel-body.ts";
 import { interimsFor } from "./interim-responses.ts";
 import { endWith, type OriginGate } from "./origin-gate.ts";
@@ -99,7 +99,7 @@ async function bodyToSend({ incoming, resolved, isolate, ports, background }: Re
 
 /** Sends the request when it is its turn, and lets the next one through when the origin has done with it. */
 async function sendInTurn(context: RequestContext, request: ReadyRequest, gate: OriginGate): Promise<OriginResult> {
-  const { isUnattended, incoming, ports, place = gate.placeOf(incoming.clientAddress) } = context;
+  const { isUnattended, ports, place = gate.placeOf(clientOf(context)) } = context;
   const permit = isUnattended ? gate.enterIfIdle() : await gate.enter(place, ports.reporter);
   if (permit === null) {
     giveBack(context, request.body);
@@ -108,11 +108,19 @@ async function sendInTurn(context: RequestContext, request: ReadyRequest, gate: 
   try {
     const result = await send(context, request, permit);
     if (result.kind !== "answered") permit.end();
+    else noteSessions(context, result.response, gate);
     return result;
   } catch (cause) {
     permit.end();
     throw cause;
   }
+}
+
+/** The sessions that the client gets by this answer. */
+function noteSessions(context: RequestContext, { fields }: FetchedResponse, gate: OriginGate): void {
+  if (context.isUnattended || context.resolved.route.stripsSetCookie) return;
+  const setCookie = fields.getSetCookie();
+  if (setCookie.length > 0) gate.noteSessions(setCookie, clientOf(context));
 }
 
 /** `permit`: what ends with the answer's last byte; `null` for none. */

@@ -1,6 +1,8 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { OriginPermits } from "../../ports/origin-permits.ts";
+import type { Standing } from "../../rules/queueing/client-class.ts";
 import {
+  compareStandings,
   compareTurns,
   hasWaitedTooLong,
   lastInLine,
@@ -20,7 +22,8 @@ export interface Permit {
 export interface Place extends Waiting {
   /** It begins anew with each wait. */
   since: number;
-  /** It goes by the least of all clients who wait for its answer. */
+  /** It goes by the best of all clients who wait for its answer. */
+  client: Standing["client"];
   recentMisses: number;
 }
 
@@ -79,12 +82,12 @@ export class PermitQueue {
     return mayWait(this.#waiting.size, this.#limits) || this.#giveUpLast(place) ? this.#wait(place) : null;
   }
 
-  /** A client that has had so much less waits for the same answer, and the request goes by its place from now on. */
-  improve(place: Place, recentMisses: number): void {
-    if (recentMisses >= place.recentMisses) return;
+  /** A client that stands better waits for the same answer, and the request goes by its place from now on. */
+  improve(place: Place, standing: Standing): void {
+    if (compareStandings(standing, place) >= 0) return;
     const isWaiting = this.#waiting.has(place);
     if (isWaiting) this.#permits.stopBringing(place);
-    place.recentMisses = recentMisses;
+    Object.assign(place, standing);
     if (isWaiting) this.#permits.bring(place);
   }
 

@@ -14,7 +14,7 @@ import { askOrigin, type FetchedResponse, hasFailed, type ReceivedAnswer } from 
 import { cancelBody } from "../origin/cancel-body.ts";
 import { forward } from "../origin/forward.ts";
 import { hintAtLinks } from "../origin/interim-responses.ts";
-import type { RequestContext } from "../request-context.ts";
+import { clientOf, type RequestContext } from "../request-context.ts";
 import { lookAgain, lookAgainAfterConfirmation } from "../second-look/second-look.ts";
 import type { ReadBody } from "./fill.ts";
 import { startFillFor, startFillOf } from "./fill-for-request.ts";
@@ -38,9 +38,9 @@ interface Fetched {
 export function fetchAndStore(context: RequestContext, miss: Miss, leader: LeadingFetch | null): Promise<Answer> {
   if (leader === null) return fetchOnce(context, miss, tellNobody);
   context.background.run(leader.outcome); // Followers wait for it even if its client leaves.
-  const { isolate, isUnattended, incoming } = context;
+  const { isolate, isUnattended } = context;
   if (isolate.originGate === null || isUnattended) return fetchOnce(context, miss, leader.tell);
-  leader.place = isolate.originGate.placeOf(incoming.clientAddress);
+  leader.place = isolate.originGate.placeOf(clientOf(context));
   return fetchOnce({ ...context, place: leader.place }, miss, leader.tell);
 }
 

@@ -32,7 +32,12 @@ export function isWithin(address: string | null, networks: readonly Network[]): 
 export function networkOf(address: string): string {
   const bits = IPV4.test(address) ? null : readAddress(address);
   if (bits === null) return address;
-  return bits >> 32n === IPV4_IN_IPV6 >> 32n ? `mapped ${bits}` : `${bits >> 64n}`;
+  return bits >> 32n === IPV4_IN_IPV6 >> 32n ? dotted(bits & 0xffff_ffffn) : `${bits >> 64n}`;
+}
+
+/** The 32 bits of an address of IPv4 in its usual form. */
+function dotted(bits: bigint): string {
+  return [24n, 16n, 8n, 0n].map((shift) => (bits >> shift) & 0xffn).join(".");
 }
 
 export function isAddress(text: string): boolean {

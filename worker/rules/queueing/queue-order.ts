@@ -1,3 +1,5 @@
+import { CLIENT_CLASSES, type Standing } from "./client-class.ts";
+
 /** How long, and how many, requests wait for their turn at the origin. */
 export interface QueueLimits {
   /** The longest wait: milliseconds. */
@@ -7,11 +9,9 @@ export interface QueueLimits {
 }
 
 /** A request that waits for its turn at the origin. */
-export interface Waiting {
+export interface Waiting extends Standing {
   /** When it came: epoch milliseconds. */
   readonly since: number;
-  /** How often its visitor's network has lately asked for what the origin had to answer, this time included. */
-  readonly recentMisses: number;
 }
 
 /** Whether one more may wait, while so many do. */
@@ -24,9 +24,21 @@ export function hasWaitedTooLong({ since }: Waiting, now: number, { maxMs }: Que
   return now - since >= maxMs;
 }
 
-/** Below 0 if the first one has its turn before the other: it has had less of the origin, or as much, and came earlier. */
+/**
+ * Below 0 if the first one has its turn before the other: it is of a better class, or has had less of the origin, or as
+ * much, and came earlier.
+ */
 export function compareTurns(one: Waiting, other: Waiting): number {
-  return one.recentMisses - other.recentMisses || one.since - other.since;
+  return compareStandings(one, other) || one.since - other.since;
+}
+
+/** Below 0 if the first one is of a better class than the other, or of the same and has had less of the origin. */
+export function compareStandings(one: Standing, other: Standing): number {
+  return rankOf(one) - rankOf(other) || one.recentMisses - other.recentMisses;
+}
+
+function rankOf({ client }: Standing): number {
+  return CLIENT_CLASSES.indexOf(client);
 }
 
 /** Of so many turns, one goes to the request that came first, whoever sent it: 5 % of what the origin can do. */

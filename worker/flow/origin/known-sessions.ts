@@ -1,0 +1,140 @@
+import type { SetSession } from "../../ports/origin-news.ts";
+import { networkOf } from "../../rules/forwarding/trusted-proxies.ts";
+import { fnvHash } from "../../rules/hashing/fnv-hash.ts";
+import { SETTLED_MS } from "../../rules/queueing/client-class.ts";
+import type { RecentCounts } from "./recent-counts.ts";
+
+/** Nobody guesses a value of so many characters. */
+const LEAST_VALUE = 16;
+/** A session is known for at least so long after its last use, and for at most twice as long: milliseconds. */
+const KEPT_MS = 86_400_000;
+/** So many are known of each kind at least, if there are more, and at most twice as many. */
+const KEPT = 1 << 14;
+/** So many new ones a network may get lately; further ones count for nothing. */
+const MOST_OF_A_NETWORK = 4;
+
+/** A session that the edge saw the origin set. */
+export interface KnownSession {
+  /** When it was set first: epoch milliseconds. */
+  readonly setAt: number;
+  /** The network that it was set for; `null` once it was set for another, too, so that it is nobody's own. */
+  network: string | null;
+  /** The same for all cookies that one session has had. */
+  readonly name: string;
+}
+
+/**
+ * The sessions that the edge saw the origin set, by keyed hashes of their cookies. A cookie that somebody invented is not
+ * among them. Those that were used ten minutes after they were set make no room for newer ones.
+ */
+export class KnownSessions {
+  readonly #secret: string;
+  readonly #counts: RecentCounts;
+  readonly #fresh = new UsedLately();
+  readonly #settled = new UsedLately();
+
+  constructor(secret: string, counts: RecentCounts) {
+    this.#secret = secret;
+    this.#counts = counts;
+  }
+
+  /** The oldest known session of a request; `null` for none. */
+  find(cookieField: string | null, now: number): KnownSession | null {
+    let oldest: KnownSession | null = null;
+    for (const pair of pairsOf(cookieField)) {
+      const session = this.#use(pair, now);
+      if (session !== null && (oldest === null || session.setAt < oldest.setAt)) oldest = session;
+    }
+    return oldest;
+  }
+
+  /** Notes that the origin has set a cookie for a client. */
+  note({ cookie, replaces, clientAddress, at }: SetSession): void {
+    const mark = this.#markOf(cookie);
+    const network = networkOf(clientAddress);
+    const same = this.#find(mark, at);
+    if (same !== undefined) {
+      if (same.network !== network) same.network = null;
+      return;
+    }
+    const replaced = replaces && this.#use(replaces, at);
+    if (!replaced && this.#counts.count(`sets ${network}`, at) > MOST_OF_A_NETWORK) return;
+    this.#keep(mark, replaced ? { ...replaced, network } : { setAt: at, network, name: `${mark}` }, at);
+  }
+
+  #use(pair: string, now: number): KnownSession | null {
+    const mark = this.#markOf(pair);
+    const session = this.#find(mark, now);
+    if (session === undefined || session.network === null) return null;
+    this.#keep(mark, session, now);
+    return session;
+  }
+
+  #find(mark: number, now: number): KnownSession | undefined {
+    return this.#settled.get(mark, now) ?? this.#fresh.get(mark, now);
+  }
+
+  #keep(mark: number, session: KnownSession, now: number): void {
+    const kept = now - session.setAt >= SETTLED_MS ? this.#settled : this.#fresh;
+    kept.set(mark, session, now);
+  }
+
+  /** 53 bits, as many as a number has. */
+  #markOf(pair: string): number {
+    const high = fnvHash(`${this.#secret}${pair}`) >>> 0;
+    const low = fnvHash(`${pair}${this.#secret}`) >>> 11;
+    return high * 2 ** 21 + low;
+  }
+}
+
+/** Sessions in two generations: what is not used in the time of one is forgotten with it. */
+class UsedLately {
+  #now = new Map<number, KnownSession>();
+  #before = new Map<number, KnownSession>();
+  #begunAt = 0;
+
+  get(mark: number, now: number): KnownSession | undefined {
+    this.#age(now);
+    return this.#now.get(mark) ?? this.#before.get(mark);
+  }
+
+  set(mark: number, session: KnownSession, now: number): void {
+    this.#age(now);
+    this.#now.set(mark, session);
+  }
+
+  #age(now: number): void {
+    if (now - this.#begunAt < KEPT_MS && this.#now.size < KEPT) return;
+    this.#before = now - this.#begunAt < 2 * KEPT_MS ? this.#now : new Map();
+    this.#now = new Map();
+    this.#begunAt = now;
+  }
+}
+
+/**
+ * The cookies that an answer sets as sessions of one client: not those that the request has already, of which anybody may
+ * have invented the value. RFC 6265 §4.1.
+ */
+export function sessionsSetBy(
+  setCookie: readonly string[],
+  { cookieField, clientAddress, at }: { cookieField: string | null; clientAddress: string; at: number },
+): readonly SetSession[] {
+  const sent = pairsOf(cookieField);
+  return setCookie
+    .flatMap((field) => pairsOf(field.split(";", 1)[0]!))
+    .filter((cookie) => !sent.includes(cookie))
+    .map((cookie) => ({ cookie, replaces: sent.find((pair) => isOfOneName(pair, cookie)) ?? null, clientAddress, at }));
+}
+
+function isOfOneName(pair: string, other: string): boolean {
+  return pair.split("=", 1)[0] === other.split("=", 1)[0];
+}
+
+/** Those with a value that nobody guesses, each as `name=value`. */
+function pairsOf(cookieField: string | null): readonly string[] {
+  if (cookieField === null) return [];
+  return cookieField
+    .split(";")
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.length - pair.indexOf("=") > LEAST_VALUE && pair.indexOf("=") > 0);
+}
