@@ -70,6 +70,13 @@ const STANDS_IN: Readonly<Record<string, string>> = {
     "If the origin gives no answer, the stored response is the answer (STALE): stale.ifDisconnected of the site allows it.",
 };
 
+const CLIENTS: Readonly<Record<string, string>> = {
+  editor: "In the queue for the origin it goes before others, because it has the receipt of a purge.",
+  known:
+    "In the queue for the origin it goes before others, because the origin has set its session ten minutes before, or earlier.",
+  other: "In the queue for the origin it stands by how much of it its address has had lately.",
+};
+
 /** The steps of an explanation in sentences. */
 export function stepTexts(explanation: Explanation): string[] {
   const { route, key, steps, lastRefusal } = explanation;
@@ -124,6 +131,8 @@ function stepText(
       );
     case "stale-if-error":
       return STANDS_IN[reason] ?? reason;
+    case "client":
+      return CLIENTS[reason] ?? reason;
     case "coding":
       return codingText(reason);
     default:

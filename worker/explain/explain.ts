@@ -7,7 +7,13 @@ import { planFetch } from "../flow/fetch-plan.ts";
 import { judgeNow, mayAnswer } from "../flow/judging.ts";
 import { judgeInMemory, lookInSharedTier } from "../flow/looking-up.ts";
 import { conditionsOf, type Miss, missOf, type UnusableResponse, type UsableVerdict } from "../flow/miss.ts";
-import { type IncomingRequest, type Isolate, openContext, type RequestContext } from "../flow/request-context.ts";
+import {
+  clientOf,
+  type IncomingRequest,
+  type Isolate,
+  openContext,
+  type RequestContext,
+} from "../flow/request-context.ts";
 import { markerInMemory, selectInMemory, selectInSharedTier, selectingNames } from "../flow/selection.ts";
 import type { FoundResponse } from "../ports/store.ts";
 import { currentAgeMs } from "../rules/freshness/current-age.ts";
@@ -89,7 +95,8 @@ async function judgeRequest(context: RequestContext): Promise<JudgedRequest> {
   const entry = entryOf(context);
   const remembered = selectInMemory(context);
   const hasOtherVariants = () => markerInMemory(context) !== undefined;
-  const judged = { entry, facts, memory: remembered?.head, hit: null, unusable: [], fetch: null };
+  const queue = queueOf(context);
+  const judged = { entry, facts, memory: remembered?.head, hit: null, unusable: [], fetch: null, queue };
   const verdict = entry.kind === "look-up" && remembered && judgeInMemory(context, remembered, ports.clock.now());
   if (entry.kind !== "look-up" || verdict) {
     const found = await selectInSharedTier(context);
@@ -113,6 +120,11 @@ async function judgeRequest(context: RequestContext): Promise<JudgedRequest> {
   return { ...looked, unusable, fetch: plannedFetch(context, miss) };
 }
 
+function queueOf(context: RequestContext): JudgedRequest["queue"] {
+  const gate = context.isolate.originGate;
+  return gate && { client: gate.standingOf(clientOf(context)).client, isBusy: gate.counts.waiting > 0 };
+}
+
 function hitOf(context: RequestContext, stored: FoundResponse, verdict: UsableVerdict): JudgedRequest["hit"] {
   const coding = context.ports.compression?.explain(context, stored) ?? null;
   return { head: stored.head, verdict, coding };
@@ -131,7 +143,6 @@ function plannedFetch(context: RequestContext, miss: Miss): PlannedFetch {
     validates: sendsConditions && conditionsOf(context, plan.miss) !== null,
     standIn: plan.kind !== "forward" && selected ? mayStandIn(context, selected.head, "disconnected") : null,
     follows: !isHitForMiss && key !== null && fetchUnderWay(context, key) !== undefined,
-    waitsForTurn: (isolate.originGate?.counts.waiting ?? 0) > 0,
     isHitForMiss,
     unkeyedField: unkeyedField(facts.fields, selectingNames(context), resolved.route),
   };

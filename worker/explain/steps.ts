@@ -4,6 +4,7 @@ import type { FetchPlan } from "../flow/fetch-plan.ts";
 import { type UnusableVerdict, type UsableVerdict, wordsOf, xCacheOf } from "../flow/miss.ts";
 import type { StandInBecause } from "../rules/freshness/stale-if-error.ts";
 import { mayStoreAnswer } from "../rules/identity/identity.ts";
+import type { ClientClass } from "../rules/queueing/client-class.ts";
 import type { RequestFacts } from "../rules/request/request-facts.ts";
 import type { StoredHead } from "../rules/storing/stored-response.ts";
 
@@ -28,6 +29,8 @@ export interface JudgedRequest {
   readonly unusable: readonly { readonly head: StoredHead; readonly verdict: UnusableVerdict }[];
   /** What happens if none answers; `null` if one does, or if nothing is looked up. */
   readonly fetch: PlannedFetch | null;
+  /** What it counts as at the origin, and whether others wait there; `null` where nothing bounds the requests. */
+  readonly queue: { readonly client: ClientClass; readonly isBusy: boolean } | null;
 }
 
 export interface PlannedFetch {
@@ -38,8 +41,6 @@ export interface PlannedFetch {
   readonly standIn: StandInBecause | null;
   /** Whether another request is fetching the same, so that this one waits for it. */
   readonly follows: boolean;
-  /** Whether others wait for their turn at the origin, so that this one would, too. */
-  readonly waitsForTurn: boolean;
   /** Whether the last answer could not be stored, so that nobody waits for this one. */
   readonly isHitForMiss: boolean;
   /** The first field of which nothing says whether it chooses the answer; `null` for none. */
@@ -70,10 +71,11 @@ export function outcomeOf({ entry, hit, fetch }: JudgedRequest): Explanation["ou
 
 /** What would happen now to a judged request: a step for each decision, in order. */
 export function stepsOf(judged: JudgedRequest): Step[] {
-  const { entry, facts, hit, unusable, fetch } = judged;
+  const { entry, facts, hit, unusable, fetch, queue } = judged;
+  const turn = queue === null ? [] : [step("client", queue.client), ...(queue.isBusy ? [step("origin-busy")] : [])];
   if (entry.kind === "bypass") {
     const { miss } = entry;
-    return [step("bypass", wordsOf(miss).detail ?? (miss.kind === "passed-on" ? miss.because : null))];
+    return [step("bypass", wordsOf(miss).detail ?? (miss.kind === "passed-on" ? miss.because : null)), ...turn];
   }
   if (entry.kind !== "look-up") return [step(entry.kind)];
   const steps: Step[] = [];
@@ -86,10 +88,10 @@ export function stepsOf(judged: JudgedRequest): Step[] {
     const reason = unusable.find((each) => each.head === head)?.verdict.because;
     steps.push(step(place, reason ?? (judged.hasOtherVariants ? "other-variants" : "nothing")));
   }
-  const { plan, validates, standIn, follows, waitsForTurn, isHitForMiss, unkeyedField } = fetch!;
+  const { plan, validates, standIn, follows, isHitForMiss, unkeyedField } = fetch!;
   steps.push(step("fetch", plan.kind));
   if (plan.kind === "only-if-cached") return steps;
-  if (waitsForTurn) steps.push(step("origin-busy"));
+  steps.push(...turn);
   if (follows) steps.push(step("follow"));
   if (isHitForMiss) steps.push(step("hit-for-miss"));
   if (validates) steps.push(step("revalidate"));

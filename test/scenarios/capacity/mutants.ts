@@ -21,7 +21,7 @@ export const mutants: Mutants = {
     },
     "who came last goes first": {
       in: "compareTurns",
-      replace: "one.since - other.since",
+      replace: "compareStandings(one, other) || one.since - other.since",
       by: "other.since - one.since",
       foundBy: "capacity/first-come-first-served",
     },
@@ -90,7 +90,8 @@ export const mutants: Mutants = {
     },
     "sessions are not noted": {
       in: "sendInTurn",
-      drop: "else noteSessions(context, result.response, gate);",
+      replace: "noteSessions(context, result.response, gate)",
+      by: "undefined",
       foundBy: "capacity/known-session-first",
     },
     "a receipt is nothing at the origin": {
@@ -192,9 +193,9 @@ export const mutants: Mutants = {
       foundBy: "capacity/refreshes-give-way",
     },
     "an explanation keeps to itself that the origin is busy": {
-      in: "plannedFetch",
-      replace: "counts.waiting ?? 0) > 0",
-      by: "counts.waiting ?? 0) > 1",
+      in: "explain:queueOf",
+      replace: "gate.counts.waiting > 0",
+      by: "gate.counts.waiting > 1",
       foundBy: "capacity/explained",
     },
   },

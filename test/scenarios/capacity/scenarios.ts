@@ -489,7 +489,7 @@ export const scenarios: readonly Scenario[] = [
           path: "/_tidemark/explain?url=http%3A%2F%2Fwww.example.test%2Fc",
           fields: { authorization: `Bearer ${TOKEN}` },
         },
-        expect: { status: 200, body: /"step":"origin-busy"/ },
+        expect: { status: 200, body: /"client","because":"other"},{"step":"origin-busy"/ },
       },
       ...LET_GO,
       { finish: "b", expect: { body: "b" } },
