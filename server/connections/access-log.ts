@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync, statSync, write } from "node:fs";
-import type { Answer } from "../../worker/ports/answer.ts";
+import type { Answer, Turn } from "../../worker/ports/answer.ts";
 import type { ClientFields } from "../http1/client-fields.ts";
 import { messageOf } from "../message-of.ts";
 
@@ -19,6 +19,8 @@ export interface AnsweredExchange {
   readonly tookMs: number;
   /** False if the client or the origin hung up before the end. */
   readonly isWhole: boolean;
+  /** Absent if it did not wait for the origin. */
+  readonly turn?: Turn | undefined;
 }
 
 /** What the listener needs of a log. */
@@ -272,7 +274,7 @@ function combinedLine({ clientAddress, method, target, version, fields, answer, 
 }
 
 function jsonLine(
-  { clientAddress, site, method, target, version, fields, answer, bodyBytes, tookMs, isWhole }: AnsweredExchange,
+  { clientAddress, site, method, target, version, fields, answer, bodyBytes, tookMs, isWhole, turn }: AnsweredExchange,
   namesSite: boolean,
 ) {
   const line = {
@@ -291,6 +293,7 @@ function jsonLine(
     detail: detailOf(answer.fields.get("cache-status")),
     ms: Math.round(tookMs * 1000) / 1000,
     whole: isWhole,
+    ...(turn && { queue: { client: turn.client, ms: turn.waitedMs, turn: turn.hasCome } }),
   };
   // The file is written in latin1.
   return `${JSON.stringify(line).replace(/[^\x20-\x7e]/g, unicodeEscape)}\n`;

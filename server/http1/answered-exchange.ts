@@ -13,7 +13,7 @@ const CLIENT_LEFT = 499;
  */
 export function answeredExchange(
   { method, url, httpVersion }: Pick<IncomingMessage, "method" | "url" | "httpVersion">,
-  { headers, arrival, body }: NodeRequest,
+  { headers, arrival, body, turn }: NodeRequest,
   { status: answered, fields }: Answer,
   { bodyBytes, isWhole }: Written,
   startedAt: number,
@@ -30,5 +30,5 @@ export function answeredExchange(
     fields: headers,
   };
   const status = hasLeft && !body?.brokeOff ? CLIENT_LEFT : answered;
-  return { ...line, answer: { status, fields }, bodyBytes, isWhole, tookMs };
+  return { ...line, answer: { status, fields }, bodyBytes, isWhole, tookMs, turn };
 }

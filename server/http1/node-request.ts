@@ -1,4 +1,4 @@
-import type { ClientRequest } from "../../worker/ports/answer.ts";
+import type { ClientRequest, Turn } from "../../worker/ports/answer.ts";
 import type { InterimResponse } from "../../worker/ports/origin.ts";
 import { nodeBody } from "../bodies/node-body.ts";
 import type { PushedBody } from "../bodies/pushed-body.ts";
@@ -21,6 +21,8 @@ export class NodeRequest implements ClientRequest {
   awaitsContinue = false;
   /** `null` for a client that knows no interim responses, as in HTTP/1.0, and after its answer. */
   interims: InterimWriter | null = null;
+  /** How it waited for the origin; absent if it did not. */
+  declare turn?: Turn;
 
   constructor(method: string, headers: ClientFields, body: PushedBody | null, arrival: Arrival) {
     this.method = method;
@@ -35,6 +37,10 @@ export class NodeRequest implements ClientRequest {
 
   inform(interim: InterimResponse): void {
     this.interims?.writeInterim(interimHead(interim));
+  }
+
+  noteTurn(turn: Turn): void {
+    this.turn = turn;
   }
 }
 

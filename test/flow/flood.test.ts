@@ -129,7 +129,7 @@ class FloodedSite {
     const address = this.#tellsAddresses ? from : null;
     const since = this.#clock.now();
     const place = this.gate.placeOf({ ...NOBODY, address, cookieField });
-    const permit = await this.gate.enter(place, { report: () => undefined });
+    const permit = await this.gate.enter(place, { report: () => undefined }, {});
     if (since >= ALONE_MS + LEARNING_MS) note(crowd, permit !== null, this.#clock.now() - since);
     if (permit === null) return;
     this.#ends.push({ at: this.#clock.now() + PAGE_MS, end: permit.end });

@@ -1,4 +1,5 @@
 import type { Fields } from "../rules/fields/fields.ts";
+import type { ClientClass } from "../rules/queueing/client-class.ts";
 import type { RequestHeaders } from "../rules/request/request-facts.ts";
 import type { StoredHead } from "../rules/storing/stored-response.ts";
 import type { StreamedBody } from "./bodies.ts";
@@ -13,6 +14,16 @@ export interface ClientRequest {
   readonly bodyUsed: boolean;
   /** Sends the client an interim response before its answer, if it can take one. Absent where the platform cannot. */
   inform?(interim: InterimResponse): void;
+  /** Notes for the platform's log that the request has waited for its turn at the origin. */
+  noteTurn?(turn: Turn): void;
+}
+
+/** A wait for the origin that is over. Plain data. */
+export interface Turn {
+  readonly client: ClientClass;
+  readonly waitedMs: number;
+  /** Whether the origin was asked then. */
+  readonly hasCome: boolean;
 }
 
 /** An answer as plain values. Each platform writes it to its client in its own way. */

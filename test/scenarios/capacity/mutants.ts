@@ -188,8 +188,8 @@ export const mutants: Mutants = {
     },
     "a refresh waits in line like a visitor": {
       in: "sendInTurn",
-      replace: "isUnattended ? gate.enterIfIdle() : await gate.enter(place, ports.reporter)",
-      by: "await gate.enter(place, ports.reporter)",
+      replace: "isUnattended ? gate.enterIfIdle() :",
+      by: "",
       foundBy: "capacity/refreshes-give-way",
     },
     "an explanation keeps to itself that the origin is busy": {

@@ -362,3 +362,24 @@ test("a log whose folder is gone goes on in the old file, and says so", async ()
   expect(readFileSync(path, "latin1")).toContain("/after");
   expect(said).toEqual([expect.stringMatching(/cannot be opened anew, so the old file is written: ENOENT/)]);
 });
+
+test.each([
+  [true, "known"],
+  [false, "other"],
+] as const)(
+  "a request that waited for the origin tells as which client, and whether its turn came: %s",
+  async (turn, client) => {
+    const accessLog = new AccessLog(path, "json", () => undefined);
+    const running = await startTestListener(
+      async ({ request }) => {
+        request.noteTurn?.({ client, waitedMs: 412, hasCome: turn });
+        return answer("page", {}, turn ? 200 : 503);
+      },
+      { accessLog },
+    );
+    await exchange(running.where, get("/a"));
+    await running.stop();
+    await accessLog.close();
+    expect(JSON.parse(readFileSync(path, "latin1"))).toMatchObject({ queue: { client, ms: 412, turn } });
+  },
+);

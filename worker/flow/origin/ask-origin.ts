@@ -99,8 +99,8 @@ async function bodyToSend({ incoming, resolved, isolate, ports, background }: Re
 
 /** Sends the request when it is its turn, and lets the next one through when the origin has done with it. */
 async function sendInTurn(context: RequestContext, request: ReadyRequest, gate: OriginGate): Promise<OriginResult> {
-  const { isUnattended, ports, place = gate.placeOf(clientOf(context)) } = context;
-  const permit = isUnattended ? gate.enterIfIdle() : await gate.enter(place, ports.reporter);
+  const { isUnattended, ports, incoming, place = gate.placeOf(clientOf(context)) } = context;
+  const permit = isUnattended ? gate.enterIfIdle() : await gate.enter(place, ports.reporter, incoming.request);
   if (permit === null) {
     giveBack(context, request.body);
     return busy(context);

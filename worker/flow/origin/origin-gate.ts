@@ -1,3 +1,4 @@
+import type { ClientRequest } from "../../ports/answer.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { OriginResponse } from "../../ports/origin.ts";
 import type { OriginTalk } from "../../ports/origin-news.ts";
@@ -108,14 +109,18 @@ export class OriginGate {
   }
 
   /** `null`: the origin is not asked for this request. */
-  async enter(place: Place, reporter: Reporter): Promise<Permit | null> {
+  async enter(place: Place, reporter: Reporter, request: Pick<ClientRequest, "noteTurn">): Promise<Permit | null> {
     const entered = this.#queue.enter(place);
     if (entered instanceof Promise) {
       this.#noteWait();
       reporter.report({ kind: "origin-awaited", client: place.client });
     }
     const permit = entered instanceof Promise ? await entered : entered;
-    if (permit === null) reporter.report({ kind: "origin-turned-away", client: place.client });
+    const { client, since } = place;
+    if (permit === null) reporter.report({ kind: "origin-turned-away", client });
+    if (permit === null || entered instanceof Promise) {
+      request.noteTurn?.({ client, waitedMs: this.#clock.now() - since, hasCome: permit !== null });
+    }
     return permit;
   }
 
