@@ -33,3 +33,13 @@ test("what a worker tells goes to the others, to none that has ended, and not ba
   other.tell(message("shop", 2));
   expect(await heard.byOne).toEqual([message("shop", 2)]);
 });
+
+test("all sessions that the origin has set are passed on, in their order, beside the latest news", async () => {
+  const office = new OriginNewsOffice();
+  const [one, slow] = [office.connect(), office.connect()];
+  const set = (cookie: string): OriginMessage => {
+    return { kind: "session-set", origin: "shop", session: { cookie, replaces: null, clientAddress: "::1", at: 1 } };
+  };
+  for (const sent of [set("a=1"), message("shop", 1), set("b=2"), message("shop", 2)]) one.tell(sent);
+  expect(await slow.ask(ASKS_FOR_ORIGIN_NEWS)).toEqual([set("a=1"), set("b=2"), message("shop", 2)]);
+});
