@@ -1,16 +1,16 @@
 import { Command } from "commander";
 import { endurance } from "./cases/endurance.ts";
+import { flood } from "./cases/flood.ts";
 import { hit } from "./cases/hit.ts";
 import { logLoad } from "./cases/log-load.ts";
 import { purges } from "./cases/purges.ts";
-import { push } from "./cases/push.ts";
 import { quiet } from "./cases/quiet.ts";
 import { rivals } from "./cases/rivals.ts";
 import { sessions } from "./cases/sessions.ts";
 import { BenchFailure } from "./frame/bench-failure.ts";
 import { type Case, commandOf } from "./frame/case.ts";
 
-const CASES: readonly Case<object>[] = [hit, rivals, endurance, purges, sessions, quiet, logLoad, push];
+const CASES: readonly Case<object>[] = [hit, rivals, flood, endurance, purges, sessions, quiet, logLoad];
 
 const bench = new Command("npm run bench --")
   .description("Measures the edge. Each case prints its tables and writes its results as JSON.")

@@ -1,0 +1,187 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { Option } from "commander";
+import { Crowd, paced } from "../flood/crowd.ts";
+import { PageOrigin } from "../flood/page-origin.ts";
+import { type Case, count, hasWord, words } from "../frame/case.ts";
+import { isInstalled, NGINX, VARNISH } from "../frame/programs.ts";
+import { printTable } from "../frame/table.ts";
+import { nginx, nginxOptions } from "../peers/nginx.ts";
+import { type Peer, RunningPeer } from "../peers/peer.ts";
+import { SOURCES_COMMAND, tidemark } from "../peers/tidemark.ts";
+import { varnish } from "../peers/varnish.ts";
+import { memoryBytesOfTree } from "../processes/process-tree.ts";
+
+/** People who were there before, and people who come while the flood is there. */
+const [KNOWN, NEW] = [150, 50];
+/** Each of them opens a page in so long; of ten pages three are not stored. */
+const MEAN_PAUSE_MS = 6000;
+const HOT_PAGES = 20;
+/** A session has to be so old before the flood begins. */
+const SETTLED_MS = 605_000;
+const FLOODS = { "no flood": 0, "one address": 1, "10,000 addresses": 10_000 };
+const FLOOD_A_SECOND = 1000;
+
+/** All clients are behind one proxy, which tells their addresses. */
+const REAL_IP = "set_real_ip_from 127.0.0.1; real_ip_header X-Forwarded-For;";
+const UNLIMITED_NGINX = nginx("nginx without a limit", { http: REAL_IP });
+
+/** nginx with all it has: misses by their number behind the cache, and clients by their rate before it. */
+const LIMITED_NGINX: Peer = {
+  ...UNLIMITED_NGINX,
+  name: "nginx: limit_req, limit_conn, cache lock",
+  async commandLine({ origin }, { port, folder }) {
+    const http = `${REAL_IP} proxy_cache_path ${folder}/cache levels=1:2 keys_zone=pages:64m;
+      limit_req_zone $binary_remote_addr zone=clients:10m rate=2r/s; limit_conn_zone $server_name zone=origin:1m;
+      server { listen unix:${folder}/misses; location / { limit_conn origin 10; proxy_pass ${origin.origin}; } }
+      server { listen 127.0.0.1:${port}; location / {
+        limit_req zone=clients burst=20 nodelay; proxy_pass http://unix:${folder}/misses:;
+        proxy_cache pages; proxy_cache_lock on; proxy_cache_use_stale error timeout http_503;
+        proxy_ignore_headers Set-Cookie; add_header X-Cache $upstream_cache_status always; } }`;
+    return ["nginx", ...(await nginxOptions(folder, { workers: 1, http }))];
+  },
+};
+
+/** Varnish with the throttle of its modules: by address, what misses alone. */
+const THROTTLED_VARNISH = varnish("Varnish: vsthrottle", {
+  vcl: `import vsthrottle;
+    sub vcl_recv { if (req.url != "/login") { unset req.http.Cookie; } }
+    sub vcl_miss {
+      if (vsthrottle.is_denied(req.http.X-Forwarded-For, 20, 10s)) { return (synth(429, "Too Many Requests")); }
+    }`,
+});
+
+function limitedTidemark(command: string): Peer {
+  const peer = tidemark(command);
+  return {
+    ...peer,
+    async commandLine(site, place) {
+      const settings = `{ trustedProxies: ["127.0.0.1"], origin: { url: "${site.origin.origin}", concurrency: 10 } }`;
+      await writeFile(join(place.folder, "tidemark.config.ts"), `export default ${settings};\n`);
+      return peer.commandLine(site, place);
+    },
+  };
+}
+
+interface Flooded {
+  readonly peer: string;
+  readonly flood: string;
+  readonly known: Crowd;
+  readonly fresh: Crowd;
+  readonly flooding: Crowd;
+  readonly mostAtOrigin: number;
+  readonly megabytes: number;
+}
+
+interface Options {
+  readonly seconds: number;
+  readonly peers?: string;
+  readonly tidemark: string;
+}
+
+export const flood: Case<Options> = {
+  name: "flood",
+  description: "A site that makes 50 pages a second, under people who browse and a flood that asks for 1,000.",
+  options: [
+    count("--seconds", "how long each row is measured", 60),
+    words("--peers", "only those with one of these words in their names"),
+    new Option("--tidemark <command>", "how Tidemark is started").default(SOURCES_COMMAND),
+  ],
+  needs: [NGINX],
+  uses: [VARNISH],
+  async measure({ seconds, peers, tidemark: command }) {
+    // Tidemark is the last one: the sessions that it has seen have to be ten minutes old.
+    const chosen = [UNLIMITED_NGINX, LIMITED_NGINX, THROTTLED_VARNISH, limitedTidemark(command)].filter(
+      ({ name, needs }) => hasWord(name, peers) && (needs === null || isInstalled(needs)),
+    );
+    const rows: Flooded[] = [];
+    for (const peer of chosen) {
+      await using origin = await PageOrigin.start();
+      await using server = await RunningPeer.start(peer, { origin: origin.url, workers: 1 });
+      const cookies = await prepare(server.url);
+      if (peer.needs === null) await wait(SETTLED_MS);
+      for (const [name, addresses] of Object.entries(FLOODS)) {
+        origin.mostAtOnce = 0;
+        const crowds = { known: new Crowd(), fresh: new Crowd(), flooding: new Crowd() };
+        await play(server.url, cookies, addresses, seconds, crowds);
+        const megabytes = memoryBytesOfTree(server.server.pid) / 1e6;
+        rows.push({ peer: peer.name, flood: name, ...crowds, mostAtOrigin: origin.mostAtOnce, megabytes });
+      }
+    }
+    console.log();
+    printTable(
+      [
+        "",
+        "known people got",
+        "p99",
+        "new people got",
+        "p99",
+        "their hits, p99",
+        "the flood got",
+        "most at the origin",
+        "memory",
+      ],
+      rows.map(({ peer, flood: name, known, fresh, flooding, mostAtOrigin, megabytes }) => [
+        `${peer}; ${name}`,
+        part(known),
+        ms(known.misses.percentile(99)),
+        part(fresh),
+        ms(fresh.misses.percentile(99)),
+        ms(known.hits.percentile(99)),
+        `${flooding.misses.count}`,
+        `${mostAtOrigin}`,
+        `${megabytes.toFixed(0)} MB`,
+      ]),
+    );
+    return { results: { rows: rows.map((row) => ({ ...row, flooding: row.flooding.misses })) }, failures: [] };
+  },
+};
+
+/** Stores the pages that everybody wants, and logs the known people in. Returns their cookies. */
+async function prepare(edge: URL): Promise<string[]> {
+  const crowd = new Crowd();
+  const cookies: string[] = [];
+  for (let page = 0; page < HOT_PAGES; page++) await crowd.ask(new URL(`/hot/${page}`, edge), addressOf(page));
+  for (let person = 0; person < KNOWN; person++)
+    cookies.push(await crowd.ask(new URL("/login", edge), addressOf(person)));
+  return cookies;
+}
+
+let unique = 0;
+
+async function play(
+  edge: URL,
+  cookies: readonly string[],
+  addresses: number,
+  seconds: number,
+  { known, fresh, flooding }: { readonly known: Crowd; readonly fresh: Crowd; readonly flooding: Crowd },
+): Promise<void> {
+  const signal = AbortSignal.timeout(seconds * 1000);
+  const open = (person: number) => {
+    const isHit = Math.random() < 0.7;
+    const page = isHit ? `/hot/${Math.floor(Math.random() * HOT_PAGES)}` : `/page/${unique++}`;
+    const crowd = person < KNOWN ? known : fresh;
+    void crowd.ask(new URL(page, edge), addressOf(person), { cookie: cookies[person] ?? "", isHit });
+  };
+  const everybody = KNOWN + NEW;
+  const people = paced((everybody * 1000) / MEAN_PAUSE_MS, signal, () => open(Math.floor(Math.random() * everybody)));
+  const attack = paced(addresses === 0 ? 0 : FLOOD_A_SECOND, signal, () => {
+    const from = unique % addresses;
+    void flooding.ask(new URL(`/flood/${unique++}`, edge), `10.1.${from >> 8}.${from & 255}`);
+  });
+  await Promise.all([people, attack]);
+  await wait(11_000); // until all have their answers, or have lost patience
+}
+
+function addressOf(person: number): string {
+  return `198.51.100.${person}`;
+}
+
+function part(crowd: Crowd): string {
+  return `${(100 * crowd.partServed).toFixed(1)} % of ${crowd.asked}`;
+}
+
+function ms(value: number): string {
+  return Number.isNaN(value) ? "-" : `${value < 10 ? value.toFixed(1) : value.toFixed(0)} ms`;
+}

@@ -1,0 +1,52 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { Agent, request } from "undici";
+import { LatencyHistogram } from "../frame/latency-histogram.ts";
+
+/** Nobody waits longer for a page. */
+const PATIENCE_MS = 10_000;
+/** Who floods has no more requests under way. */
+const MOST_UNDER_WAY = 3000;
+
+const connections = new Agent({ keepAliveTimeout: 30_000 });
+
+/** Clients whose pages are counted: those that the cache should have, and the others. */
+export class Crowd {
+  readonly hits = new LatencyHistogram();
+  readonly misses = new LatencyHistogram();
+  asked = 0;
+  #underWay = 0;
+
+  /** The part of the pages, other than those that the cache should have, that came. */
+  get partServed(): number {
+    return this.misses.count / Math.max(1, this.asked);
+  }
+
+  /** Asks for a page in the name of a client. Resolves to the cookie that it gets; never rejects. */
+  async ask(url: URL, address: string, { cookie = "", isHit = false } = {}): Promise<string> {
+    if (this.#underWay >= MOST_UNDER_WAY) return "";
+    this.#underWay++;
+    if (!isHit) this.asked++;
+    const startedAt = performance.now();
+    try {
+      const headers = { "x-forwarded-for": address, ...(cookie && { cookie }) };
+      const signal = AbortSignal.timeout(PATIENCE_MS);
+      const answer = await request(url, { dispatcher: connections, headers, signal });
+      await answer.body.dump();
+      if (answer.statusCode === 200) (isHit ? this.hits : this.misses).addSince(startedAt);
+      return String(answer.headers["set-cookie"] ?? "").split(";", 1)[0]!;
+    } catch {
+      return "";
+    } finally {
+      this.#underWay--;
+    }
+  }
+}
+
+/** Does something so many times a second, evenly, whether the last one is over or not, until the signal. */
+export async function paced(timesASecond: number, signal: AbortSignal, act: () => void): Promise<void> {
+  const startedAt = performance.now();
+  for (let done = 0; !signal.aborted; ) {
+    for (const due = ((performance.now() - startedAt) / 1000) * timesASecond; done < due; done++) act();
+    await wait(5);
+  }
+}

@@ -1,0 +1,57 @@
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** An application server: so many workers, each of which takes so long for a page. */
+const WORKERS = 10;
+const PAGE_MS = 200;
+export const PAGES_A_SECOND = (WORKERS * 1000) / PAGE_MS;
+
+/** A site that makes 50 pages a second, and records how much it was asked at a time. `/login` sets a session. */
+export class PageOrigin implements AsyncDisposable {
+  /** The most requests that it had at a time, in work or waiting for a worker. */
+  mostAtOnce = 0;
+  made = 0;
+  readonly #waiting: ServerResponse[] = [];
+  #working = 0;
+  #sessions = 0;
+  readonly #server = createServer(({ url }, response) => {
+    response.setHeader("cache-control", url === "/login" ? "no-store" : "public, max-age=3600");
+    if (url === "/login")
+      response.setHeader("set-cookie", `session=${`${this.#sessions++}`.padStart(24, "0")}; Path=/`);
+    this.#waiting.push(response);
+    this.mostAtOnce = Math.max(this.mostAtOnce, this.#waiting.length + this.#working);
+    this.#work();
+  });
+
+  static async start(): Promise<PageOrigin> {
+    const origin = new PageOrigin();
+    origin.#server.listen({ port: 0, host: "127.0.0.1", backlog: 4096 });
+    await once(origin.#server, "listening");
+    return origin;
+  }
+
+  get url(): URL {
+    return new URL(`http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`);
+  }
+
+  #work(): void {
+    while (this.#working < WORKERS && this.#waiting.length > 0) {
+      const response = this.#waiting.shift()!;
+      this.#working++;
+      setTimeout(() => {
+        response.end("page");
+        this.made++;
+        this.#working--;
+        this.#work();
+      }, PAGE_MS);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closed = once(this.#server, "close");
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+}
