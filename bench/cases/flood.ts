@@ -33,7 +33,7 @@ const LIMITED_NGINX: Peer = {
   name: "nginx: limit_req, limit_conn, cache lock",
   async commandLine({ origin }, { port, folder }) {
     const http = `${REAL_IP} proxy_cache_path ${folder}/cache levels=1:2 keys_zone=pages:64m;
-      limit_req_zone $binary_remote_addr zone=clients:10m rate=2r/s; limit_conn_zone $server_name zone=origin:1m;
+      limit_req_zone $binary_remote_addr zone=clients:10m rate=2r/s; limit_conn_zone $scheme zone=origin:1m;
       server { listen unix:${folder}/misses; location / { limit_conn origin 10; proxy_pass ${origin.origin}; } }
       server { listen 127.0.0.1:${port}; location / {
         limit_req zone=clients burst=20 nodelay; proxy_pass http://unix:${folder}/misses:;
@@ -95,14 +95,18 @@ export const flood: Case<Options> = {
     const chosen = [UNLIMITED_NGINX, LIMITED_NGINX, THROTTLED_VARNISH, limitedTidemark(command)].filter(
       ({ name, needs }) => hasWord(name, peers) && (needs === null || isInstalled(needs)),
     );
-    const rows: Flooded[] = [];
+    await using running = new AsyncDisposableStack();
+    const sites = [];
     for (const peer of chosen) {
-      await using origin = await PageOrigin.start();
-      await using server = await RunningPeer.start(peer, { origin: origin.url, workers: 1 });
-      const cookies = await prepare(server.url);
-      if (peer.needs === null) await wait(SETTLED_MS);
+      const origin = running.use(await PageOrigin.start());
+      const server = running.use(await RunningPeer.start(peer, { origin: origin.url, workers: 1 }));
+      sites.push({ peer, origin, server, cookies: await prepare(server.url), preparedAt: performance.now() });
+    }
+    const rows: Flooded[] = [];
+    for (const { peer, origin, server, cookies, preparedAt } of sites) {
+      if (peer.needs === null) await wait(Math.max(0, SETTLED_MS - (performance.now() - preparedAt)));
       for (const [name, addresses] of Object.entries(FLOODS)) {
-        origin.mostAtOnce = 0;
+        origin.forget();
         const crowds = { known: new Crowd(), fresh: new Crowd(), flooding: new Crowd() };
         await play(server.url, cookies, addresses, seconds, crowds);
         const megabytes = memoryBytesOfTree(server.server.pid) / 1e6;

@@ -11,7 +11,6 @@ export const PAGES_A_SECOND = (WORKERS * 1000) / PAGE_MS;
 export class PageOrigin implements AsyncDisposable {
   /** The most requests that it had at a time, in work or waiting for a worker. */
   mostAtOnce = 0;
-  made = 0;
   readonly #waiting: ServerResponse[] = [];
   #working = 0;
   #sessions = 0;
@@ -35,13 +34,18 @@ export class PageOrigin implements AsyncDisposable {
     return new URL(`http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`);
   }
 
+  /** Gives up what waits, and counts anew. */
+  forget(): void {
+    for (const response of this.#waiting.splice(0)) response.destroy();
+    this.mostAtOnce = 0;
+  }
+
   #work(): void {
     while (this.#working < WORKERS && this.#waiting.length > 0) {
       const response = this.#waiting.shift()!;
       this.#working++;
       setTimeout(() => {
         response.end("page");
-        this.made++;
         this.#working--;
         this.#work();
       }, PAGE_MS);
