@@ -8,7 +8,7 @@ import type { Bodies } from "./ports/bodies.ts";
 import type { Clock, Timer } from "./ports/clock.ts";
 import type { Origin } from "./ports/origin.ts";
 import type { OriginTalk } from "./ports/origin-news.ts";
-import type { OriginPermits } from "./ports/origin-permits.ts";
+import type { PermitsOf } from "./ports/origin-permits.ts";
 import type { PurgeAudit } from "./ports/purge-log.ts";
 import type { Compression, PopNotes } from "./ports/store.ts";
 import type { PurgeLogClient } from "./purges/log/log-contract.ts";
@@ -42,7 +42,7 @@ export interface Platform {
   /** Default: bodies are sent as the origin has sent them. */
   readonly compression?: Compression;
   /** Those that isolates share. Default: the isolate has its own, as many as `origin.concurrency` says. */
-  readonly permits?: OriginPermits;
+  readonly permitsOf?: PermitsOf;
   /** Default: what other isolates know of the origin cannot be known. */
   readonly originTalk?: OriginTalk;
   /** Default: the fetches of other isolates cannot be known. */

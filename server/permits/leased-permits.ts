@@ -12,8 +12,11 @@ export class PermitLeases {
     this.#line = line;
   }
 
-  /** `limit`: for all workers of the machine, of which there are `workers`. Each has its part at the start. */
-  ofSite(site: string, limit: number, workers: number): OriginPermits {
+  /**
+   * Those of a site, or of a route of one. `limit`: for all workers of the machine, of which there are `workers`. Each has
+   * its part at the start.
+   */
+  of(site: string, limit: number, workers: number): OriginPermits {
     const permits = new LeasedPermits(site, (message) => this.#line.tell(message));
     const isFirst = this.#sites.size === 0;
     this.#sites.set(site, permits);

@@ -249,7 +249,8 @@ class EdgeWorker implements RunningWorker {
 function queueOf({ isolate, site: { capacity } }: StartedSite): OriginQueueStats[] {
   const { atOrigin } = isolate;
   if (capacity === null || atOrigin === null) return [];
-  return [{ ...atOrigin, concurrency: capacity.concurrency, maxWaiting: capacity.queue.maxWaiting }];
+  const { concurrency, ofRoutes, queue } = capacity;
+  return [{ ...atOrigin, concurrency, maxWaiting: queue.maxWaiting * (1 + ofRoutes.size) }];
 }
 
 /** The part of the time for ending that answers may take. */

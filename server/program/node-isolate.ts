@@ -9,7 +9,7 @@ import type { Clock, Timer } from "../../worker/ports/clock.ts";
 import type { FetchesElsewhere } from "../../worker/ports/fetches-elsewhere.ts";
 import type { Origin } from "../../worker/ports/origin.ts";
 import type { OriginTalk } from "../../worker/ports/origin-news.ts";
-import type { OriginPermits } from "../../worker/ports/origin-permits.ts";
+import type { PermitsOf } from "../../worker/ports/origin-permits.ts";
 import type { Compression, PopNotes } from "../../worker/ports/store.ts";
 import type { Site } from "../../worker/site/site.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
@@ -36,7 +36,7 @@ export interface NodeParts {
   /** Default: those of other workers cannot be known. */
   readonly fetchesElsewhere?: FetchesElsewhere | undefined;
   /** Those for the origin, of which other workers have the rest. Default: this worker has all. */
-  readonly permits?: OriginPermits | undefined;
+  readonly permitsOf?: PermitsOf | undefined;
   /** With the other workers that ask this origin. Default: each finds out by itself how it is. */
   readonly originTalk?: OriginTalk | undefined;
   /** What names this worker in an explanation. Default: nothing. */
@@ -65,7 +65,7 @@ export function startNodeIsolate(
     pop,
     compression,
     fetchesElsewhere,
-    permits,
+    permitsOf,
     originTalk,
     originName,
     worker,
@@ -78,7 +78,7 @@ export function startNodeIsolate(
     ...parts,
     ...(compression && { compression }),
     ...(worker !== undefined && { worker }),
-    ...(permits && { permits }),
+    ...(permitsOf && { permitsOf }),
     ...(originTalk && { originTalk }),
     ...(fetchesElsewhere && { neighbours: new KnownNeighbours(fetchesElsewhere) }),
     log,

@@ -5,7 +5,7 @@ import type { FillBudget, LearningIsolate } from "../../worker/isolate.ts";
 import type { ReadLedger } from "../../worker/metrics/reports.ts";
 import type { Bodies } from "../../worker/ports/bodies.ts";
 import type { Origin } from "../../worker/ports/origin.ts";
-import type { OriginPermits } from "../../worker/ports/origin-permits.ts";
+import type { PermitsOf } from "../../worker/ports/origin-permits.ts";
 import { compressionSettings } from "../../worker/site/compression-settings.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import type { LimitsInput } from "../../worker/site/site-input.ts";
@@ -94,7 +94,7 @@ export function startSite(
     sharedTier: tier ?? memoryAlone,
     fetchesElsewhere: tier ? fetches?.ofSite(settings.name, (key) => tier.hasEntry(key)) : undefined,
     origin,
-    permits: leases && permitsOf(settings, site, leases, workers),
+    permitsOf: leases && permitsOf(settings, site, leases, workers),
     originTalk: originTalks?.of(
       JSON.stringify([settings.name, settings.origin, site.otherOriginUrls, settings.parent]),
     ),
@@ -131,8 +131,9 @@ function permitsOf(
   { capacity }: Site,
   leases: PermitLeases,
   workers: number,
-): OriginPermits | undefined {
-  return capacity === null || parent !== null ? undefined : leases.ofSite(name, capacity.concurrency, workers);
+): PermitsOf | undefined {
+  if (capacity === null || parent !== null) return undefined;
+  return (route, concurrency) => leases.of(route === null ? name : `${name} ${route}`, concurrency, workers);
 }
 
 /** The origin, or a parent in its place, and what ends their connections. */

@@ -2,13 +2,18 @@ import { describe, expect, test } from "vitest";
 import { OriginGate } from "../../worker/flow/origin/origin-gate.ts";
 import type { Clock } from "../../worker/ports/clock.ts";
 import { chances } from "../engine/chances.ts";
+import { byDepth } from "../suite/depth.ts";
 import { seed } from "../suite/seed.ts";
 
 const TICK_MS = 20;
 /** In which people browse alone, and in which the edge learns what the flood asks for; then it is counted. */
-const [ALONE_MS, LEARNING_MS, COUNTED_MS] = [660_000, 60_000, 60_000];
+const [ALONE_MS, LEARNING_MS, COUNTED_MS] = [
+  660_000,
+  60_000,
+  byDepth({ test: 60_000, gate: 60_000, all: 60_000, explore: 1_000_000 }),
+];
 /** Ten at a time, of which each takes 200 ms: 50 pages a second. */
-const CAPACITY = { concurrency: 10, queue: { maxMs: 5000, maxWaiting: 250 } };
+const CAPACITY = { concurrency: 10, ofRoutes: new Map(), queue: { maxMs: 5000, maxWaiting: 250 } };
 const PAGE_MS = 200;
 const PEOPLE = 200;
 /** Of them come after the flood has begun. */
@@ -129,7 +134,7 @@ class FloodedSite {
     const address = this.#tellsAddresses ? from : null;
     const since = this.#clock.now();
     const place = this.gate.placeOf({ ...NOBODY, address, cookieField });
-    const permit = await this.gate.enter(place, { report: () => undefined }, {});
+    const permit = await this.gate.enter(place, null, { report: () => undefined }, {});
     if (since >= ALONE_MS + LEARNING_MS) note(crowd, permit !== null, this.#clock.now() - since);
     if (permit === null) return;
     this.#ends.push({ at: this.#clock.now() + PAGE_MS, end: permit.end });
@@ -180,6 +185,7 @@ const FLOODS: readonly (Flood & { readonly name: string; readonly newcomersGet: 
   { name: "one address", addresses: 1, newcomersGet: 0.99 },
   { name: "10,000 addresses in turn", addresses: 10_000, newcomersGet: 0.5 },
   { name: "a million addresses, each of which comes once", addresses: 1_000_000, newcomersGet: 0 },
+  { name: "the 65,536 networks of a /48 in turn", addresses: 65_536, newcomersGet: 0 },
   {
     name: "10,000 addresses with invented cookies",
     addresses: 10_000,

@@ -108,7 +108,7 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "a word of another cache",
       { origin, routes: [{ match: "/a", skip: true }] },
-      /^routes\[0\]\.skip: unknown key; did you mean [a-z]+\? Known here: match, pass, key/,
+      /^routes\[0\]\.skip: unknown key; did you mean [a-z]+\? Known here: match, pass, concurrency, key/,
     ],
     [
       "a bypass in the singular",
@@ -153,7 +153,7 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "the bound on how late a purge may come, outside purge",
       { origin, routes: [{ match: "/a", maxViewAge: "60s" }] },
-      /^routes\[0\]\.maxViewAge: unknown key\. Known here: match, pass, key, .*, purge, tags$/,
+      /^routes\[0\]\.maxViewAge: unknown key\. Known here: match, pass, concurrency, key, .*, purge, tags$/,
     ],
     [
       "the bound on how late a purge may come, for the whole site",
@@ -870,5 +870,27 @@ describe("what is loosened is said at the start", () => {
     ],
   ])("%s", (_, routes, lines) => {
     expect(weakenedDefences(compileSite({ origin, routes }, {}))).toEqual(lines);
+  });
+});
+
+describe("a route's share of the origin", () => {
+  const routes = [{ match: "/search", concurrency: 8 }];
+
+  test("is a part of the site's", () => {
+    const { capacity } = compileSite({ origin: { url: origin, concurrency: 32 }, routes }, {});
+    expect(capacity).toMatchObject({ concurrency: 32, ofRoutes: new Map([["/search", 8]]) });
+  });
+
+  test("is that of the first route, of two with one pattern", () => {
+    const two = [...routes, { match: "/search", concurrency: 9 }];
+    const { capacity } = compileSite({ origin: { url: origin, concurrency: 32 }, routes: two }, {});
+    expect(capacity!.ofRoutes).toEqual(new Map([["/search", 8]]));
+  });
+
+  test.each([
+    [{ url: origin }, /routes\[0\]\.concurrency: needs origin\.concurrency, of which it is a part$/],
+    [{ url: origin, concurrency: 8 }, /routes\[0\]\.concurrency: must be less than origin\.concurrency, which is 8$/],
+  ])("is refused for %j", (given, words) => {
+    expect(() => compileSite({ origin: given, routes }, {})).toThrow(words);
   });
 });

@@ -122,7 +122,9 @@ async function judgeRequest(context: RequestContext): Promise<JudgedRequest> {
 
 function queueOf(context: RequestContext): JudgedRequest["queue"] {
   const gate = context.isolate.originGate;
-  return gate && { client: gate.standingOf(clientOf(context)).client, isBusy: gate.counts.waiting > 0 };
+  return (
+    gate && { client: gate.standingOf(clientOf(context)).client, isBusy: gate.isBusy(context.resolved.route.pattern) }
+  );
 }
 
 function hitOf(context: RequestContext, stored: FoundResponse, verdict: UsableVerdict): JudgedRequest["hit"] {

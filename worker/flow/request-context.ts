@@ -13,9 +13,10 @@ import type {
   LeadingFetch,
   SharedFetch,
 } from "./collapsing/collapsed-fetches.ts";
+import type { Client } from "./origin/client-standings.ts";
 import type { CodingChoices } from "./origin/coding-choices.ts";
 import type { HeadOnlyPages } from "./origin/head-only-pages.ts";
-import type { Client, OriginGate } from "./origin/origin-gate.ts";
+import type { OriginGate } from "./origin/origin-gate.ts";
 import type { OriginState } from "./origin/origin-state.ts";
 import type { Place } from "./origin/permit-queue.ts";
 import type { SecondLooks } from "./second-look/second-looks.ts";

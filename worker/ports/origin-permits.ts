@@ -1,5 +1,8 @@
 import type { Waiting } from "../rules/queueing/queue-order.ts";
 
+/** The permits of a site, or of the route with this pattern, of which there are so many. */
+export type PermitsOf = (route: string | null, concurrency: number) => OriginPermits;
+
 /**
  * The permits to have a request at the origin: as many as it takes at a time. Isolates may share them, and then each has
  * some of them at hand.

@@ -144,6 +144,7 @@ const route = z.strictObject({
     .string('is required: the paths of the route, like "/blog/:slug"')
     .check(z.regex(/^\//, "does not start with /"), z.refine(isUrlPattern, "is not a URLPattern pathname")),
   pass: z.prefault(z.boolean(), false),
+  concurrency: z.optional(z.int().check(z.positive(), z.maximum(10_000))),
   key: z.prefault(
     z.strictObject({
       fields: z.prefault(
@@ -388,8 +389,8 @@ export function checkSite(given: SiteInput): CheckedSite {
   if (!checked.success)
     throw new SiteError(siteErrors(checked.error, siteSchema, whole).map((each) => asGiven(each, given)));
   const rules = checked.data;
-  const proxyErrors = countryFieldErrors(rules);
-  if (proxyErrors.length > 0) throw new SiteError(proxyErrors);
+  const betweenSettings = [...countryFieldErrors(rules), ...shareErrors(rules)];
+  if (betweenSettings.length > 0) throw new SiteError(betweenSettings);
   const wrongTags = rules.routes.flatMap((each, index) => tagTemplateErrors(each, `routes[${index}].tags`));
   if (wrongTags.length > 0) throw new SiteError(wrongTags);
   return { given: withPatternsAsText(given), rules, elsewhere: route.parse({ match: "/*" }) };
@@ -425,6 +426,18 @@ function countryFieldErrors({ countryField, trustedProxies, routes }: SiteRules)
     path: `routes[${index}].key.fields`,
     message: `names ${JSON.stringify(countryField)}, the countryField, which does not reach the origin: write key: { country: true }`,
   }));
+}
+
+/** Routes whose share of the origin is not a part of the site's. */
+function shareErrors({ origin: { concurrency: ofSite }, routes }: SiteRules) {
+  return routes.flatMap(({ concurrency }, index) => {
+    if (concurrency === undefined || (ofSite !== undefined && concurrency < ofSite)) return [];
+    const message =
+      ofSite === undefined
+        ? "needs origin.concurrency, of which it is a part"
+        : `must be less than origin.concurrency, which is ${ofSite}`;
+    return [{ path: `routes[${index}].concurrency`, message }];
+  });
 }
 
 /** The mistakes in tag templates: characters that no tag may have, and parameters that the pattern does not have. */

@@ -219,6 +219,11 @@ export interface RouteInput {
    * as with gRPC. Default: `tidemark serve` takes them in first, up to `limits.heldBodyBytes`; Workers stream.
    */
   readonly body?: "stream" | undefined;
+  /**
+   * The most requests of this route that the origin has at a time, as a part of the site's `origin.concurrency`, which it
+   * needs. So slow pages leave room for others. Default: as many as the site's.
+   */
+  readonly concurrency?: number | undefined;
   /** What selects among stored responses beside the URL. Default: nothing. */
   readonly key?: KeyInput | undefined;
   /** Which requests go past the cache on this route. Default of each list: the site's. */

@@ -18,6 +18,8 @@ import type { SiteInput } from "./site-input.ts";
 export interface Capacity {
   /** Requests at a time. */
   readonly concurrency: number;
+  /** Those of the routes that have a part of their own, by their patterns. */
+  readonly ofRoutes: ReadonlyMap<string, number>;
   readonly queue: QueueLimits;
 }
 
@@ -134,7 +136,7 @@ export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): 
     originUrl,
     otherOriginUrls,
     originService: site.origin.service ?? null,
-    capacity: capacityOf(site.origin),
+    capacity: capacityOf(site),
     namesHosts: overrides.hosts !== undefined || site.hosts !== undefined,
     hosts: publicHosts,
     publicUrl,
@@ -181,8 +183,10 @@ function originUrlsOf({ url, service }: SiteRules["origin"]): [string, ...string
   return [new URL(first!).origin, ...others.map((other) => new URL(other).origin)];
 }
 
-function capacityOf({ concurrency, queue }: SiteRules["origin"]): Capacity | null {
-  return concurrency === undefined ? null : { concurrency, queue: queue ?? DEFAULT_QUEUE };
+function capacityOf({ origin: { concurrency, queue = DEFAULT_QUEUE }, routes }: SiteRules): Capacity | null {
+  if (concurrency === undefined) return null;
+  const parts = routes.flatMap(({ match, concurrency: part }) => (part === undefined ? [] : [[match, part] as const]));
+  return { concurrency, ofRoutes: new Map(parts.reverse()), queue }; // of two with the same pattern the first one counts
 }
 
 /** The origin at another address, with all that is said of it beside that. */

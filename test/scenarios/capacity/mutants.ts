@@ -106,6 +106,23 @@ export const mutants: Mutants = {
       by: "facts.receiptToken !== null",
       foundBy: "capacity/invented-receipt",
     },
+    "a route has as many requests at the origin as the site": {
+      in: "OriginGate.#queuesOf",
+      replace: "ofRoute === undefined ? [this.#ofSite] : [ofRoute, this.#ofSite]",
+      by: "[this.#ofSite]",
+      foundBy: "capacity/share-of-a-route",
+    },
+    "a request may wait anew for the site once it has waited for its route": {
+      in: "PermitQueue.#wait",
+      replace: "Math.max(0, place.since + this.#limits.maxMs - this.#clock.now())",
+      by: "this.#limits.maxMs",
+      foundBy: "capacity/share-of-a-route-in-a-busy-site",
+    },
+    "who is turned away by the site keeps the turn of its route": {
+      in: "OriginGate.enter",
+      drop: "for (const each of permits) each.end();",
+      foundBy: "capacity/share-of-a-route-in-a-busy-site",
+    },
     "a full queue makes room for nobody": {
       in: "PermitQueue.enter",
       replace: "|| this.#giveUpLast(place)",
@@ -188,14 +205,14 @@ export const mutants: Mutants = {
     },
     "a refresh waits in line like a visitor": {
       in: "sendInTurn",
-      replace: "isUnattended ? gate.enterIfIdle() :",
+      replace: "isUnattended ? gate.enterIfIdle(pattern) :",
       by: "",
       foundBy: "capacity/refreshes-give-way",
     },
     "an explanation keeps to itself that the origin is busy": {
-      in: "explain:queueOf",
-      replace: "gate.counts.waiting > 0",
-      by: "gate.counts.waiting > 1",
+      in: "OriginGate.isBusy",
+      replace: "counts.waiting > 0",
+      by: "counts.waiting > 1",
       foundBy: "capacity/explained",
     },
   },

@@ -55,7 +55,7 @@ class Machine {
       now: () => this.now,
       wait: () => ({ over: new Promise<void>(() => undefined), cancel: () => undefined }),
     };
-    const permits = leases.ofSite(SITE, limit, workers);
+    const permits = leases.of(SITE, limit, workers);
     worker.queue = new PermitQueue(permits, { maxMs: 1e9, maxWaiting: 1e9 }, clock);
     this.#workers.add(worker);
     return worker;

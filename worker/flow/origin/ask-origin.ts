@@ -99,8 +99,11 @@ async function bodyToSend({ incoming, resolved, isolate, ports, background }: Re
 
 /** Sends the request when it is its turn, and lets the next one through when the origin has done with it. */
 async function sendInTurn(context: RequestContext, request: ReadyRequest, gate: OriginGate): Promise<OriginResult> {
-  const { isUnattended, ports, incoming, place = gate.placeOf(clientOf(context)) } = context;
-  const permit = isUnattended ? gate.enterIfIdle() : await gate.enter(place, ports.reporter, incoming.request);
+  const { isUnattended, ports, incoming, resolved, place = gate.placeOf(clientOf(context)) } = context;
+  const { pattern } = resolved.route;
+  const permit = isUnattended
+    ? gate.enterIfIdle(pattern)
+    : await gate.enter(place, pattern, ports.reporter, incoming.request);
   if (permit === null) {
     giveBack(context, request.body);
     return busy(context);
@@ -193,7 +196,7 @@ function withRetryAfter(answer: Answer, seconds: number): Answer {
 function askBehind(context: RequestContext, fields: OriginRequest["fields"]): void {
   const { facts, ports, background, resolved, isolate } = context;
   const { originGate } = isolate;
-  const permit = originGate?.enterIfIdle();
+  const permit = originGate?.enterIfIdle(resolved.route.pattern);
   if (permit === null) return;
   const sentAt = ports.clock.now();
   ports.reporter.report({ kind: "origin-asked" });

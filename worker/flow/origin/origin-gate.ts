@@ -2,66 +2,58 @@ import type { ClientRequest } from "../../ports/answer.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { OriginResponse } from "../../ports/origin.ts";
 import type { OriginTalk } from "../../ports/origin-news.ts";
-import type { OriginPermits } from "../../ports/origin-permits.ts";
+import type { PermitsOf } from "../../ports/origin-permits.ts";
 import type { Reporter } from "../../ports/reporter.ts";
-import { networkOf } from "../../rules/forwarding/trusted-proxies.ts";
-import { type Standing, standingOf } from "../../rules/queueing/client-class.ts";
+import type { Standing } from "../../rules/queueing/client-class.ts";
 import type { Capacity } from "../../site/site.ts";
-import { KnownSessions, sessionsSetBy } from "./known-sessions.ts";
+import { type Client, ClientStandings } from "./client-standings.ts";
 import { OwnPermits } from "./own-permits.ts";
 import { type Permit, PermitQueue, type Place, type QueueCounts } from "./permit-queue.ts";
-import { RecentCounts } from "./recent-counts.ts";
 
 interface GatePorts {
   readonly clock: Clock;
   readonly random: () => number;
-  readonly permits?: OriginPermits | undefined;
+  /** Those that are shared with other isolates. Default: this isolate has all. */
+  readonly permitsOf?: PermitsOf | undefined;
   /** Default: no other isolate asks this origin. */
   readonly originTalk?: OriginTalk | undefined;
-}
-
-/** Who sent a request that needs the origin, as far as that decides its turn. */
-export interface Client {
-  /** `null` where it is not known. */
-  readonly address: string | null;
-  /** Its `Cookie` field; `null` for none. */
-  readonly cookieField: string | null;
-  readonly isRefresh: boolean;
-  /** Whether it has a receipt of this site's log. */
-  readonly hasReceipt: boolean;
 }
 
 /** After so long without a request that waits, the next one begins a new queue: milliseconds. */
 const QUEUE_OVER_MS = 60_000;
 
+const ownPermits: PermitsOf = (_, concurrency) => new OwnPermits(concurrency);
+
 /** Lets as many requests through to the origin as it may have at a time. A cached answer never comes here. */
 export class OriginGate {
-  readonly #queue: PermitQueue;
-  readonly #misses: RecentCounts;
-  readonly #sessions: KnownSessions;
-  readonly #talk: OriginTalk | undefined;
+  readonly #ofSite: PermitQueue;
+  /** By the patterns of the routes that have a share of their own. */
+  readonly #ofRoutes: ReadonlyMap<string | null, PermitQueue>;
+  readonly #standings: ClientStandings;
   readonly #clock: Clock;
   readonly #maxMs: number;
   #queueBeganAt = 0;
   #lastWaitAt = Number.NEGATIVE_INFINITY;
 
-  /** `permits`: those that are shared with other isolates. Default: this isolate has all. */
   constructor(
-    { concurrency, queue }: Capacity,
-    { clock, random, permits = new OwnPermits(concurrency), originTalk }: GatePorts,
+    { concurrency, ofRoutes, queue }: Capacity,
+    { clock, random, permitsOf = ownPermits, originTalk }: GatePorts,
   ) {
-    const secret = `${random()}${random()}`;
-    this.#queue = new PermitQueue(permits, queue, clock);
-    this.#misses = new RecentCounts(secret);
-    this.#sessions = new KnownSessions(secret, this.#misses);
-    this.#talk = originTalk;
+    const queueOf = (route: string | null, most: number) => new PermitQueue(permitsOf(route, most), queue, clock);
+    this.#ofSite = queueOf(null, concurrency);
+    this.#ofRoutes = new Map([...ofRoutes].map(([route, most]) => [route, queueOf(route, most)]));
+    this.#standings = new ClientStandings(random, originTalk);
     this.#clock = clock;
     this.#maxMs = queue.maxMs;
-    if (originTalk) originTalk.onSession = (session) => this.#sessions.note(session);
   }
 
   get counts(): QueueCounts {
-    return this.#queue.counts;
+    const all = [this.#ofSite, ...this.#ofRoutes.values()].map(({ counts }) => counts);
+    return {
+      running: all[0]!.running,
+      waiting: all.reduce((sum, { waiting }) => sum + waiting, 0),
+      longestWaitMs: Math.max(...all.map(({ longestWaitMs }) => longestWaitMs)),
+    };
   }
 
   /** When to ask again, in whole seconds: those who wait now will have had their turn. */
@@ -69,71 +61,106 @@ export class OriginGate {
     return Math.max(1, Math.ceil(this.#maxMs / 1000));
   }
 
+  /** Whether a request of this route would wait. */
+  isBusy(route: string | null): boolean {
+    return this.#queuesOf(route).some(({ counts }) => counts.waiting > 0);
+  }
+
   /** The place of a request that needs the origin. Its client has had one more. */
   placeOf(client: Client): Place {
     const since = this.#clock.now();
-    return { since, ...this.#standingOf(client, (key) => this.#misses.count(key, since), since) };
+    return { since, ...this.#standings.count(client, since, this.#queueSince(since)) };
   }
 
   /** Where a request of this client would stand now. */
   standingOf(client: Client): Standing {
     const now = this.#clock.now();
-    return this.#standingOf(client, (key) => this.#misses.withOneMore(key, now), now);
+    return this.#standings.withOneMore(client, now, this.#queueSince(now));
   }
 
   /** Another client waits for the same answer, which has the better place of both. */
   share(place: Place, client: Client): void {
-    this.#queue.improve(place, this.standingOf(client));
+    const queue = [...this.#ofRoutes.values()].find((each) => each.has(place)) ?? this.#ofSite;
+    queue.improve(place, this.standingOf(client));
   }
 
-  /** Notes the sessions that an answer sets for its client. Without an address nobody knows whose they are. */
-  noteSessions(setCookie: readonly string[], { address, cookieField }: Client): void {
-    if (address === null) return;
-    for (const session of sessionsSetBy(setCookie, { cookieField, clientAddress: address, at: this.#clock.now() })) {
-      this.#sessions.note(session);
-      this.#talk?.tellSession(session);
-    }
-  }
-
-  /** `countOf` gives the recent misses under a key. Where the client's address is not known, all are equal. */
-  #standingOf(client: Client, countOf: (key: string) => number, now: number): Standing {
-    const { address, cookieField, isRefresh, hasReceipt } = client;
-    const session = this.#sessions.find(cookieField, now);
-    const evidence = {
-      isRefresh,
-      withReceipts: hasReceipt ? countOf("receipts") : null,
-      session: session && { setAt: session.setAt, misses: countOf(`session ${session.name}`) },
-      ofNetwork: address === null ? 0 : countOf(`network ${networkOf(address)}`),
-    };
-    return standingOf(evidence, now - this.#lastWaitAt < QUEUE_OVER_MS ? this.#queueBeganAt : now);
+  noteSessions(setCookie: readonly string[], client: Client): void {
+    this.#standings.noteSessions(setCookie, client, this.#clock.now());
   }
 
   /** `null`: the origin is not asked for this request. */
-  async enter(place: Place, reporter: Reporter, request: Pick<ClientRequest, "noteTurn">): Promise<Permit | null> {
-    const entered = this.#queue.enter(place);
-    if (entered instanceof Promise) {
-      this.#noteWait();
-      reporter.report({ kind: "origin-awaited", client: place.client });
+  async enter(
+    place: Place,
+    route: string | null,
+    reporter: Reporter,
+    request: Pick<ClientRequest, "noteTurn">,
+  ): Promise<Permit | null> {
+    place.since = this.#clock.now(); // a request may ask the origin twice
+    const permits: Permit[] = [];
+    let hasWaited = false;
+    for (const queue of this.#queuesOf(route)) {
+      const entered = queue.enter(place);
+      if (entered instanceof Promise && !hasWaited) {
+        hasWaited = true;
+        this.#noteWait();
+        reporter.report({ kind: "origin-awaited", client: place.client });
+      }
+      const permit = entered instanceof Promise ? await entered : entered;
+      if (permit === null) {
+        for (const each of permits) each.end();
+        reporter.report({ kind: "origin-turned-away", client: place.client });
+        this.#noteTurn(place, request, false);
+        return null;
+      }
+      permits.push(permit);
     }
-    const permit = entered instanceof Promise ? await entered : entered;
-    const { client, since } = place;
-    if (permit === null) reporter.report({ kind: "origin-turned-away", client });
-    if (permit === null || entered instanceof Promise) {
-      request.noteTurn?.({ client, waitedMs: this.#clock.now() - since, hasCome: permit !== null });
+    if (hasWaited) this.#noteTurn(place, request, true);
+    return together(permits);
+  }
+
+  #noteTurn({ client, since }: Place, request: Pick<ClientRequest, "noteTurn">, hasCome: boolean): void {
+    request.noteTurn?.({ client, waitedMs: this.#clock.now() - since, hasCome });
+  }
+
+  /** For work that nobody waits for, which is left out if it would keep a visitor waiting. */
+  enterIfIdle(route: string | null): Permit | null {
+    const permits: Permit[] = [];
+    for (const queue of this.#queuesOf(route)) {
+      const permit = queue.enterIfIdle();
+      if (permit === null) {
+        for (const each of permits) each.end();
+        return null;
+      }
+      permits.push(permit);
     }
-    return permit;
+    return together(permits);
+  }
+
+  /** Those that a request of a route goes through, one after the other: nobody holds a turn of the site for a route's. */
+  #queuesOf(route: string | null): readonly PermitQueue[] {
+    const ofRoute = this.#ofRoutes.get(route);
+    return ofRoute === undefined ? [this.#ofSite] : [ofRoute, this.#ofSite];
+  }
+
+  /** When the queue began: epoch milliseconds; now if there is none. */
+  #queueSince(now: number): number {
+    return now - this.#lastWaitAt < QUEUE_OVER_MS ? this.#queueBeganAt : now;
   }
 
   #noteWait(): void {
     const now = this.#clock.now();
-    if (now - this.#lastWaitAt >= QUEUE_OVER_MS) this.#queueBeganAt = now;
+    this.#queueBeganAt = this.#queueSince(now);
     this.#lastWaitAt = now;
   }
+}
 
-  /** For work that nobody waits for, which is left out if it would keep a visitor waiting. */
-  enterIfIdle(): Permit | null {
-    return this.#queue.enterIfIdle();
-  }
+function together(permits: readonly Permit[]): Permit {
+  if (permits.length === 1) return permits[0]!;
+  return {
+    end: () => {
+      for (const permit of permits) permit.end();
+    },
+  };
 }
 
 /**

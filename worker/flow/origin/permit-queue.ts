@@ -74,11 +74,10 @@ export class PermitQueue {
 
   /**
    * A permit at once, or one to wait for; `null` if as many wait already as may, and all of them before it, if another has
-   * come who goes before it, or if it has waited as long as it may.
+   * come who goes before it, or if it has waited as long as it may since it came.
    */
   enter(place: Place): Permit | null | Promise<Permit | null> {
     if (this.#waiting.size === 0 && this.#permits.take()) return this.#permit();
-    place.since = this.#clock.now(); // a request may ask the origin twice
     return mayWait(this.#waiting.size, this.#limits) || this.#giveUpLast(place) ? this.#wait(place) : null;
   }
 
@@ -91,6 +90,11 @@ export class PermitQueue {
     if (isWaiting) this.#permits.bring(place);
   }
 
+  /** Whether a request waits here. */
+  has(place: Place): boolean {
+    return this.#waiting.has(place);
+  }
+
   /** Sends the last of those who wait away, if a newcomer goes before it. Returns whether it did. */
   #giveUpLast(newcomer: Waiting): boolean {
     const last = lastInLine(this.#waiting.keys());
@@ -101,7 +105,7 @@ export class PermitQueue {
 
   async #wait(place: Place): Promise<Permit | null> {
     const turn = Promise.withResolvers<Permit | null>();
-    const patience = this.#clock.wait(this.#limits.maxMs);
+    const patience = this.#clock.wait(Math.max(0, place.since + this.#limits.maxMs - this.#clock.now()));
     void patience.over.then(() => this.#leave(place, null));
     this.#waiting.set(place, turn.resolve);
     this.#permits.bring(place);
