@@ -43,6 +43,8 @@ export class PermitQueue {
   readonly #limits: QueueLimits;
   readonly #clock: Clock;
   readonly #waiting = new Map<Waiting, Tell>();
+  /** Who makes room for others; `undefined` until somebody asks. A flood asks far more often than it changes. */
+  #last: Waiting | undefined;
   #running = 0;
   /** How many of those that waited have had their turn. */
   #turns = 0;
@@ -87,6 +89,7 @@ export class PermitQueue {
     const isWaiting = this.#waiting.has(place);
     if (isWaiting) this.#permits.stopBringing(place);
     Object.assign(place, standing);
+    this.#last = undefined;
     if (isWaiting) this.#permits.bring(place);
   }
 
@@ -97,7 +100,8 @@ export class PermitQueue {
 
   /** Sends the last of those who wait away, if a newcomer goes before it. Returns whether it did. */
   #giveUpLast(newcomer: Waiting): boolean {
-    const last = lastInLine(this.#waiting.keys());
+    this.#last ??= lastInLine(this.#waiting.keys());
+    const last = this.#last;
     if (last === undefined || compareTurns(newcomer, last) >= 0) return false;
     this.#leave(last, null);
     return true;
@@ -138,6 +142,7 @@ export class PermitQueue {
     const tell = this.#waiting.get(waiting);
     if (tell === undefined) return;
     this.#waiting.delete(waiting);
+    this.#last = undefined;
     this.#permits.stopBringing(waiting);
     tell(permit);
   }
