@@ -1,5 +1,5 @@
 import { LogTime } from "./log-time.ts";
-import { type LineParser, readRequestLine } from "./logged-request.ts";
+import { knownClient, type LineParser, type LoggedRequest, readRequestLine } from "./logged-request.ts";
 
 const QUOTE = 34;
 const DASH = 45;
@@ -10,6 +10,9 @@ const TIME_LENGTH = 26;
 
 /** The words of `$upstream_cache_status`, which some append to the format. */
 const CACHE_STATUS = /(?:^|[\s"=])(HIT|MISS|EXPIRED|STALE|UPDATING|REVALIDATED|BYPASS)(?:$|[\s"])/;
+
+/** `HIT 0.004`, as `tidemark serve` ends its lines: X-Cache and the seconds. Without that word, nothing says what a number is. */
+const SECONDS_AT_END = /^ (?:[A-Z]+|-) (\d+\.\d{3})$/;
 
 /**
  * The common and combined formats of nginx, Apache and Varnish, with or without Apache's virtual host in front, and with
@@ -30,6 +33,7 @@ export function combinedParser(): LineParser {
     if (status < 100) return "broken";
     into.status = status;
     readHost(line, bracket, into);
+    into.client = clientIn(line, bracket);
     readRequestLine(line.slice(requestStart + 1, requestEnd), into);
     let index = statusStart + 4;
     let bytes = 0;
@@ -43,7 +47,7 @@ export function combinedParser(): LineParser {
 }
 
 /** The user agent, and what may stand behind it. */
-function readRest(line: string, start: number, into: { userAgent: string; cacheStatus: string }): void {
+function readRest(line: string, start: number, into: LoggedRequest): void {
   const refererStart = line.indexOf('"', start);
   const refererEnd = refererStart < 0 ? -1 : closingQuote(line, refererStart + 1);
   const agentStart = refererEnd < 0 ? -1 : line.indexOf('"', refererEnd + 1);
@@ -51,7 +55,17 @@ function readRest(line: string, start: number, into: { userAgent: string; cacheS
   if (agentEnd >= 0) into.userAgent = line.slice(agentStart + 1, agentEnd);
   const restStart = agentEnd >= 0 ? agentEnd + 1 : start;
   if (refererStart !== -1 && agentEnd < 0) return;
-  if (line.length > restStart + 3) into.cacheStatus = CACHE_STATUS.exec(line.slice(restStart))?.[1] ?? "";
+  if (line.length <= restStart + 3) return;
+  const rest = line.slice(restStart);
+  into.cacheStatus = CACHE_STATUS.exec(rest)?.[1] ?? "";
+  const seconds = SECONDS_AT_END.exec(rest)?.[1];
+  if (seconds !== undefined) into.tookMs = Number(seconds) * 1000;
+}
+
+/** `192.0.2.7` of `192.0.2.7 - alice [`: the word before the dash of identd, whatever stands in front of it. */
+function clientIn(line: string, bracket: number): string {
+  const dash = line.indexOf(" - ");
+  return dash < 0 || dash > bracket ? "" : knownClient(line.slice(line.lastIndexOf(" ", dash - 1) + 1, dash));
 }
 
 /** `www.example.com:443 192.0.2.7 - alice [`: only there the third word is the dash of identd. */

@@ -1,5 +1,5 @@
 import { LogTime } from "./log-time.ts";
-import { type LineParser, readTarget } from "./logged-request.ts";
+import { knownClient, type LineParser, readTarget } from "./logged-request.ts";
 
 /** The directive that names the columns. */
 export const FIELDS_DIRECTIVE = "#Fields:";
@@ -20,7 +20,10 @@ export function fieldsParser(directive: string): LineParser {
     bytes: column("sc-bytes"),
     agent: column("cs(User-Agent)"),
     result: column("x-edge-result-type"),
+    client: column("c-ip"),
+    took: column("time-taken"),
   };
+  const tookUnit = unitOfTimeTaken(names);
   const clock = new LogTime();
   return (line, into) => {
     const values = line.includes("\t") ? line.split("\t") : line.split(" ");
@@ -33,11 +36,20 @@ export function fieldsParser(directive: string): LineParser {
     into.host = valueAt(at.host).toLowerCase();
     into.userAgent = valueAt(at.agent);
     into.cacheStatus = RESULTS[valueAt(at.result)] ?? "";
+    into.client = knownClient(valueAt(at.client));
+    const took = valueAt(at.took);
+    if (tookUnit !== null && /^[\d.]+$/.test(took)) into.tookMs = Number(took) * tookUnit;
     const query = valueAt(at.query);
     readTarget(query === "" ? valueAt(at.stem) : `${valueAt(at.stem)}?${query}`, into);
     if (into.target !== "") into.method = valueAt(at.method);
     return "request";
   };
+}
+
+/** Of a `time-taken`, in milliseconds: CloudFront has seconds, IIS milliseconds. `null` for others. */
+function unitOfTimeTaken(names: readonly string[]): number | null {
+  if (names.includes("x-edge-result-type")) return 1000;
+  return names.includes("sc-win32-status") ? 1 : null;
 }
 
 /** CloudFront's words for what became of a request. */

@@ -1,8 +1,8 @@
 import { LogTime } from "./log-time.ts";
-import { type LineParser, readRequestLine } from "./logged-request.ts";
+import { clientWithoutPort, type LineParser, readRequestLine } from "./logged-request.ts";
 
 /** `[06/Feb/2009:12:14:14.655] http-in static/srv1 10/0/30/69/109 200 2750 `, whatever syslog writes in front. */
-const LINE = /\[(\d\d\/\w{3}\/\d{4}:\d\d:\d\d:\d\d)\.(\d{3})\] \S+ \S+ [\d/+-]+ (-1|\d{3}) \+?(\d+) /;
+const LINE = /\[(\d\d\/\w{3}\/\d{4}:\d\d:\d\d:\d\d)\.(\d{3})\] \S+ \S+ ([\d/+-]+) (-1|\d{3}) \+?(\d+) /;
 
 /** The first of the captured fields, if it is the name of a host: nothing in the line says which fields they are. */
 const CAPTURED_HOST = /\{([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,})(?::\d+)?[|}]/;
@@ -16,7 +16,7 @@ export function haproxyParser(): LineParser {
   return (line, into) => {
     const found = LINE.exec(line);
     if (found === null) return "broken";
-    const [matched, second, millisecond, status, bytes] = found;
+    const [matched, second, millisecond, timers, status, bytes] = found;
     // HAProxy writes quotes within a request as #22. Behind it, httpslog tells of the connection, without quotes.
     const requestStart = line.indexOf('"', found.index + matched.length) + 1;
     const requestEnd = requestStart === 0 ? -1 : line.indexOf('"', requestStart);
@@ -25,8 +25,23 @@ export function haproxyParser(): LineParser {
     if (Number.isNaN(into.at)) return "broken";
     into.status = Math.max(0, Number(status));
     into.bytes = Number(bytes);
+    into.client = clientWithoutPort(
+      line.slice(line.lastIndexOf(" ", found.index - 2) + 1, Math.max(0, found.index - 1)),
+    );
+    into.tookMs = serverMs(timers!);
     into.host = CAPTURED_HOST.exec(line.slice(found.index, requestStart))?.[1]?.toLowerCase() ?? "";
     readRequestLine(line.slice(requestStart, requestEnd), into);
     return "request";
   };
+}
+
+/**
+ * Of `TR/Tw/Tc/Tr/Ta`, the whole without the time until the head of the request was there, and without HAProxy's own queue.
+ * `null` if the request did not come so far, of which -1 tells.
+ */
+function serverMs(timers: string): number | null {
+  const values = timers.split("/").map(Number);
+  if (values.length !== 5 || values.some((value) => !(value >= 0))) return null;
+  const [request, queue, , , whole] = values;
+  return Math.max(0, whole! - request! - queue!);
 }

@@ -1,5 +1,12 @@
 import { LogTime } from "./log-time.ts";
-import { type LineParser, type LoggedRequest, readRequestLine, readTarget } from "./logged-request.ts";
+import {
+  clientWithoutPort,
+  knownClient,
+  type LineParser,
+  type LoggedRequest,
+  readRequestLine,
+  readTarget,
+} from "./logged-request.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -49,7 +56,18 @@ const NAMES = {
     "userAgent",
   ],
   cacheStatus: ["upstream_cache_status", "CacheCacheStatus", "cache_status", "response_state", "cache", "xCache"],
+  client: ["remote_addr", "ClientIP", "ClientHost", "client_ip", "remote_ip", "client", "clientip", "c_ip"],
 } as const;
+
+/** How long an answer took, the time at the origin first, and the unit: milliseconds. */
+const TIMES_TAKEN: readonly (readonly [name: string, unit: number])[] = [
+  ["upstream_response_time", 1000],
+  ["request_time", 1000],
+  ["OriginDuration", 1e-6],
+  ["Duration", 1e-6],
+  ["OriginResponseDurationMs", 1],
+  ["ms", 1],
+];
 
 /** One JSON object a line: nginx with `escape=json`, Cloudflare Logpush, Caddy, Traefik, Fastly, `tidemark serve`. */
 export function jsonParser(): LineParser {
@@ -66,6 +84,9 @@ export function jsonParser(): LineParser {
     into.bytes = Math.max(0, Number(first(values, NAMES.bytes) ?? 0)) || 0;
     into.userAgent = text(first(values, NAMES.userAgent));
     into.host = text(first(inner, NAMES.host)).toLowerCase();
+    into.client = clientOf(text(first(inner, NAMES.client)));
+    // Caddy's has a name that others use for other units.
+    into.tookMs = inner === values ? tookMs(values) : inUnit(values.duration, 1000);
     into.cacheStatus = cacheWord(text(first(values, NAMES.cacheStatus)).toUpperCase());
     // Fastly logs what a machine of the edge asks of its shield once more, as a request to that.
     if (values.fastly_is_edge === false) return "nothing";
@@ -105,6 +126,28 @@ function parsed(line: string): Values | null {
   } catch {
     return null; // A broken line is counted by the reader.
   }
+}
+
+/** Older versions of Caddy write the port, too. */
+function clientOf(text: string): string {
+  return /^[\d.]+:\d+$|^\[.*\]:\d+$/.test(text) ? clientWithoutPort(text) : knownClient(text);
+}
+
+function tookMs(values: Values): number | null {
+  for (const [name, unit] of TIMES_TAKEN) {
+    const took = values[name] === undefined ? null : inUnit(values[name], unit);
+    // `tidemark serve` tells how much of it was spent in the queue before the origin.
+    if (took !== null) return Math.max(0, took - (inUnit((values.queue as Values | undefined)?.ms, 1) ?? 0));
+  }
+  return null;
+}
+
+/** A duration, of which nginx writes several if it asked several servers: `0.002, 0.120`. `null` for what is none. */
+function inUnit(value: unknown, unit: number): number | null {
+  if (typeof value === "number") return value >= 0 ? value * unit : null;
+  if (typeof value !== "string" || !/^[\d.]+(?: ?[,:] ?[\d.]+)*$/.test(value)) return null;
+  const sum = value.split(/[ ,:]+/).reduce((total, each) => total + Number(each), 0);
+  return Number.isFinite(sum) ? sum * unit : null;
 }
 
 function first(values: Values, names: readonly string[]): unknown {

@@ -17,6 +17,13 @@ export class LoggedRequest {
   userAgent = "";
   /** What the cache that wrote the log said: `HIT`, `MISS`, `EXPIRED`; empty if it does not say. */
   cacheStatus = "";
+  /** The address of the client; empty if the log does not tell. Behind a proxy it may be the proxy's. */
+  client = "";
+  /**
+   * How long the answer took: milliseconds. At the origin if the log tells that apart, else to the client. `null` if it does
+   * not tell.
+   */
+  tookMs: number | null = null;
 
   clear(): void {
     this.at = 0;
@@ -27,6 +34,8 @@ export class LoggedRequest {
     this.bytes = 0;
     this.userAgent = "";
     this.cacheStatus = "";
+    this.client = "";
+    this.tookMs = null;
   }
 }
 
@@ -35,6 +44,17 @@ export type LineKind = "request" | "broken" | "nothing";
 
 /** Fills a request from a line. A line that is not of its format is broken. */
 export type LineParser = (line: string, into: LoggedRequest) => LineKind;
+
+/** The client of a log that has a word for those without an address: the dash, and what nginx writes of a unix socket. */
+export function knownClient(text: string): string {
+  return text === "-" || text === "unix:" ? "" : text;
+}
+
+/** `192.0.2.7` of `192.0.2.7:2817`, `2001:db8::7` of `[2001:db8::7]:2817` and of `2001:db8::7:2817`. */
+export function clientWithoutPort(text: string): string {
+  const end = text.lastIndexOf(":");
+  return knownClient(end < 0 ? text : text.slice(0, end).replace(/^\[(.*)\]$/, "$1"));
+}
 
 /** Reads `GET /path HTTP/1.1`, also with an absolute URL, as Varnish logs it. */
 export function readRequestLine(text: string, into: LoggedRequest): void {

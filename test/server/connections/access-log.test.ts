@@ -68,7 +68,8 @@ test.each(["combined", "json"] as const)("`tidemark report` reads the format %s"
   expect(new LineReader().read(line!, request)).toBe("request");
   expect(Date.now() - request.at).toBeLessThan(60_000);
   const told = { method: "GET", target: "/a?b=1", status: 200, bytes: 4, userAgent: "agent", cacheStatus: "HIT" };
-  expect(request).toMatchObject({ ...told, host: format === "json" ? "localhost" : "" });
+  expect(request).toMatchObject({ ...told, host: format === "json" ? "localhost" : "", client: "127.0.0.1" });
+  expect(request.tookMs).toBeGreaterThanOrEqual(0);
 });
 
 test.each(["null", "stale", '"unkeyed-field:x-app-version"', '"a \\"quoted\\" word, and; more"'])(

@@ -21,17 +21,17 @@ describe("a line of", () => {
     {
       name: "nginx combined",
       lines: [`192.0.2.7 - alice ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "https://a.example/" "Firefox"`],
-      expect: { ...page, userAgent: "Firefox", host: "" },
+      expect: { ...page, userAgent: "Firefox", host: "", client: "192.0.2.7", tookMs: null },
     },
     {
       name: "nginx combined with $upstream_cache_status behind it",
       lines: [`192.0.2.7 - - ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox" 0.004 EXPIRED`],
-      expect: { ...page, cacheStatus: "EXPIRED" },
+      expect: { ...page, cacheStatus: "EXPIRED", client: "192.0.2.7", tookMs: null },
     },
     {
       name: "Apache common",
       lines: [`192.0.2.7 - - ${TIME} "GET /a?q=x HTTP/1.0" 200 2326`],
-      expect: { ...page, userAgent: "" },
+      expect: { ...page, userAgent: "", client: "192.0.2.7", tookMs: null },
     },
     {
       name: "Apache common without a size",
@@ -41,7 +41,29 @@ describe("a line of", () => {
     {
       name: "Apache with its virtual host in front",
       lines: [`www.example.com:443 192.0.2.7 - - ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`],
-      expect: { ...page, host: "www.example.com" },
+      expect: { ...page, host: "www.example.com", client: "192.0.2.7" },
+    },
+    {
+      name: "tidemark serve, whose line ends with X-Cache and the seconds",
+      lines: [`2001:db8::7 - - ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox" MISS 0.004`],
+      expect: { ...page, cacheStatus: "MISS", client: "2001:db8::7", tookMs: 4 },
+    },
+    {
+      name: "tidemark serve with several sites, of a request that no cache judged, on a unix socket",
+      lines: [`shop unix: - - ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox" - 12.500`],
+      expect: { ...page, host: "shop", cacheStatus: "", client: "", tookMs: 12_500 },
+    },
+    {
+      name: "nginx behind syslog, with a number at its end that nothing names",
+      lines: [
+        `<190>Oct 10 13:55:36 web nginx: 192.0.2.7 - alice ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox" 0.004`,
+      ],
+      expect: { ...page, client: "192.0.2.7", tookMs: null },
+    },
+    {
+      name: "nginx, whose user has a dash with spaces in the name",
+      lines: [`192.0.2.7 - a - b ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`],
+      expect: { ...page, client: "192.0.2.7" },
     },
     {
       name: "Apache with escaped quotes",
@@ -56,51 +78,117 @@ describe("a line of", () => {
     {
       name: "nginx as JSON",
       lines: [
-        '{"time_iso8601":"2026-10-10T15:55:36+02:00","request_method":"GET","request_uri":"/a?q=x","status":"200","body_bytes_sent":"2326","host":"www.example.com","http_user_agent":"Firefox","upstream_cache_status":"HIT"}',
+        '{"time_iso8601":"2026-10-10T15:55:36+02:00","request_method":"GET","request_uri":"/a?q=x","status":"200","body_bytes_sent":"2326","host":"www.example.com","http_user_agent":"Firefox","upstream_cache_status":"HIT","remote_addr":"192.0.2.7","request_time":"0.250","upstream_response_time":"0.002, 0.120"}',
       ],
-      expect: { ...page, host: "www.example.com", userAgent: "Firefox", cacheStatus: "HIT" },
+      expect: {
+        ...page,
+        host: "www.example.com",
+        userAgent: "Firefox",
+        cacheStatus: "HIT",
+        client: "192.0.2.7",
+        tookMs: 122,
+      },
+    },
+    {
+      name: "nginx as JSON, of a request that reached no upstream",
+      lines: [
+        `{"msec":"${AT / 1000}.000","request":"GET /a?q=x HTTP/2.0","status":200,"bytes_sent":2326,"request_time":0.25,"upstream_response_time":"-"}`,
+      ],
+      expect: { ...page, client: "", tookMs: 250 },
     },
     {
       name: "nginx as JSON with the request line and $msec",
       lines: [`{"msec":"${AT / 1000}.000","request":"GET /a?q=x HTTP/2.0","status":200,"bytes_sent":2326}`],
-      expect: page,
+      expect: { ...page, client: "", tookMs: null },
     },
     {
       name: "Cloudflare Logpush, with nanoseconds",
       lines: [
-        `{"EdgeStartTimestamp":${AT}000000,"ClientRequestMethod":"GET","ClientRequestURI":"/a?q=x","ClientRequestHost":"www.example.com","EdgeResponseStatus":200,"EdgeResponseBytes":2326,"CacheCacheStatus":"miss"}`,
+        `{"EdgeStartTimestamp":${AT}000000,"ClientRequestMethod":"GET","ClientRequestURI":"/a?q=x","ClientRequestHost":"www.example.com","EdgeResponseStatus":200,"EdgeResponseBytes":2326,"CacheCacheStatus":"miss","ClientIP":"2001:db8::7","OriginResponseDurationMs":87}`,
       ],
-      expect: { ...page, host: "www.example.com", cacheStatus: "MISS" },
+      expect: { ...page, host: "www.example.com", cacheStatus: "MISS", client: "2001:db8::7", tookMs: 87 },
     },
     {
       name: "Caddy",
       lines: [
-        `{"ts":${AT / 1000}.0,"request":{"method":"GET","host":"www.example.com","uri":"/a?q=x"},"status":200,"size":2326}`,
+        `{"ts":${AT / 1000}.0,"request":{"method":"GET","host":"www.example.com","uri":"/a?q=x","remote_ip":"10.0.0.1","client_ip":"192.0.2.7"},"status":200,"size":2326,"duration":0.0125}`,
       ],
-      expect: { ...page, host: "www.example.com" },
+      expect: { ...page, host: "www.example.com", client: "192.0.2.7", tookMs: 12.5 },
+    },
+    {
+      name: "an older Caddy, which has the port with the address",
+      lines: [
+        `{"ts":${AT / 1000}.0,"request":{"method":"GET","remote_addr":"192.0.2.7:41342","uri":"/a?q=x"},"status":200,"size":2326}`,
+      ],
+      expect: { ...page, client: "192.0.2.7", tookMs: null },
+    },
+    {
+      name: "tidemark serve as JSON, of a request that waited for its turn at the origin",
+      lines: [
+        `{"time":"2026-10-10T13:55:36.000Z","client":"192.0.2.7","method":"GET","target":"/a?q=x","protocol":"HTTP/1.1","host":"www.example.com","status":200,"bytes":2326,"referer":null,"userAgent":"Firefox","xCache":"MISS","detail":null,"ms":130.5,"whole":true,"queue":{"client":"other","ms":100,"turn":true}}`,
+      ],
+      expect: {
+        ...page,
+        host: "www.example.com",
+        userAgent: "Firefox",
+        cacheStatus: "MISS",
+        client: "192.0.2.7",
+        tookMs: 30.5,
+      },
     },
     {
       name: "CloudFront",
       lines: [
         "#Version: 1.0",
-        "#Fields: date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status cs(Referer) cs(User-Agent) cs-uri-query cs(Cookie) x-edge-result-type x-edge-request-id x-host-header",
-        "2026-10-10\t13:55:36\tFRA2\t2326\t192.0.2.7\tGET\td111.cloudfront.net\t/a\t200\t-\tFirefox\tq=x\t-\tHit\tid\twww.example.com",
+        "#Fields: date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status cs(Referer) cs(User-Agent) cs-uri-query cs(Cookie) x-edge-result-type x-edge-request-id x-host-header time-taken",
+        "2026-10-10\t13:55:36\tFRA2\t2326\t192.0.2.7\tGET\td111.cloudfront.net\t/a\t200\t-\tFirefox\tq=x\t-\tHit\tid\twww.example.com\t0.125",
       ],
-      expect: { ...page, host: "www.example.com", cacheStatus: "HIT" },
+      expect: { ...page, host: "www.example.com", cacheStatus: "HIT", client: "192.0.2.7", tookMs: 125 },
+    },
+    {
+      name: "IIS, whose durations are in milliseconds",
+      lines: [
+        "#Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port c-ip cs(User-Agent) sc-status sc-win32-status sc-bytes time-taken",
+        "2026-10-10 13:55:36 10.0.0.1 GET /a q=x 443 192.0.2.7 Firefox 200 0 2326 46",
+      ],
+      expect: { ...page, client: "192.0.2.7", tookMs: 46 },
+    },
+    {
+      name: "others with columns, whose durations are in a unit that nothing names",
+      lines: [
+        "#Fields: date time c-ip cs-method cs-uri-stem cs-uri-query sc-status sc-bytes time-taken",
+        "2026-10-10 13:55:36 192.0.2.7 GET /a q=x 200 2326 46",
+      ],
+      expect: { ...page, client: "192.0.2.7", tookMs: null },
     },
     {
       name: "an AWS Application Load Balancer, as in its documentation",
       lines: [
         'https 2026-10-10T13:55:36.186641Z app/my-loadbalancer/50dc6c495c0c9188 192.168.131.39:2817 10.0.0.1:80 0.086 0.048 0.037 200 200 0 2326 "GET https://www.example.com:443/a?q=x HTTP/1.1" "curl/7.46.0" ECDHE-RSA-AES128-GCM-SHA256 TLSv1.2 arn:aws:elasticloadbalancing:us-east-2:123456789012:targetgroup/my-targets/73e2d6bc24d8a067 "Root=1-58337281-1d84f3d73c47ec4e58577259" "www.example.com" "arn:aws:acm:us-east-2:123456789012:certificate/12345678-1234-1234-1234-123456789012" 1 2026-10-10T13:55:36.000000Z "authenticate,forward" "-" "-" "10.0.0.1:80" "200" "-" "-" TID_1234abcd5678ef90',
       ],
-      expect: { ...page, at: AT + 186, host: "www.example.com", userAgent: "curl/7.46.0" },
+      expect: {
+        ...page,
+        at: AT + 186,
+        host: "www.example.com",
+        userAgent: "curl/7.46.0",
+        client: "192.168.131.39",
+        tookMs: 48,
+      },
     },
     {
       name: "an AWS Application Load Balancer that reached no target",
       lines: [
         'h2 2026-10-10T13:55:36.000000Z app/my-loadbalancer/50dc6c495c0c9188 10.0.1.252:48160 - -1 -1 -1 503 - 5 257 "GET http://www.example.com:8080/ HTTP/2.0" "-" - - - "Root=1-58337327-72bd00b0343d75b906739c42" "-" "-" 0 2026-10-10T13:55:36.000000Z "fixed-response" "-" "-" "-" "-" "-" "-"',
       ],
-      expect: { status: 503, target: "/", host: "www.example.com:8080", userAgent: "", bytes: 257 },
+      expect: {
+        status: 503,
+        target: "/",
+        host: "www.example.com:8080",
+        userAgent: "",
+        bytes: 257,
+        client: "10.0.1.252",
+        tookMs: null,
+      },
     },
     {
       name: "an AWS Application Load Balancer, of bytes that are no HTTP",
@@ -114,35 +202,49 @@ describe("a line of", () => {
       lines: [
         'Oct 10 13:55:36 localhost haproxy[14389]: 10.0.1.2:33317 [10/Oct/2026:13:55:36.655] http-in static/srv1 10/0/30/69/109 200 2326 - - ---- 1/1/1/1/0 0/0 {www.example.com|Mozilla/5.0} {} "GET /a?q=x HTTP/1.1"',
       ],
-      expect: { ...page, at: AT + 655, host: "www.example.com" },
+      expect: { ...page, at: AT + 655, host: "www.example.com", client: "10.0.1.2", tookMs: 99 },
     },
     {
       name: "HAProxy's httpslog, without captured fields",
       lines: [
-        '10.0.1.2:33317 [10/Oct/2026:13:55:36.000] https~ static/srv1 10/0/30/69/+109 200 +2326 - - ---- 1/1/1/1/0 0/0 "GET https://www.example.com/a?q=x HTTP/2.0" 0/0000000000000000/0/0/0 www.example.com/TLSv1.3/TLS_AES_256_GCM_SHA384',
+        '2001:db8::7:33317 [10/Oct/2026:13:55:36.000] https~ static/srv1 10/20/30/69/+129 200 +2326 - - ---- 1/1/1/1/0 0/0 "GET https://www.example.com/a?q=x HTTP/2.0" 0/0000000000000000/0/0/0 www.example.com/TLSv1.3/TLS_AES_256_GCM_SHA384',
       ],
-      expect: { ...page, host: "www.example.com" },
+      expect: { ...page, host: "www.example.com", client: "2001:db8::7", tookMs: 99 },
     },
     {
       name: "HAProxy, of a request that it could not read",
       lines: [
         'haproxy[14389]: 10.0.1.2:33313 [10/Oct/2026:13:55:36.000] http-in http-in/<NOSRV> -1/-1/-1/-1/+50001 408 +2 - - cR-- 2/2/0/0/+2 0/0 "<BADREQ>"',
       ],
-      expect: { kind: "request", method: "", status: 408 },
+      expect: { kind: "request", method: "", status: 408, client: "10.0.1.2", tookMs: null },
     },
     {
       name: "Traefik as JSON",
       lines: [
         '{"ClientAddr":"192.0.2.7:52654","ClientHost":"192.0.2.7","ClientPort":"52654","ClientUsername":"-","DownstreamContentSize":2326,"DownstreamStatus":200,"Duration":3454189,"OriginContentSize":999,"OriginDuration":3427197,"OriginStatus":201,"Overhead":26992,"RequestAddr":"www.example.com","RequestContentSize":0,"RequestCount":5,"RequestHost":"www.example.com","RequestMethod":"GET","RequestPath":"/a?q=x","RequestPort":"-","RequestProtocol":"HTTP/2.0","RequestScheme":"https","RetryAttempts":0,"RouterName":"shop@docker","StartLocal":"2026-10-10T15:55:36.189830187+02:00","StartUTC":"2026-10-10T13:55:36.189830187Z","entryPointName":"websecure","level":"info","msg":"","request_User-Agent":"Firefox","time":"2026-10-10T13:55:39Z"}',
       ],
-      expect: { ...page, at: AT + 189, host: "www.example.com", userAgent: "Firefox" },
+      expect: {
+        ...page,
+        at: AT + 189,
+        host: "www.example.com",
+        userAgent: "Firefox",
+        client: "192.0.2.7",
+        tookMs: 3.427197,
+      },
     },
     {
       name: "Fastly's JSON, as its logging endpoints begin with it",
       lines: [
         '{"timestamp":"2026-10-10T13:55:36+0000","client_ip":"192.0.2.7","geo_country":"germany","geo_city":"berlin","host":"www.example.com","url":"/a?q=x","request_method":"GET","request_protocol":"HTTP/2","request_referer":"","request_user_agent":"Firefox","response_state":"HIT-CLUSTER","response_status":200,"response_reason":"OK","response_body_size":2326,"fastly_server":"cache-fra-1","fastly_is_edge":true}',
       ],
-      expect: { ...page, host: "www.example.com", userAgent: "Firefox", cacheStatus: "HIT" },
+      expect: {
+        ...page,
+        host: "www.example.com",
+        userAgent: "Firefox",
+        cacheStatus: "HIT",
+        client: "192.0.2.7",
+        tookMs: null,
+      },
     },
     {
       name: "Fastly's JSON with the method as the request",
