@@ -36,6 +36,21 @@ export { canonicalQuery, TRACKING_PARAMETERS } from "./worker/rules/key/query.ts
 export { EvictingMap } from "./worker/store/evicting-map.ts";
 export { LARGEST_SHARE } from "./worker/store/memory-tier.ts";
 
+// `report` tries a budget for the origin with the edge's own queue: who waits, whose turn is next, and by which counts.
+
+export { RecentCounts } from "./worker/flow/origin/recent-counts.ts";
+export { networkOf } from "./worker/rules/forwarding/trusted-proxies.ts";
+export {
+  compareTurns,
+  hasWaitedTooLong,
+  lastInLine,
+  mayWait,
+  nextInLine,
+  type QueueLimits,
+  type Waiting,
+} from "./worker/rules/queueing/queue-order.ts";
+export { DEFAULT_QUEUE } from "./worker/site/default-queue.ts";
+
 // `replay` runs the edge itself: an isolate, as the server on Node starts one, with a clock, an origin and a shared tier
 // of the replay.
 

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { whole } from "../wire/text/numbers.ts";
 
 /** Makes a command refuse the flag --token without repeating its value: the token comes from the environment alone. */
 export function refuseTokenFlag(command: Command): Command {
@@ -20,4 +21,15 @@ function refuseToken(this: Command): never {
 export function valueNotFlag(value: string): string {
   if (value.startsWith("--")) throw new InvalidArgumentError("That is a flag; the value before it is missing.");
   return value;
+}
+
+/** Reads a whole number from the one to the other. */
+export function wholeNumber(from: number, to: number): (given: string) => number {
+  return (given) => {
+    const number = Number(given);
+    if (!/^\d+$/.test(given) || number < from || number > to) {
+      throw new InvalidArgumentError(`It must be ${whole(from)} to ${whole(to)}.`);
+    }
+    return number;
+  };
 }

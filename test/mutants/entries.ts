@@ -11,6 +11,7 @@ export const ENTRIES = {
   import: ["tools/import/nginx/import-nginx.ts"],
   walk: ["tools/audit/walk-path.ts"],
   order: ["tools/logs/time-order.ts"],
+  budget: ["tools/counting/budget-trial.ts"],
   outbox: ["sdk/outbox/sqlite.ts"],
   isolation: ["server/program/edge-program.ts"],
   lastStream: ["server/http2/last-stream.ts"],

@@ -8,6 +8,7 @@ import { lastStreamFinders } from "../server/http2/finders.ts";
 import { isolationFinders } from "../server/sites/finders.ts";
 import { tierFinders } from "../server/tiers/finders.ts";
 import { auditFinders } from "../tools/audit/finders.ts";
+import { budgetFinders } from "../tools/budget/finders.ts";
 import { importFinders } from "../tools/import/finders.ts";
 import { orderFinders } from "../tools/order/finders.ts";
 import { scenarioFinder, worldFinder } from "./engine-finders.ts";
@@ -16,6 +17,7 @@ import type { Finder } from "./finder.ts";
 /** The suites, by the word that stands before the names of their cases. */
 const SUITES: Readonly<Record<string, ReadonlyMap<string, Finder>>> = {
   audit: auditFinders,
+  budget: budgetFinders,
   check: checkFinders,
   doors: doorFinders,
   import: importFinders,

@@ -34,11 +34,15 @@ export class RouteCounts {
 const PERSONAL =
   /^\/(?:admin|wp-admin|wp-login\.php|login|logout|signin|sign-in|signup|sign-up|register|account|accounts|my|me|user|users|profile|cart|basket|checkout|orders?|session|sessions|auth|oauth2?|settings|dashboard|graphql)$/i;
 
+/** Only a path of letters, digits and a few marks gets a rule of its own. */
+const OF_A_RULE = /^\/[A-Za-z0-9._~-]+$/;
+
 const UNSAFE_SHARE = 0.2;
 const REFUSED_SHARE = 0.05;
 
 /** Why the config leaves a route to the origin; `null` if it may be stored. */
 export function passReason(path: string, { requests, unsafe, refused }: RouteCounts): string | null {
+  if (!OF_A_RULE.test(path)) return null;
   if (PERSONAL.test(path)) return "its name says that its pages are personal";
   if (refused >= requests * REFUSED_SHARE && refused > 1) return "it answers 401 or 403";
   if (unsafe >= requests * UNSAFE_SHARE && unsafe > 1) return "it is mostly written to";

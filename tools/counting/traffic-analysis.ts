@@ -1,4 +1,5 @@
 import type { LoggedRequest } from "../logs/logged-request.ts";
+import { type Budget, type BudgetOutcome, BudgetTrial, type Miss } from "./budget-trial.ts";
 import { hashKey } from "./key-hash.ts";
 import { KeyTable } from "./key-table.ts";
 import { type KeyedTarget, keyedTarget } from "./keyed-target.ts";
@@ -6,7 +7,7 @@ import { ERROR_LIFETIME_SECONDS, ERROR_STATUSES, LIFETIMES, PAGE_STATUSES, ticks
 import { MemoryTrial } from "./memory-trial.ts";
 import { NamedCounts, ownText } from "./named-counts.ts";
 import { Parameters } from "./parameters.ts";
-import { firstSegment, RouteCounts } from "./route-counts.ts";
+import { firstSegment, passReason, RouteCounts } from "./route-counts.ts";
 import { SearchCounts } from "./search-counts.ts";
 
 export interface AnalysisSettings {
@@ -16,6 +17,8 @@ export interface AnalysisSettings {
   readonly memoryBytes: readonly number[];
   /** The most slots of the table of pages, a power of two. */
   readonly maxSlots: number;
+  /** A budget for the origin to try. Default: none. */
+  readonly budget?: Budget | undefined;
 }
 
 const MIB = 1024 ** 2;
@@ -77,6 +80,7 @@ export class TrafficAnalysis {
   loggedHits = 0;
   firstAt = Infinity;
   lastAt = -Infinity;
+  readonly #budgetTrial: BudgetTrial | null;
   readonly #agents = new Map<string, boolean>();
   readonly #lifetimeTicks: number;
   readonly #errorTicks: number;
@@ -93,6 +97,7 @@ export class TrafficAnalysis {
     this.pages = new KeyTable(ticks, this.chosen, maxSlots);
     this.spellings = new KeyTable([this.#lifetimeTicks], 0, maxSlots / 2);
     this.memory = settings.memoryBytes.map((bytes) => new MemoryTrial(bytes, this.#lifetimeTicks));
+    this.#budgetTrial = settings.budget ? new BudgetTrial(settings.budget) : null;
     this.routes = new NamedCounts(MAX_ROUTES, () => new RouteCounts(this.lifetimes.length));
   }
 
@@ -125,6 +130,7 @@ export class TrafficAnalysis {
       else {
         this.unsafe++;
         route.unsafe++;
+        if (keyed !== null) this.#budgetTrial?.take(missOf(request, 1));
         if (keyed !== null && isUnsafe(request)) this.#invalidate(request, keyed);
       }
       for (let index = 0; index < route.misses.length; index++) route.misses[index]!++;
@@ -150,6 +156,9 @@ export class TrafficAnalysis {
     const weight = this.pages.count(tick, longest);
     if (weight === 0) return;
     this.#countPage(request, key, weight, route, hour, isCrawler, tick, longest);
+    if (this.#budgetTrial !== null && (this.#isMiss || this.#isPassed(keyed.path, route))) {
+      this.#budgetTrial.take(missOf(request, weight));
+    }
     if (hasQuery) this.searches.take(keyed.path, keyed.query, weight, this.#isMiss, this.pages.isNew);
     this.#countSpelling(request, weight, tick, longest);
   }
@@ -192,6 +201,16 @@ export class TrafficAnalysis {
     for (const trial of this.memory) trial.play(tick, pages.bytes, longest, isMiss, weight);
     const { requests } = pages;
     if (requests >= REMEMBERED_FROM && (requests & (requests - 1)) === 0) this.#remember(key);
+  }
+
+  /** What the budget would have done; `null` if none was to be tried. Ends the analysis of it. */
+  endBudgetTrial(): BudgetOutcome | null {
+    return this.#budgetTrial?.end() ?? null;
+  }
+
+  /** Whether the config would leave the route to the origin, by what has been read so far. */
+  #isPassed(path: string, route: RouteCounts): boolean {
+    return route !== this.routes.others && passReason(firstSegment(path), route) !== null;
   }
 
   get #isMiss(): boolean {
@@ -264,6 +283,11 @@ const STATUS_CLASSES: Readonly<Record<number, string>> = { 1: "1xx", 2: "2xx", 3
 
 /** The words for answers that did not wait for the origin. */
 const HITS: ReadonlySet<string> = new Set(["HIT", "STALE", "UPDATING"]);
+
+/** The time of a hit is not the origin's, and the answer that switches the protocol is over at once. RFC 9110 §15.2.2. */
+function missOf({ at, client, tookMs, cacheStatus, status }: LoggedRequest, weight: number): Miss {
+  return { at, client, tookMs: HITS.has(cacheStatus) || status === 101 ? null : tookMs, weight };
+}
 
 /** Whether a request changes what is stored. RFC 9110 §9.2.1, RFC 9111 §4.4. */
 function isUnsafe({ method, status }: LoggedRequest): boolean {

@@ -1,3 +1,4 @@
+import type { Budget, BudgetOutcome } from "../counting/budget-trial.ts";
 import type { ParameterReport } from "../counting/parameters.ts";
 import type { SearchReport } from "../counting/search-counts.ts";
 import type { CostReport } from "./cost.ts";
@@ -45,9 +46,13 @@ export interface AccessReport {
   /** What a cache that wrote the log said itself; `null` if none did. */
   readonly loggedCache: { readonly requests: number; readonly hitRatio: number } | null;
   readonly cost: CostReport;
+  /** What a budget for the origin would have done to the misses. Absent if none was asked for. */
+  readonly budget?: BudgetReport;
   /** The site config that the prediction is for. */
   readonly config: string;
 }
+
+export type BudgetReport = Budget & BudgetOutcome;
 
 export interface Totals {
   readonly all: number;

@@ -1,3 +1,4 @@
+import { DEFAULT_QUEUE } from "../../internal.ts";
 import { DEFAULT_SETTINGS, TrafficAnalysis } from "../counting/traffic-analysis.ts";
 import type { ReadCounts } from "../logs/log-file.ts";
 import { readLogs } from "../logs/read-logs.ts";
@@ -8,16 +9,28 @@ export interface ReportOptions {
   readonly files: readonly string[];
   /** Default: an hour. */
   readonly lifetimeSeconds?: number | undefined;
+  /**
+   * The most requests at a time at the origin, with the queue that a site has by default; and how long each takes, in
+   * milliseconds, by default as long as the log says. Default: no limit is tried.
+   */
+  readonly limit?: { readonly concurrency: number; readonly originMs?: number | undefined } | undefined;
   /** Ends the reading; the report is of what was read until then. */
   readonly signal?: AbortSignal;
   readonly progress?: (counts: ReadCounts, allBytes: number) => void;
 }
 
 /** Reads logs and reports what a cache would have done. Throws `LogFileError` if one cannot be read. */
-export async function analyseLogs({ files, lifetimeSeconds, signal, progress }: ReportOptions): Promise<AccessReport> {
+export async function analyseLogs({
+  files,
+  lifetimeSeconds,
+  limit,
+  signal,
+  progress,
+}: ReportOptions): Promise<AccessReport> {
   const analysis = new TrafficAnalysis({
     ...DEFAULT_SETTINGS,
     ...(lifetimeSeconds !== undefined && { lifetimeSeconds }),
+    ...(limit && { budget: { ...limit, originMs: limit.originMs ?? null, queue: DEFAULT_QUEUE } }),
   });
   const counts = await readLogs({
     files,

@@ -32,6 +32,8 @@ export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupt
   const busiest = busiestHour(analysis.hours);
   const parameters = analysis.parameters.report();
   const searches = analysis.searches.report();
+  const { budget } = analysis.settings;
+  const budgetOutcome = analysis.endBudgetTrial();
   const passedHits = passed.requests - passed.misses[chosen]!;
   const prediction: Prediction = {
     hitRatio: ratio(hits),
@@ -93,6 +95,7 @@ export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupt
         ? null
         : { requests: analysis.loggedByCache, hitRatio: analysis.loggedHits / analysis.loggedByCache },
     cost: costOf(requests, durationMs, busiest?.requests ?? 0),
+    ...(budget && budgetOutcome && { budget: { ...budget, ...budgetOutcome } }),
     config: siteText({ lifetimeSeconds: lifetimes[chosen]!, routes, parameters, searches }),
   };
 }
@@ -129,7 +132,7 @@ function sortRoutes(analysis: TrafficAnalysis): SortedRoutes {
   let told = 0;
   for (const [path, counts] of largest) {
     const isLarge = counts.requests >= requests * MIN_ROUTE_SHARE && told < MAX_ROUTES;
-    const passBecause = path === "/" || !isPath(path) ? null : passReason(path, counts);
+    const passBecause = passReason(path, counts);
     (passBecause === null ? stored : passed).add(counts);
     if (isLarge || passBecause !== null) {
       routes.push(report(path, counts, passBecause));
@@ -138,11 +141,6 @@ function sortRoutes(analysis: TrafficAnalysis): SortedRoutes {
   }
   if (rest.requests > 0) routes.push(report("others", rest, null));
   return { stored, passed, routes };
-}
-
-/** Only a path of letters, digits and a few marks gets a rule of its own. */
-function isPath(path: string): boolean {
-  return /^\/[A-Za-z0-9._~-]+$/.test(path);
 }
 
 function clamp(share: number): number {

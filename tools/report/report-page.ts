@@ -3,6 +3,7 @@ import { areaChart, columnChart, escaped } from "../charts/charts.ts";
 import { inWords } from "../counting/lifetimes.ts";
 import { percentOf, sizeOf } from "../words/words.ts";
 import type { AccessReport } from "./access-report.ts";
+import { budgetText } from "./budget-text.ts";
 import { ASSUMPTIONS, findingsOf, searchText } from "./findings.ts";
 import { parameterRows, routeRows, searchRows } from "./report-rows.ts";
 
@@ -40,6 +41,7 @@ function sections(report: AccessReport): string[] {
   const requests = report.hours.map((hour) => hour.requests);
   const misses = report.hours.map((hour) => hour.misses);
   const { searches, cost } = report;
+  const budget = report.budget && budgetText(report.budget);
   return [
     section(
       "Hit ratio by lifetime",
@@ -63,6 +65,7 @@ function sections(report: AccessReport): string[] {
       areaChart("Requests by hour, and those that reach the origin", hours, requests, misses),
     ),
     section("By route", table(["Route", "Requests", "Share", "Hit ratio", ""], routeRows(report))),
+    ...(budget ? [section(budget.title, ...budget.sentences.map((line) => `<p>${escaped(line)}</p>`))] : []),
     ...(searches === null || search === null
       ? []
       : [

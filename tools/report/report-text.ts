@@ -4,6 +4,7 @@ import { inWords } from "../counting/lifetimes.ts";
 import { short, table } from "../words/table.ts";
 import { percentOf, sizeOf } from "../words/words.ts";
 import type { AccessReport } from "./access-report.ts";
+import { budgetText } from "./budget-text.ts";
 import { ASSUMPTIONS, findingsOf, searchText } from "./findings.ts";
 import { parameterRows, routeRows, searchRows } from "./report-rows.ts";
 
@@ -25,6 +26,7 @@ export function reportText(report: AccessReport): string {
 function tables(report: AccessReport, heading: (text: string) => string): string[] {
   const lifetime = inWords(report.lifetimeSeconds);
   const search = searchText(report.searches);
+  const budget = report.budget && budgetText(report.budget);
   const section = (title: string, ...lines: readonly string[]) => [heading(title), ...lines].join("\n");
   return [
     section(
@@ -39,6 +41,7 @@ function tables(report: AccessReport, heading: (text: string) => string): string
       "By route",
       ...table(["ROUTE", "REQUESTS", "SHARE", "HIT RATIO", ""], withPrintableNames(routeRows(report))),
     ),
+    ...(budget ? [section(budget.title, ...budget.sentences)] : []),
     ...(report.searches === null || search === null
       ? []
       : [

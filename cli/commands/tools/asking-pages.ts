@@ -5,7 +5,7 @@ import type { CrawlOptions, CrawlProgress } from "../../../tools/crawl/crawl-opt
 import { CrawlError } from "../../../tools/requests/crawl-error.ts";
 import { whole } from "../../../wire/text/numbers.ts";
 import { EXIT } from "../../exit-code.ts";
-import { valueNotFlag } from "../../flags.ts";
+import { valueNotFlag, wholeNumber } from "../../flags.ts";
 import { interruption } from "../../interruption.ts";
 import { printError } from "../../text/print-error.ts";
 import { ProgressLine } from "../../text/progress-line.ts";
@@ -144,14 +144,4 @@ function hostName(given: string): string {
     throw new InvalidArgumentError("It must be like www.example.com, without scheme and path.");
   }
   return url.host;
-}
-
-export function wholeNumber(from: number, to: number): (given: string) => number {
-  return (given) => {
-    const number = Number(given);
-    if (!/^\d+$/.test(given) || number < from || number > to) {
-      throw new InvalidArgumentError(`It must be ${whole(from)} to ${whole(to)}.`);
-    }
-    return number;
-  };
 }

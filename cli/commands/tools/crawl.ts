@@ -8,10 +8,10 @@ import { CrawlRecord } from "../../../tools/crawl/crawl-record.ts";
 import { crawlText } from "../../../tools/crawl/crawl-text.ts";
 import { percentOf } from "../../../tools/words/words.ts";
 import { EXIT } from "../../exit-code.ts";
-import { valueNotFlag } from "../../flags.ts";
+import { valueNotFlag, wholeNumber } from "../../flags.ts";
 import { DESCRIPTIONS } from "../../text/descriptions.ts";
 import { printError } from "../../text/print-error.ts";
-import { addPageFlags, askingPages, type PageFlags, siteUrl, walkExit, wholeNumber } from "./asking-pages.ts";
+import { addPageFlags, askingPages, type PageFlags, siteUrl, walkExit } from "./asking-pages.ts";
 
 interface CrawlFlags extends PageFlags {
   readonly origin?: string;

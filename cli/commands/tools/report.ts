@@ -5,13 +5,15 @@ import { analyseLogs } from "../../../tools/report/analyse-logs.ts";
 import { reportPage } from "../../../tools/report/report-page.ts";
 import { reportText } from "../../../tools/report/report-text.ts";
 import { EXIT } from "../../exit-code.ts";
-import { valueNotFlag } from "../../flags.ts";
+import { valueNotFlag, wholeNumber } from "../../flags.ts";
 import { DESCRIPTIONS } from "../../text/descriptions.ts";
 import { printError } from "../../text/print-error.ts";
 import { readingLogs } from "./reading-logs.ts";
 
 interface ReportFlags {
   readonly lifetime?: number;
+  readonly concurrency?: number;
+  readonly originMs?: number;
   readonly html?: string;
   readonly json?: true;
 }
@@ -26,6 +28,7 @@ Exit codes: 0 done, 1 no line could be read, 2 wrong usage, or no such file, 130
 
   tidemark report /var/log/nginx/access.log*
   tidemark report access.log --lifetime 10m --html report.html
+  tidemark report access.log --concurrency 32
   zcat access.log.gz | tidemark report - --json | jq .prediction`;
 
 /** `tidemark report`: what a cache would do for a site, by its access logs. */
@@ -34,6 +37,16 @@ export function reportCommand(): Command {
     .description(DESCRIPTIONS.report)
     .argument("<log...>", "access logs, or - for standard input")
     .option("--lifetime <duration>", "how long pages are stored, like 10m or 1d (default: 1h)", lifetime)
+    .option(
+      "--concurrency <n>",
+      "say what a limit of requests at the origin would have done, like 32",
+      wholeNumber(1, 10_000),
+    )
+    .option(
+      "--origin-ms <ms>",
+      "with it: how long an answer takes (default: as the log says, else 200)",
+      wholeNumber(0, 600_000),
+    )
     .option("--html <file>", "write the report as one HTML file, too", valueNotFlag)
     .option("--json", "print the report as one JSON object")
     .addHelpText("after", AFTER_HELP)
@@ -42,11 +55,17 @@ export function reportCommand(): Command {
     });
 }
 
-async function run(files: readonly string[], { lifetime: lifetimeSeconds, html, json }: ReportFlags): Promise<number> {
+async function run(files: readonly string[], flags: ReportFlags): Promise<number> {
+  const { lifetime: lifetimeSeconds, concurrency, originMs, html, json } = flags;
+  if (concurrency === undefined && originMs !== undefined) {
+    printError("--origin-ms needs --concurrency: without a limit nothing waits for the origin.");
+    return EXIT.usage;
+  }
   return readingLogs(async (reading, clear) => {
     // A file that cannot be written is told before the work, not after it.
     if (html !== undefined) await (await open(html, "a")).close();
-    const report = await analyseLogs({ files, lifetimeSeconds, ...reading });
+    const limit = concurrency === undefined ? undefined : { concurrency, originMs };
+    const report = await analyseLogs({ files, lifetimeSeconds, limit, ...reading });
     clear();
     if (html !== undefined) await writeFile(html, reportPage(report));
     process.stdout.write(json ? `${JSON.stringify(report)}\n` : reportText(report));

@@ -1,0 +1,167 @@
+import type { Mutants } from "../../mutants/mutant.ts";
+
+const overtaken = "budget: a client with many misses is overtaken by one with few";
+const secondWaits = "budget: of two at once the second waits until the first has its answer";
+const spread = "budget: misses of one whole second are spread over it";
+const sampled = "budget: a page of a sample counts for all that it stands for, each at another time of the second";
+
+/** Trials that let through other requests than the edge would, or say so wrongly. */
+export const mutants: Mutants = {
+  "budget: whose turn it would have been": {
+    "any number is at the origin": {
+      in: "BudgetTrial.#enter",
+      replace: "this.#running.size < this.#budget.concurrency",
+      by: "true",
+      foundBy: secondWaits,
+    },
+    "one more than the limit is at the origin": {
+      in: "BudgetTrial.#enter",
+      replace: "this.#running.size < this.#budget.concurrency",
+      by: "this.#running.size <= this.#budget.concurrency",
+      foundBy: secondWaits,
+    },
+    "an answer ends after the miss that comes then": {
+      in: "BudgetTrial.#passTo",
+      replace: "this.#running.earliest <= now",
+      by: "this.#running.earliest < now",
+      foundBy: "budget: an answer that ends when a miss comes has made room for it",
+    },
+    "a client's misses do not count": {
+      in: "BudgetTrial.#come",
+      replace: 'client === "" ? 0 : this.#recentMisses.count(`network ${networkOf(client)}`, now)',
+      by: "0",
+      foundBy: overtaken,
+    },
+    "clients without an address are one client": {
+      in: "BudgetTrial.#come",
+      replace: 'client === "" ? 0 : this.#recentMisses.count(`network ${networkOf(client)}`, now)',
+      by: "this.#recentMisses.count(`network ${networkOf(client)}`, now)",
+      foundBy: "budget: where the log tells no addresses, all go in the order of their coming, and none is named",
+    },
+    "old misses count as much as new ones": {
+      in: "BudgetTrial.#come",
+      replace: "this.#recentMisses.count(`network ${networkOf(client)}`, now)",
+      by: "this.#recentMisses.count(`network ${networkOf(client)}`, 0)",
+      foundBy: "budget: misses of three minutes ago count half",
+    },
+    "no turn goes to the one who came first": {
+      in: "BudgetTrial.#giveTurn",
+      drop: "this.#turns++;",
+      foundBy: "budget: one turn of twenty goes to the one who came first",
+    },
+    "any number may wait": {
+      in: "BudgetTrial.#enter",
+      replace: "mayWait(this.#waiting.size, this.#budget.queue)",
+      by: "true",
+      foundBy: "budget: while as many wait as may, one that would be the last gets no place",
+    },
+    "nobody gives up a place": {
+      in: "BudgetTrial.#enter",
+      replace: "this.#giveUpLast(place)",
+      by: "false",
+      foundBy: "budget: while as many wait as may, the last of them gives up its place to one that goes before it",
+    },
+    "the last gives up its place to anybody": {
+      in: "BudgetTrial.#giveUpLast",
+      replace: "last === undefined || compareTurns(newcomer, last) >= 0",
+      by: "last === undefined",
+      foundBy: "budget: while as many wait as may, one that would be the last gets no place",
+    },
+    "one that gave up its place does not count": {
+      in: "BudgetTrial.#giveUpLast",
+      drop: "this.#noPlace++;",
+      foundBy: "budget: while as many wait as may, the last of them gives up its place to one that goes before it",
+    },
+    "a turn comes at any time": {
+      in: "BudgetTrial.#sendAway",
+      replace: "!hasWaitedTooLong(place, now, this.#budget.queue)",
+      by: "true",
+      foundBy: "budget: one that has waited too long leaves its place to others",
+    },
+    "one that has waited too long keeps its place until an answer ends": {
+      in: "BudgetTrial.#passTo",
+      drop: "this.#sendAway(now);",
+      foundBy: "budget: one that has waited too long leaves its place to others",
+    },
+    "one that has waited too long still gets the turn that comes then": {
+      in: "BudgetTrial.#passTo",
+      drop: "this.#sendAway(at);",
+      foundBy: "budget: one that has waited as long as it may gets no turn",
+    },
+    "misses of a second come at once": {
+      in: "BudgetTrial.#playSecond",
+      replace: "Math.floor((place++ * 1000) / misses)",
+      by: "0",
+      foundBy: spread,
+    },
+    "misses are spread though the log has milliseconds": {
+      in: "BudgetTrial.#playSecond",
+      replace: "misses > this.#held.length || this.#held.every(({ at }) => at % 1000 === 0)",
+      by: "true",
+      foundBy: "budget: misses of a log with milliseconds come when it says",
+    },
+    "a page of a sample counts once": {
+      in: "BudgetTrial.#playSecond",
+      replace: "copy < miss.weight",
+      by: "copy < 1",
+      foundBy: sampled,
+    },
+    "a page of a sample counts once for its network": {
+      in: "BudgetTrial.#noteNetwork",
+      replace: "networkText(client), weight",
+      by: "networkText(client), 1",
+      foundBy: sampled,
+    },
+    "all that a page of a sample stands for come at once": {
+      in: "BudgetTrial.#playSecond",
+      replace: "misses > this.#held.length || this.#held.every(({ at }) => at % 1000 === 0)",
+      by: "this.#held.every(({ at }) => at % 1000 === 0)",
+      foundBy: sampled,
+    },
+    "time goes back": {
+      in: "BudgetTrial.take",
+      replace: "Math.max(this.#second, Math.floor(at / 1000))",
+      by: "Math.floor(at / 1000)",
+      foundBy: "budget: a miss that is older than the one before comes with that one",
+    },
+    "the log outranks --origin-ms": {
+      in: "BudgetTrial.#come",
+      replace: "this.#budget.originMs ?? tookMs ?? DEFAULT_ORIGIN_MS",
+      by: "tookMs ?? this.#budget.originMs ?? DEFAULT_ORIGIN_MS",
+      foundBy: "budget: --origin-ms outranks the log",
+    },
+    "what the log says of a time does not count": {
+      in: "BudgetTrial.#come",
+      replace: "this.#budget.originMs ?? tookMs ?? DEFAULT_ORIGIN_MS",
+      by: "this.#budget.originMs ?? DEFAULT_ORIGIN_MS",
+      foundBy: "budget: without --origin-ms each answer takes as long as the log says, or 200 ms",
+    },
+    "the wait of 99 % is that of all": {
+      in: "BudgetTrial.end",
+      replace: "this.#waitOf(waited * 0.99)",
+      by: "this.#waitOf(waited)",
+      foundBy: "budget: the longest wait is that of one, and 99 % waited less",
+    },
+    "the most without a budget is the most that ever were": {
+      in: "BudgetTrial.#countWithoutBudget",
+      drop: "while (this.#withoutBudget.earliest <= now) this.#withoutBudget.removeEarliest();",
+      foundBy: "budget: nobody waits while there is room",
+    },
+    "what still waits at the end is lost": {
+      in: "BudgetTrial.end",
+      drop: "this.#passTo(Infinity);",
+      foundBy: secondWaits,
+    },
+    "the second that was read last is lost": {
+      in: "BudgetTrial.end",
+      drop: "this.#playSecond();",
+      foundBy: secondWaits,
+    },
+    "each address of IPv6 is a network": {
+      in: "BudgetTrial.#noteNetwork",
+      replace: "networkText(client)",
+      by: "client",
+      foundBy: "budget: the networks with the most misses are told, of IPv6 by the half that tells networks apart",
+    },
+  },
+};

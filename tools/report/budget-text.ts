@@ -1,0 +1,58 @@
+import { counted, printable, whole } from "../../internal.ts";
+import { DEFAULT_ORIGIN_MS } from "../counting/budget-trial.ts";
+import { percentOf } from "../words/words.ts";
+import type { BudgetReport } from "./access-report.ts";
+
+/** What a budget for the origin would have done, as a title and sentences. */
+export function budgetText(report: BudgetReport): { readonly title: string; readonly sentences: readonly string[] } {
+  const title = `With ${counted(report.concurrency, "request")} at a time at the origin`;
+  if (report.misses === 0) return { title, sentences: ["No request would have reached it."] };
+  return {
+    title,
+    sentences: [
+      lengthText(report),
+      waitText(report),
+      turnedAwayText(report),
+      `Without the budget there would have been ${whole(report.mostAtATime)} at a time at most.`,
+      networksText(report),
+      "A log tells no sessions, so all clients count as `other`. The edge lets editors and visitors that it knows go first.",
+    ],
+  };
+}
+
+function lengthText({ originMs, misses, timedByLog, meanMs }: BudgetReport): string {
+  if (originMs !== null) return `Each answer takes ${whole(originMs)} ms, as --origin-ms says.`;
+  if (timedByLog === 0)
+    return `Each answer takes ${DEFAULT_ORIGIN_MS} ms, because the log does not say how long: see --origin-ms.`;
+  const rest =
+    timedByLog < misses
+      ? ` Where it does not say how long, in ${counted(misses - timedByLog, "miss", "misses")}, it is ${DEFAULT_ORIGIN_MS} ms.`
+      : "";
+  return `Each answer takes as long as the log says, ${whole(meanMs)} ms on average.${rest}`;
+}
+
+function waitText({ waited, misses, waited99Ms, longestWaitMs, turnedAway }: BudgetReport): string {
+  const all = counted(misses, "miss", "misses");
+  if (waited === 0) {
+    const isIdle = turnedAway.noPlace + turnedAway.tooLong === 0;
+    return `None of ${all} would have ${isIdle ? "waited" : "got its turn after a wait"}.`;
+  }
+  const times = `99 % of these within ${whole(waited99Ms)} ms, the longest after ${whole(longestWaitMs)} ms`;
+  return `${whole(waited)} of ${all} (${percentOf(waited / misses)}) would have waited for their turn: ${times}.`;
+}
+
+function turnedAwayText({ turnedAway: { noPlace, tooLong }, misses, queue }: BudgetReport): string {
+  const all = noPlace + tooLong;
+  if (all === 0) return "None would have got a 503 or a stale page.";
+  const reasons = [
+    ...(noPlace === 0 ? [] : [`${whole(noPlace)} because ${whole(queue.maxWaiting)} others waited`]),
+    ...(tooLong === 0 ? [] : [`${whole(tooLong)} because their turn had not come after ${queue.maxMs / 1000} s`]),
+  ];
+  return `${whole(all)} (${percentOf(all / misses)}) would have got a 503 or a stale page: ${reasons.join(", ")}.`;
+}
+
+function networksText({ networks }: BudgetReport): string {
+  if (networks.length === 0) return "The log tells no addresses, so all clients are equal.";
+  const each = networks.map(({ network, share }) => `${printable(network)} (${percentOf(share)})`);
+  return `The addresses with the most misses: ${each.join(", ")}.`;
+}
