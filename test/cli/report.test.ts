@@ -91,6 +91,72 @@ describe("tidemark report", () => {
     expect(page).not.toMatch(/<script|<link|<img|src=|@import|url\(/);
   });
 
+  test("says what a limit of requests at the origin would have done, if it is asked", async () => {
+    // A client asks for three pages at once, and another one for one. Each takes 600 ms: they come at 0, 250, 500 and 750.
+    const at = (client: string, url: string, rest = '"-" "-"') =>
+      `${client} - - [05/Oct/2026:00:00:00 +0000] "GET ${url} HTTP/1.1" 200 100 ${rest}\n`;
+    const four = at("10.0.0.1", "/a") + at("10.0.0.1", "/b") + at("10.0.0.1", "/c") + at("10.0.0.2", "/d");
+    const limit = ["--concurrency", "1", "--origin-ms", "600"];
+    const { exit, stdout, stderr } = await run(["report", "-", ...limit, "--html", "limit.html"], four);
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
+    const told = `With 1 request at a time at the origin
+Each answer takes 600 ms, as --origin-ms says.
+3 of 4 misses (75.0 %) would have waited for their turn: 99 % of these within 1,300 ms, the longest after 1,300 ms.
+None would have got a 503 or a stale page.
+Without the limit there would have been 3 at a time at most.
+Most misses came from 10.0.0.1 (75.0 %), 10.0.0.2 (25.0 %).
+`;
+    expect(stdout).toContain(told);
+    expect(await readFile(join(folder, "limit.html"), "utf8")).toContain(
+      "<h2>With 1 request at a time at the origin</h2>",
+    );
+    const { budget } = JSON.parse((await run(["report", "-", "--json", ...limit], four)).stdout);
+    expect(budget).toMatchObject({
+      concurrency: 1,
+      originMs: 600,
+      queue: { maxMs: 5000, maxWaiting: 1000 },
+      waited: 3,
+      networks: [{ network: "10.0.0.1", misses: 3, share: 0.75 }, { network: "10.0.0.2" }],
+    });
+  });
+
+  test("takes the length of an answer from the log, and its addresses for other people's text", async () => {
+    const at = (client: string, url: string, rest: string) =>
+      `${client} - - [05/Oct/2026:00:00:00 +0000] "GET ${url} HTTP/1.1" 200 100 "-" "-"${rest}\n`;
+    const said = async (log: string) =>
+      (await run(["report", "-", "--concurrency", "1"], Buffer.from(log, "latin1"))).stdout;
+    const byLog = await said(at("10.0.0.1", "/a", " MISS 6.000") + at("10.0.0.2", "/b", " MISS 0.100"));
+    expect(byLog).toContain("Each answer takes as long as the log says, 3,050 ms on average.\n");
+    const inPart = await said(at("10.0.0.1", "/a", " MISS 0.400") + at("10.0.0.2", "/b", ""));
+    expect(inPart).toContain("300 ms on average. Where it does not say how long, in 1 miss, it is 200 ms.\n");
+    const neither = await said(at("-", "/a", "") + at("-", "/b", ""));
+    expect(neither).toContain("Each answer takes 200 ms, because the log does not say how long: see --origin-ms.\n");
+    expect(neither).toContain("None of 2 misses would have waited.\n");
+    expect(neither).toContain("The log tells no addresses, so all clients are equal.\n");
+    expect(await said(at("10\u009b31m", "/a", ""))).toContain("Most misses came from 10\ufffd31m (100.0 %).\n");
+    const late = await said(at("10.0.0.1", "/a", " MISS 6.000") + at("10.0.0.2", "/b", " MISS 6.000"));
+    expect(late).toContain(
+      "None of 2 misses would have got its turn after a wait.\n1 (50.0 %) would have got a 503 or",
+    );
+    expect(late).toContain("a stale page: 1 because their turn had not come after 5 s.\n");
+    const refused = at("10.0.0.1", "/%", "");
+    expect(await said(refused)).toContain("at the origin\nNo request would have reached it.\n");
+  });
+
+  test("says the same of all else with a limit as without one", async () => {
+    const limit = ["--concurrency", "2"];
+    const [plain, limited] = [await run(["report", "access.log"]), await run(["report", "access.log", ...limit])];
+    expect(plain.stdout).not.toContain("at a time");
+    const section = /^With 2 requests at a time at the origin\n(?:.+\n)+\n/m;
+    expect(limited.stdout).toMatch(section);
+    expect(limited.stdout.replace(section, "")).toBe(plain.stdout);
+    const json = async (...flags: string[]) =>
+      JSON.parse((await run(["report", "access.log", "--json", ...flags])).stdout);
+    const { budget, ...rest } = await json(...limit);
+    expect(budget).toMatchObject({ concurrency: 2 });
+    expect(JSON.stringify(rest)).toBe(JSON.stringify(await json()));
+  });
+
   test("tells broken lines, and goes on", async () => {
     const { exit, stdout } = await run(["report", "odd.log", "access.log"]);
     expect(exit).toBe(0);
@@ -117,6 +183,8 @@ describe("tidemark report", () => {
       exit: 2,
       message: "It must be like 90s, 10m, 1h or 7d",
     },
+    { parameters: ["report", "access.log", "--concurrency", "0"], exit: 2, message: "It must be 1 to 10,000." },
+    { parameters: ["report", "access.log", "--origin-ms", "9"], exit: 2, message: "--origin-ms needs --concurrency" },
     { parameters: ["report", "access.log", "--html", "no/such/folder.html"], exit: 2, message: "no/such/folder.html" },
     {
       parameters: ["report", "words.txt"],

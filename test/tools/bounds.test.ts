@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { EndTimes } from "../../tools/counting/end-times.ts";
+import { FrequentNames } from "../../tools/counting/frequent-names.ts";
 import { hashKey } from "../../tools/counting/key-hash.ts";
 import { KeyTable } from "../../tools/counting/key-table.ts";
 import { NamedCounts } from "../../tools/counting/named-counts.ts";
+import { chances } from "../engine/chances.ts";
 
 describe("a table of keys", () => {
   const MAX_SLOTS = 1 << 12;
@@ -63,4 +66,74 @@ test("counts by name are for a bounded number of names, and the others are count
     ["c", { times: 1 }],
   ]);
   expect(counts.others).toEqual({ times: 2 });
+});
+
+describe("frequent names", () => {
+  test("are counted exactly while there is room for all", () => {
+    const names = new FrequentNames(3);
+    for (const [name, times] of [
+      ["a", 1],
+      ["b", 4],
+      ["c", 2],
+      ["a", 4],
+      ["b", 1],
+    ] as const)
+      names.add(name, times);
+    expect(names.most(2)).toEqual([
+      ["a", 5],
+      ["b", 5],
+    ]);
+  });
+
+  test("make room for each other, so that each of those that stay loses as much", () => {
+    const names = new FrequentNames(2);
+    for (const [name, times] of [
+      ["a", 5],
+      ["b", 2],
+      ["c", 3],
+    ] as const)
+      names.add(name, times);
+    expect(names.most(9)).toEqual([
+      ["a", 3],
+      ["c", 1],
+    ]);
+    names.add("d", 1);
+    expect(names.most(9)).toEqual([["a", 2]]);
+  });
+
+  test("are found among any number of others, and lose no more than the bound", () => {
+    const names = new FrequentNames(100);
+    for (let each = 0; each < 20_000; each++) {
+      names.add(`rare ${each}`, 1);
+      if (each % 10 === 0) names.add("often", 2);
+    }
+    const [[name, count]] = names.most(1) as [[string, number]];
+    expect(name).toBe("often");
+    expect(count).toBeLessThanOrEqual(4_000);
+    expect(count).toBeGreaterThanOrEqual(4_000 - 24_000 / 100);
+    expect(names.most(1_000).length).toBeLessThanOrEqual(100);
+  });
+});
+
+test("the earliest of many ends is at hand, in whatever order they were added", () => {
+  const random = chances(3);
+  const times = Array.from({ length: 500 }, () => Math.floor(random() * 300));
+  const ends = new EndTimes();
+  expect(ends.earliest).toBe(Infinity);
+  const taken: number[] = [];
+  const takeOne = () => {
+    taken.push(ends.earliest);
+    ends.removeEarliest();
+  };
+  for (const time of times) ends.add(time);
+  while (ends.size > 0) takeOne();
+  expect(taken).toEqual(times.toSorted((a, b) => a - b));
+  // Added while others are taken: it stands where it belongs.
+  for (const time of [5, 9, 1, 7]) ends.add(time);
+  takeOne();
+  ends.add(6);
+  for (const time of [5, 6, 7, 9, Infinity]) {
+    expect(ends.earliest).toBe(time);
+    ends.removeEarliest();
+  }
 });

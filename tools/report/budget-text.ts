@@ -13,7 +13,7 @@ export function budgetText(report: BudgetReport): { readonly title: string; read
       lengthText(report),
       waitText(report),
       turnedAwayText(report),
-      `Without the budget there would have been ${whole(report.mostAtATime)} at a time at most.`,
+      `Without the limit there would have been ${whole(report.mostAtATime)} at a time at most.`,
       networksText(report),
       "A log tells no sessions, so all clients count as `other`. The edge lets editors and visitors that it knows go first.",
     ],
@@ -54,5 +54,5 @@ function turnedAwayText({ turnedAway: { noPlace, tooLong }, misses, queue }: Bud
 function networksText({ networks }: BudgetReport): string {
   if (networks.length === 0) return "The log tells no addresses, so all clients are equal.";
   const each = networks.map(({ network, share }) => `${printable(network)} (${percentOf(share)})`);
-  return `The addresses with the most misses: ${each.join(", ")}.`;
+  return `Most misses came from ${each.join(", ")}.`;
 }

@@ -60,10 +60,11 @@ export const budgetCases: readonly BudgetCase[] = [
     },
   },
   {
-    name: "a miss that is older than the one before comes with that one",
+    // They come at 5000, 5333 and 5666, and begin at 5000, 5600 and 6200.
+    name: "a miss that is older than one before comes in the second of that one",
     budget: { originMs: 600 },
-    misses: [{ at: 5000 }, { at: 3000 }],
-    expect: { waited: 1, longestWaitMs: 100 },
+    misses: [{ at: 5000 }, { at: 3000 }, { at: 4000 }],
+    expect: { waited: 2, longestWaitMs: 534 },
   },
   {
     // B waits 97 ms, and A's two 199 and 298. In the order of their coming it would be 99, 198 and 297.
@@ -72,14 +73,15 @@ export const budgetCases: readonly BudgetCase[] = [
     expect: { waited: 3, longestWaitMs: 298 },
   },
   {
-    name: "where the log tells no addresses, all go in the order of their coming, and none is named",
+    // B waits longest, because the edge goes by the misses that it knows of.
+    name: "clients whose addresses the log does not tell go in the order of their coming, and none is named",
     misses: [
       { at: 1, client: "" },
       { at: 2, client: "" },
       { at: 3, client: "" },
-      { at: 4, client: "" },
+      { at: 4, client: "B" },
     ],
-    expect: { waited: 3, longestWaitMs: 297, networks: [] },
+    expect: { waited: 3, longestWaitMs: 297, networks: [{ network: "B", misses: 1, share: 1 / 4 }] },
   },
   {
     // The first that waits has two misses, all others one. Its turn would be the last, after 259 ms, but the twentieth is

@@ -36,7 +36,8 @@ export const mutants: Mutants = {
       in: "BudgetTrial.#come",
       replace: 'client === "" ? 0 : this.#recentMisses.count(`network ${networkOf(client)}`, now)',
       by: "this.#recentMisses.count(`network ${networkOf(client)}`, now)",
-      foundBy: "budget: where the log tells no addresses, all go in the order of their coming, and none is named",
+      foundBy:
+        "budget: clients whose addresses the log does not tell go in the order of their coming, and none is named",
     },
     "old misses count as much as new ones": {
       in: "BudgetTrial.#come",
@@ -122,7 +123,7 @@ export const mutants: Mutants = {
       in: "BudgetTrial.take",
       replace: "Math.max(this.#second, Math.floor(at / 1000))",
       by: "Math.floor(at / 1000)",
-      foundBy: "budget: a miss that is older than the one before comes with that one",
+      foundBy: "budget: a miss that is older than one before comes in the second of that one",
     },
     "the log outranks --origin-ms": {
       in: "BudgetTrial.#come",
