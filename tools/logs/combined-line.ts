@@ -3,6 +3,7 @@ import { knownClient, type LineParser, type LoggedRequest, readRequestLine } fro
 
 const QUOTE = 34;
 const DASH = 45;
+const COMMA = 44;
 const BACKSLASH = 92;
 
 /** The length of the time between its brackets. */
@@ -74,6 +75,8 @@ function readHost(line: string, bracket: number, into: { host: string }): void {
   if (firstEnd < 0 || firstEnd >= bracket || line.charCodeAt(firstEnd + 1) === DASH) return;
   const secondEnd = line.indexOf(" ", firstEnd + 1);
   if (secondEnd < 0 || secondEnd >= bracket || line.charCodeAt(secondEnd + 1) !== DASH) return;
+  // An address of X-Forwarded-For, behind which the next one stands.
+  if (line.charCodeAt(firstEnd - 1) === COMMA) return;
   into.host = line.slice(0, firstEnd).replace(/:(?:80|443)$/, "");
 }
 

@@ -61,6 +61,11 @@ describe("a line of", () => {
       expect: { ...page, client: "192.0.2.7", tookMs: null },
     },
     {
+      name: "nginx with $http_x_forwarded_for in front, which is no host: the last address is the one that no client can invent",
+      lines: [`203.0.113.5, 192.0.2.7 - - ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`],
+      expect: { ...page, host: "", client: "192.0.2.7" },
+    },
+    {
       name: "nginx, whose user has a dash with spaces in the name",
       lines: [`192.0.2.7 - a - b ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`],
       expect: { ...page, client: "192.0.2.7" },
