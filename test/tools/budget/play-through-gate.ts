@@ -19,7 +19,7 @@ export async function playThroughGate(
       return { over, cancel: () => undefined };
     },
   };
-  const gate = new OriginGate({ concurrency, queue }, { clock, random: () => 0.5 });
+  const gate = new OriginGate({ concurrency, queue, ofRoutes: new Map() }, { clock, random: () => 0.5 });
   const ends: { readonly at: number; readonly happen: () => void }[] = [];
   const waits: number[] = [];
   let turnedAway = 0;
@@ -30,7 +30,7 @@ export async function playThroughGate(
     const report = ({ kind }: EdgeEvent) => {
       if (kind === "origin-awaited") hasWaited = true;
     };
-    const permit = await gate.enter(place, { report }, {});
+    const permit = await gate.enter(place, null, { report }, {});
     if (permit === null) turnedAway++;
     else {
       if (hasWaited) waits.push(now - since);
