@@ -135,10 +135,15 @@ Most misses came from 10.0.0.1 (75.0 %), 10.0.0.2 (25.0 %).
     expect(neither).toContain("The log tells no addresses, so all clients are equal.\n");
     expect(await said(at("10\u009b31m", "/a", ""))).toContain("Most misses came from 10\ufffd31m (100.0 %).\n");
     const late = await said(at("10.0.0.1", "/a", " MISS 6.000") + at("10.0.0.2", "/b", " MISS 6.000"));
+    // Of 1,500 misses of one second, the first is at the origin, 1,000 wait, and the others have no place.
+    const flood = Array.from({ length: 1_500 }, (_none, each) => at("10.0.0.1", `/${each}`, " MISS 6.000")).join("");
+    expect(await said(flood)).toContain(
+      "1,499 (99.9 %) would have got a 503 or a stale page: 499 because 1,000 others waited, 1,000 because their turn had not",
+    );
     expect(late).toContain(
       "None of 2 misses would have got its turn after a wait.\n1 (50.0 %) would have got a 503 or",
     );
-    expect(late).toContain("a stale page: 1 because their turn had not come after 5 s.\n");
+    expect(late).toContain("a stale page, because their turn had not come after 5 s.\n");
     const refused = at("10.0.0.1", "/%", "");
     expect(await said(refused)).toContain("at the origin\nNo request would have reached it.\n");
   });

@@ -44,11 +44,11 @@ function waitText({ waited, misses, waited99Ms, longestWaitMs, turnedAway }: Bud
 function turnedAwayText({ turnedAway: { noPlace, tooLong }, misses, queue }: BudgetReport): string {
   const all = noPlace + tooLong;
   if (all === 0) return "None would have got a 503 or a stale page.";
-  const reasons = [
-    ...(noPlace === 0 ? [] : [`${whole(noPlace)} because ${whole(queue.maxWaiting)} others waited`]),
-    ...(tooLong === 0 ? [] : [`${whole(tooLong)} because their turn had not come after ${queue.maxMs / 1000} s`]),
-  ];
-  return `${whole(all)} (${percentOf(all / misses)}) would have got a 503 or a stale page: ${reasons.join(", ")}.`;
+  const ofNoPlace = `because ${whole(queue.maxWaiting)} others waited`;
+  const ofTooLong = `because their turn had not come after ${queue.maxMs / 1000} s`;
+  const both = `: ${whole(noPlace)} ${ofNoPlace}, ${whole(tooLong)} ${ofTooLong}`;
+  const why = noPlace === 0 ? `, ${ofTooLong}` : tooLong === 0 ? `, ${ofNoPlace}` : both;
+  return `${whole(all)} (${percentOf(all / misses)}) would have got a 503 or a stale page${why}.`;
 }
 
 function networksText({ networks }: BudgetReport): string {

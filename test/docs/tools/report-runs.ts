@@ -18,6 +18,9 @@ export async function withRuns(page: string): Promise<string> {
     const log = join(folder, "access.log");
     writeFileSync(log, generatedLog({ seed: 1, requests: 4_000, days: 1 }));
     const report = await analyseLogs({ files: [log] });
+    const busy = join(folder, "ten-minutes.log");
+    writeFileSync(busy, generatedLog({ seed: 1, requests: 4_000, days: 10 / 1440 }));
+    const limited = reportText(await analyseLogs({ files: [busy], limit: { concurrency: 2, originMs: 1200 } }));
     const configs = { hour: join(folder, "an-hour.config.ts"), day: join(folder, "a-day.config.ts") };
     writeFileSync(configs.hour, report.config);
     writeFileSync(configs.day, report.config.replaceAll('"1h"', '"1d"'));
@@ -30,6 +33,10 @@ export async function withRuns(page: string): Promise<string> {
     });
     const runs: Readonly<Record<string, string>> = {
       report: shown("tidemark report access.log", reportText(report)),
+      limit: shown(
+        "tidemark report ten-minutes.log --concurrency 2 --origin-ms 1200",
+        `…\n${sectionOf(limited, "With 2 requests at a time")}`,
+      ),
       replay: shown(
         "tidemark replay access.log --config an-hour.config.ts --config a-day.config.ts",
         replayText({
@@ -45,6 +52,11 @@ export async function withRuns(page: string): Promise<string> {
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** The section of a report that begins so. */
+function sectionOf(report: string, heading: string): string {
+  return report.split("\n\n").find((section) => stripVTControlCharacters(section).startsWith(heading))!;
 }
 
 function shown(command: string, output: string): string {
