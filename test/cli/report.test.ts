@@ -104,7 +104,7 @@ Each answer takes 600 ms, as --origin-ms says.
 3 of 4 misses (75.0 %) would have waited for their turn: 99 % of these within 1,300 ms, the longest after 1,300 ms.
 None would have got a 503 or a stale page.
 Without the limit there would have been 3 at a time at most.
-Most misses came from 10.0.0.1 (75.0 %), 10.0.0.2 (25.0 %).
+The addresses with the most misses: 10.0.0.1 (75.0 %), 10.0.0.2 (25.0 %).
 `;
     expect(stdout).toContain(told);
     expect(await readFile(join(folder, "limit.html"), "utf8")).toContain(
@@ -133,7 +133,9 @@ Most misses came from 10.0.0.1 (75.0 %), 10.0.0.2 (25.0 %).
     expect(neither).toContain("Each answer takes 200 ms, because the log does not say how long: see --origin-ms.\n");
     expect(neither).toContain("None of 2 misses would have waited.\n");
     expect(neither).toContain("The log tells no addresses, so all clients are equal.\n");
-    expect(await said(at("10\u009b31m", "/a", ""))).toContain("Most misses came from 10\ufffd31m (100.0 %).\n");
+    expect(await said(at("10\u009b31m", "/a", ""))).toContain(
+      "The addresses with the most misses: 10\ufffd31m (100.0 %).\n",
+    );
     const late = await said(at("10.0.0.1", "/a", " MISS 6.000") + at("10.0.0.2", "/b", " MISS 6.000"));
     // Of 1,500 misses of one second, the first is at the origin, 1,000 wait, and the others have no place.
     const flood = Array.from({ length: 1_500 }, (_none, each) => at("10.0.0.1", `/${each}`, " MISS 6.000")).join("");
@@ -144,6 +146,10 @@ Most misses came from 10.0.0.1 (75.0 %), 10.0.0.2 (25.0 %).
       "None of 2 misses would have got its turn after a wait.\n1 (50.0 %) would have got a 503 or",
     );
     expect(late).toContain("a stale page, because their turn had not come after 5 s.\n");
+    const scattered = Array.from({ length: 1_001 }, (_none, each) =>
+      at(`10.0.${each >> 8}.${each & 255}`, `/${each}`, ""),
+    );
+    expect(await said(scattered.join(""))).toContain("No address has as much as 0.1 % of the misses.\n");
     const refused = at("10.0.0.1", "/%", "");
     expect(await said(refused)).toContain("at the origin\nNo request would have reached it.\n");
   });

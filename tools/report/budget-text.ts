@@ -3,6 +3,9 @@ import { DEFAULT_ORIGIN_MS } from "../counting/budget-trial.ts";
 import { percentOf } from "../words/words.ts";
 import type { BudgetReport } from "./access-report.ts";
 
+/** A share that says nothing of an address: the largest is then that of anybody. */
+const TOO_SMALL = 0.001;
+
 /** What a budget for the origin would have done, as a title and sentences. */
 export function budgetText(report: BudgetReport): { readonly title: string; readonly sentences: readonly string[] } {
   const title = `With ${counted(report.concurrency, "request")} at a time at the origin`;
@@ -53,6 +56,7 @@ function turnedAwayText({ turnedAway: { noPlace, tooLong }, misses, queue }: Bud
 
 function networksText({ networks }: BudgetReport): string {
   if (networks.length === 0) return "The log tells no addresses, so all clients are equal.";
+  if (networks[0]!.share < TOO_SMALL) return `No address has as much as ${percentOf(TOO_SMALL)} of the misses.`;
   const each = networks.map(({ network, share }) => `${printable(network)} (${percentOf(share)})`);
-  return `Most misses came from ${each.join(", ")}.`;
+  return `The addresses with the most misses: ${each.join(", ")}.`;
 }
