@@ -7,19 +7,21 @@ import { type Contestant, type Lane, laneOf, messageOf, printTurns, summarize, t
 import { makeCertificate } from "../inputs/certificate.ts";
 import { type CertificateFiles, type Peer, RunningPeer } from "../peers/peer.ts";
 import { SOURCES_COMMAND, tidemark } from "../peers/tidemark.ts";
+import { caddy } from "../rivals/caddy.ts";
 import { envoy } from "../rivals/envoy.ts";
 import { type CountingOrigin, type Form, formsOf, type Origins, PAGE_SIZES } from "../rivals/forms.ts";
 import { haproxy } from "../rivals/haproxy.ts";
 import { getHey } from "../rivals/hey.ts";
 import { type Entrant, type FormResult, figuresOf, REFERENCES, TIDEMARK } from "../rivals/measured.ts";
 import { nginx } from "../rivals/nginx.ts";
+import { pingora } from "../rivals/pingora.ts";
 import type { Rival } from "../rivals/rival.ts";
 import { SlowOrigin } from "../rivals/slow-origin.ts";
 import { squid } from "../rivals/squid.ts";
 import { StaticOrigin } from "../rivals/static-origin.ts";
 import { vinyl } from "../rivals/vinyl.ts";
 
-const RIVALS: readonly Rival[] = [nginx, haproxy, vinyl, squid, envoy];
+const RIVALS: readonly Rival[] = [nginx, haproxy, vinyl, squid, envoy, caddy, pingora];
 const WARM_UP_SECONDS = 2;
 
 interface RivalsOptions {

@@ -1,0 +1,56 @@
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { outputOf, RIVALS_FOLDER, type Rival } from "./rival.ts";
+
+const CADDY = "github.com/caddyserver/caddy/v2";
+const HANDLER = "github.com/caddyserver/cache-handler";
+const VERSIONS = { [CADDY]: "v2.11.7", [HANDLER]: "v0.16.0" };
+const FOLDER = join(RIVALS_FOLDER, "caddy");
+const PROGRAM = join(FOLDER, "caddy");
+
+/** Caddy is built with each handler that is not its own. */
+const MAIN = `package main
+
+import caddycmd "${CADDY}/cmd"
+import _ "${CADDY}/modules/standard"
+import _ "${HANDLER}"
+
+func main() { caddycmd.Main() }
+`;
+
+/** Caddy with Souin's handler, which keeps pages in memory. */
+export const caddy: Rival = {
+  name: "Caddy with Souin",
+  async get() {
+    if (!existsSync(PROGRAM)) await build();
+    return { run: [PROGRAM], version: Object.values(VERSIONS).join(" with ").replaceAll("v", "") };
+  },
+  settings: {
+    plain: (run) => ({
+      speaksTls: true,
+      isHit: (field) => /; ?hit\b/.test(field("cache-status") ?? ""),
+      async commandLine({ origin, workers = 1, tls = null }, { port, folder }) {
+        const file = join(folder, "Caddyfile");
+        const own = "admin off\n auto_https off\n persist_config off\n log {\n level ERROR\n }";
+        const cache = "cache {\n ttl 3600s\n log_level error\n }";
+        const address = `${tls === null ? "http" : "https"}://127.0.0.1:${port}`;
+        const pair = tls === null ? "" : `tls ${tls.certificate} ${tls.key}`;
+        await writeFile(
+          file,
+          `{\n ${own}\n ${cache}\n}\n${address} {\n ${pair}\n cache\n reverse_proxy ${origin.host}\n}\n`,
+        );
+        return ["env", `GOMAXPROCS=${workers}`, ...run, "run", "--config", file, "--adapter", "caddyfile"];
+      },
+    }),
+  },
+};
+
+async function build(): Promise<void> {
+  await mkdir(FOLDER, { recursive: true });
+  const needs = Object.entries(VERSIONS).map(([module, version]) => `require ${module} ${version}\n`);
+  await writeFile(join(FOLDER, "go.mod"), `module bench.test/caddy\n\ngo 1.26\n\n${needs.join("")}`);
+  await writeFile(join(FOLDER, "main.go"), MAIN);
+  await outputOf(["go", "-C", FOLDER, "mod", "tidy"]);
+  await outputOf(["go", "-C", FOLDER, "build", "-o", PROGRAM, "."]);
+}
