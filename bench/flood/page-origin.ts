@@ -5,7 +5,6 @@ import type { AddressInfo } from "node:net";
 /** An application server: so many workers, each of which takes so long for a page. */
 const WORKERS = 10;
 const PAGE_MS = 200;
-export const PAGES_A_SECOND = (WORKERS * 1000) / PAGE_MS;
 
 /** A site that makes 50 pages a second, and records how much it was asked at a time. `/login` sets a session. */
 export class PageOrigin implements AsyncDisposable {

@@ -1,7 +1,6 @@
-import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { outputOf, RIVALS_FOLDER, type Rival } from "./rival.ts";
+import { build, RIVALS_FOLDER, type Rival } from "./rival.ts";
 
 const CADDY = "github.com/caddyserver/caddy/v2";
 const HANDLER = "github.com/caddyserver/cache-handler";
@@ -23,7 +22,9 @@ func main() { caddycmd.Main() }
 export const caddy: Rival = {
   name: "Caddy with Souin",
   async get() {
-    if (!existsSync(PROGRAM)) await build();
+    const needs = Object.entries(VERSIONS).map(([module, version]) => `require ${module} ${version}\n`);
+    const files = { "go.mod": `module bench.test/caddy\n\ngo 1.26\n\n${needs.join("")}`, "main.go": MAIN };
+    await build(FOLDER, files, PROGRAM, ["go", "mod", "tidy"], ["go", "build", "-o", PROGRAM, "."]);
     return { run: [PROGRAM], version: Object.values(VERSIONS).join(" with ").replaceAll("v", "") };
   },
   settings: {
@@ -45,12 +46,3 @@ export const caddy: Rival = {
     }),
   },
 };
-
-async function build(): Promise<void> {
-  await mkdir(FOLDER, { recursive: true });
-  const needs = Object.entries(VERSIONS).map(([module, version]) => `require ${module} ${version}\n`);
-  await writeFile(join(FOLDER, "go.mod"), `module bench.test/caddy\n\ngo 1.26\n\n${needs.join("")}`);
-  await writeFile(join(FOLDER, "main.go"), MAIN);
-  await outputOf(["go", "-C", FOLDER, "mod", "tidy"]);
-  await outputOf(["go", "-C", FOLDER, "build", "-o", PROGRAM, "."]);
-}

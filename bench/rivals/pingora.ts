@@ -1,7 +1,5 @@
-import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { outputOf, RIVALS_FOLDER, type Rival } from "./rival.ts";
+import { build, RIVALS_FOLDER, type Rival } from "./rival.ts";
 
 const VERSION = "0.9.1";
 const FOLDER = join(RIVALS_FOLDER, "pingora");
@@ -84,7 +82,8 @@ fn main() {
 export const pingora: Rival = {
   name: "Pingora",
   async get() {
-    if (!existsSync(PROGRAM)) await build();
+    const files = { "Cargo.toml": MANIFEST, "src/main.rs": MAIN };
+    await build(FOLDER, files, PROGRAM, ["cargo", "build", "--quiet", "--release"]);
     return { run: [PROGRAM], version: VERSION };
   },
   settings: {
@@ -100,10 +99,3 @@ export const pingora: Rival = {
     }),
   },
 };
-
-async function build(): Promise<void> {
-  await mkdir(join(FOLDER, "src"), { recursive: true });
-  await writeFile(join(FOLDER, "Cargo.toml"), MANIFEST);
-  await writeFile(join(FOLDER, "src/main.rs"), MAIN);
-  await outputOf(["cargo", "build", "--quiet", "--release", "--manifest-path", join(FOLDER, "Cargo.toml")]);
-}

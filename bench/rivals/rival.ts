@@ -1,4 +1,6 @@
 import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BenchFailure } from "../frame/bench-failure.ts";
 import type { Peer } from "../peers/peer.ts";
@@ -28,16 +30,31 @@ const LONGEST_MS = 1_800_000;
 /** The output of a command that gets or asks a program. Rejects with a {@link BenchFailure} that has its last words. */
 export function outputOf(
   [program, ...parameters]: CommandLine,
-  { environment }: { readonly environment?: Readonly<Record<string, string>> } = {},
+  { environment, folder }: { readonly environment?: Readonly<Record<string, string>>; readonly folder?: string } = {},
 ): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const options = { env: { ...process.env, ...environment }, timeout: LONGEST_MS, maxBuffer: 1e8 };
+  const options = { cwd: folder, env: { ...process.env, ...environment }, timeout: LONGEST_MS, maxBuffer: 1e8 };
   execFile(program, parameters, options, (error, stdout, stderr) => {
     if (error === null) return resolve(`${stdout}${stderr}`);
     const lastWords = stderr.trim().split("\n").at(-1) || error.message.split("\n")[0];
     reject(new BenchFailure(`"${[program, ...parameters].join(" ").slice(0, 80)}" failed: ${lastWords}`));
   });
   return promise;
+}
+
+/** Builds a program of ours out of its files, by these commands, unless it is there. */
+export async function build(
+  folder: string,
+  files: Readonly<Record<string, string>>,
+  program: string,
+  ...commands: readonly CommandLine[]
+): Promise<void> {
+  if (existsSync(program)) return;
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  for (const command of commands) await outputOf(command, { folder });
 }
 
 /** The first number like 1.30.6 or 7.7 in what a program says of itself. */
