@@ -6,7 +6,7 @@ import { ownPackage } from "./own-package.ts";
  * Packages that only some commands need. The manifest accepts any version of them, because npm refuses to install the
  * whole package, the SDK with it, beside a version outside the range of an optional peer.
  */
-export type OptionalPeer = "esbuild" | "miniflare" | "sharp" | "vitest" | "wrangler";
+export type OptionalPeer = "acme-client" | "esbuild" | "miniflare" | "sharp" | "vitest" | "wrangler";
 
 /** How to install those of the packages that are missing or of no use; `null` if none is. `user` is what needs them. */
 export function missingPeersMessage(user: string, peers: readonly OptionalPeer[]): string | null {
@@ -16,31 +16,36 @@ export function missingPeersMessage(user: string, peers: readonly OptionalPeer[]
   if (lacking.length === 0) return null;
   const { devDependencies: tested } = ownPackage;
   const other = lacking.find(({ version }) => version !== null);
+  const wanted = other && `${other.peer} ${tested[other.peer]} or a later ${majorOf(tested[other.peer]!)}`;
   const why =
     other === undefined
       ? `${user} needs packages that are not installed here. This installs them:`
-      : `${user} runs the edge in ${other.peer} ${tested[other.peer]} or a later ${majorOf(tested[other.peer]!)}. Here is ` +
-        `${other.version}, which wrangler may have brought for itself. This installs the other beside it, and wrangler keeps its own:`;
-  const install = `npm install --save-dev ${lacking.map(({ peer }) => `${peer}@${tested[peer]}`).join(" ")}`;
+      : other.peer === "acme-client"
+        ? `${user} needs ${wanted}. Here is ${other.version}. This installs it:`
+        : `${user} runs the edge in ${wanted}. Here is ` +
+          `${other.version}, which wrangler may have brought for itself. This installs the other beside it, and wrangler keeps its own:`;
+  // What a server needs, npm must not leave out in production.
+  const kind = peers.includes("acme-client") ? "" : " --save-dev";
+  const install = `npm install${kind} ${lacking.map(({ peer }) => `${peer}@${tested[peer]}`).join(" ")}`;
   return `${why}\n\n  ${install}\n`;
 }
 
 /**
- * Whether edges run with this version of a package. Of miniflare, an earlier one has an earlier runtime, which refuses the
+ * Whether this version of a package will do. Of acme-client an earlier one was not tried. Of miniflare, an earlier one has an earlier runtime, which refuses the
  * date that the edge is compatible with, and one of another major version takes other options.
  */
 function isOfUse(peer: OptionalPeer, version: string): boolean {
-  if (peer !== "miniflare") return true;
+  if (peer !== "miniflare" && peer !== "acme-client") return true;
   const tested = ownPackage.devDependencies[peer]!;
-  return majorOf(version) === majorOf(tested) && dateOf(version) >= dateOf(tested);
+  return majorOf(version) === majorOf(tested) && minorOf(version) >= minorOf(tested);
 }
 
 function majorOf(version: string): number {
   return Number(version.split(".")[0]);
 }
 
-/** miniflare's minor version is the date of its runtime, like 20260730. */
-function dateOf(version: string): number {
+/** miniflare's is the date of its runtime, like 20260730. */
+function minorOf(version: string): number {
   return Number(version.split(".")[1]);
 }
 

@@ -9,6 +9,7 @@ import { checkedText, startedText } from "../../server/startup/started-text.ts";
 import type { ListenAddress } from "../../server/supervisor/listening-sockets.ts";
 import { eventInWords } from "../../server/supervisor/supervisor-events.ts";
 import { EXIT } from "../exit-code.ts";
+import { lacksPeers } from "../lacks-peers.ts";
 import { DEFAULT_CACHE } from "../server-folder.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
 import { printError } from "../text/print-error.ts";
@@ -23,6 +24,9 @@ interface ServeFlags {
   readonly tlsCert?: readonly string[];
   readonly tlsKey?: readonly string[];
   readonly tlsFolder?: string;
+  readonly acme?: string;
+  readonly acmeDirectory: string;
+  readonly hosts?: string;
   readonly proxyProtocol?: true;
   readonly redirectToHttps?: true | 301 | 308;
   readonly hsts?: string;
@@ -39,6 +43,12 @@ interface ServeFlags {
 }
 
 const DEFAULT_LISTEN: ListenAddress = { host: "localhost", port: 8080 };
+/** What `--acme` is for, where no address is named. */
+const LISTEN_WITH_ACME: readonly ListenAddress[] = [
+  { host: "::", port: 80 },
+  { host: "::", port: 443, scheme: "https" },
+];
+const LETS_ENCRYPT = "https://acme-v02.api.letsencrypt.org/directory";
 const DEFAULT_MEMORY_BYTES = 256 * 1024 ** 2;
 const DEFAULT_DISK_BYTES = 10 * 1024 ** 3;
 const OLDEST_NODE = 24;
@@ -75,6 +85,13 @@ export function serveCommand(): Command {
     .option("--tls-cert <file>", "a certificate with its chain, as PEM; several times for several names", addFile)
     .option("--tls-key <file>", "the key of each certificate, in the same order", addFile)
     .option("--tls-folder <folder>", "certificates: NAME.crt with NAME.key, or folders as certbot keeps them")
+    .option(
+      "--acme <email>",
+      "have certificates ordered and renewed, by whose terms you abide then (Let's Encrypt)",
+      email,
+    )
+    .option("--acme-directory <url>", "another authority than Let's Encrypt", directory, LETS_ENCRYPT)
+    .option("--hosts <names>", "the public hosts of the site: www.example.com,example.com (else the config's)")
     .option("--proxy-protocol", "connections begin with a PROXY header, version 1 or 2, of one of the trustedProxies")
     .option("--redirect-to-https [status]", "send requests without TLS to https, by 308 or 301 (default: 308)", status)
     .option("--hsts <value>", "the Strict-Transport-Security of answers over TLS, such as max-age=31536000", hsts)
@@ -107,6 +124,13 @@ export function serveCommand(): Command {
           "error: --sites names a folder with a config for each site: --config (or TIDEMARK_CONFIG) and --origin are of one",
         );
       }
+      if (flags.hosts !== undefined && flags.sites !== undefined) {
+        command.error("error: --hosts are those of one site: with --sites, name them in the config of each");
+      }
+      if (flags.acme === undefined && command.getOptionValueSource("acmeDirectory") !== "default") {
+        command.error("error: --acme-directory is for certificates that are ordered: --acme you@example.com");
+      }
+      if (flags.acme !== undefined && lacksPeers("serve --acme", ["acme-client"])) return;
       const { tlsCert = [], tlsKey = [] } = flags;
       if (tlsCert.length !== tlsKey.length) {
         command.error(`error: each --tls-cert needs its --tls-key: there are ${tlsCert.length} and ${tlsKey.length}`);
@@ -147,8 +171,9 @@ async function run(flags: ServeFlags): Promise<void> {
       origin: flags.origin ?? (environment.TIDEMARK_ORIGIN || null),
       parent: flags.parent ?? (environment.TIDEMARK_PARENT || null),
       parentToken: environment.TIDEMARK_PARENT_TOKEN || null,
-      environment,
-      listen: named.length > 0 || isOpen ? named : [DEFAULT_LISTEN],
+      environment: flags.hosts === undefined ? environment : { ...environment, TIDEMARK_HOSTS: flags.hosts },
+      listen: named.length > 0 || isOpen ? named : flags.acme === undefined ? [DEFAULT_LISTEN] : LISTEN_WITH_ACME,
+      acme: flags.acme === undefined ? null : { email: flags.acme, directory: flags.acmeDirectory },
       certificates: {
         pairs: (flags.tlsCert ?? []).map((certificate, at) => ({ certificate, key: flags.tlsKey![at]! })),
         folder: flags.tlsFolder ?? null,
@@ -226,6 +251,16 @@ function addTlsAddress(text: string, before: readonly ListenAddress[] | undefine
 
 function addFile(text: string, before: readonly string[] | undefined): readonly string[] {
   return [...(before ?? []), text];
+}
+
+function email(text: string): string {
+  if (!/^[^\s@,?]+@[^\s@,?]+$/.test(text)) throw new InvalidArgumentError("It must be like you@example.com.");
+  return text;
+}
+
+function directory(text: string): string {
+  if (URL.parse(text)?.protocol === "https:") return text;
+  throw new InvalidArgumentError("It must be the https URL of a directory (RFC 8555 §7.1.1).");
 }
 
 function status(text: string): 301 | 308 {

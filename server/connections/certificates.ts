@@ -82,7 +82,8 @@ function pairsIn(folder: string): { certificate: string; key: string }[] {
   return pairs;
 }
 
-function readCertificate(file: string, keyFile: string): Certificate {
+/** Reads and checks one. Its key may be in the same file. Throws a `ServerError` that names the file if it cannot be used. */
+export function readCertificate(file: string, keyFile: string): Certificate {
   const refuse = (which: string, because: string): never => {
     throw new ServerError(`the ${which} cannot be used: ${because}.`);
   };

@@ -1,12 +1,20 @@
 import { constants } from "node:crypto";
-import { createSecureContext, createServer, type SecureContext, type Server, type TLSSocket } from "node:tls";
+import {
+  createSecureContext,
+  createServer,
+  type SecureContext,
+  type Server,
+  type TLSSocket,
+  type TlsOptions,
+} from "node:tls";
+import { ACME_TLS, type ChallengeAnswers } from "../acme/challenge-answers.ts";
 import type { Carriers } from "./carriers.ts";
 import type { Certificate } from "./certificates.ts";
 import { SESSION_CONTEXT, TicketKeys } from "./ticket-keys.ts";
 
 /** What a worker needs to speak TLS: plain data, because it is copied between processes. */
 export interface TlsSettings {
-  /** At least one. The first one is for clients that name no host, or an unknown one. */
+  /** The first one is for clients that name no host, or an unknown one. There is none until an authority has given one. */
   readonly certificates: readonly Certificate[];
   /** All workers make the keys of their tickets from it, so that each can resume the sessions of the others. */
   readonly ticketSecret: string;
@@ -27,24 +35,29 @@ export interface TlsServerParts {
   readonly tls: TlsSettings;
   /** The protocols of RFC 7301 that are spoken, the preferred one first. */
   readonly protocols: readonly string[];
+  /** Answers an authority in its handshakes, which are never served. Default: none is expected. */
+  readonly challenges?: ChallengeAnswers | undefined;
   readonly handshakeTimeoutMs: number;
   readonly carriers: Carriers;
   /** Takes a connection after its handshake. */
   readonly serve: (socket: TLSSocket) => void;
 }
 
-/** Makes a server that serves the connections that it accepts, or is given by "connection", after their handshakes. */
-export function makeTlsServer({ tls, protocols, handshakeTimeoutMs, carriers, serve }: TlsServerParts): Server {
-  const contextOf = contextsByName(tls.certificates);
+/**
+ * Makes a server that serves the connections that it accepts, or is given by "connection", after their handshakes. Without a
+ * certificate every handshake fails by an alert, but those of an authority.
+ */
+export function makeTlsServer(parts: TlsServerParts): Server {
+  const { tls, challenges, handshakeTimeoutMs, carriers } = parts;
   const server = createServer({
-    ...secrets(tls.certificates[0]!),
-    // Node interrupts each handshake for the choice, so there is none where one certificate serves all names.
-    SNICallback: tls.certificates.length > 1 ? (name, done) => done(null, contextOf(name)) : undefined,
-    ALPNProtocols: [...protocols],
+    ...secrets(tls.certificates[0]),
+    SNICallback: choiceByName(tls.certificates, challenges),
+    ...choiceOfProtocol(parts),
     sessionIdContext: SESSION_CONTEXT,
     handshakeTimeout: handshakeTimeoutMs,
     noDelay: true,
   });
+  const serve = challenges === undefined ? parts.serve : unlessOfAuthority(parts);
   // What fails before a connection is served is nobody's request: scanners, old clients, connections that end.
   server.on("tlsClientError", (_error, socket) => socket.destroy());
   server.on("connection", (carrier) => carriers.add(carrier));
@@ -52,6 +65,55 @@ export function makeTlsServer({ tls, protocols, handshakeTimeoutMs, carriers, se
   const tickets = new TicketKeys(tls.ticketSecret, server);
   server.once("close", () => tickets.stop());
   return server;
+}
+
+type ByName = (name: string, done: (error: Error | null, context?: SecureContext) => void) => void;
+
+/** Node interrupts each handshake for the choice, so there is none where one certificate serves all names. */
+function choiceByName(
+  certificates: readonly Certificate[],
+  challenges: ChallengeAnswers | undefined,
+): ByName | undefined {
+  if (certificates.length > 1) {
+    const contextOf = contextsByName(certificates);
+    return (name, done) => done(null, contextOf(name));
+  }
+  if (certificates.length === 1 || challenges === undefined) return undefined;
+  // TLS 1.2 needs a certificate before the protocol is known.
+  return (name, done) => done(null, challenges.contextFor(name) ?? undefined);
+}
+
+interface Offered {
+  readonly servername: string;
+  readonly protocols: string[];
+}
+
+/**
+ * The protocol that both sides speak. If an authority is expected, it may be the one by which it looks at a name, and the
+ * certificate is then the one that it looks for. OpenSSL has chosen a suite of TLS 1.2 before, so both certificates need the
+ * same kind of key. RFC 7301 §3.2, RFC 8737 §3.
+ */
+function choiceOfProtocol({ protocols, challenges, tls }: TlsServerParts): TlsOptions {
+  if (challenges === undefined) return { ALPNProtocols: [...protocols] };
+  const spoken = tls.certificates.length === 0 ? [] : protocols;
+  return {
+    ALPNCallback(this: TLSSocket, { servername, protocols: offered }: Offered) {
+      if (!offered.includes(ACME_TLS)) return spoken.find((each) => offered.includes(each));
+      const context = challenges.contextFor(servername);
+      if (context === null) return undefined;
+      this.setKeyCert(context);
+      return ACME_TLS;
+    },
+  };
+}
+
+/** A handshake was all that an authority wanted, and without a certificate nobody else has had one. RFC 8737 §3. */
+function unlessOfAuthority({ serve, tls }: TlsServerParts): TlsServerParts["serve"] {
+  const hasCertificate = tls.certificates.length > 0;
+  return (socket) => {
+    if (hasCertificate && socket.alpnProtocol !== ACME_TLS) serve(socket);
+    else socket.destroySoon();
+  };
 }
 
 /** Chooses the certificate for a name that a client has sent. RFC 6066 §3. */
@@ -78,10 +140,9 @@ function better(one: Certificate, other: Certificate): Certificate {
   return other.validUntil > one.validUntil ? other : one;
 }
 
-function secrets({ chain, key }: Certificate) {
+function secrets(certificate: Certificate | undefined) {
   return {
-    cert: chain,
-    key,
+    ...(certificate && { cert: certificate.chain, key: certificate.key }),
     minVersion: "TLSv1.2",
     ciphers: [...TLS_1_3_SUITES, ...TLS_1_2_SUITES].join(":"),
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,

@@ -6,6 +6,7 @@ import type { EdgeAnswer, RunningIsolate } from "../../worker/isolate.ts";
 import type { Answer } from "../../worker/ports/answer.ts";
 import type { Bodies } from "../../worker/ports/bodies.ts";
 import type { Network } from "../../worker/rules/forwarding/trusted-proxies.ts";
+import type { ChallengeAnswers } from "../acme/challenge-answers.ts";
 import { PushedBody } from "../bodies/pushed-body.ts";
 import type { ExchangeLog } from "../connections/access-log.ts";
 import { Arrivals, ArrivalsAtSites, type Peer, type RequestArrivals, type Scheme } from "../connections/arrival.ts";
@@ -83,6 +84,8 @@ export interface ListenerParts {
   readonly settings?: ListenerSettings | undefined;
   /** For addresses with TLS. */
   readonly tls?: TlsSettings | undefined;
+  /** Answers an authority before any site and any redirect. Default: none is expected. */
+  readonly challenges?: ChallengeAnswers | undefined;
   /** Answers other caches that ask this one in place of the origin. Default: they are visitors like all others. */
   readonly children?: Pick<Children, "answer"> | undefined;
   /** The proxies whose forwarding fields count. Default: none. */
@@ -316,10 +319,11 @@ export class Listener {
 
   /** Puts TLS before a server, which then gets connections from there alone. */
   #encrypt(http: Server): NetServer {
-    const { tls } = this.#parts;
+    const { tls, challenges } = this.#parts;
     if (!tls) throw new Error("an address with TLS needs certificates");
     const server = makeTlsServer({
       tls,
+      challenges,
       protocols: ["h2", "http/1.1"],
       handshakeTimeoutMs: this.#handshakeTimeoutMs,
       carriers: this.#carriers,
@@ -429,6 +433,8 @@ export class Listener {
   /** Never throws, as the isolate never does. */
   #ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer> {
     const { scheme, clientAddress, peerAddress, site } = request.arrival;
+    const forAuthority = this.#parts.challenges?.answer(request.method, url);
+    if (forAuthority) return forAuthority;
     if (site === null) return answerOfNoSite(request.method, url, this.#parts.sites?.hosts ?? []);
     const { isolate, toHttps } = site ?? this.#parts;
     const { children } = this.#parts;

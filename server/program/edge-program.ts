@@ -4,6 +4,7 @@ import { REPORT_EVERY_MS, type ReadLedger } from "../../worker/metrics/reports.t
 import type { BackgroundWork } from "../../worker/ports/background-work.ts";
 import type { ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import { compileSite } from "../../worker/site/site.ts";
+import { ChallengeAnswers } from "../acme/challenge-answers.ts";
 import { nodeBodies, nodeBodiesHeldIn } from "../bodies/node-bodies.ts";
 import { placesForLocks } from "../cache-lock/lock-folder.ts";
 import { MachineFetches } from "../cache-lock/machine-fetches.ts";
@@ -50,6 +51,7 @@ export async function startWorker({ name, settings, logs, line, survey }: Worker
   const isAlone = given[0]!.name === ONLY_SITE;
   const tier = openDisk(edge, line, say);
   const fetches = await shareFetches(edge, say);
+  const challenges = edge.usesAcme ? await ChallengeAnswers.hear(line) : undefined;
   const worker = edge.workers > 1 ? `${name}, one of ${edge.workers}` : undefined;
   const permits = new PermitLeases(line);
   const originTalks = edge.workers > 1 ? new OriginTalks(line) : undefined;
@@ -57,7 +59,7 @@ export async function startWorker({ name, settings, logs, line, survey }: Worker
   const sites = startSites(given, edge, { logs, tier, fetches, permits, originTalks, memory, worker, survey, say });
   const accessLog =
     edge.accessLog && new AccessLog(edge.accessLog.path, edge.accessLog.format, say, undefined, !isAlone);
-  return new EdgeWorker({ edge, sites, fetches, memory, accessLog, isAlone, say });
+  return new EdgeWorker({ edge, sites, fetches, memory, accessLog, challenges, isAlone, say });
 }
 
 /** The disk tier; `null` if there is none. */
@@ -142,6 +144,7 @@ interface WorkerParts {
   readonly fetches: MachineFetches | undefined;
   readonly memory: PageMemory;
   readonly accessLog: AccessLog | null;
+  readonly challenges: ChallengeAnswers | undefined;
   readonly isAlone: boolean;
   readonly say: Say;
 }
@@ -214,7 +217,7 @@ class EdgeWorker implements RunningWorker {
   }
 
   #listenerParts(): ListenerParts {
-    const { edge, sites, accessLog, isAlone, say } = this.#parts;
+    const { edge, sites, accessLog, challenges, isAlone, say } = this.#parts;
     const [first] = sites.values();
     return {
       isolate: first!.isolate,
@@ -226,6 +229,7 @@ class EdgeWorker implements RunningWorker {
       trustedProxies: first!.site.trustedProxies,
       usesProxyProtocol: edge.usesProxyProtocol,
       tls: edge.tls ?? undefined,
+      challenges,
       toHttps: first!.settings.toHttps ?? undefined,
       strictTransportSecurity: edge.strictTransportSecurity ?? undefined,
       ...(accessLog && { accessLog }),

@@ -46,6 +46,8 @@ export interface EdgeSettings {
   readonly usesFastAnswers: boolean;
   /** For addresses with TLS; `null` if there are none. */
   readonly tls: TlsSettings | null;
+  /** Whether an authority gives the certificates, so that its challenges are answered. */
+  readonly usesAcme: boolean;
   /** Whether connections begin with a header of the PROXY protocol. */
   readonly usesProxyProtocol: boolean;
   readonly strictTransportSecurity: string | null;

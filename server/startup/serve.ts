@@ -3,6 +3,9 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { TokenSettings } from "../../worker/control/access/tokens.ts";
 import type { SiteVariables } from "../../worker/site/site-overrides.ts";
+import { ASKS_FOR_CHALLENGES, ChallengeOffice } from "../acme/challenge-office.ts";
+import { KeptCertificates } from "../acme/kept-certificates.ts";
+import { type AcmeOptions, type PreparedAcme, prepareAcme } from "../acme/prepared-acme.ts";
 import type { AccessLogFormat } from "../connections/access-log.ts";
 import { type CertificateFiles, certificateWarnings, readCertificates } from "../connections/certificates.ts";
 import type { TlsSettings } from "../connections/tls-server.ts";
@@ -58,6 +61,8 @@ export interface ServeOptions {
   /** The server that hands over to this one, with its sockets instead of all others. */
   readonly predecessor: Predecessor | null;
   readonly certificates: CertificateFiles;
+  /** The authority that gives certificates; `null` for those of files alone. */
+  readonly acme: AcmeOptions | null;
   /** Whether connections begin with a header of the PROXY protocol. */
   readonly usesProxyProtocol: boolean;
   /** The status by which clients are sent to https; `null` if they are not. */
@@ -95,6 +100,8 @@ export interface Prepared {
   /** The config of the only site; `null` for none, or for several sites. */
   readonly config: string | null;
   readonly settings: EdgeSettings;
+  /** `null` if no authority is asked for certificates. */
+  readonly acme: PreparedAcme | null;
   /** What the owner should know, a line each. */
   readonly warnings: readonly string[];
 }
@@ -111,7 +118,8 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
   const around = { listen, usesProxyProtocol, redirectsToHttps };
   const { sites, problems } = await sitesOf({ ...options, config }, around, before);
   if (accessLog !== null) expectWritableLog(accessLog.path);
-  const tls = tlsOf(options.certificates, listen);
+  const acme = acmeOf(options, listen, sites);
+  const tls = tlsOf(options.certificates, listen, acme);
   // The address may hold a password, so the message does not repeat it.
   if (options.log !== null && !(/^postgres(ql)?:\/\//.test(options.log) && URL.canParse(options.log))) {
     throw new ServerError("--log, or TIDEMARK_LOG, must be like postgres://user@host/database.");
@@ -119,7 +127,8 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
   const ofSites = [...sites.values()].flatMap(({ settings: { name }, warnings }) =>
     warnings.map((line) => (name === ONLY_SITE ? line : `site ${name}: ${line}`)),
   );
-  const ofCertificates = certificateWarnings(tls?.certificates ?? [], systemClock.now());
+  // Those that are renewed by this server itself are its own to warn of.
+  const ofCertificates = acme?.warnings ?? certificateWarnings(tls?.certificates ?? [], systemClock.now());
   const ofTls = hstsWarnings(options, listen, sites);
   const schemes = listen.map((address) => ("port" in address && address.scheme) || "http");
   const handles = schemes.reduce((sum, scheme) => sum + handlesOf(scheme, workers), 0);
@@ -145,11 +154,12 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
     maxOriginConnections: limit.toOrigins,
     usesFastAnswers,
     tls,
+    usesAcme: acme !== null,
     usesProxyProtocol,
     strictTransportSecurity: options.strictTransportSecurity,
     accessLog,
   };
-  return { sites, config, settings, warnings };
+  return { sites, config, settings, acme, warnings };
 }
 
 /** Of `--disk`, this share is for bodies of requests, and at most a gigabyte; pages have the rest. */
@@ -233,6 +243,16 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
   };
   let janitor: Janitor | null = null;
   const permits = new PermitOffice();
+  const challenges = new ChallengeOffice(systemClock);
+  const certificates =
+    options.acme &&
+    new KeptCertificates({
+      options: options.acme,
+      prepared: () => prepared.acme!,
+      challenged: challenges,
+      reload: () => supervisor.loadChanges(),
+      say: (line) => options.report({ kind: "warning", line }),
+    });
   const started = Promise.withResolvers<void>();
   const watch = () => watchSites(options, prepared, () => void started.promise.then(() => supervisor.loadChanges()));
   let watching: Watching = watch(); // before the start, which may wait for the log
@@ -245,6 +265,7 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
       if (hasEnded) throw new ServerError("the server stops.");
       watching = watch();
       for (const line of prepared.warnings) options.report({ kind: "warning", line });
+      certificates?.look();
     }
     isFirst = false;
     const sites = new Map([...prepared.sites].map(([name, { site }]) => [name, site.purge]));
@@ -258,9 +279,13 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     predecessor: options.predecessor,
     startSuccessor: () => startSuccessor(supervisor.addresses),
     // From here on the successor's janitor alone gives out room on the disk.
-    onHandOver: () => void janitor?.close(),
+    onHandOver: () => {
+      certificates?.end();
+      void janitor?.close();
+    },
     onTakenBack: () => {
       janitor = openDisk();
+      certificates?.begin();
     },
     program: EDGE_PROGRAM,
     load,
@@ -275,15 +300,22 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     report: options.report,
     ...(options.log !== null && { sharedLog: options.log }),
     permits,
-    service: servicesOf(permits, new OriginNewsOffice(), disk && { connect: () => janitorService(janitor!).connect() }),
+    service: servicesOf(
+      permits,
+      new OriginNewsOffice(),
+      challenges,
+      disk && { connect: () => janitorService(janitor!).connect() },
+    ),
   }).catch(async (cause: unknown) => {
     watching.stop();
     await janitor?.close();
     throw cause;
   });
   started.resolve();
+  certificates?.begin();
   const end = () => {
     hasEnded = true;
+    certificates?.end();
     watching.stop();
     void janitor?.close();
   };
@@ -294,23 +326,36 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
       return prepared;
     },
     ended: supervisor.ended,
-    reload: () => supervisor.reload(),
+    reload: () => {
+      certificates?.tryAgain();
+      return supervisor.reload();
+    },
     reopen: () => supervisor.reopen(),
     upgrade: () => supervisor.upgrade(),
     stop: () => supervisor.stop(),
   };
 }
 
-/** What the supervisor offers to its workers: permits for the origins, news of them and, with a disk, room on that. */
-function servicesOf(permits: WorkerService, news: WorkerService, disk: WorkerService | null): WorkerService {
+/**
+ * What the supervisor offers to its workers: permits for the origins, news of them, challenges of an authority and, with a
+ * disk, room on that.
+ */
+function servicesOf(
+  permits: WorkerService,
+  news: WorkerService,
+  challenges: WorkerService,
+  disk: WorkerService | null,
+): WorkerService {
   return {
     connect: () => {
       const office = permits.connect();
       const others = news.connect();
+      const pending = challenges.connect();
       const janitor = disk?.connect();
       const asked = new Map<unknown, ServedWorker>([
         [ASKS_FOR_PERMITS, office],
         [ASKS_FOR_ORIGIN_NEWS, others],
+        [ASKS_FOR_CHALLENGES, pending],
       ]);
       return {
         ask: (question) => (asked.get(question) ?? janitor)?.ask(question) ?? Promise.resolve(),
@@ -320,7 +365,7 @@ function servicesOf(permits: WorkerService, news: WorkerService, disk: WorkerSer
           else janitor?.tell(message);
         },
         close: () => {
-          for (const each of [office, others, janitor]) each?.close();
+          for (const each of [office, others, pending, janitor]) each?.close();
         },
       };
     },
@@ -361,14 +406,37 @@ function readDisk(folder: CacheFolder, maxBytes: number, keptFreeBytes: number):
   return janitor;
 }
 
+function acmeOf(
+  { acme, cache, certificates, log }: ServeOptions,
+  listen: readonly ListenAddress[],
+  sites: PreparedSites,
+): PreparedAcme | null {
+  if (acme === null) return null;
+  if (certificates.pairs.length > 0 || certificates.folder !== null) {
+    throw new ServerError(
+      "--acme orders the certificates of all hosts, so it does not go with --tls-cert, --tls-key and --tls-folder.",
+    );
+  }
+  if (addressWithTls(listen) === undefined) {
+    throw new ServerError("--acme orders certificates, but no address with TLS is named: --listen-tls '*:443'");
+  }
+  return prepareAcme(acme, { cache, listen, sites, isOneOfSeveral: log !== null });
+}
+
 /** The certificates, if any address needs them. Throws a `ServerError` if they cannot be used. */
-function tlsOf(files: CertificateFiles, listen: readonly ListenAddress[]): TlsSettings | null {
+function tlsOf(
+  files: CertificateFiles,
+  listen: readonly ListenAddress[],
+  acme: PreparedAcme | null,
+): TlsSettings | null {
+  const ticketSecret = () => randomBytes(48).toString("base64");
+  if (acme !== null) return { certificates: acme.certificates, ticketSecret: ticketSecret() };
   const hasFiles = files.pairs.length > 0 || files.folder !== null;
   const isNeeded = addressWithTls(listen) !== undefined;
   if (isNeeded && !hasFiles) {
     throw new ServerError(
       "TLS needs a certificate and its key. Name them: --tls-cert fullchain.pem --tls-key privkey.pem, " +
-        "or a folder of them: --tls-folder /etc/letsencrypt/live",
+        "or a folder of them: --tls-folder /etc/letsencrypt/live. Or have them ordered: --acme you@example.com",
     );
   }
   if (hasFiles && !isNeeded) {
@@ -376,7 +444,7 @@ function tlsOf(files: CertificateFiles, listen: readonly ListenAddress[]): TlsSe
       "certificates are named, but no address with TLS. Name it, for example: --listen-tls '*:443'",
     );
   }
-  return isNeeded ? { certificates: readCertificates(files), ticketSecret: randomBytes(48).toString("base64") } : null;
+  return isNeeded ? { certificates: readCertificates(files), ticketSecret: ticketSecret() } : null;
 }
 
 /** Answers are over TLS where this server speaks it, or where a trusted proxy says so. */

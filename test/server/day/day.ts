@@ -255,6 +255,7 @@ export class Day {
       sockets: [],
       predecessor: null,
       certificates: { pairs: [], folder: this.tlsFolder },
+      acme: null,
       usesProxyProtocol: false,
       redirectsToHttps: null,
       strictTransportSecurity: null,

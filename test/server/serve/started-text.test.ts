@@ -44,7 +44,7 @@ describe("what a server prints when it has started", () => {
   const OPTIONS: ServeOptions = {
     ...{ config: null, defaultConfig: "tidemark.config.ts", sites: null, environment: {}, listen: LISTEN, sockets: [] },
     ...{ origin: "http://127.0.0.1:8000", parent: null, parentToken: null, predecessor: null },
-    certificates: { pairs: [], folder: null },
+    ...{ certificates: { pairs: [], folder: null }, acme: null },
     ...{ usesProxyProtocol: false, redirectsToHttps: null, strictTransportSecurity: null, usesFastAnswers: true },
     ...{ cache: "cache", log: null, memoryBytes: MIB, diskBytes: MIB, workers: 1, accessLog: null },
     report: () => undefined,

@@ -100,6 +100,7 @@ async function startIn(
       certificates: readCertificates({ pairs: [pair], folder: null }),
       ticketSecret: randomBytes(48).toString("base64"),
     },
+    usesAcme: false,
     usesProxyProtocol: false,
     strictTransportSecurity: null,
     accessLog: { path: join(folder, "access.log"), format: "combined" },

@@ -1,0 +1,236 @@
+import type acme from "acme-client";
+import { ownPackage } from "../../package/own-package.ts";
+import { printable } from "../../wire/text/printable.ts";
+import type { Clock } from "../../worker/ports/clock.ts";
+import { AcmeProblem, exchangeBy } from "./acme-exchange.ts";
+import type { Authority, CertificateWish, Challenge, Challenged, OrderOutcome } from "./authority.ts";
+import { type RenewalInfo, readRenewalInfo, readRetryAfter } from "./renewal-info.ts";
+
+type Library = typeof acme;
+type Refused = Extract<OrderOutcome, { kind: "refused" }>;
+
+export interface AcmeAuthorityParts {
+  /** The URL of its directory. RFC 8555 §7.1.1. */
+  readonly directory: string;
+  /** Whom it may write to. */
+  readonly email: string;
+  /** The PEM of the account's key. Throws if it cannot be read or made. */
+  readonly accountKey: () => string;
+  readonly clock: Clock;
+}
+
+/** Between two looks at what an authority does meanwhile; the last one again and again, for two minutes in all. */
+const LOOK_PAUSES_MS = [250, 500, 1_000, 2_000, 4_000, 5_000];
+const LOOK_WITHIN_MS = 120_000;
+const DIRECTORY_AGE_MS = 24 * 3_600_000;
+/** If a limit is reached and the authority does not say for how long. */
+const LIMIT_PAUSE_MS = 15 * 60_000;
+/** Problems that another name may not have. */
+const OF_THE_NAME: ReadonlySet<string> = new Set(["rejectedIdentifier", "unsupportedIdentifier", "caa", "dns"]);
+
+/**
+ * An authority by acme-client, which knows how to sign (RFC 8555 §6), and makes the requests for certificates and the
+ * certificates of TLS-ALPN-01. Order and pauses are decided here, and so is RFC 9773, of which it knows nothing.
+ */
+export class AcmeAuthority implements Authority {
+  readonly #parts: AcmeAuthorityParts;
+  readonly #stopping = new AbortController();
+  #signedUp: Promise<{ readonly library: Library; readonly client: acme.Client }> | null = null;
+  #directory: { readonly renewalInfo: string | null; readonly readAt: number } | null = null;
+
+  constructor(parts: AcmeAuthorityParts) {
+    this.#parts = parts;
+  }
+
+  async order(wish: CertificateWish, challenged: Challenged): Promise<OrderOutcome> {
+    try {
+      const { library, client } = await this.#signUp();
+      const order = await this.#placeOrder(client, wish);
+      const [authorization] = await client.getAuthorizations(order);
+      if (authorization!.status !== "valid") {
+        const refused = await this.#prove(library, client, authorization!, wish, challenged);
+        if (refused !== null) return refused;
+      }
+      return await this.#collect(library, client, order, wish);
+    } catch (cause) {
+      return this.#refusal(cause);
+    }
+  }
+
+  async renewalInfo(id: string): Promise<RenewalInfo | null> {
+    try {
+      const at = await this.#renewalInfoUrl();
+      if (at === null) return null;
+      const answer = await this.#get(`${at.replace(/\/$/, "")}/${id}`);
+      const retryAfterMs = readRetryAfter(answer.headers.get("retry-after"), this.#parts.clock.now());
+      return answer.ok ? readRenewalInfo(await answer.text(), retryAfterMs) : null;
+    } catch {
+      return null; // the certificate is renewed in time without it
+    }
+  }
+
+  stop(): void {
+    this.#stopping.abort(new Error("the server stops"));
+  }
+
+  /** The account is made the first time, and found by its key from then on. RFC 8555 §7.3, §7.3.1. */
+  #signUp() {
+    this.#signedUp ??= this.#findAccount().catch((cause: unknown) => {
+      this.#signedUp = null;
+      throw cause;
+    });
+    return this.#signedUp;
+  }
+
+  async #findAccount() {
+    const { directory, email, accountKey, clock } = this.#parts;
+    const library = await import("acme-client");
+    const { defaults } = library.axios;
+    defaults.adapter = exchangeBy(this.#stopping.signal, () => clock.now());
+    defaults.headers.common["User-Agent"] = userAgent(String(defaults.headers.common["User-Agent"]));
+    const client = new library.Client({ directoryUrl: directory, accountKey: accountKey() });
+    await client.createAccount({ termsOfServiceAgreed: true, contact: [`mailto:${email}`] });
+    return { library, client };
+  }
+
+  /** An authority that knows no more of the old certificate, or has replaced it, is asked without it. RFC 9773 §5. */
+  async #placeOrder(client: acme.Client, { name, replaces }: CertificateWish): Promise<acme.Order> {
+    const identifiers = [{ type: "dns", value: name }];
+    if (replaces === null || (await this.#renewalInfoUrl()) === null) return client.createOrder({ identifiers });
+    try {
+      const replacing = { identifiers, replaces };
+      return await client.createOrder(replacing);
+    } catch (cause) {
+      if (!(cause instanceof AcmeProblem) || cause.status >= 500 || cause.type === "rateLimited") throw cause;
+      return client.createOrder({ identifiers });
+    }
+  }
+
+  /** Shows that the name leads here. Resolves to why it was not believed, or `null`. RFC 8555 §7.5.1, RFC 8737 §3. */
+  async #prove(
+    library: Library,
+    client: acme.Client,
+    authorization: acme.Authorization,
+    { name, type }: CertificateWish,
+    challenged: Challenged,
+  ): Promise<Refused | null> {
+    const offered = authorization.challenges.find((each) => (each.type as string) === type);
+    if (offered === undefined) return refusedName(`the authority does not offer ${type} for it`);
+    const keyAuthorization = await client.getChallengeKeyAuthorization(offered);
+    let challenge: Challenge;
+    if (type === "http-01") challenge = { type, token: offered.token, keyAuthorization };
+    else {
+      // Always the same kind of key as that of the certificates: see `makeTlsServer`.
+      const key = await library.crypto.createPrivateEcdsaKey();
+      const [, chain] = await library.crypto.createAlpnCertificate(authorization, keyAuthorization, key);
+      challenge = { type, name, chain: String(chain), key: String(key) };
+    }
+    try {
+      await challenged.answer(challenge);
+      await client.completeChallenge(offered);
+      const looked = await this.#lookUntil(
+        async () => (await client.getAuthorizations({ authorizations: [authorization.url] } as acme.Order))[0]!,
+        ({ status }) => status !== "pending",
+      );
+      if (looked.status === "valid") return null;
+      const { error } = looked.challenges.find(({ url }) => url === offered.url) ?? {};
+      const detail = (error as { readonly detail?: string } | undefined)?.detail ?? `its check is ${looked.status}`;
+      return refusedName(`${type}: ${shown(detail)}`);
+    } finally {
+      challenged.forget(challenge);
+    }
+  }
+
+  /** RFC 8555 §7.4, §7.4.2. */
+  async #collect(
+    library: Library,
+    client: acme.Client,
+    order: acme.Order,
+    { name, key }: CertificateWish,
+  ): Promise<OrderOutcome> {
+    const look = () => client.getOrder(order);
+    const ready = await this.#lookUntil(look, ({ status }) => status !== "pending");
+    if (ready.status === "invalid") return refusedName(whyInvalid(ready));
+    const [, csr] = await library.crypto.createCsr({ altNames: [name] }, key);
+    await client.finalizeOrder(ready, csr);
+    const finished = await this.#lookUntil(look, ({ status }) => status === "valid" || status === "invalid");
+    if (finished.status !== "valid") return refusedName(whyInvalid(finished));
+    return { kind: "issued", chain: await client.getCertificate(finished) };
+  }
+
+  /** Resolves to the last thing seen, if what is waited for takes too long. */
+  async #lookUntil<Seen>(look: () => Promise<Seen>, isOver: (seen: Seen) => boolean): Promise<Seen> {
+    const { clock } = this.#parts;
+    let waitedMs = 0;
+    for (let turn = 0; ; turn++) {
+      const seen = await look();
+      if (isOver(seen) || waitedMs >= LOOK_WITHIN_MS) return seen;
+      const pauseMs = LOOK_PAUSES_MS[Math.min(turn, LOOK_PAUSES_MS.length - 1)]!;
+      const wait = clock.wait(pauseMs);
+      const { signal } = this.#stopping;
+      const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+      await Promise.race([wait.over, stopped]);
+      wait.cancel();
+      signal.throwIfAborted();
+      waitedMs += pauseMs;
+    }
+  }
+
+  /** `null` if the authority does not offer it. RFC 9773 §3. */
+  async #renewalInfoUrl(): Promise<string | null> {
+    const now = this.#parts.clock.now();
+    if (this.#directory === null || now - this.#directory.readAt > DIRECTORY_AGE_MS) {
+      const answer = await this.#get(this.#parts.directory);
+      const { renewalInfo } = (await answer.json()) as { readonly renewalInfo?: unknown };
+      this.#directory = { renewalInfo: typeof renewalInfo === "string" ? renewalInfo : null, readAt: now };
+    }
+    return this.#directory.renewalInfo;
+  }
+
+  #get(url: string): Promise<Response> {
+    const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(30_000)]);
+    return fetch(url, { signal, headers: { "user-agent": userAgent("") } });
+  }
+
+  #refusal(cause: unknown): Refused {
+    if (!(cause instanceof AcmeProblem)) {
+      const because = `${this.#parts.directory} cannot be used: ${shown(rootOf(cause))}`;
+      return { kind: "refused", because, retryAfterMs: null, concerns: "all" };
+    }
+    const { type, status, retryAfterMs, message } = cause;
+    const isLimit = type === "rateLimited" || status === 429;
+    return {
+      kind: "refused",
+      because: `the authority says ${type || status}: ${shown(message)}`,
+      retryAfterMs: retryAfterMs ?? (isLimit ? LIMIT_PAUSE_MS : null),
+      concerns: OF_THE_NAME.has(type) ? "name" : "all",
+    };
+  }
+}
+
+function refusedName(because: string): Refused {
+  return { kind: "refused", because, retryAfterMs: null, concerns: "name" };
+}
+
+function whyInvalid({ status, error }: acme.Order): string {
+  const { detail } = (error ?? {}) as { readonly detail?: string };
+  return detail === undefined ? `the order is ${status}` : shown(detail);
+}
+
+/** Other people's text, in a line of the log. */
+function shown(text: string): string {
+  return printable(text.trim().replace(/\.$/, ""));
+}
+
+/** Why a request failed: `fetch` keeps that behind an error that says only that it did. */
+function rootOf(cause: unknown): string {
+  const { cause: inner, message = String(cause), errors } = cause as Error & { readonly errors?: readonly unknown[] };
+  if (errors?.[0] !== undefined) return rootOf(errors[0]);
+  return inner === undefined ? message : rootOf(inner);
+}
+
+/** RFC 8555 §6.1. */
+function userAgent(library: string): string {
+  const own = `tidemark/${ownPackage.version}`;
+  return library === "" || library.startsWith(own) ? library || own : `${own} ${library}`;
+}

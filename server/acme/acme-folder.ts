@@ -1,0 +1,115 @@
+import { generateKeyPairSync } from "node:crypto";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { type Certificate, readCertificate } from "../connections/certificates.ts";
+import { makeFolders } from "../make-folders.ts";
+import { messageOf } from "../message-of.ts";
+
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+
+/** What has to outlive the process, so that no series of starts asks an authority too often. Epoch milliseconds. */
+export interface AttemptsMade {
+  /** When each name was last tried. */
+  readonly lastAt: Readonly<Record<string, number>>;
+  /** Until then the authority wants to be asked for nothing. */
+  readonly notBeforeAt: number;
+}
+
+/** The certificates of some names, and what is wrong with files that are there: a line each. */
+export interface KeptCertificates {
+  readonly certificates: readonly Certificate[];
+  readonly problems: readonly string[];
+}
+
+/**
+ * What is kept of one authority: the key of the account, `account.key`; the certificate of each name with its chain behind
+ * its key, `NAME.pem`; and `attempts.json`. For this user alone. Each file is replaced in one step, so it is whole whenever
+ * the process ends.
+ */
+export class AcmeFolder {
+  readonly path: string;
+
+  /** `directory`: the URL of the authority's directory. Each has a folder: their accounts and certificates have nothing in common. */
+  constructor(folder: string, directory: string) {
+    const { host, pathname } = new URL(directory);
+    this.path = join(folder, `${host}${pathname}`.replace(/[^A-Za-z0-9.-]+/g, "_").replace(/_$/, ""));
+  }
+
+  /** The PEM of the account's key, which is made the first time. Throws what the disk throws. */
+  accountKey(): string {
+    const path = join(this.path, "account.key");
+    if (existsSync(path)) return readFileSync(path, "utf8");
+    const key = makeKey();
+    this.#write("account.key", key);
+    return key;
+  }
+
+  /** `null` if there is none, or none that can be used. */
+  certificateOf(name: string): Certificate | null {
+    return this.certificatesOf([name]).certificates[0] ?? null;
+  }
+
+  certificatesOf(names: readonly string[]): KeptCertificates {
+    const certificates: Certificate[] = [];
+    const problems: string[] = [];
+    for (const file of names.map((name) => join(this.path, `${name}.pem`))) {
+      try {
+        if (existsSync(file)) certificates.push(readCertificate(file, file));
+      } catch (cause) {
+        problems.push(`${messageOf(cause)} Another one is ordered.`);
+      }
+    }
+    return { certificates, problems };
+  }
+
+  /** Throws what the disk throws. */
+  keep(name: string, key: string, chain: string): void {
+    this.#write(`${name}.pem`, `${key.trimEnd()}\n${chain}`);
+  }
+
+  attempts(): AttemptsMade {
+    try {
+      const read = JSON.parse(readFileSync(join(this.path, "attempts.json"), "utf8")) as Partial<AttemptsMade>;
+      return { lastAt: { ...read.lastAt }, notBeforeAt: Number(read.notBeforeAt) || 0 };
+    } catch {
+      return { lastAt: {}, notBeforeAt: 0 }; // there is none yet, or somebody has written something else
+    }
+  }
+
+  /** Throws what the disk throws. */
+  noteAttempts(attempts: AttemptsMade): void {
+    this.#write("attempts.json", `${JSON.stringify(attempts)}\n`);
+  }
+
+  #write(file: string, text: string): void {
+    makeFolders(this.path);
+    chmodSync(this.path, FOLDER_MODE); // it may have been copied here
+    const draft = join(this.path, `${file}.draft`);
+    rmSync(draft, { force: true }); // one of a process that ended here could have another mode
+    const written = openSync(draft, "wx", FILE_MODE);
+    try {
+      writeSync(written, text);
+      fsyncSync(written);
+    } finally {
+      closeSync(written);
+    }
+    renameSync(draft, join(this.path, file));
+  }
+}
+
+/** A new key on P-256, as PEM. TLS-ALPN-01 needs that the keys of all certificates are of one kind: see `makeTlsServer`. */
+export function makeKey(): string {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  return privateKey.export({ type: "pkcs8", format: "pem" }) as string;
+}

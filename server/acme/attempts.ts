@@ -1,0 +1,39 @@
+const MINUTE_MS = 60_000;
+
+/** The first pause after an attempt that has failed; each further one is twice as long. Milliseconds. */
+export const FIRST_PAUSE_MS = {
+  /**
+   * Let's Encrypt takes five failed validations of a name in an hour, one more every twelve minutes, and an attempt fails two
+   * if both challenges do.
+   */
+  name: 15 * MINUTE_MS,
+  /** It is out of reach, as at the start of a machine whose network is not up yet. */
+  authority: MINUTE_MS,
+} as const;
+const LAST_PAUSE_MS = 6 * 60 * MINUTE_MS;
+
+/** As long at least after the last attempt, also if the server was started anew since then: it may start again and again. */
+export const LEAST_PAUSE_MS = 24 * MINUTE_MS;
+
+/** A limit that an authority has told of holds perhaps for one name alone, so the others wait no longer than this. */
+export const MOST_FOR_OTHERS_MS = 60 * MINUTE_MS;
+
+/**
+ * How long to wait after so many attempts in a row that were in vain, and at least as long as the authority says
+ * (`Retry-After`). `random`, 0 to 1: machines that have failed together do not come back together. Milliseconds.
+ */
+export function pauseAfter(
+  attempts: number,
+  of: keyof typeof FIRST_PAUSE_MS,
+  retryAfterMs: number | null,
+  random: number,
+): number {
+  const pause = Math.min(FIRST_PAUSE_MS[of] * 2 ** (attempts - 1), LAST_PAUSE_MS);
+  return Math.max(pause, retryAfterMs ?? 0) * (1 + random / 4);
+}
+
+/** When a name may be tried that was last tried at `lastAt`, at a start or when the owner asks for it. Epoch milliseconds. */
+export function mayStartAt(lastAt: number | null, now: number): number {
+  // A time that is yet to come was written while the clock was wrong.
+  return lastAt === null || lastAt > now ? now : Math.max(now, lastAt + LEAST_PAUSE_MS);
+}

@@ -1,0 +1,269 @@
+import { X509Certificate } from "node:crypto";
+import type { Clock } from "../../worker/ports/clock.ts";
+import type { Certificate } from "../connections/certificates.ts";
+import { messageOf } from "../message-of.ts";
+import { type AcmeFolder, makeKey } from "./acme-folder.ts";
+import { AttemptNotes } from "./attempt-notes.ts";
+import { MOST_FOR_OTHERS_MS, mayStartAt, pauseAfter } from "./attempts.ts";
+import type { Authority, Challenged, ChallengeType, OrderOutcome } from "./authority.ts";
+import { certificateId } from "./certificate-id.ts";
+import { failureText, issuedText } from "./keeper-texts.ts";
+import { judgeRenewal, type RenewalWindow, shareOf } from "./renewal.ts";
+import { ASK_AGAIN_MS } from "./renewal-info.ts";
+import { whyNotUsed } from "./why-not-used.ts";
+
+export interface KeeperParts {
+  readonly folder: Pick<AcmeFolder, "certificateOf" | "keep" | "attempts" | "noteAttempts">;
+  readonly authority: Authority;
+  readonly challenged: Challenged;
+  /** The challenges that this server can answer, in the order in which they are tried. */
+  readonly types: readonly ChallengeType[];
+  /** Those that need a certificate, by the settings in use. */
+  readonly names: () => readonly string[];
+  /** Takes what has been kept into use, by a reload of all settings. Resolves to whether it is. */
+  readonly reload: () => Promise<boolean>;
+  /** A line for the owner. */
+  readonly say: (line: string) => void;
+  readonly clock: Clock;
+  /** 0 to 1. */
+  readonly random: () => number;
+}
+
+/** Orders that are under way at a time. */
+const AT_A_TIME = 8;
+/** The longest rest between two looks at the names: the clock may be set, and a machine may sleep. Milliseconds. */
+const LOOK_EVERY_MS = 3_600_000;
+const LEAST_REST_MS = 1_000;
+
+/** What is known of one name in this process. Epoch milliseconds. */
+interface Known {
+  /** Attempts in a row after which a certificate was needed all the same. */
+  attempts: number;
+  notBeforeAt: number;
+  /** Which certificate the window is for. */
+  id: string | null;
+  window: RenewalWindow | null;
+  askWindowAt: number;
+}
+
+interface Need {
+  readonly name: string;
+  /** The one to be replaced; `null` if there is none. */
+  readonly old: Certificate | null;
+}
+
+type Refusal = Extract<OrderOutcome, { kind: "refused" }>;
+
+/**
+ * Sees to it that each name has a certificate: orders what is missing, renews in time, and leaves the old one in place as
+ * long as there is no better one. One process of a machine has one.
+ */
+export class CertificateKeeper {
+  readonly #parts: KeeperParts;
+  readonly #known = new Map<string, Known>();
+  readonly #notes: AttemptNotes;
+  /** As this process has decided, because the authority cannot be used. Epoch milliseconds. */
+  #pausedUntilAt = 0;
+  #failuresOfAll = 0;
+  #isReloadDue = false;
+  #woken = Promise.withResolvers<void>();
+  #isStopped = false;
+
+  constructor(parts: KeeperParts) {
+    this.#parts = parts;
+    this.#notes = new AttemptNotes(parts.folder);
+  }
+
+  /** Begins, and goes on until it is stopped. */
+  start(): void {
+    void this.#run().catch((cause: unknown) => {
+      this.#parts.say(`a mistake of Tidemark: no certificate is renewed until the next start: ${String(cause)}`);
+    });
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#parts.authority.stop();
+    this.#woken.resolve();
+  }
+
+  /** The names may have changed. */
+  look(): void {
+    this.#woken.resolve();
+  }
+
+  /** The owner wants it to be tried again, and the authority to be asked for its windows. */
+  tryAgain(): void {
+    const now = this.#parts.clock.now();
+    this.#pausedUntilAt = 0;
+    for (const [name, known] of this.#known) {
+      Object.assign(known, { attempts: 0, notBeforeAt: mayStartAt(this.#notes.lastAt(name), now), askWindowAt: now });
+    }
+    this.look();
+  }
+
+  async #run(): Promise<void> {
+    const { clock } = this.#parts;
+    while (!this.#isStopped) {
+      this.#woken = Promise.withResolvers();
+      const nextAt = await this.#round();
+      const rest = clock.wait(Math.min(Math.max(nextAt - clock.now(), LEAST_REST_MS), LOOK_EVERY_MS));
+      if (!this.#isStopped) await Promise.race([rest.over, this.#woken.promise]);
+      rest.cancel();
+    }
+  }
+
+  /** Does what is due. Resolves to when something is due again: epoch milliseconds. Never rejects. */
+  async #round(): Promise<number> {
+    const { names, clock } = this.#parts;
+    const due: Need[] = [];
+    let nextAt = Number.POSITIVE_INFINITY;
+    const wanted = names();
+    for (const name of this.#known.keys()) if (!wanted.includes(name)) this.#known.delete(name);
+    for (const name of wanted) {
+      const looked = await this.#look(name);
+      if (typeof looked === "number") nextAt = Math.min(nextAt, looked);
+      else due.push(looked);
+    }
+    for (let at = 0; at < due.length && !this.#isStopped; at += AT_A_TIME) {
+      const group = due.slice(at, at + AT_A_TIME);
+      const refusals = (await Promise.all(group.map((need) => this.#renew(need)))).filter((each) => each !== null);
+      await this.#takeIntoUse();
+      const general = refusals.find(({ concerns }) => concerns === "all");
+      if (general === undefined) continue;
+      for (const need of due.slice(at + AT_A_TIME)) this.#tell(need, general);
+      break;
+    }
+    if (due.length === 0) return nextAt;
+    const retries = due.map(({ name }) => Math.max(this.#state(name).notBeforeAt, this.#allNotBeforeAt));
+    return Math.min(nextAt, clock.now() + LOOK_EVERY_MS, ...retries);
+  }
+
+  /** What a name needs now, or when to look at it again. */
+  async #look(name: string): Promise<Need | number> {
+    const known = this.#state(name);
+    const old = this.#parts.folder.certificateOf(name);
+    const dueAt = old === null ? 0 : await this.#renewalAt(old, known);
+    const now = this.#parts.clock.now();
+    if (dueAt > now) {
+      Object.assign(known, { attempts: 0, notBeforeAt: 0 });
+      return Math.min(dueAt, known.askWindowAt);
+    }
+    const mayAt = Math.max(known.notBeforeAt, this.#allNotBeforeAt);
+    return mayAt > now ? mayAt : { name, old };
+  }
+
+  async #renewalAt(old: Certificate, known: Known): Promise<number> {
+    const { authority, clock } = this.#parts;
+    const id = certificateId(old.chain);
+    if (id !== known.id) Object.assign(known, { id, window: null, askWindowAt: 0 });
+    if (id !== null && clock.now() >= known.askWindowAt) {
+      const info = await authority.renewalInfo(id);
+      known.window = info?.window ?? known.window;
+      known.askWindowAt = clock.now() + (info?.againInMs ?? ASK_AGAIN_MS);
+    }
+    const verdict = judgeRenewal(old, known.window, shareOf(old.chain), clock.now());
+    return verdict.kind === "renew" ? 0 : verdict.untilAt;
+  }
+
+  /** Resolves to why it was in vain, or `null`. */
+  async #renew(need: Need): Promise<Refusal | null> {
+    const { clock, say } = this.#parts;
+    const { name } = need;
+    try {
+      this.#notes.begin(name, clock.now());
+    } catch (cause) {
+      return this.#refused(need, ofTheDisk(cause, "all"));
+    }
+    const key = makeKey();
+    const outcome = await this.#order(need, key);
+    if (this.#isStopped) return null;
+    if (outcome.kind === "refused") return this.#refused(need, outcome);
+    const refusal = this.#keep(name, key, outcome.chain);
+    if (refusal !== null) return this.#refused(need, refusal);
+    this.#notes.forget(name);
+    this.#failuresOfAll = 0;
+    this.#isReloadDue = true;
+    // One that is to be renewed as soon as it is there, as by a wrong clock, counts as an attempt in vain.
+    this.#count(name, null);
+    say(issuedText(name, { validUntil: Date.parse(new X509Certificate(outcome.chain).validTo) }));
+    return null;
+  }
+
+  #keep(name: string, key: string, chain: string): Refusal | null {
+    const because = whyNotUsed(chain, key, name);
+    if (because !== null) return { kind: "refused", because, retryAfterMs: null, concerns: "name" };
+    try {
+      this.#parts.folder.keep(name, key, chain);
+      return null;
+    } catch (cause) {
+      return ofTheDisk(cause, "name");
+    }
+  }
+
+  /** One challenge after the other, as long as the authority itself has nothing against it. */
+  async #order({ name, old }: Need, key: string): Promise<OrderOutcome> {
+    const { authority, challenged, types } = this.#parts;
+    const replaces = old && certificateId(old.chain);
+    const refusals: Refusal[] = [];
+    for (const type of types) {
+      const outcome = await authority.order({ name, key, type, replaces }, challenged);
+      if (outcome.kind === "issued" || outcome.concerns === "all" || this.#isStopped) return outcome;
+      refusals.push(outcome);
+    }
+    return { ...refusals[0]!, because: refusals.map(({ because }) => because).join("; ") };
+  }
+
+  #refused(need: Need, refusal: Refusal): Refusal {
+    const { concerns, retryAfterMs } = refusal;
+    if (concerns === "name" || retryAfterMs !== null) this.#count(need.name, retryAfterMs);
+    else this.#notes.forget(need.name); // nobody was asked, so nobody has counted it
+    if (concerns === "name") this.#failuresOfAll = 0;
+    else this.#pause(retryAfterMs);
+    this.#tell(need, refusal);
+    return refusal;
+  }
+
+  #count(name: string, retryAfterMs: number | null): void {
+    const { clock, random } = this.#parts;
+    const known = this.#state(name);
+    known.attempts++;
+    known.notBeforeAt = clock.now() + pauseAfter(known.attempts, "name", retryAfterMs, random());
+  }
+
+  /** Nothing is ordered for a while. Several orders that fail at the same time are one failure. */
+  #pause(retryAfterMs: number | null): void {
+    const now = this.#parts.clock.now();
+    if (this.#pausedUntilAt <= now) {
+      this.#failuresOfAll++;
+      this.#pausedUntilAt = now + pauseAfter(this.#failuresOfAll, "authority", null, this.#parts.random());
+    }
+    if (retryAfterMs !== null) this.#notes.leaveAloneUntil(now + Math.min(retryAfterMs, MOST_FOR_OTHERS_MS));
+  }
+
+  #tell({ name, old }: Need, { because }: Refusal): void {
+    const again = Math.max(this.#state(name).notBeforeAt, this.#allNotBeforeAt);
+    this.#parts.say(failureText({ name, old, because, againAt: again }, this.#parts.clock.now()));
+  }
+
+  async #takeIntoUse(): Promise<void> {
+    if (this.#isReloadDue) this.#isReloadDue = !(await this.#parts.reload());
+  }
+
+  get #allNotBeforeAt(): number {
+    return Math.max(this.#notes.notBeforeAt, this.#pausedUntilAt);
+  }
+
+  #state(name: string): Known {
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    const notBeforeAt = mayStartAt(this.#notes.lastAt(name), this.#parts.clock.now());
+    const fresh: Known = { attempts: 0, notBeforeAt, id: null, window: null, askWindowAt: 0 };
+    this.#known.set(name, fresh);
+    return fresh;
+  }
+}
+
+function ofTheDisk(cause: unknown, concerns: Refusal["concerns"]): Refusal {
+  return { kind: "refused", because: `it cannot be kept: ${messageOf(cause)}`, retryAfterMs: null, concerns };
+}

@@ -1,0 +1,70 @@
+import { createSecureContext, type SecureContext } from "node:tls";
+import type { Answer } from "../../worker/ports/answer.ts";
+import { ownAnswer } from "../http1/own-answer.ts";
+import type { ProcessLine } from "../supervisor/process-line.ts";
+import type { Challenge } from "./authority.ts";
+import { ASKS_FOR_CHALLENGES } from "./challenge-office.ts";
+
+/** The protocol of a handshake that an authority makes to see whether a name leads here. RFC 8737 §6.2. */
+export const ACME_TLS = "acme-tls/1";
+
+const PREFIX = "/.well-known/acme-challenge/";
+
+/** What a worker answers to an authority, while an order is under way. */
+export class ChallengeAnswers {
+  #keyAuthorizations: ReadonlyMap<string, string> = new Map();
+  #contexts: ReadonlyMap<string, SecureContext> = new Map();
+
+  /** Resolves when what is pending now is known. It hears of the rest for as long as the supervisor lives. Never rejects. */
+  static async hear(line: ProcessLine): Promise<ChallengeAnswers> {
+    const answers = new ChallengeAnswers();
+    const first = Promise.withResolvers<void>();
+    void answers.#hear(line, first.resolve).finally(first.resolve);
+    await first.promise;
+    return answers;
+  }
+
+  /** From here on these are answered, and no others. */
+  take(challenges: readonly Challenge[]): void {
+    const keyAuthorizations = new Map<string, string>();
+    const contexts = new Map<string, SecureContext>();
+    for (const each of challenges) {
+      if (each.type === "http-01") keyAuthorizations.set(each.token, each.keyAuthorization);
+      else contexts.set(each.name, createSecureContext({ cert: each.chain, key: each.key }));
+    }
+    this.#keyAuthorizations = keyAuthorizations;
+    this.#contexts = contexts;
+  }
+
+  /**
+   * The answer to a request of an authority; `null` if it is for the site, as all are whose token is not pending. `url`:
+   * absolute. The authority asks by http, and goes where it is sent. RFC 8555 §8.3.
+   */
+  answer(method: string, url: string): Answer | null {
+    if (this.#keyAuthorizations.size === 0 || (method !== "GET" && method !== "HEAD")) return null;
+    const path = url.slice(url.indexOf("/", url.indexOf("://") + 3));
+    const found = path.startsWith(PREFIX) ? this.#keyAuthorizations.get(path.slice(PREFIX.length)) : undefined;
+    if (found === undefined) return null;
+    const answer = ownAnswer(200, "acme-challenge", "");
+    answer.fields.set("content-type", "application/octet-stream");
+    return { ...answer, body: method === "HEAD" ? null : Buffer.from(found) };
+  }
+
+  /** The context with which a handshake of an authority for this name ends well; `null` if none is expected. */
+  contextFor(name: string | undefined): SecureContext | null {
+    return this.#contexts.get(name?.toLowerCase() ?? "") ?? null;
+  }
+
+  async #hear(line: ProcessLine, first: () => void): Promise<void> {
+    try {
+      for (;;) {
+        const challenges = (await line.ask(ASKS_FOR_CHALLENGES)) as readonly Challenge[] | undefined;
+        if (challenges === undefined) return; // nobody orders certificates
+        this.take(challenges);
+        first();
+      }
+    } catch {
+      // The supervisor has died, and this worker finishes its answers.
+    }
+  }
+}

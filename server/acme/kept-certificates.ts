@@ -1,0 +1,49 @@
+import { systemClock } from "../system-clock.ts";
+import { AcmeAuthority } from "./acme-authority.ts";
+import type { Challenged } from "./authority.ts";
+import { CertificateKeeper } from "./certificate-keeper.ts";
+import type { AcmeOptions, PreparedAcme } from "./prepared-acme.ts";
+
+export interface KeptParts {
+  readonly options: AcmeOptions;
+  /** As the settings in use have it. */
+  readonly prepared: () => PreparedAcme;
+  readonly challenged: Challenged;
+  readonly reload: () => Promise<boolean>;
+  readonly say: (line: string) => void;
+}
+
+/** The certificates of a server that is in charge of its folder: not before its start, and not after it has handed over. */
+export class KeptCertificates {
+  readonly #parts: KeptParts;
+  #keeper: CertificateKeeper | null = null;
+
+  constructor(parts: KeptParts) {
+    this.#parts = parts;
+  }
+
+  begin(): void {
+    const { options, prepared, challenged, reload, say } = this.#parts;
+    const { folder, types } = prepared();
+    const authority = new AcmeAuthority({ ...options, accountKey: () => folder.accountKey(), clock: systemClock });
+    const names = () => prepared().names;
+    const parts = { folder, authority, challenged, types, names, reload, say };
+    this.#keeper = new CertificateKeeper({ ...parts, clock: systemClock, random: Math.random });
+    this.#keeper.start();
+  }
+
+  end(): void {
+    this.#keeper?.stop();
+    this.#keeper = null;
+  }
+
+  /** The settings are other ones. */
+  look(): void {
+    this.#keeper?.look();
+  }
+
+  /** The owner has asked for a reload. */
+  tryAgain(): void {
+    this.#keeper?.tryAgain();
+  }
+}

@@ -1,0 +1,19 @@
+import { isIP } from "node:net";
+
+/** The hosts of a server by what an authority on the internet can do for them. */
+export interface NamesToCertify {
+  readonly names: readonly string[];
+  /** Hosts that no such authority has a certificate for. */
+  readonly others: readonly string[];
+}
+
+/** Names that only one network knows. RFC 2606 §2, RFC 6762 §3, RFC 6761 §6.3, RFC 7686, RFC 8375, and what ICANN keeps free. */
+const NOT_PUBLIC = /(?:^|\.)(?:localhost|local|internal|home\.arpa|onion|lan|invalid)$/;
+const NAME = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/;
+
+/** `hosts`: as the configs have them, some with a port. A certificate is for a name, whatever the port. RFC 6125 §6.4. */
+export function namesToCertify(hosts: readonly string[]): NamesToCertify {
+  const bare = [...new Set(hosts.map((host) => host.toLowerCase().replace(/:\d+$/, "").replace(/\.$/, "")))];
+  const isPublic = (name: string) => isIP(name) === 0 && NAME.test(name) && !NOT_PUBLIC.test(name);
+  return { names: bare.filter(isPublic), others: bare.filter((name) => !isPublic(name)) };
+}

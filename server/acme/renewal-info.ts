@@ -1,0 +1,46 @@
+import type { RenewalWindow } from "./renewal.ts";
+
+/** What an authority says of the renewal of a certificate, and when it is asked again. RFC 9773 §4.2, §4.3. */
+export interface RenewalInfo {
+  readonly window: RenewalWindow;
+  /** Milliseconds from the answer. */
+  readonly againInMs: number;
+}
+
+const HOUR_MS = 3_600_000;
+/** If the authority does not say. */
+export const ASK_AGAIN_MS = 6 * HOUR_MS;
+/** RFC 9773 §4.3.2 wants limits: an authority could otherwise be asked all the time, or never again. */
+const LEAST_MS = 60_000;
+const MOST_MS = 24 * HOUR_MS;
+
+/** Reads an answer. `null` if it names no window, or one that ends before it begins, which is to be ignored (§4.2). */
+export function readRenewalInfo(body: string, retryAfterMs: number | null): RenewalInfo | null {
+  const { start, end } = suggestedWindow(body);
+  const startAt = instant(start);
+  const endAt = instant(end);
+  if (!(startAt < endAt)) return null;
+  const againInMs = Math.min(Math.max(retryAfterMs ?? ASK_AGAIN_MS, LEAST_MS), MOST_MS);
+  return { window: { startAt, endAt }, againInMs };
+}
+
+function suggestedWindow(body: string): { readonly start?: unknown; readonly end?: unknown } {
+  try {
+    return (JSON.parse(body) as { readonly suggestedWindow?: object } | null)?.suggestedWindow ?? {};
+  } catch {
+    return {}; // malformed input is a value: there is no window
+  }
+}
+
+/** Not a number for what is no date of RFC 3339. */
+function instant(text: unknown): number {
+  return typeof text === "string" && /^\d{4}-\d\d-\d\d[Tt]/.test(text) ? Date.parse(text) : Number.NaN;
+}
+
+/** Milliseconds that a `Retry-After` asks for at `now`; `null` if there is none, or none that can be read. RFC 9110 §10.2.3. */
+export function readRetryAfter(field: string | null, now: number): number | null {
+  if (field === null) return null;
+  if (/^\d{1,9}$/.test(field)) return Number(field) * 1000;
+  const at = Date.parse(field);
+  return Number.isNaN(at) ? null : Math.max(0, at - now);
+}

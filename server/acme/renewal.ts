@@ -1,0 +1,56 @@
+import { createHash } from "node:crypto";
+
+/** How long a certificate is valid. Epoch milliseconds. */
+export interface Validity {
+  readonly validFrom: number;
+  readonly validUntil: number;
+}
+
+/** When an authority wants a certificate to be renewed: `suggestedWindow` of RFC 9773 §4.2. Epoch milliseconds. */
+export interface RenewalWindow {
+  readonly startAt: number;
+  readonly endAt: number;
+}
+
+export type RenewalVerdict =
+  | { readonly kind: "renew"; readonly because: "window" | "last-third" }
+  | { readonly kind: "wait"; readonly untilAt: number };
+
+/** Of its lifetime, what is left of a certificate when it is renewed, unless the authority names a window. */
+const THIRD = 1 / 3;
+/** An authority that is wrong must not let it expire: with less than this left, a window is not waited for. */
+const LEAST_LEFT = 1 / 10;
+
+/**
+ * Whether a certificate is to be renewed at `now`, or when. `share`, 0 to 1: where in the window, so that the certificates of
+ * an authority are not all renewed at once. RFC 9773 §4.2.
+ */
+export function judgeRenewal(
+  validity: Validity,
+  window: RenewalWindow | null,
+  share: number,
+  now: number,
+): RenewalVerdict {
+  const because = window === null ? "last-third" : "window";
+  const untilAt =
+    window === null ? leftAt(validity, THIRD) : Math.min(within(window, share), leftAt(validity, LEAST_LEFT));
+  return now >= untilAt ? { kind: "renew", because } : { kind: "wait", untilAt };
+}
+
+/** Whether so little is left that the owner has to know if it could not be renewed. */
+export function isInLastThird(validity: Validity, now: number): boolean {
+  return now >= leftAt(validity, THIRD);
+}
+
+/** Where in its window a certificate is renewed: always the same for one, and anywhere for several. 0 to 1. */
+export function shareOf(chain: string): number {
+  return createHash("sha256").update(chain).digest().readUInt32BE() / 2 ** 32;
+}
+
+function within({ startAt, endAt }: RenewalWindow, share: number): number {
+  return startAt + share * (endAt - startAt);
+}
+
+function leftAt({ validFrom, validUntil }: Validity, share: number): number {
+  return validUntil - share * (validUntil - validFrom);
+}

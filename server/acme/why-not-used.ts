@@ -1,0 +1,15 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+
+/** Why what an authority has issued cannot take the place of the old certificate; `null` if it can. `chain` and `key`: PEM. */
+export function whyNotUsed(chain: string, key: string, name: string): string | null {
+  let certificate: X509Certificate;
+  try {
+    certificate = new X509Certificate(chain);
+  } catch {
+    return "the authority has issued something that is no certificate";
+  }
+  if (certificate.checkHost(name) === undefined) {
+    return `the authority has issued a certificate for others: ${certificate.subjectAltName ?? "no names"}`;
+  }
+  return certificate.checkPrivateKey(createPrivateKey(key)) ? null : "the authority has issued it for another key";
+}

@@ -1,0 +1,220 @@
+import { describe, expect, test } from "vitest";
+import { LEAST_PAUSE_MS, mayStartAt, pauseAfter } from "../../../server/acme/attempts.ts";
+import { certificateId } from "../../../server/acme/certificate-id.ts";
+import { failureText } from "../../../server/acme/keeper-texts.ts";
+import { namesToCertify } from "../../../server/acme/names.ts";
+import { challengeTypes } from "../../../server/acme/prepared-acme.ts";
+import { isInLastThird, judgeRenewal, shareOf } from "../../../server/acme/renewal.ts";
+import { readRenewalInfo, readRetryAfter } from "../../../server/acme/renewal-info.ts";
+import { whyNotUsed } from "../../../server/acme/why-not-used.ts";
+import { makeCertificate } from "../connections/make-certificate.ts";
+
+const DAY = 86_400_000;
+const MINUTE = 60_000;
+/** The lifetime to come. */
+const OF_45_DAYS = { validFrom: 0, validUntil: 45 * DAY };
+const WINDOW = { startAt: 28 * DAY, endAt: 30 * DAY };
+
+describe("a certificate of 45 days is renewed", () => {
+  test.each([
+    ["without a window: not before a third of its lifetime is left", null, 0.5, 30 * DAY - 1, "wait"],
+    ["without a window: when a third is left", null, 0.5, 30 * DAY, "renew"],
+    ["in a window: not before its moment there", WINDOW, 0.5, 29 * DAY - 1, "wait"],
+    ["in a window: at its moment there", WINDOW, 0.5, 29 * DAY, "renew"],
+    ["in a window: at its beginning, if its share is none", WINDOW, 0, 28 * DAY, "renew"],
+    ["at once, if the window is over, as after a revocation", { startAt: -2 * DAY, endAt: -DAY }, 1, DAY, "renew"],
+    ["not later than with a tenth left: before", { startAt: 50 * DAY, endAt: 60 * DAY }, 0, 40.5 * DAY - 1, "wait"],
+    ["not later than with a tenth left: then", { startAt: 50 * DAY, endAt: 60 * DAY }, 0, 40.5 * DAY, "renew"],
+    ["in a window later than the last third", { startAt: 36 * DAY, endAt: 38 * DAY }, 0, 36 * DAY - 1, "wait"],
+  ] as const)("%s", (_, window, share, now, kind) => {
+    expect(judgeRenewal(OF_45_DAYS, window, share, now).kind).toBe(kind);
+  });
+
+  test("at a time that it tells before", () => {
+    expect(judgeRenewal(OF_45_DAYS, WINDOW, 0.25, 0)).toEqual({ kind: "wait", untilAt: 28.5 * DAY });
+    expect(judgeRenewal(OF_45_DAYS, null, 0.25, 0)).toEqual({ kind: "wait", untilAt: 30 * DAY });
+  });
+
+  test("at a place in the window that is its own, and always the same", () => {
+    const shares = Array.from({ length: 100 }, (_, at) => shareOf(`certificate ${at}`));
+    expect(shares.every((share) => share >= 0 && share < 1)).toBe(true);
+    expect(Math.max(...shares) - Math.min(...shares)).toBeGreaterThan(0.8);
+    expect(shareOf("certificate 1")).toBe(shares[1]);
+  });
+
+  test("and its owner has to know of a failure from when a third is left", () => {
+    expect([30 * DAY - 1, 30 * DAY].map((now) => isInLastThird(OF_45_DAYS, now))).toEqual([false, true]);
+  });
+});
+
+describe("what an authority says of renewal", () => {
+  const body = (start: unknown, end: unknown) => JSON.stringify({ suggestedWindow: { start, end } });
+  const [START, END] = ["2026-01-01T00:00:00Z", "2026-01-03T00:00:00Z"];
+
+  test.each([
+    ["a window", body(START, END), { startAt: Date.parse(START), endAt: Date.parse(END) }],
+    ["one that ends before it begins is none", body(END, START), null],
+    ["one that ends when it begins is none", body(START, START), null],
+    ["numbers are no dates", body(1, 2), null],
+    ["words are no dates", body("soon", "later"), null],
+    ["no window", "{}", null],
+    ["nothing", "null", null],
+    ["no JSON", "<html>", null],
+  ])("%s", (_, text, window) => {
+    expect(readRenewalInfo(text, null)?.window ?? null).toEqual(window);
+  });
+
+  test.each([
+    ["six hours if it does not say", null, 6 * 60 * MINUTE],
+    ["as it says", 10 * MINUTE, 10 * MINUTE],
+    ["not more often than each minute", 0, MINUTE],
+    ["at least once a day", 7 * DAY, DAY],
+  ])("it is asked again: %s", (_, retryAfterMs, againInMs) => {
+    expect(readRenewalInfo(body(START, END), retryAfterMs)?.againInMs).toBe(againInMs);
+  });
+
+  test.each([
+    ["seconds", "120", 120_000],
+    ["a date", new Date(5_000).toUTCString(), 4_000],
+    ["a date that is over", new Date(0).toUTCString(), 0],
+    ["none", null, null],
+    ["words", "soon", null],
+  ])("Retry-After: %s", (_, field, ms) => {
+    expect(readRetryAfter(field, 1_000)).toBe(ms);
+  });
+
+  // RFC 9773, appendix A.
+  const EXAMPLE = `-----BEGIN CERTIFICATE-----
+MIIBQzCB66ADAgECAgUAh2VDITAKBggqhkjOPQQDAjAVMRMwEQYDVQQDEwpFeGFt
+cGxlIENBMCIYDzAwMDEwMTAxMDAwMDAwWhgPMDAwMTAxMDEwMDAwMDBaMBYxFDAS
+BgNVBAMTC2V4YW1wbGUuY29tMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEeBZu
+7cbpAYNXZLbbh8rNIzuOoqOOtmxA1v7cRm//AwyMwWxyHz4zfwmBhcSrf47NUAFf
+qzLQ2PPQxdTXREYEnKMjMCEwHwYDVR0jBBgwFoAUaYhba4dGQEHhs3uEe6CuLN4B
+yNQwCgYIKoZIzj0EAwIDRwAwRAIge09+S5TZAlw5tgtiVvuERV6cT4mfutXIlwTb
++FYN/8oCIClDsqBklhB9KAelFiYt9+6FDj3z4KGVelYM5MdsO3pK
+-----END CERTIFICATE-----
+`;
+
+  test("it is asked by the name that the RFC's example has", () => {
+    expect(certificateId(EXAMPLE)).toBe("aYhba4dGQEHhs3uEe6CuLN4ByNQ.AIdlQyE");
+  });
+
+  test("of a certificate that names no authority's key it is not asked", () => {
+    expect(certificateId(makeCertificate(["www.example.test"]).chain)).toBeNull();
+  });
+});
+
+describe("after attempts in vain", () => {
+  test.each([
+    [1, "name", null, 0, 15],
+    [2, "name", null, 0, 30],
+    [5, "name", null, 0, 240],
+    [6, "name", null, 0, 360],
+    [50, "name", null, 0, 360],
+    [1, "name", null, 1, 18.75],
+    [1, "name", 60 * MINUTE, 0, 60],
+    [1, "name", 60 * MINUTE, 1, 75],
+    [4, "name", MINUTE, 0, 120],
+    [1, "authority", null, 0, 1],
+    [3, "authority", null, 0, 4],
+    [20, "authority", null, 0, 360],
+  ] as const)("%i of a %s, told to wait for %s ms, by chance %d: %d minutes", (attempts, of, told, random, minutes) => {
+    expect(pauseAfter(attempts, of, told, random)).toBe(minutes * MINUTE);
+  });
+
+  test("failed validations stay below five at once, and one more every twelve minutes", () => {
+    let budget = 5;
+    for (let attempts = 1; attempts < 40; attempts++) {
+      budget -= 2; // by both challenges
+      expect(budget).toBeGreaterThanOrEqual(0);
+      budget = Math.min(5, budget + pauseAfter(attempts, "name", null, 0) / (12 * MINUTE));
+    }
+  });
+
+  test("a server that starts again and again stays below them as well", () => {
+    expect(LEAST_PAUSE_MS / (12 * MINUTE)).toBeGreaterThanOrEqual(2);
+    expect(mayStartAt(null, 1_000)).toBe(1_000);
+    expect(mayStartAt(1_000, 1_000)).toBe(1_000 + LEAST_PAUSE_MS);
+    expect(mayStartAt(1_000, 1_000 + LEAST_PAUSE_MS + 1)).toBe(1_000 + LEAST_PAUSE_MS + 1);
+    expect(mayStartAt(DAY, 1_000)).toBe(1_000); // noted while the clock was wrong
+  });
+});
+
+describe("the names of certificates", () => {
+  test("are those that the internet can know, without their ports, once", () => {
+    expect(
+      namesToCertify([
+        ...["www.example.com", "WWW.example.com:8443", "xn--bcher-kva.example", "a.b.c.example.com."],
+        ...[
+          "localhost",
+          "localhost:8080",
+          "box.local",
+          "db.internal",
+          "127.0.0.1",
+          "[::1]:8080",
+          "intranet",
+          "a_b.example.com",
+        ],
+      ]),
+    ).toEqual({
+      names: ["www.example.com", "xn--bcher-kva.example", "a.b.c.example.com"],
+      others: ["localhost", "box.local", "db.internal", "127.0.0.1", "[::1]", "intranet", "a_b.example.com"],
+    });
+  });
+
+  test("the challenges are those that the listeners can answer, first the one at its own port", () => {
+    const tls = { host: "::", port: 443, scheme: "https" } as const;
+    expect(challengeTypes([tls])).toEqual(["tls-alpn-01"]);
+    expect(challengeTypes([tls, { path: "/run/edge.sock" }])).toEqual(["tls-alpn-01"]);
+    expect(challengeTypes([{ host: "::", port: 80 }, tls])).toEqual(["http-01", "tls-alpn-01"]);
+    expect(challengeTypes([{ host: "::", port: 8080 }, tls])).toEqual(["tls-alpn-01", "http-01"]);
+  });
+});
+
+describe("what was issued", () => {
+  const { chain, key } = makeCertificate(["www.example.test"]);
+  test.each([
+    ["is used if it is for the name and the key", chain, key, "www.example.test", null],
+    ["not for another name", chain, key, "example.test", /for others: DNS:www\.example\.test/],
+    ["not for another key", chain, makeCertificate(["x.test"]).key, "www.example.test", /for another key/],
+    ["not if it is none", "nothing", key, "www.example.test", /no certificate/],
+  ] as const)("%s", (_, given, withKey, name, because) => {
+    const why = whyNotUsed(given, withKey, name);
+    if (because === null) expect(why).toBeNull();
+    else expect(why).toMatch(because);
+  });
+});
+
+describe("the owner is told", () => {
+  const told = (old: typeof OF_45_DAYS | null, now: number) =>
+    failureText({ name: "www.example.com", old, because: "no route", againAt: now + MINUTE }, now);
+
+  test.each([
+    [
+      "that there is none",
+      null,
+      DAY,
+      "there is no certificate for www.example.com: no route. Until there is one, its connections with TLS fail. The next attempt is at 1970-01-02T00:01:00Z.",
+    ],
+    [
+      "that there is time",
+      OF_45_DAYS,
+      30 * DAY - 1,
+      "the certificate for www.example.com was not renewed yet: no route. It is valid until 1970-02-15T00:00:00Z. The next attempt is at 1970-01-31T00:00:59Z.",
+    ],
+    [
+      "that it expires",
+      OF_45_DAYS,
+      30 * DAY,
+      "the certificate for www.example.com expires in 15 days, and could not be renewed: no route. The next attempt is at 1970-01-31T00:01:00Z.",
+    ],
+    [
+      "that it has expired",
+      OF_45_DAYS,
+      45 * DAY,
+      "the certificate for www.example.com expired at 1970-02-15T00:00:00Z, and could not be renewed: no route. The next attempt is at 1970-02-15T00:01:00Z.",
+    ],
+  ])("%s", (_, old, now, text) => {
+    expect(told(old, now)).toBe(text);
+  });
+});
