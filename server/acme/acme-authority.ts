@@ -101,7 +101,7 @@ export class AcmeAuthority implements Authority {
       const replacing = { identifiers, replaces };
       return await client.createOrder(replacing);
     } catch (cause) {
-      if (!(cause instanceof AcmeProblem) || cause.status >= 500 || cause.type === "rateLimited") throw cause;
+      if (!(cause instanceof AcmeProblem) || cause.type === "rateLimited") throw cause;
       return client.createOrder({ identifiers });
     }
   }

@@ -32,7 +32,9 @@ export interface KeeperParts {
 /** Orders that are under way at a time. */
 const AT_A_TIME = 8;
 /** The longest rest between two looks at the names: the clock may be set, and a machine may sleep. Milliseconds. */
-const LOOK_EVERY_MS = 3_600_000;
+const LOOK_EVERY_MS = 6 * 3_600_000;
+/** When certificates that could not be taken into use are tried again. Milliseconds. */
+const RELOAD_AGAIN_MS = 3_600_000;
 const LEAST_REST_MS = 1_000;
 
 /** What is known of one name in this process. Epoch milliseconds. */
@@ -118,6 +120,7 @@ export class CertificateKeeper {
     const { names, clock } = this.#parts;
     const due: Need[] = [];
     let nextAt = Number.POSITIVE_INFINITY;
+    await this.#takeIntoUse();
     const wanted = names();
     for (const name of this.#known.keys()) if (!wanted.includes(name)) this.#known.delete(name);
     for (const name of wanted) {
@@ -134,9 +137,9 @@ export class CertificateKeeper {
       for (const need of due.slice(at + AT_A_TIME)) this.#tell(need, general);
       break;
     }
-    if (due.length === 0) return nextAt;
     const retries = due.map(({ name }) => Math.max(this.#state(name).notBeforeAt, this.#allNotBeforeAt));
-    return Math.min(nextAt, clock.now() + LOOK_EVERY_MS, ...retries);
+    if (this.#isReloadDue) retries.push(clock.now() + RELOAD_AGAIN_MS);
+    return Math.min(nextAt, ...retries);
   }
 
   /** What a name needs now, or when to look at it again. */
@@ -162,7 +165,7 @@ export class CertificateKeeper {
       known.window = info?.window ?? known.window;
       known.askWindowAt = clock.now() + (info?.againInMs ?? ASK_AGAIN_MS);
     }
-    const verdict = judgeRenewal(old, known.window, shareOf(old.chain), clock.now());
+    const verdict = judgeRenewal(old, known.window, shareOf(id ?? old.chain), clock.now());
     return verdict.kind === "renew" ? 0 : verdict.untilAt;
   }
 

@@ -42,9 +42,9 @@ export function isInLastThird(validity: Validity, now: number): boolean {
   return now >= leftAt(validity, THIRD);
 }
 
-/** Where in its window a certificate is renewed: always the same for one, and anywhere for several. 0 to 1. */
-export function shareOf(chain: string): number {
-  return createHash("sha256").update(chain).digest().readUInt32BE() / 2 ** 32;
+/** Where in its window a certificate is renewed: always the same for one, and anywhere for several. 0 to 1. `id`: its own text. */
+export function shareOf(id: string): number {
+  return createHash("sha256").update(id).digest().readUInt32BE() / 2 ** 32;
 }
 
 function within({ startAt, endAt }: RenewalWindow, share: number): number {

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
+import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 
 /** A certificate that has signed itself, and its key, both as PEM. */
 export interface MadeCertificate {
@@ -10,15 +10,16 @@ export interface CertificateWishes {
   readonly kind?: "ec" | "rsa";
   readonly validFrom?: Date;
   readonly validUntil?: Date;
+  /** The key that it is for, as PEM. Default: a new one. */
+  readonly key?: string;
+  /** The identifier of the key of its authority. Default: it names none. */
+  readonly authorityKey?: Buffer;
 }
 
 /** Makes a certificate for these names, by DER as RFC 5280 §4.1 has it. Default: for the years 2020 to 2099. */
 export function makeCertificate(names: readonly string[], wishes: CertificateWishes = {}): MadeCertificate {
   const { kind = "ec", validFrom = new Date("2020-01-01"), validUntil = new Date("2099-01-01") } = wishes;
-  const { publicKey, privateKey } =
-    kind === "ec"
-      ? generateKeyPairSync("ec", { namedCurve: "P-256" })
-      : generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const { publicKey, privateKey } = keysOf(wishes);
   const algorithm = kind === "ec" ? sequence(oid(ECDSA_WITH_SHA256)) : sequence(oid(RSA_WITH_SHA256), der(0x05));
   const name = sequence(der(0x31, sequence(oid(COMMON_NAME), der(0x0c, Buffer.from(names[0] ?? "nobody")))));
   const alternatives = sequence(...names.map((each) => der(0x82, Buffer.from(each))));
@@ -30,6 +31,9 @@ export function makeCertificate(names: readonly string[], wishes: CertificateWis
       der(0x04, sequence(der(0x01, Buffer.from([0xff])))),
     ),
   ].slice(names.length === 0 ? 1 : 0);
+  if (wishes.authorityKey) {
+    extensions.push(sequence(oid(AUTHORITY_KEY), der(0x04, sequence(der(0x80, wishes.authorityKey)))));
+  }
   const body = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))), // version 3
     der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(15)])),
@@ -51,11 +55,19 @@ export function makeCertificate(names: readonly string[], wishes: CertificateWis
   };
 }
 
+function keysOf({ kind = "ec", key }: CertificateWishes) {
+  if (key !== undefined) return { publicKey: createPublicKey(key), privateKey: createPrivateKey(key) };
+  return kind === "ec"
+    ? generateKeyPairSync("ec", { namedCurve: "P-256" })
+    : generateKeyPairSync("rsa", { modulusLength: 2048 });
+}
+
 const ECDSA_WITH_SHA256 = "2a8648ce3d040302";
 const RSA_WITH_SHA256 = "2a864886f70d01010b";
 const COMMON_NAME = "550403";
 const SUBJECT_ALT_NAME = "551d11";
 const BASIC_CONSTRAINTS = "551d13";
+const AUTHORITY_KEY = "551d23";
 
 function der(tag: number, content: Buffer = Buffer.alloc(0)): Buffer {
   const { length } = content;

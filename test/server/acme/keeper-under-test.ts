@@ -1,0 +1,110 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AcmeFolder } from "../../../server/acme/acme-folder.ts";
+import type { Authority, CertificateWish, OrderOutcome } from "../../../server/acme/authority.ts";
+import { CertificateKeeper } from "../../../server/acme/certificate-keeper.ts";
+import type { RenewalInfo } from "../../../server/acme/renewal-info.ts";
+import { ManualClock } from "../../engine/memory/manual-clock.ts";
+import { makeCertificate } from "../connections/make-certificate.ts";
+
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+export const STARTED_AT = Date.parse("2026-03-01T00:00:00Z");
+
+export interface PlacedOrder extends Omit<CertificateWish, "key"> {
+  /** Since the start of the scene. Milliseconds. */
+  readonly atMs: number;
+}
+
+/** An authority that gives what it is asked for, for 45 days, until a test says otherwise. */
+export class FakeAuthority implements Authority {
+  readonly orders: PlacedOrder[] = [];
+  readonly asked: string[] = [];
+  info: RenewalInfo | null = null;
+  /** `null`: it issues. */
+  refuses: (wish: CertificateWish) => Omit<OrderOutcome & { kind: "refused" }, "kind"> | null = () => null;
+  issued: { readonly name?: string; readonly validUntil?: number } = {};
+  underWay = 0;
+  mostUnderWay = 0;
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  async order(wish: CertificateWish): Promise<OrderOutcome> {
+    const { name, type, replaces } = wish;
+    this.orders.push({ name, type, replaces, atMs: this.#now() - STARTED_AT });
+    this.mostUnderWay = Math.max(this.mostUnderWay, ++this.underWay);
+    await Promise.resolve();
+    this.underWay--;
+    const refusal = this.refuses(wish);
+    if (refusal !== null) return { kind: "refused", ...refusal };
+    const { chain } = makeCertificate([this.issued.name ?? name], {
+      key: wish.key,
+      validFrom: new Date(this.#now()),
+      validUntil: new Date(this.issued.validUntil ?? this.#now() + 45 * DAY),
+      authorityKey: Buffer.from("authority"),
+    });
+    return { kind: "issued", chain };
+  }
+
+  async renewalInfo(id: string): Promise<RenewalInfo | null> {
+    this.asked.push(id);
+    return this.info;
+  }
+
+  stop(): void {}
+}
+
+/** A keeper with its folder, on virtual time, whose names begin with one. */
+export class KeeperScene {
+  readonly clock = new ManualClock(STARTED_AT);
+  readonly authority = new FakeAuthority(() => this.clock.now());
+  readonly said: string[] = [];
+  readonly root = mkdtempSync(join(tmpdir(), "tidemark-"));
+  readonly folder = new AcmeFolder(this.root, "https://authority.test/dir/list");
+  names: readonly string[] = ["www.example.com"];
+  reloads = 0;
+  reloadWorks = true;
+  keeper!: CertificateKeeper;
+
+  /** Starts the keeper, or another one in its place, as a new process would. */
+  async start(): Promise<void> {
+    this.keeper?.stop();
+    this.keeper = new CertificateKeeper({
+      folder: this.folder,
+      authority: this.authority,
+      challenged: { answer: async () => undefined, forget: () => undefined },
+      types: ["http-01", "tls-alpn-01"],
+      names: () => this.names,
+      reload: async () => {
+        this.reloads++;
+        return this.reloadWorks;
+      },
+      say: (line) => void this.said.push(line),
+      clock: this.clock,
+      random: () => 0,
+    });
+    this.keeper.start();
+    await this.pass(0);
+  }
+
+  /** Time passes, in milliseconds, and what is due is done. */
+  async pass(ms: number): Promise<void> {
+    await new Promise(setImmediate);
+    await this.clock.advance(ms);
+    await new Promise(setImmediate);
+  }
+
+  kept(name = "www.example.com"): string {
+    return readFileSync(join(this.folder.path, `${name}.pem`), "utf8");
+  }
+
+  end(): void {
+    this.keeper?.stop();
+    rmSync(this.root, { recursive: true });
+  }
+}
