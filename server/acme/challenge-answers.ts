@@ -50,9 +50,12 @@ export class ChallengeAnswers {
     return { ...answer, body: method === "HEAD" ? null : Buffer.from(found) };
   }
 
-  /** The context with which a handshake of an authority for this name ends well; `null` if none is expected. */
-  contextFor(name: string | undefined): SecureContext | null {
-    return this.#contexts.get(name?.toLowerCase() ?? "") ?? null;
+  /**
+   * The context with which a handshake of an authority for this name ends well; `null` if none is expected. `name`: as Node
+   * tells it, which is `false` for a client that has sent none.
+   */
+  contextFor(name: string | false): SecureContext | null {
+    return (name && this.#contexts.get(name.toLowerCase())) || null;
   }
 
   async #hear(line: ProcessLine, first: () => void): Promise<void> {

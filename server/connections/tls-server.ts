@@ -84,7 +84,7 @@ function choiceByName(
 }
 
 interface Offered {
-  readonly servername: string;
+  readonly servername: string | false;
   readonly protocols: string[];
 }
 
