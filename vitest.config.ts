@@ -22,6 +22,7 @@ const OF_THE_PACKAGE = [
 const OF_THE_COMMAND = [
   "test/cli/*.test.ts",
   "test/conformance/public-suite.test.ts",
+  "test/server/acme/pebble.test.ts",
   "test/server/cache-lock/generations.test.ts",
   "test/server/http2/hostile-clients.test.ts",
   "test/server/machines/*.test.ts",

@@ -150,7 +150,7 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
     const scripts = blocksOf("docs/server.md").filter(
       ({ code }) => code.includes("tidemark serve") && !code.includes("gunicorn --daemon"),
     );
-    expect(scripts).toHaveLength(7);
+    expect(scripts).toHaveLength(8);
     const unset = { TIDEMARK_HOSTS: "", TIDEMARK_TOKEN: "" };
     expect(await run(scripts[0]!.code, folder, unset)).toContain("http://127.0.0.1:8000");
     expect(await run(scripts[1]!.code, folder, unset)).toContain("www.example.com");
@@ -159,19 +159,21 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
     writeFileSync(join(folder, "a.key"), key);
     const withTls = scripts[2]!.code.replace("/etc/letsencrypt/live", folder);
     expect(await run(withTls, folder, { ...unset, TIDEMARK_HOSTS: "www.example.com" })).toContain("www.example.com");
-    const sites = await run(scripts[3]!.code, folder, unset);
+    const withAcme = scripts[3]!.code.replace("npm install acme-client\n", "");
+    expect(await run(withAcme, folder, unset)).toContain("hosts www.example.com, example.com");
+    const sites = await run(scripts[4]!.code, folder, unset);
     expect(sites).toContain("site blog: origin http://127.0.0.1:8001, 0 routes, hosts blog.example.com");
     expect(sites).toContain("site shop: origin http://127.0.0.1:8000, 0 routes, hosts shop.example.com");
-    const withLog = linesOf(scripts[4]!.code);
+    const withLog = linesOf(scripts[5]!.code);
     expect(withLog.slice(0, 2)).toEqual(["createdb tidemark", "npm install pg"]);
     expect(await run(withLog[2]!, folder, { ...unset, TIDEMARK_HOSTS: "www.example.com" })).toContain(
       "www.example.com",
     );
     const hosts = { ...unset, TIDEMARK_HOSTS: "www.example.com" };
-    const parent = await run(scripts[5]!.code.replace("/etc/letsencrypt/live", folder), folder, hosts);
+    const parent = await run(scripts[6]!.code.replace("/etc/letsencrypt/live", folder), folder, hosts);
     expect(parent).toContain("origin unix:/run/gunicorn.sock");
     expect(parent).not.toContain("TIDEMARK_TOKENS");
-    expect(await run(scripts[6]!.code, folder, hosts)).toContain(
+    expect(await run(scripts[7]!.code, folder, hosts)).toContain(
       "parent https://shield.example.com, no config, hosts www.example.com",
     );
   });
