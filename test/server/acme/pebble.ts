@@ -166,7 +166,14 @@ export class Pebble {
 
   async #manage(method: string, path: string, body?: string): Promise<string> {
     const agent = new Agent({ rejectUnauthorized: false });
-    const sent = request({ host: "127.0.0.1", port: this.#management, path, method, agent });
+    const sent = request({
+      host: "127.0.0.1",
+      port: this.#management,
+      path,
+      method,
+      agent,
+      headers: { "user-agent": "test" },
+    });
     sent.end(body);
     const [answer] = await once(sent, "response");
     let text = "";
