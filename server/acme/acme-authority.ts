@@ -25,8 +25,12 @@ const LOOK_WITHIN_MS = 120_000;
 const DIRECTORY_AGE_MS = 24 * 3_600_000;
 /** If a limit is reached and the authority does not say for how long. */
 const LIMIT_PAUSE_MS = 15 * 60_000;
-/** Problems that another name may not have. */
-const OF_THE_NAME: ReadonlySet<string> = new Set(["rejectedIdentifier", "unsupportedIdentifier", "caa", "dns"]);
+/** Problems that an order for another name would have as well. RFC 8555 §6.7. */
+const OF_ALL_NAMES: ReadonlySet<string> = new Set([
+  ...["accountDoesNotExist", "unauthorized", "userActionRequired", "externalAccountRequired"],
+  ...["invalidContact", "unsupportedContact", "badPublicKey", "badSignatureAlgorithm", "badNonce"],
+  ...["rateLimited", "serverInternal", ""],
+]);
 
 /**
  * An authority by acme-client, which knows how to sign (RFC 8555 §6), and makes the requests for certificates and the
@@ -203,7 +207,7 @@ export class AcmeAuthority implements Authority {
       kind: "refused",
       because: `the authority says ${type || status}: ${shown(message)}`,
       retryAfterMs: retryAfterMs ?? (isLimit ? LIMIT_PAUSE_MS : null),
-      concerns: OF_THE_NAME.has(type) ? "name" : "all",
+      concerns: OF_ALL_NAMES.has(type) || isLimit || status >= 500 ? "all" : "name",
     };
   }
 }

@@ -20,6 +20,8 @@ export interface KeeperParts {
   readonly types: readonly ChallengeType[];
   /** Those that need a certificate, by the settings in use. */
   readonly names: () => readonly string[];
+  /** Those that the workers have got. */
+  readonly inUse: () => readonly Certificate[];
   /** Takes what has been kept into use, by a reload of all settings. Resolves to whether it is. */
   readonly reload: () => Promise<boolean>;
   /** A line for the owner. */
@@ -120,7 +122,6 @@ export class CertificateKeeper {
     const { names, clock } = this.#parts;
     const due: Need[] = [];
     let nextAt = Number.POSITIVE_INFINITY;
-    await this.#takeIntoUse();
     const wanted = names();
     for (const name of this.#known.keys()) if (!wanted.includes(name)) this.#known.delete(name);
     for (const name of wanted) {
@@ -128,6 +129,7 @@ export class CertificateKeeper {
       if (typeof looked === "number") nextAt = Math.min(nextAt, looked);
       else due.push(looked);
     }
+    await this.#takeIntoUse();
     for (let at = 0; at < due.length && !this.#isStopped; at += AT_A_TIME) {
       const group = due.slice(at, at + AT_A_TIME);
       const refusals = (await Promise.all(group.map((need) => this.#renew(need)))).filter((each) => each !== null);
@@ -145,7 +147,10 @@ export class CertificateKeeper {
   /** What a name needs now, or when to look at it again. */
   async #look(name: string): Promise<Need | number> {
     const known = this.#state(name);
-    const old = this.#parts.folder.certificateOf(name);
+    const { folder, inUse } = this.#parts;
+    const old = folder.certificateOf(name);
+    // Another process may have left it there, while this one was taking over.
+    if (old !== null && !inUse().some(({ chain }) => chain === old.chain)) this.#isReloadDue = true;
     const dueAt = old === null ? 0 : await this.#renewalAt(old, known);
     const now = this.#parts.clock.now();
     if (dueAt > now) {

@@ -26,8 +26,8 @@ export class KeptCertificates {
     const { options, prepared, challenged, reload, say } = this.#parts;
     const { folder, types } = prepared();
     const authority = new AcmeAuthority({ ...options, accountKey: () => folder.accountKey(), clock: systemClock });
-    const names = () => prepared().names;
-    const parts = { folder, authority, challenged, types, names, reload, say };
+    const settings = { names: () => prepared().names, inUse: () => prepared().certificates };
+    const parts = { folder, authority, challenged, types, ...settings, reload, say };
     this.#keeper = new CertificateKeeper({ ...parts, clock: systemClock, random: Math.random });
     this.#keeper.start();
   }

@@ -48,7 +48,7 @@ export function shareOf(id: string): number {
 }
 
 function within({ startAt, endAt }: RenewalWindow, share: number): number {
-  return startAt + share * (endAt - startAt);
+  return startAt + Math.floor(share * (endAt - startAt));
 }
 
 function leftAt({ validFrom, validUntil }: Validity, share: number): number {

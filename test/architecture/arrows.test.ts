@@ -114,7 +114,7 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   package: [/^node:/],
   local: [/^node:/, /^zod$/, /^miniflare$/, /^esbuild$/, /^wrangler$/, /^leven$/, /^vitest$/],
   "local/dev": [/^node:/, /^leven$/],
-  server: [/^node:/, /^undici$/, /^pg$/],
+  server: [/^node:/, /^undici$/, /^pg$/, /^acme-client$/],
   tools: [/^node:/, /^undici$/, /^structured-headers$/, /^robots-parser$/, /^sharp$/, /^nginx-conf\//],
   cli: [/^node:/, /^commander$/],
   "cli/commands/tools": [/^node:/, /^commander$/],

@@ -5,6 +5,7 @@ import { AcmeFolder } from "../../../server/acme/acme-folder.ts";
 import type { Authority, CertificateWish, OrderOutcome } from "../../../server/acme/authority.ts";
 import { CertificateKeeper } from "../../../server/acme/certificate-keeper.ts";
 import type { RenewalInfo } from "../../../server/acme/renewal-info.ts";
+import type { Certificate } from "../../../server/connections/certificates.ts";
 import { ManualClock } from "../../engine/memory/manual-clock.ts";
 import { makeCertificate } from "../connections/make-certificate.ts";
 
@@ -69,6 +70,7 @@ export class KeeperScene {
   names: readonly string[] = ["www.example.com"];
   reloads = 0;
   reloadWorks = true;
+  inUse: readonly Certificate[] = [];
   keeper!: CertificateKeeper;
 
   /** Starts the keeper, or another one in its place, as a new process would. */
@@ -80,8 +82,10 @@ export class KeeperScene {
       challenged: { answer: async () => undefined, forget: () => undefined },
       types: ["http-01", "tls-alpn-01"],
       names: () => this.names,
+      inUse: () => this.inUse,
       reload: async () => {
         this.reloads++;
+        if (this.reloadWorks) this.inUse = this.folder.certificatesOf(this.names).certificates;
         return this.reloadWorks;
       },
       say: (line) => void this.said.push(line),

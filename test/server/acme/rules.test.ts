@@ -8,25 +8,10 @@ import { isInLastThird, judgeRenewal, shareOf } from "../../../server/acme/renew
 import { readRenewalInfo, readRetryAfter } from "../../../server/acme/renewal-info.ts";
 import { whyNotUsed } from "../../../server/acme/why-not-used.ts";
 import { makeCertificate } from "../connections/make-certificate.ts";
-
-const DAY = 86_400_000;
-const MINUTE = 60_000;
-/** The lifetime to come. */
-const OF_45_DAYS = { validFrom: 0, validUntil: 45 * DAY };
-const WINDOW = { startAt: 28 * DAY, endAt: 30 * DAY };
+import { DAY, MINUTE, OF_45_DAYS, PAUSE_CASES, RENEWAL_CASES, WINDOW } from "./renewal-cases.ts";
 
 describe("a certificate of 45 days is renewed", () => {
-  test.each([
-    ["without a window: not before a third of its lifetime is left", null, 0.5, 30 * DAY - 1, "wait"],
-    ["without a window: when a third is left", null, 0.5, 30 * DAY, "renew"],
-    ["in a window: not before its moment there", WINDOW, 0.5, 29 * DAY - 1, "wait"],
-    ["in a window: at its moment there", WINDOW, 0.5, 29 * DAY, "renew"],
-    ["in a window: at its beginning, if its share is none", WINDOW, 0, 28 * DAY, "renew"],
-    ["at once, if the window is over, as after a revocation", { startAt: -2 * DAY, endAt: -DAY }, 1, DAY, "renew"],
-    ["not later than with a tenth left: before", { startAt: 50 * DAY, endAt: 60 * DAY }, 0, 40.5 * DAY - 1, "wait"],
-    ["not later than with a tenth left: then", { startAt: 50 * DAY, endAt: 60 * DAY }, 0, 40.5 * DAY, "renew"],
-    ["in a window later than the last third", { startAt: 36 * DAY, endAt: 38 * DAY }, 0, 36 * DAY - 1, "wait"],
-  ] as const)("%s", (_, window, share, now, kind) => {
+  test.each(RENEWAL_CASES)("%s", (_, window, share, now, kind) => {
     expect(judgeRenewal(OF_45_DAYS, window, share, now).kind).toBe(kind);
   });
 
@@ -105,22 +90,12 @@ yNQwCgYIKoZIzj0EAwIDRwAwRAIge09+S5TZAlw5tgtiVvuERV6cT4mfutXIlwTb
 });
 
 describe("after attempts in vain", () => {
-  test.each([
-    [1, "name", null, 0, 15],
-    [2, "name", null, 0, 30],
-    [5, "name", null, 0, 240],
-    [6, "name", null, 0, 360],
-    [50, "name", null, 0, 360],
-    [1, "name", null, 1, 18.75],
-    [1, "name", 60 * MINUTE, 0, 60],
-    [1, "name", 60 * MINUTE, 1, 75],
-    [4, "name", MINUTE, 0, 120],
-    [1, "authority", null, 0, 1],
-    [3, "authority", null, 0, 4],
-    [20, "authority", null, 0, 360],
-  ] as const)("%i of a %s, told to wait for %s ms, by chance %d: %d minutes", (attempts, of, told, random, minutes) => {
-    expect(pauseAfter(attempts, of, told, random)).toBe(minutes * MINUTE);
-  });
+  test.each(PAUSE_CASES)(
+    "%i of a %s, told to wait for %s ms, by chance %d: %d minutes",
+    (attempts, of, told, random, minutes) => {
+      expect(pauseAfter(attempts, of, told, random)).toBe(minutes * MINUTE);
+    },
+  );
 
   test("failed validations stay below five at once, and one more every twelve minutes", () => {
     let budget = 5;

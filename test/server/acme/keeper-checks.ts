@@ -1,0 +1,317 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect } from "vitest";
+import { certificateId } from "../../../server/acme/certificate-id.ts";
+import { shareOf } from "../../../server/acme/renewal.ts";
+import { DAY, HOUR, type KeeperScene, MINUTE, STARTED_AT } from "./keeper-under-test.ts";
+
+const NAME = "www.example.com";
+const UNREACHABLE = { because: "it is out of reach", retryAfterMs: null, concerns: "all" } as const;
+const NO_ROUTE = { because: "nothing answers there", retryAfterMs: null, concerns: "name" } as const;
+
+const at = ({ authority }: KeeperScene) => authority.orders.map(({ atMs }) => atMs);
+const modeOf = (path: string) => statSync(path).mode & 0o777;
+
+/** What a keeper of certificates does, on virtual time. */
+export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<void>>> = {
+  "a name without a certificate gets one at once, which only this user can read, and is in use by one reload for all":
+    async (scene) => {
+      scene.names = [NAME, "example.com"];
+      await scene.start();
+      expect(scene.authority.orders.map(({ name, type, replaces }) => [name, type, replaces])).toEqual([
+        [NAME, "http-01", null],
+        ["example.com", "http-01", null],
+      ]);
+      expect(scene.reloads).toBe(1);
+      expect(scene.said).toEqual([
+        "there is a new certificate for www.example.com, valid until 2026-04-15T00:00:00Z",
+        "there is a new certificate for example.com, valid until 2026-04-15T00:00:00Z",
+      ]);
+      const { path } = scene.folder;
+      expect(path).toMatch(/authority\.test_dir_list$/);
+      expect(readdirSync(path).sort()).toEqual(["attempts.json", "example.com.pem", `${NAME}.pem`]);
+      expect(readdirSync(path).map((file) => modeOf(join(path, file)))).toEqual([0o600, 0o600, 0o600]);
+      expect(modeOf(path)).toBe(0o700);
+      expect(scene.folder.certificatesOf(scene.names)).toMatchObject({
+        certificates: [{ names: [NAME], kind: "ec" }, { names: ["example.com"] }],
+        problems: [],
+      });
+    },
+
+  "a name without a certificate gets it by the second challenge if the first one does not do, in the same attempt":
+    async (scene) => {
+      scene.authority.refuses = ({ type }) => (type === "http-01" ? NO_ROUTE : null);
+      await scene.start();
+      expect(scene.authority.orders.map(({ type }) => type)).toEqual(["http-01", "tls-alpn-01"]);
+      expect(scene.kept()).toContain("BEGIN CERTIFICATE");
+    },
+
+  "a name without a certificate is tried again after longer and longer pauses if both challenges fail, and the owner is told of both":
+    async (scene) => {
+      scene.authority.refuses = ({ type }) => ({ ...NO_ROUTE, because: `${type} failed` });
+      await scene.start();
+      await scene.pass(24 * HOUR);
+      const attempts = at(scene).filter((_, index) => index % 2 === 0);
+      expect(attempts.map((ms) => ms / MINUTE)).toEqual([0, 15, 45, 105, 225, 465, 825, 1185]);
+      expect(scene.said[0]).toBe(
+        "there is no certificate for www.example.com: http-01 failed; tls-alpn-01 failed. Until there is one, its connections " +
+          "with TLS fail. The next attempt is at 2026-03-01T00:15:00Z.",
+      );
+      scene.authority.refuses = () => null;
+      await scene.pass(6 * HOUR);
+      expect(scene.kept()).toContain("BEGIN CERTIFICATE");
+    },
+
+  "a name without a certificate is added later, and ordered alone": async (scene) => {
+    await scene.start();
+    await scene.pass(DAY);
+    scene.names = [NAME, "new.example.com"];
+    scene.keeper.look();
+    await scene.pass(0);
+    expect(scene.authority.orders.map(({ name }) => name)).toEqual([NAME, "new.example.com"]);
+    scene.names = [NAME];
+    scene.keeper.look();
+    await scene.pass(31 * DAY);
+    expect(scene.authority.orders.slice(2).map(({ name }) => name)).toEqual([NAME]);
+  },
+
+  "a name without a certificate whose file cannot be used is one without": async (scene) => {
+    mkdirSync(scene.folder.path, { recursive: true });
+    writeFileSync(join(scene.folder.path, `${NAME}.pem`), "half a certif");
+    expect(scene.folder.certificatesOf([NAME]).problems[0]).toMatch(
+      /it is not a certificate in PEM\. Another one is ordered\./,
+    );
+    await scene.start();
+    expect(scene.folder.certificateOf(NAME)?.names).toEqual([NAME]);
+  },
+
+  "a name without a certificate among many is ordered with seven others, and each such group comes into use together":
+    async (scene) => {
+      scene.names = Array.from({ length: 20 }, (_, index) => `site-${index}.example.com`);
+      await scene.start();
+      expect(scene.authority.orders.length).toBe(20);
+      expect(scene.authority.mostUnderWay).toBe(8);
+      expect(scene.reloads).toBe(3);
+    },
+
+  "a certificate is renewed when a third of its lifetime is left, with a new key, and names the one that it replaces":
+    async (scene) => {
+      await scene.start();
+      const first = scene.kept();
+      await scene.pass(30 * DAY - 1);
+      expect(scene.kept()).toBe(first);
+      await scene.pass(1);
+      expect(at(scene)).toEqual([0, 30 * DAY]);
+      const keyOf = (pem: string) => pem.slice(0, pem.indexOf("-----END PRIVATE KEY"));
+      expect(keyOf(scene.kept())).not.toBe(keyOf(first));
+      expect(scene.authority.orders[1]!.replaces).toBe(certificateId(first));
+      expect(scene.reloads).toBe(2);
+    },
+
+  "a certificate is renewed in the window of the authority, which is asked again as often as it says": async (
+    scene,
+  ) => {
+    scene.authority.info = {
+      window: { startAt: STARTED_AT + 40 * DAY, endAt: STARTED_AT + 41 * DAY },
+      againInMs: 6 * HOUR,
+    };
+    await scene.start();
+    const first = scene.kept();
+    await scene.pass(10 * DAY);
+    expect(scene.authority.asked.length).toBeGreaterThanOrEqual(38);
+    expect(scene.authority.asked.length).toBeLessThanOrEqual(41);
+    expect(new Set(scene.authority.asked)).toEqual(new Set([certificateId(first)]));
+    // As after an incident: the authority wants it to be renewed soon.
+    const window = { startAt: STARTED_AT + 12 * DAY, endAt: STARTED_AT + 14 * DAY };
+    scene.authority.info = { window, againInMs: 6 * HOUR };
+    await scene.pass(5 * DAY);
+    const moment = 12 * DAY + Math.floor(shareOf(certificateId(first)!) * 2 * DAY);
+    expect(at(scene)[1]).toBeGreaterThanOrEqual(moment);
+    expect(at(scene)[1]).toBeLessThanOrEqual(moment + MINUTE);
+  },
+
+  "a certificate stays in place while it cannot be renewed; its owner is told, and warned when a third is left": async (
+    scene,
+  ) => {
+    const window = { startAt: STARTED_AT + 28 * DAY, endAt: STARTED_AT + 28 * DAY + 1 };
+    scene.authority.info = { window, againInMs: DAY };
+    await scene.start();
+    const first = scene.kept();
+    scene.authority.refuses = () => NO_ROUTE;
+    await scene.pass(29 * DAY);
+    expect(scene.kept()).toBe(first);
+    expect(scene.said[1]).toMatch(
+      /^the certificate for www\.example\.com was not renewed yet: nothing answers there; /,
+    );
+    expect(scene.said.some((line) => line.includes("expires in"))).toBe(false);
+    await scene.pass(2 * DAY);
+    expect(scene.said.at(-1)).toMatch(
+      /^the certificate for www\.example\.com expires in 14 days, and could not be renewed/,
+    );
+    await scene.pass(15 * DAY);
+    expect(scene.said.at(-1)).toMatch(/expired at 2026-04-15T00:00:00Z, and could not be renewed/);
+    expect(scene.kept()).toBe(first);
+    expect(scene.reloads).toBe(1);
+    scene.authority.info = null;
+    scene.authority.refuses = () => null;
+    await scene.pass(6 * HOUR);
+    expect(scene.kept()).not.toBe(first);
+  },
+
+  "a certificate for another name, or another key, does not take its place": async (scene) => {
+    await scene.start();
+    const first = scene.kept();
+    scene.authority.issued = { name: "example.org" };
+    await scene.pass(30 * DAY);
+    expect(scene.kept()).toBe(first);
+    expect(scene.said.at(-1)).toContain("a certificate for others: DNS:example.org");
+    expect(scene.reloads).toBe(1);
+  },
+
+  "a certificate that has expired already by a wrong clock is used, and not ordered again and again": async (scene) => {
+    scene.authority.issued = { validUntil: STARTED_AT - DAY };
+    await scene.start();
+    await scene.pass(DAY);
+    expect(scene.reloads).toBe(scene.authority.orders.length);
+    expect(scene.authority.orders.length).toBeLessThanOrEqual(8);
+    expect(scene.kept()).toContain("BEGIN CERTIFICATE");
+  },
+
+  "a certificate that another process has left there is taken into use": async (scene) => {
+    await scene.start();
+    const [certificate, kept] = [scene.inUse, scene.kept()];
+    scene.inUse = [];
+    scene.keeper.look();
+    await scene.pass(0);
+    expect(scene.reloads).toBe(2);
+    expect([scene.inUse, scene.kept()]).toEqual([certificate, kept]);
+  },
+
+  "a certificate that could not be taken into use is taken into use later": async (scene) => {
+    scene.reloadWorks = false;
+    await scene.start();
+    await scene.pass(HOUR);
+    scene.reloadWorks = true;
+    const before = scene.reloads;
+    await scene.pass(2 * HOUR);
+    expect(scene.reloads).toBe(before + 1);
+    expect(scene.authority.orders.length).toBe(1);
+  },
+
+  "an authority that is out of reach is asked for one group after a minute, two, four, and for the rest not at all":
+    async (scene) => {
+      scene.names = Array.from({ length: 10 }, (_, index) => `site-${index}.example.com`);
+      scene.authority.refuses = () => UNREACHABLE;
+      await scene.start();
+      await scene.pass(7 * MINUTE);
+      expect(new Set(at(scene))).toEqual(new Set([0, MINUTE, 3 * MINUTE, 7 * MINUTE]));
+      expect(scene.authority.orders.length).toBe(4 * 8);
+      // All names are told of, also those that nobody asked for.
+      expect(scene.said.slice(0, 10).every((line) => line.includes("it is out of reach"))).toBe(true);
+      scene.authority.refuses = () => null;
+      await scene.pass(8 * MINUTE);
+      expect(readdirSync(scene.folder.path).filter((file) => file.endsWith(".pem")).length).toBe(10);
+    },
+
+  "an authority that names a limit is left alone: for that name as long as it says, for the others an hour": async (
+    scene,
+  ) => {
+    scene.names = [NAME];
+    const limit = { because: "too many", retryAfterMs: 34 * HOUR, concerns: "all" } as const;
+    scene.authority.refuses = ({ name }) => (name === NAME ? limit : null);
+    await scene.start();
+    scene.names = [NAME, "other.example.com"];
+    scene.keeper.look();
+    await scene.pass(HOUR - 1);
+    expect(scene.authority.orders.length).toBe(1);
+    await scene.pass(1);
+    expect(scene.authority.orders.map(({ name }) => name)).toEqual([NAME, "other.example.com"]);
+    await scene.pass(33 * HOUR - 1);
+    expect(scene.authority.orders.length).toBe(2);
+    await scene.pass(1);
+    expect(scene.authority.orders.length).toBe(3);
+  },
+
+  "an authority that names a limit is left alone also by the next process": async (scene) => {
+    scene.authority.refuses = () => ({ because: "too many", retryAfterMs: 30 * MINUTE, concerns: "all" });
+    await scene.start();
+    scene.names = ["other.example.com"];
+    await scene.pass(29 * MINUTE);
+    await scene.start();
+    await scene.pass(MINUTE - 1);
+    expect(scene.authority.orders.length).toBe(1);
+    await scene.pass(1);
+    expect(scene.authority.orders.length).toBe(2);
+  },
+
+  "an authority is not asked more often because the server starts again and again": async (scene) => {
+    scene.authority.refuses = () => NO_ROUTE;
+    for (let turn = 0; turn < 120; turn++) {
+      await scene.start();
+      await scene.pass(MINUTE);
+    }
+    expect(
+      at(scene)
+        .filter((_, index) => index % 2 === 0)
+        .map((ms) => ms / MINUTE),
+    ).toEqual([0, 24, 48, 72, 96, 120]);
+  },
+
+  "an authority is asked when the owner wants it, but not before it may be": async (scene) => {
+    scene.authority.refuses = () => NO_ROUTE;
+    await scene.start();
+    await scene.pass(15 * MINUTE); // the second attempt; the third would be half an hour later
+    expect(scene.authority.orders.length).toBe(4);
+    scene.authority.refuses = () => null;
+    await scene.pass(23 * MINUTE);
+    scene.keeper.tryAgain();
+    await scene.pass(0);
+    expect(scene.authority.orders.length).toBe(4);
+    await scene.pass(MINUTE);
+    expect(scene.authority.orders.length).toBe(5);
+  },
+
+  "an authority is asked for its window when the owner wants it": async (scene) => {
+    await scene.start();
+    await scene.pass(DAY);
+    scene.authority.info = { window: { startAt: 0, endAt: 1 }, againInMs: DAY };
+    scene.keeper.tryAgain();
+    await scene.pass(0);
+    expect(at(scene)).toEqual([0, DAY]);
+  },
+
+  "a folder that cannot be written keeps the authority from being asked": async (scene) => {
+    mkdirSync(dirname(scene.folder.path), { recursive: true });
+    writeFileSync(scene.folder.path, "a file");
+    await scene.start();
+    await scene.pass(HOUR);
+    expect(scene.authority.orders).toEqual([]);
+    expect(scene.said[0]).toMatch(/^there is no certificate for www\.example\.com: it cannot be kept: /);
+  },
+
+  "a folder of a process that ended in the middle of an order has nothing half": async (scene) => {
+    const never = new Promise<never>(() => undefined);
+    const { order } = scene.authority;
+    scene.authority.order = () => never;
+    await scene.start();
+    expect(readdirSync(scene.folder.path)).toEqual(["attempts.json"]);
+    scene.authority.order = order;
+    await scene.pass(24 * MINUTE);
+    await scene.start();
+    expect(scene.folder.certificateOf(NAME)?.names).toEqual([NAME]);
+  },
+
+  "a folder with notes that somebody has broken is one without": async (scene) => {
+    mkdirSync(scene.folder.path, { recursive: true });
+    writeFileSync(join(scene.folder.path, "attempts.json"), '{"lastAt": 7');
+    await scene.start();
+    expect(scene.authority.orders.length).toBe(1);
+  },
+
+  "a folder keeps the key of the account, the same for all processes, for this user alone": async (scene) => {
+    const key = scene.folder.accountKey();
+    expect(scene.folder.accountKey()).toBe(key);
+    expect(readFileSync(join(scene.folder.path, "account.key"), "utf8")).toBe(key);
+    expect(modeOf(join(scene.folder.path, "account.key"))).toBe(0o600);
+  },
+};
