@@ -23,6 +23,7 @@ export interface AcmeAuthorityParts {
 const LOOK_PAUSES_MS = [250, 500, 1_000, 2_000, 4_000, 5_000];
 const LOOK_WITHIN_MS = 120_000;
 const DIRECTORY_AGE_MS = 24 * 3_600_000;
+const SILENT_MS = 60_000;
 /** If a limit is reached and the authority does not say for how long. */
 const LIMIT_PAUSE_MS = 15 * 60_000;
 /** Problems that an order for another name would have as well. RFC 8555 §6.7. */
@@ -40,6 +41,8 @@ export class AcmeAuthority implements Authority {
   readonly #parts: AcmeAuthorityParts;
   readonly #stopping = new AbortController();
   #signedUp: Promise<{ readonly library: Library; readonly client: acme.Client }> | null = null;
+  /** One that is out of reach is not waited for once for each certificate. Epoch milliseconds. */
+  #silentUntilAt = 0;
   #directory: { readonly renewalInfo: string | null; readonly readAt: number } | null = null;
 
   constructor(parts: AcmeAuthorityParts) {
@@ -62,6 +65,7 @@ export class AcmeAuthority implements Authority {
   }
 
   async renewalInfo(id: string): Promise<RenewalInfo | null> {
+    if (this.#parts.clock.now() < this.#silentUntilAt) return null;
     try {
       const at = await this.#renewalInfoUrl();
       if (at === null) return null;
@@ -69,6 +73,7 @@ export class AcmeAuthority implements Authority {
       const retryAfterMs = readRetryAfter(answer.headers.get("retry-after"), this.#parts.clock.now());
       return answer.ok ? readRenewalInfo(await answer.text(), retryAfterMs) : null;
     } catch {
+      this.#silentUntilAt = this.#parts.clock.now() + SILENT_MS;
       return null; // the certificate is renewed in time without it
     }
   }

@@ -8,6 +8,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -39,6 +40,8 @@ export interface KeptCertificates {
  */
 export class AcmeFolder {
   readonly path: string;
+  /** The certificates that were read, by their names: they are looked at often, and to check one takes milliseconds. */
+  readonly #read = new Map<string, { readonly stamp: string; readonly certificate: Certificate }>();
 
   /** `directory`: the URL of the authority's directory. Each has a folder: their accounts and certificates have nothing in common. */
   constructor(folder: string, directory: string) {
@@ -63,14 +66,28 @@ export class AcmeFolder {
   certificatesOf(names: readonly string[]): KeptCertificates {
     const certificates: Certificate[] = [];
     const problems: string[] = [];
-    for (const file of names.map((name) => join(this.path, `${name}.pem`))) {
+    for (const name of names) {
       try {
-        if (existsSync(file)) certificates.push(readCertificate(file, file));
+        const certificate = this.#readOnce(name);
+        if (certificate !== null) certificates.push(certificate);
       } catch (cause) {
         problems.push(`${messageOf(cause)} Another one is ordered.`);
       }
     }
     return { certificates, problems };
+  }
+
+  /** `null` if it is not there. Throws a `ServerError` if it cannot be used. */
+  #readOnce(name: string): Certificate | null {
+    const file = join(this.path, `${name}.pem`);
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found === undefined) return null;
+    const stamp = `${found.mtimeMs} ${found.ino} ${found.size}`;
+    const known = this.#read.get(name);
+    if (known?.stamp === stamp) return known.certificate;
+    const certificate = readCertificate(file, file);
+    this.#read.set(name, { stamp, certificate });
+    return certificate;
   }
 
   /** Throws what the disk throws. */

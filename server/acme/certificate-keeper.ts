@@ -32,7 +32,7 @@ export interface KeeperParts {
 }
 
 /** Orders that are under way at a time. */
-const AT_A_TIME = 8;
+const ORDERS_AT_A_TIME = 8;
 /** The longest rest between two looks at the names: the clock may be set, and a machine may sleep. Milliseconds. */
 const LOOK_EVERY_MS = 6 * 3_600_000;
 /** When certificates that could not be taken into use are tried again. Milliseconds. */
@@ -130,13 +130,13 @@ export class CertificateKeeper {
       else due.push(looked);
     }
     await this.#takeIntoUse();
-    for (let at = 0; at < due.length && !this.#isStopped; at += AT_A_TIME) {
-      const group = due.slice(at, at + AT_A_TIME);
+    for (let at = 0; at < due.length && !this.#isStopped; at += ORDERS_AT_A_TIME) {
+      const group = due.slice(at, at + ORDERS_AT_A_TIME);
       const refusals = (await Promise.all(group.map((need) => this.#renew(need)))).filter((each) => each !== null);
       await this.#takeIntoUse();
       const general = refusals.find(({ concerns }) => concerns === "all");
       if (general === undefined) continue;
-      for (const need of due.slice(at + AT_A_TIME)) this.#tell(need, general);
+      for (const need of due.slice(at + ORDERS_AT_A_TIME)) this.#tell(need, general);
       break;
     }
     const retries = due.map(({ name }) => Math.max(this.#state(name).notBeforeAt, this.#allNotBeforeAt));

@@ -17,8 +17,8 @@ const MOST_MS = 24 * HOUR_MS;
 /** Reads an answer. `null` if it names no window, or one that ends before it begins, which is to be ignored (§4.2). */
 export function readRenewalInfo(body: string, retryAfterMs: number | null): RenewalInfo | null {
   const { start, end } = suggestedWindow(body);
-  const startAt = instant(start);
-  const endAt = instant(end);
+  const startAt = epochMs(start);
+  const endAt = epochMs(end);
   if (!(startAt < endAt)) return null;
   const againInMs = Math.min(Math.max(retryAfterMs ?? ASK_AGAIN_MS, LEAST_MS), MOST_MS);
   return { window: { startAt, endAt }, againInMs };
@@ -33,7 +33,7 @@ function suggestedWindow(body: string): { readonly start?: unknown; readonly end
 }
 
 /** Not a number for what is no date of RFC 3339. */
-function instant(text: unknown): number {
+function epochMs(text: unknown): number {
   return typeof text === "string" && /^\d{4}-\d\d-\d\d[Tt]/.test(text) ? Date.parse(text) : Number.NaN;
 }
 

@@ -14,7 +14,9 @@ export const ENTRIES = {
   budget: ["tools/counting/budget-trial.ts"],
   outbox: ["sdk/outbox/sqlite.ts"],
   isolation: ["server/program/edge-program.ts"],
+  keeper: ["test/server/acme/keeper-under-test.ts"],
   lastStream: ["server/http2/last-stream.ts"],
+  renewal: ["server/acme/renewal.ts", "server/acme/attempts.ts"],
   tier: ["test/server/tiers/tier.ts"],
   purges: ["worker/purges/log/sql-purge-log.ts", "worker/purges/lease/view-lease.ts"],
 } as const;

@@ -4,6 +4,7 @@ import { heldIn } from "../engine/held-in.ts";
 import { purgeFinders } from "../purges/finders.ts";
 import { scenarios } from "../scenarios/index.ts";
 import { outboxFinders } from "../sdk/outbox/finders.ts";
+import { keeperFinders, renewalFinders } from "../server/acme/finders.ts";
 import { lastStreamFinders } from "../server/http2/finders.ts";
 import { isolationFinders } from "../server/sites/finders.ts";
 import { tierFinders } from "../server/tiers/finders.ts";
@@ -22,10 +23,12 @@ const SUITES: Readonly<Record<string, ReadonlyMap<string, Finder>>> = {
   doors: doorFinders,
   import: importFinders,
   isolation: isolationFinders,
+  keeper: keeperFinders,
   order: orderFinders,
   lastStream: lastStreamFinders,
   outbox: outboxFinders,
   purges: purgeFinders,
+  renewal: renewalFinders,
   tier: tierFinders,
 };
 
