@@ -46,6 +46,7 @@ describe("tidemark serve with TLS", () => {
   const refused = (args: readonly string[]) =>
     tidemark({ args: ["serve", "--origin", origin.url, ...args], env: { TIDEMARK_HOSTS: "*" }, cwd: folder });
   const A = ["--listen-tls", "127.0.0.1:0", "--tls-cert", "a.crt", "--tls-key", "a.key"];
+  const ACME = ["--acme", "you@example.com"];
   const portOf = async (server: ServerProcess) => Number((await server.prints(/https:\/\/127\.0\.0\.1:(\d+)/))[1]);
   const ask = async (port: number, path: string, options: RequestOptions = {}) => {
     const where = { host: "127.0.0.1", port, path, servername: "www.example.test", rejectUnauthorized: false };
@@ -171,10 +172,37 @@ describe("tidemark serve with TLS", () => {
     ["a preload that browsers would refuse", [...A, "--hsts", "max-age=60; preload"], /needs includeSubDomains/],
     ["a PROXY header that anybody could send", ["--listen", "127.0.0.1:0", "--proxy-protocol"], /needs trustedProxies/],
     ["TLS on a unix socket", ["--listen-tls", "unix:/run/edge.sock"], /\*:443/],
+    ["ACME beside certificates", [...A, ...ACME], /--acme orders .* does not go with --tls-cert/],
+    ["ACME without TLS", ["--listen", "127.0.0.1:0", ...ACME], /no address with TLS is named: --listen-tls '\*:443'/],
+    ["ACME for any host", ACME, /a certificate for each public host, and there is none\. Name them: --hosts/],
+    [
+      "ACME for hosts that the internet does not know",
+      [...ACME, "--hosts", "localhost,box.local"],
+      /there is none among localhost, box\.local\./,
+    ],
+    ["an address to write to that is none", ["--acme", "you"], /you@example\.com/],
+    ["an authority without TLS", [...ACME, "--acme-directory", "http://ca.test/dir"], /the https URL of a directory/],
+    [
+      "an authority of which nothing is ordered",
+      ["--acme-directory", "https://ca.test/dir"],
+      /--acme you@example\.com/,
+    ],
   ])("refuses %s in words", async (_, args, words) => {
     const { exit, stderr } = await refused(args);
     expect(exit).not.toBe(0);
     expect(stderr.replace(/\s+/g, " ")).toMatch(words);
+  });
+
+  test("takes ACME without addresses, which are then those that authorities and browsers ask at", async () => {
+    const { exit, stdout, stderr } = await refused(["--check", ...ACME, "--hosts", "www.example.com,localhost"]);
+    expect(exit).toBe(0);
+    expect(stdout).toContain("hosts www.example.com, localhost");
+    expect(stderr).toContain("no certificate is ordered for localhost: the internet does not know such hosts.");
+  });
+
+  test("takes hosts of one site only", async () => {
+    const args = ["serve", "--sites", "sites", "--hosts", "www.example.com", ...ACME];
+    expect((await tidemark({ args, env: {}, cwd: folder })).stderr).toContain("with --sites, name them in the config");
   });
 
   test("says at once what is wrong with a certificate that has expired", async () => {
