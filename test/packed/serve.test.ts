@@ -57,3 +57,10 @@ test("tidemark serve needs an origin and nothing else: it serves, stores, purges
   expect(await ask(address)).toEqual({ status: 200, xCache: "MISS", body: "v2" });
   expect(await second.stop()).toBe(0);
 });
+
+test("tidemark serve --acme says which package it needs, and how to install it", async () => {
+  const server = new ServerProcess(folder, ["--acme", "you@example.com", "--hosts", "www.example.com"], {}, MAIN);
+  expect(await server.ended()).toBe(2);
+  expect(server.printed).toContain("tidemark serve --acme needs packages that are not installed here.");
+  expect(server.printed).toMatch(/\n {2}npm install acme-client@5\.4\.\d+\n/);
+});
