@@ -1,0 +1,282 @@
+import { once } from "node:events";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { AcmeAuthority } from "../../../server/acme/acme-authority.ts";
+import { makeKey } from "../../../server/acme/acme-folder.ts";
+import type { Challenge, Challenged, OrderOutcome } from "../../../server/acme/authority.ts";
+import { ManualClock } from "../../engine/memory/manual-clock.ts";
+
+const HOUR = 3_600_000;
+const WISH = { name: "www.example.com", key: makeKey(), type: "http-01", replaces: null } as const;
+
+interface Reply {
+  readonly status?: number;
+  readonly fields?: Readonly<Record<string, string>>;
+  readonly body?: object | string;
+}
+
+/** An authority by the letters of RFC 8555, without any checks: what it says at each path is the test's. */
+class LooseAuthority {
+  readonly asked: { readonly path: string; readonly userAgent: string; readonly payload: unknown }[] = [];
+  readonly replies = new Map<string, Reply | (() => Reply)>();
+  readonly #server: Server;
+
+  constructor() {
+    this.#server = createServer(async (request, response) => {
+      let text = "";
+      for await (const piece of request) text += piece;
+      const { payload = "" } = text === "" ? {} : (JSON.parse(text) as { payload?: string });
+      const read = Buffer.from(payload, "base64url").toString();
+      const path = request.url!;
+      this.asked.push({
+        path,
+        userAgent: request.headers["user-agent"]!,
+        payload: read === "" ? null : JSON.parse(read),
+      });
+      const reply = this.replies.get(path);
+      write(response, typeof reply === "function" ? reply() : reply);
+    });
+  }
+
+  async start(): Promise<void> {
+    this.#server.listen(0, "127.0.0.1");
+    await once(this.#server, "listening");
+    const names = ["newNonce", "newAccount", "newOrder", "renewalInfo"];
+    this.say("/dir", { body: Object.fromEntries(names.map((name) => [name, `${this.url}/${name}`])) });
+    this.say("/newAccount", { status: 201, fields: { location: `${this.url}/account` } });
+    const order = {
+      status: "pending",
+      authorizations: [`${this.url}/authorization`],
+      finalize: `${this.url}/finalize`,
+    };
+    this.say("/newOrder", { status: 201, fields: { location: `${this.url}/order` }, body: order });
+    this.say("/order", { body: order });
+    this.say("/authorization", { body: this.authorization("pending") });
+    this.say("/challenge", { body: {} });
+  }
+
+  say(path: string, reply: Reply | (() => Reply)): void {
+    this.replies.set(path, reply);
+  }
+
+  authorization(status: string, error?: object): object {
+    const challenge = { type: "http-01", token: "a-token", url: `${this.url}/challenge`, status, error };
+    return { status, identifier: { type: "dns", value: WISH.name }, challenges: [challenge] };
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  countOf(path: string): number {
+    return this.asked.filter((each) => each.path === path).length;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    if (this.#server.listening) await once(this.#server.close(), "close");
+  }
+}
+
+function write(response: ServerResponse, { status = 200, fields = {}, body = {} }: Reply = {}): void {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  response.writeHead(status, { "replay-nonce": "a-nonce", ...fields });
+  response.end(text);
+}
+
+function problem(type: string, detail: string, status = 400): Reply {
+  return { status, body: { type: `urn:ietf:params:acme:error:${type}`, detail } };
+}
+
+let loose: LooseAuthority;
+let clock: ManualClock;
+let authority: AcmeAuthority;
+const answered: Challenge[] = [];
+const challenged: Challenged = {
+  answer: async (challenge) => void answered.push(challenge),
+  forget: (challenge) => void answered.splice(answered.indexOf(challenge), 1),
+};
+
+beforeEach(async () => {
+  answered.length = 0;
+  loose = new LooseAuthority();
+  clock = new ManualClock(0);
+  await loose.start();
+  const accountKey = makeKey();
+  const directory = `${loose.url}/dir`;
+  authority = new AcmeAuthority({ directory, email: "you@example.com", accountKey: () => accountKey, clock });
+});
+afterEach(async () => {
+  authority.stop();
+  await loose.stop();
+});
+
+/** Lets time pass for as long as something waits for it. */
+async function outcomeOf(ordered: Promise<OrderOutcome>): Promise<OrderOutcome> {
+  let outcome: OrderOutcome | null = null;
+  void ordered.then((settled) => {
+    outcome = settled;
+  });
+  while (outcome === null) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    if (clock.waits > 0) await clock.advance(250);
+  }
+  return outcome;
+}
+
+describe("an authority refuses", () => {
+  test.each([
+    [
+      "for a limit, which concerns all, as long as it says",
+      "/newOrder",
+      { ...problem("rateLimited", "too many certificates.", 429), fields: { "retry-after": "7200" } },
+      { because: "the authority says rateLimited: too many certificates", retryAfterMs: 2 * HOUR, concerns: "all" },
+    ],
+    [
+      "for a limit without a time, which is a quarter of an hour",
+      "/newOrder",
+      problem("rateLimited", "slow down", 429),
+      { because: "the authority says rateLimited: slow down", retryAfterMs: HOUR / 4, concerns: "all" },
+    ],
+    [
+      "a name",
+      "/newOrder",
+      problem("rejectedIdentifier", "not this one"),
+      { because: "the authority says rejectedIdentifier: not this one", retryAfterMs: null, concerns: "name" },
+    ],
+    [
+      "a name that it cannot read",
+      "/newOrder",
+      problem("malformed", "what is this?"),
+      { because: "the authority says malformed: what is this?", retryAfterMs: null, concerns: "name" },
+    ],
+    [
+      "an account",
+      "/newAccount",
+      problem("invalidContact", "no such address"),
+      { because: "the authority says invalidContact: no such address", retryAfterMs: null, concerns: "all" },
+    ],
+    [
+      "because it fails",
+      "/newOrder",
+      problem("serverInternal", "sorry", 500),
+      { because: "the authority says serverInternal: sorry", retryAfterMs: null, concerns: "all" },
+    ],
+    [
+      "by a page of something before it",
+      "/newOrder",
+      { status: 403, body: "<html>" },
+      { because: "the authority says 403: it answers with status 403", retryAfterMs: null, concerns: "all" },
+    ],
+    [
+      "in words that are not shown as they are",
+      "/newOrder",
+      problem("caa", "no\u001b[31m\nnot you"),
+      { because: "the authority says caa: no\ufffd[31m\ufffdnot you", retryAfterMs: null, concerns: "name" },
+    ],
+  ])("%s", async (_, path, reply, expected) => {
+    loose.say(path, reply);
+    expect(await authority.order(WISH, challenged)).toEqual({ kind: "refused", ...expected });
+    expect(loose.countOf(path)).toBe(1); // nothing is repeated at once
+  });
+
+  test("what it has checked, in its own words", async () => {
+    const error = { type: "urn:ietf:params:acme:error:connection", detail: "Connection refused." };
+    let looks = 0;
+    loose.say("/authorization", () => ({
+      body: ++looks < 3 ? loose.authorization("pending") : loose.authorization("invalid", error),
+    }));
+    expect(await outcomeOf(authority.order(WISH, challenged))).toEqual({
+      kind: "refused",
+      because: "http-01: Connection refused",
+      retryAfterMs: null,
+      concerns: "name",
+    });
+    expect(answered).toEqual([]); // it was forgotten
+  });
+
+  test("a challenge that it does not offer", async () => {
+    expect(await authority.order({ ...WISH, type: "tls-alpn-01" }, challenged)).toMatchObject({
+      because: "the authority does not offer tls-alpn-01 for it",
+      concerns: "name",
+    });
+  });
+});
+
+describe("an authority", () => {
+  test("that does not answer is told of with the reason", async () => {
+    const directory = `${loose.url}/dir`;
+    await loose.stop();
+    const outcome = await authority.order(WISH, challenged);
+    expect(outcome).toMatchObject({ kind: "refused", retryAfterMs: null, concerns: "all" });
+    expect((outcome as { because: string }).because).toMatch(
+      new RegExp(`^${directory} cannot be used: .*ECONNREFUSED`),
+    );
+    expect(await authority.renewalInfo("a.b")).toBeNull();
+  });
+
+  test("that never ends its check is given two minutes", async () => {
+    expect(await outcomeOf(authority.order(WISH, challenged))).toMatchObject({
+      because: "http-01: its check is pending",
+      concerns: "name",
+    });
+    expect(clock.now()).toBeGreaterThanOrEqual(120_000);
+    expect(clock.now()).toBeLessThan(130_000);
+  });
+
+  test("is given up in the middle of its check when the server stops", async () => {
+    const ordered = authority.order(WISH, challenged);
+    while (clock.waits === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    authority.stop();
+    expect(await ordered).toMatchObject({ kind: "refused" });
+    expect([clock.waits, answered]).toEqual([0, []]);
+  });
+
+  test("that refuses a nonce gets the request again with another", async () => {
+    let times = 0;
+    const refusal = problem("rejectedIdentifier", "no");
+    loose.say("/newOrder", () => (++times === 1 ? problem("badNonce", "stale") : refusal));
+    expect(await authority.order(WISH, challenged)).toMatchObject({
+      because: "the authority says rejectedIdentifier: no",
+    });
+    expect(times).toBe(2);
+  });
+
+  test("knows who asks, by which terms, and whom to write to", async () => {
+    loose.say("/newOrder", problem("rejectedIdentifier", "no"));
+    await authority.order(WISH, challenged);
+    await authority.order(WISH, challenged);
+    expect(loose.asked.every(({ userAgent }) => userAgent.startsWith("tidemark/"))).toBe(true);
+    const signUps = loose.asked.filter(({ path }) => path === "/newAccount");
+    expect(signUps.map(({ payload }) => payload)).toEqual([
+      { termsOfServiceAgreed: true, contact: ["mailto:you@example.com"] },
+    ]);
+  });
+
+  test("that does not know the old certificate is asked without it", async () => {
+    let times = 0;
+    loose.say("/newOrder", () =>
+      ++times === 1 ? problem("malformed", "unknown") : problem("rejectedIdentifier", "no"),
+    );
+    await authority.order({ ...WISH, replaces: "a.b" }, challenged);
+    const orders = loose.asked.filter(({ path }) => path === "/newOrder").map(({ payload }) => payload);
+    const identifiers = [{ type: "dns", value: WISH.name }];
+    expect(orders).toEqual([{ identifiers, replaces: "a.b" }, { identifiers }]);
+  });
+
+  test("tells when a certificate is to be renewed", async () => {
+    const suggestedWindow = { start: "2026-01-01T00:00:00Z", end: "2026-01-02T00:00:00Z" };
+    loose.say("/renewalInfo/a.b", { body: { suggestedWindow }, fields: { "retry-after": "21600" } });
+    expect(await authority.renewalInfo("a.b")).toEqual({
+      window: { startAt: Date.parse(suggestedWindow.start), endAt: Date.parse(suggestedWindow.end) },
+      againInMs: 6 * HOUR,
+    });
+    loose.say("/renewalInfo/a.b", { status: 404, body: { suggestedWindow } });
+    expect(await authority.renewalInfo("a.b")).toBeNull();
+    loose.say("/dir", { body: { newOrder: `${loose.url}/newOrder` } });
+    await clock.advance(25 * HOUR); // the directory is read again
+    expect(await authority.renewalInfo("a.b")).toBeNull();
+    expect(loose.countOf("/renewalInfo/a.b")).toBe(2);
+  });
+});
