@@ -180,7 +180,6 @@ export class AcmeAuthority implements Authority {
       const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
       await Promise.race([wait.over, stopped]);
       wait.cancel();
-      signal.throwIfAborted();
       waitedMs += pauseMs;
     }
   }

@@ -16,6 +16,8 @@ interface Reply {
   readonly body?: object | string;
 }
 
+const NEVER: Reply = {};
+
 /** An authority by the letters of RFC 8555, without any checks: what it says at each path is the test's. */
 class LooseAuthority {
   readonly asked: { readonly path: string; readonly userAgent: string; readonly payload: unknown }[] = [];
@@ -35,7 +37,8 @@ class LooseAuthority {
         payload: read === "" ? null : JSON.parse(read),
       });
       const reply = this.replies.get(path);
-      write(response, typeof reply === "function" ? reply() : reply);
+      const said = typeof reply === "function" ? reply() : reply;
+      if (said !== NEVER) write(response, said);
     });
   }
 
@@ -231,6 +234,14 @@ describe("an authority", () => {
     authority.stop();
     expect(await ordered).toMatchObject({ kind: "refused" });
     expect([clock.waits, answered]).toEqual([0, []]);
+  });
+
+  test("that does not answer is given up when the server stops", async () => {
+    loose.say("/newOrder", () => NEVER);
+    const ordered = authority.order(WISH, challenged);
+    while (loose.countOf("/newOrder") === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    authority.stop();
+    expect(await ordered).toMatchObject({ because: expect.stringContaining("the server stops"), concerns: "all" });
   });
 
   test("that refuses a nonce gets the request again with another", async () => {

@@ -203,12 +203,20 @@ describe("the workers of a machine", () => {
     expect(heard).toEqual([[HTTP]]);
   });
 
-  test("are not waited for when they end, and for five seconds when they hang", async () => {
+  test("are not waited for when they end", async () => {
     const office = new ChallengeOffice(CLOCK);
-    const [ends, hangs] = [worker(office), worker(office)];
-    await ends.listen();
+    const { served, listen } = worker(office);
+    await listen();
     const answered = office.answer(HTTP);
-    ends.served.close();
+    expect(await isDone(answered)).toBe(false);
+    served.close();
+    expect(await isDone(answered)).toBe(true);
+  });
+
+  test("are waited for five seconds when they hang", async () => {
+    const office = new ChallengeOffice(CLOCK);
+    const hangs = worker(office);
+    const answered = office.answer(HTTP);
     expect(await isDone(answered)).toBe(false);
     await CLOCK.advance(4_999);
     expect(await isDone(answered)).toBe(false);

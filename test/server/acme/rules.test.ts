@@ -84,6 +84,13 @@ yNQwCgYIKoZIzj0EAwIDRwAwRAIge09+S5TZAlw5tgtiVvuERV6cT4mfutXIlwTb
     expect(certificateId(EXAMPLE)).toBe("aYhba4dGQEHhs3uEe6CuLN4ByNQ.AIdlQyE");
   });
 
+  test("it is asked by the key of the authority, whatever else a certificate has", () => {
+    const { chain } = makeCertificate(["www.example.test"], { authorityKey: Buffer.from("authority") });
+    expect(certificateId(chain)).toMatch(
+      new RegExp(`^${Buffer.from("authority").toString("base64url")}\\.[\\w-]{22}$`),
+    );
+  });
+
   test("of a certificate that names no authority's key it is not asked", () => {
     expect(certificateId(makeCertificate(["www.example.test"]).chain)).toBeNull();
   });
