@@ -56,14 +56,15 @@ const MAX_WORKERS = 256;
 const YEAR_SECONDS = 31_536_000;
 
 const AFTER_HELP = `
-Other machines are served only if the site's hosts are named: hosts in the config, or TIDEMARK_HOSTS. The token comes from
-TIDEMARK_TOKEN. TIDEMARK_ORIGIN and TIDEMARK_CONFIG stand for --origin and --config, TIDEMARK_LOG for --log, and
+Other machines are served only if the site's hosts are named: --hosts, TIDEMARK_HOSTS, or hosts in the config. The token comes
+from TIDEMARK_TOKEN. TIDEMARK_ORIGIN and TIDEMARK_CONFIG stand for --origin and --config, TIDEMARK_LOG for --log, and
 TIDEMARK_PARENT with TIDEMARK_PARENT_TOKEN for --parent.
 
 Exit codes: 0 stopped, or valid with --check; 1 the workers died again and again; 2 wrong settings, or it cannot start.
 
   tidemark serve --origin http://127.0.0.1:8000
-  TIDEMARK_HOSTS=www.example.com tidemark serve --origin unix:/run/app.sock --listen '*:80' --cache /var/cache/tidemark`;
+  TIDEMARK_HOSTS=www.example.com tidemark serve --origin unix:/run/app.sock --listen '*:80' --cache /var/cache/tidemark
+  tidemark serve --acme you@example.com --hosts www.example.com --origin http://127.0.0.1:8000 --cache /var/cache/tidemark`;
 
 /** `tidemark serve`: the edge on one's own machine, for production. */
 export function serveCommand(): Command {

@@ -1,6 +1,6 @@
-import { X509Certificate } from "node:crypto";
+import { randomBytes, X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { tmpdir } from "node:os";
@@ -17,6 +17,7 @@ import { Pebble, type PebbleWishes, whyNoPebble } from "./pebble.ts";
 const missing = await whyNoPebble();
 const NOT_RUN = `certificates by ACME are not ordered from Pebble: ${missing}`;
 const NAME = "www.example.test";
+const TOKEN = randomBytes(32).toString("base64");
 const DAY = 86_400_000;
 
 describe.skipIf(missing !== null)(missing === null ? "tidemark serve --acme, with Pebble" : NOT_RUN, () => {
@@ -42,12 +43,12 @@ describe.skipIf(missing !== null)(missing === null ? "tidemark serve --acme, wit
   const prepare = async (wishes: PebbleWishes = {}) => {
     pebble = await Pebble.prepare(wishes);
   };
-  const serve = (args: readonly string[] = [], hosts = NAME) => {
+  const serve = (args: readonly string[] = [], hosts = NAME, environment = {}) => {
     const authority = ["--acme", "you@example.com", "--acme-directory", pebble.directory, "--hosts", hosts];
     const server = new ServerProcess(
       folder,
       ["--origin", origin.url, "--workers", "2", "--cache", "cache", "--disk", "0", ...authority, ...args],
-      { NODE_EXTRA_CA_CERTS: pebble.authorityFile },
+      { NODE_EXTRA_CA_CERTS: pebble.authorityFile, ...environment },
     );
     running.push(server);
     return server;
@@ -60,11 +61,17 @@ describe.skipIf(missing !== null)(missing === null ? "tidemark serve --acme, wit
   };
   const certificateOf = (name = NAME) => readFileSync(join(kept(), `${name}.pem`), "utf8");
 
-  /** What a visitor gets who trusts the authority, or why it gets nothing. */
-  const visit = async (servername = NAME, version: "TLSv1.2" | "TLSv1.3" = "TLSv1.3", port = pebble.tlsPort) => {
+  /** What a visitor gets who trusts the authority. Rejects if the connection fails. */
+  const visit = async (
+    servername = NAME,
+    version: "TLSv1.2" | "TLSv1.3" = "TLSv1.3",
+    port = pebble.tlsPort,
+    path = "/",
+  ) => {
     const ca = await pebble.root();
-    const where = { host: "127.0.0.1", port, servername, ca, minVersion: version, maxVersion: version };
-    const sent = httpsRequest({ ...where, agent: false, headers: { host: servername } }).end();
+    const where = { host: "127.0.0.1", port, path, servername, ca, minVersion: version, maxVersion: version };
+    const headers = { host: servername, authorization: `Bearer ${TOKEN}` };
+    const sent = httpsRequest({ ...where, agent: false, headers }).end();
     const [answer] = await once(sent, "response");
     let body = "";
     for await (const piece of answer) body += piece;
@@ -161,7 +168,7 @@ describe.skipIf(missing !== null)(missing === null ? "tidemark serve --acme, wit
   }, async () => {
     await prepare();
     await pebble.start();
-    const server = serve(byTls());
+    const server = serve(byTls(), NAME, { TIDEMARK_TOKEN: TOKEN });
     await server.prints(NEW);
     await server.prints(/the new settings are in use/);
     await server.upgrade();
@@ -174,6 +181,10 @@ describe.skipIf(missing !== null)(missing === null ? "tidemark serve --acme, wit
     expect(pebble.printed.match(/is a replacement of/g)).toHaveLength(1);
     await until(async () => (await serialSeen()) === serialOf(certificateOf()));
     await isServed();
+    const expires = Date.parse(new X509Certificate(certificateOf()).validTo) / 1000;
+    const metrics = await visit(NAME, "TLSv1.3", pebble.tlsPort, "/_tidemark/metrics");
+    const family = "tidemark_certificate_expiry_timestamp_seconds";
+    expect(metrics).toContain(`${family}{file="${join(realpathSync(kept()), `${NAME}.pem`)}"} ${expires}\n`);
   });
 
   test("keeps the old certificate while the authority is away, and warns; renews at one that has forgotten it", {

@@ -200,6 +200,21 @@ describe("tidemark serve with TLS", () => {
     expect(stderr).toContain("no certificate is ordered for localhost: the internet does not know such hosts.");
   });
 
+  test("orders for the hosts of all sites, but not for those that a config does not name", async () => {
+    const sites = join(folder, "sites");
+    mkdirSync(sites);
+    for (const [name, hosts] of [
+      ["one", "www.example.com"],
+      ["two", "*"],
+    ]) {
+      writeFileSync(join(sites, `${name}.config.ts`), 'export default { origin: "http://127.0.0.1:1" };\n');
+      writeFileSync(join(sites, `${name}.env`), `TIDEMARK_HOSTS=${hosts}\n`);
+    }
+    const checked = await tidemark({ args: ["serve", "--check", "--sites", "sites", ...ACME], env: {}, cwd: folder });
+    expect(checked).toMatchObject({ exit: 0 });
+    expect(checked.stderr).toContain("no certificate is ordered for hosts that no config names.");
+  });
+
   test("takes hosts of one site only", async () => {
     const args = ["serve", "--sites", "sites", "--hosts", "www.example.com", ...ACME];
     expect((await tidemark({ args, env: {}, cwd: folder })).stderr).toContain("with --sites, name them in the config");
