@@ -19,10 +19,13 @@ export interface AcmeAuthorityParts {
   readonly clock: Clock;
 }
 
+/** RFC 8555 §6.1. */
+const USER_AGENT = `tidemark/${ownPackage.version} acme-client`;
 /** Between two looks at what an authority does meanwhile; the last one again and again, for two minutes in all. */
 const LOOK_PAUSES_MS = [250, 500, 1_000, 2_000, 4_000, 5_000];
 const LOOK_WITHIN_MS = 120_000;
 const DIRECTORY_AGE_MS = 24 * 3_600_000;
+/** How long an authority that is out of reach is not asked for its windows. */
 const SILENT_MS = 60_000;
 /** If a limit is reached and the authority does not say for how long. */
 const LIMIT_PAUSE_MS = 15 * 60_000;
@@ -41,7 +44,7 @@ export class AcmeAuthority implements Authority {
   readonly #parts: AcmeAuthorityParts;
   readonly #stopping = new AbortController();
   #signedUp: Promise<{ readonly library: Library; readonly client: acme.Client }> | null = null;
-  /** One that is out of reach is not waited for once for each certificate. Epoch milliseconds. */
+  /** Epoch milliseconds. It would be waited for once for each certificate. */
   #silentUntilAt = 0;
   #directory: { readonly renewalInfo: string | null; readonly readAt: number } | null = null;
 
@@ -96,7 +99,7 @@ export class AcmeAuthority implements Authority {
     const library = await import("acme-client");
     const { defaults } = library.axios;
     defaults.adapter = exchangeBy(this.#stopping.signal, () => clock.now());
-    defaults.headers.common["User-Agent"] = userAgent(String(defaults.headers.common["User-Agent"]));
+    defaults.headers.common["User-Agent"] = USER_AGENT;
     const client = new library.Client({ directoryUrl: directory, accountKey: accountKey() });
     await client.createAccount({ termsOfServiceAgreed: true, contact: [`mailto:${email}`] });
     return { library, client };
@@ -197,7 +200,7 @@ export class AcmeAuthority implements Authority {
 
   #get(url: string): Promise<Response> {
     const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(30_000)]);
-    return fetch(url, { signal, headers: { "user-agent": userAgent("") } });
+    return fetch(url, { signal, headers: { "user-agent": USER_AGENT } });
   }
 
   #refusal(cause: unknown): Refused {
@@ -235,10 +238,4 @@ function rootOf(cause: unknown): string {
   const { cause: inner, message = String(cause), errors } = cause as Error & { readonly errors?: readonly unknown[] };
   if (errors?.[0] !== undefined) return rootOf(errors[0]);
   return inner === undefined ? message : rootOf(inner);
-}
-
-/** RFC 8555 §6.1. */
-function userAgent(library: string): string {
-  const own = `tidemark/${ownPackage.version}`;
-  return library === "" || library.startsWith(own) ? library || own : `${own} ${library}`;
 }

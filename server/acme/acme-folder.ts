@@ -9,7 +9,7 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { type Certificate, readCertificate } from "../connections/certificates.ts";
@@ -116,7 +116,7 @@ export class AcmeFolder {
     rmSync(draft, { force: true }); // one of a process that ended here could have another mode
     const written = openSync(draft, "wx", FILE_MODE);
     try {
-      writeSync(written, text);
+      writeFileSync(written, text);
       fsyncSync(written);
     } finally {
       closeSync(written);

@@ -1,4 +1,5 @@
 import type { AcmeFolder } from "./acme-folder.ts";
+import { MOST_FOR_OTHERS_MS } from "./attempts.ts";
 
 /** The attempts of which the authority knows, on the disk: they count also if the server is started again and again. */
 export class AttemptNotes {
@@ -6,11 +7,13 @@ export class AttemptNotes {
   readonly #lastAt: Map<string, number>;
   #notBeforeAt: number;
 
-  constructor(folder: Pick<AcmeFolder, "attempts" | "noteAttempts">) {
+  /** `now`: epoch milliseconds. */
+  constructor(folder: Pick<AcmeFolder, "attempts" | "noteAttempts">, now: number) {
     const { lastAt, notBeforeAt } = folder.attempts();
     this.#folder = folder;
     this.#lastAt = new Map(Object.entries(lastAt));
-    this.#notBeforeAt = notBeforeAt;
+    // A later time was written while the clock was wrong.
+    this.#notBeforeAt = Math.min(notBeforeAt, now + MOST_FOR_OTHERS_MS);
   }
 
   /** Until then the authority wants to be asked for nothing. Epoch milliseconds. */

@@ -12,6 +12,9 @@ export const FIRST_PAUSE_MS = {
 } as const;
 const LAST_PAUSE_MS = 6 * 60 * MINUTE_MS;
 
+/** No limit is known that holds for longer, and an authority that says so is wrong. Milliseconds. */
+const MOST_TOLD_MS = 7 * 24 * 60 * MINUTE_MS;
+
 /** As long at least after the last attempt, also if the server was started anew since then: it may start again and again. */
 export const LEAST_PAUSE_MS = 24 * MINUTE_MS;
 
@@ -29,7 +32,7 @@ export function pauseAfter(
   random: number,
 ): number {
   const pause = Math.min(FIRST_PAUSE_MS[of] * 2 ** (attempts - 1), LAST_PAUSE_MS);
-  return Math.max(pause, retryAfterMs ?? 0) * (1 + random / 4);
+  return Math.max(pause, Math.min(retryAfterMs ?? 0, MOST_TOLD_MS)) * (1 + random / 4);
 }
 
 /** When a name may be tried that was last tried at `lastAt`, at a start or when the owner asks for it. Epoch milliseconds. */

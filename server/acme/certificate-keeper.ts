@@ -75,7 +75,7 @@ export class CertificateKeeper {
 
   constructor(parts: KeeperParts) {
     this.#parts = parts;
-    this.#notes = new AttemptNotes(parts.folder);
+    this.#notes = new AttemptNotes(parts.folder, parts.clock.now());
   }
 
   /** Begins, and goes on until it is stopped. */

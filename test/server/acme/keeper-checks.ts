@@ -303,6 +303,14 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     expect(scene.folder.certificateOf(NAME)?.names).toEqual([NAME]);
   },
 
+  "a folder with notes of a wrong clock does not keep the authority from being asked": async (scene) => {
+    const later = STARTED_AT + 1000 * DAY;
+    scene.folder.noteAttempts({ lastAt: { [NAME]: later }, notBeforeAt: later });
+    await scene.start();
+    await scene.pass(HOUR);
+    expect(scene.authority.orders.length).toBe(1);
+  },
+
   "a folder with notes that somebody has broken is one without": async (scene) => {
     mkdirSync(scene.folder.path, { recursive: true });
     writeFileSync(join(scene.folder.path, "attempts.json"), '{"lastAt": 7');

@@ -49,7 +49,7 @@ export const mutants: Mutants = {
     },
     "Retry-After is ignored": {
       in: "pauseAfter",
-      replace: "Math.max(pause, retryAfterMs ?? 0)",
+      replace: "Math.max(pause, Math.min(retryAfterMs ?? 0, MOST_TOLD_MS))",
       by: "pause",
       foundBy: "renewal: 1 of a name, told to wait for 3600000 ms, by chance 0",
     },

@@ -47,6 +47,7 @@ export const PAUSE_CASES: readonly PauseCase[] = [
   [1, "name", 60 * MINUTE, 0, 60],
   [1, "name", 60 * MINUTE, 1, 75],
   [4, "name", MINUTE, 0, 120],
+  [1, "name", 400 * DAY, 0, 7 * 24 * 60],
   [1, "authority", null, 0, 1],
   [3, "authority", null, 0, 4],
   [20, "authority", null, 0, 360],
