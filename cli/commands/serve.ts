@@ -88,10 +88,15 @@ export function serveCommand(): Command {
     .option("--tls-folder <folder>", "certificates: NAME.crt with NAME.key, or folders as certbot keeps them")
     .option(
       "--acme <email>",
-      "have certificates ordered and renewed, by whose terms you abide then (Let's Encrypt)",
+      "order certificates and renew them, at Let's Encrypt, whose terms you accept by that",
       email,
     )
-    .option("--acme-directory <url>", "another authority than Let's Encrypt", directory, LETS_ENCRYPT)
+    .option(
+      "--acme-directory <url>",
+      "order them at another authority, whose terms you accept",
+      directory,
+      LETS_ENCRYPT,
+    )
     .option("--hosts <names>", "the public hosts of the site: www.example.com,example.com (else the config's)")
     .option("--proxy-protocol", "connections begin with a PROXY header, version 1 or 2, of one of the trustedProxies")
     .option("--redirect-to-https [status]", "send requests without TLS to https, by 308 or 301 (default: 308)", status)
