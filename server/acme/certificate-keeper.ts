@@ -1,4 +1,3 @@
-import { X509Certificate } from "node:crypto";
 import type { Clock } from "../../worker/ports/clock.ts";
 import type { Certificate } from "../connections/certificates.ts";
 import { messageOf } from "../message-of.ts";
@@ -44,6 +43,8 @@ interface Known {
   /** Attempts in a row after which a certificate was needed all the same. */
   attempts: number;
   notBeforeAt: number;
+  /** The owner knows why there is none, and when the next attempt is. */
+  isTold: boolean;
   /** Which certificate the window is for. */
   id: string | null;
   window: RenewalWindow | null;
@@ -57,6 +58,8 @@ interface Need {
 }
 
 type Refusal = Extract<OrderOutcome, { kind: "refused" }>;
+
+const TOO_SOON = { because: "it was tried a short time ago" };
 
 /**
  * Sees to it that each name has a certificate: orders what is missing, renews in time, and leaves the old one in place as
@@ -101,7 +104,12 @@ export class CertificateKeeper {
     const now = this.#parts.clock.now();
     this.#pausedUntilAt = 0;
     for (const [name, known] of this.#known) {
-      Object.assign(known, { attempts: 0, notBeforeAt: mayStartAt(this.#notes.lastAt(name), now), askWindowAt: now });
+      Object.assign(known, {
+        attempts: 0,
+        isTold: false,
+        notBeforeAt: mayStartAt(this.#notes.lastAt(name), now),
+        askWindowAt: now,
+      });
     }
     this.look();
   }
@@ -154,11 +162,13 @@ export class CertificateKeeper {
     const dueAt = old === null ? 0 : await this.#renewalAt(old, known);
     const now = this.#parts.clock.now();
     if (dueAt > now) {
-      Object.assign(known, { attempts: 0, notBeforeAt: 0 });
+      Object.assign(known, { attempts: 0, notBeforeAt: 0, isTold: false });
       return Math.min(dueAt, known.askWindowAt);
     }
     const mayAt = Math.max(known.notBeforeAt, this.#allNotBeforeAt);
-    return mayAt > now ? mayAt : { name, old };
+    if (mayAt <= now) return { name, old };
+    if (!known.isTold) this.#tell({ name, old }, TOO_SOON);
+    return mayAt;
   }
 
   async #renewalAt(old: Certificate, known: Known): Promise<number> {
@@ -185,16 +195,19 @@ export class CertificateKeeper {
     }
     const key = makeKey();
     const outcome = await this.#order(need, key);
-    if (this.#isStopped) return null;
-    if (outcome.kind === "refused") return this.#refused(need, outcome);
-    const refusal = this.#keep(name, key, outcome.chain);
+    const refusal = outcome.kind === "refused" ? outcome : this.#keep(name, key, outcome.chain);
+    if (refusal !== null && this.#isStopped) {
+      this.#notes.forget(name); // it was given up, not refused
+      return null;
+    }
     if (refusal !== null) return this.#refused(need, refusal);
     this.#notes.forget(name);
     this.#failuresOfAll = 0;
     this.#isReloadDue = true;
     // One that is to be renewed as soon as it is there, as by a wrong clock, counts as an attempt in vain.
     this.#count(name, null);
-    say(issuedText(name, { validUntil: Date.parse(new X509Certificate(outcome.chain).validTo) }));
+    this.#state(name).isTold = true;
+    say(issuedText(name, this.#parts.folder.certificateOf(name)!));
     return null;
   }
 
@@ -249,8 +262,10 @@ export class CertificateKeeper {
     if (retryAfterMs !== null) this.#notes.leaveAloneUntil(now + Math.min(retryAfterMs, MOST_FOR_OTHERS_MS));
   }
 
-  #tell({ name, old }: Need, { because }: Refusal): void {
-    const again = Math.max(this.#state(name).notBeforeAt, this.#allNotBeforeAt);
+  #tell({ name, old }: Need, { because }: Pick<Refusal, "because">): void {
+    const known = this.#state(name);
+    known.isTold = true;
+    const again = Math.max(known.notBeforeAt, this.#allNotBeforeAt);
     this.#parts.say(failureText({ name, old, because, againAt: again }, this.#parts.clock.now()));
   }
 
@@ -266,7 +281,7 @@ export class CertificateKeeper {
     const known = this.#known.get(name);
     if (known !== undefined) return known;
     const notBeforeAt = mayStartAt(this.#notes.lastAt(name), this.#parts.clock.now());
-    const fresh: Known = { attempts: 0, notBeforeAt, id: null, window: null, askWindowAt: 0 };
+    const fresh: Known = { attempts: 0, notBeforeAt, isTold: false, id: null, window: null, askWindowAt: 0 };
     this.#known.set(name, fresh);
     return fresh;
   }

@@ -66,11 +66,11 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     await scene.start();
     await scene.pass(DAY);
     scene.names = [NAME, "new.example.com"];
-    scene.keeper.look();
+    scene.keeper?.look();
     await scene.pass(0);
     expect(scene.authority.orders.map(({ name }) => name)).toEqual([NAME, "new.example.com"]);
     scene.names = [NAME];
-    scene.keeper.look();
+    scene.keeper?.look();
     await scene.pass(31 * DAY);
     expect(scene.authority.orders.slice(2).map(({ name }) => name)).toEqual([NAME]);
   },
@@ -183,7 +183,7 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     await scene.start();
     const [certificate, kept] = [scene.inUse, scene.kept()];
     scene.inUse = [];
-    scene.keeper.look();
+    scene.keeper?.look();
     await scene.pass(0);
     expect(scene.reloads).toBe(2);
     expect([scene.inUse, scene.kept()]).toEqual([certificate, kept]);
@@ -223,7 +223,7 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     scene.authority.refuses = ({ name }) => (name === NAME ? limit : null);
     await scene.start();
     scene.names = [NAME, "other.example.com"];
-    scene.keeper.look();
+    scene.keeper?.look();
     await scene.pass(HOUR - 1);
     expect(scene.authority.orders.length).toBe(1);
     await scene.pass(1);
@@ -266,9 +266,12 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     expect(scene.authority.orders.length).toBe(4);
     scene.authority.refuses = () => null;
     await scene.pass(23 * MINUTE);
-    scene.keeper.tryAgain();
+    scene.keeper?.tryAgain();
     await scene.pass(0);
     expect(scene.authority.orders.length).toBe(4);
+    expect(scene.said.at(-1)).toMatch(
+      /it was tried a short time ago\. .* The next attempt is at 2026-03-01T00:39:00Z\.$/,
+    );
     await scene.pass(MINUTE);
     expect(scene.authority.orders.length).toBe(5);
   },
@@ -277,7 +280,7 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     await scene.start();
     await scene.pass(DAY);
     scene.authority.info = { window: { startAt: 0, endAt: 1 }, againInMs: DAY };
-    scene.keeper.tryAgain();
+    scene.keeper?.tryAgain();
     await scene.pass(0);
     expect(at(scene)).toEqual([0, DAY]);
   },
@@ -291,14 +294,36 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     expect(scene.said[0]).toMatch(/^there is no certificate for www\.example\.com: it cannot be kept: /);
   },
 
-  "a folder of a process that ended in the middle of an order has nothing half": async (scene) => {
+  "a folder of a process that was killed in the middle of an order has nothing half, and the owner is told": async (
+    scene,
+  ) => {
     const never = new Promise<never>(() => undefined);
     const { order } = scene.authority;
     scene.authority.order = () => never;
     await scene.start();
     expect(readdirSync(scene.folder.path)).toEqual(["attempts.json"]);
     scene.authority.order = order;
-    await scene.pass(24 * MINUTE);
+    await scene.pass(4 * MINUTE);
+    scene.keeper = null; // nobody has stopped it
+    await scene.start();
+    expect(scene.said).toEqual([
+      "there is no certificate for www.example.com: it was tried a short time ago. Until there is one, " +
+        "its connections with TLS fail. The next attempt is at 2026-03-01T00:24:00Z.",
+    ]);
+    await scene.pass(20 * MINUTE);
+    expect(scene.folder.certificateOf(NAME)?.names).toEqual([NAME]);
+  },
+
+  "a folder of a process that was stopped in the middle of an order does not keep the next one waiting": async (
+    scene,
+  ) => {
+    scene.authority.hangs = true;
+    await scene.start();
+    expect(scene.authority.orders.length).toBe(1);
+    scene.keeper?.stop();
+    await scene.pass(0);
+    expect(scene.said).toEqual([]);
+    scene.authority.hangs = false;
     await scene.start();
     expect(scene.folder.certificateOf(NAME)?.names).toEqual([NAME]);
   },

@@ -29,6 +29,9 @@ export class FakeAuthority implements Authority {
   issued: { readonly name?: string; readonly validUntil?: number } = {};
   underWay = 0;
   mostUnderWay = 0;
+  /** Orders end when the server stops, and not before. */
+  hangs = false;
+  #stopped = Promise.withResolvers<OrderOutcome>();
   readonly #now: () => number;
 
   constructor(now: () => number) {
@@ -39,6 +42,11 @@ export class FakeAuthority implements Authority {
     const { name, type, replaces } = wish;
     this.orders.push({ name, type, replaces, atMs: this.#now() - STARTED_AT });
     this.mostUnderWay = Math.max(this.mostUnderWay, ++this.underWay);
+    if (this.hangs) {
+      const outcome = await this.#stopped.promise;
+      this.#stopped = Promise.withResolvers();
+      return outcome;
+    }
     await Promise.resolve();
     this.underWay--;
     const refusal = this.refuses(wish);
@@ -57,7 +65,14 @@ export class FakeAuthority implements Authority {
     return this.info;
   }
 
-  stop(): void {}
+  stop(): void {
+    this.#stopped.resolve({
+      kind: "refused",
+      because: "the server stops",
+      retryAfterMs: null,
+      concerns: "all",
+    });
+  }
 }
 
 /** A keeper with its folder, on virtual time, whose names begin with one. */
@@ -71,12 +86,13 @@ export class KeeperScene {
   reloads = 0;
   reloadWorks = true;
   inUse: readonly Certificate[] = [];
-  keeper!: CertificateKeeper;
+  /** `null`: there is none, or it was killed. */
+  keeper: CertificateKeeper | null = null;
 
   /** Starts the keeper, or another one in its place, as a new process would. */
   async start(): Promise<void> {
     this.keeper?.stop();
-    this.keeper = new CertificateKeeper({
+    const keeper = new CertificateKeeper({
       folder: this.folder,
       authority: this.authority,
       challenged: { answer: async () => undefined, forget: () => undefined },
@@ -92,7 +108,8 @@ export class KeeperScene {
       clock: this.clock,
       random: () => 0,
     });
-    this.keeper.start();
+    this.keeper = keeper;
+    keeper.start();
     await this.pass(0);
   }
 

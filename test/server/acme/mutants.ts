@@ -106,6 +106,12 @@ export const mutants: Mutants = {
       drop: "this.#write();",
       foundBy: "keeper: an authority is not asked more often because the server starts again and again",
     },
+    "an order that is given up at a stop is one that was refused": {
+      in: "CertificateKeeper.#renew",
+      drop: "if (refusal !== null && this.#isStopped)",
+      foundBy:
+        "keeper: a folder of a process that was stopped in the middle of an order does not keep the next one waiting",
+    },
     "what cannot be written down is ordered all the same": {
       in: "AttemptNotes.begin",
       replace: "this.#write();",
