@@ -13,9 +13,10 @@ const DAY_MS = 86_400_000;
 const [MOST_DAYS, FEW_DAYS] = [90, 9];
 
 /** The machine of a server of one's own at that moment: what it has of what it may, and its processes; or nothing. */
-export function machineParts({ machine, to, queue, origin: { turnedAway } }: SiteStats): Child[] {
+export function machineParts({ machine, to, queue }: SiteStats): Child[] {
   if (!machine) return [];
   const { name, memory, disk, origin, processes, certificates } = machine;
+  const refused = byClient(queue.turnedAway);
   const days = (expiresAt: string) => Math.max(0, Math.floor((Date.parse(expiresAt) - Date.parse(to)) / DAY_MS));
   return [
     h("h2", "Machine"),
@@ -41,7 +42,7 @@ export function machineParts({ machine, to, queue, origin: { turnedAway } }: Sit
           whole,
           `${whole(origin.waiting)} of ${whole(origin.maxWaiting)} wait`,
           origin.waiting > 0 && `, the first for ${time(origin.longestWaitMs)}`,
-          turnedAway > 0 && `; ${whole(turnedAway)} got no turn${byClient(queue.turnedAway)}`,
+          refused && `; got no turn${refused}`,
         ),
       ...certificates.map(({ file, names: [host = file], expiresAt }) => {
         const left = days(expiresAt);

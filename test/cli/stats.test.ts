@@ -87,10 +87,10 @@ Heard of 1,200 isolates; 3 have fallen silent. The reports cover at least 99.9 %
       return statsLines({ ...big(), queue, origin: { ...big().origin, awaited, turnedAway } }, "1h").join("\n");
     };
     expect(found(1200, 3)).toContain(
-      "1,200 requests (known visitors 200, others 1,000) had to wait for a turn at the origin; 3 (others 3) got none.",
+      "1,200 requests (known 200, others 1,000) had to wait for a turn at the origin; 3 (others 3) got none.",
     );
     expect(found(200, 1)).toContain(
-      "200 requests (known visitors 200) had to wait for a turn at the origin; 1 (others 1) got none.",
+      "200 requests (known 200) had to wait for a turn at the origin; 1 (others 1) got none.",
     );
     expect(found(0, 0)).not.toContain("turn");
   });

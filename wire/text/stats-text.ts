@@ -100,15 +100,11 @@ function queueLines({ origin: { awaited, turnedAway }, queue }: SiteStats): stri
   return [`${waited}; ${whole(turnedAway)}${byClient(queue.turnedAway)} got none.`];
 }
 
-const CLIENTS = { editor: "editors", known: "known visitors", other: "others" };
-
 /** How many of them were of which clients, in parentheses; nothing where that was not counted. */
-export function byClient(counts: CountsByName): string {
-  const named = Object.entries(CLIENTS).flatMap(([client, words]) => {
-    const count = counts[client] ?? 0;
-    return count === 0 ? [] : [`${words} ${whole(count)}`];
-  });
-  return named.length === 0 ? "" : ` (${named.join(", ")})`;
+export function byClient({ editor = 0, known = 0, other = 0 }: CountsByName): string {
+  const counts = Object.entries({ editors: editor, known, others: other }).filter(([, count]) => count);
+  const named = counts.map(([words, count]) => `${words} ${whole(count)}`).join(", ");
+  return named && ` (${named})`;
 }
 
 /** Those of the counted statuses that are errors: of clients, of the origin, and of the edge. RFC 9110 §15.5, §15.6. */
