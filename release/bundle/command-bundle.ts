@@ -1,0 +1,108 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { builtinModules } from "node:module";
+import { join, relative } from "node:path";
+import { type RolldownOutput, rolldown } from "rolldown";
+import { ReleaseError } from "../release-error.ts";
+
+/** What needs no package: it runs `serve` and everything else but what is for development. */
+export interface CommandBundle {
+  /** The packages that are in it, as folders below `node_modules`. */
+  readonly packages: readonly string[];
+}
+
+/** The command itself, in a file for each of its parts: a call loads those that it needs, all of them when it starts. */
+const COMMAND = { cli: "cli/main.ts" };
+
+/**
+ * The programs of processes and threads that live long, and what an owner's config imports. Each is one file, so that it
+ * never loads another: a newer version may lie in the same folder by then.
+ */
+const PROGRAMS = {
+  "worker-main": "server/supervisor/worker-main.ts",
+  "edge-program": "server/program/edge-program.ts",
+  "site-thread": "server/program/site-thread.ts",
+  "file-writer-thread": "server/disk/file-writer-thread.ts",
+  worker: "worker/package.ts",
+};
+
+/** Optional peers that the command asks for by name when a call needs them. */
+const ABSENT = ["miniflare", "esbuild", "wrangler", "sharp", "vitest", "pg-native"];
+
+/** Builds from the sources in a folder into another. */
+export async function bundleCommand(sources: string, into: string, manifest: Manifest): Promise<CommandBundle> {
+  await mkdir(into, { recursive: true });
+  const outputs = [await build(sources, into, COMMAND, true)];
+  for (const [name, file] of Object.entries(PROGRAMS))
+    outputs.push(await build(sources, into, { [name]: file }, false));
+  await writeFile(join(into, "package.json"), `${JSON.stringify(manifestOf(manifest), null, 2)}\n`);
+  const modules = outputs.flatMap(({ output }) =>
+    output.flatMap((each) => ("moduleIds" in each ? each.moduleIds : [])),
+  );
+  return { packages: packagesOf(modules, sources) };
+}
+
+async function build(
+  sources: string,
+  dir: string,
+  input: Readonly<Record<string, string>>,
+  codeSplitting: boolean,
+): Promise<RolldownOutput> {
+  const bundle = await rolldown({
+    cwd: sources,
+    input,
+    platform: "node",
+    external: [...ABSENT, /^cloudflare:/],
+    experimental: { attachDebugInfo: "none" }, // it names folders of this machine
+  });
+  try {
+    const output = await bundle.write({
+      dir,
+      format: "esm",
+      codeSplitting,
+      comments: false,
+      entryFileNames: "[name].mjs",
+      chunkFileNames: "command-[hash].mjs",
+      // Names stay, because traces of the stack show them.
+      minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+    });
+    refuseUnknownImports(output);
+    return output;
+  } finally {
+    await bundle.close();
+  }
+}
+
+/** A package that is neither in the bundle nor among those that may be absent would be missed only at a call. */
+function refuseUnknownImports({ output }: RolldownOutput): void {
+  const known = new Set([...builtinModules, ...ABSENT, ...output.map(({ fileName }) => fileName)]);
+  for (const chunk of output) {
+    if (chunk.type !== "chunk") continue;
+    const unknown = [...chunk.imports, ...chunk.dynamicImports].filter(
+      (name) => !name.startsWith("node:") && !name.startsWith("cloudflare:") && !known.has(name),
+    );
+    if (unknown.length > 0) throw new ReleaseError(`${chunk.fileName} imports ${unknown.join(", ")}, not bundled.`);
+  }
+}
+
+/** What the bundle reads of the project's package.json. */
+export interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
+  readonly description: string;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+/** By `exports` the command finds itself; `carriesNoPackages` is for what it says of peers that it does not have. */
+function manifestOf({ name, version, license, description, devDependencies }: Manifest): object {
+  return {
+    ...{ name, version, license, description, type: "module", carriesNoPackages: true },
+    exports: { "./worker": "./worker.mjs", "./package.json": "./package.json" },
+    devDependencies,
+  };
+}
+
+function packagesOf(modules: readonly string[], sources: string): string[] {
+  const found = modules.flatMap((id) => /^(?:\0.*?)?(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? []);
+  return [...new Set(found)].sort((one, other) => (relative(sources, one) < relative(sources, other) ? -1 : 1));
+}

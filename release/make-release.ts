@@ -1,0 +1,87 @@
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { layOut } from "./archive.ts";
+import { bundleCommand, type Manifest } from "./bundle/command-bundle.ts";
+import { checksums } from "./checksums.ts";
+import { type Commit, checkOut, currentCommit } from "./commit.ts";
+import { nodeFor, TARGETS, type Target } from "./node-runtime.ts";
+import { billOfMaterials } from "./packages/bill-of-materials.ts";
+import { buildPackage, packForNpm } from "./packages/npm-tarball.ts";
+import { buildWheel } from "./packages/python-wheel.ts";
+import { type ThirdParty, thirdPartiesText, thirdParty } from "./packages/third-parties.ts";
+import { tarGz } from "./tar.ts";
+
+/** Where what is fetched is kept: Node, and the builder of the wheel. */
+const CACHE = resolve("node_modules/.cache/release");
+
+/** Below the project, so that what is built in it finds the packages of the project. */
+const WORK = resolve("dist/release-work");
+const RELEASE = resolve("dist/release");
+
+type Say = (line: string) => void;
+
+/** Makes all files from the commit that is checked out. Returns the lines of SHA256SUMS. Throws a `ReleaseError`. */
+export async function makeRelease(say: Say): Promise<readonly string[]> {
+  process.umask(0o022); // npm and pip pack the modes that files have
+  const commit = await currentCommit();
+  for (const folder of [WORK, RELEASE]) {
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder, { recursive: true });
+  }
+  const sources = join(WORK, "sources");
+  await checkOut(commit, sources);
+  const manifest = JSON.parse(await readFile(join(sources, "package.json"), "utf8")) as Manifest;
+  say(`${manifest.name} ${manifest.version} of commit ${commit.id}`);
+
+  await buildPackage(sources);
+  say(await packForNpm(sources, RELEASE));
+  say(await buildWheel(sources, RELEASE, CACHE, commit));
+
+  const bundle = join(WORK, "lib");
+  const { packages } = await bundleCommand(sources, bundle, manifest);
+  const carried = await Promise.all(packages.map(thirdParty));
+  const making: Making = { commit, sources, bundle, manifest, carried, say };
+  for (const target of TARGETS) await makeForMachine(target, making);
+  const bill = await billOfMaterials(sources, carried, [await nodeAsParty(making)], commit);
+  await writeFile(join(RELEASE, `tidemark-${manifest.version}.cdx.json`), bill);
+
+  const sums = await checksums(RELEASE);
+  await writeFile(join(RELEASE, "SHA256SUMS"), `${sums.join("\n")}\n`);
+  await rm(WORK, { recursive: true });
+  return sums;
+}
+
+interface Making {
+  readonly commit: Commit;
+  readonly sources: string;
+  readonly bundle: string;
+  readonly manifest: Manifest;
+  readonly carried: readonly ThirdParty[];
+  readonly say: Say;
+}
+
+/** The archive for one kind of machine. */
+async function makeForMachine(
+  target: Target,
+  { commit, sources, bundle, manifest, carried, say }: Making,
+): Promise<void> {
+  const node = await nodeFor(target, manifest.devDependencies.node!, CACHE);
+  const tree = join(WORK, target.cpu);
+  const parts = {
+    node,
+    bundle,
+    licence: await readFile(join(sources, "LICENSE"), "utf8"),
+    thirdParties: thirdPartiesText(carried, await nodeAsParty({ manifest })),
+  };
+  await layOut(parts, tree);
+  const name = `tidemark-${manifest.version}-linux-${target.cpu}`;
+  await tarGz(tree, join(RELEASE, `${name}.tar.gz`), name, commit);
+  say(`${name}.tar.gz`);
+}
+
+/** Its licence is the same for all machines. */
+async function nodeAsParty({ manifest }: Pick<Making, "manifest">): Promise<ThirdParty> {
+  const version = manifest.devDependencies.node!;
+  const { licence } = await nodeFor(TARGETS[0]!, version, CACHE);
+  return { name: "node", version, licence: "MIT, and those of its parts", text: await readFile(licence, "utf8") };
+}

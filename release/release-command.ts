@@ -1,0 +1,27 @@
+/** `npm run release -- --dry-run`: all that a release consists of, in `dist/release`. docs/release.md says what follows. */
+import { parseArgs } from "node:util";
+import { hasOtherFiles } from "./commit.ts";
+import { makeRelease } from "./make-release.ts";
+import { ReleaseError } from "./release-error.ts";
+
+const HOW_TO_PUBLISH = `npm run release does not publish. With --dry-run it makes all files of a release in dist/release. To publish, push
+a tag: the workflow builds the same files from it, signs them and uploads them.
+
+  git tag v$(node -p 'require("./package.json").version') && git push origin --tags
+
+docs/release.md says what has to be there first.`;
+
+const { values } = parseArgs({ options: { "dry-run": { type: "boolean", default: false } } });
+try {
+  if (!values["dry-run"]) throw new ReleaseError(HOW_TO_PUBLISH);
+  if (await hasOtherFiles()) say("files differ from the commit: what is made is of the commit, without the changes");
+  for (const line of await makeRelease(say)) process.stdout.write(`${line}\n`);
+} catch (error) {
+  if (!(error instanceof ReleaseError)) throw error;
+  process.stderr.write(`release: ${error.message}\n`);
+  process.exitCode = 1;
+}
+
+function say(line: string): void {
+  process.stderr.write(`release: ${line}\n`);
+}
