@@ -8,13 +8,20 @@ import { ownPackage } from "./own-package.ts";
  */
 export type OptionalPeer = "acme-client" | "esbuild" | "miniflare" | "sharp" | "vitest" | "wrangler";
 
-/** How to install those of the packages that are missing or of no use; `null` if none is. `user` is what needs them. */
+/** How to get those of the packages that are missing or of no use; `null` if none is. `user` is what needs them. */
 export function missingPeersMessage(user: string, peers: readonly OptionalPeer[]): string | null {
   const lacking = peers
     .map((peer) => ({ peer, version: installedVersion(peer) }))
     .filter(({ peer, version }) => version === null || !isOfUse(peer, version));
   if (lacking.length === 0) return null;
-  const { devDependencies: tested } = ownPackage;
+  const { version: own, devDependencies: tested, carriesNoPackages } = ownPackage;
+  if (carriesNoPackages) {
+    const names = lacking.map(({ peer }) => peer).join(", ");
+    return (
+      `${user} needs ${names}, which this archive does not carry. Use the package from npm for it, in the folder of ` +
+      `your project:\n\n  npm install --save-dev tidemark@${own}\n`
+    );
+  }
   const other = lacking.find(({ version }) => version !== null);
   const wanted = other && `${other.peer} ${tested[other.peer]} or a later ${majorOf(tested[other.peer]!)}`;
   const why =

@@ -1,9 +1,12 @@
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { layOut } from "./archive.ts";
 import { bundleCommand, type Manifest } from "./bundle/command-bundle.ts";
 import { checksums } from "./checksums.ts";
 import { type Commit, checkOut, currentCommit } from "./commit.ts";
+import { makeDebianPackage } from "./debian/debian-package.ts";
+import { LIBRARIES } from "./image/debian-libraries.ts";
+import { makeImage } from "./image/oci-image.ts";
 import { nodeFor, TARGETS, type Target } from "./node-runtime.ts";
 import { billOfMaterials } from "./packages/bill-of-materials.ts";
 import { buildPackage, packForNpm } from "./packages/npm-tarball.ts";
@@ -14,9 +17,9 @@ import { tarGz } from "./tar.ts";
 /** Where what is fetched is kept: Node, and the builder of the wheel. */
 const CACHE = resolve("node_modules/.cache/release");
 
-/** Below the project, so that what is built in it finds the packages of the project. */
 const WORK = resolve("dist/release-work");
 const RELEASE = resolve("dist/release");
+const IMAGE = join(RELEASE, "image");
 
 type Say = (line: string) => void;
 
@@ -30,6 +33,7 @@ export async function makeRelease(say: Say): Promise<readonly string[]> {
   }
   const sources = join(WORK, "sources");
   await checkOut(commit, sources);
+  await symlink(resolve("node_modules"), join(sources, "node_modules"));
   const manifest = JSON.parse(await readFile(join(sources, "package.json"), "utf8")) as Manifest;
   say(`${manifest.name} ${manifest.version} of commit ${commit.id}`);
 
@@ -42,7 +46,17 @@ export async function makeRelease(say: Say): Promise<readonly string[]> {
   const carried = await Promise.all(packages.map(thirdParty));
   const making: Making = { commit, sources, bundle, manifest, carried, say };
   for (const target of TARGETS) await makeForMachine(target, making);
-  const bill = await billOfMaterials(sources, carried, [await nodeAsParty(making)], commit);
+  await makeImage(
+    { manifest, trees: { x64: tree("x64"), arm64: tree("arm64") }, work: WORK, cache: CACHE },
+    IMAGE,
+    commit,
+  );
+  say("image");
+  const others = [
+    { name: "node", version: manifest.devDependencies.node!, kind: "generic" },
+    ...LIBRARIES.map(({ name, version }) => ({ name, version, kind: "deb/debian" })),
+  ];
+  const bill = await billOfMaterials(sources, carried, others, commit);
   await writeFile(join(RELEASE, `tidemark-${manifest.version}.cdx.json`), bill);
 
   const sums = await checksums(RELEASE);
@@ -60,23 +74,30 @@ interface Making {
   readonly say: Say;
 }
 
-/** The archive for one kind of machine. */
+/** The folder that archive, package and image of a kind of machine have in common. */
+function tree(cpu: Target["cpu"]): string {
+  return join(WORK, cpu);
+}
+
+/** The archive and the Debian package for one kind of machine. */
 async function makeForMachine(
   target: Target,
   { commit, sources, bundle, manifest, carried, say }: Making,
 ): Promise<void> {
   const node = await nodeFor(target, manifest.devDependencies.node!, CACHE);
-  const tree = join(WORK, target.cpu);
   const parts = {
     node,
     bundle,
     licence: await readFile(join(sources, "LICENSE"), "utf8"),
     thirdParties: thirdPartiesText(carried, await nodeAsParty({ manifest })),
   };
-  await layOut(parts, tree);
+  await layOut(parts, tree(target.cpu));
   const name = `tidemark-${manifest.version}-linux-${target.cpu}`;
-  await tarGz(tree, join(RELEASE, `${name}.tar.gz`), name, commit);
+  await tarGz(tree(target.cpu), join(RELEASE, `${name}.tar.gz`), name, commit);
   say(`${name}.tar.gz`);
+  const work = join(WORK, `debian-${target.cpu}`);
+  say(await makeDebianPackage({ manifest, target, tree: tree(target.cpu), sources, work }, RELEASE, commit));
+  await rm(work, { recursive: true });
 }
 
 /** Its licence is the same for all machines. */

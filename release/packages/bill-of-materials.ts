@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Commit } from "../commit.ts";
+import { ReleaseError } from "../release-error.ts";
 import { run } from "../run.ts";
 import type { ThirdParty } from "./third-parties.ts";
 
@@ -20,24 +21,31 @@ interface BillOfMaterials {
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
 }
 
+/** What is no package of npm. */
+export interface Other {
+  readonly name: string;
+  readonly version: string;
+  /** What kind of package it is, as a package URL names it, such as `deb/debian`. */
+  readonly kind: string;
+}
+
 /**
- * What is in the archives, as CycloneDX: npm's list of the locked packages, with their hashes, less those that are not in
+ * What is in the archives and in the image, as CycloneDX: npm's list of the locked packages, with their hashes, less those that are not in
  * them, and with `others`. npm draws a random number and looks at the clock and at the name of the folder: here the number
  * follows from the commit, and the date is the commit's.
  */
 export async function billOfMaterials(
   sources: string,
   carried: readonly ThirdParty[],
-  others: readonly ThirdParty[],
+  others: readonly Other[],
   { id, atSeconds }: Commit,
 ): Promise<string> {
   const printed = await run(["npm", "sbom", "--package-lock-only", "--sbom-format=cyclonedx"], { cwd: sources });
   const { metadata, components, dependencies, ...bill } = JSON.parse(printed) as BillOfMaterials;
   const names = new Set(carried.map(({ name, version }) => `${name}@${version}`));
   const kept = components.filter(({ "bom-ref": ref }) => names.has(ref));
-  const missing = [...names].filter((name) => !kept.some(({ "bom-ref": ref }) => ref === name));
-  const added = [...others, ...carried.filter(({ name, version }) => missing.includes(`${name}@${version}`))];
-  const all = [...kept.map(withoutProperties), ...added.map(component)];
+  if (kept.length !== names.size) throw new ReleaseError("package-lock.json lacks a package that is bundled.");
+  const all = [...kept.map(withoutProperties), ...others.map(component)];
   const main = { ...metadata.component, name: "tidemark", type: "application" };
   return `${JSON.stringify(
     {
@@ -68,10 +76,9 @@ function within(all: readonly Component[]) {
   });
 }
 
-function component({ name, version, licence }: ThirdParty): Component {
+function component({ name, version, kind }: Other): Component {
   const ref = `${name}@${version}`;
-  const purl = `pkg:generic/${ref}`;
-  return { "bom-ref": ref, type: "library", name, version, purl, licenses: [{ license: { name: licence } }] };
+  return { "bom-ref": ref, type: "library", name, version, purl: `pkg:${kind}/${encodeURIComponent(name)}@${version}` };
 }
 
 /** A UUID that follows from a text (RFC 9562 §5.8). */
