@@ -89,7 +89,7 @@ async function makeForMachine(
     node,
     bundle,
     licence: await readFile(join(sources, "LICENSE"), "utf8"),
-    thirdParties: thirdPartiesText(carried, await nodeAsParty({ manifest })),
+    thirdParties: thirdPartiesText([...carried, await nodeAsParty(manifest)]),
   };
   await layOut(parts, tree(target.cpu));
   const name = `tidemark-${manifest.version}-linux-${target.cpu}`;
@@ -100,9 +100,9 @@ async function makeForMachine(
   await rm(work, { recursive: true });
 }
 
-/** Its licence is the same for all machines. */
-async function nodeAsParty({ manifest }: Pick<Making, "manifest">): Promise<ThirdParty> {
-  const version = manifest.devDependencies.node!;
+/** Its licence is the same for all machines, and has those of its parts. */
+async function nodeAsParty({ devDependencies: { node } }: Manifest): Promise<ThirdParty> {
+  const version = node!;
   const { licence } = await nodeFor(TARGETS[0]!, version, CACHE);
   return { name: "node", version, licence: "MIT, and those of its parts", text: await readFile(licence, "utf8") };
 }

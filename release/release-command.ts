@@ -1,13 +1,16 @@
 /** `npm run release -- --dry-run`: all that a release consists of, in `dist/release`. docs/release.md says what follows. */
+import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { hasOtherFiles } from "./commit.ts";
 import { makeRelease } from "./make-release.ts";
 import { ReleaseError } from "./release-error.ts";
 
-const HOW_TO_PUBLISH = `npm run release does not publish. With --dry-run it makes all files of a release in dist/release. To publish, push
-a tag: the workflow builds the same files from it, signs them and uploads them.
+const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
 
-  git tag v$(node -p 'require("./package.json").version') && git push origin --tags
+const HOW_TO_PUBLISH = `npm run release does not publish. With --dry-run it makes all files of a release in dist/release.
+To publish, push a tag: the workflow builds the same files from it, signs and uploads them.
+
+  git tag v${version} && git push origin v${version}
 
 docs/release.md says what has to be there first.`;
 

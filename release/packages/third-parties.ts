@@ -21,9 +21,9 @@ export async function thirdParty(folder: string): Promise<ThirdParty> {
   return { name, version, licence: license, text: file ? await readFile(join(folder, file), "utf8") : null };
 }
 
-/** All of them, one behind the other. Node's licence has those of its own parts. */
-export function thirdPartiesText(parties: readonly ThirdParty[], node: ThirdParty): string {
-  const parts = [...parties, node].map(({ name, version, licence, text }) => {
+/** All of them, one behind the other. */
+export function thirdPartiesText(parties: readonly ThirdParty[]): string {
+  const parts = parties.map(({ name, version, licence, text }) => {
     const words = text ?? `Its package has no text of the licence. It says: ${licence}.`;
     return `${name} ${version} (${licence})\n\n${words.replaceAll("\r\n", "\n").trim()}\n`;
   });

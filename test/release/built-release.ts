@@ -1,0 +1,74 @@
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rename, rm, symlink } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { type Ended, run } from "../packed/installed-package.ts";
+
+/** How a release is built: in which folder below the one of its commit, and with what around it. */
+export interface Surroundings {
+  /** A path, which need not be there. */
+  readonly folder: string;
+  readonly umask: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export const PLAIN: Surroundings = { folder: "plain", umask: "022", environment: {} };
+
+const HOME = resolve(".cache/releases");
+
+/**
+ * The folder with all files of a release of the current commit, built by the command in a clone of its own, the first time.
+ * What is not committed is not in it.
+ */
+export async function builtRelease({ folder, umask, environment }: Surroundings): Promise<string> {
+  const commit = (await succeed("git", ["rev-parse", "HEAD"])).trim();
+  const clone = join(HOME, commit, folder, "clone");
+  const release = join(clone, "dist/release");
+  if (existsSync(join(release, "SHA256SUMS"))) return release;
+  await removeOthers(commit);
+  // Made elsewhere and moved when it is complete, so that an interrupted run leaves nothing that looks complete.
+  const unfinished = join(HOME, commit, folder, `clone.${process.pid}`);
+  await rm(clone, { recursive: true, force: true });
+  await mkdir(join(unfinished, ".."), { recursive: true });
+  await succeed("git", ["clone", "--quiet", "--local", "--no-checkout", ".", unfinished]);
+  await succeed("git", ["-C", unfinished, "checkout", "--quiet", "--detach", commit]);
+  await linkPackages(join(unfinished, "node_modules"));
+  const command = `umask ${umask} && exec "$0" release/release-command.ts --dry-run`;
+  await succeed("sh", ["-c", command, process.execPath], unfinished, environment);
+  await rename(unfinished, clone);
+  return release;
+}
+
+/** The packages of this project as files of a folder of their own, because a build looks at where they are. */
+async function linkPackages(folder: string): Promise<void> {
+  await mkdir(folder);
+  const names = (await readdir("node_modules")).filter((name) => name !== ".cache");
+  const from = resolve("node_modules");
+  await succeed("sh", [
+    "-ec",
+    'into=$0; from=$1; shift; cd "$from"; cp --archive --link "$@" "$into"',
+    folder,
+    from,
+    ...names,
+  ]);
+  await mkdir(join(from, ".cache/release"), { recursive: true });
+  await mkdir(join(folder, ".cache"));
+  await symlink(join(from, ".cache/release"), join(folder, ".cache/release")); // what is fetched
+}
+
+/** Those of other commits take 600 MB each. */
+async function removeOthers(commit: string): Promise<void> {
+  await mkdir(HOME, { recursive: true });
+  for (const other of await readdir(HOME)) if (other !== commit) await rm(join(HOME, other), { recursive: true });
+}
+
+/** What a program prints, which has to end with 0. */
+export async function succeed(
+  program: string,
+  args: readonly string[],
+  cwd = ".",
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const { exit, stdout, stderr }: Ended = await run(program, args, { cwd, env });
+  if (exit !== 0) throw new Error(`${program} ${args.join(" ")} ended with ${exit}: ${stdout.slice(-4_000)}${stderr}`);
+  return stdout;
+}
