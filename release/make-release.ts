@@ -93,7 +93,7 @@ async function makeForMachine(
   };
   await layOut(parts, tree(target.cpu));
   const name = `tidemark-${manifest.version}-linux-${target.cpu}`;
-  await tarGz(tree(target.cpu), join(RELEASE, `${name}.tar.gz`), name, commit);
+  await tarGz(tree(target.cpu), join(RELEASE, `${name}.tar.gz`), commit, { prefix: name });
   say(`${name}.tar.gz`);
   const work = join(WORK, `debian-${target.cpu}`);
   say(await makeDebianPackage({ manifest, target, tree: tree(target.cpu), sources, work }, RELEASE, commit));

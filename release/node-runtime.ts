@@ -13,8 +13,6 @@ export interface Target {
   readonly architecture: "amd64" | "arm64";
   /** As GNU names it, in the paths of Debian's libraries. */
   readonly triplet: "x86_64-linux-gnu" | "aarch64-linux-gnu";
-  /** The loader that Node asks for. */
-  readonly loader: string;
   /** The package on npm from which `node` of this project's own dependencies comes, and its hash (SRI). */
   readonly integrity: string;
 }
@@ -25,14 +23,12 @@ export const TARGETS: readonly Target[] = [
     cpu: "x64",
     architecture: "amd64",
     triplet: "x86_64-linux-gnu",
-    loader: "lib64/ld-linux-x86-64.so.2",
     integrity: "sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==",
   },
   {
     cpu: "arm64",
     architecture: "arm64",
     triplet: "aarch64-linux-gnu",
-    loader: "lib/ld-linux-aarch64.so.1",
     integrity: "sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==",
   },
 ];

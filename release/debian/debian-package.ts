@@ -33,14 +33,14 @@ export async function makeDebianPackage(parts: DebianParts, into: string, commit
   const root = join(work, "root");
   await layOutRoot(parts, root);
   const data = join(work, "data.tar.gz");
-  await tarGz(root, data, ".", commit);
+  await tarGz(root, data, commit);
 
   const control = join(work, "control");
   await cp(join(parts.sources, "release/debian/scripts"), control, { recursive: true });
   await writeFile(join(control, "control"), controlText(manifest, target, await kibibytesOf(root)));
   await writeFile(join(control, "conffiles"), OWNERS_FILES.map((file) => `${file}\n`).join(""));
   const controlTar = join(work, "control.tar.gz");
-  await tarGz(control, controlTar, ".", commit);
+  await tarGz(control, controlTar, commit);
 
   const file = `tidemark_${debianVersion(manifest.version)}_${target.architecture}.deb`;
   const members = [

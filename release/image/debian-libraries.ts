@@ -62,7 +62,7 @@ export const LIBRARIES: readonly {
  * the other machine's architecture as well. Throws a `ReleaseError` if the mirror has another version by now: after a
  * security update the image is to have that one, so the list above has to follow.
  */
-export async function unpackLibraries({ architecture }: Target, root: string, cache: string): Promise<void> {
+export async function unpackLibraries({ architecture, triplet }: Target, root: string, cache: string): Promise<void> {
   const folder = join(cache, `debian-${SUITE}-${architecture}`);
   await mkdir(root, { recursive: true });
   for (const { name, version, sha256 } of LIBRARIES) {
@@ -78,9 +78,9 @@ export async function unpackLibraries({ architecture }: Target, root: string, ca
     }
     await run(["dpkg-deb", "--extract", file, root]);
   }
-  for (const unused of ["usr/share/gcc", "usr/share/gdb", "usr/share/lintian", "usr/share/man", "usr/sbin", "etc"]) {
-    await rm(join(root, unused), { recursive: true, force: true });
-  }
+  const unused = ["usr/share/gcc", "usr/share/gdb", "usr/share/lintian", "usr/share/man", "usr/sbin", "etc"];
+  for (const folder of [...unused, `usr/lib/${triplet}/gconv`])
+    await rm(join(root, folder), { recursive: true, force: true });
   await onlyCopyrights(join(root, "usr/share/doc"));
   await gatherCertificates(root);
 }

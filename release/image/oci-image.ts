@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Manifest } from "../bundle/command-bundle.ts";
 import type { Commit } from "../commit.ts";
 import { TARGETS, type Target } from "../node-runtime.ts";
-import { tarGz } from "../tar.ts";
+import { type TarOptions, tarGz } from "../tar.ts";
 import { unpackLibraries } from "./debian-libraries.ts";
 
 /** The user of the image, who has no rights. */
@@ -12,6 +12,12 @@ const USER = 65_532;
 
 /** Where the pages and the purge log are. */
 const FOLDER = "/var/lib/tidemark";
+
+/** What the user may write to, with the modes. */
+const OWN_FOLDERS = [
+  [FOLDER, 0o700],
+  ["/tmp", 0o1777],
+] as const;
 
 const MEDIA = {
   index: "application/vnd.oci.image.index.v1+json",
@@ -108,28 +114,27 @@ async function layersFor(
   await writeFile(join(system, "etc/group"), `root:x:0:\ntidemark:x:${USER}:\n`);
   await writeFile(join(system, "etc/nsswitch.conf"), "hosts: files dns\n");
 
+  await mkdir(join(system, "etc/tidemark"));
+
   const command = folder("command");
   await cp(trees[target.cpu], join(command, "usr/lib/tidemark"), { recursive: true });
 
   const folders = folder("folders");
-  for (const [path, mode] of [
-    [FOLDER, 0o700],
-    ["/etc/tidemark", 0o755],
-    ["/tmp", 0o1777],
-  ] as const) {
+  for (const [path, mode] of OWN_FOLDERS) {
     await mkdir(join(folders, path), { recursive: true });
     await chmod(join(folders, path), mode);
   }
+  const own = { belonging: { paths: OWN_FOLDERS.map(([path]) => `.${path}`), to: USER } };
   return [
     await layer(system, into, commit),
     await layer(command, into, commit),
-    await layer(folders, into, commit, USER),
+    await layer(folders, into, commit, own),
   ];
 }
 
-async function layer(folder: string, into: string, commit: Commit, owner?: number): Promise<Layer> {
+async function layer(folder: string, into: string, commit: Commit, options?: TarOptions): Promise<Layer> {
   const file = `${folder}.tar.gz`;
-  const { bytes } = await tarGz(folder, file, ".", commit, owner);
+  const bytes = await tarGz(folder, file, commit, options);
   const compressed = await readFile(file);
   const digest = digestOf(compressed);
   await rename(file, blob(into, digest));

@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { cp, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { type Ended, run } from "../packed/installed-package.ts";
+import { until } from "../suite/until.ts";
+import { succeed } from "./built-release.ts";
+
+const SUITE = "trixie";
+
+/** Kept between runs: it takes a minute or two to fetch and to install. */
+const CACHED = resolve(`node_modules/.cache/debian-${SUITE}`);
+const PACKAGES = ["systemd", "curl", "logrotate"];
+
+/** Why no Debian can be put up here; `null` if one can. */
+export function whyNoDebian(): string | null {
+  if (process.getuid?.() !== 0) return "only root can change roots";
+  const missing = ["debootstrap", "unshare", "nsenter", "ip", "apt-get"].find(
+    (tool) => spawnSync(tool, ["--help"]).error !== undefined,
+  );
+  if (missing !== undefined) return `this machine has no ${missing}`;
+  const unshared = spawnSync("unshare", ["--net", "--mount", "--pid", "--fork", "true"], { encoding: "utf8" });
+  return unshared.status === 0 ? null : `no namespaces can be made here: ${unshared.stderr}`;
+}
+
+/** A root in which programs run with processes, mounts and a network of their own, which has the loopback interface alone. */
+export class Machine {
+  readonly root: string;
+  readonly #first: ChildProcess;
+  readonly #init: number;
+
+  private constructor(root: string, first: ChildProcess, init: number) {
+    this.root = root;
+    this.#first = first;
+    this.#init = init;
+  }
+
+  static async start(root: string): Promise<Machine> {
+    const script = 'ip link set lo up; exec chroot "$0" /usr/bin/sleep infinity';
+    const spaces = ["--net", "--mount", "--pid", "--fork", "--kill-child", `--mount-proc=${root}/proc`];
+    const first = spawn("unshare", [...spaces, "sh", "-ec", script, root], { stdio: "inherit" });
+    const children = `/proc/${first.pid}/task/${first.pid}/children`;
+    const init = () => Number(existsSync(children) ? readFileSync(children, "utf8") : 0);
+    await until(() => init() > 0 && nameOf(init()) === "sleep");
+    return new Machine(root, first, init());
+  }
+
+  /** Runs a program in it, from the folder `/root`. */
+  call(program: string, args: readonly string[], user = 0): Promise<Ended> {
+    const where = [`--target=${this.#init}`, "--net", "--mount", "--pid", "--root", "--wd=/root"];
+    const who = [`--setuid=${user}`, `--setgid=${user}`];
+    const env = {
+      PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+      LC_ALL: "C.UTF-8",
+      HOME: "/root",
+    };
+    const all = { ...env, DEBIAN_FRONTEND: "noninteractive", TMPDIR: "/tmp" };
+    const set = Object.entries(all).map(([name, value]) => `${name}=${value}`);
+    return run("nsenter", [...where, ...who, "env", "-i", ...set, program, ...args], { cwd: "/" });
+  }
+
+  /** What a script for the shell prints, which has to end with 0. */
+  async sh(script: string): Promise<string> {
+    const { exit, stdout, stderr } = await this.call("sh", ["-ec", script]);
+    if (exit !== 0) throw new Error(`${script}\nended with ${exit}: ${stdout}${stderr}`);
+    return stdout;
+  }
+
+  /** Ends all its programs. */
+  async stop(): Promise<void> {
+    const closed = once(this.#first, "close");
+    process.kill(this.#init, "SIGKILL");
+    await closed;
+  }
+}
+
+function nameOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, "utf8").trim();
+  } catch {
+    return ""; // it has ended
+  }
+}
+
+/** A folder with a Debian as it is installed, and nothing else. */
+export async function freshDebian(): Promise<string> {
+  if (!existsSync(CACHED)) await bootstrap();
+  const root = await mkdtemp(join(tmpdir(), "tidemark-debian-"));
+  await succeed("cp", ["--archive", `${CACHED}/.`, root]);
+  return root;
+}
+
+async function bootstrap(): Promise<void> {
+  const unfinished = `${CACHED}.${process.pid}`;
+  await mkdir(unfinished, { recursive: true });
+  const addresses = (await succeed("apt-get", ["indextargets", "--format", "$(SITE)"])).split("\n");
+  const mirror = addresses.find((address) => address.endsWith("/debian"))!;
+  const options = ["--variant=minbase", `--include=${PACKAGES}`, "--merged-usr"];
+  await succeed("debootstrap", [...options, SUITE, unfinished, mirror]);
+  await rm(join(unfinished, "var/cache/apt"), { recursive: true });
+  await rename(unfinished, CACHED);
+}
+
+/** Puts a file into a root. */
+export async function putInto(root: string, from: string, to: string): Promise<void> {
+  await cp(from, join(root, to), { recursive: true });
+}

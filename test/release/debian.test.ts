@@ -1,0 +1,144 @@
+import { readdirSync } from "node:fs";
+import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { blockWith } from "../snippets/blocks.ts";
+import { builtRelease, PLAIN, succeed } from "./built-release.ts";
+import { freshDebian, Machine, putInto, whyNoDebian } from "./debian-machine.ts";
+
+/** The four commands, as the page has them. */
+const FOUR_COMMANDS = blockWith("docs/install.md", "apt-get install");
+
+const because = whyNoDebian();
+const NOT_RUN = `the Debian package is SKIPPED: ${because}`;
+if (because !== null) process.stdout.write(`${NOT_RUN}\n`);
+
+/** What an installation and its removal change in any case: notes of dpkg, apt and of those who change the list of users. */
+const OF_THE_SYSTEM =
+  /^\/(var\/(lib\/(dpkg|apt)|cache|log\/(apt|dpkg|alternatives))|root|run|proc|dev|tmp)\b|^\/etc\/(\.pwd\.lock|.*-$)/;
+
+describe.skipIf(because !== null)(
+  because === null ? "the Debian package" : NOT_RUN,
+  {
+    tags: ["deep"],
+    timeout: 900_000,
+  },
+  () => {
+    let machine: Machine;
+    let root: string;
+    let before: string;
+
+    beforeAll(async () => {
+      const release = await builtRelease(PLAIN);
+      const file = readdirSync(release).find((each) => each.endsWith("_amd64.deb"))!;
+      root = await freshDebian();
+      await putInto(root, "test/release/systemctl.pl", "/usr/local/bin/systemctl");
+      await putInto(root, "test/release/origin-and-visitor.mjs", "/root/peers.mjs");
+      await makeEarlier(join(release, file), join(root, "root"));
+      await putInto(root, join(release, file), `/root/new/${file}`);
+      machine = await Machine.start(root);
+      await machine.sh("mkdir -p /run/systemd/system");
+      before = await files();
+    }, 900_000);
+    afterAll(async () => {
+      await machine?.stop();
+      await rm(root, { recursive: true, force: true });
+    });
+
+    /** The names of all files, and who the users are. */
+    async function files(): Promise<string> {
+      const found = await machine.sh("find / -xdev -not -path '/proc/*'; cat /etc/passwd /etc/group /etc/shadow");
+      return found
+        .split("\n")
+        .filter((line) => !OF_THE_SYSTEM.test(line))
+        .sort()
+        .join("\n");
+    }
+    /** Starts one of `origin-and-visitor.mjs`, once the package is there that has a Node. Resolves when it is at work. */
+    async function peer(name: string): Promise<{ readonly ended: ReturnType<Machine["call"]> }> {
+      const ended = machine.call("/root/node", ["/root/peers.mjs", name]);
+      await machine.sh(`until [ -e /run/test-${name} ]; do sleep 0.05; done`);
+      return { ended };
+    }
+
+    test("is installed, serves, is upgraded without a lost request, is removed, and leaves nothing", async () => {
+      await machine.sh(
+        "dpkg-deb --fsys-tarfile tidemark_*.deb | tar -xO ./usr/lib/tidemark/bin/node >node; chmod +x node",
+      );
+      await peer("origin");
+      const printed = await machine.sh(FOUR_COMMANDS);
+      expect(printed).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*^x-cache: MISS\r$/m);
+      expect(await machine.sh("curl -sI http://localhost/")).toContain("x-cache: HIT");
+
+      // The unit is sound, its user owns what it wrote, and the token is for root alone.
+      expect(await machine.call("systemd-analyze", ["verify", "tidemark.service"])).toMatchObject({
+        exit: 0,
+        stderr: "",
+      });
+      expect(
+        await machine.sh("stat -c '%U %a' /var/lib/tidemark /var/lib/tidemark/log /etc/tidemark/environment"),
+      ).toBe("tidemark 700\ntidemark 700\nroot 600\n");
+      expect(await machine.sh("ls -l /etc/systemd/system/multi-user.target.wants/")).toContain("tidemark.service");
+
+      await machine.sh(
+        "logrotate --force /etc/logrotate.d/tidemark; until [ -e /var/log/tidemark/access.log ]; do sleep 0.05; done",
+      );
+      await machine.sh(
+        "curl -s http://localhost/; until grep -q GET /var/log/tidemark/access.log; do sleep 0.05; done",
+      );
+
+      expect(await machine.sh("tidemark --version")).toBe("0.0.1\n");
+      const old = await machine.sh("cat /run/test-pid");
+      const visitor = await peer("visitor");
+      await machine.sh(
+        "apt-get install --yes ./new/*.deb; until grep 'has taken over' /run/test-journal; do sleep 0.05; done",
+      );
+      await machine.sh(
+        "until [ \"$(curl -s http://localhost/)\" = 'the page /' ]; do sleep 0.05; done; touch /run/test-upgraded",
+      );
+      await machine.sh("sleep 1; touch /run/test-enough");
+      const { stdout, stderr } = await visitor.ended;
+      expect(stderr).toBe("");
+      const { asked, failed } = JSON.parse(stdout) as { asked: number; failed: string[] };
+      expect(failed).toEqual([]);
+      expect(asked).toBeGreaterThan(100);
+      const { version } = JSON.parse(await readFile("package.json", "utf8")) as { version: string };
+      expect(await machine.sh("tidemark --version")).toBe(`${version}\n`);
+      expect(await machine.sh("cat /run/test-pid")).not.toBe(old);
+      expect(await machine.sh('readlink "/proc/$(cat /run/test-pid)/exe"')).toBe("/usr/lib/tidemark/bin/node\n");
+
+      const purge = "set -a; . /etc/tidemark/environment; TIDEMARK_ENDPOINT=http://localhost tidemark purge --tag all";
+      await machine.sh(purge);
+      expect(await machine.sh("curl -sI http://localhost/")).toContain("x-cache: MISS");
+
+      const kept =
+        "/etc/tidemark/tidemark.config.ts /etc/tidemark/environment /var/lib/tidemark/log /var/log/tidemark/access.log";
+      await machine.sh("apt-get remove --yes tidemark");
+      expect(
+        await machine.sh("ps -C node -o args= 2>/dev/null || true; grep -la tidemark /proc/[0-9]*/comm || true"),
+      ).toBe("");
+      await machine.sh(`ls -d ${kept}`);
+      await machine.sh("apt-get purge --yes tidemark");
+      expect(await files()).toBe(before);
+    });
+  },
+);
+
+/** A package of the same files with an earlier version, whose parts of the command have other names, as after any change. */
+async function makeEarlier(later: string, into: string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "tidemark-earlier-"));
+  await succeed("dpkg-deb", ["--raw-extract", later, folder]);
+  const lib = join(folder, "usr/lib/tidemark/lib");
+  for (const file of readdirSync(lib).filter((name) => /\.(mjs|json)$/.test(name))) {
+    const text = await readFile(join(lib, file), "utf8");
+    const changed = text.replaceAll("./command-", "./earlier-").replace(/"version": "[^"]+"/, '"version": "0.0.1"');
+    await writeFile(join(lib, file), changed);
+    await rename(join(lib, file), join(lib, file.replace(/^command-/, "earlier-")));
+  }
+  const control = join(folder, "DEBIAN/control");
+  await writeFile(control, (await readFile(control, "utf8")).replace(/^Version: .*/m, "Version: 0.0.1"));
+  const file = join(into, "tidemark_0.0.1_amd64.deb");
+  await succeed("dpkg-deb", ["--root-owner-group", "-Zgzip", "-z1", "--build", folder, file]);
+  await rm(folder, { recursive: true });
+}

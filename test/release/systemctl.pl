@@ -1,0 +1,86 @@
+#!/usr/bin/perl
+# What a package asks of systemctl, in a root where systemd does not run: it starts the one unit as systemd.service(5) says,
+# as far as the server can see, and hears its notifications (sd_notify(3)).
+use strict;
+use warnings;
+use Socket;
+
+my $UNIT = "/usr/lib/systemd/system/tidemark.service";
+my ($PID, $TOLD, $JOURNAL, $NOTIFY) = map { "/run/test-$_" } qw(pid told journal notify);
+my @args = grep { $_ ne "--quiet" } @ARGV;
+my $verb = shift @args;
+
+sub slurp { my ($file) = @_; open my $in, "<", $file or return ""; local $/; return <$in> // "" }
+sub spew { my ($mode, $file, $text) = @_; open my $out, $mode, $file or die "$file: $!"; print $out $text }
+sub main_pid { return slurp($PID) || 0 }
+sub is_active { my $pid = main_pid(); return $pid && kill(0, $pid) }
+
+sub setting {
+    my ($key) = @_;
+    my $text = slurp($UNIT);
+    $text =~ s/\\\n\s*/ /g;
+    return $text =~ /^\Q$key\E=(.*)$/m ? $1 : die "$UNIT has no $key\n";
+}
+
+sub own_folder {
+    my ($above, $key) = @_;
+    my $folder = "$above/" . setting($key);
+    my ($user) = setting("User");
+    mkdir $folder;
+    chmod oct(setting("${key}Mode")), $folder;
+    chown +(getpwnam $user)[2, 3], $folder;
+}
+
+sub start {
+    own_folder("/var/lib", "StateDirectory");
+    own_folder("/var/log", "LogsDirectory");
+    unlink $NOTIFY, $TOLD, $PID;
+    socket(my $socket, PF_UNIX, SOCK_DGRAM, 0) or die $!;
+    bind($socket, sockaddr_un($NOTIFY)) or die $!;
+    chmod 0666, $NOTIFY;
+    return wait_until_ready() if fork;
+    # The manager, which lives as long as the unit.
+    open STDOUT, ">>", $JOURNAL;
+    open STDERR, ">&", \*STDOUT;
+    open STDIN, "<", "/dev/null";
+    my $main = fork;
+    run_unit() unless $main;
+    spew(">", $PID, $main);
+    while (defined recv($socket, my $told, 4096, 0)) {
+        spew(">>", $TOLD, "$told\n");
+        spew(">", $PID, $1) if $told =~ /^MAINPID=(\d+)/m;
+    }
+}
+
+sub run_unit {
+    my @capabilities = map { s/^CAP_//r =~ tr/A-Z/a-z/r } split " ", setting("AmbientCapabilities");
+    my $given = join ",", map { "+$_" } @capabilities;
+    my %environment = (PATH => "/usr/sbin:/usr/bin:/sbin:/bin", NOTIFY_SOCKET => $NOTIFY, SYSTEMD_EXEC_PID => $$);
+    $environment{$1} = $2 while slurp(setting("EnvironmentFile")) =~ /^(\w+)=(.*)$/mg;
+    %ENV = %environment;
+    chdir setting("WorkingDirectory");
+    umask oct setting("UMask");
+    my $user = setting("User");
+    exec "setpriv", "--reuid=$user", "--regid=$user", "--clear-groups", "--no-new-privs", "--inh-caps=-all,$given",
+        "--ambient-caps=-all,$given", "--bounding-set=-all,$given", split " ", setting("ExecStart");
+}
+
+sub wait_until_ready {
+    while (slurp($TOLD) !~ /^READY=1/m) {
+        die "the unit has ended:\n" . slurp($JOURNAL) if main_pid() && !is_active();
+        select undef, undef, undef, 0.02;
+    }
+    exit 0;
+}
+
+if ($verb eq "start") { start() }
+elsif ($verb eq "is-active") { exit(is_active() ? 0 : 3) }
+elsif ($verb eq "reload") { exit(system(setting("ExecReload") =~ s/\$MAINPID/main_pid()/er) ? 1 : 0) }
+elsif ($verb eq "kill") { my ($signal) = map { /^--signal=(\w+)/ } @args; kill $signal, main_pid() }
+elsif ($verb eq "stop") {
+    my $pid = main_pid();
+    kill "TERM", $pid if $pid;
+    select undef, undef, undef, 0.02 while is_active();
+}
+elsif ($verb eq "daemon-reload") { spew(">>", $JOURNAL, "daemon-reload\n") }
+else { exec "/usr/bin/systemctl", @ARGV } # links that enable a unit are made without systemd, too
