@@ -97,8 +97,11 @@ async function bootstrap(): Promise<void> {
   await mkdir(unfinished, { recursive: true });
   const addresses = (await succeed("apt-get", ["indextargets", "--format", "$(SITE)"])).split("\n");
   const mirror = addresses.find((address) => address.endsWith("/debian"))!;
-  const options = ["--variant=minbase", `--include=${PACKAGES}`, "--merged-usr"];
-  await succeed("debootstrap", [...options, SUITE, unfinished, mirror]);
+  await succeed("debootstrap", ["--variant=minbase", SUITE, unfinished, mirror]);
+  // Apart, because an older debootstrap cannot put systemd of a newer Debian in order.
+  await cp("/etc/resolv.conf", join(unfinished, "etc/resolv.conf"));
+  const install = ["apt-get", "install", "--yes", "--no-install-recommends", ...PACKAGES];
+  await succeed("chroot", [unfinished, "env", "DEBIAN_FRONTEND=noninteractive", ...install]);
   await rm(join(unfinished, "var/cache/apt"), { recursive: true });
   await rename(unfinished, CACHED);
 }
