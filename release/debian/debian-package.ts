@@ -78,7 +78,7 @@ Version: ${debianVersion(version)}
 Architecture: ${architecture}
 Maintainer: The owner of this build <root@localhost>
 Installed-Size: ${kibibytes}
-Depends: libc6 (>= 2.28), libgcc-s1, libstdc++6 (>= 8), passwd
+Depends: libc6 (>= 2.28), libgcc-s1, libstdc++6 (>= 8), passwd, procps
 Recommends: systemd, logrotate
 Section: web
 Priority: optional

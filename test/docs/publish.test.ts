@@ -17,24 +17,21 @@ afterAll(() => rm(folder, { recursive: true }));
 /** What npm runs before it publishes. */
 const beforePublishing = (): Promise<Ended> => run("npm", ["run", "--silent", "prepublishOnly"], { cwd: folder });
 
-test("the package is published by the workflow alone, which names the repository that it runs for", {
+test("the package is published only if it says where it comes from, and from the files of a release", {
   tags: ["gate"],
 }, async () => {
   expect(await beforePublishing()).toMatchObject({
     exit: 1,
-    stderr: expect.stringMatching(/package\.json has no repository\. Publish by a tag/),
+    stderr: expect.stringMatching(/package\.json has no repository\. Set it once, and commit it: npm pkg set/),
   });
+  const set = ["pkg", "set", "repository.type=git", "repository.url=git+https://github.example/owner/name.git"];
+  expect(await run("npm", set, { cwd: folder })).toMatchObject({ exit: 0 });
+  expect(await beforePublishing()).toMatchObject({ exit: 0 });
 
   const workflow = await readFile(".github/workflows/publish.yml", "utf8");
-  const step = /- run: >-\n((?: {10}.*\n)+)/.exec(workflow)![1]!.replaceAll(/\s+/g, " ");
-  expect(workflow.indexOf("npm pkg set")).toBeLessThan(workflow.indexOf("npm publish"));
-  const env = { GITHUB_SERVER_URL: "https://github.example", GITHUB_REPOSITORY: "owner/name" };
-  expect(await run("sh", ["-ec", step], { cwd: folder, env })).toMatchObject({ exit: 0 });
-
-  expect(JSON.parse(await readFile(join(folder, "package.json"), "utf8"))).toMatchObject({
-    repository: { type: "git", url: "git+https://github.example/owner/name.git" },
-    homepage: "https://github.example/owner/name#readme",
-    bugs: { url: "https://github.example/owner/name/issues" },
-  });
-  expect(await beforePublishing()).toMatchObject({ exit: 0 });
+  const steps = [...workflow.matchAll(/- run: (.*)/g)].map(([, step]) => step);
+  const order = ["node .ci/require-repository.ts", "npm run check", "npm run release -- --dry-run"];
+  expect(steps.filter((step) => order.includes(step!))).toEqual(order);
+  expect(steps).toContain("npm publish ./tidemark-*.tgz --provenance --access public");
+  expect(steps).toContain("npm audit signatures");
 });

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { cp, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Ended, run } from "../packed/installed-package.ts";
@@ -12,7 +12,7 @@ const SUITE = "trixie";
 
 /** Kept between runs: it takes a minute or two to fetch and to install. */
 const CACHED = resolve(`node_modules/.cache/debian-${SUITE}`);
-const PACKAGES = ["systemd", "curl", "logrotate"];
+const PACKAGES = ["systemd", "procps", "curl", "logrotate"];
 
 /** Why no Debian can be put up here; `null` if one can. */
 export function whyNoDebian(): string | null {
@@ -38,18 +38,19 @@ export class Machine {
   }
 
   static async start(root: string): Promise<Machine> {
-    const script = 'ip link set lo up; exec chroot "$0" /usr/bin/sleep infinity';
+    // Its first process takes the exit codes of those whose parents have ended, as any process 1 has to.
+    const script = `ip link set lo up; exec chroot "$0" /usr/bin/perl -e 'while () { wait > 0 or select undef, undef, undef, .05 }'`;
     const spaces = ["--net", "--mount", "--pid", "--fork", "--kill-child", `--mount-proc=${root}/proc`];
-    const first = spawn("unshare", [...spaces, "sh", "-ec", script, root], { stdio: "inherit" });
+    const first = spawn("unshare", [...spaces, "sh", "-ec", script, root], { stdio: "ignore" });
     const children = `/proc/${first.pid}/task/${first.pid}/children`;
     const init = () => Number(existsSync(children) ? readFileSync(children, "utf8") : 0);
-    await until(() => init() > 0 && nameOf(init()) === "sleep");
+    await until(() => init() > 0 && nameOf(init()) === "perl");
     return new Machine(root, first, init());
   }
 
   /** Runs a program in it, from the folder `/root`. */
   call(program: string, args: readonly string[], user = 0): Promise<Ended> {
-    const where = [`--target=${this.#init}`, "--net", "--mount", "--pid", "--root", "--wd=/root"];
+    const where = [`--target=${this.#init}`, "--net", "--mount", "--pid", "--root"];
     const who = [`--setuid=${user}`, `--setgid=${user}`];
     const env = {
       PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -58,7 +59,7 @@ export class Machine {
     };
     const all = { ...env, DEBIAN_FRONTEND: "noninteractive", TMPDIR: "/tmp" };
     const set = Object.entries(all).map(([name, value]) => `${name}=${value}`);
-    return run("nsenter", [...where, ...who, "env", "-i", ...set, program, ...args], { cwd: "/" });
+    return run("nsenter", [...where, ...who, "env", "-i", "--chdir=/root", ...set, program, ...args], { cwd: "/" });
   }
 
   /** What a script for the shell prints, which has to end with 0. */
@@ -89,6 +90,7 @@ export async function freshDebian(): Promise<string> {
   if (!existsSync(CACHED)) await bootstrap();
   const root = await mkdtemp(join(tmpdir(), "tidemark-debian-"));
   await succeed("cp", ["--archive", `${CACHED}/.`, root]);
+  await writeFile(join(root, "etc/hosts"), "127.0.0.1 localhost\n"); // as Debian's installer has it
   return root;
 }
 

@@ -33,7 +33,9 @@ describe.skipIf(because !== null)(
       const release = await builtRelease(PLAIN);
       const file = readdirSync(release).find((each) => each.endsWith("_amd64.deb"))!;
       root = await freshDebian();
-      await putInto(root, "test/release/systemctl.pl", "/usr/local/bin/systemctl");
+      // In its place, because apt lets scripts find only the system's own programs.
+      await rename(join(root, "usr/bin/systemctl"), join(root, "usr/bin/systemctl.real"));
+      await putInto(root, "test/release/systemctl.pl", "/usr/bin/systemctl");
       await putInto(root, "test/release/origin-and-visitor.mjs", "/root/peers.mjs");
       await makeEarlier(join(release, file), join(root, "root"));
       await putInto(root, join(release, file), `/root/new/${file}`);
@@ -82,7 +84,7 @@ describe.skipIf(because !== null)(
       expect(await machine.sh("ls -l /etc/systemd/system/multi-user.target.wants/")).toContain("tidemark.service");
 
       await machine.sh(
-        "logrotate --force /etc/logrotate.d/tidemark; until [ -e /var/log/tidemark/access.log ]; do sleep 0.05; done",
+        "logrotate --state /root/rotated --force /etc/logrotate.d/tidemark; until [ -e /var/log/tidemark/access.log ]; do sleep 0.05; done",
       );
       await machine.sh(
         "curl -s http://localhost/; until grep -q GET /var/log/tidemark/access.log; do sleep 0.05; done",
@@ -97,11 +99,11 @@ describe.skipIf(because !== null)(
       await machine.sh(
         "until [ \"$(curl -s http://localhost/)\" = 'the page /' ]; do sleep 0.05; done; touch /run/test-upgraded",
       );
-      await machine.sh("sleep 1; touch /run/test-enough");
+      await machine.sh("touch /run/test-enough");
       const { stdout, stderr } = await visitor.ended;
       expect(stderr).toBe("");
       const { asked, failed } = JSON.parse(stdout) as { asked: number; failed: string[] };
-      expect(failed).toEqual([]);
+      expect(failed.slice(0, 5)).toEqual([]);
       expect(asked).toBeGreaterThan(100);
       const { version } = JSON.parse(await readFile("package.json", "utf8")) as { version: string };
       expect(await machine.sh("tidemark --version")).toBe(`${version}\n`);

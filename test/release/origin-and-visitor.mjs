@@ -18,7 +18,7 @@ if (process.argv[2] === "origin") {
     found.asked++;
     const { promise, resolve } = Promise.withResolvers();
     const fail = (why) => resolve(void found.failed.push(`${path}: ${why}`));
-    get({ host: "localhost", path, agent }, async (response) => {
+    get({ host: "127.0.0.1", headers: { host: "localhost" }, path, agent }, async (response) => {
       let body = "";
       response.on("error", (error) => fail(error.message));
       for await (const piece of response.setEncoding("utf8")) body += piece;

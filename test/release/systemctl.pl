@@ -45,6 +45,7 @@ sub start {
     open STDIN, "<", "/dev/null";
     my $main = fork;
     run_unit() unless $main;
+    $SIG{CHLD} = "IGNORE"; # nobody waits for it
     spew(">", $PID, $main);
     while (defined recv($socket, my $told, 4096, 0)) {
         spew(">>", $TOLD, "$told\n");
@@ -56,7 +57,8 @@ sub run_unit {
     my @capabilities = map { s/^CAP_//r =~ tr/A-Z/a-z/r } split " ", setting("AmbientCapabilities");
     my $given = join ",", map { "+$_" } @capabilities;
     my %environment = (PATH => "/usr/sbin:/usr/bin:/sbin:/bin", NOTIFY_SOCKET => $NOTIFY, SYSTEMD_EXEC_PID => $$);
-    $environment{$1} = $2 while slurp(setting("EnvironmentFile")) =~ /^(\w+)=(.*)$/mg;
+    my $variables = slurp(setting("EnvironmentFile"));
+    $environment{$1} = $2 while $variables =~ /^(\w+)=(.*)$/mg;
     %ENV = %environment;
     chdir setting("WorkingDirectory");
     umask oct setting("UMask");
@@ -83,4 +85,4 @@ elsif ($verb eq "stop") {
     select undef, undef, undef, 0.02 while is_active();
 }
 elsif ($verb eq "daemon-reload") { spew(">>", $JOURNAL, "daemon-reload\n") }
-else { exec "/usr/bin/systemctl", @ARGV } # links that enable a unit are made without systemd, too
+else { $ENV{SYSTEMD_OFFLINE} = 1; exec "/usr/bin/systemctl.real", @ARGV } # it makes the links that enable a unit

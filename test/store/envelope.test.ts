@@ -96,6 +96,11 @@ describe("the envelope", () => {
   });
 
   const text = textOf(PLAIN);
+
+  test("reads what the version before it wrote", () => {
+    expect(changedHead(opened(text.replace(/^4/, "3"))!, {})).toEqual(PLAIN);
+  });
+
   const damaged: readonly [name: string, text: string | null][] = [
     ["no text", null],
     ["an empty text", ""],
