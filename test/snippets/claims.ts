@@ -21,6 +21,8 @@ const REPORT = /^docs\/report\.md$/;
 const AUDIT = /^docs\/audit\.md$/;
 const CRAWL = /^docs\/crawl\.md$/;
 const DEPLOY = /^docs\/deploy\.md$/;
+const INSTALL = /^docs\/install\.md$/;
+const RELEASE = /^docs\/release\.md$/;
 
 const FROM_A_REGISTRY = "it installs the package from npm, where no release is yet";
 const SHELL = "test/snippets/shell.test.ts";
@@ -154,6 +156,33 @@ export const CLAIMS: readonly Claim[] = [
     fits: () => true,
     runIn: "test/server/serve/beside-nginx.test.ts",
   })),
+  { page: INSTALL, language: "sh", text: "apt-get install", runIn: "test/release/debian.test.ts" },
+  { page: INSTALL, language: "yaml", text: "healthcheck:", runIn: "test/release/image.test.ts" },
+  {
+    page: INSTALL,
+    language: "sh",
+    text: "tar --extract",
+    notRun: "it writes to /opt; test/release/archive.test.ts runs the archive elsewhere",
+  },
+  {
+    page: INSTALL,
+    language: "sh",
+    text: "docker run",
+    notRun: "it needs a Docker engine; test/release/image.test.ts runs the image without one",
+  },
+  {
+    page: INSTALL,
+    language: "sh",
+    text: "kubectl apply",
+    notRun: "it needs a cluster; test/release/image.test.ts compares the manifest with the schemas",
+  },
+  { page: RELEASE, language: "sh", text: "git push", notRun: "it publishes" },
+  {
+    page: RELEASE,
+    language: "sh",
+    text: "gh release download",
+    notRun: "no release is published yet; test/release/reproducible.test.ts compares two builds",
+  },
   { page: SITES, language: "python", text: "def song(request, id)", runIn: "test/backends/django-site/songs/tests.py" },
   { page: SITES, language: "ruby", text: "expires_in", runIn: "test/snippets/ruby.test.ts" },
   { page: SITES, language: "php", fits: () => true, runIn: "test/snippets/php.test.ts" },
