@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, rename, rm, symlink } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Ended, run } from "../packed/installed-package.ts";
+import { isAlive } from "../server/supervisor/is-alive.ts";
+import { breath } from "../suite/until.ts";
 
 /** How a release is built: in which folder below the one of its commit, and with what around it. */
 export interface Surroundings {
@@ -21,10 +23,14 @@ const HOME = resolve(".cache/releases");
  */
 export async function builtRelease({ folder, umask, environment }: Surroundings): Promise<string> {
   const commit = (await succeed("git", ["rev-parse", "HEAD"])).trim();
+  await removeOthers(commit);
+  return alone(join(HOME, commit, "lock"), () => buildUnlessThere({ folder, umask, environment }, commit));
+}
+
+async function buildUnlessThere({ folder, umask, environment }: Surroundings, commit: string): Promise<string> {
   const clone = join(HOME, commit, folder, "clone");
   const release = join(clone, "dist/release");
   if (existsSync(join(release, "SHA256SUMS"))) return release;
-  await removeOthers(commit);
   // Made elsewhere and moved when it is complete, so that an interrupted run leaves nothing that looks complete.
   const unfinished = join(HOME, commit, folder, `clone.${process.pid}`);
   await rm(clone, { recursive: true, force: true });
@@ -36,6 +42,25 @@ export async function builtRelease({ folder, umask, environment }: Surroundings)
   await succeed("sh", ["-c", command, process.execPath], unfinished, environment);
   await rename(unfinished, clone);
   return release;
+}
+
+/** Runs it while no other process of tests does so under the same lock. */
+async function alone<T>(lock: string, build: () => Promise<T>): Promise<T> {
+  const isOurs = () =>
+    writeFile(lock, String(process.pid), { flag: "wx" }).then(
+      () => true,
+      () => false,
+    );
+  while (!(await isOurs())) {
+    const holder = Number(await readFile(lock, "utf8").catch(() => process.pid));
+    if (!isAlive(holder)) await rm(lock, { force: true }); // it was interrupted
+    await breath();
+  }
+  try {
+    return await build();
+  } finally {
+    await rm(lock);
+  }
 }
 
 /** The packages of this project as files of a folder of their own, because a build looks at where they are. */
@@ -57,7 +82,7 @@ async function linkPackages(folder: string): Promise<void> {
 
 /** Those of other commits take 600 MB each. */
 async function removeOthers(commit: string): Promise<void> {
-  await mkdir(HOME, { recursive: true });
+  await mkdir(join(HOME, commit), { recursive: true });
   for (const other of await readdir(HOME)) if (other !== commit) await rm(join(HOME, other), { recursive: true });
 }
 
