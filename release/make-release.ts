@@ -54,7 +54,11 @@ export async function makeRelease(say: Say): Promise<readonly string[]> {
   say("image");
   const others = [
     { name: "node", version: manifest.devDependencies.node!, kind: "generic" },
-    ...LIBRARIES.map(({ name, version }) => ({ name, version, kind: "deb/debian" })),
+    // Those for the other machine have the same versions.
+    ...LIBRARIES.filter(({ architecture }) => architecture !== "arm64").map((each) => ({
+      ...each,
+      kind: "deb/debian",
+    })),
   ];
   const bill = await billOfMaterials(sources, carried, others, commit);
   await writeFile(join(RELEASE, `tidemark-${manifest.version}.cdx.json`), bill);

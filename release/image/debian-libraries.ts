@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Target } from "../node-runtime.ts";
@@ -9,53 +9,22 @@ import { run } from "../run.ts";
 /** The Debian whose libraries are in the image. */
 const SUITE = "trixie";
 
-/** What Node links to, the certificates of authorities, and the licence of GCC's libraries. */
-export const LIBRARIES: readonly {
+/** A package of Debian, as `debian-packages.sha256` has it. */
+interface Library {
   readonly name: string;
   readonly version: string;
-  readonly sha256: Readonly<Record<Target["architecture"], string>>;
-}[] = [
-  {
-    name: "libc6",
-    version: "2.41-12+deb13u5",
-    sha256: {
-      amd64: "b59b0625cd1a791375d40dab23a4d5d3d0641e3d0a773501becdc3725b7f99cf",
-      arm64: "0966fc3da1a26cc57647c68b5736f791b6e7eb498173a7993f63b6c89b4ed4f5",
-    },
-  },
-  {
-    name: "libgcc-s1",
-    version: "14.2.0-19",
-    sha256: {
-      amd64: "3c71917b490d1a17aed43196a2787a256ecf060526cdb20216a74bedc061b150",
-      arm64: "1108bc87879833d6d9a145f22a4a15cddb34e065b4b5f4b97bee586adbac2851",
-    },
-  },
-  {
-    name: "libstdc++6",
-    version: "14.2.0-19",
-    sha256: {
-      amd64: "ab1fa05837aa7a92aae748fd07a18a35f7d18bb4a71c4724fe2bbf0e32089de0",
-      arm64: "6669b0c52a2e7c6af9adfdabce3ff6e286065cdfbc7b85280862b5f799daebee",
-    },
-  },
-  {
-    name: "gcc-14-base",
-    version: "14.2.0-19",
-    sha256: {
-      amd64: "5b6825de4263824b78c4c51f6476414f3b4e89c2ab63e81dc8b9b5501e867cf6",
-      arm64: "34ee90679b018c0e64234747a4c4c0ae6b7f63541115037465a8627c2dfbc594",
-    },
-  },
-  {
-    name: "ca-certificates",
-    version: "20250419+deb13u1",
-    sha256: {
-      amd64: "c10585ac22c7f617a73d394eea29ba71d0356f350ae973b19043d1b017f80f54",
-      arm64: "c10585ac22c7f617a73d394eea29ba71d0356f350ae973b19043d1b017f80f54",
-    },
-  },
-];
+  readonly architecture: Target["architecture"] | "all";
+  readonly sha256: string;
+}
+
+/** What Node links to, the certificates of authorities, and the licence of GCC's libraries. */
+export const LIBRARIES: readonly Library[] = readFileSync(new URL("./debian-packages.sha256", import.meta.url), "utf8")
+  .trim()
+  .split("\n")
+  .map((line) => {
+    const [, sha256, name, version, architecture] = /^(\w{64}) {2}([^_]+)_([^_]+)_(\w+)\.deb$/.exec(line)!;
+    return { name, version, architecture, sha256 } as Library;
+  });
 
 /**
  * Unpacks them into a folder, without the parts that nobody loads. They come from the mirror of this machine's own apt, for
@@ -65,16 +34,15 @@ export const LIBRARIES: readonly {
 export async function unpackLibraries({ architecture, triplet }: Target, root: string, cache: string): Promise<void> {
   const folder = join(cache, `debian-${SUITE}-${architecture}`);
   await mkdir(root, { recursive: true });
-  for (const { name, version, sha256 } of LIBRARIES) {
-    const wanted = sha256[architecture];
-    const file = join(folder, `${wanted}.deb`);
+  const ours = LIBRARIES.filter((each) => each.architecture === architecture || each.architecture === "all");
+  for (const { name, version, sha256 } of ours) {
+    const file = join(folder, `${sha256}.deb`);
     if (!existsSync(file)) await download(`${name}=${version}`, file, folder, architecture);
-    const found = createHash("sha256")
-      .update(await readFile(file))
-      .digest("hex");
-    if (found !== wanted) {
+    const bytes = await readFile(file);
+    const hash = createHash("sha256").update(bytes).digest("hex");
+    if (hash !== sha256) {
       await rm(file);
-      throw new ReleaseError(`${name} ${version} for ${architecture} has the hash ${found} instead of ${wanted}.`);
+      throw new ReleaseError(`${name} ${version} for ${architecture} has the hash ${hash} instead of ${sha256}.`);
     }
     await run(["dpkg-deb", "--extract", file, root]);
   }

@@ -66,7 +66,7 @@ describe("the archive for Linux", { tags: ["deep"], timeout: 600_000 }, () => {
     const port = await freePort();
     const config = `import { defineSite } from "tidemark/worker";
       const origin: string = ${JSON.stringify(origin.url)};
-      export default defineSite({ origin, routes: { "/page": { tags: ["of-the-route"] } } });\n`;
+      export default defineSite({ origin, routes: [{ match: "/page", tags: ["of-the-route"] }] });\n`;
     writeFileSync(join(folder, "tidemark.config.ts"), config);
     expect(call(["check"])).toMatchObject({ status: 0, stdout: expect.stringContaining("1 route") });
 

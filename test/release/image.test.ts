@@ -82,8 +82,9 @@ describe("the image", { tags: ["deep"], timeout: 600_000 }, () => {
 
     const port = await freePort();
     const ownPort = (text: string) => text.replace("8080", String(port));
-    const environment = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: "localhost", NO_COLOR: "1" };
+    const environment = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: `localhost:${port}`, NO_COLOR: "1" };
     const server = inRoot(root, User, WorkingDir, [...Entrypoint, ...Cmd.map(ownPort)], environment);
+    const closed = once(server, "close");
     try {
       const output = () => readFileSync(join(root, "output"), "utf8");
       await until(() => output().includes("serves http") || server.exitCode !== null);
@@ -99,7 +100,6 @@ describe("the image", { tags: ["deep"], timeout: 600_000 }, () => {
       };
       expect([await probe(String(port)), await probe("9")]).toEqual([0, 1]);
     } finally {
-      const closed = once(server, "close");
       server.kill();
       expect(await closed).toEqual([0, null]);
     }
@@ -118,7 +118,7 @@ function inRoot(
   const script = `root=$0 user=$1 folder=$2; shift 2
     mkdir -p "$root/dev" "$root/proc" && mount --rbind /dev "$root/dev" && mount --rbind /proc "$root/proc"
     chown "$user" "$root/output" && exec >>"$root/output" 2>&1
-    shift; exec unshare --root="$root" --wd="$folder" --setuid="\${user%:*}" --setgid="\${user#*:}" "$@"`;
+    exec unshare --root="$root" --wd="$folder" --setuid="\${user%:*}" --setgid="\${user#*:}" "$@"`;
   return spawn("unshare", ["--mount", "/bin/sh", "-ec", script, root, user, folder, program!, ...args], {
     env: { PATH: process.env.PATH, ...env },
     stdio: "ignore",
