@@ -10,12 +10,13 @@ export type OptionalPeer = "acme-client" | "esbuild" | "miniflare" | "sharp" | "
 
 /** How to get those of the packages that are missing or of no use; `null` if none is. `user` is what needs them. */
 export function missingPeersMessage(user: string, peers: readonly OptionalPeer[]): string | null {
+  const { version: own, devDependencies: tested, carries } = ownPackage;
   const lacking = peers
+    .filter((peer) => !carries?.includes(peer))
     .map((peer) => ({ peer, version: installedVersion(peer) }))
     .filter(({ peer, version }) => version === null || !isOfUse(peer, version));
   if (lacking.length === 0) return null;
-  const { version: own, devDependencies: tested, carriesNoPackages } = ownPackage;
-  if (carriesNoPackages) {
+  if (carries !== undefined) {
     const names = lacking.map(({ peer }) => peer).join(", ");
     return (
       `${user} needs ${names}, which this archive does not carry. Use the package from npm for it, in the folder of ` +

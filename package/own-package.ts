@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 export const ownPackage = createRequire(import.meta.url)("tidemark/package.json") as {
   readonly version: string;
   readonly devDependencies: Readonly<Record<string, string>>;
-  /** Only in the archive that comes with its own Node (ADR 0051): no package can be installed beside it. */
-  readonly carriesNoPackages?: true;
+  /** Only in an archive that brings its own Node (ADR 0051): the optional peers that are bundled. It cannot have others. */
+  readonly carries?: readonly string[];
 };
 
 /** The path of a module in the same folder as another: TypeScript in the repository, built in the package. */

@@ -25,7 +25,10 @@ const PROGRAMS = {
   worker: "worker/package.ts",
 };
 
-/** Optional peers that the command asks for by name when a call needs them. */
+/** Optional peers that a server needs for some of its options. */
+const BUNDLED_PEERS = ["acme-client", "pg"];
+
+/** Those that are for development, which the command asks for by name when a call needs them. */
 const ABSENT = ["miniflare", "esbuild", "wrangler", "sharp", "vitest", "pg-native"];
 
 /** Builds from the sources in a folder into another. */
@@ -108,10 +111,10 @@ export interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
-/** By `exports` the command finds itself; `carriesNoPackages` is for what it says of peers that it does not have. */
+/** By `exports` the command finds itself, and by `carries` it knows which of its optional peers are in it. */
 function manifestOf({ name, version, license, description, devDependencies }: Manifest): object {
   return {
-    ...{ name, version, license, description, type: "module", carriesNoPackages: true },
+    ...{ name, version, license, description, type: "module", carries: BUNDLED_PEERS },
     exports: { "./worker": "./worker.mjs", "./package.json": "./package.json" },
     devDependencies,
   };

@@ -1,10 +1,12 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
+import { thirdPartiesText } from "../../release/packages/third-parties.ts";
 import { freePort } from "../suite/free-ports.ts";
 import { builtRelease, PLAIN, succeed } from "./built-release.ts";
 
@@ -77,7 +79,7 @@ describe("the archive for Linux", { tags: ["deep"], timeout: 600_000 }, () => {
       stdio: ["ignore", "pipe", "inherit"],
     });
     try {
-      await prints(server, /serves http/);
+      await prints(server.stdout, /serves http/);
       const ask = async () => {
         const response = await fetch(`http://127.0.0.1:${port}/page`);
         expect(await response.text()).toBe("page");
@@ -92,6 +94,41 @@ describe("the archive for Linux", { tags: ["deep"], timeout: 600_000 }, () => {
       server.kill();
       expect(await closed).toEqual([0, null]);
     }
+  });
+
+  test("carries what a server may need: the libraries of a shared log, and of certificates by ACME", async () => {
+    const nobody = `127.0.0.1:${await freePort()}`;
+    const shared = call([
+      "serve",
+      "--origin",
+      origin.url,
+      "--log",
+      `postgres://${nobody}/a`,
+      "--listen",
+      "127.0.0.1:0",
+    ]);
+    expect(shared.stderr).toContain("ECONNREFUSED");
+
+    const acme = ["--acme", "you@example.com", "--acme-directory", `http://${nobody}/directory`];
+    const where = [
+      "--hosts",
+      "www.example.com",
+      "--listen",
+      "127.0.0.1:0",
+      "--listen-tls",
+      "127.0.0.1:0",
+      "--cache",
+      "acme",
+    ];
+    const server = spawn(tidemark, ["serve", "--origin", origin.url, ...acme, ...where], {
+      cwd: folder,
+      env: { PATH: "", NO_COLOR: "1" },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    const closed = once(server, "close");
+    await prints(server.stderr, /cannot be used: .*ECONNREFUSED/);
+    server.kill();
+    await closed;
   });
 
   test("has the licence of each package that is bundled, and of Node", async () => {
@@ -109,11 +146,19 @@ describe("the archive for Linux", { tags: ["deep"], timeout: 600_000 }, () => {
   });
 });
 
-async function prints(child: ChildProcess, text: RegExp): Promise<void> {
+test("a package without the text of its licence is named with what it says of it", () => {
+  const node = { name: "node", version: "24.0.0", licence: "MIT", text: "The terms\r\nof Node\n" };
+  const text = thirdPartiesText([{ name: "a", version: "1.0.0", licence: "ISC", text: null }, node]);
+  expect(text).toContain("a 1.0.0 (ISC)\n\nIts package has no text of the licence. It says: ISC.\n");
+  expect(text).toContain("node 24.0.0 (MIT)\n\nThe terms\nof Node\n");
+});
+
+async function prints(stream: Readable, text: RegExp): Promise<void> {
   let printed = "";
-  for await (const piece of child.stdout!.setEncoding("utf8")) {
+  stream.setEncoding("utf8");
+  for await (const piece of stream.iterator({ destroyOnReturn: false })) {
     printed += piece as string;
-    if (text.test(printed)) break;
+    if (text.test(printed)) return void stream.resume();
   }
-  if (!text.test(printed)) throw new Error(`the server ended and had printed: ${printed}`);
+  throw new Error(`the server ended and had printed: ${printed}`);
 }

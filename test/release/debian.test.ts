@@ -1,8 +1,11 @@
-import { readdirSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { ar } from "../../release/debian/ar.ts";
+import { UNIT_IN_DOCS, unitOfPackage } from "../../release/debian/unit.ts";
 import { blockWith } from "../snippets/blocks.ts";
 import { builtRelease, PLAIN, succeed } from "./built-release.ts";
 import { freshDebian, Machine, putInto, whyNoDebian } from "./debian-machine.ts";
@@ -13,6 +16,9 @@ const FOUR_COMMANDS = blockWith("docs/install.md", "apt-get install");
 const because = whyNoDebian();
 const NOT_RUN = `the Debian package is SKIPPED: ${because}`;
 if (because !== null) process.stdout.write(`${NOT_RUN}\n`);
+
+const inDocs = readFileSync(UNIT_IN_DOCS, "utf8");
+const COMMIT = { id: "0123456789abcdef0123456789abcdef01234567", atSeconds: 1_795_615_206 };
 
 /** What an installation and its removal change in any case: notes of dpkg, apt and of those who change the list of users. */
 const OF_THE_SYSTEM =
@@ -126,6 +132,57 @@ describe.skipIf(because !== null)(
     });
   },
 );
+
+describe("the unit of the Debian package", () => {
+  test("is that of the docs, with other places and a user that stays", () => {
+    const added = (one: string, other: string) => one.split("\n").filter((line) => !other.split("\n").includes(line));
+    const unit = unitOfPackage(inDocs);
+    expect(added(unit, inDocs)).toEqual([
+      "ExecStart=/usr/lib/tidemark/bin/node /usr/lib/tidemark/lib/cli.mjs serve \\",
+      "    --cache /var/lib/tidemark \\",
+      "# Folders that belong to its user.",
+      "User=tidemark",
+      "StateDirectory=tidemark",
+      "StateDirectoryMode=0700",
+    ]);
+    expect(added(inDocs, unit)).toHaveLength(7);
+  });
+
+  test("names itself what DynamicUser=yes implies in that of the docs (systemd.exec(5))", () => {
+    expect(unitOfPackage(inDocs).split("\n")).toEqual(
+      expect.arrayContaining([
+        "ProtectSystem=strict",
+        "ProtectHome=yes",
+        "PrivateTmp=yes",
+        "RemoveIPC=yes",
+        "NoNewPrivileges=yes",
+        "RestrictSUIDSGID=yes",
+      ]),
+    );
+  });
+
+  test("is refused if the docs have changed where it differs", () => {
+    expect(() => unitOfPackage(inDocs.replace("--cache /var/cache/tidemark", "--cache /srv"))).toThrow(
+      /without-socket\.service must have once: --cache \/var\/cache\/tidemark/,
+    );
+    expect(() => unitOfPackage(inDocs + inDocs)).toThrow(/must have once/);
+  });
+});
+
+test("an archive of ar has its members at even places", () => {
+  const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const members = [
+    { name: "odd", bytes: Buffer.from("abc") },
+    { name: "even", bytes: Buffer.from("defg") },
+  ];
+  const bytes = ar(members, COMMIT);
+  expect(bytes.length).toBe(8 + 60 + 4 + 60 + 4);
+  expect(bytes.subarray(8, 68).toString()).toBe("odd             1795615206  0     0     100644  3         `\n");
+  writeFileSync(join(folder, "file.a"), bytes);
+  const listed = spawnSync("ar", ["p", join(folder, "file.a")], { encoding: "utf8" });
+  if (listed.error === undefined) expect(listed.stdout).toBe("abcdefg");
+});
 
 /** A package of the same files with an earlier version, whose parts of the command have other names, as after any change. */
 async function makeEarlier(later: string, into: string): Promise<void> {

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
+import { LIBRARIES } from "../../release/image/debian-libraries.ts";
 import { run } from "../packed/installed-package.ts";
 import { blockWith } from "../snippets/blocks.ts";
 import { freePort } from "../suite/free-ports.ts";
@@ -145,4 +146,14 @@ test("the manifest for Kubernetes fits the schemas of Kubernetes, and a misspelt
   const wrong = join(mkdtempSync(join(tmpdir(), "tidemark-")), "wrong.yaml");
   writeFileSync(wrong, text.replace("failureThreshold", "failureThresholds"));
   expect(await check(wrong)).toMatchObject({ exit: 1 });
+});
+
+test("the libraries of the image are there in the same versions for both architectures", () => {
+  const versions = (cpu: string) =>
+    LIBRARIES.filter(({ architecture }) => [cpu, "all"].includes(architecture)).map(({ name, version }) => [
+      name,
+      version,
+    ]);
+  expect(versions("amd64").map(([name]) => name)).toContain("libc6");
+  expect(versions("arm64")).toEqual(versions("amd64"));
 });

@@ -1,6 +1,9 @@
-import { readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { tarGz } from "../../release/tar.ts";
 import { builtRelease, PLAIN, type Surroundings } from "./built-release.ts";
 
 /** All that differs between the machines of two people, and that a build may take into its files by mistake. */
@@ -43,4 +46,31 @@ test("the same commit gives the same bytes in another folder, zone, language, um
     expect.stringMatching(/^tidemark_\d.*_arm64\.deb$/),
   ]);
   expect(await sumsOf(ELSEWHERE)).toEqual(plain);
+});
+
+test("a tar depends on the files alone: not on their order, dates and modes", async () => {
+  const home = mkdtempSync(join(tmpdir(), "tidemark-"));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  const tarOf = async (names: readonly string[], mode: number, at: number, text = "text") => {
+    const folder = join(home, String(at));
+    for (const name of names) {
+      mkdirSync(join(folder, name), { recursive: true, mode: mode | 0o100 });
+      writeFileSync(join(folder, name, "file"), text, { mode });
+      utimesSync(join(folder, name, "file"), at, at);
+    }
+    const file = join(home, "file.tar.gz");
+    await tarGz(folder, file, { id: "", atSeconds: 1_795_615_206 }, { prefix: "tidemark-1.2.3" });
+    rmSync(folder, { recursive: true });
+    return readFileSync(file).toString("base64");
+  };
+  const tar = await tarOf(["a", "b"], 0o600, 1);
+  expect(await tarOf(["b", "a"], 0o644, 86_400)).toBe(tar);
+  expect(await tarOf(["b", "a"], 0o644, 1, "another")).not.toBe(tar);
+});
+
+test("a release that is not a dry run is refused, and the owner is told what to do", { tags: ["gate"] }, () => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["release/release-command.ts"], { encoding: "utf8" });
+  expect([status, stdout]).toEqual([1, ""]);
+  const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+  expect(stderr).toContain(`git tag v${version} && git push origin v${version}`);
 });
