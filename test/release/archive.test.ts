@@ -98,37 +98,23 @@ describe("the archive for Linux", { tags: ["deep"], timeout: 600_000 }, () => {
 
   test("carries what a server may need: the libraries of a shared log, and of certificates by ACME", async () => {
     const nobody = `127.0.0.1:${await freePort()}`;
-    const shared = call([
-      "serve",
-      "--origin",
-      origin.url,
-      "--log",
-      `postgres://${nobody}/a`,
-      "--listen",
-      "127.0.0.1:0",
-    ]);
-    expect(shared.stderr).toContain("ECONNREFUSED");
-
-    const acme = ["--acme", "you@example.com", "--acme-directory", `http://${nobody}/directory`];
-    const where = [
-      "--hosts",
-      "www.example.com",
-      "--listen",
-      "127.0.0.1:0",
-      "--listen-tls",
-      "127.0.0.1:0",
-      "--cache",
-      "acme",
-    ];
-    const server = spawn(tidemark, ["serve", "--origin", origin.url, ...acme, ...where], {
-      cwd: folder,
-      env: { PATH: "", NO_COLOR: "1" },
-      stdio: ["ignore", "ignore", "pipe"],
-    });
-    const closed = once(server, "close");
-    await prints(server.stderr, /cannot be used: .*ECONNREFUSED/);
-    server.kill();
-    await closed;
+    const says = async (text: RegExp, ...args: readonly string[]) => {
+      const server = spawn(tidemark, ["serve", "--origin", origin.url, "--listen", "127.0.0.1:0", ...args], {
+        cwd: folder,
+        env: { PATH: "", NO_COLOR: "1", TIDEMARK_HOSTS: "www.example.com" },
+        stdio: ["ignore", "ignore", "pipe"],
+      });
+      const closed = once(server, "close");
+      try {
+        await prints(server.stderr, text);
+      } finally {
+        server.kill();
+        await closed;
+      }
+    };
+    await says(/ECONNREFUSED/, "--log", `postgres://somebody@${nobody}/log`, "--cache", "shared");
+    const authority = ["--acme", "you@example.com", "--acme-directory", `https://${nobody}/directory`];
+    await says(/cannot be used: .*ECONNREFUSED/, ...authority, "--listen-tls", "127.0.0.1:0", "--cache", "acme");
   });
 
   test("has the licence of each package that is bundled, and of Node", async () => {
