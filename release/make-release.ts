@@ -19,50 +19,25 @@ const CACHE = resolve("node_modules/.cache/release");
 
 const WORK = resolve("dist/release-work");
 const RELEASE = resolve("dist/release");
-const IMAGE = join(RELEASE, "image");
 
 type Say = (line: string) => void;
 
 /** Makes all files from the commit that is checked out. Returns the lines of SHA256SUMS. Throws a `ReleaseError`. */
 export async function makeRelease(say: Say): Promise<readonly string[]> {
   process.umask(0o022); // npm and pip pack the modes that files have
-  const commit = await currentCommit();
   for (const folder of [WORK, RELEASE]) {
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true });
   }
-  const sources = join(WORK, "sources");
-  await checkOut(commit, sources);
-  await symlink(resolve("node_modules"), join(sources, "node_modules"));
-  const manifest = JSON.parse(await readFile(join(sources, "package.json"), "utf8")) as Manifest;
-  say(`${manifest.name} ${manifest.version} of commit ${commit.id}`);
-
-  await buildPackage(sources);
+  const making = await prepare(say);
+  const { sources, manifest, commit } = making;
   say(await packForNpm(sources, RELEASE));
   say(await buildWheel(sources, RELEASE, CACHE, commit));
-
-  const bundle = join(WORK, "lib");
-  const { packages } = await bundleCommand(sources, bundle, manifest);
-  const carried = await Promise.all(packages.map(thirdParty));
-  const making: Making = { commit, sources, bundle, manifest, carried, say };
   for (const target of TARGETS) await makeForMachine(target, making);
-  await makeImage(
-    { manifest, trees: { x64: tree("x64"), arm64: tree("arm64") }, work: WORK, cache: CACHE },
-    IMAGE,
-    commit,
-  );
+  const trees = { x64: tree("x64"), arm64: tree("arm64") };
+  await makeImage({ manifest, trees, work: WORK, cache: CACHE }, join(RELEASE, "image"), commit);
   say("image");
-  const others = [
-    { name: "node", version: manifest.devDependencies.node!, kind: "generic" },
-    // Those for the other machine have the same versions.
-    ...LIBRARIES.filter(({ architecture }) => architecture !== "arm64").map((each) => ({
-      ...each,
-      kind: "deb/debian",
-    })),
-  ];
-  const bill = await billOfMaterials(sources, carried, others, commit);
-  await writeFile(join(RELEASE, `tidemark-${manifest.version}.cdx.json`), bill);
-
+  await writeBill(making);
   const sums = await checksums(RELEASE);
   await writeFile(join(RELEASE, "SHA256SUMS"), `${sums.join("\n")}\n`);
   await rm(WORK, { recursive: true });
@@ -71,11 +46,38 @@ export async function makeRelease(say: Say): Promise<readonly string[]> {
 
 interface Making {
   readonly commit: Commit;
+  /** The folder with the files of the commit, in which the npm package is built. */
   readonly sources: string;
-  readonly bundle: string;
   readonly manifest: Manifest;
+  /** The folder of the bundled command, and what is in it. */
+  readonly bundle: string;
   readonly carried: readonly ThirdParty[];
   readonly say: Say;
+}
+
+/** Checks the commit out, and builds from it. */
+async function prepare(say: Say): Promise<Making> {
+  const commit = await currentCommit();
+  const sources = join(WORK, "sources");
+  await checkOut(commit, sources);
+  await symlink(resolve("node_modules"), join(sources, "node_modules"));
+  const manifest = JSON.parse(await readFile(join(sources, "package.json"), "utf8")) as Manifest;
+  say(`${manifest.name} ${manifest.version} of commit ${commit.id}`);
+  await buildPackage(sources);
+  const bundle = join(WORK, "lib");
+  const { packages } = await bundleCommand(sources, bundle, manifest);
+  return { commit, sources, manifest, bundle, carried: await Promise.all(packages.map(thirdParty)), say };
+}
+
+async function writeBill({ sources, manifest, carried, commit }: Making): Promise<void> {
+  // Those for the other machine have the same versions.
+  const libraries = LIBRARIES.filter(({ architecture }) => architecture !== "arm64");
+  const others = [
+    { name: "node", version: manifest.devDependencies.node!, kind: "generic" },
+    ...libraries.map((each) => ({ ...each, kind: "deb/debian" })),
+  ];
+  const bill = await billOfMaterials(sources, carried, others, commit);
+  await writeFile(join(RELEASE, `tidemark-${manifest.version}.cdx.json`), bill);
 }
 
 /** The folder that archive, package and image of a kind of machine have in common. */
