@@ -123,7 +123,7 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   "cli/check": [/^node:/, /^esbuild$/, /^wrangler$/, /^tidemark\/recorded-sites$/],
   "cli/init": [/^node:/, /^vitest$/, /^wrangler$/, /^tidemark\/local(\/|$)/], // in the texts that it writes
   demo: [/^node:/, /^commander$/, /^zod$/, /^hono(\/|$)/, /^@hono\/node-server$/],
-  release: [/^node:/, /^rolldown$/],
+  release: [/^node:/, /^rolldown$/, /^undici\/lib\//], // undici in the text of a module that it bundles
 };
 
 /** Longer names first: a file belongs to the innermost room. */
