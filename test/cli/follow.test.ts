@@ -57,7 +57,7 @@ describe.concurrent("tidemark purges --follow", () => {
     expect(edge.requests[3]?.path).toBe("/_tidemark/purges?before=8&limit=500");
   });
 
-  test("goes on when the edge was away, and says so once each time", async ({ expect }) => {
+  test("goes on when the edge was away, and says so once each time", { tags: ["deep"] }, async ({ expect }) => {
     const away: Act = { hangsUpAfterBytes: 0 };
     await using edge = await startFakeEdge(page(5), away, refuses("unavailable"), away, page(6), page(6, 5), page(6));
     const running = follow(edge.endpoint);

@@ -74,7 +74,7 @@ async function seen(path: string): Promise<{ xCache: string | null; title: strin
 
 const MOMENTS: { moment: Moment; index: number; isSaved: boolean; tags: string[] }[] = [
   { moment: "before the commit", index: 10, isSaved: false, tags: ["deep"] },
-  { moment: "after the commit", index: 20, isSaved: true, tags: [] },
+  { moment: "after the commit", index: 20, isSaved: true, tags: ["deep"] },
   { moment: "after the send", index: 30, isSaved: true, tags: [] },
   { moment: "before the row is deleted", index: 40, isSaved: true, tags: ["deep"] },
 ];

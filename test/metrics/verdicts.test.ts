@@ -281,7 +281,7 @@ describe("nothing is said", () => {
     expect(verdictsOf(stats).filter((each) => each.kind === kind)).toEqual([]);
   });
 
-  test("of a parameter that matters, even if only once", { tags: ["gate"] }, async () => {
+  test("of a parameter that matters, even if only once", { tags: ["deep"] }, async () => {
     let answers = 0;
     const answer = (request: OriginRequest) => {
       const page = pageByQ(request);
@@ -292,13 +292,13 @@ describe("nothing is said", () => {
     expect(kindsOf(stats)).not.toContain("query");
   });
 
-  test("of a parameter that speaks of credentials", async () => {
+  test("of a parameter that speaks of credentials", { tags: ["deep"] }, async () => {
     const visit: Case["visit"] = (random) => ({ path: `/shop/list?q=1&user_token=${some(random, 100)}` });
     const stats = await statsOf({ site: site(), answer: pageByQ }, visit);
     expect(stats.routes["/shop/*"]!.compared.keys).toEqual({});
   });
 
-  test("of a private page that differs for one visitor of many", async () => {
+  test("of a private page that differs for one visitor of many", { tags: ["deep"] }, async () => {
     let answers = 0;
     const answer = () => {
       const body = ++answers % 100 < 10 ? "your page" : "the page";
@@ -310,13 +310,13 @@ describe("nothing is said", () => {
     expect(kindsOf(stats)).not.toContain("same-for-all");
   });
 
-  test("of a private page that one visitor asks for all the time", async () => {
+  test("of a private page that one visitor asks for all the time", { tags: ["deep"] }, async () => {
     const answer = pageBy("q", { "cache-control": "private" });
     const visit: Case["visit"] = () => ({ path: "/shop/list?q=1", address: "192.0.2.1" });
     expect(kindsOf(await statsOf({ site: site(), answer }, visit))).not.toContain("same-for-all");
   });
 
-  test("of pages that change as often as they expire", async () => {
+  test("of pages that change as often as they expire", { tags: ["deep"] }, async () => {
     let version = 0;
     const answer = () => {
       const body = `version ${version++}`;

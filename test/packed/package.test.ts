@@ -12,6 +12,7 @@ import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflar
 import type { ReceiptBody } from "../../sdk/index.ts";
 import { BEGINNING, TOKEN } from "../engine/scenario.ts";
 import { SDK_NAMES } from "../sdk/sdk-names.ts";
+import { byDepth } from "../suite/depth.ts";
 import { freePort } from "../suite/free-ports.ts";
 import { MembersSite } from "../tools/audit/members-site.ts";
 import { toyCache } from "../tools/audit/toy-cache.ts";
@@ -126,7 +127,7 @@ describe("what is published", () => {
     }
   });
 
-  test("A command loads the tools only if it is one, and init only with --import", async () => {
+  test("A command loads the tools only if it is one, and init only with --import", { tags: ["deep"] }, async () => {
     const sources: { readonly name: string; readonly atOnce: string[]; readonly inAll: string[] }[] = [];
     for (const [name, file] of await commands()) {
       sources.push({
@@ -185,13 +186,14 @@ describe("what is published", () => {
     expect({ exit, stdout }).toEqual({ exit: 0, stdout: expect.stringContaining("All good!") });
   });
 
+  const MODULES_ALONE = ["./worker", "./opennext", "./hono", "./next", "./opennext/config", "./respond"];
   test.each([
     // node10 knows no `exports`; every TypeScript that understands Node 22 resolves as node16 or a bundler does. Apps of
     // these are CommonJS as often as not, and so are their tests under Jest.
     { entries: [".", "./testing", "./outbox/sqlite", "./outbox/pg", ...COMMONJS_TOO], profile: "node16" },
     // Workers are ES modules, and so is what they import: nothing can require it, because of `cloudflare:workers`. Node 22
     // requires an ES module where that is needed.
-    { entries: ["./worker", "./opennext", "./hono", "./next", "./opennext/config", "./respond"], profile: "esm-only" },
+    ...byDepth({ test: [], gate: [], all: [{ entries: MODULES_ALONE, profile: "esm-only" }] }),
   ])("The types of $entries are right for $profile", async ({ entries, profile }) => {
     const [node, attw] = tool("attw");
     const args = [

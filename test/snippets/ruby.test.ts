@@ -62,7 +62,9 @@ describe.skipIf(!hasRails)(hasRails ? "the blocks in Ruby, with Rails" : NOT_RUN
     ]);
   });
 
-  test("docs/sites.md: a controller tags a page for everybody, and marks the visitor who logs in", async () => {
+  test("docs/sites.md: a controller tags a page for everybody, and marks the visitor who logs in", {
+    tags: ["deep"],
+  }, async () => {
     const program = `
       require "action_controller"
       require "rack/mock"

@@ -11,6 +11,7 @@ import { analyseLogs } from "../../tools/report/analyse-logs.ts";
 import { makeReport } from "../../tools/report/make-report.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import { evaluateSite } from "../docs/site-blocks.ts";
+import { byDepth } from "../suite/depth.ts";
 import {
   combinedLine,
   type GeneratedRequest,
@@ -63,8 +64,8 @@ function apart(a: number, b: number): number {
 
 describe("the predicted hit ratio", () => {
   test.each([
-    { lifetimeSeconds: 600, seed: 1 },
     { lifetimeSeconds: 86_400, seed: 2 },
+    ...byDepth({ test: [], gate: [], all: [{ lifetimeSeconds: 600, seed: 1 }] }),
   ])(
     "is within a point of a replay through the edge, with a lifetime of $lifetimeSeconds s",
     { tags: ["gate"] },

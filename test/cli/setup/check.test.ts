@@ -203,15 +203,15 @@ describe("the command", () => {
       exit: 0,
       stdout: expect.stringMatching(/bundle .* KiB gzipped\n.*can be deployed/),
     });
-  }, 60_000);
+  });
 
-  test("ends with 1 and the findings as JSON where something is wrong", async () => {
+  test("ends with 1 and the findings as JSON where something is wrong", { tags: ["deep"] }, async () => {
     await checkWith("tidemark.config.ts", "pass: true", "pas: true");
     const { exit, stdout } = await check("--json", "--config", join(folder, "wrangler.toml"));
     expect(exit).toBe(1);
     const message = expect.stringContaining("did you mean pass?");
     expect(JSON.parse(stdout)).toMatchObject({ ok: false, findings: [{ level: "problem", message }] });
-  }, 60_000);
+  });
 
   test.each([
     { args: ["--config", "none.toml"], words: "there is no none.toml. npx tidemark init writes one" },

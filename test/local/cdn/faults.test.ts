@@ -92,7 +92,9 @@ test("a purge whose acknowledgement was lost is carried out once, also if it is 
   await cdn.pop("fra").loseAnswers({});
 });
 
-test("a partitioned PoP refuses connections, keeps its cache, and learns of a purge when it is back", async () => {
+test("a partitioned PoP refuses connections, keeps its cache, and learns of a purge when it is back", {
+  tags: ["deep"],
+}, async () => {
   cdn.origin.reply("/apart", page("v1", "apart"), page("v1", "apart"), page("v2", "apart"));
   await cdn.get("/apart", { from: "fra" });
   await cdn.get("/apart", { from: "syd" });
@@ -166,7 +168,7 @@ test("emptying the cache leaves the memory of the isolates; without both, the or
   expect(cdn.origin).toHaveSeen("/empty", 3);
 });
 
-test("a restarted PoP loses its memory and keeps its cache, its time and its address", async () => {
+test("a restarted PoP loses its memory and keeps its cache, its time and its address", { tags: ["deep"] }, async () => {
   cdn.origin.reply("/restart", page("v1"));
   await cdn.get("/restart");
   await cdn.advance("10m");

@@ -52,7 +52,9 @@ describe("an origin on real time", () => {
   });
 });
 
-test("the public address is in cache keys and forwarded, whatever the PoP's own address is", async () => {
+test("the public address is in cache keys and forwarded, whatever the PoP's own address is", {
+  tags: ["deep"],
+}, async () => {
   const publicUrl = "https://www.example.com";
   await using cdn = await startCdn({ site: {}, origin: { "/about": page("v1") }, publicUrl });
   await expect(cdn.get("/about")).toMiss();
@@ -81,7 +83,7 @@ test("a visitor has a country and an address, and a proxy in between has its own
   expect(cdn.origin.seen[2]?.fields).toMatchObject({ "x-country": "XX" });
 });
 
-test("unknown regions and isolates are refused", async () => {
+test("unknown regions and isolates are refused", { tags: ["deep"] }, async () => {
   await using cdn = await startCdn({ site: {}, regions: ["fra"] });
   await expect(cdn.get("/", { from: "syd" as "fra" })).rejects.toThrow("no region syd: it has fra");
   await expect(cdn.get("/", { isolate: 1 })).rejects.toThrow("fra has no isolate 1");

@@ -368,7 +368,7 @@ describe("tidemark dev", () => {
     }
   });
 
-  test("a port that is taken is named, with what to do", async () => {
+  test("a port that is taken is named, with what to do", { tags: ["deep"] }, async () => {
     dev = new Dev(["--config", config(`{ origin: "${origin.url}" }`), "--port", new URL(origin.url).port]);
     expect(await dev.exited).toBe(2);
     expect(dev.output).toMatch(/port \d+ is taken\. Stop what listens there, or choose another port with --port/);

@@ -4,6 +4,7 @@ import { LONGEST_USE_MS } from "../../../worker/purges/log/log-contract.ts";
 import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
 import { purge } from "../../purges/log/a-purge.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
+import { byDepth } from "../../suite/depth.ts";
 import { type MachineOptions, MachineUnderTest } from "./machine-under-test.ts";
 
 const LONG_MS = LONGEST_USE_MS + 250;
@@ -97,7 +98,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that was put back (R13)", { tim
     ],
   ];
 
-  test.each(restores)(
+  test.each(byDepth({ test: [], gate: restores.slice(0, 1), all: restores }))(
     "from a dump, %s, is another log, also for a machine that knows of no later purge",
     async (_, by) => {
       let restore: (into: string, ...args: string[]) => void;

@@ -150,6 +150,7 @@ describe.each(PROGRAMS)("docs/beside-nginx.md with $name", { timeout: 60_000 }, 
 
   test.skipIf(!each.isHere)(
     "in front: pages are stored, and a visitor's word about the address counts for nothing",
+    { tags: each.language === "nginx" ? [] : ["deep"] },
     async () => {
       const [edgePort, port] = [await freePort(), await freePort()];
       await startEdge(
@@ -175,6 +176,7 @@ describe.each(PROGRAMS)("docs/beside-nginx.md with $name", { timeout: 60_000 }, 
 
   test.skipIf(!each.isHere)(
     "behind: its files and the application's pages are stored, and it sees the visitor",
+    { tags: each.language === "nginx" ? ["deep"] : [] },
     async () => {
       const [edgePort, port] = [await freePort(), await freePort()];
       mkdirSync(join(folder, "static"));

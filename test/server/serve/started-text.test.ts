@@ -31,7 +31,9 @@ describe("what a server prints when it has started", () => {
     return server.printed.replaceAll(String(port), "PORT");
   }
 
-  test("without hosts: where the dashboard is, what to try, and what a second MISS means", async () => {
+  test("without hosts: where the dashboard is, what to try, and what a second MISS means", {
+    tags: ["deep"],
+  }, async () => {
     const text = await printed([], { TIDEMARK_TOKEN: "a-token-of-this-server-000123456789" });
     expect(text).toContain("  look     http://localhost:PORT/_tidemark/ in a browser  (log in with the token)\n");
     expect(text).toContain(

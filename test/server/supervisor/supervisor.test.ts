@@ -413,7 +413,7 @@ describe("a supervisor", () => {
       await supervisor.ended;
     });
 
-    test("and that one stops the old workers with its own, and ends after them", async () => {
+    test("and that one stops the old workers with its own, and ends after them", { tags: ["deep"] }, async () => {
       const sockets = await openSockets([{ host: "127.0.0.1", port: 0 }], systemClock, () => false);
       const asked: number[] = [];
       let gone: () => void = () => undefined;

@@ -97,12 +97,12 @@ describe("an audit of Tidemark", () => {
     { match: "/*", defaultTtl: "1h" },
   ] as const;
 
-  test("finds nothing on the same site, whose pages it stores", async () => {
+  test("finds nothing on the same site, whose pages it stores", { tags: ["deep"] }, async () => {
     const { report } = await audited((origin) => tidemark(origin, { routes }));
     expect(report).toMatchObject({ verdict: "clean", findings: [], notAudited: [], problems: [] });
     expect([...report.pages].sort()).toEqual([...PATHS].sort());
     expect(report.fromStore).toBeGreaterThan(10);
-  }, 60_000);
+  });
 
   test("finds the cookie that its owner has forgotten", async () => {
     const forgotten = routes.filter(({ match }) => match !== "/prices");
@@ -112,5 +112,5 @@ describe("an audit of Tidemark", () => {
     expect(report.findings[0]!.mend[1]).toBe(
       'tidemark.config.ts: { match: "/prices", key: { cookies: { "currency": ["…"] } } }',
     );
-  }, 60_000);
+  });
 });

@@ -12,7 +12,7 @@ const hasNginx = nginxVersion() !== null;
 if (!hasNginx) process.stdout.write(`${NOT_RUN}\n`);
 
 /** The others are compared with --all. */
-const IN_THE_GATE = 6;
+const IN_THE_GATE = 3;
 const SEEDS = byDepth({ test: 1, gate: 1, all: 3, explore: 8 });
 
 describe.skipIf(!hasNginx)(hasNginx ? "nginx and the imported site" : NOT_RUN, () => {

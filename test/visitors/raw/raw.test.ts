@@ -41,7 +41,7 @@ describe("control: with one defence of the worker switched off, these messages f
     await meetings.stop();
     expect(harm).toMatch(told);
   };
-  test("control characters in fields", { tags: ["gate"], timeout: 120_000 }, () =>
+  test("control characters in fields", { tags: ["deep"], timeout: 120_000 }, () =>
     isFound({ from: "if (CONTROL_CHARACTER.test(value))", told: /could not read .*: no field/ }),
   );
   test.each([

@@ -200,6 +200,7 @@ describe("sockets of systemd", { timeout: 60_000 }, () => {
 
   test.skipIf(!hasNotify)(
     hasNotify ? "systemd is told when the server answers, after an upgrade by whom, and when it stops" : NOTIFY_NOT_RUN,
+    { tags: ["deep"] },
     async () => {
       [socket] = (await openSockets([{ host: "127.0.0.1", port: 0 }], systemClock, () => false)) as [HeldSocket];
       const path = join(folder, "notify");

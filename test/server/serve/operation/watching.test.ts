@@ -163,7 +163,7 @@ describe("a server that somebody watches", { timeout: 60_000 }, () => {
     expect(names(await stats())).toContain(name);
   });
 
-  test("knows what a worker counted that has been replaced", async () => {
+  test("knows what a worker counted that has been replaced", { tags: ["deep"] }, async () => {
     await visit("/gone");
     await stats();
     server.signal("SIGHUP");
