@@ -1,6 +1,7 @@
 import type { SetSession } from "../../ports/origin-news.ts";
 import { networkOf } from "../../rules/forwarding/trusted-proxies.ts";
 import { fnvHash } from "../../rules/hashing/fnv-hash.ts";
+import { cookiesIn } from "../../rules/identity/cookies.ts";
 import { SETTLED_MS } from "../../rules/queueing/client-class.ts";
 import type { RecentCounts } from "./recent-counts.ts";
 
@@ -132,9 +133,7 @@ function isOfOneName(pair: string, other: string): boolean {
 
 /** Those with a value that nobody guesses, each as `name=value`. */
 function pairsOf(cookieField: string | null): readonly string[] {
-  if (cookieField === null) return [];
-  return cookieField
-    .split(";")
-    .map((pair) => pair.trim())
-    .filter((pair) => pair.length - pair.indexOf("=") > LEAST_VALUE && pair.indexOf("=") > 0);
+  return cookiesIn(cookieField ?? "")
+    .filter(([name, value]) => name !== "" && value.length >= LEAST_VALUE)
+    .map(([name, value]) => `${name}=${value}`);
 }
