@@ -142,9 +142,15 @@ export const mutants: Mutants = {
     },
     "the wait of the first in the queue is not told": {
       in: "PermitQueue.counts",
-      replace: "this.#clock.now() - first.since",
-      by: "first.since",
+      replace: "now - since",
+      by: "since",
       foundBy: "capacity/first-come-first-served",
+    },
+    "who has waited for its route before has not waited": {
+      in: "PermitQueue.counts",
+      replace: "Math.max(longestWaitMs, now - since)",
+      by: "longestWaitMs || now - since",
+      foundBy: "capacity/share-of-a-route-in-a-busy-site",
     },
     "a request counts until the head of its answer": {
       in: "endWith",
@@ -210,9 +216,9 @@ export const mutants: Mutants = {
       foundBy: "capacity/refreshes-give-way",
     },
     "an explanation keeps to itself that the origin is busy": {
-      in: "OriginGate.isBusy",
-      replace: "counts.waiting > 0",
-      by: "counts.waiting > 1",
+      in: "PermitQueue.isBusy",
+      replace: "this.#waiting.size > 0",
+      by: "this.#waiting.size > 1",
       foundBy: "capacity/explained",
     },
   },

@@ -63,7 +63,7 @@ export class OriginGate {
 
   /** Whether a request of this route would wait. */
   isBusy(route: string | null): boolean {
-    return this.#queuesOf(route).some(({ counts }) => counts.waiting > 0);
+    return this.#queuesOf(route).some(({ isBusy }) => isBusy);
   }
 
   /** The place of a request that needs the origin. Its client has had one more. */

@@ -59,10 +59,17 @@ export class PermitQueue {
     };
   }
 
+  /** Whether a request waits. */
+  get isBusy(): boolean {
+    return this.#waiting.size > 0;
+  }
+
   /** Requests at the origin, those that wait for their turn, and how long the first of these has waited. */
   get counts(): QueueCounts {
-    const [first] = this.#waiting.keys(); // which has them in the order in which they came
-    const longestWaitMs = first ? Math.max(0, this.#clock.now() - first.since) : 0;
+    const now = this.#clock.now();
+    let longestWaitMs = 0;
+    // One that has waited for its route's turn before came earlier than its place in the map says.
+    for (const { since } of this.#waiting.keys()) longestWaitMs = Math.max(longestWaitMs, now - since);
     return { running: this.#running, waiting: this.#waiting.size, longestWaitMs };
   }
 
