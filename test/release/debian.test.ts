@@ -42,9 +42,9 @@ describe.skipIf(because !== null)(
       // In its place, because apt lets scripts find only the system's own programs.
       await rename(join(root, "usr/bin/systemctl"), join(root, "usr/bin/systemctl.real"));
       await putInto(root, "test/release/systemctl.pl", "/usr/bin/systemctl");
-      await putInto(root, "test/release/origin-and-visitor.mjs", "/root/peers.mjs");
+      await putInto(root, "test/release/origin-and-visitor.mjs", "root/peers.mjs");
       await makeEarlier(join(release, file), join(root, "root"));
-      await putInto(root, join(release, file), `/root/new/${file}`);
+      await putInto(root, join(release, file), `root/new/${file}`);
       machine = await Machine.start(root);
       await machine.sh("mkdir -p /run/systemd/system");
       before = await files();
@@ -63,9 +63,11 @@ describe.skipIf(because !== null)(
         .sort()
         .join("\n");
     }
+    // What the scripts below look for again and again, other programs in the root do in their own time, and tell nobody.
+
     /** Starts one of `origin-and-visitor.mjs`, once the package is there that has a Node. Resolves when it is at work. */
     async function peer(name: string): Promise<{ readonly ended: ReturnType<Machine["call"]> }> {
-      const ended = machine.call("/root/node", ["/root/peers.mjs", name]);
+      const ended = machine.call("./node", ["peers.mjs", name]);
       await machine.sh(`until [ -e /run/test-${name} ]; do sleep 0.05; done`);
       return { ended };
     }
@@ -90,7 +92,7 @@ describe.skipIf(because !== null)(
       expect(await machine.sh("ls -l /etc/systemd/system/multi-user.target.wants/")).toContain("tidemark.service");
 
       await machine.sh(
-        "logrotate --state /root/rotated --force /etc/logrotate.d/tidemark; until [ -e /var/log/tidemark/access.log ]; do sleep 0.05; done",
+        "logrotate --state rotated --force /etc/logrotate.d/tidemark; until [ -e /var/log/tidemark/access.log ]; do sleep 0.05; done",
       );
       await machine.sh(
         "curl -s http://localhost/; until grep -q GET /var/log/tidemark/access.log; do sleep 0.05; done",

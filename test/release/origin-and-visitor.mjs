@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { Agent, createServer, get } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 
+/** The test makes the file from outside of the root, and has no other way to tell. */
 const exists = async (file) => {
   while (!existsSync(file)) await sleep(10);
 };

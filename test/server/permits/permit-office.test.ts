@@ -195,36 +195,36 @@ describe("the permits of a machine", () => {
     expect(worker.running).toHaveLength(2);
   });
 
-  test("go to the request that came first, in whichever worker", async () => {
+  // `a` has the only one. Then one request comes to each worker, the first of them to the one that is named first.
+  test.each<[string, [worker: "a" | "b", recentMisses: number][]]>([
+    [
+      "that came first",
+      [
+        ["b", 0],
+        ["a", 0],
+      ],
+    ],
+    [
+      "of the client that has had least of the origin",
+      [
+        ["a", 2],
+        ["b", 1],
+      ],
+    ],
+  ])("go to the request %s, in whichever worker", async (_, requests) => {
     const machine = new Machine(chances(1));
     const office = new PermitOffice();
-    const [a, b] = [machine.startWorker(office, 1, 2), machine.startWorker(office, 1, 2)];
-    void a.ask();
+    const workers = { a: machine.startWorker(office, 1, 2), b: machine.startWorker(office, 1, 2) };
+    void workers.a.ask();
     while (await machine.deliver());
-    machine.now = 1;
-    void b.ask();
-    machine.now = 2;
-    void a.ask();
+    for (const [index, [worker, recentMisses]] of requests.entries()) {
+      machine.now = index + 1;
+      void workers[worker].ask(recentMisses);
+    }
     while (await machine.deliver());
-    a.endOne(() => 0);
+    workers.a.endOne(() => 0);
     while (await machine.deliver());
-    expect([a.running.length, b.running.length]).toEqual([0, 1]);
-  });
-
-  test("go to the request of the client that has had least of the origin, in whichever worker", async () => {
-    const machine = new Machine(chances(1));
-    const office = new PermitOffice();
-    const [a, b] = [machine.startWorker(office, 1, 2), machine.startWorker(office, 1, 2)];
-    void a.ask();
-    while (await machine.deliver());
-    machine.now = 1;
-    void a.ask(2);
-    machine.now = 2;
-    void b.ask(1);
-    while (await machine.deliver());
-    a.endOne(() => 0);
-    while (await machine.deliver());
-    expect([a.running.length, b.running.length]).toEqual([0, 1]);
+    expect([workers.a.running.length, workers.b.running.length]).toEqual([0, 1]);
   });
 
   test("stay where they are while nobody else wants one, and go to another worker's refresh too", async () => {
