@@ -144,7 +144,8 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
     }
     socket.on("error", () => undefined); // Its other half may not listen yet.
     const connection: SwitchedConnection = { fields: toFields(headers), socket };
-    this.#resolve({ kind: "switched", connection });
+    const ended = () => new Promise<void>((resolve) => (socket.closed ? resolve() : socket.once("close", resolve)));
+    this.#resolve({ kind: "switched", connection, ended });
   }
 }
 

@@ -133,7 +133,7 @@ function permitsOf(
   workers: number,
 ): PermitsOf | undefined {
   if (capacity === null || parent !== null) return undefined;
-  return (route, concurrency) => leases.of(route === null ? name : `${name} ${route}`, concurrency, workers);
+  return (part, concurrency) => leases.of(part === null ? name : `${name} ${part}`, concurrency, workers);
 }
 
 /** The origin, or a parent in its place, and what ends their connections. */

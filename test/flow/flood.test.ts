@@ -13,7 +13,8 @@ const [ALONE_MS, LEARNING_MS, COUNTED_MS] = [
   byDepth({ test: 60_000, gate: 60_000, all: 60_000, explore: 1_000_000 }),
 ];
 /** Ten at a time, of which each takes 200 ms: 50 pages a second. */
-const CAPACITY = { concurrency: 10, ofRoutes: new Map(), queue: { maxMs: 5000, maxWaiting: 250 } };
+const PAGE = { route: null, asksForStream: false };
+const CAPACITY = { concurrency: 10, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 250 } };
 const PAGE_MS = 200;
 const PEOPLE = 200;
 /** Of them come after the flood has begun. */
@@ -134,7 +135,7 @@ class FloodedSite {
     const address = this.#tellsAddresses ? from : null;
     const since = this.#clock.now();
     const place = this.gate.placeOf({ ...NOBODY, address, cookieField });
-    const permit = await this.gate.enter(place, null, { report: () => undefined }, {});
+    const permit = await this.gate.enter(place, PAGE, { report: () => undefined }, {});
     if (since >= ALONE_MS + LEARNING_MS) note(crowd, permit !== null, this.#clock.now() - since);
     if (permit === null) return;
     this.#ends.push({ at: this.#clock.now() + PAGE_MS, end: permit.end });

@@ -6,13 +6,14 @@ import { chances } from "../engine/chances.ts";
 import { ManualClock } from "../engine/memory/manual-clock.ts";
 import { seed } from "../suite/seed.ts";
 
+const PAGE = { route: null, asksForStream: false };
 const SOMEBODY = { address: "192.0.2.7", cookieField: null, isRefresh: false, hasReceipt: false };
 
 test("a request that asks the origin twice waits as long as it may each time", async () => {
   const clock = new ManualClock(0);
-  const capacity = { concurrency: 1, ofRoutes: new Map(), queue: { maxMs: 5000, maxWaiting: 1 } };
+  const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 1 } };
   const gate = new OriginGate(capacity, { clock, random: Math.random });
-  const enter = (place = gate.placeOf(SOMEBODY)) => gate.enter(place, null, { report: () => undefined }, {});
+  const enter = (place = gate.placeOf(SOMEBODY)) => gate.enter(place, PAGE, { report: () => undefined }, {});
   const place = gate.placeOf(SOMEBODY);
   const first = (await enter(place)) as Permit;
   await clock.advance(9000);
@@ -27,7 +28,7 @@ test("a request that asks the origin twice waits as long as it may each time", a
 test("a full queue gives up its last place, whoever has come, left or moved up before", async () => {
   const random = chances(seed);
   const clock = new ManualClock(0);
-  const capacity = { concurrency: 1, ofRoutes: new Map(), queue: { maxMs: 5000, maxWaiting: 4 } };
+  const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 4 } };
   const gate = new OriginGate(capacity, { clock, random });
   const client = () => ({ ...SOMEBODY, address: `192.0.2.${Math.floor(random() * 6)}` });
   const waiting = new Set<Place>();
@@ -40,7 +41,7 @@ test("a full queue gives up its last place, whoever has come, left or moved up b
       const isFull = gate.counts.waiting === 4;
       const last = [...waiting].sort(compareTurns).at(-1);
       waiting.add(place);
-      void gate.enter(place, null, { report: () => undefined }, {}).then((permit) => {
+      void gate.enter(place, PAGE, { report: () => undefined }, {}).then((permit) => {
         waiting.delete(place);
         if (permit) running.push(permit);
       });

@@ -89,6 +89,11 @@ describe("a mistake in a site's rules is told with its place, its value and what
       /^origin\.queue: needs concurrency: without it nothing waits; found {}$/,
     ],
     [
+      "a limit of streams alone",
+      { origin: { url: origin, streams: 8 } },
+      /^origin\.streams: needs concurrency: streams have a limit of their own beside it; found 8$/,
+    ],
+    [
       "a misspelt limit",
       { origin: { url: origin, concurency: 8 } },
       /^origin\.concurency: unknown key; did you mean concurrency\?/,

@@ -1,7 +1,10 @@
 import type { Waiting } from "../rules/queueing/queue-order.ts";
 
-/** The permits of a site, or of the route with this pattern, of which there are so many. */
-export type PermitsOf = (route: string | null, concurrency: number) => OriginPermits;
+/** The permits of a site, of the route with this pattern, or of its streams (`STREAMS`), of which there are so many. */
+export type PermitsOf = (part: string | null, concurrency: number) => OriginPermits;
+
+/** Names the permits of upgraded connections and streams of events. No pattern of a route reads so. */
+export const STREAMS = "streams";
 
 /**
  * The permits to have a request at the origin: as many as it takes at a time. Isolates may share them, and then each has

@@ -52,8 +52,11 @@ export interface ParentAge {
  */
 export type OriginAnswer =
   | { readonly kind: "answered"; readonly response: OriginResponse }
-  /** 101: the connection now belongs to another protocol. `connection` is the `switchedTo` of the answer. */
-  | { readonly kind: "switched"; readonly connection: unknown }
+  /**
+   * 101: the connection now belongs to another protocol. `connection` is the `switchedTo` of the answer. `ended` resolves
+   * when the origin has closed it or lost it; absent where nobody can tell.
+   */
+  | { readonly kind: "switched"; readonly connection: unknown; readonly ended?: () => Promise<void> }
   | {
       readonly kind: "failed";
       readonly because: "unreachable" | "timed-out" | "bad-response";

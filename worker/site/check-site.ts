@@ -247,6 +247,7 @@ interface OriginRules {
   readonly url?: string | readonly string[] | undefined;
   readonly service?: string | undefined;
   readonly concurrency?: number | undefined;
+  readonly streams?: number | undefined;
   readonly queue?: QueueLimits | undefined;
 }
 
@@ -262,6 +263,7 @@ const originObject = z
       ),
       service: z.optional(z.string().check(z.regex(/^[A-Za-z_$][\w$]*$/, 'is not the name of a binding, like "APP"'))),
       concurrency: z.optional(z.int().check(z.positive(), z.maximum(10_000))),
+      streams: z.optional(z.int().check(z.positive(), z.maximum(100_000))),
       queue: z.optional(
         z.strictObject({
           maxMs: z.prefault(z.int().check(z.nonnegative(), z.maximum(60_000)), DEFAULT_QUEUE.maxMs),
@@ -277,6 +279,10 @@ const originObject = z
     z.refine(({ concurrency, queue }) => queue === undefined || concurrency !== undefined, {
       path: ["queue"],
       error: "needs concurrency: without it nothing waits",
+    }),
+    z.refine(({ concurrency, streams }) => streams === undefined || concurrency !== undefined, {
+      path: ["streams"],
+      error: "needs concurrency: streams have a limit of their own beside it",
     }),
   );
 

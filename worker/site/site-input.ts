@@ -28,6 +28,12 @@ export interface CapacityInput {
    */
   readonly concurrency?: number | undefined;
   /**
+   * Upgraded connections (WebSocket) and streams of events (`text/event-stream`) that the origin has at a time. They do not
+   * count for `concurrency`, because they last; who finds no place within a second gets 503. It needs `concurrency`. On
+   * Workers nobody sees an upgraded connection end, so that only streams of events count. Default: no limit.
+   */
+  readonly streams?: number | undefined;
+  /**
    * How long, and how many, requests wait while the origin has all that it may. It needs `concurrency`. Default: as each
    * setting says.
    */

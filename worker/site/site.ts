@@ -20,6 +20,8 @@ export interface Capacity {
   readonly concurrency: number;
   /** Those of the routes that have a part of their own, by their patterns. */
   readonly ofRoutes: ReadonlyMap<string, number>;
+  /** Upgraded connections and streams of events at a time; `null` without a limit. */
+  readonly streams: number | null;
   readonly queue: QueueLimits;
 }
 
@@ -183,10 +185,11 @@ function originUrlsOf({ url, service }: SiteRules["origin"]): [string, ...string
   return [new URL(first!).origin, ...others.map((other) => new URL(other).origin)];
 }
 
-function capacityOf({ origin: { concurrency, queue = DEFAULT_QUEUE }, routes }: SiteRules): Capacity | null {
+function capacityOf({ origin, routes }: SiteRules): Capacity | null {
+  const { concurrency, streams = null, queue = DEFAULT_QUEUE } = origin;
   if (concurrency === undefined) return null;
   const parts = routes.flatMap(({ match, concurrency: part }) => (part === undefined ? [] : [[match, part] as const]));
-  return { concurrency, ofRoutes: new Map(parts.reverse()), queue }; // of two with the same pattern the first one counts
+  return { concurrency, ofRoutes: new Map(parts.reverse()), streams, queue }; // of two same patterns the first one counts
 }
 
 /** The origin at another address, with all that is said of it beside that. */
@@ -197,8 +200,8 @@ function atAddress({ service: _, ...origin }: SiteRules["origin"], url: string):
 /** The same in an owner's words. */
 function namedByAddress(origin: SiteInput["origin"], url: string): SiteInput["origin"] {
   if (typeof origin !== "object" || origin.concurrency === undefined) return url;
-  const { concurrency, queue } = origin;
-  return { url, concurrency, queue };
+  const { concurrency, streams, queue } = origin;
+  return { url, concurrency, streams, queue };
 }
 
 const ANY_HOST = {

@@ -120,7 +120,7 @@ export const mutants: Mutants = {
     },
     "who is turned away by the site keeps the turn of its route": {
       in: "OriginGate.enter",
-      drop: "for (const each of permits) each.end();",
+      drop: "turn.end();",
       foundBy: "capacity/share-of-a-route-in-a-busy-site",
     },
     "a full queue makes room for nobody": {
@@ -154,19 +154,36 @@ export const mutants: Mutants = {
     },
     "a request counts until the head of its answer": {
       in: "endWith",
-      replace: "ended === undefined || isEndless",
+      replace: "ended === undefined",
       by: "true",
       foundBy: "capacity/until-the-last-byte",
     },
     "a stream of events holds others up until it ends": {
       in: "endWith",
-      replace: "|| isEndless",
-      by: "",
+      drop: 'if (/^\\s*text\\/event-stream\\b/i.test(fields.get("content-type") ?? "")) return turn.becomeStream(ended);',
       foundBy: "capacity/event-streams",
+    },
+    "any number of streams is open at a time": {
+      in: "OriginTurn.becomeStream",
+      replace: "ofStream && ended",
+      by: "false",
+      foundBy: "capacity/limit-of-streams",
+    },
+    "who asks for a stream asks the origin before there is a place for it": {
+      in: "RequestFacts.asksForStream",
+      replace: '|| /\\btext\\/event-stream\\b/i.test(this.field("accept") ?? "")',
+      by: "",
+      foundBy: "capacity/limit-of-streams",
+    },
+    "a stream that nobody asked for needs no place": {
+      in: "OriginTurn.becomeStream",
+      drop: "if (this.#ofStream === null) return false;",
+      foundBy: "capacity/streams-that-nobody-asked-for",
     },
     "a request that gets no answer counts for ever": {
       in: "sendInTurn",
-      drop: 'if (result.kind !== "answered") permit.end();',
+      replace: 'else if (result.kind !== "switched") turn.end();',
+      by: "",
       foundBy: "capacity/after-a-failure",
     },
     "a request waits without end": {
@@ -211,7 +228,7 @@ export const mutants: Mutants = {
     },
     "a refresh waits in line like a visitor": {
       in: "sendInTurn",
-      replace: "isUnattended ? gate.enterIfIdle(pattern) :",
+      replace: "isUnattended ? gate.enterIfIdle(route) :",
       by: "",
       foundBy: "capacity/refreshes-give-way",
     },

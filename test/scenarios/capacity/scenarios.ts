@@ -8,6 +8,14 @@ const held: Reply = { ...page("max-age=60", "slow"), hold: "slow" };
 const kept = page("max-age=60, stale-if-error=600", "v1");
 const plain = page("max-age=60", "b");
 
+const ONE_STREAM = { origin: { concurrency: 1, streams: 1 } };
+const EVENTS: Reply = {
+  fields: { "content-type": "text/event-stream" },
+  body: "slow",
+  hold: "slow",
+  bytesBeforeHold: 2,
+};
+
 /** A request has the only permit until the origin is let go. */
 const OCCUPY: readonly Step[] = [
   { begin: "slow", send: { path: "/slow" } },
@@ -468,11 +476,45 @@ export const scenarios: readonly Scenario[] = [
     name: "a stream of events, which may last for days, holds nobody up",
     source: SOURCE,
     site: ONE_AT_A_TIME,
-    origin: {
-      "/slow": [{ fields: { "content-type": "text/event-stream" }, body: "slow", hold: "slow", bytesBeforeHold: 2 }],
-      "/b": [plain],
-    },
+    origin: { "/slow": [EVENTS], "/b": [plain] },
     steps: [...OCCUPY, { get: "/b", expect: { xCache: "MISS", body: "b" } }, ...LET_GO],
+  },
+  {
+    id: "capacity/limit-of-streams",
+    name: "who asks for one stream of events too many is told to come again; pages do not wait for streams",
+    source: SOURCE,
+    site: ONE_STREAM,
+    origin: { "/slow": [EVENTS, { fields: EVENTS.fields!, body: "again" }], "/b": [plain] },
+    steps: [
+      ...OCCUPY,
+      { get: "/b", expect: { xCache: "MISS", body: "b" } },
+      { begin: "second", send: { path: "/more", fields: { accept: "text/event-stream" } } },
+      { inLine: 1 },
+      { advanceMs: 1000 },
+      { finish: "second", expect: { status: 503, fields: { "retry-after": "5" }, cacheStatus: /detail=origin-busy/ } },
+      { originSaw: { "/more": 0 } },
+      { stats: { "origin.turnedAway": 1 } },
+      ...LET_GO,
+      { get: "/slow", expect: { status: 200, body: "again" } },
+    ],
+  },
+  {
+    id: "capacity/streams-that-nobody-asked-for",
+    name: "a stream of events in answer to any request takes a place among the streams",
+    source: SOURCE,
+    site: ONE_STREAM,
+    origin: { "/slow": [EVENTS], "/more": [{ ...EVENTS, hold: "more" }], "/b": [plain] },
+    steps: [
+      ...OCCUPY,
+      { begin: "second", send: { path: "/more" } },
+      { originSees: "/more", count: 1 },
+      { inLine: 1 },
+      { advanceMs: 1000 },
+      { finish: "second", expect: { status: 503, cacheStatus: /detail=origin-busy/ } },
+      { get: "/b", expect: { xCache: "MISS", body: "b" } },
+      { stats: { "origin.turnedAway": 1, "atOrigin.running": 0 } },
+      ...LET_GO,
+    ],
   },
   {
     id: "capacity/share-of-a-route",

@@ -3,6 +3,8 @@ import { OriginGate } from "../../../worker/flow/origin/origin-gate.ts";
 import type { Clock } from "../../../worker/ports/clock.ts";
 import type { EdgeEvent } from "../../../worker/ports/reporter.ts";
 
+const PAGE = { route: null, asksForStream: false };
+
 /** The misses through the edge's own gate, in virtual time: how long each waited that got its turn, and how many did not. */
 export async function playThroughGate(
   { concurrency, queue }: Budget,
@@ -19,7 +21,7 @@ export async function playThroughGate(
       return { over, cancel: () => undefined };
     },
   };
-  const gate = new OriginGate({ concurrency, queue, ofRoutes: new Map() }, { clock, random: () => 0.5 });
+  const gate = new OriginGate({ concurrency, queue, ofRoutes: new Map(), streams: null }, { clock, random: () => 0.5 });
   const ends: { readonly at: number; readonly happen: () => void }[] = [];
   const waits: number[] = [];
   let turnedAway = 0;
@@ -30,7 +32,7 @@ export async function playThroughGate(
     const report = ({ kind }: EdgeEvent) => {
       if (kind === "origin-awaited") hasWaited = true;
     };
-    const permit = await gate.enter(place, null, { report }, {});
+    const permit = await gate.enter(place, PAGE, { report }, {});
     if (permit === null) turnedAway++;
     else {
       if (hasWaited) waits.push(now - since);

@@ -14,7 +14,7 @@ import { clientOf, type RequestContext } from "../request-context.ts";
 import { cancelBody } from "./cancel-body.ts";
 import { interimsFor } from "./interim-responses.ts";
 import { endWith, type OriginGate } from "./origin-gate.ts";
-import type { Permit } from "./permit-queue.ts";
+import type { OriginTurn } from "./origin-turn.ts";
 import { held, type RequestBody, requestBody } from "./request-body.ts";
 
 /** An answer of the origin, as it came or as a 304 updated it. */
@@ -99,22 +99,23 @@ async function bodyToSend({ incoming, resolved, isolate, ports, background }: Re
 
 /** Sends the request when it is its turn, and lets the next one through when the origin has done with it. */
 async function sendInTurn(context: RequestContext, request: ReadyRequest, gate: OriginGate): Promise<OriginResult> {
-  const { isUnattended, ports, incoming, resolved, place = gate.placeOf(clientOf(context)) } = context;
-  const { pattern } = resolved.route;
-  const permit = isUnattended
-    ? gate.enterIfIdle(pattern)
-    : await gate.enter(place, pattern, ports.reporter, incoming.request);
-  if (permit === null) {
+  const { isUnattended, ports, incoming, resolved, facts, place = gate.placeOf(clientOf(context)) } = context;
+  const { pattern: route } = resolved.route;
+  const { asksForStream } = facts;
+  const turn = isUnattended
+    ? gate.enterIfIdle(route)
+    : await gate.enter(place, { route, asksForStream }, ports.reporter, incoming.request);
+  if (turn === null) {
     giveBack(context, request.body);
     return busy(context);
   }
   try {
-    const result = await send(context, request, permit);
-    if (result.kind !== "answered") permit.end();
-    else noteSessions(context, result.response, gate);
+    const result = await send(context, request, turn);
+    if (result.kind === "answered") noteSessions(context, result.response, gate);
+    else if (result.kind !== "switched") turn.end();
     return result;
   } catch (cause) {
-    permit.end();
+    turn.end();
     throw cause;
   }
 }
@@ -126,8 +127,8 @@ function noteSessions(context: RequestContext, { fields }: FetchedResponse, gate
   if (setCookie.length > 0) gate.noteSessions(setCookie, clientOf(context));
 }
 
-/** `permit`: what ends with the answer's last byte; `null` for none. */
-async function send(context: RequestContext, request: ReadyRequest, permit: Permit | null): Promise<OriginResult> {
+/** `turn`: what ends with the answer's last byte; `null` for none. */
+async function send(context: RequestContext, request: ReadyRequest, turn: OriginTurn | null): Promise<OriginResult> {
   const { resolved, facts, ports } = context;
   const { fields, body } = request;
   const stamp = ports.purges.stamp();
@@ -138,14 +139,21 @@ async function send(context: RequestContext, request: ReadyRequest, permit: Perm
   const asked = { ...sent, after: neededPosition(context, stamp), inform: interimsFor(context) };
   const answer = acceptable(context, await ports.origin.fetch(asked));
   if (!body?.isTooLarge() && !body?.brokeOff()) noteState(context, answer, fetchedAt);
-  if (answer.kind === "answered") {
-    if (permit) endWith(answer.response, permit);
-    return answered(context, answer.response, stamp, fetchedAt);
-  }
+  if (turn && !(await endWith(answer, turn))) return noPlaceForStream(context, answer);
+  if (answer.kind === "answered") return answered(context, answer.response, stamp, fetchedAt);
   if (answer.kind === "switched") return { kind: "switched", answer: () => switchedAnswer(context, answer) };
   giveBack(context, body);
   if (body?.isTooLarge()) return bodyTooLarge(context);
   return body?.brokeOff() ? bodyBrokeOff(context) : failed(context, answer);
+}
+
+/** The origin began a stream of events for which there is no place. */
+function noPlaceForStream(context: RequestContext, answer: OriginAnswer): OriginResult {
+  const { background, isolate, ports } = context;
+  if (answer.kind === "answered") background.run(cancelBody(answer.response.body));
+  const client = isolate.originGate?.standingOf(clientOf(context)).client ?? "other";
+  ports.reporter.report({ kind: "origin-turned-away", client });
+  return busy(context);
 }
 
 /** What was held of a body, and perhaps never read, is given back. */
@@ -196,8 +204,8 @@ function withRetryAfter(answer: Answer, seconds: number): Answer {
 function askBehind(context: RequestContext, fields: OriginRequest["fields"]): void {
   const { facts, ports, background, resolved, isolate } = context;
   const { originGate } = isolate;
-  const permit = originGate?.enterIfIdle(resolved.route.pattern);
-  if (permit === null) return;
+  const turn = originGate?.enterIfIdle(resolved.route.pattern);
+  if (turn === null) return;
   const sentAt = ports.clock.now();
   ports.reporter.report({ kind: "origin-asked" });
   const toOrigin = { method: facts.method, pathAndQuery: resolved.pathAndQuery, fields, body: null, after: null };
@@ -205,7 +213,7 @@ function askBehind(context: RequestContext, fields: OriginRequest["fields"]): vo
     noteState(context, answer, sentAt);
     if (answer.kind === "answered") await cancelBody(answer.response.body);
   });
-  background.run(permit ? asked.finally(permit.end) : asked);
+  background.run(turn ? asked.finally(turn.end) : asked);
 }
 
 /** Notes whether the origin has said anything at all. */

@@ -1,14 +1,15 @@
 import type { ClientRequest } from "../../ports/answer.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { OriginResponse } from "../../ports/origin.ts";
+import type { OriginAnswer } from "../../ports/origin.ts";
 import type { OriginTalk } from "../../ports/origin-news.ts";
-import type { PermitsOf } from "../../ports/origin-permits.ts";
+import { type PermitsOf, STREAMS } from "../../ports/origin-permits.ts";
 import type { Reporter } from "../../ports/reporter.ts";
 import type { Standing } from "../../rules/queueing/client-class.ts";
 import type { Capacity } from "../../site/site.ts";
 import { type Client, ClientStandings } from "./client-standings.ts";
+import { OriginTurn } from "./origin-turn.ts";
 import { OwnPermits } from "./own-permits.ts";
-import { type Permit, PermitQueue, type Place, type QueueCounts } from "./permit-queue.ts";
+import { PermitQueue, type Place, type QueueCounts } from "./permit-queue.ts";
 
 interface GatePorts {
   readonly clock: Clock;
@@ -22,13 +23,26 @@ interface GatePorts {
 /** After so long without a request that waits, the next one begins a new queue: milliseconds. */
 const QUEUE_OVER_MS = 60_000;
 
+/** A place among streams seldom becomes free, and who waits for one may hold a turn of the site meanwhile: milliseconds. */
+const LONGEST_WAIT_FOR_STREAM_MS = 1000;
+
 const ownPermits: PermitsOf = (_, concurrency) => new OwnPermits(concurrency);
+
+/** What a request asks the origin for. */
+interface AskedFor {
+  /** The pattern of its route; `null` for none. */
+  readonly route: string | null;
+  /** Whether it says that it wants an upgraded connection or a stream of events. */
+  readonly asksForStream: boolean;
+}
 
 /** Lets as many requests through to the origin as it may have at a time. A cached answer never comes here. */
 export class OriginGate {
   readonly #ofSite: PermitQueue;
   /** By the patterns of the routes that have a share of their own. */
   readonly #ofRoutes: ReadonlyMap<string | null, PermitQueue>;
+  /** Of upgraded connections and streams of events; `null` without a limit. */
+  readonly #ofStreams: PermitQueue | null;
   readonly #standings: ClientStandings;
   readonly #clock: Clock;
   readonly #maxMs: number;
@@ -36,19 +50,22 @@ export class OriginGate {
   #lastWaitAt = Number.NEGATIVE_INFINITY;
 
   constructor(
-    { concurrency, ofRoutes, queue }: Capacity,
+    { concurrency, ofRoutes, streams, queue }: Capacity,
     { clock, random, permitsOf = ownPermits, originTalk }: GatePorts,
   ) {
-    const queueOf = (route: string | null, most: number) => new PermitQueue(permitsOf(route, most), queue, clock);
+    const queueOf = (part: string | null, most: number, limits = queue) =>
+      new PermitQueue(permitsOf(part, most), limits, clock);
     this.#ofSite = queueOf(null, concurrency);
     this.#ofRoutes = new Map([...ofRoutes].map(([route, most]) => [route, queueOf(route, most)]));
+    const ofStreams = { ...queue, maxMs: Math.min(queue.maxMs, LONGEST_WAIT_FOR_STREAM_MS) };
+    this.#ofStreams = streams === null ? null : queueOf(STREAMS, streams, ofStreams);
     this.#standings = new ClientStandings(random, originTalk);
     this.#clock = clock;
     this.#maxMs = queue.maxMs;
   }
 
   get counts(): QueueCounts {
-    const all = [this.#ofSite, ...this.#ofRoutes.values()].map(({ counts }) => counts);
+    const all = this.#queues.map(({ counts }) => counts);
     return {
       running: all[0]!.running,
       waiting: all.reduce((sum, { waiting }) => sum + waiting, 0),
@@ -80,25 +97,25 @@ export class OriginGate {
 
   /** Another client waits for the same answer, which has the better place of both. */
   share(place: Place, client: Client): void {
-    const queue = [...this.#ofRoutes.values()].find((each) => each.has(place)) ?? this.#ofSite;
-    queue.improve(place, this.standingOf(client));
+    const queue = this.#queues.find((each) => each.has(place));
+    (queue ?? this.#ofSite).improve(place, this.standingOf(client));
   }
 
   noteSessions(setCookie: readonly string[], client: Client): void {
     this.#standings.noteSessions(setCookie, client, this.#clock.now());
   }
 
-  /** `null`: the origin is not asked for this request. */
+  /** `asksForStream`: its answer takes a place among the streams. `null`: the origin is not asked for this request. */
   async enter(
     place: Place,
-    route: string | null,
+    { route, asksForStream }: AskedFor,
     reporter: Reporter,
     request: Pick<ClientRequest, "noteTurn">,
-  ): Promise<Permit | null> {
+  ): Promise<OriginTurn | null> {
     place.since = this.#clock.now(); // a request may ask the origin twice
-    const permits: Permit[] = [];
+    const turn = this.#newTurn(place);
     let hasWaited = false;
-    for (const queue of this.#queuesOf(route)) {
+    for (const queue of this.#queuesOf(route, asksForStream)) {
       const entered = queue.enter(place);
       if (entered instanceof Promise && !hasWaited) {
         hasWaited = true;
@@ -107,15 +124,15 @@ export class OriginGate {
       }
       const permit = entered instanceof Promise ? await entered : entered;
       if (permit === null) {
-        for (const each of permits) each.end();
+        turn.end();
         reporter.report({ kind: "origin-turned-away", client: place.client });
         this.#noteTurn(place, request, false);
         return null;
       }
-      permits.push(permit);
+      turn.hold(permit, queue === this.#ofStreams);
     }
     if (hasWaited) this.#noteTurn(place, request, true);
-    return together(permits);
+    return turn;
   }
 
   #noteTurn({ client, since }: Place, request: Pick<ClientRequest, "noteTurn">, hasCome: boolean): void {
@@ -123,23 +140,41 @@ export class OriginGate {
   }
 
   /** For work that nobody waits for, which is left out if it would keep a visitor waiting. */
-  enterIfIdle(route: string | null): Permit | null {
-    const permits: Permit[] = [];
+  enterIfIdle(route: string | null): OriginTurn | null {
+    const turn = this.#newTurn(null);
     for (const queue of this.#queuesOf(route)) {
       const permit = queue.enterIfIdle();
       if (permit === null) {
-        for (const each of permits) each.end();
+        turn.end();
         return null;
       }
-      permits.push(permit);
+      turn.hold(permit);
     }
-    return together(permits);
+    return turn;
   }
 
-  /** Those that a request of a route goes through, one after the other: nobody holds a turn of the site for a route's. */
-  #queuesOf(route: string | null): readonly PermitQueue[] {
+  /** `place`: that of the request, which may need a place among the streams later; `null` if nobody waits for it. */
+  #newTurn(place: Place | null): OriginTurn {
+    const ofStreams = this.#ofStreams;
+    if (ofStreams === null) return new OriginTurn(null);
+    return new OriginTurn(async () => {
+      if (place === null) return ofStreams.enterIfIdle();
+      place.since = this.#clock.now();
+      return ofStreams.enter(place);
+    });
+  }
+
+  /** The site's own comes first. */
+  get #queues(): readonly PermitQueue[] {
+    const all = [this.#ofSite, ...this.#ofRoutes.values()];
+    return this.#ofStreams ? [...all, this.#ofStreams] : all;
+  }
+
+  /** Those that a request goes through, one after the other: nobody holds a turn of the site for another one. */
+  #queuesOf(route: string | null, asksForStream = false): readonly PermitQueue[] {
     const ofRoute = this.#ofRoutes.get(route);
-    return ofRoute === undefined ? [this.#ofSite] : [ofRoute, this.#ofSite];
+    const queues = ofRoute === undefined ? [this.#ofSite] : [ofRoute, this.#ofSite];
+    return asksForStream && this.#ofStreams ? [this.#ofStreams, ...queues] : queues;
   }
 
   /** When the queue began: epoch milliseconds; now if there is none. */
@@ -154,21 +189,16 @@ export class OriginGate {
   }
 }
 
-function together(permits: readonly Permit[]): Permit {
-  if (permits.length === 1) return permits[0]!;
-  return {
-    end: () => {
-      for (const permit of permits) permit.end();
-    },
-  };
-}
-
 /**
- * Ends the permit with the last byte of the answer. A stream of events has no last byte, so that its permit ends with its
- * head.
+ * Ends the turn with the last byte of the answer. Of a stream, the turn ends with the head, and its place among the
+ * streams with the stream. False if there is no place for it.
  */
-export function endWith({ fields, ended }: OriginResponse, permit: Permit): void {
-  const isEndless = /^\s*text\/event-stream\b/i.test(fields.get("content-type") ?? "");
-  if (ended === undefined || isEndless) permit.end();
-  else void ended().then(permit.end);
+export async function endWith(answer: OriginAnswer, turn: OriginTurn): Promise<boolean> {
+  if (answer.kind === "switched") return turn.becomeStream(answer.ended);
+  if (answer.kind === "failed") return true;
+  const { fields, ended } = answer.response;
+  if (/^\s*text\/event-stream\b/i.test(fields.get("content-type") ?? "")) return turn.becomeStream(ended);
+  if (ended === undefined) turn.end();
+  else void ended().then(turn.end);
+  return true;
 }

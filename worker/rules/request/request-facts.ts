@@ -156,6 +156,11 @@ export class RequestFacts {
     return isWebSocket(this.field("upgrade"));
   }
 
+  /** Whether it asks for a connection that lasts: a WebSocket, or a stream of events as browsers ask for one. */
+  get asksForStream(): boolean {
+    return this.isWebSocket || /\btext\/event-stream\b/i.test(this.field("accept") ?? "");
+  }
+
   /** The same request with other fields. */
   withFields(fields: RequestHeaders): RequestFacts {
     return new RequestFacts(this.method, fields, this.#rules, this.#circumstances, this.#wantsWhole);

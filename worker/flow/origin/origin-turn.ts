@@ -1,0 +1,44 @@
+import type { Permit } from "./permit-queue.ts";
+
+/** A place among the streams; `null` for none. */
+type EnterStreams = () => Promise<Permit | null>;
+
+/** What one request holds until the origin has done with it. */
+export class OriginTurn implements Permit {
+  readonly #enterStreams: EnterStreams | null;
+  readonly #permits: Permit[] = [];
+  #ofStream: Permit | null = null;
+
+  /** `enterStreams`: `null` if any number of streams may be open. */
+  constructor(enterStreams: EnterStreams | null) {
+    this.#enterStreams = enterStreams;
+  }
+
+  /** `isOfStream`: kept for as long as a stream lasts. */
+  hold(permit: Permit, isOfStream = false): void {
+    if (isOfStream) this.#ofStream = permit;
+    else this.#permits.push(permit);
+  }
+
+  /**
+   * The answer is an upgraded connection or a stream of events, whose end nobody knows. From now on the request holds its
+   * place among the streams alone, until `ended`. False if there is no such place.
+   */
+  async becomeStream(ended: (() => Promise<void>) | undefined): Promise<boolean> {
+    if (this.#enterStreams) {
+      this.#ofStream ??= await this.#enterStreams();
+      if (this.#ofStream === null) return false;
+    }
+    const ofStream = this.#ofStream;
+    this.#ofStream = null;
+    this.end();
+    if (ofStream && ended) void ended().then(ofStream.end);
+    else ofStream?.end();
+    return true;
+  }
+
+  /** The origin has sent its last byte, or will not. A second call changes nothing. */
+  readonly end = (): void => {
+    for (const permit of [...this.#permits, this.#ofStream]) permit?.end();
+  };
+}
