@@ -2,12 +2,14 @@ import { availableParallelism } from "node:os";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
 import { OwnerError } from "../../package/owner-error.ts";
+import { EDGE_PROGRAM } from "../../server/program/worker-program.ts";
 import { readListenAddress } from "../../server/startup/listen-addresses.ts";
 import { readSize } from "../../server/startup/read-size.ts";
 import type { ServeOptions } from "../../server/startup/serve.ts";
 import { checkedText, startedText } from "../../server/startup/started-text.ts";
 import type { ListenAddress } from "../../server/supervisor/listening-sockets.ts";
 import { eventInWords } from "../../server/supervisor/supervisor-events.ts";
+import { WorkerAhead } from "../../server/supervisor/worker-ahead.ts";
 import { EXIT } from "../exit-code.ts";
 import { lacksPeers } from "../lacks-peers.ts";
 import { DEFAULT_CACHE } from "../server-folder.ts";
@@ -147,6 +149,7 @@ export function serveCommand(): Command {
 
 /** A flag outranks the environment, and the environment outranks the config. */
 async function run(flags: ServeFlags): Promise<void> {
+  const ahead = flags.check ? null : new WorkerAhead(EDGE_PROGRAM);
   // Loaded here, because an older Node does not have what it imports.
   const { endAtSignals, holdSignals, obeySignals, TO_STOP } = await import("../../server/supervisor/signals.ts");
   const sendHeldOn = holdSignals();
@@ -196,6 +199,7 @@ async function run(flags: ServeFlags): Promise<void> {
       workers: flags.workers ?? availableParallelism(),
       usesFastAnswers: flags.fastHits,
       accessLog: flags.accessLog === undefined ? null : { path: pathOf(flags.accessLog), format: flags.logFormat },
+      ahead,
       report: (event) => {
         printLine(eventInWords(event));
         if (event.kind === "stopping") tellServiceManager(environment, STOPPING, printLine);
@@ -225,6 +229,8 @@ async function run(flags: ServeFlags): Promise<void> {
     if (!(error instanceof OwnerError)) throw error;
     printError(error.message);
     process.exitCode = EXIT.usage;
+  } finally {
+    ahead?.end();
   }
 }
 

@@ -27,6 +27,7 @@ import { startSuccessor } from "../supervisor/start-successor.ts";
 import { Supervisor } from "../supervisor/supervisor.ts";
 import type { SupervisorEvent } from "../supervisor/supervisor-events.ts";
 import type { Predecessor } from "../supervisor/upgrade.ts";
+import type { WorkerAhead } from "../supervisor/worker-ahead.ts";
 import { systemClock } from "../system-clock.ts";
 import { connectionLimit, mayOpenFiles } from "./connection-limit.ts";
 import { keptForLogs, whyLittleRoom } from "./disk-room.ts";
@@ -79,6 +80,8 @@ export interface ServeOptions {
   readonly workers: number;
   readonly usesFastAnswers: boolean;
   readonly accessLog: { readonly path: string; readonly format: AccessLogFormat } | null;
+  /** The first worker's process; `null` for none that runs already. */
+  readonly ahead: WorkerAhead | null;
   readonly report: (event: SupervisorEvent) => void;
 }
 
@@ -288,6 +291,7 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
       certificates?.begin();
     },
     program: EDGE_PROGRAM,
+    ahead: options.ahead,
     load,
     describe: (surveyed) =>
       surveyMachine(surveyed, {

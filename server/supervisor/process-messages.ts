@@ -15,7 +15,6 @@ export type ToWorker =
   | {
       readonly kind: "start";
       readonly name: string;
-      readonly program: string;
       readonly settings: unknown;
       /** The logs of its sites, and the name by which they expect it. */
       readonly logs: readonly LogOfSite[];

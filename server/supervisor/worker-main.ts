@@ -23,6 +23,10 @@ type Socket = Extract<ToWorker, { kind: "socket" }>;
  */
 setFlagsFromString("--no-allocation-site-pretenuring");
 
+/** It is loaded while the supervisor reads the settings. Whoever starts it learns why it cannot be loaded. */
+const program = import(pathToFileURL(process.argv[2]!).href) as Promise<WorkerProgram>;
+program.catch(() => undefined);
+
 /** Held until the process ends, so that later supervisors can tell that it lives. */
 const locks: FileLock[] = [];
 const line = new LineToSupervisor(tell);
@@ -61,7 +65,7 @@ process.on("disconnect", () => {
   void drain(drainMs);
 });
 
-async function start({ name, program, settings, reader, ...rest }: Start): Promise<void> {
+async function start({ name, settings, reader, ...rest }: Start): Promise<void> {
   drainMs = rest.drainMs;
   process.title = `tidemark ${name}`; // what ps and top show
   for (const path of new Set([rest.lock, ...rest.logs.map(({ lock }) => lock)])) {
@@ -72,7 +76,7 @@ async function start({ name, program, settings, reader, ...rest }: Start): Promi
   for (const { site, socket } of rest.logs) {
     logs.set(site, new SupervisedLog({ socketPath: socket, name: reader, clock: systemClock }));
   }
-  const { startWorker } = (await import(pathToFileURL(program).href)) as WorkerProgram;
+  const { startWorker } = await program;
   running = await startWorker({ name, settings, logs, line, survey: () => line.survey() });
   for (const [site, log] of logs) log.learnBy((delta) => running!.learn(delta, site));
   tell({ kind: "started" });

@@ -1,4 +1,3 @@
-import { moduleBeside } from "../../package/own-package.ts";
 import type { Clock } from "../../worker/ports/clock.ts";
 import { within } from "../../worker/within.ts";
 import type { Clocks } from "../log/clock-steps.ts";
@@ -7,9 +6,8 @@ import type { HeldSocket } from "./listening-sockets.ts";
 import type { WorkerService } from "./process-line.ts";
 import type { SiteGrants, SiteLogs } from "./site-logs.ts";
 import type { SupervisorEvent } from "./supervisor-events.ts";
+import { forkWorker, WORKER_MAIN, type WorkerAhead } from "./worker-ahead.ts";
 import { START_WITHIN_MS, WorkerEndedError, WorkerProcess } from "./worker-process.ts";
-
-const WORKER_MAIN = moduleBeside(import.meta.url, "worker-main");
 
 /** After this many failed starts in a row, while no worker accepts connections, starting again will not help. */
 const MAX_FAILED_STARTS = 5;
@@ -35,6 +33,8 @@ export interface PoolOptions {
   readonly program: string;
   /** The main module of a worker's process. Default: the one beside this file. */
   readonly workerMain?: string;
+  /** The first worker's process, with the same program. Default: it is started like those of the others. */
+  readonly ahead?: WorkerAhead | null;
   /** What it offers to its workers beside the log. */
   readonly service?: WorkerService;
   readonly report: (event: SupervisorEvent) => void;
@@ -222,18 +222,17 @@ export class WorkerPool {
   }
 
   #start(generation: Generation): WorkerProcess {
-    const { program, workerMain = WORKER_MAIN } = this.#options;
+    const { program, workerMain = WORKER_MAIN, ahead } = this.#options;
     if (this.#isClosed) throw new Error("the server stops");
     const name = `worker-${++this.#named}`;
     const reader = this.#parts.logs.readerOf(name);
     const { settings, sites } = generation.loaded;
     this.#parts.logs.expect(reader, sites);
     const worker = new WorkerProcess(
-      workerMain,
+      () => ahead?.take() ?? forkWorker(workerMain, program),
       {
         kind: "start",
         name,
-        program,
         settings,
         logs: this.#parts.logs.of(sites),
         reader,

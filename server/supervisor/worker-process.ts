@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import type { Clock } from "../../worker/ports/clock.ts";
 import { within } from "../../worker/within.ts";
 import { messageOf } from "../message-of.ts";
@@ -36,13 +36,6 @@ export function endingInWords({ code, signal, because }: Ending): string {
   return because ?? (signal === null ? `exit code ${code}` : signal);
 }
 
-/**
- * V8 would let the young objects of a busy worker take 128 MiB, of which it keeps less than a tenth. A bound of 64 MiB, two
- * halves, makes no request dearer. Nor would 32 MiB make a hit dearer, and a process would take 25 MiB less, but in a flood
- * of misses one request of a hundred would wait 20 % longer.
- */
-const YOUNG_OBJECTS = "--max-semi-space-size=32";
-
 /** What a worker's process gets from its pool. */
 export interface Surroundings {
   readonly clock: Clock;
@@ -77,7 +70,12 @@ export class WorkerProcess {
   /** It was told to end. */
   isDraining = false;
 
-  constructor(main: string, start: Extract<ToWorker, { kind: "start" }>, { clock, service, survey }: Surroundings) {
+  /** `fork`: starts the process, or throws. */
+  constructor(
+    fork: () => ChildProcess,
+    start: Extract<ToWorker, { kind: "start" }>,
+    { clock, service, survey }: Surroundings,
+  ) {
     this.#service = service;
     this.#survey = survey;
     this.name = start.name;
@@ -98,9 +96,9 @@ export class WorkerProcess {
     const refused = (cause: unknown) => end({ code: null, signal: null, because: messageOf(cause) });
     let child: ChildProcess | null = null;
     try {
-      child = fork(main, { serialization: "advanced", execArgv: [...process.execArgv, YOUNG_OBJECTS] });
+      child = fork();
     } catch (cause) {
-      refused(cause); // of some errors `fork` tells by "error", and others it throws
+      refused(cause); // of some errors Node tells by "error", and others it throws
     }
     this.#child = child;
     child?.on("message", (message) => this.#take(message as ToSupervisor));

@@ -266,6 +266,7 @@ export class Day {
       workers: 2,
       usesFastAnswers: true,
       accessLog: { path: this.accessLog, format: "combined" },
+      ahead: null,
       report: () => undefined,
     };
   }

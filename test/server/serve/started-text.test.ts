@@ -49,6 +49,7 @@ describe("what a server prints when it has started", () => {
     ...{ certificates: { pairs: [], folder: null }, acme: null },
     ...{ usesProxyProtocol: false, redirectsToHttps: null, strictTransportSecurity: null, usesFastAnswers: true },
     ...{ cache: "cache", log: null, memoryBytes: MIB, diskBytes: MIB, workers: 1, accessLog: null },
+    ahead: null,
     report: () => undefined,
   };
 

@@ -10,6 +10,7 @@ import { ONLY_SITE } from "../../../server/supervisor/site-logs.ts";
 import { Supervisor, type SupervisorOptions } from "../../../server/supervisor/supervisor.ts";
 import { eventInWords, type SupervisorEvent } from "../../../server/supervisor/supervisor-events.ts";
 import type { Predecessor } from "../../../server/supervisor/upgrade.ts";
+import { WorkerAhead } from "../../../server/supervisor/worker-ahead.ts";
 import { systemClock } from "../../../server/system-clock.ts";
 import { until } from "../../suite/until.ts";
 import { isAlive } from "./is-alive.ts";
@@ -98,6 +99,31 @@ describe("a supervisor", () => {
     expect(new Set(pids).size).toBe(2);
     for (const { pid } of answers) expect(pids).toContain(pid);
     expect(pids).not.toContain(process.pid);
+  });
+
+  test("takes the process that was started ahead for its first worker", async () => {
+    const ahead = new WorkerAhead(PROGRAM);
+    const { pid } = ahead;
+    const supervisor = await start({ ahead, workers: 1 });
+    expect([...supervisor.workers.values()]).toEqual([pid]);
+    ahead.end(); // which is not its business any more
+    expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ pid });
+  });
+
+  test("starts another process where the one that was started ahead has died", async () => {
+    const ahead = new WorkerAhead(PROGRAM);
+    const pid = ahead.pid!;
+    process.kill(pid, "SIGKILL");
+    const supervisor = await start({ ahead, workers: 1 });
+    expect(await ask<Who>(supervisor.addresses[0]!, "/who")).not.toMatchObject({ pid });
+  });
+
+  test("leaves nothing behind of a process ahead that nobody needs", async () => {
+    const ahead = new WorkerAhead(PROGRAM);
+    const pid = ahead.pid!;
+    ahead.end();
+    await until(() => !isAlive(pid));
+    expect(ahead.take()).toBeNull();
   });
 
   test("listens on Unix sockets and on IPv6, too", { tags: ["deep"] }, async () => {

@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import type { ToWorker } from "../../../server/supervisor/process-messages.ts";
+import { forkWorker, WORKER_MAIN } from "../../../server/supervisor/worker-ahead.ts";
 import { listenLocally } from "../../suite/local-url.ts";
 
 const ends: (() => void)[] = [];
@@ -16,9 +17,7 @@ afterEach(() => {
 /** A process for a worker, and what it tells, in order. */
 function startProcess(): { child: ChildProcess; told: string[]; until: (kind: string) => Promise<void> } {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
-  const child = fork(join(import.meta.dirname, "../../../server/supervisor/worker-main.ts"), {
-    serialization: "advanced",
-  });
+  const child = forkWorker(WORKER_MAIN, join(import.meta.dirname, "slow-worker.ts"));
   ends.push(() => rmSync(folder, { recursive: true }));
   ends.push(() => child.kill("SIGKILL"));
   const told: string[] = [];
@@ -26,7 +25,6 @@ function startProcess(): { child: ChildProcess; told: string[]; until: (kind: st
   const start: ToWorker = {
     kind: "start",
     name: "worker-1",
-    program: join(import.meta.dirname, "slow-worker.ts"),
     settings: null,
     logs: [],
     reader: "worker-1",
