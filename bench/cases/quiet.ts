@@ -23,13 +23,6 @@ const BOUNDS: Readonly<Record<string, Bound>> = {
 };
 const SETTLES_AFTER_MS = 60_000;
 
-interface Waits {
-  /** The share of requests, from 0 to 1, that wait for the log, or for the copy of an isolate that reads it. */
-  readonly share: number;
-  readonly medianMs: number;
-  readonly readsPerSecond: number;
-}
-
 export const quiet: Case<{ readonly requests: number }> = {
   name: "quiet",
   description:
@@ -37,11 +30,8 @@ export const quiet: Case<{ readonly requests: number }> = {
   options: [count("--requests", "requests to count for each figure", 4000)],
   needs: [],
   async measure({ requests }) {
-    const cities = Object.entries(ROUND_TRIPS).map(([city, { logMs }]) => ({
-      name: `${city}, ${logMs} ms`,
-      bound: LEASE,
-      logMs,
-    }));
+    const places = Object.entries(ROUND_TRIPS);
+    const cities = places.map(([city, { logMs }]) => ({ name: `${city}, ${logMs} ms`, bound: LEASE, logMs }));
     const { logMs } = ROUND_TRIPS.fra!;
     const bounds = Object.entries(BOUNDS).map(([name, bound]) => ({ name, bound, logMs }));
     console.log("\nrequests that wait for the purge log, their median wait, and reads of the log");
@@ -62,7 +52,7 @@ async function table(
 ) {
   const rows = [];
   for (const { name, bound, logMs } of settings) {
-    const waits: Waits[] = [];
+    const waits: Awaited<ReturnType<typeof waitsOf>>[] = [];
     for (const size of SIZES) waits.push(await waitsOf({ ...bound, ...size, sharing: "shared" }, logMs, requests));
     rows.push({ name, waits });
   }
@@ -80,8 +70,11 @@ async function table(
   return rows;
 }
 
-/** A wait for the PoP's own notes runs beside the look-up of the page, so it does not count. */
-async function waitsOf(settings: PopSettings, logMs: number, requests: number): Promise<Waits> {
+/**
+ * The share of requests, from 0 to 1, that wait for the log, or for the copy of an isolate that reads it. A wait for the PoP's
+ * own notes runs beside the look-up of the page, so it does not count.
+ */
+async function waitsOf(settings: PopSettings, logMs: number, requests: number) {
   const { isolates, requestsPerSecond } = settings;
   const settlesAfterMs = SETTLES_AFTER_MS * Math.max(1, isolates / requestsPerSecond);
   const counts = await countPop(settings, { logMs, settlesAfterMs, seconds: requests / requestsPerSecond });
