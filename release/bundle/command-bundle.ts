@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import { join, relative } from "node:path";
-import { type Plugin, type RolldownOutput, rolldown } from "rolldown";
+import { type RolldownOutput, rolldown } from "rolldown";
 import { ReleaseError } from "../release-error.ts";
 
 /** What needs no package: it runs `serve` and everything else but what is for development. */
@@ -44,20 +44,6 @@ export async function bundleCommand(sources: string, into: string, manifest: Man
   return { packages: packagesOf(modules, sources) };
 }
 
-/**
- * The server takes two of undici's parts, and all others are 0.8 MB that each worker would have to parse when it starts: they
- * are CommonJS, of which a bundler cannot leave out what is not used. A third part would end the build as one that is missing.
- */
-const PARTS_OF_UNDICI: Plugin = {
-  name: "parts-of-undici",
-  resolveId: (id, importer) => (id === "undici" && importer?.includes("/server/") ? "\0parts-of-undici" : null),
-  load: (id) =>
-    id === "\0parts-of-undici"
-      ? `export { default as Pool } from "undici/lib/dispatcher/pool.js";
-         export { default as buildConnector } from "undici/lib/core/connect.js";`
-      : null,
-};
-
 async function build(
   sources: string,
   dir: string,
@@ -69,7 +55,6 @@ async function build(
     input,
     platform: "node",
     external: [...ABSENT, /^cloudflare:/],
-    plugins: [PARTS_OF_UNDICI],
     experimental: { attachDebugInfo: "none" }, // it names folders of this machine
   });
   try {

@@ -1,5 +1,6 @@
 import type { LookupFunction, Socket } from "node:net";
-import { buildConnector, Pool } from "undici";
+import buildConnector from "undici/lib/core/connect.js";
+import Pool from "undici/lib/dispatcher/pool.js";
 import type { Bodies, StreamedBody } from "../../worker/ports/bodies.ts";
 import type { Origin, OriginAnswer, OriginRequest } from "../../worker/ports/origin.ts";
 import { isSafeMethod } from "../../worker/rules/invalidation/safe-method.ts";

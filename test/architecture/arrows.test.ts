@@ -116,14 +116,14 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   package: [/^node:/],
   local: [/^node:/, /^zod$/, /^miniflare$/, /^esbuild$/, /^wrangler$/, /^leven$/, /^vitest$/],
   "local/dev": [/^node:/, /^leven$/],
-  server: [/^node:/, /^undici$/, /^pg$/, /^acme-client$/],
+  server: [/^node:/, /^undici$/, /^undici\/lib\/(dispatcher\/pool|core\/connect)\.js$/, /^pg$/, /^acme-client$/],
   tools: [/^node:/, /^undici$/, /^structured-headers$/, /^robots-parser$/, /^sharp$/, /^nginx-conf\//],
   cli: [/^node:/, /^commander$/],
   "cli/commands/tools": [/^node:/, /^commander$/],
   "cli/check": [/^node:/, /^esbuild$/, /^wrangler$/, /^tidemark\/recorded-sites$/],
   "cli/init": [/^node:/, /^vitest$/, /^wrangler$/, /^tidemark\/local(\/|$)/], // in the texts that it writes
   demo: [/^node:/, /^commander$/, /^zod$/, /^hono(\/|$)/, /^@hono\/node-server$/],
-  release: [/^node:/, /^rolldown$/, /^undici\/lib\//], // undici in the text of a module that it bundles
+  release: [/^node:/, /^rolldown$/],
 };
 
 /** Longer names first: a file belongs to the innermost room. */
