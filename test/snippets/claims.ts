@@ -185,12 +185,6 @@ export const CLAIMS: readonly Claim[] = [
     text,
     notRun: "it is about the folder of a running system; test/server/serve/disks/backup.test.ts copies and restores a log",
   })),
-  {
-    page: OPERATIONS,
-    language: "console",
-    text: "tidemark stats --last 24h",
-    notRun: "a sample of a site; test/cli/stats.test.ts has such answers in words",
-  },
   { page: RELEASE, language: "sh", text: "git push", notRun: "it publishes" },
   {
     page: RELEASE,
