@@ -183,7 +183,8 @@ export const CLAIMS: readonly Claim[] = [
     page: OPERATIONS,
     language: "sh",
     text,
-    notRun: "it is about the folder of a running system; test/server/serve/disks/backup.test.ts copies and restores a log",
+    notRun:
+      "it is about the folder of a running system; test/server/serve/disks/backup.test.ts copies and restores a log",
   })),
   { page: RELEASE, language: "sh", text: "git push", notRun: "it publishes" },
   {

@@ -33,6 +33,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   "origin.url": ["http://10.0.0.1:8000", "http://10.0.0.2:8000"],
   "origin.service": "APP",
   "origin.concurrency": 32,
+  "origin.streams": 200,
   "origin.queue": { maxMs: 2000 },
   "origin.queue.maxMs": 2000,
   "origin.queue.maxWaiting": 500,
@@ -138,6 +139,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
 /** What stands beside the example in its test. Default: an origin, a host, and for a route its `match`. */
 export const NEEDED: Readonly<Record<string, Needs>> = {
   "origin.concurrency": { origin: { url: "https://origin.example.com" } },
+  "origin.streams": { origin: { url: "https://origin.example.com", concurrency: 32 } },
   "origin.queue": { origin: { url: "https://origin.example.com", concurrency: 32 } },
   "origin.queue.maxMs": { origin: { url: "https://origin.example.com", concurrency: 32 } },
   "origin.queue.maxWaiting": { origin: { url: "https://origin.example.com", concurrency: 32 } },
