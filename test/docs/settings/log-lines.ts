@@ -74,6 +74,56 @@ export interface OtherLine {
 /** What the parts of a server say beside that. */
 export const OTHER_LINES: readonly OtherLine[] = [
   {
+    line: "a purge settles by the lease, because … did not confirm it in time",
+    source: "server/supervisor/open-log.ts",
+    meaning: "A machine of the shared log is slow or gone. `tidemark purges` names it.",
+  },
+  {
+    line: "TIDEMARK_TOKEN is not set, so nobody can purge.",
+    source: "server/startup/prepared-site.ts",
+    meaning: "Set it, or `TIDEMARK_TOKENS`.",
+  },
+  {
+    line: "--disk is …, and the file system of … has",
+    source: "server/startup/disk-room.ts",
+    meaning: "Name a smaller `--disk`, or a larger disk. Pages get what is there.",
+  },
+  {
+    line: "each worker takes at most … connections, because a process may open … files here",
+    source: "server/startup/connection-limit.ts",
+    meaning: "Raise it by `LimitNOFILE=`, `--ulimit nofile=` or `ulimit -n`.",
+  },
+  {
+    line: "the token for the parent … can be read on the way",
+    source: "server/startup/prepared-site.ts",
+    meaning: "Name the parent by https.",
+  },
+  {
+    line: "… expires in … days: is it renewed, and SIGHUP sent after that?",
+    source: "server/connections/certificates.ts",
+    meaning: "A certificate in a file. Renew it, and send SIGHUP.",
+  },
+  {
+    line: "no certificate is ordered for …: the internet does not know such hosts.",
+    source: "server/acme/prepared-acme.ts",
+    meaning: "`localhost`, an address, or a name such as `box.local`.",
+  },
+  {
+    line: "systemd has passed sockets to process …, and this is process …: start node itself",
+    source: "server/supervisor/activated-sockets.ts",
+    meaning: "The unit starts `npx` or a shell, and the sockets are not used.",
+  },
+  {
+    line: "systemd is not told of the state of this service: …",
+    source: "server/startup/service-manager.ts",
+    meaning: "The command `systemd-notify` is missing.",
+  },
+  {
+    line: "the pid file cannot be written: …",
+    source: "server/startup/pid-file.ts",
+    meaning: "The server runs all the same.",
+  },
+  {
     line: "The cache in … cannot be used (…). Pages are kept in memory alone for now.",
     source: "server/disk/disk-health.ts",
     meaning: "The disk is full, read-only or broken. It is tried again every 5 s.",
@@ -155,5 +205,32 @@ export const OTHER_LINES: readonly OtherLine[] = [
     line: "site …: its purge log does not answer, so the site is answered by 503 until it does.",
     source: "server/program/edge-program.ts",
     meaning: "One of several sites has lost its log; the others go on.",
+  },
+  {
+    line: "A connection was refused, because …",
+    source: "server/connections/proxied-connections.ts",
+    meaning:
+      "With `--proxy-protocol`: no PROXY header came, or not from one of the `trustedProxies`. Told once a minute, with their number.",
+  },
+  {
+    line: "Connections in HTTP/2 were ended because they flooded the server",
+    source: "server/http2/http2-sessions.ts",
+    meaning: "They went beyond [a limit](server.md#limits-of-a-connection). Told once a minute, with their number.",
+  },
+  {
+    line: "The access log … lacks … for which there was no room.",
+    source: "server/connections/access-log.ts",
+    meaning: "So many requests are not in the access log.",
+  },
+  {
+    line: "Each worker asks the origin for itself",
+    source: "server/cache-lock/machine-fetches.ts",
+    meaning:
+      "The folder of locks, `/dev/shm` or below `pages`, cannot be used or is full. Pages are fetched once per worker.",
+  },
+  {
+    line: "Workers share their fetches again.",
+    source: "server/cache-lock/machine-fetches.ts",
+    meaning: "The folder of locks works again.",
   },
 ];
