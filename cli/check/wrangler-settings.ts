@@ -117,7 +117,10 @@ function purgeLogFindings(file: string, settings: WranglerSettings, exported: re
     const lines = environment === null ? PURGE_LOG_TOML : linesOfEnvironment(environment);
     const words = `there is no binding PURGE_LOG, so the edge could not be purged and would store nothing.${inherited}`;
     return [
-      problem(where, `${words} ${file.endsWith(".toml") ? `Add:\n\n${lines}` : "Add it, as docs/deploy.md shows."}`),
+      problem(
+        where,
+        `${words} ${file.endsWith(".toml") ? `Add:\n\n${lines}` : "Add it, as docs/getting-started.md shows."}`,
+      ),
     ];
   }
   if (purgeLog.script_name !== undefined) return [];

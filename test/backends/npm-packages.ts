@@ -9,7 +9,7 @@ export type Project = { readonly folder: string } | { readonly missing: string }
 /** The version that docs/purge-from.md names. */
 export const NEXT = ["next@16.4.6", "react@19.3.1", "react-dom@19.3.1"];
 
-/** The versions that docs/deploy.md names, with a wrangler that they accept. */
+/** The versions that docs/getting-started.md names, with a wrangler that they accept. */
 export const OPENNEXT = ["@opennextjs/cloudflare@1.20.13", "wrangler@4.164.0", ...NEXT];
 
 export const SVELTEKIT = [

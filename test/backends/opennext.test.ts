@@ -13,7 +13,6 @@ import { exchange } from "../engine/runtime/runtime-engine.ts";
 import { TOKEN } from "../engine/scenario.ts";
 import { Dev } from "../local/dev/dev-process.ts";
 import { run } from "../packed/installed-package.ts";
-import { blocksOf } from "../snippets/blocks.ts";
 import { freePort } from "../suite/free-ports.ts";
 import { OPENNEXT, projectWith } from "./npm-packages.ts";
 import "tidemark/local/matchers";
@@ -141,7 +140,7 @@ const ENVIRONMENT = {
   WRANGLER_SEND_METRICS: "false",
 };
 
-/** The edge of docs/deploy.md with the settings for Next. */
+/** The edge of docs/getting-started.md with the settings for Next. */
 const EDGE = `
 import { createEdge, defineSite } from "tidemark/worker";
 export { PurgeLog } from "tidemark/worker";
@@ -178,10 +177,7 @@ describe("a real app on OpenNext behind an edge, in wrangler dev", () => {
       await rm(join(folder, each), { recursive: true, force: true });
     }
     for (const site of ["next-site", "opennext-site"]) await cp(`test/backends/${site}`, folder, { recursive: true });
-    for (const { code } of blocksOf("docs/deploy.md").filter(({ heading }) => heading === "OpenNext")) {
-      const [, file] = /^\/\/ (\S+)\n/.exec(code)!;
-      await write(file!, code);
-    }
+    await cp("docs/examples/opennext", folder, { recursive: true });
     await write("next.config.mjs", "export default {};");
     // OpenNext looks for the root of a project by its lockfile, and calls its script "build".
     await write("package-lock.json", "{}");

@@ -1,4 +1,4 @@
-/** `npm run pictures`: the pictures in `docs/dashboard.md`, of numbers that are made up. Needs Chromium. */
+/** `npm run pictures`: the pictures in `docs/operations.md#the-dashboard`, of numbers that are made up. Needs Chromium. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";

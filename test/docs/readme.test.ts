@@ -54,7 +54,7 @@ describe("code in the pages", () => {
   const sites = pages.flatMap(({ path, blocks }) => blocks.filter(isSite).map(({ code }) => ({ path, code })));
 
   test("there are sites in the README and in a page of docs", () => {
-    expect(sites.map(({ path }) => path)).toEqual(expect.arrayContaining(["README.md", "docs/deploy.md"]));
+    expect(sites.map(({ path }) => path)).toEqual(expect.arrayContaining(["README.md", "docs/getting-started.md"]));
   });
 
   test.each(sites)("the site in $path is valid", async ({ code }) => {

@@ -83,7 +83,7 @@ const ENTRIES: readonly Entry[] = [
     entry: "tidemark/opennext",
     source: "sdk/opennext/index.worker",
     page: "docs/reference/opennext.md",
-    about: "For [apps on OpenNext](../deploy.md#opennext), in their worker.",
+    about: "For [apps on OpenNext](../getting-started.md#opennext), in their worker.",
     platform: "worker",
     opaque: ["TidemarkPurge"],
   },

@@ -6,10 +6,12 @@ import { raised, readCounts, writeCounts } from "../mutants/counts.ts";
 import { mutants } from "../mutants/index.ts";
 import { conformancePage } from "./conformance-page.ts";
 import { referencePages } from "./reference-pages.ts";
+import { SETTINGS_PAGE, settingsPage } from "./settings/settings-page.ts";
 import { writeCrawlPage } from "./tools/crawl-runs.ts";
 import { REPORT_PAGE, withRuns } from "./tools/report-runs.ts";
 
 writeFileSync("docs/conformance.md", conformancePage());
+writeFileSync(SETTINGS_PAGE, settingsPage());
 writeFileSync(RIVALS_PAGE, rivalsPage(readMeasured()));
 writeCounts(raised(readCounts(), mutants));
 writeFileSync("worker/control/openapi.json", `${JSON.stringify(openApiDocument(), null, 2)}\n`);

@@ -11,7 +11,7 @@ import { builtRelease, PLAIN, succeed } from "./built-release.ts";
 import { freshDebian, Machine, putInto, whyNoDebian } from "./debian-machine.ts";
 
 /** The four commands, as the page has them. */
-const FOUR_COMMANDS = blockWith("docs/install.md", "apt-get install");
+const FOUR_COMMANDS = blockWith("docs/getting-started.md", "apt-get install");
 
 const because = whyNoDebian();
 const NOT_RUN = `the Debian package is SKIPPED: ${because}`;

@@ -8,7 +8,6 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
 import { LIBRARIES } from "../../release/image/debian-libraries.ts";
 import { run } from "../packed/installed-package.ts";
-import { blockWith } from "../snippets/blocks.ts";
 import { freePort } from "../suite/free-ports.ts";
 import { until } from "../suite/until.ts";
 import { builtRelease, PLAIN, succeed } from "./built-release.ts";
@@ -94,7 +93,9 @@ describe("the image", { tags: ["deep"], timeout: 600_000 }, () => {
       expect([await ask(), await ask()]).toEqual(["MISS", "HIT"]);
       await until(() => /"GET \/page HTTP\/1.1" 200 .*HIT/.test(output())); // the access log
 
-      const [, node, script] = /test: \[CMD, ([^,]+), -e, (".*")\]/.exec(blockWith("docs/install.md", "healthcheck:"))!;
+      const [, node, script] = /test: \[CMD, ([^,]+), -e, (".*")\]/.exec(
+        readFileSync("docs/examples/server/compose.yaml", "utf8"),
+      )!;
       const probe = async (of: string) => {
         const call = [node!, "-e", (JSON.parse(script!) as string).replace("8080", of)];
         return (await once(inRoot(root, User, "/", call, {}), "close"))[0];

@@ -98,7 +98,7 @@ ${PURGE_LOG_TOML}`,
     timeout: 60_000,
   }, async () => {
     const write = (file: string, text: string) => writeFileSync(join(folder, file), text);
-    const shown = blocksOf("docs/deploy.md");
+    const shown = blocksOf("docs/getting-started.md");
     const [edge, services] = ["{ service:", "[[services]]"].map(
       (text) => shown.find(({ code }) => code.includes(text))!.code,
     );

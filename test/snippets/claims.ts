@@ -20,8 +20,9 @@ const IMPORT_PAGE = "test/docs/tools/import-page.test.ts";
 const REPORT = /^docs\/report\.md$/;
 const AUDIT = /^docs\/audit\.md$/;
 const CRAWL = /^docs\/crawl\.md$/;
-const DEPLOY = /^docs\/deploy\.md$/;
-const INSTALL = /^docs\/install\.md$/;
+const STARTED = /^docs\/getting-started\.md$/;
+const SERVER = /^docs\/server\.md$/;
+const OPERATIONS = /^docs\/operations\.md$/;
 const RELEASE = /^docs\/release\.md$/;
 
 const FROM_A_REGISTRY = "it installs the package from npm, where no release is yet";
@@ -38,25 +39,25 @@ export const CLAIMS: readonly Claim[] = [
   {
     page: README,
     language: "sh",
-    text: "npm install tidemark",
-    notRun: `${FROM_A_REGISTRY}; test/packed/new-site.test.ts does the same with the packed package`,
+    text: "npm install ../tidemark",
+    notRun: "it needs a folder beside the clone; test/packed/new-site.test.ts does the same with the packed package",
+  },
+  {
+    page: README,
+    language: "sh",
+    text: "npm ci && npm run dev",
+    notRun: "it does what a clone needs before any test; test/demo runs the demo site",
   },
   { page: README, language: "sh", text: "curl -X POST", runIn: SHELL },
   { page: README, language: "sh", text: "npx wrangler deploy", runIn: SHELL },
 
-  { page: /^docs\/create-edge\.md$/, language: "ts", fits: () => true, runIn: "test/snippets/workers.test.ts" },
-
-  { page: DEPLOY, language: "sh", fits: () => true, runIn: SHELL },
-  ...["js", "ts", "jsonc"].map((language) => ({
-    page: DEPLOY,
-    language,
-    fits: ({ heading }: Block) => heading === "OpenNext",
-    runIn: "test/backends/opennext.test.ts",
-  })),
-  { page: DEPLOY, text: "{ service:", language: "ts", runIn: "test/runtime/wrangler-dev.test.ts" },
-  { page: DEPLOY, text: "[[services]]", language: "toml", runIn: "test/runtime/wrangler-dev.test.ts" },
+  { page: STARTED, text: '"/ping"', language: "ts", runIn: "test/snippets/workers.test.ts" },
+  { page: STARTED, text: "npx wrangler deploy", language: "sh", runIn: SHELL },
+  { page: STARTED, text: "tidemark serve --origin http://", language: "sh", runIn: SHELL },
+  { page: STARTED, text: "{ service:", language: "ts", runIn: "test/runtime/wrangler-dev.test.ts" },
+  { page: STARTED, text: "[[services]]", language: "toml", runIn: "test/runtime/wrangler-dev.test.ts" },
   {
-    page: DEPLOY,
+    page: STARTED,
     language: "toml",
     fits: ({ code }) => !code.includes("[[services]]"),
     runIn: "test/snippets/workers.test.ts",
@@ -127,55 +128,64 @@ export const CLAIMS: readonly Claim[] = [
   { page: FROM, language: "sh", fits: () => true, runIn: SHELL },
 
   ...(["python", "ruby", "sh"] as const).map((language) => ({
-    page: /^docs\/server\.md$/,
+    page: STARTED,
     language,
     fits: ({ code }: Block) => language !== "sh" || code.includes("gunicorn --daemon"),
     runIn: "test/server/serve/application-servers.test.ts",
   })),
   {
-    page: /^docs\/server\.md$/,
+    page: OPERATIONS,
     language: "sh",
     text: "npm install tidemark",
     notRun: `${FROM_A_REGISTRY}; test/server/serve/operation/upgrade.test.ts sends the signal`,
   },
+  { page: SERVER, language: "sh", text: "tidemark serve", runIn: SHELL },
   {
-    page: /^docs\/server\.md$/,
-    language: "sh",
-    fits: ({ code }) => code.includes("tidemark serve") && !code.includes("gunicorn --daemon"),
-    runIn: SHELL,
-  },
-  {
-    page: /^docs\/server\.md$/,
+    page: SERVER,
     language: "sh",
     text: "certbot certonly",
     notRun: "it asks an authority for a certificate; test/server/serve/tls.test.ts sends SIGHUP after a change",
   },
   ...["nginx", "caddyfile"].map((language) => ({
-    page: /^docs\/beside-nginx\.md$/,
+    page: STARTED,
     language,
     fits: () => true,
     runIn: "test/server/serve/beside-nginx.test.ts",
   })),
-  { page: INSTALL, language: "sh", text: "apt-get install", runIn: "test/release/debian.test.ts" },
-  { page: INSTALL, language: "yaml", text: "healthcheck:", runIn: "test/release/image.test.ts" },
+  { page: STARTED, language: "sh", text: "apt-get install", runIn: "test/release/debian.test.ts" },
   {
-    page: INSTALL,
+    page: STARTED,
     language: "sh",
     text: "tar --extract",
     notRun: "it writes to /opt; test/release/archive.test.ts runs the archive elsewhere",
   },
   {
-    page: INSTALL,
+    page: STARTED,
     language: "sh",
     text: "docker run",
     notRun: "it needs a Docker engine; test/release/image.test.ts runs the image without one",
   },
   {
-    page: INSTALL,
+    page: STARTED,
     language: "sh",
     text: "kubectl apply",
     notRun: "it needs a cluster; test/release/image.test.ts compares the manifest with the schemas",
   },
+  ...["wrangler rollback", "sha256sum", "cache-status|age", 'explain "/plog', "TIDEMARK_ENDPOINT=https"].map(
+    (text) => ({
+      page: OPERATIONS,
+      language: "sh",
+      text,
+      runIn: SHELL,
+    }),
+  ),
+  ...["tidemark backup", "tidemark restore"].map((text) => ({
+    page: OPERATIONS,
+    language: "sh",
+    text,
+    notRun:
+      "it is about the folder of a running system; test/server/serve/disks/backup.test.ts copies and restores a log",
+  })),
   { page: RELEASE, language: "sh", text: "git push", notRun: "it publishes" },
   {
     page: RELEASE,

@@ -126,30 +126,47 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
     expect(commandsWrittenDown()).toEqual(["wrangler deploy"]);
   });
 
-  test("docs/deploy.md: a token is made, and the edge says that it is well", async () => {
-    const said = await run(blockWith("docs/deploy.md", "openssl rand -base64 32                    #"));
+  test("docs/getting-started.md: a token is made, and the edge says that it is well", async () => {
+    const said = await run(blockWith("docs/getting-started.md", "openssl rand -base64 32                    #"));
     expect(said).toMatch(/^[A-Za-z0-9+/]{43}=\n\{"status":"ok","origin":"up"\}\n$/);
     expect(commandsWrittenDown()).toEqual(["wrangler login", "wrangler deploy", "wrangler secret put TIDEMARK_TOKEN"]);
     expect(commandsWrittenDown().filter((command) => !isCommandOfWrangler(command))).toEqual([]);
   });
 
-  test("docs/deploy.md: the commands that roll back exist", async () => {
-    await run(blockWith("docs/deploy.md", "npx wrangler rollback"));
+  test("docs/operations.md: the commands that roll back exist", async () => {
+    await run(blockWith("docs/operations.md", "npx wrangler rollback"));
     expect(commandsWrittenDown()).toEqual(["wrangler deployments list", "wrangler rollback"]);
     expect(commandsWrittenDown().filter((command) => !isCommandOfWrangler(command))).toEqual([]);
     expect(isCommandOfWrangler("wrangler roll-back")).toBe(false);
   });
 
-  test("docs/deploy.md: the hash for the list of tokens is that of the new token", async () => {
-    const said = await run(`${blockWith("docs/deploy.md", "sha256sum")}\necho "$NEW"`);
+  test("docs/operations.md: the hash for the list of tokens is that of the new token", async () => {
+    const said = await run(`${blockWith("docs/operations.md", "sha256sum")}\necho "$NEW"`);
     const [hash, token] = said.trim().split("\n");
     expect(hash!.split(" ")[0]).toBe(createHash("sha256").update(token!).digest("hex"));
   });
 
-  test("docs/server.md: tidemark serve takes these settings", async () => {
-    const scripts = blocksOf("docs/server.md").filter(
-      ({ code }) => code.includes("tidemark serve") && !code.includes("gunicorn --daemon"),
-    );
+  test("docs/operations.md: what to ask of a page that is old, or that misses", async () => {
+    const [first, ...others] = linesOf(blockWith("docs/operations.md", "cache-status|age"));
+    const fields = await run(first!);
+    expect(fields).toMatch(/^cache-status: tidemark; hit/im);
+    expect(fields).toMatch(/^x-cache: HIT/im);
+    expect(others.join()).toContain("tidemark explain");
+    expect(await run(others.join("\n"))).toMatch(/^HIT {2}GET .*\/plog\/\n/);
+    const said = await run(blockWith("docs/operations.md", 'explain "/plog'));
+    expect(said).toMatch(/^MISS {2}GET .*\/plog\/\?page=2\n/);
+    expect(said).toContain("Last 24 h: ");
+  });
+
+  test("docs/operations.md: the token is read from the terminal", async () => {
+    const script = blockWith("docs/operations.md", "TIDEMARK_ENDPOINT=https");
+    const said = await run(`printf 'secret\\n' | { ${script}\nprintenv TIDEMARK_ENDPOINT TIDEMARK_TOKEN; }`);
+    expect(said).toBe(`${SITE}\nsecret\n`);
+  });
+
+  test("docs/getting-started.md and docs/server.md: tidemark serve takes these settings", async () => {
+    const started = blocksOf("docs/getting-started.md").filter(({ code }) => code.startsWith("npx tidemark serve"));
+    const scripts = [...started, ...blocksOf("docs/server.md").filter(({ code }) => code.includes("tidemark serve"))];
     expect(scripts).toHaveLength(8);
     const unset = { TIDEMARK_HOSTS: "", TIDEMARK_TOKEN: "" };
     expect(await run(scripts[0]!.code, folder, unset)).toContain("http://127.0.0.1:8000");

@@ -12,14 +12,14 @@ import { isSite } from "../docs/site-blocks.ts";
 import { TOKEN } from "../engine/scenario.ts";
 import { blocksOf } from "./blocks.ts";
 
-const WORKERS = ["README.md", "docs/create-edge.md"].flatMap((page) =>
+const WORKERS = ["README.md", "docs/getting-started.md"].flatMap((page) =>
   blocksOf(page)
-    .filter(({ code }) => code.includes("createEdge("))
+    .filter(({ code }) => code.includes("createEdge(site)"))
     .map(({ code }, index) => ({ page, number: index + 1, code })),
 );
 
-test("there is a worker in the README, and two are in docs/create-edge.md", () => {
-  expect(WORKERS.map(({ page }) => page)).toEqual(["README.md", "docs/create-edge.md", "docs/create-edge.md"]);
+test("there is a worker in the README, and one in docs/getting-started.md", () => {
+  expect(WORKERS.map(({ page }) => page)).toEqual(["README.md", "docs/getting-started.md"]);
 });
 
 describe.each(WORKERS)("worker $number of $page", ({ code }) => {
@@ -79,12 +79,12 @@ describe.each(WORKERS)("worker $number of $page", ({ code }) => {
   }
 });
 
-test("the lines of wrangler.toml in docs/deploy.md are those that tidemark init writes", () => {
+test("the lines of wrangler.toml in docs/getting-started.md are those that tidemark init writes", () => {
   const answers = { origin: "https://origin.example.com", host: "www.example.com", passed: [] };
   const alone = wranglerFile(answers, "edge", namesFor(null), null);
   const besideAnApp = wranglerFile({ ...answers, origin: null }, "my-app", namesFor({}), "my-app");
   const written = `${alone}${besideAnApp}`.split("\n");
-  const shown = blocksOf("docs/deploy.md").filter(({ language }) => language === "toml");
+  const shown = blocksOf("docs/getting-started.md").filter(({ language }) => language === "toml");
   expect(shown).toHaveLength(3);
   for (const { code } of shown) {
     const lines = code.trimEnd().split("\n");

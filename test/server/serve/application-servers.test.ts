@@ -9,8 +9,8 @@ import { freePort } from "../../suite/free-ports.ts";
 import { until } from "../../suite/until.ts";
 import { MAIN } from "./running-server.ts";
 
-/* What docs/server.md shows of application servers. */
-const PAGE = "docs/server.md";
+/* What docs/getting-started.md shows of application servers. */
+const PAGE = "docs/getting-started.md";
 
 const script = blockWith(PAGE, "gunicorn --daemon");
 const [gunicornLine, gunicornCommand, pumaCommand] = /^(gunicorn --daemon .*\S) +# or: (puma .*)$/m.exec(script)!;
@@ -85,7 +85,7 @@ async function run(text: string): Promise<string> {
   return printed.slice(0, printed.indexOf(END));
 }
 
-describe("docs/server.md, from the application to the first purge", { timeout: 60_000 }, () => {
+describe("docs/getting-started.md, from the application to the first purge", { timeout: 60_000 }, () => {
   for (const { name, command, file, code } of servers) {
     const isHere = has(name);
     const words = isHere ? `in front of ${name}` : `${name} is SKIPPED, because this machine does not have it`;

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, request, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,9 @@ import { listenLocally, localUrl } from "../../suite/local-url.ts";
 import { until } from "../../suite/until.ts";
 import { ServerProcess } from "./running-server.ts";
 
-/* The configurations of docs/beside-nginx.md, as they stand there but for ports and folders, with the real programs. */
+/* The configurations beside nginx and Caddy, as docs/getting-started.md has them but for ports and folders, with the real programs. */
+const PAGE = "docs/getting-started.md";
+const HEADING = "Beside nginx or Caddy";
 
 /** A visitor whose address differs from that of the programs, which are at 127.0.0.1. */
 const VISITOR = "127.0.0.2";
@@ -31,6 +33,8 @@ interface Answer {
 interface Program {
   readonly name: string;
   readonly language: string;
+  /** The file with its configuration behind Tidemark. */
+  readonly behind: string;
   readonly isHere: boolean;
   /** `X-Forwarded-For` as the application gets it, with the program behind Tidemark. */
   readonly forwardedFor: string;
@@ -43,6 +47,7 @@ const PROGRAMS: readonly Program[] = [
   {
     name: "nginx",
     language: "nginx",
+    behind: "nginx-behind.conf",
     isHere: hasTool("nginx", "-v"),
     forwardedFor: VISITOR,
     start(folder, config) {
@@ -55,6 +60,7 @@ const PROGRAMS: readonly Program[] = [
   {
     name: "Caddy",
     language: "caddyfile",
+    behind: "Caddyfile-behind",
     isHere: hasTool("caddy", "version"),
     forwardedFor: `${VISITOR}, 127.0.0.1`,
     start(folder, config) {
@@ -92,12 +98,15 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The page's block below a heading, in a language. */
-function block(heading: string, language: string): string {
-  const [found] = blocksOf("docs/beside-nginx.md").filter(
-    (each) => each.heading === heading && each.language === language,
-  );
-  return found!.code;
+/** The page's configuration of a program in front, in its language. */
+function inFront(language: string): string {
+  return blocksOf(PAGE).find((each) => each.heading === HEADING && each.language === language)!.code;
+}
+
+/** The site that the page has for a program in front, or behind. */
+function siteFor(place: "in front" | "behind"): string {
+  const sites = blocksOf(PAGE).filter((each) => each.heading === HEADING && each.language === "ts");
+  return sites.find(({ code }) => code.includes(place === "behind" ? "forward:" : "trustedProxies:"))!.code;
 }
 
 /** The text with each of these parts replaced; each has to be there. */
@@ -145,7 +154,7 @@ async function startEdge(site: string, port: number): Promise<void> {
 
 const originPort = () => localUrl(origin).split(":").at(-1)!;
 
-describe.each(PROGRAMS)("docs/beside-nginx.md with $name", { timeout: 60_000 }, (each) => {
+describe.each(PROGRAMS)("docs/getting-started.md beside $name", { timeout: 60_000 }, (each) => {
   if (!each.isHere) process.stdout.write(`${each.name} is SKIPPED, because this machine does not have it\n`);
 
   test.skipIf(!each.isHere)(
@@ -153,15 +162,12 @@ describe.each(PROGRAMS)("docs/beside-nginx.md with $name", { timeout: 60_000 }, 
     { tags: each.language === "nginx" ? [] : ["deep"] },
     async () => {
       const [edgePort, port] = [await freePort(), await freePort()];
-      await startEdge(
-        replaced(block("nginx in front", "ts"), { "127.0.0.1:8001": `127.0.0.1:${originPort()}` }),
-        edgePort,
-      );
+      await startEdge(replaced(siteFor("in front"), { "127.0.0.1:8001": `127.0.0.1:${originPort()}` }), edgePort);
       const own =
         each.language === "nginx"
           ? { "listen 80;": `listen 127.0.0.1:${port};` }
           : { [`${HOST} {`]: `http://:${port} {` };
-      const config = replaced(block("nginx in front", each.language), {
+      const config = replaced(inFront(each.language), {
         "127.0.0.1:8080": `127.0.0.1:${edgePort}`,
         ...own,
       });
@@ -187,8 +193,12 @@ describe.each(PROGRAMS)("docs/beside-nginx.md with $name", { timeout: 60_000 }, 
         each.language === "nginx"
           ? { "127.0.0.1:8000": `127.0.0.1:${port}`, "/etc/nginx/members": `${folder}/members` }
           : { ":8000 {": `:${port} {` };
-      await startProgram(each, replaced(block("nginx behind", each.language), { ...ports, ...own }), port);
-      await startEdge(replaced(block("nginx behind", "ts"), { "127.0.0.1:8000": `127.0.0.1:${port}` }), edgePort);
+      await startProgram(
+        each,
+        replaced(readFileSync(join("docs/examples/beside", each.behind), "utf8"), { ...ports, ...own }),
+        port,
+      );
+      await startEdge(replaced(siteFor("behind"), { "127.0.0.1:8000": `127.0.0.1:${port}` }), edgePort);
 
       const first = await ask(edgePort, "/page", SPOOFED);
       expect(first).toEqual({ status: 200, xCache: "MISS", body: `http://${HOST} for ${each.forwardedFor}` });

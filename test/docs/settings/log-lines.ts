@@ -1,0 +1,236 @@
+import type { SupervisorEvent } from "../../../server/supervisor/supervisor-events.ts";
+
+type OfKind<Kind extends SupervisorEvent["kind"]> = Extract<SupervisorEvent, { readonly kind: Kind }>;
+
+/** An event as its line shows it, and what that means to whoever reads it. */
+type Lines = { readonly [Kind in SupervisorEvent["kind"]]: readonly [event: OfKind<Kind>, meaning: string] };
+
+/** Stands for what differs from line to line. */
+const CAUSE = "…";
+
+/** Every event that a server tells of. */
+export const EVENT_LINES: Lines = {
+  listening: [
+    { kind: "listening", addresses: ["http://localhost:8080"], workers: 4 },
+    "It has started, or its addresses have changed.",
+  ],
+  "worker-listening": [
+    { kind: "worker-listening", name: "worker-1", pid: 4711 },
+    "A worker has started or been replaced.",
+  ],
+  "worker-died": [
+    { kind: "worker-died", name: "worker-1", ending: { code: null, signal: "SIGKILL", because: null }, againInMs: 0 },
+    "With SIGKILL the kernel lacked memory, or somebody killed it. If it happens again and again, the server ends with 1.",
+  ],
+  "worker-killed": [
+    { kind: "worker-killed", name: "worker-1" },
+    "Its answers took longer than an hour after a reload, or than 9 s after a stop.",
+  ],
+  reloaded: [{ kind: "reloaded" }, "A changed config, or SIGHUP, has taken effect."],
+  "reload-failed": [
+    { kind: "reload-failed", cause: CAUSE },
+    "The changed config, a variable or a certificate is not valid. Mend it; it is read again.",
+  ],
+  warning: [{ kind: "warning", line: CAUSE }, "A valid setting that may not be meant; the sentence says what to do."],
+  reopened: [{ kind: "reopened" }, "After SIGUSR1: the old access log may be compressed or deleted."],
+  upgraded: [{ kind: "upgraded", pid: 4711 }, "After SIGUSR2: the new version serves."],
+  "upgrade-failed": [
+    { kind: "upgrade-failed", cause: CAUSE },
+    "The new version did not start, and nothing has changed. Mend what it names, and send SIGUSR2 again.",
+  ],
+  stopping: [{ kind: "stopping" }, "It answers what it has begun, and ends."],
+  "log-replaced": [
+    { kind: "log-replaced", why: CAUSE },
+    "The log was restored, damaged, or is another database. Misses rise until pages are stored again.",
+  ],
+  "log-unwritable": [
+    { kind: "log-unwritable", cause: CAUSE },
+    "The server has started on a disk that takes no writes.",
+  ],
+  "log-writable": [{ kind: "log-writable" }, "That is over."],
+  "log-failed": [
+    { kind: "log-failed", cause: CAUSE },
+    "A call of the log failed. It is repeated, or its caller was refused.",
+  ],
+  "purges-refused": [{ kind: "purges-refused", cause: CAUSE }, "Purges get 503 until the cause is gone; hits go on."],
+  "purges-taken": [{ kind: "purges-taken" }, "That is over. Send refused purges again, with the same `id`."],
+  "log-awaited": [
+    { kind: "log-awaited", cause: CAUSE, withinMs: 30_000 },
+    "The database does not answer at the start. See to the database.",
+  ],
+  "broken-peer": [
+    { kind: "broken-peer", cause: CAUSE },
+    "A process at the log's socket did not speak its protocol. Workers connect again by themselves.",
+  ],
+};
+
+/** A line that one part of the server writes: `…` stands for what differs. */
+export interface OtherLine {
+  readonly line: string;
+  readonly source: string;
+  readonly meaning: string;
+}
+
+/** What the parts of a server say beside that. */
+export const OTHER_LINES: readonly OtherLine[] = [
+  {
+    line: "a purge settles by the lease, because … did not confirm it in time",
+    source: "server/supervisor/open-log.ts",
+    meaning: "A machine of the shared log is slow or gone. `tidemark purges` names it.",
+  },
+  {
+    line: "TIDEMARK_TOKEN is not set, so nobody can purge.",
+    source: "server/startup/prepared-site.ts",
+    meaning: "Set it, or `TIDEMARK_TOKENS`.",
+  },
+  {
+    line: "--disk is …, and the file system of … has",
+    source: "server/startup/disk-room.ts",
+    meaning: "Name a smaller `--disk`, or a larger disk. Pages get what is there.",
+  },
+  {
+    line: "each worker takes at most … connections, because a process may open … files here",
+    source: "server/startup/connection-limit.ts",
+    meaning: "Raise it by `LimitNOFILE=`, `--ulimit nofile=` or `ulimit -n`.",
+  },
+  {
+    line: "the token for the parent … can be read on the way",
+    source: "server/startup/prepared-site.ts",
+    meaning: "Name the parent by https.",
+  },
+  {
+    line: "… expires in … days: is it renewed, and SIGHUP sent after that?",
+    source: "server/connections/certificates.ts",
+    meaning: "A certificate in a file. Renew it, and send SIGHUP.",
+  },
+  {
+    line: "no certificate is ordered for …: the internet does not know such hosts.",
+    source: "server/acme/prepared-acme.ts",
+    meaning: "`localhost`, an address, or a name such as `box.local`.",
+  },
+  {
+    line: "systemd has passed sockets to process …, and this is process …: start node itself",
+    source: "server/supervisor/activated-sockets.ts",
+    meaning: "The unit starts `npx` or a shell, and the sockets are not used.",
+  },
+  {
+    line: "systemd is not told of the state of this service: …",
+    source: "server/startup/service-manager.ts",
+    meaning: "The command `systemd-notify` is missing.",
+  },
+  {
+    line: "the pid file cannot be written: …",
+    source: "server/startup/pid-file.ts",
+    meaning: "The server runs all the same.",
+  },
+  {
+    line: "The cache in … cannot be used (…). Pages are kept in memory alone for now.",
+    source: "server/disk/disk-health.ts",
+    meaning: "The disk is full, read-only or broken. It is tried again every 5 s.",
+  },
+  { line: "The cache in … works again.", source: "server/disk/disk-health.ts", meaning: "That is over." },
+  {
+    line: "does not keep up, so pages are kept in memory alone",
+    source: "server/disk/backlog.ts",
+    meaning: "32 MiB of pages wait in a worker for the disk. The line says how many pages were not written.",
+  },
+  {
+    line: "The access log … cannot be written: … Its lines wait in memory.",
+    source: "server/connections/access-log.ts",
+    meaning: "Up to 8 MiB in each worker wait; what is beyond is counted, and lost.",
+  },
+  { line: "The access log … is written again.", source: "server/connections/access-log.ts", meaning: "That is over." },
+  {
+    line: "The access log … cannot be opened anew, so the old file is written: …",
+    source: "server/connections/access-log.ts",
+    meaning: "After a rotation: the server may not write the folder.",
+  },
+  {
+    line: "the parent … fails (…: …)",
+    source: "server/tiers/parent-origin.ts",
+    meaning: "The origin is asked in its place, if `--origin` names one; the parent again after 1 to 16 s.",
+  },
+  { line: "the parent … answers again", source: "server/tiers/parent-origin.ts", meaning: "That is over." },
+  {
+    line: "the parent … reads another purge log",
+    source: "server/tiers/parent-origin.ts",
+    meaning: "Give both the same `--log`. Until then the parent asks the origin for each request of this server.",
+  },
+  {
+    line: "the parent … has other rules",
+    source: "server/tiers/parent-origin.ts",
+    meaning: "Give both the same config. The same holds meanwhile.",
+  },
+  {
+    line: "the child … has other rules",
+    source: "server/tiers/children.ts",
+    meaning: "The same, told by the parent.",
+  },
+  {
+    line: "parents form a ring",
+    source: "server/tiers/children.ts",
+    meaning: "A server is its own parent, perhaps through others. Such requests get 508.",
+  },
+  {
+    line: "All requests are answered by Node's own server, because the faster way fails: …",
+    source: "server/connections/start-listener.ts",
+    meaning: "This version of Node has changed. Hits cost more; nothing else differs.",
+  },
+  {
+    line: "A request failed inside the edge: …",
+    source: "server/http1/listener.ts",
+    meaning: "A bug. Please report it, with the stack.",
+  },
+  {
+    line: "there is a new certificate for …, valid until …",
+    source: "server/acme/keeper-texts.ts",
+    meaning: "ACME has worked.",
+  },
+  {
+    line: "the certificate for … was not renewed yet: …",
+    source: "server/acme/keeper-texts.ts",
+    meaning: "An attempt failed; the line says when the next one is. More than a third of the lifetime is left.",
+  },
+  {
+    line: "the certificate for … expires in … days, and could not be renewed: …",
+    source: "server/acme/keeper-texts.ts",
+    meaning: "The same, with less than a third left: see to it.",
+  },
+  {
+    line: "there is no certificate for …: …",
+    source: "server/acme/keeper-texts.ts",
+    meaning: "The first order failed: connections with TLS for that host fail.",
+  },
+  {
+    line: "site …: its purge log does not answer, so the site is answered by 503 until it does.",
+    source: "server/program/edge-program.ts",
+    meaning: "One of several sites has lost its log; the others go on.",
+  },
+  {
+    line: "A connection was refused, because …",
+    source: "server/connections/proxied-connections.ts",
+    meaning:
+      "With `--proxy-protocol`: no PROXY header came, or not from one of the `trustedProxies`. Told once a minute, with their number.",
+  },
+  {
+    line: "Connections in HTTP/2 were ended because they flooded the server",
+    source: "server/http2/http2-sessions.ts",
+    meaning: "They went beyond [a limit](server.md#limits-of-a-connection). Told once a minute, with their number.",
+  },
+  {
+    line: "The access log … lacks … for which there was no room.",
+    source: "server/connections/access-log.ts",
+    meaning: "So many requests are not in the access log.",
+  },
+  {
+    line: "Each worker asks the origin for itself",
+    source: "server/cache-lock/machine-fetches.ts",
+    meaning:
+      "The folder of locks, `/dev/shm` or below `pages`, cannot be used or is full. Pages are fetched once per worker.",
+  },
+  {
+    line: "Workers share their fetches again.",
+    source: "server/cache-lock/machine-fetches.ts",
+    meaning: "The folder of locks works again.",
+  },
+];

@@ -1,0 +1,95 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { serveCommand } from "../../../cli/commands/serve.ts";
+import { compileSite } from "../../../worker/site/site.ts";
+import type { SiteInput } from "../../../worker/site/site-input.ts";
+import { declaredSettings } from "./declared-settings.ts";
+import { EXAMPLES, NEEDED, OPTION_EXAMPLES, VARIABLES } from "./examples.ts";
+import { exposedMetrics } from "./exposed-metrics.ts";
+import { OTHER_LINES } from "./log-lines.ts";
+import { METRIC_MEANINGS } from "./metric-meanings.ts";
+import { allSettings, SETTINGS_PAGE, settingsPage, written } from "./settings-page.ts";
+
+const BASE: SiteInput = { origin: "https://origin.example.com", hosts: ["www.example.com"] };
+
+test("docs/settings.md is what `npm run docs` makes of the sources", () => {
+  expect(readFileSync(SETTINGS_PAGE, "utf8")).toBe(settingsPage());
+});
+
+describe("the settings of a site", () => {
+  const ids = allSettings().map(({ id }) => id);
+
+  test("every setting stands in the page once, with an example", () => {
+    expect(new Set(ids).size).toBe(ids.length);
+    // What a route shares with its site stands there under the site's name.
+    expect(Object.keys(EXAMPLES).sort()).toEqual([...ids].sort());
+  });
+
+  test.each(Object.entries(EXAMPLES))("a site with %s as in its example is valid", (id, value) => {
+    expect(() => compileSite(siteWith(id, value), {})).not.toThrow();
+  });
+
+  test("control: a setting that does not exist is refused", () => {
+    expect(() => compileSite(siteWith("limits.urlByte", "8KiB"), {})).toThrow("did you mean urlBytes");
+  });
+
+  test("control: a line that is no setting is seen", () => {
+    expect(() => declaredSettings("export interface SiteInput {\n  readonly origin: string;\n}\n")).toThrow("origin");
+  });
+});
+
+describe("the options of tidemark serve", () => {
+  const options = serveCommand().options.map(({ long }) => long!);
+
+  test("each has an example that the command takes", () => {
+    expect(Object.keys(OPTION_EXAMPLES).sort()).toEqual([...options].sort());
+    for (const [name, value] of Object.entries(OPTION_EXAMPLES)) {
+      const given = value === "" ? [name] : [name, value];
+      expect(serveCommand().exitOverride().parseOptions(given)).toEqual({ operands: [], unknown: [] });
+    }
+  });
+
+  test("the variables of the page are those that the command reads", () => {
+    const source = readFileSync("cli/commands/serve.ts", "utf8");
+    const read = new Set([...source.matchAll(/\bTIDEMARK_[A-Z_]+/g)].map(([name]) => name));
+    const ofServe = [...Object.values(VARIABLES), "TIDEMARK_PARENT_TOKEN", "TIDEMARK_TOKEN"];
+    expect([...read].sort()).toEqual(ofServe.sort());
+  });
+});
+
+test("every metric has a meaning, and none is explained that is not exposed", () => {
+  const names = exposedMetrics().map(({ name }) => name.replace(/^tidemark_/, ""));
+  expect(names.length).toBeGreaterThan(30);
+  expect(Object.keys(METRIC_MEANINGS).sort()).toEqual(names.sort());
+});
+
+test("the lines of the log are those of their sources", () => {
+  const strange = OTHER_LINES.filter(({ line, source }) => {
+    const text = readFileSync(source, "utf8");
+    return !line
+      .split("…")
+      .map((part) => part.replace(/^[).: ]+|[(: ]+$/g, ""))
+      .every((part) => text.includes(part));
+  });
+  expect(strange).toEqual([]);
+});
+
+test("examples are written as in a config", () => {
+  expect(written({ "user-agent": [/bot/i], 404: "1m", a: {} })).toBe('{ 404: "1m", "user-agent": [/bot/i], a: {} }');
+});
+
+function siteWith(id: string, value: unknown): SiteInput {
+  const site = { ...BASE, ...NEEDED[id] };
+  const inRoute = id.startsWith("routes[].");
+  const path = id.replace(/^routes\[\]\./, "").split(".");
+  if (id === "origin.service") return { ...site, origin: { service: value as string } };
+  if (!inRoute) return set(site, path, value) as SiteInput;
+  return { ...site, routes: [set({ match: "/plog/:slug" }, path, value) as never] };
+}
+
+/** A copy of an object with a value under a path of names. */
+function set(object: object, [name, ...rest]: readonly string[], value: unknown): object {
+  const before: unknown = (object as Record<string, unknown>)[name!];
+  const inner = typeof before === "string" ? { url: before } : ((before ?? {}) as object);
+  return { ...object, [name!]: rest.length === 0 ? value : set(inner, rest, value) };
+}
