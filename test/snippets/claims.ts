@@ -14,11 +14,7 @@ const PURGING = /^docs\/purging\.md$/;
 const SITES = /^docs\/sites\.md$/;
 const README = /^README\.md$/;
 const DESIGN = /^docs\/design\.md$/;
-const IMPORT = /^docs\/import\.md$/;
-const IMPORT_PAGE = "test/docs/tools/import-page.test.ts";
-const REPORT = /^docs\/report\.md$/;
-const AUDIT = /^docs\/audit\.md$/;
-const CRAWL = /^docs\/crawl\.md$/;
+const TOOLS = /^docs\/tools\.md$/;
 const DEPLOY = /^docs\/deploy\.md$/;
 const INSTALL = /^docs\/install\.md$/;
 const RELEASE = /^docs\/release\.md$/;
@@ -68,21 +64,20 @@ export const CLAIMS: readonly Claim[] = [
     fits: ({ heading }) => heading === "Advice" || heading === "Explain",
     notRun: "a sample of a site; test/cli/stats.test.ts and test/cli/explain.test.ts have such answers in words",
   },
-  { page: IMPORT, language: "nginx", fits: () => true, runIn: IMPORT_PAGE },
-  { page: IMPORT, language: "console", fits: () => true, runIn: IMPORT_PAGE },
-  { page: REPORT, language: "text", fits: () => true, runIn: "test/docs/tools/written-runs.test.ts" },
+  { page: TOOLS, language: "nginx", fits: () => true, runIn: "test/docs/tools/import-run.test.ts" },
+  { page: TOOLS, language: "console", text: "npx tidemark import", runIn: "test/docs/tools/import-run.test.ts" },
+  { page: TOOLS, language: "console", text: "npx tidemark audit", runIn: "test/docs/tools/audit-run.test.ts" },
+  { page: TOOLS, language: "text", fits: () => true, runIn: "test/docs/tools/written-runs.test.ts" },
   {
-    page: REPORT,
+    page: TOOLS,
     language: "sh",
-    text: "npx tidemark report",
+    text: "npx tidemark report /var",
     notRun: "it reads logs of a site; test/docs/commands.test.ts checks its flags, and the runs below it are made anew",
   },
-  { page: AUDIT, language: "console", fits: () => true, runIn: "test/docs/tools/audit-page.test.ts" },
-  { page: CRAWL, language: "text", fits: () => true, runIn: "test/docs/tools/written-runs.test.ts" },
   {
-    page: CRAWL,
+    page: TOOLS,
     language: "sh",
-    fits: () => true,
+    text: "npx tidemark crawl",
     notRun:
       "it asks a site for its pages; test/docs/commands.test.ts checks its flags, and the runs below it are made anew",
   },

@@ -215,7 +215,10 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
     expect(command).not.toContain("%"); // cron would take it for the end of a line
     const said = await run(command!.replace("/etc/tidemark.env", join(folder, "tidemark.env")));
     expect(JSON.parse(said)).toMatchObject({ refreshed: [{ xCache: "BYPASS" }, { xCache: "BYPASS" }] });
-    expect((await edge.purges())[0]).toMatchObject({ reason: "nightly", items: expect.arrayContaining(["tag:charts"]) });
+    expect((await edge.purges())[0]).toMatchObject({
+      reason: "nightly",
+      items: expect.arrayContaining(["tag:charts"]),
+    });
   });
 
   test("docs/purging.md, From a shell or cron: one page is fetched again without a purge", async () => {

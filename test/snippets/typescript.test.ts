@@ -64,7 +64,10 @@ describe("purges", () => {
     await importSongs([{ id: 1, title: "new" }]);
     expect(seen).toEqual([["HIT", "HIT", "HIT", "HIT"]]);
     expect(await states()).toEqual(["HIT", "HIT", "MISS", "MISS"]);
-    expect((await edge.purges())[0]).toMatchObject({ reason: "import", items: ["/songs/1", "tag:song:1", "tag:songs"] });
+    expect((await edge.purges())[0]).toMatchObject({
+      reason: "import",
+      items: ["/songs/1", "tag:song:1", "tag:songs"],
+    });
   });
 
   test("docs/purging.md, Who purged what: the audit trail has the purge", async () => {
@@ -91,13 +94,13 @@ describe("purges", () => {
     expect((await edge.purges()).length).toBe(before);
   });
 
-  test.each([
-    "docs/purging.md",
-    "docs/design.md",
-  ])("%s: the receipt is one that clients read, without a field that there is not", (page) => {
-    const shown: unknown = JSON.parse(blockWith(page, '"settlesInMs"'));
-    expect(purgeReceiptSchema.parse(shown)).toEqual(shown);
-  });
+  test.each(["docs/purging.md", "docs/design.md"])(
+    "%s: the receipt is one that clients read, without a field that there is not",
+    (page) => {
+      const shown: unknown = JSON.parse(blockWith(page, '"settlesInMs"'));
+      expect(purgeReceiptSchema.parse(shown)).toEqual(shown);
+    },
+  );
 });
 
 describe("apps", () => {
