@@ -81,7 +81,6 @@ export const CLAIMS: readonly Claim[] = [
     notRun:
       "it asks a site for its pages; test/docs/commands.test.ts checks its flags, and the runs below it are made anew",
   },
-  { page: PURGING, language: "json", text: '"settlesInMs"', runIn: TYPESCRIPT },
   ...["SQLite", "PostgreSQL", "Purges that were given up"].map((name) => ({
     page: PURGING,
     language: "ts",
