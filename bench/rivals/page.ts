@@ -14,18 +14,25 @@ const REASONS: readonly (readonly [word: string, reason: string])[] = [
   ["hey", "The client takes more CPU time than the servers."],
 ];
 
-export const RIVALS_PAGE = "docs/rivals.md";
+/** The page whose generated parts show a run. */
+export const BENCHMARKS_PAGE = "docs/benchmarks.md";
 
 /** The run that the page shows, as the bench wrote it with `--json`. */
 export function readMeasured(): Measured {
   return JSON.parse(readFileSync(new URL("measured.json", import.meta.url), "utf8"));
 }
 
-/** docs/rivals.md, made from what a run has written. */
-export function rivalsPage(measured: Measured): string {
+/** The page with the parts of a run made anew: what was compared and how it came out, and at its end each form by itself. */
+export function withRivals(page: string, measured: Measured): string {
   const { forms } = measured;
-  const sections = [introduction(measured), overview(forms), behind(forms), ...forms.map(sectionOf)];
-  return `${sections.join("\n\n")}\n`;
+  const parts: Readonly<Record<string, readonly string[]>> = {
+    rivals: [introduction(measured), overview(forms), behind(forms)],
+    forms: forms.map(sectionOf),
+  };
+  return page.replace(
+    /^(<!-- generated: (rivals|forms) -->\n).*?^(<!-- end -->)$/gms,
+    (_part, begin: string, name: string, end: string) => `${begin}\n${parts[name]!.join("\n\n")}\n\n${end}`,
+  );
 }
 
 function introduction({ at, machine, versions, settings, entrants }: Measured): string {
@@ -35,11 +42,8 @@ function introduction({ at, machine, versions, settings, entrants }: Measured): 
   const there = entrants.filter(({ version }) => version !== null);
   const missing = entrants.filter(({ leftOut }) => leftOut !== null);
   const lines = [
-    "# Tidemark beside other caches",
-    "",
-    "`npm run bench -- rivals` gets today's caches and measures each in its plain and its best setting (`bench/rivals` has them,",
-    `a file each). This page is generated from a run of it, good and bad rows alike: \`npm run docs\` writes it from`,
-    "`bench/rivals/measured.json`.",
+    "`npm run bench -- rivals` gets today's caches and measures each in its plain and its best setting (`bench/rivals` has a file",
+    "for each). `npm run docs` writes this part from a run of it, good and bad rows alike.",
     "",
     `- Command: \`${command}\`, on ${at.slice(0, 10)}.`,
     `- Machine: ${machine.cpu}, ${machine.cores} cores that servers, clients and origin share; ${machine.system}; load average ${machine.loadBefore} before the run${
@@ -54,8 +58,8 @@ function introduction({ at, machine, versions, settings, entrants }: Measured): 
       .join(", ")}, of which nginx is the origin.`,
     `- Each server answers with ${workers} processes or threads. They take turns of ${seconds} s, ${rounds} rounds, and each round begins with another one.`,
     "  Figures are medians; shares are medians of each round's ratio, so they are not quotients of the medians.",
-    "- Nobody writes an access log. All answers were compared with the origin's before, and the origin counts its requests: a form of",
-    "  hits fails for a server if one request of the load reaches the origin.",
+    "- No server writes an access log. All answers were compared with the origin's before. A server fails in a form of hits if one",
+    "  request of the load reaches the origin.",
     "- CPU is the time of all processes of the server for a request; the client's is in cores.",
     ...missing.map(({ name, leftOut }) => `- ${name} is left out. Not installed: ${sentence(leftOut!)}`),
   ];
@@ -71,7 +75,7 @@ function overview(forms: readonly FormResult[]): string {
       const rates = names.map((name) => count(servers.find((server) => server.name === name)?.requestsPerSecond));
       return [form, ...rates, share === null ? "" : `**${share.value.toFixed(2)}** of ${share.reference}`];
     });
-  return `## Requests per second\n\n${table(["", ...names, "Tidemark has"], lines)}`;
+  return `### Requests per second\n\n${table(["", ...names, "Tidemark has"], lines)}`;
 }
 
 function behind(forms: readonly FormResult[]): string {
@@ -84,7 +88,7 @@ function behind(forms: readonly FormResult[]): string {
     return [`- ${form}: ${share.value.toFixed(2)} of ${share.reference}, at ${times}. ${reason}`.trimEnd()];
   });
   const none = `In no form does Tidemark have less than ${LEVEL} of nginx's best.`;
-  return `## Where Tidemark is behind\n\n${lines.length === 0 ? none : lines.join("\n")}`;
+  return `### Where Tidemark is behind\n\n${lines.length === 0 ? none : lines.join("\n")}`;
 }
 
 /** Tidemark's share of nginx at its best, or of HAProxy's where nginx was not measured; `null` without both. */
@@ -97,7 +101,7 @@ export function tidemarksShare(
 }
 
 function sectionOf({ form, leftOut, servers }: FormResult): string {
-  if (leftOut !== null) return `## ${form}\n\nLeft out. Its client is not installed: ${sentence(leftOut)}`;
+  if (leftOut !== null) return `### ${form}\n\nLeft out. Its client is not installed: ${sentence(leftOut)}`;
   const measured = servers.filter(({ requestsPerSecond }) => requestsPerSecond !== null);
   const lines = measured.map((each) => [
     each.name === TIDEMARK ? `**${TIDEMARK}**` : each.name,
@@ -112,7 +116,7 @@ function sectionOf({ form, leftOut, servers }: FormResult): string {
     failure === null ? [] : [`- ${name} is left out: ${sentence(failure)}`],
   );
   const columns = ["", "requests/s", "least to most", "p50 ms", "p99 ms", "CPU µs", "client's CPU"];
-  return [`## ${form}`, "", table(columns, lines), ...(failed.length === 0 ? [] : ["", ...failed])].join("\n");
+  return [`### ${form}`, "", table(columns, lines), ...(failed.length === 0 ? [] : ["", ...failed])].join("\n");
 }
 
 function table(columns: readonly string[], lines: readonly (readonly string[])[]): string {

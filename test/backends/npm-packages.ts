@@ -6,7 +6,7 @@ import { type InstalledPackage, run } from "../packed/installed-package.ts";
 /** A folder with packages, or the reason why there is none on this machine. */
 export type Project = { readonly folder: string } | { readonly missing: string };
 
-/** The version that docs/purge-from.md names. */
+/** The version that docs/purging.md names. */
 export const NEXT = ["next@16.4.6", "react@19.3.1", "react-dom@19.3.1"];
 
 /** The versions that docs/getting-started.md names, with a wrangler that they accept. */

@@ -41,7 +41,7 @@ describe.skipIf(python === null)(title, { timeout: 120_000 }, () => {
       const wheels = ["--no-index", "--find-links", "../dist", "--no-deps", "--target", "../installed", "tidemark"];
       expect(await command([...pip, "install", ...wheels])).toMatchObject({ exit: 0 });
       const tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error", "--import-mode=importlib", "tests"];
-      const page = await readFile("docs/purge-from.md", "utf8");
+      const page = await readFile("docs/purging.md", "utf8");
       const EXAMPLE = /^```python\n(from tidemark import Purger\n.*?)^```/ms.exec(page)![1]!;
       const PYTHONPATH = join(folder, "installed");
       const settings = { TIDEMARK_ENDPOINT: cdn.url(), TIDEMARK_TOKEN: cdn.token, PYTHONPATH, EXAMPLE };

@@ -1,4 +1,4 @@
-/** The names that the examples of docs/purge-from.md use and do not define. */
+/** The names that the examples of docs/purging.md use and do not define. */
 const titles = new Map([["42", "old"]]);
 
 globalThis.songs = {

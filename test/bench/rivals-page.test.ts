@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Turn, TurnsResult } from "../../bench/frame/turns.ts";
 import { laneOf, summarize } from "../../bench/frame/turns.ts";
 import { type FormResult, figuresOf, type Measured, REFERENCES, TIDEMARK } from "../../bench/rivals/measured.ts";
-import { rivalsPage, tidemarksShare } from "../../bench/rivals/page.ts";
+import { tidemarksShare, withRivals } from "../../bench/rivals/page.ts";
 
 function turn(requestsPerSecond: number): Turn {
   const load = { requests: 3 * requestsPerSecond, requestsPerSecond, p50Ms: 0.5, p99Ms: 1.234, failures: 0 };
@@ -62,7 +62,8 @@ test("Tidemark is compared with nginx at its best, and with HAProxy's best where
 });
 
 describe("the page", () => {
-  const page = rivalsPage(
+  const page = withRivals(
+    "By hand.\n<!-- generated: rivals -->\nold\n<!-- end -->\nBy hand.\n<!-- generated: forms -->\n<!-- end -->\n",
     measuredOf([
       formOf("wrk -c50, 1 KB", { Tidemark: [950], "nginx, best": [1000] }),
       formOf("wrk -c50, 1 KB, TLS 1.3", { Tidemark: [94], "nginx, best": [100], Squid: "It speaks no TLS." }),
@@ -78,8 +79,14 @@ describe("the page", () => {
 
   test("names a rival, a form and a server that are left out, with the reason", () => {
     expect(page).toContain("- Squid is left out. Not installed: no network.");
-    expect(page).toContain("## hey -n 10000 -c 10, 1 KB\n\nLeft out. Its client is not installed: go was not found.");
+    expect(page).toContain("### hey -n 10000 -c 10, 1 KB\n\nLeft out. Its client is not installed: go was not found.");
     expect(page).toContain("- Squid is left out: It speaks no TLS.");
+  });
+
+  test("keeps what people have written, and replaces what a run had written", () => {
+    expect(page.match(/^By hand\.$/gm)).toHaveLength(2);
+    expect(page).not.toContain("old\n");
+    expect(page.indexOf("### wrk -c50, 1 KB\n")).toBeGreaterThan(page.lastIndexOf("By hand."));
   });
 
   test("has a row for each form that was measured, and figures for each server", () => {
@@ -88,7 +95,7 @@ describe("the page", () => {
   });
 
   test("names the forms in which Tidemark has less than 0.95 of nginx's best, with the CPU time of both", () => {
-    const [, behind] = /## Where Tidemark is behind\n\n((?:- .*\n)+)/.exec(page)!;
+    const [, behind] = /### Where Tidemark is behind\n\n((?:- .*\n)+)/.exec(page)!;
     expect(behind!.trim().split("\n")).toEqual([
       "- wrk -c50, 1 KB, TLS 1.3: 0.94 of nginx, best, at 12.3 µs of CPU for a request against 12.3.",
     ]);

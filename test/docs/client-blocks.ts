@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 
 /** A block of code in a page that uses the purge client. */
 export interface ClientBlock {
-  /** Like `docs/purge-from.md, block 2`. */
+  /** Like `docs/purging.md, block 2`. */
   readonly name: string;
   readonly code: string;
 }

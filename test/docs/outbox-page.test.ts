@@ -11,7 +11,7 @@ import { accepts, type FakeEdge, receiptBody, refuses, startFakeEdge } from "../
 import { noPostgres, type PostgresServer, startPostgres } from "../sdk/outbox/postgres-server.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const PAGE = readFileSync(join(ROOT, "docs/outbox.md"), "utf8");
+const PAGE = readFileSync(join(ROOT, "docs/purging.md"), "utf8");
 
 /** In the repository, so that the examples find its packages. */
 let folder: string;

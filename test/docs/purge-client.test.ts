@@ -51,7 +51,7 @@ afterAll(async () => {
 /** Runs a block of the page, which has this text in it and in no other block. */
 async function load(name: string, mark: string, change = (code: string) => code): Promise<Record<string, never>> {
   const [block, ...others] = blocks.filter(
-    ({ name, code }) => name.startsWith("docs/purge-client.md") && code.includes(mark),
+    ({ name, code }) => name.startsWith("docs/purging.md") && code.includes(mark),
   );
   expect(others).toEqual([]);
   return (await import(folder.write(name, change(block!.code)))) as Record<string, never>;
@@ -208,7 +208,7 @@ test("every block of every page that uses the purge client has no type error, an
   tags: ["gate"],
 }, () => {
   expect(blocks.map(({ name }) => name)).toEqual(
-    expect.arrayContaining(["docs/purge-from.md, block 1", "docs/purge-client.md, block 5"]),
+    expect.arrayContaining(["docs/purging.md, block 1", "docs/testing.md, block 1"]),
   );
   const names = blocks.map(({ code }, index) => {
     folder.write(`block-${index}.ts`, `${code}\nexport {};\n`);

@@ -9,7 +9,7 @@ import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflar
 import { BEGINNING, TOKEN } from "../engine/scenario.ts";
 
 const EXAMPLE = fileURLToPath(new URL("../../docs/examples/purge_cdn_urls.py", import.meta.url));
-const PAGE = fileURLToPath(new URL("../../docs/purge-from.md", import.meta.url));
+const PAGE = fileURLToPath(new URL("../../docs/purging.md", import.meta.url));
 const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../../local/runtime/virtual-time.worker.ts", import.meta.url));
 
 const hasPython = spawnSync("python3", ["--version"]).status === 0;

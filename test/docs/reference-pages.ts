@@ -50,13 +50,13 @@ const ENTRIES: readonly Entry[] = [
     entry: "tidemark/outbox/sqlite",
     source: "sdk/outbox/sqlite",
     page: "docs/reference/outbox-sqlite.md",
-    about: "An [outbox](../outbox.md) in SQLite.",
+    about: "An [outbox](../purging.md#an-outbox) in SQLite.",
   },
   {
     entry: "tidemark/outbox/pg",
     source: "sdk/outbox/pg",
     page: "docs/reference/outbox-pg.md",
-    about: "An [outbox](../outbox.md) in PostgreSQL.",
+    about: "An [outbox](../purging.md#an-outbox) in PostgreSQL.",
   },
   ...(["express", "fastify", "hono", "next"] as const).map((name) => ({
     entry: `tidemark/${name}`,

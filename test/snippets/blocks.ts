@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 /** A fenced block of a page. */
 export interface Block {
-  /** Like `docs/purge-from.md`. */
+  /** Like `docs/purging.md`. */
   readonly page: string;
   /** The heading above it; empty at the top of a page. */
   readonly heading: string;

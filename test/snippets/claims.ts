@@ -10,16 +10,11 @@ export type Claim = {
   readonly text?: string;
 } & ({ readonly runIn: string } | { readonly notRun: string });
 
-const FROM = /^docs\/purge-from\.md$/;
+const PURGING = /^docs\/purging\.md$/;
 const SITES = /^docs\/sites\.md$/;
-const CLIENT = /^docs\/purge-client\.md$/;
 const README = /^README\.md$/;
 const DESIGN = /^docs\/design\.md$/;
-const IMPORT = /^docs\/import\.md$/;
-const IMPORT_PAGE = "test/docs/tools/import-page.test.ts";
-const REPORT = /^docs\/report\.md$/;
-const AUDIT = /^docs\/audit\.md$/;
-const CRAWL = /^docs\/crawl\.md$/;
+const TOOLS = /^docs\/tools\.md$/;
 const STARTED = /^docs\/getting-started\.md$/;
 const SERVER = /^docs\/server\.md$/;
 const OPERATIONS = /^docs\/operations\.md$/;
@@ -70,62 +65,66 @@ export const CLAIMS: readonly Claim[] = [
     fits: ({ heading }) => heading === "Advice" || heading === "Explain",
     notRun: "a sample of a site; test/cli/stats.test.ts and test/cli/explain.test.ts have such answers in words",
   },
-  { page: IMPORT, language: "nginx", fits: () => true, runIn: IMPORT_PAGE },
-  { page: IMPORT, language: "console", fits: () => true, runIn: IMPORT_PAGE },
-  { page: REPORT, language: "text", fits: () => true, runIn: "test/docs/tools/written-runs.test.ts" },
+  { page: TOOLS, language: "nginx", fits: () => true, runIn: "test/docs/tools/import-run.test.ts" },
+  { page: TOOLS, language: "console", text: "npx tidemark import", runIn: "test/docs/tools/import-run.test.ts" },
+  { page: TOOLS, language: "console", text: "npx tidemark audit", runIn: "test/docs/tools/audit-run.test.ts" },
+  { page: TOOLS, language: "text", fits: () => true, runIn: "test/docs/tools/written-runs.test.ts" },
   {
-    page: REPORT,
+    page: TOOLS,
     language: "sh",
-    text: "npx tidemark report",
+    text: "npx tidemark report /var",
     notRun: "it reads logs of a site; test/docs/commands.test.ts checks its flags, and the runs below it are made anew",
   },
-  { page: AUDIT, language: "console", fits: () => true, runIn: "test/docs/tools/audit-page.test.ts" },
-  { page: CRAWL, language: "text", fits: () => true, runIn: "test/docs/tools/written-runs.test.ts" },
   {
-    page: CRAWL,
+    page: TOOLS,
     language: "sh",
-    fits: () => true,
+    text: "npx tidemark crawl",
     notRun:
       "it asks a site for its pages; test/docs/commands.test.ts checks its flags, and the runs below it are made anew",
   },
-  { page: /^docs\/outbox\.md$/, language: "ts", fits: () => true, runIn: "test/docs/outbox-page.test.ts" },
-  { page: CLIENT, language: "ts", fits: () => true, runIn: "test/docs/purge-client.test.ts" },
-  { page: CLIENT, language: "sh", text: "npx tidemark purge - --id import-7", runIn: SHELL },
+  ...["SQLite", "PostgreSQL", "Purges that were given up"].map((name) => ({
+    page: PURGING,
+    language: "ts",
+    fits: ({ heading }: Block) => heading === name,
+    runIn: "test/docs/outbox-page.test.ts",
+  })),
+  ...["export async function importSongs", "endpoints: [", "defineTags", "findUntagged", "@opentelemetry/api"].map(
+    (text) => ({ page: PURGING, language: "ts", text, runIn: "test/docs/purge-client.test.ts" }),
+  ),
 
   ...["Express", "Fastify", "Hono"].map((name) => ({
-    page: FROM,
+    page: PURGING,
     language: "ts",
     text: `from "tidemark/${name.toLowerCase()}"`,
     runIn: "test/backends/javascript.test.ts",
   })),
   {
-    page: FROM,
+    page: PURGING,
     language: "js",
     fits: ({ heading }) => heading === "SvelteKit",
     runIn: "test/backends/javascript.test.ts",
   },
-  { page: FROM, language: "js", fits: ({ heading }) => heading === "Next", runIn: "test/backends/next.test.ts" },
-  { page: FROM, language: "ts", text: "export async function importSongs", runIn: TYPESCRIPT },
-  { page: FROM, language: "ts", text: "cdn.purges({ limit: 20 })", runIn: TYPESCRIPT },
-  { page: FROM, language: "ts", text: "createRecordingPurger", runIn: TYPESCRIPT },
-  { page: FROM, language: "python", text: "def purge_cdn_urls", runIn: "test/docs/python-example.test.ts" },
-  { page: FROM, language: "console", text: "purge_cdn_urls.py", runIn: SHELL },
+  { page: PURGING, language: "js", fits: ({ heading }) => heading === "Next", runIn: "test/backends/next.test.ts" },
+  { page: PURGING, language: "ts", text: "cdn.purges({ limit: 20 })", runIn: TYPESCRIPT },
+  { page: PURGING, language: "ts", text: "createRecordingPurger", runIn: TYPESCRIPT },
+  { page: PURGING, language: "python", text: "def purge_cdn_urls", runIn: "test/docs/python-example.test.ts" },
+  { page: PURGING, language: "console", text: "purge_cdn_urls.py", runIn: SHELL },
   {
-    page: FROM,
+    page: PURGING,
     language: "python",
     fits: ({ heading }) => heading === "Django",
     runIn: "test/backends/django-site/songs/tests.py",
   },
-  { page: FROM, language: "python", text: "Purger(", runIn: "test/backends/python.test.ts" },
-  { page: FROM, language: "ruby", text: "after_commit", runIn: "test/snippets/ruby.test.ts" },
-  { page: FROM, language: "ts", text: "instance.plugins", runIn: "test/control/vendor-apis/clients.test.ts" },
+  { page: PURGING, language: "python", text: "Purger(", runIn: "test/backends/python.test.ts" },
+  { page: PURGING, language: "ruby", text: "after_commit", runIn: "test/snippets/ruby.test.ts" },
+  { page: PURGING, language: "ts", text: "instance.plugins", runIn: "test/control/vendor-apis/clients.test.ts" },
   {
-    page: FROM,
+    page: PURGING,
     language: "python",
     fits: ({ heading }) => heading === "Wagtail",
     runIn: "test/control/vendor-apis/clients.test.ts",
   },
-  { page: FROM, language: "sh", fits: () => true, runIn: SHELL },
+  { page: PURGING, language: "sh", fits: () => true, runIn: SHELL },
 
   ...(["python", "ruby", "sh"] as const).map((language) => ({
     page: STARTED,

@@ -21,7 +21,7 @@ describe.skipIf(!hasRails)(hasRails ? "the blocks in Ruby, with Rails" : NOT_RUN
   }, 60_000);
   afterAll(() => edge?.[Symbol.asyncDispose]());
 
-  test("docs/purge-from.md: a model purges its pages after the commit, and not after a rollback", async () => {
+  test("docs/purging.md: a model purges its pages after the commit, and not after a rollback", async () => {
     const program = `
       require "active_record"
       ActiveRecord::Base.establish_connection(adapter: "sqlite3", database: ":memory:")
@@ -30,7 +30,7 @@ describe.skipIf(!hasRails)(hasRails ? "the blocks in Ruby, with Rails" : NOT_RUN
       class ApplicationRecord < ActiveRecord::Base
         self.abstract_class = true
       end
-      ${blockWith("docs/purge-from.md", "after_commit :purge_pages")}
+      ${blockWith("docs/purging.md", "after_commit :purge_pages")}
       def pages = %w[/songs/42 /songs /about].map { |path|
         Net::HTTP.get_response(URI.join(ENV["TIDEMARK_ENDPOINT"], path))["x-cache"]
       }

@@ -195,10 +195,10 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
     );
   });
 
-  test("docs/purge-from.md, The command line: each command does what its comment says", {
+  test("docs/purging.md, From a shell: each command does what its comment says", {
     timeout: 60_000,
   }, async () => {
-    const lines = linesOf(blockWith("docs/purge-from.md", "npx tidemark purge --url /about"));
+    const lines = linesOf(blockWith("docs/purging.md", "npx tidemark purge --url /about"));
     const said = await run(lines.filter((line) => !follows(line)).join("\n"));
     expect(said).toMatch(/^Purge \d+ is accepted: 2 URLs\./);
     expect(await edge.xCache("/about")).toBe("HIT"); // fetched again
@@ -210,9 +210,9 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
     for (const line of lines.filter(follows)) await follow(line, "tag:song:42");
   });
 
-  test("docs/purge-client.md: purges on standard input go on under the same id", { timeout: 60_000 }, async () => {
+  test("docs/purging.md: purges on standard input go on under the same id", { timeout: 60_000 }, async () => {
     writeFileSync(join(folder, "items.txt"), "tag:song:42\n/about\n");
-    const lines = linesOf(blockWith("docs/purge-client.md", "--id import-7"));
+    const lines = linesOf(blockWith("docs/purging.md", "--id import-7"));
     const [purge, ...others] = lines.filter((line) => !follows(line));
     expect(others).toEqual([]);
     await run(purge!);
@@ -223,20 +223,23 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
     for (const line of lines.filter(follows)) await follow(line, "tag:song:42");
   });
 
-  test("docs/purge-from.md, cron, with curl: the line of a crontab purges, and fetches again", async () => {
+  test("docs/purging.md, From a shell or cron: the line of a crontab purges, and fetches again", async () => {
     writeFileSync(join(folder, "tidemark.env"), `TIDEMARK_ENDPOINT='${edge.endpoint}'\n`);
-    const [comment, entry, ...others] = linesOf(blockWith("docs/purge-from.md", "/etc/tidemark.env"));
+    const [comment, entry, ...others] = linesOf(blockWith("docs/purging.md", "/etc/tidemark.env"));
     expect([comment![0], others]).toEqual(["#", []]);
     const [, times, command] = /^((?:\S+ ){5})(.*)$/.exec(entry!)!;
     expect(times).toBe("0 4 * * * ");
     expect(command).not.toContain("%"); // cron would take it for the end of a line
     const said = await run(command!.replace("/etc/tidemark.env", join(folder, "tidemark.env")));
     expect(JSON.parse(said)).toMatchObject({ refreshed: [{ xCache: "BYPASS" }, { xCache: "BYPASS" }] });
-    expect((await edge.purges())[0]).toMatchObject({ reason: "nightly" });
+    expect((await edge.purges())[0]).toMatchObject({
+      reason: "nightly",
+      items: expect.arrayContaining(["tag:charts"]),
+    });
   });
 
-  test("docs/purge-from.md, cron, with curl: one page is fetched again without a purge", async () => {
-    const [, command] = /`(curl -si [^`]+)`/.exec(readFileSync("docs/purge-from.md", "utf8"))!;
+  test("docs/purging.md, From a shell or cron: one page is fetched again without a purge", async () => {
+    const [, command] = /`(curl -si [^`]+)`/.exec(readFileSync("docs/purging.md", "utf8"))!;
     const before = await edge.purges();
     const seen = edge.origin.countOf("/about");
     expect(await run(command!.replaceAll("\n", " "))).toMatch(/^HTTP\/1\.1 200 OK\r\n.*x-cache: BYPASS\r\n/is);
@@ -244,8 +247,8 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
     expect(await edge.purges()).toEqual(before);
   });
 
-  test("docs/purge-from.md, Python: the program prints what the page shows", async () => {
-    const [command, ...shown] = linesOf(blockWith("docs/purge-from.md", "$ python3 purge_cdn_urls.py"));
+  test("docs/purging.md, Python: the program prints what the page shows", async () => {
+    const [command, ...shown] = linesOf(blockWith("docs/purging.md", "$ python3 purge_cdn_urls.py"));
     const said = await run(command!.replace(/^\$ /, ""), resolve("docs/examples"));
     expect(said.replaceAll(edge.endpoint, SITE).trimEnd().split("\n")).toEqual(shown);
   });

@@ -40,21 +40,23 @@ describe("purges", () => {
     expect(await states()).toEqual(["MISS", "MISS", "HIT", "HIT"]);
   });
 
-  test("docs/purge-from.md, In a transaction: one purge after the commit, and none after an error", async () => {
+  test("docs/purging.md, After the commit: one purge after the commit, and none after an error", async () => {
     await publish();
     const app = `
       export const seen = [];
-      const songs = { async save(tx, { title }) { if (!title) throw new Error("no title"); } };
-      const database = {
+      export const songs = { async save(tx, { title }) { if (!title) throw new Error("no title"); } };
+      export const database = {
         async transaction(work) { await work({}); seen.push(await globalThis.states()); },
       };
     `;
     Object.assign(globalThis, { states });
+    folder.write("app.ts", app);
     type Exports = { importSongs(rows: object[]): Promise<void>; seen: string[][] };
     const { importSongs, seen } = await load<Exports>(
       "batch",
-      app,
-      blockWith("docs/purge-from.md", "export async function importSongs"),
+      "",
+      blockWith("docs/purging.md", "export async function importSongs"),
+      'export { seen } from "./app.ts";',
     );
     const before = (await edge.purges()).length;
     await expect(importSongs([{ id: 1, title: "new" }, { id: 2 }])).rejects.toThrow("no title");
@@ -62,26 +64,29 @@ describe("purges", () => {
     await importSongs([{ id: 1, title: "new" }]);
     expect(seen).toEqual([["HIT", "HIT", "HIT", "HIT"]]);
     expect(await states()).toEqual(["HIT", "HIT", "MISS", "MISS"]);
-    expect((await edge.purges())[0]).toMatchObject({ reason: "import", items: ["tag:song:1", "tag:songs"] });
+    expect((await edge.purges())[0]).toMatchObject({
+      reason: "import",
+      items: ["/songs/1", "tag:song:1", "tag:songs"],
+    });
   });
 
-  test("docs/purge-from.md, Who purged what: the audit trail has the purge", async () => {
+  test("docs/purging.md, Who purged what: the audit trail has the purge", async () => {
     type Exports = { receipt: Receipt; purges: PurgeRecord[] };
     const { receipt, purges } = await load<Exports>(
       "audit",
       'import { createPurger } from "tidemark"; const cdn = createPurger();',
-      blockWith("docs/purge-from.md", "cdn.purges({ limit: 20 })"),
+      blockWith("docs/purging.md", "cdn.purges({ limit: 20 })"),
       "export { receipt, purges };",
     );
     expect(purges[0]).toMatchObject({ seq: receipt.seq, items: ["tag:song:42", "tag:songs"] });
   });
 
-  test("docs/purge-from.md, In tests: the recording purger sends nothing", async () => {
+  test("docs/purging.md, In tests: the recording purger sends nothing", async () => {
     const before = (await edge.purges()).length;
     const { cdn } = await load<{ cdn: RecordingPurger }>(
       "recording",
       "",
-      blockWith("docs/purge-from.md", "createRecordingPurger"),
+      blockWith("docs/purging.md", "createRecordingPurger"),
       "export { cdn };",
     );
     await cdn.purgeTags("song:42");

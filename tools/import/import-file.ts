@@ -16,7 +16,7 @@ export async function importFile(file: string, options: ImportOptions): Promise<
   }
   if (file.endsWith(".vcl") || /^\s*vcl\s+4\.\d\s*;/m.test(text)) {
     throw new ImportError(
-      `${file} is a VCL, which is a program and not a list of rules: write its routes by the table in docs/import.md, "From VCL to a route"`,
+      `${file} is a VCL, which is a program and not a list of rules: write its routes by the table in docs/tools.md, "From VCL to a route"`,
     );
   }
   return importNginx(file, options);

@@ -4,7 +4,7 @@ import type { LoggedRequest } from "../logs/logged-request.ts";
 /** 95 of 100 samples are within so many standard errors: more than two, because a few paths have most of the misses. */
 const STANDARD_ERRORS = 3;
 
-/** A log of this size has about a million lines. The edge's own code plays 15,000 to 20,000 a second: docs/report.md. */
+/** A log of this size has about a million lines. The edge's own code plays 15,000 to 20,000 a second. */
 const MAX_LOG_BYTES = 200 * 1024 ** 2;
 
 /** A path with more requests is replayed from then on, in the sample or not. */

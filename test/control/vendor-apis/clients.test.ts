@@ -114,7 +114,7 @@ describe.skipIf("missing" in ofNpm)("missing" in ofNpm ? `${WORDS} ${ofNpm.missi
     const token = DOOR_TOKENS.fastly[0];
     /** The client has its address built in for each call. The page shows the plugin that changes it. */
     beforeAll(async () => {
-      const plugin = blockWith("docs/purge-from.md", "instance.plugins").replace("https://www.example.com", base);
+      const plugin = blockWith("docs/purging.md", "instance.plugins").replace("https://www.example.com", base);
       const file = join(folder, "plugin.mjs");
       writeFileSync(file, plugin);
       process.env.FASTLY_API_TOKEN = token;
@@ -285,7 +285,7 @@ describe.skipIf("missing" in ofPypi)("missing" in ofPypi ? `${WORDS} ${ofPypi.mi
     tags: ["deep"],
     timeout,
   }, async () => {
-    const settings = blockWith("docs/purge-from.md", "WAGTAILFRONTENDCACHE");
+    const settings = blockWith("docs/purging.md", "WAGTAILFRONTENDCACHE");
     const call = (token: string, zone: string, url: string) =>
       inPython([
         "import logging, sys",

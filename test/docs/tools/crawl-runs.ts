@@ -9,7 +9,7 @@ import { Dev } from "../../local/dev/dev-process.ts";
 import { freePorts } from "../../suite/free-ports.ts";
 
 /** The page that shows the runs, between comments that name them, and the chart that one of them writes. */
-export const CRAWL_PAGE = "docs/crawl.md";
+export const CRAWL_PAGE = "docs/tools.md";
 export const CRAWL_CHART = "docs/pictures/crawl.svg";
 
 const CLI = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
@@ -32,7 +32,7 @@ export interface CrawlRuns {
   readonly seen: readonly SeenRequest[];
 }
 
-/** The page with its runs made anew: a small site behind `tidemark dev` in three regions. */
+/** The page with the runs of `crawl` and `warm` made anew: a small site behind `tidemark dev` in three regions. */
 export async function withCrawlRuns(page: string): Promise<CrawlRuns> {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-docs-"));
   const origin = await smallSite();
@@ -64,7 +64,7 @@ export async function withCrawlRuns(page: string): Promise<CrawlRuns> {
     return {
       page: page.replace(
         /(<!-- run: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g,
-        (_run, begin: string, name: string, end: string) => `${begin}${runs[name]!}${end}`,
+        (run, begin: string, name: string, end: string) => (name in runs ? `${begin}${runs[name]}${end}` : run),
       ),
       chart: readFileSync(join(folder, "crawl.svg"), "utf8").replaceAll(edgeUrl, EDGE),
       seen: origin.seen,

@@ -9,9 +9,9 @@ import { reportText } from "../../../tools/report/report-text.ts";
 import { generatedLog } from "../../tools/generated-log.ts";
 
 /** The page that shows the runs, between comments that name them. */
-export const REPORT_PAGE = "docs/report.md";
+export const REPORT_PAGE = "docs/tools.md";
 
-/** The text of the page with its runs made anew. */
+/** The text of the page with the runs of `report` and `replay` made anew. */
 export async function withRuns(page: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-docs-"));
   try {
@@ -47,7 +47,7 @@ export async function withRuns(page: string): Promise<string> {
     };
     return page.replace(
       /(<!-- run: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g,
-      (_run, begin: string, name: string, end: string) => `${begin}${runs[name]!}${end}`,
+      (run, begin: string, name: string, end: string) => (name in runs ? `${begin}${runs[name]}${end}` : run),
     );
   } finally {
     rmSync(folder, { recursive: true });

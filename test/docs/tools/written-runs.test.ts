@@ -3,13 +3,13 @@ import { expect, test } from "vitest";
 import { CRAWL_CHART, CRAWL_PAGE, withCrawlRuns, withoutTimes } from "./crawl-runs.ts";
 import { REPORT_PAGE, withRuns } from "./report-runs.ts";
 
-test("the runs in docs/report.md are as `npm run docs` writes them", async () => {
+test("the runs of report and replay in docs/tools.md are as `npm run docs` writes them", async () => {
   const page = readFileSync(REPORT_PAGE, "utf8");
   expect(page.match(/^\$ tidemark (report|replay) /gm)).toHaveLength(3);
   expect(await withRuns(page)).toBe(page);
 });
 
-test("the runs in docs/crawl.md are as `npm run docs` writes them, but for the times", {
+test("the runs of crawl and warm in docs/tools.md are as `npm run docs` writes them, but for the times", {
   tags: ["deep"],
   timeout: 60_000,
 }, async () => {

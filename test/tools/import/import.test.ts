@@ -501,7 +501,7 @@ describe("the command", () => {
       exit: 2,
       stdout: "",
       stderr: expect.stringMatching(
-        /nginx\.conf is a VCL, which is a program.*docs\/import\.md, "From VCL to a route"/,
+        /nginx\.conf is a VCL, which is a program.*docs\/tools\.md, "From VCL to a route"/,
       ),
     });
     expect(readdirSync(folder)).toEqual(["nginx.conf"]);

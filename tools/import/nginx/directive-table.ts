@@ -192,7 +192,7 @@ const TABLE: readonly Line[] = [
     "replaces",
     "cache",
     "harmless",
-    { kind: "safer", why: "Purges are calls with a token, and final everywhere: docs/purge-from.md.", aspects: [] },
+    { kind: "safer", why: "Purges are calls with a token, and final everywhere: docs/purging.md.", aspects: [] },
   ],
   [
     "X_buffer* X_busy_buffers_size X_max_temp_file_size X_temp_* X_connect_timeout X_send_* X_http_version",

@@ -487,11 +487,11 @@ class Tags(SimpleTestCase):
 
 
 class Page(WithEdge, TransactionTestCase):
-    """The examples of docs/purge-from.md, as they stand there."""
+    """The examples of docs/purging.md, as they stand there."""
 
     def setUp(self):
         super().setUp()
-        page = (Path(__file__).parents[4] / "docs/purge-from.md").read_text()
+        page = (Path(__file__).parents[4] / "docs/purging.md").read_text()
         section = page.split("\n### Django\n")[1].split("\n## ")[0]
         self.examples = dict(re.findall(r"^```python\n# (\w+)\.py\n(.*?)^```", section, re.M | re.S))
         for signal in (pre_save, post_save, post_delete, m2m_changed):

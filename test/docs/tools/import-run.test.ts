@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { run } from "../../packed/installed-package.ts";
 
 const CLI = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
-const PAGE = readFileSync("docs/import.md", "utf8");
+const PAGE = readFileSync("docs/tools.md", "utf8");
 
 let folder: string;
 let printed: string;

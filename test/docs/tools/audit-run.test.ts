@@ -7,9 +7,9 @@ import { MembersSite } from "../../tools/audit/members-site.ts";
 import { nginxVersion } from "../../tools/import/nginx-process.ts";
 
 const CLI = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
-const PAGE = "docs/audit.md";
+const PAGE = "docs/tools.md";
 
-const NOT_RUN = "the run of docs/audit.md is SKIPPED, because this machine has no nginx";
+const NOT_RUN = "the audit in docs/tools.md is SKIPPED, because this machine has no nginx";
 const hasNginx = nginxVersion() !== null;
 if (!hasNginx) process.stdout.write(`${NOT_RUN}\n`);
 
