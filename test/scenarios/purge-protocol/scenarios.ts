@@ -140,7 +140,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/unrelated-purge-during-fill",
     name: "an unrelated purge does not affect a fill that is under way",
-    source: "docs/protocol.md#needless-losses",
+    source: "docs/protocol.md#r5-followers",
     origin: { "/a": [{ ...v1, hold: "slow" }] },
     steps: [
       { begin: "early", send: { path: "/a" } },
