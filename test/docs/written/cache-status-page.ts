@@ -1,4 +1,6 @@
+import type { MissReason, UnusableVerdict, UsableVerdict } from "../../../worker/flow/miss.ts";
 import type { ForwardReason, XCache } from "../../../worker/rules/forwarding/cache-status.ts";
+import type { StandInBecause } from "../../../worker/rules/freshness/stale-if-error.ts";
 import type { NotStoredBecause } from "../../../worker/rules/storing/not-stored.ts";
 
 /** The page that explains each value of `X-Cache` and `Cache-Status` once. */
@@ -85,8 +87,10 @@ const NOT_STORED: Readonly<Record<NotStoredBecause, Remedy>> = {
   "being-stored": ["Another copy of this large body is being stored.", "Nothing: a later request is a hit."],
 };
 
-/** Why a stored response was not used as it was. */
-const NOT_USED: Readonly<Record<string, Meaning>> = {
+type Because<Reason, Kind> = Extract<Reason, { readonly kind: Kind; readonly because: string }>["because"];
+
+/** Why a stored response was not used as it was. `stale` has no detail. */
+const NOT_USED: Readonly<Record<Exclude<UnusableVerdict["because"], "stale"> | "body-gone", Meaning>> = {
   purged: "a hard purge has ended it",
   "soft-purge": "a soft purge has made it stale",
   invalidated: "an unsafe request (POST, PUT …) has invalidated it",
@@ -101,7 +105,9 @@ const NOT_USED: Readonly<Record<string, Meaning>> = {
 };
 
 /** Why the cache was not asked. */
-const NOT_LOOKED_UP: Readonly<Record<string, Meaning>> = {
+const NOT_LOOKED_UP: Readonly<
+  Record<`bypass-${Because<MissReason, "past-the-cache">}` | "route-condition" | "unkeyed-field:…" | "refresh", Meaning>
+> = {
   "bypass-cookie": "the request has a cookie that `bypass` names",
   "bypass-field": "the request has a field that `bypass` names",
   "bypass-query": "the URL has a parameter that `bypass` names",
@@ -111,7 +117,7 @@ const NOT_LOOKED_UP: Readonly<Record<string, Meaning>> = {
 };
 
 /** Why a stale response was used. */
-const STALE_USED: Readonly<Record<string, Meaning>> = {
+const STALE_USED: Readonly<Record<Because<UsableVerdict, "stale-usable"> | StandInBecause, Meaning>> = {
   "stale-while-revalidate": "the response's own `stale-while-revalidate`",
   "stale.whileRevalidate": "the setting of route or site",
   "soft-purge": "a soft purge: it answers while it is fetched again",
