@@ -9,7 +9,7 @@ import { UNIT_IN_DOCS, unitOfPackage } from "./unit.ts";
 
 /** The config of a new installation, which the owner changes. */
 const CONFIG = `import { defineSite } from "tidemark/worker";
-// The site behind the server, and the hosts that visitors ask for. docs/design.md has all settings.
+// The site behind the server, and the hosts that visitors ask for. docs/reference/worker.md has all settings.
 export default defineSite({ origin: "http://127.0.0.1:8000", hosts: ["localhost"] });
 `;
 

@@ -6,19 +6,16 @@ import type { ConformanceRow, Table } from "../scenarios/conformance-row.ts";
 
 const INTRODUCTION = `# Conformance
 
-What Tidemark does with the RFCs. This page is generated from \`test/scenarios\`; \`npm run docs\` writes it.
+Which requirement of the RFCs does Tidemark meet, and which test shows it? [HTTP caching](http.md) says the same by topic. This page is
+generated from \`test/scenarios\`; \`npm run docs\` writes it.
 
-A scenario such as \`storing/private-is-not-stored\` lies in \`test/scenarios/storing\` and runs in memory, in the Workers
-runtime and on one's own server, unless it says why it cannot. Beside it, \`mutants.ts\` has wrong rules, each with
-the scenario that must fail. "Seen" means: tried on a raw socket with the pinned runtime (workerd 1.20260730.1).
-Nothing was tried on Cloudflare's network.
-
-The gate also runs the public suite behind [cache-tests.fyi](https://cache-tests.fyi) (http-cache-tests 0.4.5) against
-\`tidemark serve\`, and with \`--all\` in the Workers runtime. Every test of a requirement of RFC 9110 and RFC 9111 is met. The
-other tests that are not met stand [below](#the-public-suite), each with its reason.
-
-In doubt Tidemark does not store. That is always allowed, costs an origin request, and is reported in \`Cache-Status\`.
-A departure from an RFC says so.`;
+- A name such as \`storing/private-is-not-stored\` is a scenario in \`test/scenarios/storing\`. It runs in memory, in the Workers runtime
+  and on one's own server, unless it says why it cannot. Wrong rules, with the scenario that must fail under each, stand beside it.
+- "Seen" means: tried on a raw socket with the pinned runtime (workerd 1.20260730.1). Nothing was tried on Cloudflare's network.
+- The public suite behind [cache-tests.fyi](https://cache-tests.fyi) (http-cache-tests 0.4.5) runs against \`tidemark serve\`, and in the
+  Workers runtime. Every test of a requirement of RFC 9110 and RFC 9111 is met; [the others that are not](#the-public-suite) have a reason.
+- In doubt Tidemark does not store. That is always allowed, costs a request to the origin, and shows in \`Cache-Status\`. A departure from
+  an RFC says so.`;
 
 const HEADINGS: Readonly<Record<Table, string>> = {
   caching: "Caching: RFC 9111",
@@ -39,13 +36,12 @@ export function conformancePage(): string {
 
 const OF_SUITE = `## The public suite
 
-It is asked with settings that take what HTTP leaves to a cache, all of which a site may want: \`fields.trustForErrors\` for the
-fields that its clients make up, \`heuristic\`, \`stale.ifDisconnected\`, and \`key.languages\`
-(\`test/conformance/public-suite.test.ts\`). Of its later revision b55b8bda, which is no package, \`tidemark serve\` meets 157 of
-160 required tests and 96 of 105 optimal ones, and a worker 155 of 157 and 92 of 101 that its runtime lets through. None is failed: the
-three (two) required ones that are left cannot be set up, because what they begin with is not stored. No setting stores a
-\`Set-Cookie\` for others, an answer to \`Authorization\` without \`public\` or \`s-maxage\`, one in an unknown transfer coding, or one to
-a POST.`;
+It runs with settings that take what HTTP leaves to a cache: \`fields.trustForErrors\` for the fields that its clients make up,
+\`heuristic\`, \`stale.ifDisconnected\`, and \`key.languages\` (\`test/conformance/public-suite.test.ts\`). Of its later revision b55b8bda,
+which is no package, \`tidemark serve\` meets 157 of 160 required tests and 96 of 105 optimal ones, and a worker 155 of 157 and 92 of 101
+that its runtime lets through. None is failed: the three (two) required ones that are left cannot be set up, because what they begin with
+is not stored. No setting stores a \`Set-Cookie\` for others, an answer to \`Authorization\` without \`public\` or \`s-maxage\`, one in an
+unknown transfer coding, or one to a POST.`;
 
 /** The tests of the suite that are not met, as the gate expects them. */
 function publicSuite(): string {

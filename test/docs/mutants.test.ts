@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { hunted, mutants } from "../mutants/index.ts";
 import { scenarios } from "../scenarios/index.ts";
+import { provenRules, stories } from "./written/rules-page.ts";
 
-const protocol = readFileSync("docs/protocol.md", "utf8");
 const byId = new Map(scenarios.map((scenario) => [scenario.id, scenario]));
 
 describe("an id in the pages", () => {
@@ -13,7 +13,7 @@ describe("an id in the pages", () => {
 
   test("is a scenario's", () => {
     const places = new Set(named.map(({ page }) => page));
-    expect([...places]).toEqual(expect.arrayContaining(["docs/conformance.md", "docs/protocol.md", "docs/design.md"]));
+    expect([...places]).toEqual(expect.arrayContaining(["docs/conformance.md", "docs/security.md"]));
     expect(named.filter(({ id }) => !byId.has(id))).toEqual([]);
   });
 
@@ -22,7 +22,7 @@ describe("an id in the pages", () => {
   });
 
   test("control: one that does not exist is found", () => {
-    expect(idsIn("`purging/no-such`, `docs/design.md`, `purging/by-tag`", areas)).toEqual([
+    expect(idsIn("`purging/no-such`, `docs/http.md`, `purging/by-tag`", areas)).toEqual([
       "purging/no-such",
       "purging/by-tag",
     ]);
@@ -30,16 +30,14 @@ describe("an id in the pages", () => {
 });
 
 describe("each rule of docs/protocol.md", () => {
-  const numbers = [...protocol.matchAll(/^### R(\d+) /gm)].map(([, number]) => Number(number));
+  const rules = provenRules();
+  const numbers = rules.map(({ number }) => number);
+  const foundBy = (number: number) => rules[number - 1]!.mutants.flatMap((mutant) => mutant.foundBy);
 
-  test("all of them are found, each with the sources that hold it", () => {
+  test("all of them are found, each named by the code that holds it", () => {
     expect(numbers).toEqual(Array.from({ length: 26 }, (_, index) => index + 1));
-    const sections = protocol.split(/^(?=##)/m).filter((text) => text.startsWith("### R"));
-    expect(sections.filter((text) => !text.includes("Holds: `worker/"))).toEqual([]);
+    expect(rules.filter(({ files }) => !files.some((path) => path.startsWith("worker/")))).toEqual([]);
   });
-
-  const foundBy = (number: number) =>
-    mutants.filter(({ rule }) => rule === `R${number}`).flatMap((mutant) => mutant.foundBy);
 
   test.each(numbers)("R%s has a mutant that a scenario must notice", (number) => {
     expect(foundBy(number).filter((by) => byId.has(by))).not.toEqual([]);
@@ -56,39 +54,26 @@ describe("each rule of docs/protocol.md", () => {
   });
 });
 
-describe("each story of docs/protocol.md", () => {
-  const stories = [...protocol.matchAll(/^(\d+)\. (R\d+(?:, R\d+)*)\. ((?:.|\n {2,4})+)$/gm)];
-  const rows = stories.map(([, number, rules, text]) => [number!, rules!, text!.replace(/\s+/g, " ")] as const);
+describe("each story", () => {
+  const told = stories();
   const reddened = new Set(mutants.flatMap(({ foundBy }) => foundBy));
 
   test("all of them are found", () => {
-    expect(rows.map(([number]) => Number(number))).toEqual(Array.from({ length: 32 }, (_, index) => index + 1));
+    const numbers = new Set(told.map(({ number }) => number));
+    expect([...numbers]).toEqual(Array.from({ length: 32 }, (_, index) => index + 1));
   });
 
-  test.each(rows)("story %s is a scenario that bears its number, and that can fail", (number, _, text) => {
-    const named = [...text.matchAll(/`([a-z-]+\/[\w-]+)`/g)].map(([, id]) => id!);
-    expect(named.filter((id) => !byId.has(id))).toEqual([]);
-    const own = named.filter((id) => byId.get(id)!.name.startsWith(`story ${number}: `));
-    expect(own.length).toBeGreaterThan(0);
-    expect(own.filter((id) => !reddened.has(id))).toEqual([]);
+  test.each(told)("story $number, $id, names a rule and can fail", ({ id, rules }) => {
+    expect(rules).not.toEqual([]);
+    expect(reddened.has(id)).toBe(true);
   });
 
   test("a mutant that a story must notice breaks a rule that the story names", () => {
-    const wrong = hunted.flatMap(({ name, mutant: { rule }, by }) => {
-      const story = /^story (\d+): /.exec(byId.get(by)?.name ?? "")?.[1];
-      if (story === undefined || !/^R\d+$/.test(rule)) return [];
-      const rules = rows[Number(story) - 1]?.[1].split(", ") ?? [];
-      return rules.includes(rule) ? [] : [{ name, rules }];
-    });
-    expect(wrong).toEqual([]);
-  });
-
-  test("no scenario bears the number of a story that is not there, or is left out of its row", () => {
-    const shown = scenarios.flatMap(({ id, name }) => {
-      const number = /^story (\d+): /.exec(name)?.[1];
-      return number === undefined ? [] : [{ id, number }];
-    });
-    expect(shown.filter(({ id, number }) => !rows[Number(number) - 1]?.[2].includes(`\`${id}\``))).toEqual([]);
+    const rulesOf = new Map(told.map(({ id, rules }) => [id, rules]));
+    const wrong = hunted.filter(
+      ({ mutant: { rule }, by }) => /^R\d+$/.test(rule) && rulesOf.get(by)?.includes(rule) === false,
+    );
+    expect(wrong.map(({ name, by }) => ({ name, rules: rulesOf.get(by) }))).toEqual([]);
   });
 });
 

@@ -99,7 +99,7 @@ describe("the pages' references", () => {
     expect(links.length).toBeGreaterThan(20);
     expect(links.filter(({ path, link }) => !leadsSomewhere(path, link))).toEqual([]);
     expect(leadsSomewhere("README.md", "docs/nowhere.md")).toBe(false);
-    expect(leadsSomewhere("docs/design.md", "protocol.md#r99")).toBe(false);
+    expect(leadsSomewhere("docs/http.md", "protocol.md#r99")).toBe(false);
   });
 
   test("where a scenario's source names a page, page and heading exist", () => {

@@ -158,7 +158,7 @@ const DIFFERENCES: readonly Difference[] = [
   },
   {
     name: "errors are stored from plain requests alone",
-    source: "docs/design.md",
+    source: "docs/http.md",
     reason: "one odd field must not break a page for all",
     aspects: ["stores"],
     ours: "stricter",

@@ -22,7 +22,7 @@ export interface Bounds {
 /** The part of a lease that has to be over before an isolate whose knowledge is complete reads the log again (R22). */
 const RENEWED_AFTER = 0.25;
 
-/** A promise of docs/design.md that was broken. */
+/** A promise of docs/protocol.md that was broken. */
 export interface BrokenPromise {
   /** Its number there. */
   readonly promise: number;

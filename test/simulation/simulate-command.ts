@@ -1,4 +1,4 @@
-/** `npm run simulate`: any number of random worlds that try to break the promises of docs/design.md. */
+/** `npm run simulate`: any number of random worlds that try to break the promises of docs/protocol.md. */
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { Command, InvalidArgumentError } from "commander";

@@ -94,8 +94,8 @@ describe("purges", () => {
     expect((await edge.purges()).length).toBe(before);
   });
 
-  test("docs/design.md, The control plane: the receipt is one that clients read, without a field that there is not", () => {
-    const shown: unknown = JSON.parse(blockWith("docs/design.md", '"settlesInMs"'));
+  test("docs/reference/http-api.md: the receipt is one that clients read, without a field that there is not", () => {
+    const shown: unknown = JSON.parse(blockWith("docs/reference/http-api.md", '"settlesInMs"'));
     expect(purgeReceiptSchema.parse(shown)).toEqual(shown);
   });
 });

@@ -62,7 +62,7 @@ const verdicts: readonly (Asked & { name: string; source: string; expect: Verdic
   },
   {
     name: "a page for visitors without a session is not for one with a session",
-    source: "docs/design.md#identity",
+    source: "docs/http.md#cookies-sessions-and-authorization",
     stored: { sharedWithSessions: false },
     hasSession: true,
     afterMs: 0,
@@ -70,14 +70,14 @@ const verdicts: readonly (Asked & { name: string; source: string; expect: Verdic
   },
   {
     name: "a page for visitors without a session is for one of them",
-    source: "docs/design.md#identity",
+    source: "docs/http.md#cookies-sessions-and-authorization",
     stored: { sharedWithSessions: false },
     afterMs: 0,
     expect: fresh(0),
   },
   {
     name: "a page that the origin lets caches store is for a visitor with a session, too",
-    source: "docs/design.md#identity",
+    source: "docs/http.md#cookies-sessions-and-authorization",
     hasSession: true,
     afterMs: 0,
     expect: fresh(0),
@@ -324,7 +324,7 @@ const verdicts: readonly (Asked & { name: string; source: string; expect: Verdic
     },
     { name: "is for those who await a purge", awaitsPurge: true, afterMs: 60_000, expect: validate("stale") },
   ].map((asked) => ({
-    source: "docs/design.md#stale",
+    source: "docs/http.md#stale-responses",
     ...asked,
     rules: { whileRevalidateSeconds: 10, ...asked.rules },
     name: `the owner's whileRevalidate of 10 s: ${asked.name}`,

@@ -90,7 +90,7 @@ const refused: readonly ({ name: string; source: string; because: NotStoredBecau
   },
   {
     name: "a route's ttl on what is private",
-    source: "docs/design.md",
+    source: "docs/http.md",
     fields: { "cache-control": "private" },
     rules: { ttlSeconds: 60 },
     because: "private",
@@ -142,14 +142,14 @@ const refused: readonly ({ name: string; source: string; because: NotStoredBecau
   })),
   {
     name: "an answer to a visitor with cookies that is not said to be for all",
-    source: "docs/design.md",
+    source: "docs/http.md",
     request: { identity: "cookies" },
     fields: fresh,
     because: "cookie",
   },
   ...[400, 404, 500, 503, 599].map((status) => ({
     name: `error ${status} on an odd request`,
-    source: "docs/design.md",
+    source: "docs/http.md",
     status,
     fields: fresh,
     request: { isPlain: false },
@@ -157,7 +157,7 @@ const refused: readonly ({ name: string; source: string; because: NotStoredBecau
   })),
   {
     name: "an error on an odd request where the route gives a default",
-    source: "docs/design.md",
+    source: "docs/http.md",
     status: 404,
     rules: { defaultTtlSeconds: 60 },
     request: { isPlain: false },
@@ -177,14 +177,14 @@ const refused: readonly ({ name: string; source: string; because: NotStoredBecau
   })),
   {
     name: "a route's ttl of nothing",
-    source: "docs/design.md",
+    source: "docs/http.md",
     fields: { ...fresh, ...etag },
     rules: { ttlSeconds: 0 },
     because: "no-freshness",
   },
   {
     name: "a failure without freshness, whatever the route's ttl",
-    source: "docs/design.md",
+    source: "docs/http.md",
     status: 500,
     rules: { ttlSeconds: 86_400 },
     because: "no-freshness",
@@ -242,7 +242,7 @@ const kept: readonly ({
   })),
   {
     name: "what a route's default says",
-    source: "docs/design.md",
+    source: "docs/http.md",
     status: 404,
     rules: { defaultTtlSeconds: 30 },
     lifetime: { seconds: 30, source: "route-default" },
@@ -346,7 +346,7 @@ const kept: readonly ({
   },
   {
     name: "an answer that is not an error, on an odd request",
-    source: "docs/design.md",
+    source: "docs/http.md",
     request: { isPlain: false },
     fields: fresh,
   },

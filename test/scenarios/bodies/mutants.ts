@@ -2,7 +2,7 @@ import type { Mutants } from "../../mutants/mutant.ts";
 
 /** Wrong rules of framing and of large bodies. */
 export const mutants: Mutants = {
-  "docs/design.md#promise-4": {
+  "docs/protocol.md#promise-4-whole-and-unchanged-or-not-at-all": {
     "the bytes before a cut are stored as the whole body": {
       in: "pump",
       replace: 'tell({ kind: "cut-off" });',
@@ -22,7 +22,7 @@ export const mutants: Mutants = {
       foundBy: "bodies/cut-off",
     },
   },
-  "docs/design.md#bodies": {
+  "docs/http.md#bodies-and-ranges": {
     "a body that outgrows the limit is stored": {
       in: "pump",
       replace: "readBytes > maxBytes",
@@ -82,7 +82,7 @@ export const mutants: Mutants = {
       foundBy: "bodies/over-the-limit",
     },
   },
-  "docs/design.md#limits": {
+  "docs/http.md#limits": {
     "a body exactly as large as storeBytes is stored apart": {
       in: "mayStore",
       replace: "lengthBytes > rules.maxBodyBytes",
@@ -183,7 +183,7 @@ export const mutants: Mutants = {
       foundBy: "bodies/if-range-of-large-body",
     },
   },
-  "docs/design.md#promise-6": {
+  "docs/protocol.md#promise-6-failures-fall-back-to-the-origin": {
     "an evicted body is not given as the reason": {
       in: "BODY_GONE",
       replace: 'because: "body-gone"',
@@ -221,7 +221,7 @@ export const mutants: Mutants = {
       foundBy: "bodies/304-for-evicted-body",
     },
   },
-  "docs/design.md#what-clients-see": {
+  "docs/http.md#what-clients-see": {
     "browserTtl does not apply to the first answer": {
       in: "answerWhileStoring",
       drop: "setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));",

@@ -20,7 +20,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "bodies/only-requested-bytes",
     name: "only the requested bytes of a large body are read",
-    source: "RFC 9110 §14.2; docs/design.md#bodies",
+    source: "RFC 9110 §14.2; docs/http.md#bodies-and-ranges",
     only: COUNTS_BYTES,
     site: SITE,
     origin: { "/a": [tagged] },
@@ -118,7 +118,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "bodies/evicted-is-miss",
     name: "a large body that was evicted is a miss, and is stored again",
-    source: "docs/design.md#promise-6",
+    source: "docs/protocol.md#promise-6-failures-fall-back-to-the-origin",
     site: SITE,
     origin: { "/a": [large, larger] },
     steps: [
@@ -143,7 +143,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "bodies/part-of-evicted-body",
     name: "a part of a large body that was evicted is requested from the origin",
-    source: "docs/design.md#promise-6; RFC 9111 §3.3",
+    source: "docs/protocol.md#promise-6-failures-fall-back-to-the-origin; RFC 9111 §3.3",
     site: SITE,
     origin: { "/a": [large, { status: 206, fields: { "content-range": "bytes 0-1/26" }, body: "AB" }] },
     steps: [
@@ -157,7 +157,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "bodies/evicted-and-stale-if-error",
     name: "a large body that was evicted does not replace a failed origin's answer",
-    source: "RFC 5861 §4; docs/design.md#bodies",
+    source: "RFC 5861 §4; docs/http.md#bodies-and-ranges",
     site: { ...SITE, stale: { ifError: "1h" } },
     origin: { "/a": [large] },
     steps: [
@@ -173,7 +173,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "bodies/kept-by-304",
     name: "a 304 keeps the body of a large page, so the origin sends it once",
-    source: "RFC 9111 §4.3.4; docs/design.md#bodies",
+    source: "RFC 9111 §4.3.4; docs/http.md#bodies-and-ranges",
     site: SITE,
     origin: { "/a": [tagged, { status: 304, fields: { ...tagged.fields, "x-own": "new" } }] },
     steps: [
@@ -191,7 +191,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "bodies/304-for-evicted-body",
     name: "after a 304 for a large page whose body was evicted, the origin is asked again without conditions",
-    source: "RFC 9111 §4.3.3; docs/design.md#promise-6",
+    source: "RFC 9111 §4.3.3; docs/protocol.md#promise-6-failures-fall-back-to-the-origin",
     site: SITE,
     origin: { "/a": [tagged, { status: 304, fields: tagged.fields }, { ...tagged, body: UPPER }] },
     steps: [
@@ -209,7 +209,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "bodies/large-stale-while-revalidate",
     name: "a large stale page is answered at once, and the new one is stored behind the answer",
-    source: "RFC 5861 §3; docs/design.md#bodies",
+    source: "RFC 5861 §3; docs/http.md#bodies-and-ranges",
     site: SITE,
     origin: {
       "/a": [{ ...large, fields: { "cache-control": "max-age=60, stale-while-revalidate=30" } }, larger],

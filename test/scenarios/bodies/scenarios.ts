@@ -6,7 +6,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "bodies/cut-off",
     name: "a body that is cut off is passed on short and is never a hit",
-    source: "docs/design.md#promise-4",
+    source: "docs/protocol.md#promise-4-whole-and-unchanged-or-not-at-all",
     origin: {
       "/a": [
         { fields: { "cache-control": "max-age=60" }, body: "0123456789", cutAfterBytes: 4 },
@@ -22,7 +22,8 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "bodies/chunked-cut-off",
     name: "a chunked body that is cut off is never a hit",
-    source: "docs/design.md#promise-4; docs/conformance.md#what-the-runtime-makes-impossible",
+    source:
+      "docs/protocol.md#promise-4-whole-and-unchanged-or-not-at-all; docs/conformance.md#what-the-runtime-makes-impossible",
     origin: {
       "/a": [
         { fields: { "cache-control": "max-age=60" }, body: "0123456789", cutAfterBytes: 4, framing: "chunked" },
@@ -48,7 +49,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "bodies/over-the-limit",
     name: "a body over the limit is streamed through and not stored, with or without a length",
-    source: "docs/design.md#bodies",
+    source: "docs/http.md#bodies-and-ranges",
     site: { limits: { storeBytes: 10, largeBytes: 10 } },
     origin: {
       "/length": [page("max-age=60", "eleven byte")],

@@ -11,7 +11,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "bodies/stored-in-two-steps",
     name: "a large body of known length is stored in two steps, and the second request gets it from store",
-    source: "docs/design.md#bodies",
+    source: "docs/http.md#bodies-and-ranges",
     site: SITE,
     origin: { "/a": [large] },
     steps: [
@@ -43,7 +43,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "bodies/found-after-restart",
     name: "a large body is found after a restart of the isolate",
-    source: "docs/design.md#bodies; docs/design.md#tiers",
+    source: "docs/http.md#bodies-and-ranges; docs/http.md#memory-and-the-cache-api",
     site: SITE,
     origin: { "/a": [large] },
     steps: [
@@ -57,7 +57,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "bodies/limits-by-size",
     name: "a body of up to storeBytes is kept in memory, one of up to largeBytes apart, and a larger one not at all",
-    source: "docs/design.md#limits",
+    source: "docs/http.md#limits",
     only: COUNTS_BYTES,
     site: { limits: { storeBytes: 10, largeBytes: 26 } },
     origin: {
@@ -89,7 +89,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "bodies/large-without-length",
     name: "a large body without an announced length is streamed through and not stored",
-    source: "docs/design.md#bodies",
+    source: "docs/http.md#bodies-and-ranges",
     site: SITE,
     origin: { "/a": [{ ...large, framing: "chunked" }] },
     steps: [
@@ -117,7 +117,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "bodies/large-cut-off",
     name: "a large body that is cut off reaches the client as a cut and is never a hit",
-    source: "RFC 9112 §8; docs/design.md#promise-4",
+    source: "RFC 9112 §8; docs/protocol.md#promise-4-whole-and-unchanged-or-not-at-all",
     site: SITE,
     origin: { "/a": [{ ...large, cutAfterBytes: 13 }, larger] },
     steps: [
@@ -132,7 +132,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "bodies/while-being-stored",
     name: "while a large body is being stored, other requests for the page are passed on, and then it is a hit",
-    source: "docs/design.md#bodies",
+    source: "docs/http.md#bodies-and-ranges",
     only: HELD_WRITES,
     site: SITE,
     origin: { "/a": [{ ...large, hold: "slow", bytesBeforeHold: 5 }, larger] },
@@ -157,7 +157,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "bodies/stalled-fill",
     name: "a fill of a large body that has stood still for half a minute does not keep another from beginning",
-    source: "docs/design.md#bodies",
+    source: "docs/http.md#bodies-and-ranges",
     only: HELD_WRITES,
     site: SITE,
     origin: { "/a": [{ ...large, hold: "for ever", bytesBeforeHold: 5 }, larger] },
@@ -213,7 +213,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "bodies/variants-with-large-bodies",
     name: "each variant of a page may have a large body of its own",
-    source: "RFC 9111 §4.1; docs/design.md#bodies",
+    source: "RFC 9111 §4.1; docs/http.md#bodies-and-ranges",
     site: SITE,
     origin: {
       "/a": [
@@ -233,7 +233,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "bodies/browser-ttl",
     name: "browsers are told the owner's lifetime of a large page from the first answer on",
-    source: "docs/design.md#what-clients-see",
+    source: "docs/http.md#what-clients-see",
     site: { ...SITE, routes: [{ match: "/*", browserTtl: "5s" }] },
     origin: { "/a": [large] },
     steps: [
@@ -245,7 +245,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "bodies/client-304-while-storing",
     name: "a client that holds a large page gets a 304 while the page is stored for others",
-    source: "RFC 9111 §4.3.2; docs/design.md#bodies",
+    source: "RFC 9111 §4.3.2; docs/http.md#bodies-and-ranges",
     site: SITE,
     origin: { "/a": [tagged] },
     steps: [

@@ -69,7 +69,7 @@ export const mutants: Mutants = {
       foundBy: "bypass/by-name",
     },
   },
-  "docs/design.md#the-site": {
+  "docs/reference/worker.md#siteinput": {
     "the site's list counts on a route that has a list of its own": {
       in: "compileRoute",
       replace: "rules.bypass.cookies ?? site.bypass.cookies",
@@ -77,7 +77,7 @@ export const mutants: Mutants = {
       foundBy: "bypass/of-a-route",
     },
   },
-  "docs/design.md#identity": {
+  "docs/http.md#cookies-sessions-and-authorization": {
     "the page that only the owner's ttl stores answers visitors with a session": {
       in: "originAllowsReuse",
       replace: 'used.source !== "route" &&',
@@ -150,7 +150,7 @@ export const mutants: Mutants = {
       foundBy: "bypass/session-does-not-follow-later-fetches",
     },
   },
-  "docs/design.md#tiers": {
+  "docs/http.md#memory-and-the-cache-api": {
     "the shared tier does not keep for whom a page is": {
       in: "EnvelopeHead.constructor",
       replace: "(flags & FLAGS.sharedWithSessions) > 0",

@@ -110,7 +110,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "bypass/of-a-route",
     name: "a route's list of names replaces the site's list of that kind, and no other",
-    source: "docs/design.md#the-site",
+    source: "docs/reference/worker.md#siteinput",
     site: named,
     origin: { "/own": [page("max-age=60")], "/own?preview=1": [page("max-age=60")] },
     steps: [
@@ -132,7 +132,7 @@ export const scenarios: readonly Scenario[] = [
     ([id, setting, fields]): Scenario => ({
       id: `bypass/${id}`,
       name: `a visitor with a framework's session does not get the page that is stored only because of the owner's ${setting}${"cache-control" in fields ? ", where the origin says max-age=0" : ""}`,
-      source: "docs/design.md#identity",
+      source: "docs/http.md#cookies-sessions-and-authorization",
       site: { routes: [{ match: "/*", [setting]: "1h" }] },
       origin: {
         "/a": [
@@ -169,7 +169,7 @@ export const scenarios: readonly Scenario[] = [
     ([id, directives, rules]): Scenario => ({
       id: `bypass/${id}`,
       name: `a visitor with a framework's session gets the stored page where ${directives === null ? (id === "session-that-is-let-in" ? "the owner says so" : "a lifetime is guessed from Last-Modified") : `the origin says ${directives}`}${"ttl" in rules && directives ? ", though the route has a lifetime of its own" : ""}${"defaultTtl" in rules ? ", though the route has a default lifetime" : ""}`,
-      source: "docs/design.md#identity",
+      source: "docs/http.md#cookies-sessions-and-authorization",
       site: { heuristic: {}, routes: [{ match: "/*", ...rules }] },
       origin: {
         "/a": [
@@ -228,7 +228,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "bypass/session-and-failed-origin",
     name: "the page of visitors without a session does not stand in for a failed origin where the visitor has one",
-    source: "docs/design.md#identity",
+    source: "docs/http.md#cookies-sessions-and-authorization",
     site: { routes: [{ match: "/*", defaultTtl: "1m", stale: { ifError: "1h" } }] },
     origin: { "/a": [{ body: "Log in" }] },
     steps: [
@@ -242,7 +242,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "bypass/session-after-restart",
     name: "that a page is for visitors without a session is stored with it",
-    source: "docs/design.md#tiers",
+    source: "docs/http.md#memory-and-the-cache-api",
     site: { routes: [{ match: "/*", ttl: "1h" }] },
     origin: { "/a": [{ body: "Log in" }, { body: "Hello, Ann" }], "/b": [page("max-age=60")] },
     steps: [

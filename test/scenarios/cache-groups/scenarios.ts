@@ -147,7 +147,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "cache-groups/groups-are-not-tags",
     name: "a group is not a tag, and a tag is not a group",
-    source: "RFC 9875 §2; docs/design.md#what-clients-see",
+    source: "RFC 9875 §2; docs/http.md#what-clients-see",
     origin: {
       "/group": [inGroups('"menu"')],
       "/tag": [{ fields: { ...v1.fields, "cache-tag": "menu" }, body: "v1" }],
@@ -190,7 +190,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "cache-groups/reaches-every-isolate",
     name: "an invalidated group is invalid in every isolate once its lease ends",
-    source: "RFC 9875 §3; docs/design.md#the-lease",
+    source: "RFC 9875 §3; docs/protocol.md#what-happens-on-a-purge",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [inGroups('"menu"'), inGroups('"menu"', "v2")], "/save": [changed('"menu"')] },
     steps: [

@@ -2,7 +2,7 @@ import type { Mutants } from "../../mutants/mutant.ts";
 
 /** Wrong rules of how many requests the origin has at a time. */
 export const mutants: Mutants = {
-  "docs/design.md#an-origin-that-is-busy": {
+  "docs/http.md#an-origin-that-is-busy": {
     "any number of requests is sent at a time": {
       in: "OwnPermits.take",
       drop: "if (this.#taken >= this.#concurrency) return false;",

@@ -2,7 +2,7 @@ import type { Reply } from "../../../local/cdn/scripted-origin.ts";
 import { type ClientRequest, type Scenario, type Step, TOKEN } from "../../engine/scenario.ts";
 import { page } from "../page.ts";
 
-const SOURCE = "docs/design.md#an-origin-that-is-busy";
+const SOURCE = "docs/http.md#an-origin-that-is-busy";
 const ONE_AT_A_TIME = { origin: { concurrency: 1 } };
 const held: Reply = { ...page("max-age=60", "slow"), hold: "slow" };
 const kept = page("max-age=60, stale-if-error=600", "v1");

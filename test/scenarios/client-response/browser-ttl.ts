@@ -24,7 +24,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "client-response/browser-ttl",
     name: "browsers are told to keep a page for the owner's time from now on, however old it is, and Expires is removed",
-    source: "docs/design.md#the-site; RFC 9111 §4.2.1, §5.3",
+    source: "docs/reference/worker.md#siteinput; RFC 9111 §4.2.1, §5.3",
     site: tenMinutes,
     origin: { "/a": [saying("max-age=60", { age: "5", expires: "Thu, 01 Jan 2026 12:01:00 GMT" })] },
     steps: [
@@ -48,7 +48,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "client-response/no-browser-ttl",
     name: "browsers are told what the origin said where the path has no browserTtl",
-    source: "docs/design.md#the-site",
+    source: "docs/reference/worker.md#siteinput",
     site: tenMinutes,
     origin: { "/b": [saying("max-age=60", { expires: "Thu, 01 Jan 2026 12:01:00 GMT" })] },
     steps: [
@@ -110,7 +110,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "client-response/browser-ttl-if-stored",
     name: "browsers are told what the origin said about a response that is not stored",
-    source: "docs/design.md#the-site",
+    source: "docs/reference/worker.md#siteinput",
     site: tenMinutes,
     origin: {
       "/a-private": [saying("private, max-age=60")],
@@ -179,7 +179,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "client-response/browser-ttl-validated-or-stale",
     name: "browsers are also told the owner's lifetime with a page that the origin confirmed, that is stale, or that another request fetched",
-    source: "docs/design.md#the-site",
+    source: "docs/reference/worker.md#siteinput",
     site: tenMinutes,
     origin: {
       "/a": [
@@ -207,7 +207,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "client-response/browser-ttl-in-two-steps",
     name: "browsers are also told the owner's lifetime with a large page that is stored in two steps",
-    source: "docs/design.md#bodies",
+    source: "docs/http.md#bodies-and-ranges",
     site: { ...tenMinutes, limits: { storeBytes: 4 } },
     origin: { "/a": [saying("max-age=60", {}, "large")] },
     steps: [

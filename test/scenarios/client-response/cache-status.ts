@@ -213,7 +213,7 @@ export const scenarios: readonly Scenario[] = [
   ...paths.map(
     ({ name, before = [], send = {}, status = 200, xCache, cacheStatus, ...scenario }): Scenario => ({
       name: `X-Cache and Cache-Status: ${name}`,
-      source: "RFC 9211 §2; docs/design.md#what-clients-see",
+      source: "RFC 9211 §2; docs/http.md#what-clients-see",
       origin: { "/a": [v1, v2] },
       ...scenario,
       steps: [...before, { send: { path: "/a", ...send }, expect: { status, xCache, cacheStatus } }],

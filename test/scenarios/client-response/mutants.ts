@@ -2,7 +2,7 @@ import type { Mutants } from "../../mutants/mutant.ts";
 
 /** Wrong rules of what a client sees. */
 export const mutants: Mutants = {
-  "docs/design.md#the-site": {
+  "docs/reference/worker.md#siteinput": {
     "a page's age is not added to the owner's lifetime": {
       in: "browserCacheControl",
       replace: "maxAge: ageSeconds + ttlSeconds",
@@ -100,7 +100,7 @@ if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-a
       foundBy: "client-response/browser-ttl-on-miss",
     },
   },
-  "docs/design.md#bodies": {
+  "docs/http.md#bodies-and-ranges": {
     "a large page gives the origin's lifetime": {
       in: "answerWhileStoring",
       replace: "setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math",
@@ -280,7 +280,7 @@ if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-a
       foundBy: "storing/head-that-forbids-storing",
     },
   },
-  "docs/design.md#what-clients-see": {
+  "docs/http.md#what-clients-see": {
     "clients see the tags": {
       in: "REPLACED",
       replace: ", ...TAG_FIELDS",

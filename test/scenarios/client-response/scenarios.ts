@@ -19,7 +19,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "client-response/tag-fields-are-hidden",
     name: "tag fields are read, and clients never see them",
-    source: "docs/design.md#what-clients-see",
+    source: "docs/http.md#what-clients-see",
     origin: {
       "/a": [
         page("max-age=60", "v1", {

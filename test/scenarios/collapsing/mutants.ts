@@ -2,7 +2,7 @@ import type { Mutants } from "../../mutants/mutant.ts";
 
 /** Wrong rules of collapsed forwarding. */
 export const mutants: Mutants = {
-  "docs/design.md#collapsing": {
+  "docs/http.md#collapsed-requests": {
     "every request that misses fetches for itself": {
       in: "CollapsedFetches.find",
       wrap: "() => undefined",
@@ -44,7 +44,7 @@ export const mutants: Mutants = {
       foundBy: "collapsing/leader-never-ends",
     },
   },
-  "docs/design.md#identity": {
+  "docs/http.md#cookies-sessions-and-authorization": {
     "requests wait for the fetch of one with a session": {
       in: "fetchKeyText",
       replace: 'audience === "anonymous"',
@@ -58,7 +58,7 @@ export const mutants: Mutants = {
       foundBy: "collapsing/cookie-follows-anonymous",
     },
   },
-  "docs/design.md#bodies": {
+  "docs/http.md#bodies-and-ranges": {
     "followers of a body that is too large to store wait for its end": {
       in: "pump",
       drop: "tell({ kind });",

@@ -10,7 +10,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "collapsing/answer-for-one-visitor",
     name: "story 27: an answer for one visitor alone stops collapsing for five seconds, and no longer",
-    source: "docs/protocol.md#r19-markers; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r19-markers",
     origin: { "/a": [page("private", "for one")] },
     steps: [
       { get: "/a", expect: { xCache: "MISS", body: "for one" } },
@@ -26,7 +26,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "collapsing/one-fetch-for-many",
     name: "200 requests at once for one page are one request to the origin",
-    source: "docs/design.md#collapsing",
+    source: "docs/http.md#collapsed-requests",
     origin: { "/a": [kept] },
     steps: [
       { sendMany: 200, request: { path: "/a" }, expectEach: { status: 200, body: "v1" } },
@@ -36,7 +36,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "collapsing/visitors-with-own-cookies",
     name: "20 simultaneous visitors with cookies of their own each get their own uncacheable page",
-    source: "docs/design.md#promise-1",
+    source: "docs/protocol.md#promise-1-private-stays-private",
     origin: {
       "/me": Array.from({ length: 20 }, (_, index) => page("private", `page ${index}`)),
     },
@@ -55,7 +55,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "collapsing/not-storable-frees-followers",
     name: "followers of a page that proves not to be storable do not wait for its body",
-    source: "docs/design.md#collapsing; docs/protocol.md#r19-markers",
+    source: "docs/http.md#collapsed-requests; docs/protocol.md#r19-markers",
     origin: {
       "/a": [
         { fields: { "cache-control": "no-store" }, body: "one for the leader", hold: "slow", bytesBeforeHold: 3 },
@@ -73,7 +73,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "collapsing/leader-fails",
     name: "a leader that fails sets its followers free",
-    source: "docs/design.md#collapsing",
+    source: "docs/http.md#collapsed-requests",
     origin: { "/a": [{ ...kept, body: "0123456789", cutAfterBytes: 5, hold: "slow", bytesBeforeHold: 2 }, kept] },
     steps: [
       { begin: "leader", send: { path: "/a" } },
@@ -87,7 +87,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "collapsing/cookie-follows-anonymous",
     name: "a request with a cookie may take the fetch of an anonymous request, but not the other way round",
-    source: "docs/design.md#identity",
+    source: "docs/http.md#cookies-sessions-and-authorization",
     origin: {
       "/a": [{ ...kept, hold: "slow" }],
       "/b": [
@@ -134,7 +134,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "collapsing/wait-is-limited",
     name: "a follower waits for its leader no longer than the site allows",
-    source: "docs/design.md#collapsing",
+    source: "docs/http.md#collapsed-requests",
     only: { on: ["memory", "server"], because: "waiting for other requests is on real time in the runtime" },
     site: { limits: { followTimeout: "5s" } },
     origin: {
@@ -169,7 +169,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "collapsing/leader-never-ends",
     name: "a leader that never ends is waited for once, and not again by the next visitor",
-    source: "docs/design.md#collapsing",
+    source: "docs/http.md#collapsed-requests",
     only: { on: ["memory", "server"], because: "waiting for other requests is on real time in the runtime" },
     site: { limits: { followTimeout: "5s" } },
     origin: {
@@ -195,7 +195,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "collapsing/body-too-large",
     name: "no request waits for a body that has proved too large to store",
-    source: "docs/design.md#bodies",
+    source: "docs/http.md#bodies-and-ranges",
     site: { limits: { storeBytes: 4 } },
     origin: {
       "/a": [
@@ -215,7 +215,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "collapsing/error-of-one-request",
     name: "one request that provokes an error does not keep other requests from collapsing",
-    source: "docs/protocol.md#r19-markers; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r19-markers",
     origin: { "/a": [{ status: 400, body: "odd", hold: "slow" }, kept] },
     steps: [
       { begin: "odd", send: { path: "/a", fields: { "x-odd": "1" } } },

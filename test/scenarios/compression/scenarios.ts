@@ -320,7 +320,7 @@ export const scenarios: readonly Scenario[] = [
     ...common,
     id: "compression/purged",
     name: "a purge covers the compressed forms of a page",
-    source: "docs/design.md#promise-2",
+    source: "docs/protocol.md#promise-2-purged-is-purged",
     origin: { "/a": [text("max-age=60", V1, { "cache-tag": "t" }), text("max-age=60", V2, { "cache-tag": "t" })] },
     steps: [
       ...warmed("/a"),
@@ -419,7 +419,7 @@ export const scenarios: readonly Scenario[] = [
     ...common,
     id: "compression/explained",
     name: "an explanation says in which coding a page would be sent, or why it would be sent plain",
-    source: "docs/design.md#explain",
+    source: "docs/reference/http-api.md#explain",
     origin: { "/a": [text("max-age=60")], "/b": [page("max-age=60", V1, { "content-type": "image/png" })] },
     steps: [
       ...warmed("/a"),

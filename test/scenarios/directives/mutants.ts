@@ -114,7 +114,7 @@ export const mutants: Mutants = {
       foundBy: "directives/no-cache-with-field-names",
     },
   },
-  "docs/design.md#tiers": {
+  "docs/http.md#memory-and-the-cache-api": {
     "private fields are stored in the tier that isolates share": {
       in: "headParts",
       replace: "head.fields,",
@@ -320,7 +320,7 @@ const remembered = selectInMemory(context);`,
       foundBy: "directives/malformed-max-stale",
     },
   },
-  "docs/design.md#promise-2": {
+  "docs/protocol.md#promise-2-purged-is-purged": {
     "max-stale accepts a purged page": {
       in: "judge",
       replace: 'if (answer === "purged") return',
@@ -404,7 +404,7 @@ if (!fields.has("date"))`,
       foundBy: "directives/unchanged-for-clients",
     },
   },
-  "docs/design.md#promise-1": {
+  "docs/protocol.md#promise-1-private-stays-private": {
     "a Cache-Control that cannot be read forbids nothing": {
       in: "parseText",
       replace: "return { ...said, noStore: true };",

@@ -218,7 +218,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "directives/purged-despite-max-stale",
     name: "a purged page is gone, not stale, whatever a visitor accepts",
-    source: "docs/design.md#promise-2",
+    source: "docs/protocol.md#promise-2-purged-is-purged",
     origin: { "/a": [saying("max-age=60"), saying("max-age=60", {}, "v2")] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },

@@ -56,7 +56,7 @@ export const scenarios: readonly Scenario[] = [
     ([id, directives]): Scenario => ({
       id: `directives/${id}`,
       name: `Cache-Control: ${directives} cannot be read, so a route's lifetime does not make the response storable`,
-      source: "docs/design.md#promise-1",
+      source: "docs/protocol.md#promise-1-private-stays-private",
       site: { routes: [{ match: "/*", defaultTtl: "24h", ttl: "24h" }] },
       origin: { "/a": [{ fields: { "cache-control": directives }, body: "for one" }] },
       steps: [
@@ -204,7 +204,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "directives/private-fields-across-isolates",
     name: "another isolate of the PoP finds the same page without the private fields, and serves it stale to a request that accepts that",
-    source: "docs/design.md#tiers; RFC 9111 §5.2.2.7, §5.2.1.2",
+    source: "docs/http.md#memory-and-the-cache-api; RFC 9111 §5.2.2.7, §5.2.1.2",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [saying('max-age=60, private="x-user"', { "x-user": "jo" })] },
     steps: [

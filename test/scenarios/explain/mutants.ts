@@ -2,7 +2,7 @@ import type { Mutants } from "../../mutants/mutant.ts";
 
 /** Wrong rules. */
 export const mutants: Mutants = {
-  "docs/design.md#explain": {
+  "docs/reference/http-api.md#explain": {
     "an explanation names no route": {
       in: "explain",
       replace: "route: resolved.route.pattern,",

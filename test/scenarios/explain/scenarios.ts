@@ -3,7 +3,7 @@ import { SEVERAL_ISOLATES } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 
 const MAY_READ = { authorization: `Bearer ${TOKEN}` };
-const SOURCE = "docs/design.md#explain";
+const SOURCE = "docs/reference/http-api.md#explain";
 
 /** Asks what the edge would do with a GET of this URL. */
 function explain(url: string, ...told: readonly string[]): Step {

@@ -104,7 +104,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "forwarding/interim-too-large",
     name: "an interim response with more fields than an answer may have is left out, and its answer is not",
-    source: "docs/design.md#limits",
+    source: "docs/http.md#limits",
     only,
     site: { limits: { responseFields: 8 } },
     origin: {

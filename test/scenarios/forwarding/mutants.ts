@@ -22,7 +22,7 @@ export const mutants: Mutants = {
       foundBy: "forwarding/interim-fields",
     },
   },
-  "docs/design.md#limits": {
+  "docs/http.md#limits": {
     "an interim response may have any number of fields": {
       in: "interimsFor",
       drop: "if (reasonToRefuseFields(fields, { maxFields, maxBytes }) !== null) return;",
@@ -163,7 +163,7 @@ if (!/^[0-9]+$/.test(field)) return { kind: "answer" };`,
       foundBy: "forwarding/max-forwards-of-get",
     },
   },
-  "docs/design.md#key": {
+  "docs/http.md#the-cache-key": {
     "a route that passes drops parameters": {
       in: "resolveUrl",
       replace: "route.pass || bypassesByQuery ? asked.path + asked.search : keyed",
@@ -191,7 +191,7 @@ if (!/^[0-9]+$/.test(field)) return { kind: "answer" };`,
       foundBy: "forwarding/foreign-port-is-421",
     },
   },
-  "docs/design.md#what-goes-to-the-origin": {
+  "docs/http.md#what-goes-to-the-origin": {
     "the origin gets X-Real-IP unasked": {
       in: "originRequestFields",
       replace: "if (forwarded.forward.realIp)",
@@ -247,7 +247,7 @@ if (!/^[0-9]+$/.test(field)) return { kind: "answer" };`,
       foundBy: "forwarding/owner-fields-reach-origin",
     },
   },
-  "docs/design.md#asking-the-origin": {
+  "docs/http.md#redirects": {
     "the edge sends the origin Cache-Control: no-cache": {
       in: "originRequestFields",
       replace: "if (forwarded.cookie !== null)",
@@ -277,7 +277,7 @@ if (!/^[0-9]+$/.test(field)) return { kind: "answer" };`,
       foundBy: "forwarding/outer-tidemark-is-no-loop",
     },
   },
-  "docs/design.md#promise-6": {
+  "docs/protocol.md#promise-6-failures-fall-back-to-the-origin": {
     "other caches may store the answer that the origin is down": {
       in: "EDGE_ANSWER_FIELDS",
       replace: '"cache-control": "no-store"',

@@ -13,7 +13,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "forwarding/forwarded-fields-replaced",
     name: "the edge itself tells the origin the client's address, host and scheme, whatever the client claims",
-    source: "docs/design.md#what-goes-to-the-origin",
+    source: "docs/http.md#what-goes-to-the-origin",
     origin: { "/a": [{ body: "v1" }] },
     steps: [
       {
@@ -58,7 +58,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "forwarding/real-ip-and-forwarded",
     name: "the origin gets X-Real-IP and Forwarded where the site wants them, whatever the client sent",
-    source: "docs/design.md#what-goes-to-the-origin",
+    source: "docs/http.md#what-goes-to-the-origin",
     site: { forward: { realIp: true, forwarded: true } },
     origin: { "/a": [page("max-age=60")] },
     steps: [
@@ -76,7 +76,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "forwarding/no-directives-added",
     name: "the edge sends the origin no directive of its own",
-    source: "docs/design.md#asking-the-origin",
+    source: "docs/http.md#redirects",
     origin: { "/a": [{ body: "v1" }] },
     steps: [
       { get: "/a", expect: { status: 200 } },
@@ -102,7 +102,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "forwarding/pass-route",
     name: "a route that passes sends every request to the origin and stores nothing",
-    source: "docs/design.md#key",
+    source: "docs/http.md#the-cache-key",
     site: { routes: [{ match: "/admin/*", pass: true }] },
     origin: { "/admin/x?utm_source=mail&b=1": [page("max-age=60")] },
     steps: [
@@ -140,7 +140,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "forwarding/origin-down-is-502",
     name: "an origin that is down is answered with a 502 that gives the reason, does not name the origin, and is not stored",
-    source: "docs/design.md#promise-6",
+    source: "docs/protocol.md#promise-6-failures-fall-back-to-the-origin",
     origin: { "/a": [page("max-age=60")] },
     steps: [
       { origin: "down" },
@@ -211,7 +211,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "forwarding/get-body-is-dropped",
     name: "the body of a GET is not forwarded",
-    source: "docs/design.md#what-goes-to-the-origin",
+    source: "docs/http.md#what-goes-to-the-origin",
     only: { on: ["runtime", "server"], because: "a request in memory has no body with GET" },
     origin: { "/a": [{ body: "v1" }] },
     steps: [
@@ -225,7 +225,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "forwarding/owner-fields-reach-origin",
     name: "the owner's extra fields reach the origin, and a client cannot set them",
-    source: "docs/design.md#what-goes-to-the-origin",
+    source: "docs/http.md#what-goes-to-the-origin",
     site: { originFields: { "X-Origin-Secret": "s3cret" } },
     origin: { "/a": [{ body: "v1" }] },
     steps: [
@@ -377,7 +377,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "forwarding/too-many-field-bytes-on-hit",
     name: "a request with more bytes of fields than may be is refused, also where a stored page could answer it",
-    source: "docs/design.md#limits",
+    source: "docs/http.md#limits",
     only: {
       on: ["server"],
       because: "the Workers runtime has a limit of its own, and only requests to the origin are measured",

@@ -96,7 +96,7 @@ export const scenarios: readonly Scenario[] = [
     ([id, what, fields, reply]): Scenario => ({
       id: `freshening/${id}`,
       name: `a HEAD ${what} leaves the stored page as it is`,
-      source: "RFC 9111 §4.3.5; docs/design.md#identity",
+      source: "RFC 9111 §4.3.5; docs/http.md#cookies-sessions-and-authorization",
       only: BACKGROUND_WORK,
       origin: { "/a": [v1] },
       steps: [

@@ -158,7 +158,7 @@ export const mutants: Mutants = {
       foundBy: "freshening/304-with-cookie",
     },
   },
-  "docs/design.md#identity": {
+  "docs/http.md#cookies-sessions-and-authorization": {
     "a 304 that may not be stored because of what its request carried ends the stored page": {
       in: "forgetWithdrawn",
       replace: "if (isWithdrawal(notStored?.because ?? null)) forgetOutdated(context, stored);",
@@ -191,7 +191,7 @@ export const mutants: Mutants = {
       foundBy: "freshening/purged-by-kept-tag",
     },
   },
-  "docs/design.md#limits": {
+  "docs/http.md#limits": {
     "the number of tags that 304s add is not limited": {
       in: "collectTags",
       replace: "new Set([...tags, ...earlierTags]).size > maxTags",

@@ -9,7 +9,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "freshening/304-and-older-copy",
     name: "story 10: a 304 freshens the entry that its validator names, and not an older copy in memory",
-    source: "docs/protocol.md#r3-same-bytes; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r3-same-bytes",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [briefV1, briefV2, stillBriefV2] },
     steps: [
@@ -25,7 +25,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "freshening/304-without-tags",
     name: "story 24: a 304 without tags does not take a page's tags away",
-    source: "docs/protocol.md#r17-tags-on-304; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r17-tags-on-304",
     origin: { "/a": [briefV1, { status: 304, fields: { "cache-control": "max-age=60", etag: '"1"' } }, briefV2] },
     steps: [
       { get: "/a", expect: { body: "v1" } },
@@ -274,7 +274,7 @@ export const scenarios: readonly Scenario[] = [
     (directive): Scenario => ({
       id: `freshening/304-with-${directive}`,
       name: `a 304 with ${directive} goes to the client that asked, and the stored page is not used again`,
-      source: "RFC 9111 §4.3.4, §5.2.2; docs/design.md#promise-1",
+      source: "RFC 9111 §4.3.4, §5.2.2; docs/protocol.md#promise-1-private-stays-private",
       only: BACKGROUND_WORK,
       origin: {
         "/a": [
@@ -318,7 +318,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "freshening/304-for-one-visitor",
     name: "a 304 that may not be stored because of what its request carried leaves the stored page to all others",
-    source: "docs/design.md#identity; RFC 9111 §5.2.1.5",
+    source: "docs/http.md#cookies-sessions-and-authorization; RFC 9111 §5.2.1.5",
     origin: {
       "/a": [v1, { ...stillV1, fields: { ...stillV1.fields, "cache-control": "private" } }, stillV1],
     },
@@ -347,7 +347,7 @@ export const scenarios: readonly Scenario[] = [
     ([id, what, fields, tag]): Scenario => ({
       id: `freshening/${id}`,
       name: `a page that was confirmed is purged by ${what}`,
-      source: "docs/protocol.md#r17-tags-on-304; docs/protocol.md#the-stories",
+      source: "docs/protocol.md#r17-tags-on-304",
       origin: {
         "/a": [
           { ...v1, fields: { ...v1.fields, "cache-tag": "old" } },
@@ -368,7 +368,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "freshening/304-with-many-tags",
     name: "a 304 that gives a page more tags than the limit is passed on and not stored",
-    source: "docs/design.md#limits; docs/protocol.md#r17-tags-on-304",
+    source: "docs/http.md#limits; docs/protocol.md#r17-tags-on-304",
     site: { limits: { tags: 2 } },
     origin: {
       "/fits": [
@@ -393,7 +393,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "freshening/large-page-is-confirmed",
     name: "a page that is stored in two steps is confirmed without being refetched",
-    source: "RFC 9111 §4.3.4; docs/design.md#bodies",
+    source: "RFC 9111 §4.3.4; docs/http.md#bodies-and-ranges",
     only: BACKGROUND_WORK,
     site: { limits: { storeBytes: 4 } },
     origin: { "/a": [{ ...v1, body: "0123456789" }, stillV1] },

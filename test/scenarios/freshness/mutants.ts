@@ -62,7 +62,7 @@ export const mutants: Mutants = {
       foundBy: "freshness/heuristic-outranks-default",
     },
   },
-  "docs/design.md#the-site": {
+  "docs/reference/worker.md#siteinput": {
     "a route's ttl has no effect": {
       in: "freshnessLifetime",
       replace: "if (rules.ttlSeconds !== undefined &&",

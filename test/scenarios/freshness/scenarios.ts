@@ -128,7 +128,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "freshness/route-ttl",
     name: "a route's ttl replaces the lifetime but does not make a response storable that is not",
-    source: "docs/design.md#the-site",
+    source: "docs/reference/worker.md#siteinput",
     site: {
       routes: [
         { match: "/a", ttl: "10s" },
@@ -152,7 +152,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "freshness/route-default-ttl",
     name: "a route's default lifetime depends on the status and applies only where the origin gives none",
-    source: "docs/design.md#the-site",
+    source: "docs/reference/worker.md#siteinput",
     site: {
       routes: [
         { match: "/one", defaultTtl: "1h" },
@@ -383,7 +383,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "freshness/heuristic-outranks-default",
     name: "a heuristic lifetime outranks a route's default, and a stated lifetime outranks both",
-    source: "RFC 9111 §4.2.1, §4.2.2; docs/design.md#the-site",
+    source: "RFC 9111 §4.2.1, §4.2.2; docs/reference/worker.md#siteinput",
     site: { heuristic: {}, routes: [{ match: "/*", defaultTtl: "60s" }] },
     origin: {
       "/stated": [{ fields: { ...modified, "cache-control": "max-age=20" } }],
@@ -415,7 +415,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "freshness/route-ttl-and-failures",
     name: "a route's ttl does not apply to failures: they keep the lifetime that the origin states, or have none",
-    source: "docs/design.md#the-site",
+    source: "docs/reference/worker.md#siteinput",
     site: { routes: [{ match: "/*", ttl: "1h" }] },
     origin: {
       "/page": [{ fields: minute }],

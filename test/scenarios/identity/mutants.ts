@@ -63,7 +63,7 @@ export const mutants: Mutants = {
       foundBy: "identity/malformed-s-maxage-shares-nothing",
     },
   },
-  "docs/design.md#identity": {
+  "docs/http.md#cookies-sessions-and-authorization": {
     "a route's lifetimes are for responses to requests with Authorization, too": {
       in: "storable",
       replace: "ofOrigin ? LIFETIMES_OF_ORIGIN : rules",
@@ -127,7 +127,7 @@ export const mutants: Mutants = {
       foundBy: "identity/unusual-request-with-followers",
     },
   },
-  "docs/design.md#promise-1": {
+  "docs/protocol.md#promise-1-private-stays-private": {
     "an error is stored, however unusual its request was": {
       in: "reasonInResponse",
       replace: "isErrorStatus(status) && !request.isPlain",
@@ -182,7 +182,7 @@ export const mutants: Mutants = {
       foundBy: "identity/error-for-keyed-accept",
     },
   },
-  "docs/design.md#what-goes-to-the-origin": {
+  "docs/http.md#what-goes-to-the-origin": {
     "a field that the edge replaces makes a request unusual": {
       in: "unkeyedField",
       replace: "CONTINUED.has(name) || reachesOriginAsSent(name, value, rules)",
@@ -236,7 +236,7 @@ export const mutants: Mutants = {
       foundBy: "identity/trusted-fields-and-vary",
     },
   },
-  "docs/design.md#what-clients-see": {
+  "docs/http.md#what-clients-see": {
     "an answer that is not stored does not say by which field": {
       in: "notStoredDetail",
       replace: "field === undefined ? because",

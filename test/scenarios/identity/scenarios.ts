@@ -43,7 +43,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "identity/session-cookie",
     name: "a response to a request with a session cookie is not stored unless the origin says that it is shared",
-    source: "docs/design.md#identity",
+    source: "docs/http.md#cookies-sessions-and-authorization",
     origin: {
       "/mine": [page("max-age=60", "for one")],
       "/shared": [page("public, max-age=60", "for all")],
@@ -58,7 +58,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "identity/analytics-cookies",
     name: "analytics cookies change nothing and do not reach the origin",
-    source: "docs/design.md#identity",
+    source: "docs/http.md#cookies-sessions-and-authorization",
     origin: { "/a": [page("max-age=60")] },
     steps: [
       { get: "/a", fields: { cookie: "_ga=GA1.2; _fbp=fb.1" }, expect: { xCache: "MISS" } },
@@ -69,7 +69,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "identity/other-cookies-are-forwarded",
     name: "a cookie that may matter is forwarded, without the ignored cookies beside it",
-    source: "docs/design.md#identity",
+    source: "docs/http.md#cookies-sessions-and-authorization",
     origin: { "/a": [{ body: "v1" }] },
     steps: [
       { get: "/a", fields: { cookie: "_ga=1; theme=dark; tidemark-after=log.1" }, expect: { status: 200 } },
@@ -126,7 +126,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "identity/authorization-and-statuses",
     name: "an error that answers a request with Authorization is not stored, though it says public",
-    source: "RFC 9111 §3.5; docs/design.md#identity",
+    source: "RFC 9111 §3.5; docs/http.md#cookies-sessions-and-authorization",
     origin: {
       "/error": [{ status: 404, fields: { "cache-control": "public, max-age=60" }, body: "not for you" }],
       "/elsewhere": [{ status: 302, fields: { "cache-control": "public, max-age=60", location: "/you" } }],
@@ -144,7 +144,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "identity/authorization-and-ttl",
     name: "a route's lifetimes are not for responses to requests with Authorization",
-    source: "docs/design.md#identity",
+    source: "docs/http.md#cookies-sessions-and-authorization",
     site: {
       routes: [
         { match: "/ttl", ttl: "1h" },
@@ -162,7 +162,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "identity/authorization-and-vary",
     name: "a response that varies by Authorization is not stored for one visitor's credentials",
-    source: "docs/design.md#identity",
+    source: "docs/http.md#cookies-sessions-and-authorization",
     origin: { "/a": [{ fields: { "cache-control": "public, max-age=60", vary: "Authorization" }, body: "for one" }] },
     steps: [
       { get: "/a", fields: { authorization: "Basic eDp5" }, expect: { cacheStatus: /detail=vary$/ } },
@@ -221,7 +221,7 @@ export const scenarios: readonly Scenario[] = [
     ([id, directives]): Scenario => ({
       id: `identity/${id}`,
       name: `Cache-Control: ${directives} does not let one visitor's page be shared, whatever the route's lifetime`,
-      source: "RFC 9111 §3.5; docs/design.md#promise-1",
+      source: "RFC 9111 §3.5; docs/protocol.md#promise-1-private-stays-private",
       site: { routes: [{ match: "/*", ttl: "24h" }] },
       origin: { "/a": [{ fields: { "cache-control": directives }, body: "for one" }, { body: "for all" }] },
       steps: [
@@ -240,7 +240,7 @@ export const scenarios: readonly Scenario[] = [
       id: `identity/${id}`,
       name: `neither an error nor a page is stored if its request had ${what}`,
       site: { secondLook: false },
-      source: "docs/design.md#promise-1",
+      source: "docs/protocol.md#promise-1-private-stays-private",
       origin: { "/error": [{ status: 404, fields: minute, body: "no" }], "/page": [{ fields: minute, body: "v1" }] },
       steps: [
         {
@@ -335,7 +335,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "identity/error-for-odd-accept",
     name: "an error is stored only for a request that accepts anything or HTML",
-    source: "docs/design.md#promise-1; RFC 9110 §12.5.1",
+    source: "docs/protocol.md#promise-1-private-stays-private; RFC 9110 §12.5.1",
     origin: { "/a": [{ status: 400, fields: minute, body: "no such type" }, page("max-age=60", "the page")] },
     steps: [
       {
@@ -349,7 +349,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "identity/error-for-keyed-accept",
     name: "an error is stored for a request that accepts neither, where the route keys by Accept",
-    source: "docs/design.md#promise-1",
+    source: "docs/protocol.md#promise-1-private-stays-private",
     site: { routes: [{ match: "/*", key: { fields: ["accept"] } }] },
     origin: { "/a": [{ status: 400, fields: minute, body: "no such type" }] },
     steps: [
@@ -479,7 +479,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "identity/unkeyed-field-is-named",
     name: "the field that keeps an answer from being stored is named, and counted by name",
-    source: "docs/design.md#what-clients-see; RFC 9211 §2.8",
+    source: "docs/http.md#what-clients-see; RFC 9211 §2.8",
     site: { secondLook: false },
     origin: { "/a": [page("max-age=60")] },
     steps: [
@@ -499,7 +499,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "identity/unusual-field-in-vary",
     name: "a page for a request with an unusual field is stored if Vary names the field, and an error is not",
-    source: "docs/design.md#promise-1",
+    source: "docs/protocol.md#promise-1-private-stays-private",
     origin: {
       "/error": [{ status: 404, fields: { ...minute, vary: "x-debug" }, body: "no" }],
       "/page": [{ fields: { ...minute, vary: "x-debug" }, body: "v1" }],
@@ -517,7 +517,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "identity/method-override-is-dropped",
     name: "an error is stored if its request had a method override, which the origin does not see",
-    source: "docs/design.md#what-goes-to-the-origin",
+    source: "docs/http.md#what-goes-to-the-origin",
     origin: { "/error": [{ status: 404, fields: minute, body: "no" }] },
     steps: [
       {
@@ -532,7 +532,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "identity/error-with-cookies",
     name: "an error for a request with cookies is not stored, even if the origin calls it public",
-    source: "docs/design.md#promise-1",
+    source: "docs/protocol.md#promise-1-private-stays-private",
     origin: { "/a": [{ status: 500, fields: { "cache-control": "public, max-age=60" } }] },
     steps: [
       { get: "/a", fields: { cookie: "session=1" }, expect: { cacheStatus: /detail=error-for-odd-request$/ } },

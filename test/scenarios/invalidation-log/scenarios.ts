@@ -17,7 +17,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "invalidation-log/fetched-during-post",
     name: "story 20: a page that was fetched during a POST is invalid a lease after the POST",
-    source: "docs/protocol.md#r15-unsafe-methods; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r15-unsafe-methods",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [{ ...noContent, hold: "post" }, lastingV1, lastingV2] },
     steps: [
@@ -36,7 +36,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "invalidation-log/answer-is-lost",
     name: "story 21: a POST whose answer is lost may have changed its page, so all copies are invalidated",
-    source: "docs/protocol.md#r15-unsafe-methods; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r15-unsafe-methods",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [lastingV1, { ...noContent, hold: "post" }, lastingV2] },
     steps: [
@@ -126,7 +126,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "invalidation-log/pass-route-writes-nothing",
     name: "a route that passes everything never writes to the log, whatever its answers name",
-    source: "docs/protocol.md#r15-unsafe-methods; docs/design.md#the-site",
+    source: "docs/protocol.md#r15-unsafe-methods; docs/reference/worker.md#siteinput",
     site: { routes: [{ match: "/admin/*", pass: true }] },
     origin: {
       "/admin/save": [
@@ -308,7 +308,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "invalidation-log/old-page-until-lease-ends",
     name: "an isolate that has not learned of a POST serves the old page until its lease ends, and never after",
-    source: "docs/protocol.md#r15-unsafe-methods; docs/design.md#the-lease",
+    source: "docs/protocol.md#r15-unsafe-methods; docs/protocol.md#what-happens-on-a-purge",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [v1, done, v2] },
     steps: [

@@ -213,7 +213,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "invalidation/any-spelling-of-url",
     name: "an unsafe request invalidates the page under every spelling of its URL that shares the key",
-    source: "RFC 9111 §4.4; docs/design.md#key",
+    source: "RFC 9111 §4.4; docs/http.md#the-cache-key",
     origin: { "/caf%C3%A9?x=1": [v1, done, v2] },
     steps: [
       { get: "/caf%C3%A9?x=1", expect: { xCache: "MISS" } },

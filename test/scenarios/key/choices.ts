@@ -25,7 +25,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "key/choice-of-cookie",
     name: "a route that keys by a cookie has an entry for each named value and one for all others, and the origin gets no other cookie",
-    source: "docs/design.md#key",
+    source: "docs/http.md#the-cache-key",
     site: { routes: [{ match: "/*", key: { cookies: { currency: ["eur", "usd"], theme: ["dark"] } } }] },
     origin: {
       "/a": ["euro", "dollar", "none", "dark euro"].map((body) => page("max-age=60", body, { vary: "Cookie" })),
@@ -73,7 +73,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "key/choice-of-country",
     name: "a route that keys by country has an entry for each that the platform tells and one for unknown ones, whatever the client claims",
-    source: "docs/design.md#key",
+    source: "docs/http.md#the-cache-key",
     site: {
       secondLook: false,
       routes: [
@@ -112,7 +112,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "key/choice-of-country-behind-a-proxy",
     name: "a trusted proxy tells the country in the site's field, everybody else's word in it is dropped, and the origin gets neither as it was sent",
-    source: "docs/design.md#key",
+    source: "docs/http.md#the-cache-key",
     site: {
       trustedProxies: ["198.51.100.0/24", "2001:db8::/32"],
       countryField: "X-Geo",
@@ -155,7 +155,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "key/choice-of-device",
     name: "a route that keys by device has an entry for mobile and one for desktop, and the origin sees no more of the browser than that",
-    source: "docs/design.md#key",
+    source: "docs/http.md#the-cache-key",
     site: { routes: [{ match: "/*", key: { device: true } }] },
     origin: {
       "/a": ["small", "large"].map((body) =>
@@ -192,7 +192,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "key/choices-and-purges",
     name: "a purge by URL, tag or prefix reaches the entry of every choice",
-    source: "docs/design.md#what-happens-on-a-purge",
+    source: "docs/protocol.md#what-happens-on-a-purge",
     site: { routes: [{ match: "/*", key: { cookies: { currency: ["eur"] }, languages: ["en", "de"], device: true } }] },
     origin: { "/shop/a": [page("max-age=60", "v1", { "cache-tag": "shop" })] },
     steps: [{ urls: ["/shop/a"] }, { tags: ["shop"] }, { prefixes: ["/shop"] }].flatMap((purge): Step[] => {
@@ -205,7 +205,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "key/choices-and-sessions",
     name: "on a route that keys by a cookie, a session goes past the cache by the owner's word, with all its cookies",
-    source: "docs/design.md#key",
+    source: "docs/http.md#the-cache-key",
     site: { routes: [{ match: "/*", key: { cookies: { currency: ["eur"] } }, bypass: { cookies: ["sid"] } }] },
     origin: { "/a": [page("max-age=60", "for all"), page("private", "for one")] },
     steps: [
@@ -218,7 +218,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "key/choices-select-without-vary",
     name: "choices select although the origin does not say Vary",
-    source: "docs/design.md#key",
+    source: "docs/http.md#the-cache-key",
     site: { routes: [{ match: "/*", key: { country: true, device: true } }] },
     origin: { "/a": ["German desktop", "German mobile", "unknown"].map((body) => page("max-age=60", body)) },
     steps: [

@@ -16,7 +16,7 @@ export const mutants: Mutants = {
       foundBy: "key/equivalent-spellings",
     },
   },
-  "docs/design.md#key": {
+  "docs/http.md#the-cache-key": {
     "paths that differ in case are one entry": {
       in: "parsedUrl",
       replace: "const path = normalEscapes(url.pathname);",
@@ -189,7 +189,7 @@ export const mutants: Mutants = {
       foundBy: "key/choices-and-sessions",
     },
   },
-  "docs/design.md#the-site": {
+  "docs/reference/worker.md#siteinput": {
     "a route that keys by one parameter keys by all": {
       in: "canonicalQuery",
       replace: "!rules.only.includes(name)",
@@ -247,7 +247,7 @@ export const mutants: Mutants = {
       foundBy: "key/choice-of-language",
     },
   },
-  "docs/design.md#what-happens-on-a-purge": {
+  "docs/protocol.md#what-happens-on-a-purge": {
     "the negotiated language does not select": {
       in: "choiceNames",
       replace: '...(languages.length > 0 ? ["accept-language"] : []),',

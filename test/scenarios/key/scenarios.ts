@@ -8,7 +8,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "key/tracking-parameters",
     name: "tracking parameters are neither keyed nor sent to the origin",
-    source: "docs/design.md#key",
+    source: "docs/http.md#the-cache-key",
     origin: { "/a?x=1": [kept] },
     steps: [
       { get: "/a?utm_source=mail&x=1&fbclid=2", expect: { xCache: "MISS", body: "v1" } },
@@ -20,7 +20,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "key/parameter-order",
     name: "parameters in another order are another entry unless the route sorts them",
-    source: "docs/design.md#key",
+    source: "docs/http.md#the-cache-key",
     site: { routes: [{ match: "/sorted", key: { query: { sort: true } } }] },
     origin: { "/a?x=1&y=2": [kept], "/a?y=2&x=1": [{ ...kept, body: "v2" }], "/sorted?x=1&y=2": [kept] },
     steps: [
@@ -33,7 +33,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "key/one-normalized-parameter",
     name: "a route can key by one parameter, lowercased and trimmed, and the origin is asked in that form",
-    source: "docs/design.md#the-site",
+    source: "docs/reference/worker.md#siteinput",
     site: { routes: [{ match: "/search", key: { query: { only: ["q"], lowercase: ["q"], trim: ["q"] } } }] },
     origin: { "/search?q=the%20wall": [kept] },
     steps: [
@@ -56,7 +56,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "key/distinguishable-spellings",
     name: "spellings that an origin could tell apart are separate entries",
-    source: "docs/design.md#key",
+    source: "docs/http.md#the-cache-key",
     origin: {
       "/a": [kept],
       "/a/": [{ ...kept, body: "slash" }],
@@ -79,7 +79,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "key/encoded-dot-segment",
     name: "an encoded dot segment cannot smuggle a path past its route",
-    source: "docs/design.md#key",
+    source: "docs/http.md#the-cache-key",
     site: { routes: [{ match: "/admin/*", pass: true }] },
     origin: { "/admin/x": [kept] },
     steps: [
@@ -90,7 +90,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "key/malformed-escape",
     name: "a malformed escape or an encoded control character is refused, and the origin is not asked",
-    source: "docs/design.md#key",
+    source: "docs/http.md#the-cache-key",
     steps: [
       { get: "/a%zz", expect: { status: 400, xCache: null } },
       { get: "/%5Ftidemark/stats", expect: { status: 400 } },
@@ -102,7 +102,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "key/public-url",
     name: "the public URL replaces the address under which the edge was reached",
-    source: "docs/design.md#the-site",
+    source: "docs/reference/worker.md#siteinput",
     site: { publicUrl: "https://www.example.test" },
     origin: { "/a": [page("max-age=60")] },
     steps: [
@@ -116,7 +116,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "key/control-plane-spelling",
     name: "no other spelling of the control plane's path reaches the control plane or the origin",
-    source: "docs/design.md#key",
+    source: "docs/http.md#the-cache-key",
     only: { on: ["runtime", "server"], because: "Node's requests resolve dot segments before the edge sees them" },
     steps: [
       { get: "/x/%2e%2e/_tidemark/health", expect: { status: 400, xCache: null } },

@@ -12,7 +12,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/look-up-outlasts-lease",
     name: "story 3: an entry whose look-up outlasts the lease is judged by the view at its end, not at its beginning",
-    source: "docs/protocol.md#r4-judge-last; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r4-judge-last",
     only: BENEATH_THE_ISOLATES,
     origin: { "/a": [v1, v2], "/other": [v1] },
     steps: [
@@ -32,7 +32,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/log-lost-after-purge",
     name: "story 8: an isolate that has lost the log serves a page that was just fetched, but not one that it knows to be purged",
-    source: "docs/protocol.md#r8-unknown; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r8-unknown",
     only: BENEATH_THE_ISOLATES,
     origin: { "/a": [v1, v2], "/b": [v1, v2], "/other": [v1] },
     steps: [
@@ -55,7 +55,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/deployment-shortens-lease",
     name: "story 18: after a deployment that shortens the lease, a receipt waits for isolates that still hold the longer one",
-    source: "docs/protocol.md#r6-the-log-grants-the-lease; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r6-the-log-grants-the-lease",
     only: BENEATH_THE_ISOLATES,
     site: { purge: { leaseMs: 5_000 } },
     origin: { "/a": [v1, v2] },
@@ -72,7 +72,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/clocks-within-allowance",
     name: "story 19: while the clocks of a PoP differ by no more than the allowance, a receipt waits long enough",
-    source: "docs/protocol.md#r7-allowance; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r7-allowance",
     only: BENEATH_THE_ISOLATES,
     origin: { "/a": [v1, v2], "/other": [v1] },
     steps: [
@@ -90,7 +90,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/clocks-beyond-allowance",
     name: "story 19: where the clocks of a PoP differ by more than the allowance, a purged page is served for at most that much longer",
-    source: "docs/protocol.md#r7-allowance; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r7-allowance",
     only: BENEATH_THE_ISOLATES,
     origin: { "/a": [v1, v2], "/other": [v1] },
     steps: [
@@ -107,7 +107,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/cancelled-renewal",
     name: "story 31: when the request that renews the view is cancelled, the requests that wait for it go on after a lease, and renew it",
-    source: "docs/protocol.md#r21-waiting; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r21-waiting",
     only: BENEATH_THE_ISOLATES,
     origin: { "/a": [v1, v2] },
     steps: [
@@ -129,7 +129,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/log-slower-than-lease",
     name: "story 32: where the log takes more than a lease to answer, only one request waits for it",
-    source: "docs/protocol.md#r21-waiting; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r21-waiting; docs/protocol.md#r6-the-log-grants-the-lease",
     only: BENEATH_THE_ISOLATES,
     origin: { "/a": [v1, v2], "/other": [v1] },
     steps: [
@@ -147,7 +147,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/silent-log-token-bearer",
     name: "story 6: while the log is silent, a page that was just fetched serves everybody but the bearer of a purge's token",
-    source: "docs/protocol.md#r9-token; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r9-token; docs/protocol.md#r8-unknown",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [v1, v2], "/other": [v1] },
     steps: [
@@ -165,7 +165,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/fetch-before-first-view",
     name: "story 15: a page that a new isolate began to fetch before it had a view is not stored under the first view that comes",
-    source: "docs/protocol.md#r1-stamp; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r1-stamp",
     only: LOST_LOG,
     origin: { "/a": [{ ...songsV1, hold: "slow" }, songsV2] },
     steps: [
@@ -182,7 +182,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/entry-keeps-its-stamp",
     name: "story 22: an entry that an isolate finds in the shared tier keeps the sequence number under which it was fetched",
-    source: "docs/protocol.md#r3-same-bytes; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r3-same-bytes",
     origin: { "/a": [songsV1, songsV2] },
     steps: [
       { get: "/a", expect: { xCache: "MISS", body: "v1" } },

@@ -10,7 +10,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/token-of-new-log",
     name: "story 5: a view of the old log does not honour the token of a new log, even if the view's number is higher",
-    source: "docs/protocol.md#r9-token; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r9-token",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [v1, v2] },
     steps: [
@@ -28,7 +28,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/new-log-same-number",
     name: "story 23: a page that was found fresh is checked anew when another log has reached the same number",
-    source: "docs/protocol.md#r16-skip; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r16-skip",
     only: LOST_LOG,
     origin: { "/a": [v1, v2] },
     steps: [
@@ -43,7 +43,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/late-view-of-old-log",
     name: "story 14: an isolate that has read a new log does not fall back to a late copy of the old one",
-    source: "docs/protocol.md#r11-views-only-grow; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r11-views-only-grow",
     only: BENEATH_THE_ISOLATES,
     origin: { "/a": [v1, v2], "/b": [v1, v2], "/other": [v1] },
     steps: [
@@ -66,7 +66,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/log-set-back",
     name: "story 16: when the log's storage is set back and a number is used twice, isolates learn of the second purge as well",
-    source: "docs/protocol.md#r13-one-log; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r13-one-log",
     only: BENEATH_THE_ISOLATES,
     origin: { "/a": [v1, v2] },
     steps: [
@@ -82,7 +82,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/log-taken-over",
     name: "story 17: a log object that does not know that it was replaced reports the purges that its replacement received",
-    source: "docs/protocol.md#r14-read-from-storage; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r14-read-from-storage",
     only: BENEATH_THE_ISOLATES,
     origin: { "/a": [v1, v2] },
     steps: [
@@ -96,7 +96,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/log-renamed",
     name: "story 28: once the log is renamed, isolates of the old version serve purged pages until they end, and no others do",
-    source: "docs/protocol.md#r13-one-log; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r13-one-log",
     only: BENEATH_THE_ISOLATES,
     origin: { "/a": [v1, v1, v2] },
     steps: [

@@ -10,7 +10,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/old-page-until-lease-ends",
     name: "an isolate that has not learned of a purge serves the old page until its lease ends, and never after",
-    source: "docs/design.md#the-lease; docs/protocol.md#r6-the-log-grants-the-lease",
+    source: "docs/protocol.md#what-happens-on-a-purge; docs/protocol.md#r6-the-log-grants-the-lease",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [v1, v2] },
     steps: [
@@ -41,7 +41,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/silent-log-slow-fetch",
     name: "story 7: while the log is silent, the one lease is counted from when a slow fetch was sent",
-    source: "docs/protocol.md#r8-unknown; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r8-unknown",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [{ ...v1, hold: "slow" }, v2] },
     steps: [
@@ -140,7 +140,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/unrelated-purge-during-fill",
     name: "an unrelated purge does not affect a fill that is under way",
-    source: "docs/protocol.md#needless-losses",
+    source: "docs/protocol.md#r5-followers",
     origin: { "/a": [{ ...v1, hold: "slow" }] },
     steps: [
       { begin: "early", send: { path: "/a" } },
@@ -156,7 +156,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/purge-survives-restart",
     name: "a purge survives a restart of the isolate, also for entries in the shared tier",
-    source: "docs/design.md#promise-5",
+    source: "docs/protocol.md#promise-5-purges-are-whole-and-durable",
     origin: { "/a": [v1, v2] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -170,7 +170,7 @@ export const scenarios: readonly Scenario[] = [
     id: "purge-protocol/log-reads-for-hits",
     name: "2,000 hits in 10 virtual seconds cost at most 21 reads of the log",
     orders: 2,
-    source: "docs/protocol.md#the-load-of-the-log",
+    source: "docs/scale.md#reads-of-the-log",
     origin: { "/a": [v1] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -185,7 +185,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/silent-log-one-lease",
     name: "while the log is silent, a page that was just fetched is served for one lease, and then the origin is asked",
-    source: "docs/protocol.md#r8-unknown; docs/design.md#promise-3",
+    source: "docs/protocol.md#r8-unknown; docs/protocol.md#promise-3-unknown-means-ask-the-origin",
     only: LOST_LOG,
     origin: { "/a": [v1, v2] },
     steps: [
@@ -221,7 +221,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/silent-log-known-purge",
     name: "while the log is silent, a page that the isolate knows to be purged stays purged",
-    source: "docs/protocol.md#r8-unknown; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r8-unknown",
     only: LOST_LOG,
     origin: { "/a": [v1, v2] },
     steps: [

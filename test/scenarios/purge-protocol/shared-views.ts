@@ -160,7 +160,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/gap-in-shared-view",
     name: "story 12: an isolate that has missed a purge does not rely on what another isolate read after it, but reads the log",
-    source: "docs/protocol.md#r12-no-gaps; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r12-no-gaps",
     only: SEVERAL_ISOLATES,
     orders: 4,
     origin: { "/a": [songsV1, songsV2] },
@@ -176,7 +176,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/late-reply-of-log",
     name: "story 13: an old reply of the log that arrives late takes back nothing that is known by then",
-    source: "docs/protocol.md#r11-views-only-grow; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r11-views-only-grow",
     only: BENEATH_THE_ISOLATES,
     origin: { "/a": [songsV1, songsV2], "/b": [songsV1, songsV2] },
     steps: [
@@ -196,7 +196,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/late-shared-view",
     name: "story 13: an old shared view that arrives late takes back nothing either, even if its reader's clock is ahead",
-    source: "docs/protocol.md#r11-views-only-grow; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r11-views-only-grow",
     only: BENEATH_THE_ISOLATES,
     origin: { "/a": [songsV1, songsV2], "/b": [songsV1, songsV2], "/other": [songsV1] },
     steps: [

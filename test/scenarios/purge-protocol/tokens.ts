@@ -27,7 +27,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/silent-log-token",
     name: "while the log is silent, a request with a token is answered only by a fetch that began after it arrived",
-    source: "docs/protocol.md#r9-token; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r9-token",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [v1, v2, { ...v1, body: "v3" }] },
     steps: [
@@ -60,7 +60,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/silent-log-late-follower",
     name: "story 2: while the log is silent, a request that arrives a lease after a fetch began does not get its answer",
-    source: "docs/protocol.md#r5-followers; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r5-followers; docs/protocol.md#r8-unknown",
     only: {
       on: ["memory", "server"],
       because: "in the runtime it is not known that a request has arrived before time advances",

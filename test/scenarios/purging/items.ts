@@ -73,7 +73,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purging/prefix-is-normalized",
     name: "a prefix is compared in the key's normal form, with or without a trailing slash",
-    source: "docs/design.md#key",
+    source: "docs/http.md#the-cache-key",
     origin: { "/caf%C3%A9/~a": [v1] },
     steps: [
       { get: "/caf%c3%a9/%7Ea", expect: { xCache: "MISS" } },
@@ -105,7 +105,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purging/refused-prefixes",
     name: "a prefix without a segment, with a star, or of another site is refused, and nothing is purged",
-    source: "docs/design.md#promise-5",
+    source: "docs/protocol.md#promise-5-purges-are-whole-and-durable",
     origin: { "/shop/a": [v1] },
     steps: [
       { get: "/shop/a", expect: { xCache: "MISS" } },
@@ -143,7 +143,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purging/tag-field-spellings",
     name: "tags are read from every spelling of their field, split at commas and spaces, and hidden from clients",
-    source: "docs/design.md#what-clients-see",
+    source: "docs/http.md#what-clients-see",
     origin: Object.fromEntries(
       TAG_FIELDS.map((name) => [`/${name}`, [page("max-age=3600", "v1", { [name]: `a, b  ${name}` })]]),
     ),
@@ -157,7 +157,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purging/too-many-or-invalid-tags",
     name: "a response with too many tags or an invalid one is not stored, and is counted",
-    source: "docs/design.md#what-clients-see",
+    source: "docs/http.md#what-clients-see",
     site: { limits: { tags: 2 } },
     origin: {
       "/two": [page("max-age=3600", "v1", { "cache-tag": "a b a" })],

@@ -2,7 +2,7 @@ import type { Mutants } from "../../mutants/mutant.ts";
 
 /** Wrong rules of the control plane's purges. */
 export const mutants: Mutants = {
-  "docs/design.md#the-control-plane": {
+  "docs/reference/http-api.md#purge": {
     "an entry is not filed under its prefixes": {
       in: "urlPurgeKeys",
       replace: "prefixPurgeKey(prefix), hostPurgeKey(host, prefix)",
@@ -201,7 +201,7 @@ export const mutants: Mutants = {
       foundBy: "purging/refresh-needs-token",
     },
   },
-  "docs/design.md#key": {
+  "docs/http.md#the-cache-key": {
     "a prefix is compared as it is written": {
       in: "parsePurgePrefix",
       replace: "{ path, search } = url",
@@ -215,7 +215,7 @@ export const mutants: Mutants = {
       foundBy: "purging/any-spelling-of-url",
     },
   },
-  "docs/design.md#promise-5": {
+  "docs/protocol.md#promise-5-purges-are-whole-and-durable": {
     "a star at the end of a prefix counts as a character": {
       in: "parsePurgePrefix",
       replace: 'if (path.endsWith("*"))',
@@ -247,7 +247,7 @@ export const mutants: Mutants = {
       foundBy: "purging/refused-while-log-silent",
     },
   },
-  "docs/design.md#soft-purges": {
+  "docs/protocol.md#soft-purges": {
     "a soft purge is carried out as a hard one": {
       in: "purge",
       replace: 'mode: request.mode ?? "hard"',
@@ -340,7 +340,7 @@ export const mutants: Mutants = {
       foundBy: "purging/soft-while-log-silent",
     },
   },
-  "docs/design.md#what-clients-see": {
+  "docs/http.md#what-clients-see": {
     "tags are read from only one spelling of their field": {
       in: "mayStore",
       replace: "TAG_FIELDS.map(",
@@ -371,7 +371,7 @@ export const mutants: Mutants = {
       foundBy: "purging/by-tag",
     },
   },
-  "docs/design.md#the-site": {
+  "docs/reference/worker.md#siteinput": {
     "the tags of a route are not stored": {
       in: "collectTags",
       replace: "new Set(routeTags)",

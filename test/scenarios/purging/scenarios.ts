@@ -25,7 +25,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purging/outlives-its-origin",
     name: "a stored page outlives its origin, a failed refresh keeps it, and a purge ends it",
-    source: "docs/design.md#promise-2",
+    source: "docs/protocol.md#promise-2-purged-is-purged",
     origin: { "/about": [v1, v2] },
     steps: [
       { get: "/about", expect: { xCache: "MISS", body: "v1" } },
@@ -83,7 +83,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purging/tags-are-case-sensitive",
     name: "tags are case-sensitive",
-    source: "docs/design.md#what-clients-see",
+    source: "docs/http.md#what-clients-see",
     origin: { "/a": [v1] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -94,7 +94,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purging/tags-of-route",
     name: "tags that a route gives count like the origin's",
-    source: "docs/design.md#the-site",
+    source: "docs/reference/worker.md#siteinput",
     site: { routes: [{ match: "/plog/:slug", tags: ["plog", "plog:{slug}"] }] },
     origin: {
       "/plog/a": [page("max-age=3600")],
@@ -113,7 +113,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purging/relative-and-absolute-urls",
     name: "a purge of a relative URL reaches every host, one of an absolute URL only its host, for http and https",
-    source: "docs/design.md#the-control-plane",
+    source: "docs/reference/http-api.md#purge",
     site: { hosts: ["www.example.test", "m.example.test"] },
     origin: { "/a": [v1] },
     steps: [
@@ -130,7 +130,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purging/any-spelling-of-url",
     name: "a purge by URL reaches the page under every spelling that shares the key",
-    source: "docs/design.md#key",
+    source: "docs/http.md#the-cache-key",
     origin: { "/caf%C3%A9?x=1": [v1] },
     steps: [
       { get: "/caf%c3%a9?x=1&utm_source=mail", expect: { xCache: "MISS" } },
@@ -141,7 +141,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purging/everything-at-once",
     name: "a purge of everything reaches every page",
-    source: "docs/design.md#the-control-plane",
+    source: "docs/reference/http-api.md#purge",
     origin: { "/a": [v1], "/b": [v1] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -154,7 +154,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purging/bad-item-rejects-all",
     name: "one bad item rejects the whole purge, and nothing is purged",
-    source: "docs/design.md#promise-5",
+    source: "docs/protocol.md#promise-5-purges-are-whole-and-durable",
     origin: { "/a": [v1] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -172,7 +172,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purging/retried-with-same-id",
     name: "a purge that is retried with its id happens once, and the same id for other items is refused",
-    source: "docs/design.md#promise-5",
+    source: "docs/protocol.md#promise-5-purges-are-whole-and-durable",
     origin: { "/a": [v1], "/b": [v1] },
     steps: [
       { purge: { urls: ["/a"], id: "once" } },
@@ -185,7 +185,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purging/purge-method",
     name: "a PURGE request to a URL purges that URL",
-    source: "docs/design.md#the-control-plane",
+    source: "docs/reference/http-api.md#purge",
     origin: { "/a?x=1": [v1, v2] },
     steps: [
       { get: "/a?x=1", expect: { xCache: "MISS" } },
@@ -205,7 +205,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purging/wrong-token",
     name: "a wrong or missing token purges nothing",
-    source: "docs/design.md#the-control-plane",
+    source: "docs/reference/http-api.md#purge",
     origin: { "/a": [v1] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -233,7 +233,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purging/refresh-needs-token",
     name: "a refresh needs the token, stores the new response, and is reported as BYPASS",
-    source: "docs/design.md#the-control-plane",
+    source: "docs/reference/http-api.md#purge",
     origin: { "/a": [v1, v2] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -284,7 +284,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purging/refused-while-log-silent",
     name: "while the log is silent, a purge is refused, and the answer says that it may be retried",
-    source: "docs/design.md#promise-5",
+    source: "docs/protocol.md#promise-5-purges-are-whole-and-durable",
     only: LOST_LOG,
     steps: [
       { log: "down" },
@@ -324,7 +324,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purging/refresh-serves-whole-pop",
     name: "story 29: a page that a purge refetches is used in the whole PoP, and not fetched again",
-    source: "docs/protocol.md#r20-refresh-and-repeat; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r20-refresh-and-repeat",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [songsV1, songsV2] },
     steps: [
@@ -339,7 +339,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purging/repeated-with-id",
     name: "story 30: a purge with an id is repeated all the same, and a retry with that id still counts as the first purge",
-    source: "docs/protocol.md#r20-refresh-and-repeat; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r20-refresh-and-repeat; docs/protocol.md#r10-modes",
     origin: { "/a": [songsV1, songsV1, songsV2] },
     steps: [
       { get: "/a", expect: { xCache: "MISS", body: "v1" } },

@@ -5,7 +5,7 @@ import { v1 } from "./openings.ts";
 
 const v2 = page("max-age=3600", "v2", { etag: '"2"' });
 const unchanged = { status: 304, fields: { "cache-control": "max-age=3600", etag: '"1"' } };
-const soft = "docs/design.md#soft-purges";
+const soft = "docs/protocol.md#soft-purges";
 function cacheable(cacheControl: string, body = "v1") {
   return { fields: { "cache-control": cacheControl }, body };
 }
@@ -65,7 +65,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purging/soft-never-lengthens",
     name: "story 30: neither a soft purge nor a restart lets a page be used for longer than its own rules allow",
-    source: soft,
+    source: `${soft}; docs/protocol.md#r10-modes`,
     site: { purge: { softForMs: 3_600_000 } },
     origin: { "/a": [cacheable("max-age=60")] },
     steps: [
@@ -116,7 +116,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purging/soft-and-token",
     name: "story 4: after a soft purge, a request with its token is served nothing stale",
-    source: "docs/protocol.md#r9-token; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r9-token; docs/protocol.md#r10-modes",
     origin: { "/a": [cacheable("max-age=3600, stale-while-revalidate=60"), v2] },
     steps: [
       { get: "/a", expect: { xCache: "MISS", body: "v1" } },
@@ -127,7 +127,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purging/soft-after-hard",
     name: "story 11: a soft purge after a hard purge of the same page does not bring it back",
-    source: "docs/protocol.md#r10-modes; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r10-modes",
     origin: { "/a": [cacheable("max-age=3600, stale-while-revalidate=60"), v2] },
     steps: [
       { get: "/a", expect: { xCache: "MISS", body: "v1" } },
@@ -139,7 +139,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "purging/soft-and-stale-if-error",
     name: "after a soft purge, a page may replace a failed origin for as long as stale-if-error says, counted from the purge",
-    source: "docs/protocol.md#r18-on-error; docs/design.md#soft-purges",
+    source: "docs/protocol.md#r18-on-error; docs/protocol.md#soft-purges",
     origin: { "/a": [cacheable("max-age=3600, stale-if-error=10")] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },

@@ -138,7 +138,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "ranges/small-page-fetched-whole",
     name: "where the site says so, a small page is fetched whole for a request for a part, and is stored",
-    source: "RFC 9110 §14.2; docs/design.md#limits",
+    source: "RFC 9110 §14.2; docs/http.md#limits",
     site: { limits: { fetchWholeBytes: 10 } },
     origin: { "/a": [ten] },
     steps: [
@@ -169,7 +169,7 @@ export const scenarios: readonly Scenario[] = [
     ([id, what, reply]): Scenario => ({
       id: `ranges/${id}`,
       name: `where small pages are fetched whole, a page that ${what} is requested in part after all`,
-      source: "RFC 9110 §14.2; docs/design.md#limits",
+      source: "RFC 9110 §14.2; docs/http.md#limits",
       site: { limits: { fetchWholeBytes: 10 } },
       origin: {
         "/a": [reply, { status: 206, fields: { "content-range": "bytes 2-3/11" }, body: "part" }, ten],
@@ -189,7 +189,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "ranges/whole-page-and-followers",
     name: "a request for the whole page waits for the one that is fetched for a part",
-    source: "docs/design.md#collapsing",
+    source: "docs/http.md#collapsed-requests",
     only: BACKGROUND_WORK,
     site: { limits: { fetchWholeBytes: 10 } },
     origin: { "/a": [{ ...ten, hold: "slow" }] },

@@ -42,7 +42,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "ranges/part-after-restart",
     name: "a part can be cut after the isolate has restarted as well",
-    source: "RFC 9110 §14; docs/design.md#tiers",
+    source: "RFC 9110 §14; docs/http.md#memory-and-the-cache-api",
     origin: { "/a": [ten] },
     steps: [
       ...stored,
@@ -55,7 +55,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "ranges/part-of-page-not-in-memory",
     name: "a part of a page that memory does not hold is cut from it as it comes; where several parts would need it twice, all of it is sent",
-    source: "RFC 9110 §14.2; docs/design.md#bodies",
+    source: "RFC 9110 §14.2; docs/http.md#bodies-and-ranges",
     origin: { "/a": [{ ...ten, body: long }] },
     site: { limits: { memoryBytes: 0 } },
     steps: [

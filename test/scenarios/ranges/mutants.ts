@@ -329,7 +329,7 @@ export const mutants: Mutants = {
       foundBy: "ranges/parts-of-changed-page",
     },
   },
-  "docs/design.md#collapsing": {
+  "docs/http.md#collapsed-requests": {
     "no request waits for a page that is fetched whole for a part": {
       in: "collapse",
       replace: "fetchAndStore(context, miss, begun.fetch)",

@@ -5,7 +5,7 @@ export const rows: readonly ConformanceRow[] = [
   {
     table: "caching",
     section: "3",
-    requirement: "our own rule: [second looks](design.md#second-looks)",
+    requirement: "our own rule: [second looks](http.md#second-looks)",
     does: "Behind the answer to a GET that only unknown fields keep from being stored, the origin is asked without them, and that answer is stored if its status is the same.",
     scenarios: [
       "second-look/plain-answer-is-stored",

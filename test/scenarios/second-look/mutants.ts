@@ -2,7 +2,7 @@ import type { Mutants } from "../../mutants/mutant.ts";
 
 /** Wrong rules under which a second look stores too much or too little. */
 export const mutants: Mutants = {
-  "docs/design.md#second-looks": {
+  "docs/http.md#second-looks": {
     "no second look is taken": {
       in: "plainOf",
       replace: 'because !== "unkeyed-field"',

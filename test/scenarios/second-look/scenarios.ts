@@ -1,7 +1,7 @@
 import type { Scenario, Step } from "../../engine/scenario.ts";
 import { page } from "../page.ts";
 
-const SOURCE = "docs/design.md#second-looks";
+const SOURCE = "docs/http.md#second-looks";
 const app = { "x-app-version": "7" };
 const htmx = { "hx-request": "true", "hx-target": "list", "hx-current-url": "https://www.example.test/b" };
 

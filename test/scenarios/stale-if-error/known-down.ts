@@ -3,7 +3,7 @@ import type { Expected, Scenario, Step } from "../../engine/scenario.ts";
 import { TALKING } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 
-const SOURCE = "docs/design.md#an-origin-that-is-down";
+const SOURCE = "docs/http.md#an-origin-that-is-down";
 const DOWN_AFTER_THREE = { limits: { originDownAfter: 3 } };
 const silent: Reply = { failure: "reset" };
 const held: Reply = { ...page("max-age=60", "new"), hold: "silence" };

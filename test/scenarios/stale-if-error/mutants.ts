@@ -2,7 +2,7 @@ import type { Mutants } from "../../mutants/mutant.ts";
 
 /** Wrong rules of when a stale page replaces an error. */
 export const mutants: Mutants = {
-  "docs/design.md#an-origin-that-is-down": {
+  "docs/http.md#an-origin-that-is-down": {
     "every request waits for an origin that is down": {
       in: "OriginState.isDown",
       wrap: "() => () => false",
@@ -131,7 +131,7 @@ export const mutants: Mutants = {
       foundBy: "stale-if-error/validated-each-time",
     },
   },
-  "docs/design.md#stale": {
+  "docs/http.md#stale-responses": {
     "a stale-if-error of 0, or one that is not a number, leaves the decision to the site": {
       in: "rulesOf",
       replace: "null : secondsOrNone(staleIfError)",
@@ -375,7 +375,7 @@ export const mutants: Mutants = {
       foundBy: "stale-if-error/after-410",
     },
   },
-  "docs/design.md#promise-1": {
+  "docs/protocol.md#promise-1-private-stays-private": {
     "an error that may be about one visitor removes the page for all": {
       in: "isAboutPage",
       replace: "if (status >= 400) return status === 404 || status === 410;",

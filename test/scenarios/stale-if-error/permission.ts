@@ -36,7 +36,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "stale-if-error/unknown-purge-log-silent",
     name: "story 25: while log and origin are both down, a page whose purge the isolate has not learned of may be served stale, if the owner allows it",
-    source: "docs/protocol.md#r18-on-error; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r18-on-error",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [standIn] },
     steps: [
@@ -107,7 +107,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "stale-if-error/allowed-by-site",
     name: "the site may let stale pages replace a failed origin's answers; a route and the origin may say otherwise",
-    source: "docs/design.md#stale; RFC 9111 §4.2.4",
+    source: "docs/http.md#stale-responses; RFC 9111 §4.2.4",
     site: {
       stale: { ifError: "30s" },
       routes: [
@@ -148,7 +148,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "stale-if-error/only-while-origin-fails",
     name: "where the site allows stale pages, one is served only because the origin fails",
-    source: "docs/design.md#stale",
+    source: "docs/http.md#stale-responses",
     site: { stale: { ifError: "1h" } },
     origin: { "/a": [page("max-age=60"), page("max-age=60", "v2")] },
     steps: [
@@ -164,7 +164,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "stale-if-error/accepted-by-visitor",
     name: "a visitor may ask for a stale page in place of an error",
-    source: "RFC 5861 §4; docs/design.md#stale",
+    source: "RFC 5861 §4; docs/http.md#stale-responses",
     origin: { "/a": [page("max-age=60")] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -227,7 +227,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "stale-if-error/over-s-maxage",
     name: "the owner's rule covers s-maxage without a window only if it says overSMaxage",
-    source: "docs/decisions/0037-a-window-beside-s-maxage-permits-stale.md; docs/design.md#stale",
+    source: "docs/decisions/0037-a-window-beside-s-maxage-permits-stale.md; docs/http.md#stale-responses",
     site: {
       stale: { ifError: "30s", overSMaxage: true },
       routes: [{ match: "/strict", stale: { overSMaxage: false } }],
@@ -259,7 +259,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "stale-if-error/if-disconnected",
     name: "stale.ifDisconnected lets a stale page replace no answer of the origin, but not an error that it answers",
-    source: "docs/design.md#stale; RFC 9111 §4.2.4",
+    source: "docs/http.md#stale-responses; RFC 9111 §4.2.4",
     site: {
       stale: { ifError: "10s", ifDisconnected: "30s" },
       routes: [
@@ -347,7 +347,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "stale-if-error/after-restart",
     name: "a stale page is found in the shared tier and served after a restart",
-    source: "RFC 5861 §4; docs/design.md#tiers",
+    source: "RFC 5861 §4; docs/http.md#memory-and-the-cache-api",
     origin: { "/a": [kept] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },

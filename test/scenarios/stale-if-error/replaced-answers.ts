@@ -98,7 +98,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "stale-if-error/origin-times-out",
     name: "a stale page replaces an answer when the origin does not answer in time, and not a moment earlier",
-    source: "RFC 5861 §4; docs/design.md#asking-the-origin",
+    source: "RFC 5861 §4; docs/http.md#redirects",
     only: TIME_OUT,
     site: { limits: { originTimeout: "5s" } },
     origin: { "/late": [kept, { ...newer, hold: "for ever" }], "/in-time": [kept, { ...newer, hold: "slow" }] },
@@ -159,7 +159,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "stale-if-error/followers-while-disconnected",
     name: "followers of a fetch that the origin does not answer get what ifDisconnected allows, and it is asked once",
-    source: "docs/design.md#stale; RFC 9211 §2.6",
+    source: "docs/http.md#stale-responses; RFC 9211 §2.6",
     only: RESET_ONCE,
     site: { stale: { ifDisconnected: "30s" } },
     origin: { "/a": [page("max-age=60"), { ...newer, failure: "reset", hold: "slow" }, newer] },
@@ -209,7 +209,7 @@ export const scenarios: readonly Scenario[] = [
     ([id, what, reply, only]): Scenario => ({
       id: `stale-if-error/${id}`,
       name: `a follower of a fetch in which the origin ${what} may get the stale page, even if its leader may not`,
-      source: "RFC 5861 §4; docs/design.md#collapsing",
+      source: "RFC 5861 §4; docs/http.md#collapsed-requests",
       only,
       origin: { "/a": [page("max-age=60"), reply, newer] },
       steps: [
@@ -276,7 +276,7 @@ export const scenarios: readonly Scenario[] = [
     ([id, answer]): Scenario => ({
       id: `stale-if-error/after-${id}`,
       name: `a page does not come back that the origin has answered by ${id.replaceAll("-", " ")} since, though nothing took its place`,
-      source: "RFC 9111 §4.3.3; docs/design.md#promise-1",
+      source: "RFC 9111 §4.3.3; docs/protocol.md#promise-1-private-stays-private",
       origin: { "/a": [kept, answer, { status: 503 }] },
       steps: [
         { get: "/a", expect: { body: "v1" } },
@@ -299,7 +299,7 @@ export const scenarios: readonly Scenario[] = [
     ([id, answer, fields]): Scenario => ({
       id: `stale-if-error/kept-after-${id}`,
       name: `a page stays that the origin has answered by ${id.replaceAll("-", " ")} since: that may be about one request`,
-      source: "docs/design.md#promise-1; RFC 5861 §4",
+      source: "docs/protocol.md#promise-1-private-stays-private; RFC 5861 §4",
       site: { stale: { ifError: "1h" } },
       origin: { "/a": [kept, answer, { status: 503 }] },
       steps: [

@@ -94,7 +94,7 @@ export const mutants: Mutants = {
       foundBy: "stale-while-revalidate/stale-on-arrival",
     },
   },
-  "docs/design.md#stale": {
+  "docs/http.md#stale-responses": {
     "the owner's whileRevalidate outranks a window of the response": {
       in: "usableWhileStale",
       replace: "own === null && freshnessSeconds > 0",

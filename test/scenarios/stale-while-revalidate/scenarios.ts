@@ -32,7 +32,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "stale-while-revalidate/beside-s-maxage",
     name: "stale-while-revalidate beside s-maxage, as of a page that is made again now and then, is obeyed",
-    source: "RFC 5861 §3; docs/design.md#stale",
+    source: "RFC 5861 §3; docs/http.md#stale-responses",
     origin: { "/a": [page("s-maxage=60, stale-while-revalidate=30"), page("s-maxage=60", "v2")] },
     steps: [
       { get: "/a", expect: { xCache: "MISS", body: "v1" } },
@@ -43,7 +43,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "stale-while-revalidate/allowed-by-site",
     name: "the site may let stale pages be used while they are fetched again; a route and the origin may say otherwise",
-    source: "docs/design.md#stale; RFC 9111 §4.2.4",
+    source: "docs/http.md#stale-responses; RFC 9111 §4.2.4",
     site: {
       stale: { whileRevalidate: "30s" },
       routes: [
@@ -161,7 +161,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "stale-while-revalidate/refresh-not-storable",
     name: "a page of which a refresh shows that it may no longer be stored is not served again",
-    source: "RFC 9111 §4.3.3; docs/design.md#promise-1",
+    source: "RFC 9111 §4.3.3; docs/protocol.md#promise-1-private-stays-private",
     origin: { "/a": [v1, page("private", "for one")] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -266,7 +266,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "stale-while-revalidate/refresh-with-cookies",
     name: "a refresh behind an answer to a request with cookies is stored only if the origin says that it is shared",
-    source: "RFC 5861 §3; docs/design.md#identity",
+    source: "RFC 5861 §3; docs/http.md#cookies-sessions-and-authorization",
     origin: { "/a": [v1, { ...v2, body: "for the cookie" }, v3] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -281,7 +281,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "stale-while-revalidate/no-wait-for-cookie-refresh",
     name: "a request without cookies does not wait for a refresh that was begun for one with cookies",
-    source: "RFC 5861 §3; docs/design.md#collapsing",
+    source: "RFC 5861 §3; docs/http.md#collapsed-requests",
     origin: {
       "/a": [page("max-age=60, stale-while-revalidate=5"), { ...v2, body: "for the cookie", hold: "slow" }, v3],
     },
@@ -369,7 +369,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "stale-while-revalidate/across-isolates",
     name: "a stale page that another isolate stored is answered at once, and all isolates find its replacement",
-    source: "RFC 5861 §3; docs/design.md#tiers",
+    source: "RFC 5861 §3; docs/http.md#memory-and-the-cache-api",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [v1, v2] },
     steps: [
@@ -385,7 +385,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "stale-while-revalidate/after-restart",
     name: "a stale page is answered at once after a restart as well",
-    source: "RFC 5861 §3; docs/design.md#tiers",
+    source: "RFC 5861 §3; docs/http.md#memory-and-the-cache-api",
     origin: { "/a": [v1, v2] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -400,7 +400,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "stale-while-revalidate/late-request-waits",
     name: "a request after the window waits for the refresh that is under way",
-    source: "RFC 5861 §3; docs/design.md#collapsing",
+    source: "RFC 5861 §3; docs/http.md#collapsed-requests",
     only: WAITING_REQUESTS,
     origin: { "/a": [page("max-age=60, stale-while-revalidate=5"), { ...v2, hold: "slow" }] },
     steps: [

@@ -13,7 +13,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "storing/head-miss-stores-the-page",
     name: "a HEAD that misses fetches the page by GET and stores it, so that the next HEAD and the next GET are hits",
-    source: "docs/design.md#the-way-of-a-request; RFC 9110 §9.3.2",
+    source: "docs/http.md#the-way-of-a-request; RFC 9110 §9.3.2",
     origin: {
       "/a": [page("max-age=60", "v1", { "content-type": "text/plain" })],
       "/chunked": [{ ...page("max-age=60", "v1"), framing: "chunked" }],
@@ -40,7 +40,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "storing/head-and-get-share-a-fetch",
     name: "a HEAD and a GET that miss together share one fetch, whichever came first",
-    source: "docs/design.md#collapsing",
+    source: "docs/http.md#collapsed-requests",
     origin: { "/a": [{ ...page("max-age=60"), hold: "a" }], "/b": [{ ...page("max-age=60"), hold: "b" }] },
     steps: [
       { begin: "head", send: { method: "HEAD", path: "/a" } },
@@ -94,7 +94,7 @@ export const scenarios: readonly Scenario[] = [
     ([id, what, reply, counter]): Scenario => ({
       id: `storing/${id}`,
       name: `a page ${what} is fetched by GET for one HEAD, and then by HEAD for an hour`,
-      source: "docs/design.md#bodies",
+      source: "docs/http.md#bodies-and-ranges",
       site: { limits: { storeBytes: 10, largeBytes: 100 } },
       origin: { "/a": [reply] },
       steps: [
@@ -118,7 +118,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "storing/head-leaves-the-body",
     name: "a body that is not stored is not read for a HEAD: it is cancelled",
-    source: "docs/design.md#bodies",
+    source: "docs/http.md#bodies-and-ranges",
     site: { limits: { storeBytes: 10, largeBytes: 100 } },
     origin: {
       "/a": [{ ...large, bytesBeforeHold: 5, hold: "never" }],
@@ -134,7 +134,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "storing/head-of-an-odd-request",
     name: "a page that one odd HEAD kept from being stored is stored for the next plain one",
-    source: "docs/design.md#promise-1",
+    source: "docs/protocol.md#promise-1-private-stays-private",
     origin: { "/a": [page("max-age=60")] },
     steps: [
       head("/a", { xCache: "MISS", cacheStatus: /detail="unkeyed-field:x-debug"$/ }, { "x-debug": "1" }),

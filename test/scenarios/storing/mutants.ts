@@ -104,7 +104,7 @@ export const mutants: Mutants = {
       foundBy: "storing/head-miss-stores-nothing",
     },
   },
-  "docs/design.md#the-site": {
+  "docs/reference/worker.md#siteinput": {
     "a query one character longer than the route allows is stored": {
       in: "withinConditions",
       replace: "value.length <= maxLength",
@@ -124,7 +124,7 @@ export const mutants: Mutants = {
       foundBy: "storing/long-queries-kept-out",
     },
   },
-  "docs/design.md#promise-4": {
+  "docs/protocol.md#promise-4-whole-and-unchanged-or-not-at-all": {
     "the client gets no Via": {
       in: "markOutcome",
       drop: 'fields.append("via", "1.1 tidemark");',
@@ -137,7 +137,7 @@ export const mutants: Mutants = {
       foundBy: "storing/status-fields-and-body",
     },
   },
-  "docs/design.md#tiers": {
+  "docs/http.md#memory-and-the-cache-api": {
     "nothing is put into the shared tier": {
       in: "TieredStore.keep",
       replace: "const put = this.#shared.put(stored);",
@@ -171,7 +171,7 @@ export const mutants: Mutants = {
       foundBy: "storing/response-without-body",
     },
   },
-  "docs/design.md#the-way-of-a-request": {
+  "docs/http.md#the-way-of-a-request": {
     "a HEAD that misses is forwarded, and stores nothing": {
       in: "planFetch",
       replace: "mayFetchByGet(context, miss) ?",
@@ -187,7 +187,7 @@ export const mutants: Mutants = {
       foundBy: "freshening/head-without-validator",
     },
   },
-  "docs/design.md#collapsing": {
+  "docs/http.md#collapsed-requests": {
     "a HEAD that shares the fetch of a GET is not told the length of the page": {
       in: "answerInForm",
       replace: "if (context.answersHead) return headAlone",
@@ -225,7 +225,7 @@ export const mutants: Mutants = {
       foundBy: "storing/head-that-forbids-storing",
     },
   },
-  "docs/design.md#bodies": {
+  "docs/http.md#bodies-and-ranges": {
     "a large body is copied for a HEAD": {
       in: "answerFetched",
       replace: "if (context.answersHead) {",
@@ -262,7 +262,7 @@ export const mutants: Mutants = {
       foundBy: "storing/head-leaves-the-body",
     },
   },
-  "docs/design.md#promise-1": {
+  "docs/protocol.md#promise-1-private-stays-private": {
     "one odd HEAD keeps the page from being stored for those that follow": {
       in: "answerFetched",
       replace: "if (!mayBeOfOneRequest(decision.because, response.status)) rememberHeadOnly",

@@ -97,7 +97,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "storing/status-fields-and-body",
     name: "status, fields and body come back from store as they came, fields of several lines included",
-    source: "docs/design.md#promise-4",
+    source: "docs/protocol.md#promise-4-whole-and-unchanged-or-not-at-all",
     origin: {
       "/gone": [
         {
@@ -163,7 +163,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "storing/found-after-restart",
     name: "an isolate that restarts finds the page in the shared tier",
-    source: "docs/design.md#tiers",
+    source: "docs/http.md#memory-and-the-cache-api",
     origin: { "/a": [fresh] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -176,7 +176,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "storing/long-queries-kept-out",
     name: "a route can keep long queries out of the store",
-    source: "docs/design.md#the-site",
+    source: "docs/reference/worker.md#siteinput",
     site: { routes: [{ match: "/search", store: { when: { query: { q: { maxLength: 3 } } } } }] },
     origin: { "/search?q=abc": [kept], "/search?q=abcd": [kept] },
     steps: [
@@ -194,7 +194,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "storing/found-by-another-isolate",
     name: "a page that one isolate stored is found by another",
-    source: "docs/design.md#tiers",
+    source: "docs/http.md#memory-and-the-cache-api",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [v1] },
     steps: [

@@ -203,7 +203,7 @@ export const mutants: Mutants = {
       foundBy: "validation/silent-log-validates",
     },
   },
-  "docs/design.md#tiers": {
+  "docs/http.md#memory-and-the-cache-api": {
     "a page that a 304 confirmed is kept in memory alone": {
       in: "answerFreshened",
       replace: "background.run(storeUnlessPurged(context, stored, tellFollowers));",

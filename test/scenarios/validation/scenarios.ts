@@ -53,7 +53,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "validation/purged-while-validated",
     name: "story 9: a page that is purged during its validation goes to the client that asked before the purge, and is not stored",
-    source: "docs/protocol.md#r2-validation-is-a-fetch; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r2-validation-is-a-fetch",
     origin: { "/a": [briefV1, { ...stillBriefV1, hold: "slow" }, briefV2] },
     steps: [
       { get: "/a", expect: { body: "v1" } },
@@ -285,7 +285,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "validation/confirmed-after-restart",
     name: "a page that was confirmed is fresh also after the isolate has restarted",
-    source: "docs/design.md#tiers",
+    source: "docs/http.md#memory-and-the-cache-api",
     origin: { "/a": [v1, stillV1] },
     steps: [
       ...storedAndStale,
@@ -299,7 +299,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "validation/confirmed-by-another-isolate",
     name: "a page that one isolate had confirmed is fresh in the others, even if they hold the stale one",
-    source: "docs/design.md#tiers",
+    source: "docs/http.md#memory-and-the-cache-api",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [v1, stillV1] },
     steps: [
@@ -316,7 +316,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "validation/one-validation-for-many",
     name: "200 simultaneous requests for a stale page are one validation",
-    source: "RFC 9111 §4; docs/design.md#collapsing",
+    source: "RFC 9111 §4; docs/http.md#collapsed-requests",
     origin: { "/a": [v1, stillV1] },
     steps: [
       ...storedAndStale,
@@ -375,7 +375,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "validation/purge-during-validation",
     name: "story 9: a purge during a validation ends the page that the 304 confirms",
-    source: "docs/protocol.md#r2-validation-is-a-fetch; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r2-validation-is-a-fetch",
     origin: { "/a": [v1, { ...stillV1, hold: "slow" }, v2] },
     steps: [
       ...storedAndStale,

@@ -51,7 +51,7 @@ export const rows: readonly ConformanceRow[] = [
   {
     table: "caching",
     section: "4.1",
-    requirement: "our own [limits](design.md#limits)",
+    requirement: "our own [limits](http.md#limits)",
     does: "`limits.variants` per URL; 1024 characters of values.",
     scenarios: ["variants/limit-and-eviction", "variants/limit-across-isolates", "variants/longest-selecting-values"],
   },

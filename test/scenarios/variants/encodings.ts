@@ -46,7 +46,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "variants/accept-encoding-is-normalized",
     name: "the origin is asked for the codings that the client accepts, in one spelling for each set of them",
-    source: "RFC 9110 §12.5.3; docs/design.md#what-goes-to-the-origin",
+    source: "RFC 9110 §12.5.3; docs/http.md#what-goes-to-the-origin",
     origin: { "/a": [page("no-store")] },
     steps: (
       [
@@ -221,7 +221,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "variants/followers-of-encoded-page",
     name: "a follower of a page that proves to be encoded gets it only if its client accepts the coding",
-    source: "RFC 9110 §12.5.3; docs/design.md#collapsing",
+    source: "RFC 9110 §12.5.3; docs/http.md#collapsed-requests",
     only: WAITING_REQUESTS,
     origin: { "/a": [{ ...encoded("zipped", "gzip", {}), hold: "slow" }, plain] },
     steps: [

@@ -146,7 +146,7 @@ if (stored.head.variant.length === 0) return`,
       foundBy: "variants/several-fields",
     },
   },
-  "docs/design.md#limits": {
+  "docs/http.md#limits": {
     "values of exactly the longest length are too long": {
       in: "isVariantTooLong",
       replace: "> MAX_VALUE_CHARACTERS",
@@ -192,7 +192,7 @@ if (stored.head.variant.length === 0) return`,
       foundBy: "variants/304-with-vary",
     },
   },
-  "docs/design.md#tiers": {
+  "docs/http.md#memory-and-the-cache-api": {
     "a variant is looked for in memory alone": {
       in: "selectAmong",
       replace: "await store.lookUp(found.key)",
@@ -255,7 +255,7 @@ if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) 
       foundBy: "variants/others-are-not-validated",
     },
   },
-  "docs/design.md#parts": {
+  "docs/http.md#parts-of-pages": {
     "a part is looked up as its page": {
       in: "entryKeyOf",
       replace: "partsKey(resolved.cacheKey)",
@@ -317,7 +317,7 @@ if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) 
       foundBy: "variants/purged-is-no-variant",
     },
   },
-  "docs/design.md#promise-1": {
+  "docs/protocol.md#promise-1-private-stays-private": {
     "a page in the shared tier that was stored before the owner keyed by a field answers every value of it": {
       in: "selectAmong",
       replace: "return stored && ifSelected(context, stored);",
@@ -330,7 +330,7 @@ if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) 
       foundBy: "variants/second-key-field-is-added",
     },
   },
-  "docs/design.md#identity": {
+  "docs/http.md#cookies-sessions-and-authorization": {
     "a session's cookies make a variant": {
       in: "mayStore",
       replace: "names.some((name) => OF_ONE_VISITOR.has(name) && originView.value(name) !== null)",
@@ -363,7 +363,7 @@ if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) 
       foundBy: "variants/connection-names-accept-encoding",
     },
   },
-  "docs/design.md#collapsing": {
+  "docs/http.md#collapsed-requests": {
     "a request for one variant waits for the fetch of another": {
       in: "fetchKeyOf",
       replace: "variantOf(selectingNames(context), facts.originView)",

@@ -1,7 +1,7 @@
 import type { Scenario, Step } from "../../engine/scenario.ts";
 import { page } from "../page.ts";
 
-const SOURCE = "docs/design.md#parts";
+const SOURCE = "docs/http.md#parts-of-pages";
 const htmx = { "hx-request": "true" };
 const whole = page("max-age=60", "whole");
 const part = page("max-age=60", "part");

@@ -114,7 +114,7 @@ export const scenarios: readonly Scenario[] = [
     ([id, vary]): Scenario => ({
       id: `variants/${id}`,
       name: `Vary: ${vary} names something that no other request is known to share, so nothing is stored`,
-      source: "RFC 9111 §4.1; docs/design.md#promise-1",
+      source: "RFC 9111 §4.1; docs/protocol.md#promise-1-private-stays-private",
       origin: { "/a": [form("v1", vary)] },
       steps: [
         { get: "/a", expect: { xCache: "MISS", cacheStatus: "tidemark; fwd=uri-miss; fwd-status=200; detail=vary" } },
@@ -125,7 +125,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "variants/vary-by-constant-fields",
     name: "a Vary by fields that the origin always gets in the same form, or that are in the key, makes no variants",
-    source: "RFC 9111 §4.1; docs/design.md#what-goes-to-the-origin",
+    source: "RFC 9111 §4.1; docs/http.md#what-goes-to-the-origin",
     origin: { "/a": [form("v1", "Host, X-Forwarded-Host, X-Forwarded-Proto, Range, If-None-Match, Connection")] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -140,7 +140,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "variants/longest-selecting-values",
     name: "the selecting values of a variant may have 1024 characters together, and no more",
-    source: "docs/design.md#limits",
+    source: "docs/http.md#limits",
     origin: { "/a": [form("v1", "x-one, x-two")] },
     steps: [
       { get: "/a", fields: { "x-one": "1".repeat(1000), "x-two": "2".repeat(24) }, expect: { xCache: "MISS" } },
@@ -204,7 +204,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "variants/limit-and-eviction",
     name: "a page has a limited number of variants, and the least recently used one is evicted",
-    source: "docs/design.md#limits",
+    source: "docs/http.md#limits",
     site: { limits: { variants: 2 } },
     origin: { "/a": [form("v1", "accept-language")] },
     steps: [
@@ -224,7 +224,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "variants/limit-across-isolates",
     name: "an isolate that learns of variants from another keeps no more of them than the limit",
-    source: "docs/design.md#limits",
+    source: "docs/http.md#limits",
     only: SEVERAL_ISOLATES,
     site: { limits: { variants: 1 } },
     origin: { "/a": [form("v1", "accept-language")] },
@@ -240,7 +240,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "variants/found-after-restart",
     name: "variants are found by an isolate that has restarted",
-    source: "docs/design.md#tiers",
+    source: "docs/http.md#memory-and-the-cache-api",
     origin: { "/a": [form("English", "accept-language"), form("Deutsch", "accept-language")] },
     steps: [
       inLanguage("en", { xCache: "MISS" }),
@@ -256,7 +256,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "variants/found-by-another-isolate",
     name: "variants that another isolate stored are found",
-    source: "docs/design.md#tiers",
+    source: "docs/http.md#memory-and-the-cache-api",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [form("English", "accept-language"), form("Deutsch", "accept-language")] },
     steps: [
@@ -272,7 +272,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "variants/vary-by-cookie",
     name: "a page that varies by Cookie is one entry for all requests without cookies; a request with a session neither makes nor gets one",
-    source: "docs/design.md#identity; RFC 9111 §4.1",
+    source: "docs/http.md#cookies-sessions-and-authorization; RFC 9111 §4.1",
     origin: {
       "/a": [
         form("mine", "cookie", { "cache-control": "public, max-age=60" }),
@@ -308,7 +308,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "variants/followers-of-varying-page",
     name: "a follower of a page that proves to vary gets the leader's answer only if it has the same selecting values",
-    source: "RFC 9111 §4.1; docs/design.md#collapsing",
+    source: "RFC 9111 §4.1; docs/http.md#collapsed-requests",
     only: WAITING_REQUESTS,
     origin: { "/a": [{ ...form("English", "accept-language"), hold: "slow" }, form("Deutsch", "accept-language")] },
     steps: [
@@ -330,7 +330,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "variants/collapsing-by-variant",
     name: "once a page is known to vary, only requests for the same variant wait for each other",
-    source: "docs/design.md#collapsing",
+    source: "docs/http.md#collapsed-requests",
     origin: {
       "/a": [
         form("old", "accept-language"),

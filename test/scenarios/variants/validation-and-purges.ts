@@ -25,7 +25,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "variants/purge-reaches-every-variant",
     name: "story 26: a purge reaches every variant of a page, and each client gets its own anew",
-    source: "docs/protocol.md#r19-markers; docs/protocol.md#the-stories",
+    source: "docs/protocol.md#r19-markers",
     origin: { "/a": [inGerman, inEnglish, { ...inGerman, body: "tag" }, { ...inEnglish, body: "hi" }] },
     steps: [
       { get: "/a", fields: { "accept-language": "de" }, expect: { xCache: "MISS", body: "hallo" } },
@@ -110,7 +110,7 @@ export const scenarios: readonly Scenario[] = [
     id: "variants/others-are-not-validated",
     name: "the origin is not asked to confirm another variant, because many give all variants one tag and one date",
     source:
-      "RFC 9110 §13.1.3; docs/design.md#promise-1; docs/decisions/0032-only-the-selected-response-is-validated.md",
+      "RFC 9110 §13.1.3; docs/protocol.md#promise-1-private-stays-private; docs/decisions/0032-only-the-selected-response-is-validated.md",
     origin: {
       "/a": [
         form("English", "accept-language", { etag: 'W/"1"', "last-modified": MODIFIED }),
@@ -147,7 +147,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "variants/key-field-is-added",
     name: "a page that was stored before the owner keyed by a field answers no value of it",
-    source: "docs/design.md#promise-1",
+    source: "docs/protocol.md#promise-1-private-stays-private",
     only: BENEATH_THE_ISOLATES,
     origin: {
       "/a": [page("max-age=3600", "of everybody"), page("max-age=3600", "of acme"), page("max-age=3600", "of globex")],
@@ -165,7 +165,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "variants/second-key-field-is-added",
     name: "a variant that was stored before the owner keyed by one more field answers no value of that",
-    source: "docs/design.md#promise-1",
+    source: "docs/protocol.md#promise-1-private-stays-private",
     only: BENEATH_THE_ISOLATES,
     site: { routes: [{ match: "/*", key: { languages: ["en", "de"] } }] },
     origin: { "/a": [page("max-age=3600", "of everybody"), page("max-age=3600", "of acme")] },

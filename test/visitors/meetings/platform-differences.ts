@@ -1,6 +1,6 @@
 import type { ClientRequest } from "../../engine/scenario.ts";
 
-/** Where a platform answers a request otherwise than the memory engine. docs/design.md tells users of them. */
+/** Where a platform answers a request otherwise than the memory engine. docs/http.md tells users of them. */
 export interface PlatformDifference {
   readonly platform: "runtime" | "server" | "http2";
   readonly because: string;

@@ -10,7 +10,7 @@ import { placeOf } from "./place.ts";
 
 export { lookAgainAfterConfirmation } from "./look-behind.ts";
 
-// All that the corridor calls of second looks (docs/design.md): before it looks a request up, before it asks the origin,
+// All that the corridor calls of second looks (docs/http.md): before it looks a request up, before it asks the origin,
 // with the origin's answer, and where the origin has confirmed what is stored.
 
 /** The field of a request that was found to choose pages here, so that it passes the cache; `undefined` for none. */

@@ -13,7 +13,7 @@ const STALLED_MS = 10_000;
 /**
  * Streams a large body to the client and, at the pace of the slower of the two, into the shared tier, under a key that
  * nothing refers to. The entry that refers to it is stored once the announced length has been counted
- * (docs/design.md#bodies). No request waits for the copy. `null`, without doing anything, if the same body is already
+ * (docs/http.md#bodies-and-ranges). No request waits for the copy. `null`, without doing anything, if the same body is already
  * being copied.
  */
 export function copyLargeBody(
