@@ -84,7 +84,7 @@ export class CertificateKeeper {
   /** Begins, and goes on until it is stopped. */
   start(): void {
     void this.#run().catch((cause: unknown) => {
-      this.#parts.say(`a mistake of Tidemark: no certificate is renewed until the next start: ${String(cause)}`);
+      this.#parts.say(`a bug in Tidemark: no certificate is renewed until the next start: ${String(cause)}`);
     });
   }
 

@@ -131,7 +131,9 @@ export class AccessLog implements ExchangeLog {
       if (this.#file) closeFile(this.#file);
       this.#file = file;
     } catch (cause) {
-      this.#warn(`The access log ${this.#path} cannot be opened anew, so the old file is written: ${messageOf(cause)}`);
+      this.#warn(
+        `The access log ${this.#path} cannot be reopened, so the server still writes the old file: ${messageOf(cause)}`,
+      );
     }
   }
 

@@ -220,7 +220,7 @@ const MISREAD: Readonly<Record<string, RefusedRequest>> = {
 /** RFC 9110 §15.5.9. */
 const SLOW_HEAD = refused(408, "the head of the request took too long");
 const NO_REQUEST = refused(400, "this is not a request in HTTP/1.1");
-const NO_PROXY = refused(501, "this is no proxy for CONNECT", "connect");
+const NO_PROXY = refused(501, "this server is not a proxy and does not accept CONNECT", "connect");
 
 function farewell(refusal: RefusedRequest): string {
   const answer = refusalAnswer(refusal);

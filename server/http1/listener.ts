@@ -579,7 +579,7 @@ function interimWriter(response: ServerResponse, connection: Connection): Interi
 
 const LATE_WEB_SOCKET = refused(
   400,
-  "a WebSocket cannot begin while other answers are due, nor with a body",
+  "a WebSocket cannot begin while other answers are pending, or with a body",
   "upgrade",
 );
 

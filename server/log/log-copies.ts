@@ -97,7 +97,7 @@ function copyWithoutId(from: string, to: string): LogCopy {
 /** Throws if the file is no purge log, or is damaged. */
 function expectLog(log: DatabaseSync, path: string): void {
   const table = log.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'purged_keys'").get();
-  if (table === undefined) throw new LogCopyError(`${path} is no purge log.`);
+  if (table === undefined) throw new LogCopyError(`${path} is not a purge log.`);
   const [found] = log.prepare("PRAGMA quick_check").all();
   if (found?.quick_check !== "ok") throw new LogCopyError(`${path} is damaged: ${String(found?.quick_check)}.`);
 }

@@ -124,7 +124,7 @@ function clashOfHosts(sites: PreparedSites): Clash | null {
 
 function clashText(first: string, second: string, host: string): string {
   return host === ANY_OTHER
-    ? `${first} and ${second} are both for hosts that no site names, and only one may be: name the hosts of the other.`
+    ? `${first} and ${second} both serve the hosts that no site names, and only one may: name the hosts of the other.`
     : `the host ${host} is in both ${first} and ${second}.`;
 }
 

@@ -385,7 +385,7 @@ function addressesOf({ listen, sockets, predecessor }: ServeOptions): readonly L
     if (scheme !== "https") return address;
     if ("port" in address) return { ...address, scheme };
     throw new ServerError(
-      `TLS is not spoken on unix sockets, and systemd names its socket ${bare} "https". Give it a port ` +
+      `TLS is not supported on unix sockets, and systemd names its socket ${bare} "https". Give it a port ` +
         "(ListenStream=), or another name (FileDescriptorName=).",
     );
   });

@@ -85,7 +85,7 @@ Nearest      https://www.example.com/list?page=1
 const purgedText = `UPDATING (soft-purge)  GET https://www.example.com/a
 
   1. No route matches /a: the fields of the origin's answer decide.
-  2. Memory has the answer: a soft purge has made it stale, so it answers once more and is fetched again behind the answer.
+  2. Memory has the answer: a soft purge has made it stale, so it answers once more and is fetched again after the answer.
 
 Key          https://www.example.com/a
 Memory       200, 12 bytes, since 2026-01-02T03:04:05.678Z, age 90 s, stale for 30 s, selected by accept-language

@@ -189,7 +189,7 @@ function fetchFromOrigin(context: RequestContext, miss: Miss, token: ReceiptToke
   }
 }
 
-const NOT_STORED = "504: this page is not stored, and only a stored one is wanted.";
+const NOT_STORED = "504: this page is not stored, and the request accepts only a stored one.";
 
 /** Fetches and stores the answer, whatever is stored: `Tidemark-Refresh`. Joins no older fetch (R20). */
 async function refresh(context: RequestContext): Promise<Answer> {

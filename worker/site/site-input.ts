@@ -422,7 +422,7 @@ export interface StaleInput {
    */
   readonly ifDisconnected?: Duration | undefined;
   /**
-   * How long a response may be used after its lifetime while it is fetched again behind the answer, unless its lifetime
+   * How long a response may be used after its lifetime while it is fetched again after the answer, unless its lifetime
    * is 0. Default `"0s"`: only if the origin says `stale-while-revalidate`.
    */
   readonly whileRevalidate?: Duration | undefined;
