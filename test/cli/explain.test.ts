@@ -74,7 +74,7 @@ const missText = `MISS  GET https://www.example.com/list?page=2&utm_source=mail
   3. The shared tier has nothing under this key.
   4. The origin is asked.
   5. The answer is stored if its own fields allow that.
-  6. Nothing says whether the field x-app chooses the answer: it is stored only if Vary names the field, or if second looks have found that it chooses nothing.
+  6. It is not known whether the field x-app chooses the answer: that is stored only if Vary names the field, or if second looks have found that the field chooses nothing.
 
 Key          https://www.example.com/list?page=2
 Dropped      utm_source=mail

@@ -176,7 +176,7 @@ const usage: readonly Case[] = [
     exit: 2,
     stderr: /no item is named\. Use --url, --tag, --prefix, --host or --everything/,
   },
-  { name: "standard input names nothing", args: ["-"], stdin: "# none\n", exit: 2, stderr: /nothing is named/ },
+  { name: "standard input names nothing", args: ["-"], stdin: "# none\n", exit: 2, stderr: /no item is named/ },
   {
     name: "a line is neither URL nor tag",
     args: ["-"],
