@@ -33,8 +33,8 @@ interface Batch {
 const NOTHING_TO_DO = Promise.resolve();
 
 /**
- * Puts that have nothing to wait for: of pages that are missing, with room at hand. Nearly all are, so they have no promise
- * and no turn of the event loop of their own. Those that are written together have one.
+ * Puts that have nothing to wait for: of pages that are missing, with room at hand. Nearly all puts are like that. A
+ * batch shares one promise and one turn of the event loop.
  */
 export class BatchedPuts {
   readonly #parts: BatchedPutsParts;

@@ -77,7 +77,7 @@ export class CacheFolder {
     }
   }
 
-  /** The folder that another process has opened. Nothing is written, so that a worker starts on a disk that fails, too. */
+  /** The folder that another process has opened. It writes nothing, so that a worker also starts on a failing disk. */
   static at(path: string): CacheFolder {
     return new CacheFolder(path, "");
   }

@@ -75,8 +75,8 @@ interface Parser {
 const wrapped = new WeakSet<HeadersComplete>();
 
 /**
- * Who looks at the requests of a connection. Not a `WeakMap` by sockets: V8 frees what such a map holds only when it
- * collects its old generation, so each connection would be copied there first.
+ * The function that looks at the requests of a connection. Not a `WeakMap` by sockets: V8 frees what such a map holds
+ * only when it collects its old generation, so each connection would be copied there first.
  */
 const firstLook = Symbol("first look");
 

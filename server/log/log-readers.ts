@@ -19,7 +19,7 @@ export interface PushChannel {
   push(delta: ViewDelta): void;
 }
 
-/** The part of the log that pushing needs. Nothing here throws. */
+/** The part of the log that pushing needs. None of it throws. */
 export interface PushedLog {
   head(): Stamp;
   /** `null` if it cannot be read. */

@@ -77,7 +77,7 @@ function certificateStats({ file, names, validUntil }: Certificate): Certificate
   return { file, names: [...names], expiresAt: new Date(validUntil).toISOString() };
 }
 
-/** Who looks at a machine. `hosts`: `null` for a site alone, which sees all. */
+/** The site for which a machine is looked at. `hosts`: `null` for a site alone, which sees all. */
 export interface LookingSite {
   readonly name: string;
   readonly hosts: readonly string[] | null;

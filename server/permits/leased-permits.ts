@@ -13,8 +13,8 @@ export class PermitLeases {
   }
 
   /**
-   * Those of a site, or of a route of one. `limit`: for all workers of the machine, of which there are `workers`. Each has
-   * its part at the start.
+   * The permits of a site, or of one of its routes. `limit`: for all `workers` of the machine. Each has its part at the
+   * start.
    */
   of(site: string, limit: number, workers: number): OriginPermits {
     const permits = new LeasedPermits(site, (message) => this.#line.tell(message));

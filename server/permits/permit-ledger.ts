@@ -1,7 +1,7 @@
 import { compareTurns, nextInLine, type Waiting } from "../../worker/rules/queueing/queue-order.ts";
 import { type PermitMessage, type PermitNews, placeOf } from "./permit-messages.ts";
 
-/** Who holds permits: a worker, or the server before this one with all of its workers. */
+/** A holder of permits: a worker, or the server before this one with all of its workers. */
 export interface Holder {
   tell(news: PermitNews): void;
 }

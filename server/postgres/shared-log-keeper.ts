@@ -307,7 +307,7 @@ interface Confirmation extends Stamp {
   readonly machine: string;
 }
 
-/** Whoever may use the database may send any notice, which must not end the process. */
+/** Everybody who may use the database may send any notice, and none must end the process. */
 function readConfirmation(payload: string): Partial<Confirmation> {
   try {
     const { machine, logId, seq } = JSON.parse(payload) as Partial<Confirmation>;

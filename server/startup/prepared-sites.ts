@@ -61,7 +61,7 @@ export async function readSites(
     return clashOfHosts(sites) ?? (around.usesProxyProtocol ? clashOfProxies(sites) : null);
   };
   for (let clash = nextClash(); clash !== null; clash = nextClash()) {
-    // Those that are served as before never clash with each other.
+    // Sites that are served as before never clash with each other.
     for (const name of clash.between) if (read.get(name) !== before.get(name)) refuse(name, clash.because);
   }
   if (read.size === 0) throw new ServerError(problems.join("\n"));
