@@ -381,7 +381,7 @@ export type RouteRules = z.output<typeof route>;
 
 /** A site without mistakes. It is plain data, so that a build can write it into a worker. */
 export interface CheckedSite {
-  /** As the file has it. */
+  /** The setting as the file has it. */
   readonly given: SiteInput;
   readonly rules: SiteRules;
   /** The rules for the paths that no route matches. */
