@@ -27,7 +27,8 @@ export function pageNamed(path: string): Page {
 
 /** The text of a page that people write: without blocks of code, which tests run, and without what a command writes. */
 export function handWritten(text: string): string {
-  return text.replace(/^<!-- (?:run|generated): .*?^<!-- end -->$/gms, "").replace(/^ *```.*?^ *```$/gms, "");
+  const generated = /^<!-- (?:run|generated): (?:(?!^<!--).)*^<!-- end -->$/gms;
+  return text.replace(generated, "").replace(/^ *```.*?^ *```$/gms, "");
 }
 
 /** The words of a text: whatever stands between spaces and has a letter or a digit. */
