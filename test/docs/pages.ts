@@ -28,7 +28,8 @@ export function pageNamed(path: string): Page {
 /** The text of a page that people write: without blocks of code, which tests run, and without what a command writes. */
 export function handWritten(text: string): string {
   const generated = /^<!-- (?:run|generated): (?:(?!^<!--).)*^<!-- end -->$/gms;
-  return text.replace(generated, "").replace(/^ *```.*?^ *```$/gms, "");
+  const code = /^ *```.*?^ *```$/gms;
+  return text.replace(generated, "").replace(code, "").replace(/<!--.*?-->/gs, "");
 }
 
 /** The words of a text: whatever stands between spaces and has a letter or a digit. */
