@@ -29,7 +29,10 @@ export function pageNamed(path: string): Page {
 export function handWritten(text: string): string {
   const generated = /^<!-- (?:run|generated): (?:(?!^<!--).)*^<!-- end -->$/gms;
   const code = /^ *```.*?^ *```$/gms;
-  return text.replace(generated, "").replace(code, "").replace(/<!--.*?-->/gs, "");
+  return text
+    .replace(generated, "")
+    .replace(code, "")
+    .replace(/<!--.*?-->/gs, "");
 }
 
 /** The words of a text: whatever stands between spaces and has a letter or a digit. */
