@@ -45,7 +45,7 @@ export class BatchedPuts {
     this.#parts = parts;
   }
 
-  /** Has an entry written of which there is no file, nor any change under way. `undefined` if it has to wait. */
+  /** Writes an entry that has no file and no change under way. `undefined` if it has to wait. */
   put(name: string, stored: Stored, body: Uint8Array): Promise<void> | undefined {
     const { writer, room, health, backlog, changes } = this.#parts;
     const bodyBytes = body.byteLength;

@@ -115,7 +115,7 @@ export class CacheFolder {
     return DIGITS.map((digit) => join(this.path, FOLDER_PREFIX, digit));
   }
 
-  /** Where files are until they are whole. */
+  /** The folder of files that are not complete yet. */
   get draftsFolder(): string {
     return join(this.path, BEING_WRITTEN);
   }

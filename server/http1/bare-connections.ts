@@ -15,7 +15,7 @@ import { join, type SwitchedConnection, switchingHead } from "./tunnel.ts";
 import { fromWebResponse } from "./web-answer.ts";
 import { cutSocket, unsent, type Written } from "./write-answer.ts";
 
-/** What of a listener its bare connections need. */
+/** The parts of a listener that its bare connections need. */
 export interface BareConnectionsParts {
   /** Never throws. */
   ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer>;
@@ -94,7 +94,7 @@ export class BareConnections {
     connection.refuseRest(farewell(NO_PROXY));
   }
 
-  /** Takes bytes that Node's parser does not know as a BAN. Returns false if they are none. */
+  /** Reads bytes that Node's parser does not know as a BAN. Returns false if they are not one. */
   #readBan(connection: Connection, bytes: Buffer | undefined): boolean {
     const read = connection.banHead + (bytes?.toString("latin1") ?? "");
     if (!beginsBan(read) || read.length > this.#parts.maxHeadBytes) return false;

@@ -74,18 +74,18 @@ export class Connection implements InterimWriter {
   isTunnel = false;
   /** Set for the one request that the fast way gives to Node. */
   askedEarly: AskedEarly | undefined;
-  /** What has come of the head of a BAN. */
+  /** The bytes of a BAN's head so far. */
   banHead = "";
   /** The last request with a body. No other one can be incomplete. */
   upload: Upload | undefined;
   #held: HeldRequest | undefined;
   readonly #answer: (exchange: Exchange, connection: Connection) => void;
   readonly #waiting: Exchange[] = [];
-  /** What takes the answers to requests that were read, and are not yet answered in full. */
+  /** Takes the answers to requests that were read and are not yet answered in full. */
   readonly #due = new Set<ServerResponse>();
   readonly #stallMs: number;
   #isStallArmed = false;
-  /** What waited for the client below TLS when the watch began. */
+  /** The bytes that waited for the client below TLS when the watch began. */
   #unread: number | null = null;
   #isPaused = false;
   /** Node's listener for the bytes that come, once the parser gets them in slices. */
@@ -335,7 +335,7 @@ export class Connection implements InterimWriter {
     else socket.once("finish", dropRest);
   }
 
-  /** Node may wait for a drain before it reads on, of which a socket that has ended does not tell. */
+  /** Node may wait for a drain before it reads on, and a socket that has ended does not report one. */
   #readOn(): void {
     (this.socket as NodeServerSocket)._paused = false;
     this.socket.resume();

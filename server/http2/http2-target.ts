@@ -12,7 +12,10 @@ export function listBytes(raw: readonly string[]): number {
   return bytes;
 }
 
-/** What Node's parser takes in HTTP/1.1. Making a URL of anything else would change it. RFC 9113 §8.3.1. */
+/**
+ * The characters that Node's parser accepts in HTTP/1.1. Turning anything else into a URL would change it. RFC 9113
+ * §8.3.1.
+ */
 const PATH = /^\/[!-~]*$/;
 
 /** The fields of a request, with its host in `Host`, where HTTP/1.1 has it. RFC 9113 §8.3.1. */

@@ -103,8 +103,8 @@ function expectLog(log: DatabaseSync, path: string): void {
 }
 
 /**
- * Renames the log's files. What SQLite keeps beside the file goes first: a file without it is an older log, which its noted
- * head shows, but what is left of one log beside another would damage that.
+ * Renames the log's files. The files that SQLite keeps beside it go first: without them the file is an older log, which
+ * its noted head shows, but the leftovers of one log beside another would damage that.
  */
 function setAsideLog(folder: string, now: Date): string | null {
   const path = join(folder, LOG_FILE);

@@ -83,7 +83,7 @@ export interface LookingSite {
   readonly hosts: readonly string[] | null;
 }
 
-/** As one site may see it: without the certificates for hosts of others, and the queues for their origins. */
+/** The survey as one site may see it: without other sites' certificates and queues for their origins. */
 export function seenBySite(surveyed: SurveyedMachine, { name, hosts }: LookingSite): MachineStats {
   const processes = surveyed.processes.map((each) => ({
     ...each,

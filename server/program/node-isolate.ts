@@ -39,7 +39,7 @@ export interface NodeParts {
   readonly permitsOf?: PermitsOf | undefined;
   /** With the other workers that ask this origin. Default: each finds out by itself how it is. */
   readonly originTalk?: OriginTalk | undefined;
-  /** What names this worker in an explanation. Default: nothing. */
+  /** The name of this worker in an explanation. Default: nothing. */
   readonly worker?: string | undefined;
   /** A name for this worker that no other has, also after a restart, and the name of the machine. */
   readonly isolate: string;

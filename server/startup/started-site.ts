@@ -53,7 +53,7 @@ export interface SiteParts {
   readonly fills?: FillBudget;
   /** The turns in which all sites of this process compress. */
   readonly compressing: MakingQueue;
-  /** What names the worker in an explanation, if there are several. */
+  /** The name of the worker in an explanation, if there are several. */
   readonly worker: string | undefined;
   /** `null` for none. */
   readonly tier: DiskTier | null;
