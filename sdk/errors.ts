@@ -6,17 +6,27 @@
 import type * as z from "zod/mini";
 import { faultsOf } from "../wire/text/unknown-key.ts";
 
-/** Every reason for which a purge can fail. The first ten are the edge's own and equal the `code` of its answers. */
+/** Every reason for which a purge can fail. The first ten are the `code` of the edge's answer. */
 export type PurgeErrorCode =
+  /** 400: the request is not valid, and `errors` says which item. Nothing was purged. */
   | "invalid"
+  /** 401: the token is missing or wrong. */
   | "unauthorized"
+  /** 403: the token may not do this. */
   | "forbidden"
+  /** 404: there is nothing at this address. */
   | "not-found"
+  /** 405: the method does not fit the address. */
   | "method-not-allowed"
+  /** 409: this `id` was used before for another purge. */
   | "conflict"
+  /** 413: the body is too large. */
   | "too-large"
+  /** 415: the body is not JSON. */
   | "unsupported-media-type"
+  /** 429: too many requests; `retryAfterMs` says how long to wait. */
   | "rate-limited"
+  /** 503: the purge log cannot be reached. The same call with the same `id` may succeed later. */
   | "unavailable"
   /** There is no usable endpoint or token. Nothing was sent. */
   | "not-configured"

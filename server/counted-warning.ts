@@ -1,4 +1,4 @@
-/** How long after a line the next one is said. Milliseconds. */
+/** The pause between two lines. Milliseconds. */
 const SAY_EVERY_MS = 60_000;
 
 /** Counts what may happen often, and tells the owner of it once a minute at most. */

@@ -20,8 +20,8 @@ export function ownLine(text: string, now: number | null): string {
 }
 
 /**
- * Writes a line for the operator to standard error, with the time before it unless the journal has that anyway. Nothing happens if
- * its reader has gone.
+ * Writes a line for the operator to standard error, with the time before it unless the journal has that anyway. It does
+ * nothing if the reader has gone.
  */
 export function sayToOperator(text: string): void {
   console.error(ownLine(text, goesToJournal ? null : systemClock.now()));

@@ -114,7 +114,7 @@ function startOrExplain(compile: Compile, env: EdgeEnv, hooks: EdgeHooks): Runni
   } catch (error) {
     if (!(error instanceof SiteError)) throw error;
     console.error(`Tidemark cannot start: ${error.message}`);
-    const words = "The settings of this edge are not valid. Its log tells which, and why.";
+    const words = "The settings of this edge are not valid. Its log says which, and why.";
     return { fetch: () => edgeAnswer(503, "misconfigured", words) };
   }
 }
@@ -159,7 +159,7 @@ function serviceOf({ originService: name }: Site, env: EdgeEnv): Fetcher | null 
   if (name === null) return null;
   const service: Fetcher | undefined = Reflect.get(env, name);
   if (typeof service?.fetch === "function") return service;
-  const message = `${JSON.stringify(name)} is no service binding of this worker: ${addService(name)}`;
+  const message = `${JSON.stringify(name)} is not a service binding of this worker: ${addService(name)}`;
   throw new SiteError([{ path: "origin.service", message }]);
 }
 
@@ -171,7 +171,7 @@ function withoutCache(site: Site): Site {
 /** Answers the control plane with 503, health too, so that a deployment without a purge log does not look sound. */
 function withoutControlPlane(isolate: RunningIsolate): RunningIsolate {
   const detail =
-    "This edge has no binding PURGE_LOG, so it stores nothing. Its log names the lines that wrangler.toml lacks.";
+    "This edge has no binding PURGE_LOG, so it stores nothing. Its log names the lines that are missing in wrangler.toml.";
   return {
     fetch: (arrival) =>
       arrival.request.method === "PURGE" || isControl(arrival.url)

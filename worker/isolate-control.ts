@@ -84,5 +84,5 @@ function requestFor(method: string, headers: Fields): ClientRequest {
   return { method, headers, body: null, bodyUsed: false };
 }
 
-/** Hears nothing of requests that are only pretended. */
+/** Does not hear of requests that are only simulated. */
 const DEAF: Reporter = { report: () => undefined };

@@ -50,7 +50,7 @@ export interface LearningIsolate extends RunningIsolate {
   reportLast(): Promise<void>;
   /** How far it has read the log; `null` before it has. */
   readonly position: Stamp | null;
-  /** The owner's tokens, of which wrong ones are counted and refused late. */
+  /** The owner's tokens. Wrong ones are counted and refused late. */
   readonly tokens: Tokens;
   /** Its requests at the origin, and those that wait for their turn there; `null` where nothing bounds them. */
   readonly atOrigin: IsolateStats["atOrigin"] | null;
@@ -84,7 +84,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
   const control = platform.control(site, { ...platform, tokens }, { corridor, memory, purging, reports, stats });
   const answer = (incoming: IncomingRequest): EdgeAnswer | Promise<EdgeAnswer> =>
     isForControl(site, incoming.request, incoming.url) ? control.fetch(incoming) : handle(incoming, corridor);
-  /** A report that is due goes with a read of the log. Where none was made, it is sent behind an answer. */
+  /** A report that is due goes with a read of the log. If there is no read, it is sent after an answer. */
   const reportBehind = <T>(background: BackgroundWork, sent: T): T => {
     if (reporter.isReportDue && reports) background.run(reports.send());
     return sent;

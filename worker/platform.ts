@@ -41,13 +41,13 @@ export interface Platform {
   readonly ledger?: LedgerAccess;
   /** Default: bodies are sent as the origin has sent them. */
   readonly compression?: Compression;
-  /** Those that isolates share. Default: the isolate has its own, as many as `origin.concurrency` says. */
+  /** The permits that isolates share. Default: the isolate has its own, as many as `origin.concurrency` says. */
   readonly permitsOf?: PermitsOf;
   /** Default: what other isolates know of the origin cannot be known. */
   readonly originTalk?: OriginTalk;
   /** Default: the fetches of other isolates cannot be known. */
   readonly neighbours?: Neighbours;
-  /** What names this isolate in an explanation. Default: nothing. */
+  /** The name of this isolate in an explanation. Default: nothing. */
   readonly worker?: string;
   /** A short text that identifies a long one. */
   readonly fingerprint: (text: string) => Promise<string>;

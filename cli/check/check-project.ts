@@ -37,7 +37,7 @@ export async function checkProject({ config, environment }: CheckOptions): Promi
       continue;
     }
     if (ran.kind === "not-run") {
-      const words = "it could not be run here, so its site and what it exports were not looked at:";
+      const words = "it could not be run here, so its site and its exports were not checked:";
       findings.push(warning(entry, `${words} ${ran.message}`));
       continue;
     }
@@ -62,7 +62,7 @@ export async function checkProject({ config, environment }: CheckOptions): Promi
     try {
       bundle ??= await weigh(group[0]!);
     } catch (error) {
-      findings.push(warning(entry, `its bundle could not be weighed here: ${buildMessage(error)}`));
+      findings.push(warning(entry, `the size of its bundle could not be measured here: ${buildMessage(error)}`));
     }
   }
   if (bundle !== null) findings.push(...bundleFindings(config, bundle.gzippedBytes));

@@ -22,7 +22,7 @@ export function siteFindings(config: string, entry: string, settings: WranglerSe
     findings.push(warning(where, `${words}. Name the site's hosts instead.`));
   }
   if (service !== null && !settings.services.includes(service)) {
-    const words = `the origin is the service ${service}, of which there is no binding`;
+    const words = `the origin is the service ${service}, but there is no binding of that name`;
     findings.push(problem(where, `${words}: ${addService(service)}.`));
   }
   if (/^(?:localhost|127\..*|\[::1\]|.*\.localhost)$/.test(new URL(review.originUrl).hostname)) {
@@ -32,7 +32,7 @@ export function siteFindings(config: string, entry: string, settings: WranglerSe
   for (const host of settings.routedHosts ?? []) {
     if (review.hosts === null || host.startsWith("*") || review.hosts.includes(host)) continue;
     const words = `routes sends ${host} here, but hosts is ${review.hosts.join(", ")}, so its visitors would get 421`;
-    findings.push(problem(where, `${words}. Add it to hosts, or take it out of routes.`));
+    findings.push(problem(where, `${words}. Add it to hosts, or remove it from routes.`));
   }
   return findings;
 }

@@ -98,7 +98,7 @@ export function wranglerFindings(file: string, settings: WranglerSettings, expor
   }
   if (settings.vars.TIDEMARK_TOKEN !== undefined) {
     const words =
-      "vars has TIDEMARK_TOKEN, which everybody can read who reads the file. Take it out, replace it, and set";
+      "vars has TIDEMARK_TOKEN, so everybody who can read the file can read the token. Remove it, make another one, and set";
     findings.push(problem(where, `${words} it with npx wrangler secret put TIDEMARK_TOKEN.`));
   }
   return findings;

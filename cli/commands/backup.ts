@@ -54,7 +54,7 @@ export function restoreCommand(): Command {
         const { restoreLog } = await import("../../server/log/log-copies.ts");
         const { seq, setAside } = restoreLog(resolve(file), resolve(logFolderIn(cache)), new Date());
         const before = setAside === null ? "" : ` The log that was there is now ${setAside}.`;
-        return `restored   ${file}: ${counted(seq, "purge")}. Pages that are stored will be fetched anew.${before}`;
+        return `restored   ${file}: ${counted(seq, "purge")}. Stored pages will be fetched again.${before}`;
       }),
     );
 }

@@ -104,8 +104,8 @@ async function answersFrom(flags: InitFlags, app: string | null = null): Promise
     if (app !== null && host !== undefined) return { origin: null, host, passed: passed ?? [] };
     throw new AnswerError(
       app === null
-        ? "nobody can be asked here, so name both: tidemark init --origin https://origin.example.com --host www.example.com"
-        : "nobody can be asked here, so name the public host: tidemark init --host www.example.com",
+        ? "this is not a terminal, so name both: tidemark init --origin https://origin.example.com --host www.example.com"
+        : "this is not a terminal, so name the public host: tidemark init --host www.example.com",
     );
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout });

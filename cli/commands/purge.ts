@@ -64,7 +64,7 @@ export function purgeCommand(): Command {
     )
     .option("--dry-run", "purge nothing; print what would be purged, and warnings")
     .option("--refresh", "fetch the purged URLs again at once, and print a line for each")
-    .option("--wait", "end only when no PoP serves what was purged any more")
+    .option("--wait", "end only when no PoP serves a purged page any more")
     .addOption(
       new Option("--wait-timeout <seconds>", "wait, but no longer than this")
         .argParser(waitSeconds)
@@ -115,7 +115,7 @@ async function send(
   if (mayBeSeveral(items, refresh === true)) {
     options.id ??= randomUUID();
     printProgress(
-      `Purging under the id ${options.id}. If this is interrupted, the same with --id ${options.id} goes on.`,
+      `Purging under the id ${options.id}. If this is interrupted, the same command with --id ${options.id} continues.`,
     );
   }
   let accepted = 0;
@@ -158,7 +158,7 @@ async function itemsOf(flags: PurgeFlags, readsInput: boolean): Promise<PurgeIte
   };
   if (Object.values(named).every((items) => items.length === 0) && !flags.everything) {
     throw new PurgeItemsError(
-      "nothing is named. Use --url, --tag, --prefix, --host or --everything, or a dash and items on standard input.",
+      "no item is named. Use --url, --tag, --prefix, --host or --everything, or a dash and items on standard input.",
     );
   }
   return named;
@@ -186,7 +186,7 @@ function exitCodeOf(error: unknown): number {
     const exitCode = printPurgeError(error);
     // The id of the whole, without the number of the purge.
     const id = error instanceof PurgeIncomplete ? error.failures[0]!.request.id!.replace(/\.\d+$/, "") : null;
-    if (id !== null) printError(`the same command with --id ${id} goes on with those that failed.`);
+    if (id !== null) printError(`the same command with --id ${id} sends those that failed.`);
     return exitCode;
   }
   if (error instanceof PurgeItemsError || error instanceof TypeError) {

@@ -54,14 +54,14 @@ export function purgesCommand(): Command {
     .addHelpText("after", AFTER_HELP)
     .action(async (seq: number | undefined, flags: PurgesFlags, command: Command) => {
       const { before, limit, follow, every } = flags;
-      if (follow && (seq ?? before) !== undefined) command.error("error: --follow has no number and no --before");
+      if (follow && (seq ?? before) !== undefined) command.error("error: --follow takes neither a number nor --before");
       if (every !== undefined && !follow) command.error("error: --every is for --follow");
       if (follow) {
         process.exitCode = await followAndPrint(flags);
         return;
       }
       if (seq !== undefined && (before ?? limit) !== undefined) {
-        command.error("error: one purge has no --before and no --limit");
+        command.error("error: --before and --limit are for a list, not for one purge");
       }
       process.exitCode = await list(seq === undefined ? { before, limit } : { seq }, flags);
     });

@@ -153,7 +153,7 @@ async function run(flags: ServeFlags): Promise<void> {
   // Loaded here, because an older Node does not have what it imports.
   const { endAtSignals, holdSignals, obeySignals, TO_STOP } = await import("../../server/supervisor/signals.ts");
   const sendHeldOn = holdSignals();
-  // Whoever read them may have ended. A server is not ended by that, and cannot say it to anybody.
+  // The reader of these streams may have ended. That must not end the server, and there is nobody left to tell.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   const { serve, prepare } = await import("../../server/startup/serve.ts");
   const { whyNotOpened } = await import("../../server/supervisor/listening-sockets.ts");

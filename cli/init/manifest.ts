@@ -24,9 +24,12 @@ export interface EdgeTools extends Pick<EdgeNames, "suffix"> {
 
 /** The versions that are written for what a project lacks. */
 export interface Versions {
-  /** Of this package. */
+  /** The version of this package. */
   readonly own: string;
-  /** Of the tools: those that this package is tested with. The types of the runtime are a range: see `typesBeside`. */
+  /**
+   * The versions of the tools that this package is tested with. The types of the runtime are a range: see
+   * `typesBeside`.
+   */
   readonly tested: Readonly<Record<string, string>>;
 }
 

@@ -49,7 +49,7 @@ export function parseManifest(text: string): Manifest {
   } catch {
     // It is told below, as for JSON that is no object.
   }
-  throw new AnswerError("package.json is not a JSON object. Mend it, then run tidemark init again");
+  throw new AnswerError("package.json is not a JSON object. Correct it, then run tidemark init again");
 }
 
 /** The text of a file; `null` if there is none. */

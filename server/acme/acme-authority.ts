@@ -38,7 +38,7 @@ const OF_ALL_NAMES: ReadonlySet<string> = new Set([
 
 /**
  * An authority by acme-client, which knows how to sign (RFC 8555 §6), and makes the requests for certificates and the
- * certificates of TLS-ALPN-01. Order and pauses are decided here, and so is RFC 9773, of which it knows nothing.
+ * certificates of TLS-ALPN-01. Order and pauses are decided here, and so is RFC 9773, which it does not implement.
  */
 export class AcmeAuthority implements Authority {
   readonly #parts: AcmeAuthorityParts;

@@ -10,7 +10,7 @@ export type Challenge =
   /** In a handshake with the protocol `acme-tls/1` for this name. `chain` and `key`: a certificate for that alone, as PEM. */
   | { readonly type: "tls-alpn-01"; readonly name: string; readonly chain: string; readonly key: string };
 
-/** Who answers challenges. */
+/** The part of the server that answers challenges. */
 export interface Challenged {
   /** Resolves when every process that accepts connections answers it. */
   answer(challenge: Challenge): Promise<void>;

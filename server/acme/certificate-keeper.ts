@@ -17,9 +17,9 @@ export interface KeeperParts {
   readonly challenged: Challenged;
   /** The challenges that this server can answer, in the order in which they are tried. */
   readonly types: readonly ChallengeType[];
-  /** Those that need a certificate, by the settings in use. */
+  /** The names that need a certificate by the settings in use. */
   readonly names: () => readonly string[];
-  /** Those that the workers have got. */
+  /** The certificates that the workers have. */
   readonly inUse: () => readonly Certificate[];
   /** Takes what has been kept into use, by a reload of all settings. Resolves to whether it is. */
   readonly reload: () => Promise<boolean>;
@@ -84,7 +84,7 @@ export class CertificateKeeper {
   /** Begins, and goes on until it is stopped. */
   start(): void {
     void this.#run().catch((cause: unknown) => {
-      this.#parts.say(`a mistake of Tidemark: no certificate is renewed until the next start: ${String(cause)}`);
+      this.#parts.say(`a bug in Tidemark: no certificate is renewed until the next start: ${String(cause)}`);
     });
   }
 
@@ -252,7 +252,7 @@ export class CertificateKeeper {
     known.notBeforeAt = clock.now() + pauseAfter(known.attempts, "name", retryAfterMs, random());
   }
 
-  /** Nothing is ordered for a while. Several orders that fail at the same time are one failure. */
+  /** Orders nothing for a while. Several orders that fail at the same time are one failure. */
   #pause(retryAfterMs: number | null): void {
     const now = this.#parts.clock.now();
     if (this.#pausedUntilAt <= now) {

@@ -20,7 +20,7 @@ export interface PreparedAcme {
   /** At least one. */
   readonly names: readonly string[];
   readonly folder: AcmeFolder;
-  /** Those that are there already. */
+  /** The certificates that the folder has already. */
   readonly certificates: readonly Certificate[];
   readonly types: readonly ChallengeType[];
   /** What the owner should know, a line each. */

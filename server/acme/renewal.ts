@@ -16,7 +16,7 @@ export type RenewalVerdict =
   | { readonly kind: "renew"; readonly because: "window" | "last-third" }
   | { readonly kind: "wait"; readonly untilAt: number };
 
-/** Of its lifetime, what is left of a certificate when it is renewed, unless the authority names a window. */
+/** A certificate is renewed when this share of its lifetime is left, unless the authority names a window. */
 const THIRD = 1 / 3;
 /** An authority that is wrong must not let it expire: with less than this left, a window is not waited for. */
 const LEAST_LEFT = 1 / 10;

@@ -46,7 +46,7 @@ export class BodyFile {
     return buffer.subarray(0, bytesRead);
   }
 
-  /** What is there is overwritten from now on. */
+  /** From now on, later writes overwrite what the file has. */
   empty(): void {
     this.#writtenBytes = 0;
     this.#readBytes = 0;

@@ -5,7 +5,9 @@ import { type NodeBody, nodeBody } from "./node-body.ts";
 import { PushedBody } from "./pushed-body.ts";
 import { Room } from "./room.ts";
 
-/** What a process has for bodies on their way: of requests that it holds, and of answers that it reads ahead. */
+/**
+ * The room that a process has for bodies on their way: of requests that it holds, and of answers that it reads ahead.
+ */
 export interface RoomForBodies {
   readonly memoryBytes: number;
   readonly fileBytes: number;
@@ -19,7 +21,7 @@ interface Places {
   readonly files: Room;
 }
 
-/** Of one body, so much is in memory; the rest is in a file. */
+/** The most bytes of one body that are held in memory; the rest is in a file. */
 const MOST_IN_MEMORY = 64 * 1024;
 
 /**
@@ -57,7 +59,7 @@ export class HeldBodies {
   }
 }
 
-/** A body of which the beginning is here, in a file and then in memory, and the rest, if there is one, still comes. */
+/** A body whose beginning has arrived, in a file and then in memory. The rest, if there is one, is still on its way. */
 class HeldBody implements NodeBody {
   readonly #source: NodeBody;
   readonly #places: Places;

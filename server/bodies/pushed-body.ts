@@ -52,7 +52,7 @@ export class PushedBody implements NodeBody {
     return this.#brokeOff;
   }
 
-  /** What is too much for the reader goes there from now on, and the source stops only if it has no room. */
+  /** From now on, bytes that the reader does not take yet go there. The source pauses only if that has no room. */
   spoolIn(place: Omit<SpoolPlace, "onFull" | "onRoom">): void {
     this.#spool ??= new Spool({ ...place, onFull: () => this.#pause(), onRoom: () => this.#resume() });
   }

@@ -46,8 +46,9 @@ export function lockNameOf(text: string): string {
 }
 
 /**
- * Locks that processes share. A lock is a symbolic link whose text is the name of its owner: the kernel makes it whole,
- * or says that there is one. Nothing follows it. Only its owner removes it, or one other process once the owner is dead.
+ * Locks that processes share. A lock is a symbolic link whose text is the name of its owner: the kernel makes it in one
+ * step, or says that there is one already. No code follows the link. Only its owner removes it, or one other process
+ * once the owner is dead.
  *
  * Throws what the file system does.
  */
@@ -99,8 +100,8 @@ export class LockFolder {
   }
 
   /**
-   * Removes the lock of an owner that has died. Of all processes that try at once, one does it: otherwise the second
-   * could remove the lock that the next owner has made meanwhile. Returns whether it is gone.
+   * Removes the lock of an owner that has died. If several processes try at once, only one succeeds: otherwise the
+   * second could remove the lock that the next owner has made meanwhile. Returns whether it is gone.
    */
   removeOfDead(name: string, dead: string, remover: string): boolean {
     const removal = `${name}.${dead}`;
@@ -120,7 +121,7 @@ export class LockFolder {
       if (!known.has(owner)) known.set(owner, isAlive(owner));
       return !(await known.get(owner));
     };
-    // Of removals first: one whose remover has died is begun anew.
+    // First the marks of removals: if the remover of one has died, the removal starts again.
     for (const name of names.filter((each) => LOCK.test(each.slice(0, 32)) && each[32] === ".")) {
       if ((await isDead(name.slice(33))) && (await isDead(this.#ownerOf(name)))) this.release(name);
     }

@@ -365,7 +365,10 @@ export class MachineFetches {
     }
   }
 
-  /** Begins anew in the folder. Whoever removed it has removed the socket, too, without which this worker counts as dead. */
+  /**
+   * Starts again in the folder. If somebody removed the folder, the socket is gone with it, and without a socket this
+   * worker counts as dead.
+   */
   async #reopen(now: number): Promise<void> {
     this.#retryAt = now + RETRY_MS;
     try {

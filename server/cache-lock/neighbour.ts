@@ -4,7 +4,10 @@ import { byLines, type FetchNews, readNews } from "./fetch-news.ts";
 /** Codes with which the kernel says that nobody listens there any more. */
 const NOBODY: ReadonlySet<string | undefined> = new Set(["ECONNREFUSED", "ENOENT"]);
 
-/** What comes of waiting for another worker: its word, or that it has died, or cannot be reached for another reason. */
+/**
+ * The outcome of waiting for another worker: its message, or that it has died, or that it cannot be reached for another
+ * reason.
+ */
 export type Heard = FetchNews | "dead" | "lost";
 
 interface Awaited {

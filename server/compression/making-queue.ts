@@ -2,7 +2,7 @@ import { Turns } from "../turns.ts";
 
 /** How many bodies are coded at a time: Node has four threads, of which files and digests need some, too. */
 const AT_A_TIME = 2;
-/** Bodies that wait for their turn, and their bytes. What is beyond stays plain until it is asked for again. */
+/** Bodies that wait for their turn, and their bytes. Further bodies stay plain until they are requested again. */
 const MAX_WAITING = 256;
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 

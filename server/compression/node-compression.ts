@@ -51,7 +51,7 @@ const HEAD_ROOM_BYTES = 256 * 1024;
 
 /**
  * What is known of one coding of a body: its bytes, the search for them on disk, that they are not there, that they are
- * being made, or that they are not worth it: hardly smaller, or too much for memory.
+ * being made, or that coding does not pay: the form is hardly smaller, or too large for memory.
  */
 type Known = CodedBytes | Promise<CodedBytes | undefined> | "absent" | "making" | "futile";
 

@@ -3,7 +3,7 @@ import type { Answer, Turn } from "../../worker/ports/answer.ts";
 import type { ClientFields } from "../http1/client-fields.ts";
 import { messageOf } from "../message-of.ts";
 
-/** One request, as the access log tells of it. */
+/** One request, as the access log shows it. */
 export interface AnsweredExchange {
   /** `null` on a unix socket. */
   readonly clientAddress: string | null;
@@ -74,7 +74,7 @@ export class AccessLog implements ExchangeLog {
   #writing: Promise<void> | undefined;
   #isFailing = false;
   #dropped = 0;
-  /** Those of them that the owner has been told of. */
+  /** How many of these the owner has been told of. */
   #droppedAndTold = 0;
 
   /** `path` may be `/dev/stdout`. `namesSites`: there are several. */
@@ -131,7 +131,9 @@ export class AccessLog implements ExchangeLog {
       if (this.#file) closeFile(this.#file);
       this.#file = file;
     } catch (cause) {
-      this.#warn(`The access log ${this.#path} cannot be opened anew, so the old file is written: ${messageOf(cause)}`);
+      this.#warn(
+        `The access log ${this.#path} cannot be reopened, so the server still writes the old file: ${messageOf(cause)}`,
+      );
     }
   }
 
@@ -238,8 +240,8 @@ function closeFile({ descriptor }: OpenFile): void {
 }
 
 /**
- * Whether the disk has become full within a line, of this process or another: that line ends there. Of what another one
- * is just writing, a part can be read, so that it is looked at again.
+ * Whether the disk has become full within a line, of this process or another: that line ends there. The end may also be
+ * a line that another process is just writing, so the file is read a second time.
  */
 async function isTorn(file: OpenFile): Promise<boolean> {
   const end = endWithinLine(file);
@@ -315,7 +317,7 @@ function quoted(text: string | null): string {
   return text === null ? '"-"' : `"${escaped(text)}"`;
 }
 
-/** As nginx escapes: nobody can end a field or a line by what is sent. */
+/** Escapes as nginx does, so that no client can end a field or a line by what it sends. */
 function escaped(text: string): string {
   return text.replace(/["\\]|[^\x20-\x7e]/g, (character) => {
     return `\\x${(character.charCodeAt(0) & 0xff).toString(16).toUpperCase().padStart(2, "0")}`;

@@ -69,7 +69,7 @@ function pairsIn(folder: string): { certificate: string; key: string }[] {
     );
   const pairs = names.flatMap((name) => {
     const path = join(folder, name);
-    // As certbot keeps them, in /etc/letsencrypt/live.
+    // The layout of certbot, in /etc/letsencrypt/live.
     const byCertbot = { certificate: join(path, "fullchain.pem"), key: join(path, "privkey.pem") };
     if (found(path)?.isDirectory()) return found(byCertbot.certificate) ? [byCertbot] : [];
     const [, stem] = /^(.+)\.(?:crt|pem)$/.exec(name) ?? [];

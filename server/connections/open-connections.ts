@@ -36,7 +36,7 @@ export class OpenConnections {
     return (socket as ConnectedSocket)[openConnection];
   }
 
-  /** Those of this moment, in no order: also for a caller who ends them one after the other. */
+  /** The connections of this moment, in no order. The caller may end them one after the other. */
   all(): readonly Connection[] {
     return [...this.#all];
   }

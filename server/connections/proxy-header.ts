@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from "node:net";
 
 /** The header of the PROXY protocol at the start of a connection. https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt */
 export type ProxyHeader =
-  /** `source`: the address of the client; `null` if the proxy speaks for itself, or tells no address. */
+  /** `source`: the address of the client; `null` if the proxy speaks for itself, or gives no address. */
   | { readonly kind: "header"; readonly bytes: number; readonly source: string | null }
   | { readonly kind: "incomplete" }
   | { readonly kind: "none" };

@@ -19,7 +19,7 @@ export interface ServedSite {
 
 /** The last spellings of hosts that were found. Clients use few. */
 const MAX_REMEMBERED = 1000;
-/** A longer one than this is none that a client uses: a name of 253 characters, and a port. */
+/** No client uses a longer host than this: a name of 253 characters, and a port. */
 const MAX_REMEMBERED_LENGTH = 260;
 
 /** A port that is the default of one of the schemes. A proxy may name it where the scheme is not known yet. */
@@ -38,7 +38,7 @@ export class SitesByHost {
   readonly #byHost = new Map<string, ServedSite>();
   readonly #byAuthority = new Map<string, ServedSite>();
   readonly #anyHost: ServedSite | null;
-  /** Of all sites, as their configs have them. */
+  /** The hosts of all sites, as their configs have them. */
   readonly hosts: readonly string[];
 
   /** No host is in two of them, and at most one takes any host. */

@@ -58,7 +58,8 @@ export function makeTlsServer(parts: TlsServerParts): Server {
     noDelay: true,
   });
   const serve = challenges === undefined ? parts.serve : unlessOfAuthority(parts);
-  // What fails before a connection is served is nobody's request: scanners, old clients, connections that end.
+  // A failure before a connection is served concerns no request: it comes from scanners, old clients and connections
+  // that end.
   server.on("tlsClientError", (_error, socket) => socket.destroy());
   server.on("connection", (carrier) => carriers.add(carrier));
   server.on("secureConnection", (socket) => carriers.join(socket, () => serve(socket)));
@@ -132,8 +133,8 @@ function contextsByName(certificates: readonly Certificate[]): (name: string) =>
 }
 
 /**
- * Of two certificates for one name, the one with a key on an elliptic curve, with which a handshake costs far less than
- * with RSA; then the one that is valid longer. Node gives OpenSSL one certificate for a name.
+ * The better of two certificates for one name: the one with a key on an elliptic curve, because a handshake costs far
+ * less than with RSA; else the one that is valid longer. Node gives OpenSSL one certificate for a name.
  */
 function better(one: Certificate, other: Certificate): Certificate {
   if (one.kind !== other.kind && [one.kind, other.kind].includes("rsa")) return one.kind === "rsa" ? other : one;

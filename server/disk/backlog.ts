@@ -2,7 +2,7 @@ import { CountedWarning } from "../counted-warning.ts";
 
 /** The bytes that may wait to be written in one process. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
-/** What a file takes beside its body, about. */
+/** The bytes that a file takes besides its body, about. */
 const HEAD_BYTES = 4096;
 
 /** What waits for the disk. Without a bound, a disk that hangs would fill the memory with pages. */

@@ -33,8 +33,8 @@ interface Batch {
 const NOTHING_TO_DO = Promise.resolve();
 
 /**
- * Puts that have nothing to wait for: of pages that are missing, with room at hand. Nearly all are, so they have no promise
- * and no turn of the event loop of their own. Those that are written together have one.
+ * Puts that have nothing to wait for: of pages that are missing, with room at hand. Nearly all puts are like that. A
+ * batch shares one promise and one turn of the event loop.
  */
 export class BatchedPuts {
   readonly #parts: BatchedPutsParts;
@@ -45,7 +45,7 @@ export class BatchedPuts {
     this.#parts = parts;
   }
 
-  /** Has an entry written of which there is no file, nor any change under way. `undefined` if it has to wait. */
+  /** Writes an entry that has no file and no change under way. `undefined` if it has to wait. */
   put(name: string, stored: Stored, body: Uint8Array): Promise<void> | undefined {
     const { writer, room, health, backlog, changes } = this.#parts;
     const bodyBytes = body.byteLength;

@@ -59,7 +59,7 @@ export class CacheFolder {
         const others = readdirSync(path).filter((name) => !MAY_STAND_UNMARKED.has(name));
         if (others.length > 0) {
           throw new CacheFolderError(
-            `The folder ${path} is not empty, and it is no cache of tidemark (it has no ${MARK}). Name an empty folder, or one that does not exist.`,
+            `The folder ${path} is not empty, and it is not a cache of tidemark (it has no ${MARK}). Name an empty folder, or one that does not exist.`,
           );
         }
         // The mark comes first, and whole, so that a crash never leaves a folder of ours that is refused.
@@ -77,7 +77,7 @@ export class CacheFolder {
     }
   }
 
-  /** The folder that another process has opened. Nothing is written, so that a worker starts on a disk that fails, too. */
+  /** The folder that another process has opened. It writes nothing, so that a worker also starts on a failing disk. */
   static at(path: string): CacheFolder {
     return new CacheFolder(path, "");
   }
@@ -115,7 +115,7 @@ export class CacheFolder {
     return DIGITS.map((digit) => join(this.path, FOLDER_PREFIX, digit));
   }
 
-  /** Where files are until they are whole. */
+  /** The folder of files that are not complete yet. */
   get draftsFolder(): string {
     return join(this.path, BEING_WRITTEN);
   }

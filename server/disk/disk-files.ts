@@ -17,7 +17,7 @@ export interface DiskFiles {
   /** When a file was last written: epoch milliseconds. */
   changedAt(path: string): Promise<number>;
   list(folder: string): Promise<readonly string[]>;
-  /** What the file system of a folder has left for this user, in bytes. */
+  /** The free bytes in the file system of a folder, for this user. */
   freeBytes(folder: string): Promise<number>;
   openNow(path: string, flags: "r"): number;
   readNow(fd: number, into: Uint8Array, length: number, position: number): number;

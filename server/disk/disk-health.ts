@@ -15,7 +15,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EIO: "the disk reports an error",
 };
 
-/** What was asked of the disk. A deletion is a `read`: while it fails, files may still be written. */
+/** The kind of access that failed. A deletion is a `read`: while it fails, files may still be written. */
 type Access = "read" | "write";
 
 /** Whether the disk works. While it does not, pages are kept in memory alone; that is said once, and its end once. */

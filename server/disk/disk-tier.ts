@@ -27,8 +27,8 @@ import { OpenedFile } from "./opened-file.ts";
 const MAX_SMALL_FILE_BYTES = 320 * 1024;
 /**
  * How many blocks of bodies are read at a time. Node reads files in four threads, and their results come to the event
- * loop together. With a few hundred downloads at once, all threads and whole turns of the loop would be theirs: a small
- * file would wait for hundreds of blocks to be read, and a new client for all of them to be written.
+ * loop together. A few hundred downloads at once would take all threads and whole turns of the loop: a small file would
+ * wait for hundreds of blocks to be read, and a new client for all of them to be written.
  */
 const MAX_READS = 2;
 

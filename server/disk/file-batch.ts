@@ -17,7 +17,7 @@ export class FileBatch {
     return this.#length;
   }
 
-  /** What has been added, in memory of its own. */
+  /** The entries that were added, in memory of its own. */
   get bytes(): Uint8Array<ArrayBuffer> {
     return this.#bytes.subarray(0, this.#length);
   }

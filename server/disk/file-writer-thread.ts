@@ -57,6 +57,6 @@ function dropDraft(): void {
   try {
     unlinkSync(draft);
   } catch {
-    // What failed first is told.
+    // Reports the first failure.
   }
 }

@@ -39,7 +39,7 @@ export class WriterThread implements FileWriter {
   readonly #folder: CacheFolder;
   readonly #program: string;
   #thread: Worker | undefined;
-  /** Those that wait. The last one takes more files. */
+  /** The batches that wait. The last one takes more files. */
   readonly #waiting: Batch[] = [];
   #underWay: Batch | undefined;
 

@@ -19,7 +19,7 @@ const WAIT_MS = 2;
  */
 const READS_BETWEEN_WAITS = 64;
 
-/** How long the kernel is not expected to hold folders either, after a wait for the disk. Milliseconds. */
+/** After a wait for the disk, how long folders are not expected in the kernel's cache either. Milliseconds. */
 const FOLDERS_COLD_MS = 1_000;
 
 /**

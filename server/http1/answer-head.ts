@@ -21,7 +21,7 @@ export interface AnswerHead {
   readonly isBodiless: boolean;
 }
 
-/** What of a request decides the head of its answer. */
+/** The parts of a request that decide the head of its answer. */
 export interface AnsweredRequest {
   readonly isHead: boolean;
   /** False in HTTP/1.0. */
@@ -39,7 +39,9 @@ const WRITTEN_HERE: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** What a value may contain: each character is a byte of the wire. Anything else could end the line. RFC 9110 §5.5. */
+/**
+ * The characters that a value may contain: each is a byte on the wire. Anything else could end the line. RFC 9110 §5.5.
+ */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**

@@ -8,8 +8,8 @@ import type { Written } from "./write-answer.ts";
 const CLIENT_LEFT = 499;
 
 /**
- * What the access log tells of a request. `startedAt` is of `performance`. `hasLeft`: the client had ended its side of the
- * connection before the answer came. One that has done so within its own body has been answered for that.
+ * The request as the access log shows it. `startedAt` is of `performance`. `hasLeft`: the client had ended its side of
+ * the connection before the answer came. A client that did so within its own body has been answered because of that.
  */
 export function answeredExchange(
   { method, url, httpVersion }: Pick<IncomingMessage, "method" | "url" | "httpVersion">,

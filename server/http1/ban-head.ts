@@ -15,8 +15,8 @@ export function beginsBan(bytes: string): boolean {
 }
 
 /**
- * Reads the head of a BAN, as strictly as Node's parser reads others; `undefined` until it is there whole, and `null` if
- * it is none. RFC 9112 §3, §5.
+ * Reads the head of a BAN, as strictly as Node's parser reads others; `undefined` until it is complete, and `null` if
+ * it is not one. RFC 9112 §3, §5.
  */
 export function readBanHead(bytes: string): BanHead | null | undefined {
   const end = bytes.indexOf("\r\n\r\n");

@@ -15,7 +15,7 @@ import { join, type SwitchedConnection, switchingHead } from "./tunnel.ts";
 import { fromWebResponse } from "./web-answer.ts";
 import { cutSocket, unsent, type Written } from "./write-answer.ts";
 
-/** What of a listener its bare connections need. */
+/** The parts of a listener that its bare connections need. */
 export interface BareConnectionsParts {
   /** Never throws. */
   ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer>;
@@ -94,7 +94,7 @@ export class BareConnections {
     connection.refuseRest(farewell(NO_PROXY));
   }
 
-  /** Takes bytes that Node's parser does not know as a BAN. Returns false if they are none. */
+  /** Reads bytes that Node's parser does not know as a BAN. Returns false if they are not one. */
   #readBan(connection: Connection, bytes: Buffer | undefined): boolean {
     const read = connection.banHead + (bytes?.toString("latin1") ?? "");
     if (!beginsBan(read) || read.length > this.#parts.maxHeadBytes) return false;
@@ -220,7 +220,7 @@ const MISREAD: Readonly<Record<string, RefusedRequest>> = {
 /** RFC 9110 §15.5.9. */
 const SLOW_HEAD = refused(408, "the head of the request took too long");
 const NO_REQUEST = refused(400, "this is not a request in HTTP/1.1");
-const NO_PROXY = refused(501, "this is no proxy for CONNECT", "connect");
+const NO_PROXY = refused(501, "this server is not a proxy and does not accept CONNECT", "connect");
 
 function farewell(refusal: RefusedRequest): string {
   const answer = refusalAnswer(refusal);

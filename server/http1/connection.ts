@@ -62,27 +62,30 @@ export class Connection implements InterimWriter {
   heads = 0;
   /** The last request that was read. Only its answer may end the connection, unless it cannot be helped. */
   newest: Exchange | undefined;
-  /** The last answer was written, or is being written: it says `Connection: close`. Nothing after it is answered. */
+  /**
+   * True once the last answer was written, or is being written: it says `Connection: close`. Later requests get no
+   * answer.
+   */
   isLast = false;
   /** Requests that came behind the last answer. */
   #unanswerable = 0;
-  /** The answer to a request that the listener refuses. Nothing after it is read as a request. */
+  /** The answer to a request that the listener refuses. Later bytes are not read as a request. */
   refused: ServerResponse | undefined;
   isTunnel = false;
   /** Set for the one request that the fast way gives to Node. */
   askedEarly: AskedEarly | undefined;
-  /** What has come of the head of a BAN. */
+  /** The bytes of a BAN's head so far. */
   banHead = "";
   /** The last request with a body. No other one can be incomplete. */
   upload: Upload | undefined;
   #held: HeldRequest | undefined;
   readonly #answer: (exchange: Exchange, connection: Connection) => void;
   readonly #waiting: Exchange[] = [];
-  /** What takes the answers to requests that were read, and are not yet answered in full. */
+  /** Takes the answers to requests that were read and are not yet answered in full. */
   readonly #due = new Set<ServerResponse>();
   readonly #stallMs: number;
   #isStallArmed = false;
-  /** What waited for the client below TLS when the watch began. */
+  /** The bytes that waited for the client below TLS when the watch began. */
   #unread: number | null = null;
   #isPaused = false;
   /** Node's listener for the bytes that come, once the parser gets them in slices. */
@@ -114,7 +117,7 @@ export class Connection implements InterimWriter {
     this.#awaitedHead = { number: 0, since: this.#idleSince };
   }
 
-  /** Nothing has come on it, but for a PROXY header. */
+  /** True if nothing has arrived on it except a PROXY header. */
   get isUnused(): boolean {
     return this.socket.bytesRead === this.#bytesBefore;
   }
@@ -124,7 +127,7 @@ export class Connection implements InterimWriter {
     return this.outstanding === 0 && !this.isLast && !this.isOverLimit && this.#farewell === undefined;
   }
 
-  /** The request that waits for its answer without Node's objects. Nothing else is due then. */
+  /** The request that waits for its answer without Node's objects. No other answer is pending then. */
   get held(): HeldRequest | undefined {
     return this.#held;
   }
@@ -261,7 +264,7 @@ export class Connection implements InterimWriter {
     else if (!isPausedByNode(this.socket)) this.socket.resume();
   }
 
-  /** Nothing more can be read from it. */
+  /** True if nothing more can be read from it. */
   get isBroken(): boolean {
     return this.#farewell !== undefined;
   }
@@ -332,7 +335,7 @@ export class Connection implements InterimWriter {
     else socket.once("finish", dropRest);
   }
 
-  /** Node may wait for a drain before it reads on, of which a socket that has ended does not tell. */
+  /** Node may wait for a drain before it reads on, and a socket that has ended does not report one. */
   #readOn(): void {
     (this.socket as NodeServerSocket)._paused = false;
     this.socket.resume();

@@ -24,7 +24,7 @@ import { unsent, type Written } from "./write-answer.ts";
  * connection: another request, bytes that are none, or the client's end. So Node alone keeps answers in order.
  */
 
-/** What of a listener the fast way needs. */
+/** The parts of a listener that the fast way needs. */
 export interface FastAnswersParts {
   ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer>;
   failed(cause: unknown): Answer;

@@ -52,7 +52,7 @@ export interface ListenerSettings {
   readonly headersTimeoutMs?: number;
   /** How long a connection may be idle between requests. Default: 75 s, like nginx's `keepalive_timeout`. */
   readonly keepAliveMs?: number;
-  /** How long a client may go without reading or sending what is waited for. Default: 60 s, like nginx's `send_timeout`. */
+  /** How long a client may pause while it reads or sends. Default: 60 s, like nginx's `send_timeout`. */
   readonly stallMs?: number;
   /** Requests that one connection carries. Its last answer says `Connection: close`. Default: without a limit. */
   readonly maxRequestsPerConnection?: number;
@@ -65,7 +65,7 @@ export interface ListenerSettings {
   readonly maxHeadBytes?: number;
   /** The host of a request in HTTP/1.0 that names none; without one it is refused. */
   readonly defaultHost?: string | null;
-  /** Waiting connections that the kernel holds. Default: 4096, of which its own limit may leave less. */
+  /** Waiting connections that the kernel holds. Default: 4096; its own limit may be lower. */
   readonly backlog?: number;
 }
 
@@ -299,7 +299,7 @@ export class Listener {
     if (this.#fast !== null) server.removeAllListeners("listening");
     // A client that has ended its half still gets the answers that it has asked for.
     Object.assign(server, { httpAllowHalfOpen: true });
-    // Node's default drops fields beyond a number, one of which could frame the request.
+    // By default Node drops fields beyond a number, and one of those could frame the request.
     server.maxHeadersCount = 0;
     // Closing would end connections whose answers are still on their way.
     server.closeIdleConnections = () => undefined;
@@ -331,7 +331,7 @@ export class Listener {
         if (socket.alpnProtocol === "h2") {
           this.#http2.serve(socket, this.#arrivalsOn(socket), this.#isOverLimit());
         } else {
-          // As without TLS. Before, a client that ends its half leaves in its handshake.
+          // As without TLS. Earlier than this, a client that ends its half leaves during its handshake.
           socket.allowHalfOpen = true;
           http.emit("connection", socket);
         }
@@ -579,7 +579,7 @@ function interimWriter(response: ServerResponse, connection: Connection): Interi
 
 const LATE_WEB_SOCKET = refused(
   400,
-  "a WebSocket cannot begin while other answers are due, nor with a body",
+  "a WebSocket cannot begin while other answers are pending, or with a body",
   "upgrade",
 );
 
@@ -588,7 +588,7 @@ function isWebSocket(fields: ClientFields): boolean {
   return fields.get("upgrade")?.toLowerCase() === "websocket";
 }
 
-/** What is left of a request's body at most, for the connection to be kept: the rest is read and dropped. */
+/** The most unread bytes of a request's body with which the connection is kept: they are read and dropped. */
 const MAX_DROPPED_BYTES = 64 * 1024;
 
 function isSmall({ body }: NodeRequest): boolean {

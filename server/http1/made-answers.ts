@@ -9,12 +9,12 @@ export function isSmall(bytes: Uint8Array): boolean {
   return bytes.byteLength < MAX_TEXT_BYTES;
 }
 
-/** Bytes as text of which each character is a byte: latin1. */
+/** Bytes as a text in which each character is a byte: latin1. */
 export function asText(bytes: Uint8Array): string {
   return bufferOf(bytes).toString("latin1");
 }
 
-/** An answer as it is written. What is made of it is made when it is first needed. */
+/** An answer as it is written. Each form of it is made when it is first needed. */
 export class MadeAnswer {
   readonly head: AnswerHead;
   /** The bytes of the body that are sent; `null` if there are none, or if they come as a stream. */
@@ -35,7 +35,7 @@ export class MadeAnswer {
     return this.bytes === null || isSmall(this.bytes);
   }
 
-  /** Head and body, of which each character is a byte. For an answer that `isText`. */
+  /** Head and body as a text in which each character is a byte. For an answer that `isText`. */
   get whole(): string {
     this.#whole ??= headText(this.head) + this.bodyText;
     return this.#whole;

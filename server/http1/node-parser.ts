@@ -24,7 +24,7 @@ export interface FirstLook {
   take(head: ParsedHead): boolean;
 }
 
-/** A head as the parser tells of it. */
+/** A head as the parser reports it. */
 export class ParsedHead {
   readonly args: HeadersCompleteArguments;
   readonly #parser: Parser;
@@ -75,8 +75,8 @@ interface Parser {
 const wrapped = new WeakSet<HeadersComplete>();
 
 /**
- * Who looks at the requests of a connection. Not a `WeakMap` by sockets: V8 frees what such a map holds only when it
- * collects its old generation, so each connection would be copied there first.
+ * The function that looks at the requests of a connection. Not a `WeakMap` by sockets: V8 frees what such a map holds
+ * only when it collects its old generation, so each connection would be copied there first.
  */
 const firstLook = Symbol("first look");
 
@@ -137,7 +137,7 @@ const STOP = 2;
 
 /**
  * Makes the parser stop behind the present request, so that a pipeline of thousands of requests does not become as many
- * of Node's objects at once. What it leaves is read in slices. Returns how the parser has to go on.
+ * of Node's objects at once. The rest is read in slices. Returns how the parser has to go on.
  */
 function stopBehind(parser: Parser, connection: ParsedConnection): number {
   const { headers } = parser.incoming!;

@@ -6,7 +6,7 @@ import type { Arrival } from "../connections/arrival.ts";
 import { type AnswerHead, interimHead } from "./answer-head.ts";
 import type { ClientFields } from "./client-fields.ts";
 
-/** What writes interim responses to a client before its answer, and no longer once that has begun. */
+/** Writes interim responses to a client until its answer begins. */
 export interface InterimWriter {
   writeInterim(head: AnswerHead): void;
 }

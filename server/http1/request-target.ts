@@ -52,7 +52,7 @@ export function requestTarget(
   const coding = fields.get("transfer-encoding");
   if (coding !== null) {
     if (versionMinor === 0) return refused(400, "HTTP/1.0 has no Transfer-Encoding");
-    if (coding.toLowerCase() !== "chunked") return refused(501, "the only transfer coding is chunked, once");
+    if (coding.toLowerCase() !== "chunked") return refused(501, "the only transfer coding accepted is chunked, once");
     if (fields.get("content-length") !== null) return refused(400, "Content-Length and Transfer-Encoding contradict");
   }
   const length = fields.get("content-length");
@@ -66,7 +66,7 @@ export function requestTarget(
     if (host === null) return refused(400, "no Host field");
     return { kind: "url", url: `${scheme}://${host}${target}` };
   }
-  if (method === "CONNECT") return refused(501, "this is no proxy for CONNECT");
+  if (method === "CONNECT") return refused(501, "this server is not a proxy and does not accept CONNECT");
   // The absolute form, whose host replaces that of the field. RFC 9112 §3.2.2.
   const origin = /^(https?):\/\/([^/?#]*)/i.exec(target);
   if (!origin) return refused(400, "the target is neither a path nor a URL");
@@ -74,7 +74,7 @@ export function requestTarget(
   if (origin[1]!.toLowerCase() !== scheme) {
     return refused(421, scheme === "http" ? "this connection is not encrypted" : "this connection is encrypted");
   }
-  if (!isHost(origin[2]!)) return refused(400, "the host of the target is not one");
+  if (!isHost(origin[2]!)) return refused(400, "the host of the target is not valid");
   const rest = target.slice(origin[0].length);
   return { kind: "url", url: `${scheme}://${origin[2]}${rest.startsWith("/") ? rest : `/${rest}`}` };
 }

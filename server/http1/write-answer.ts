@@ -105,15 +105,15 @@ async function writeStream(
   }
 }
 
-/** Reads the end of a body whose announced bytes have come. What an origin sends beyond them is dropped. */
+/** Reads the end of a body whose announced bytes have come. Further bytes of the origin are dropped. */
 async function endOf(reader: BodyReader): Promise<void> {
   const more = await reader.next().catch(() => null);
   if (more !== null) await reader.cancel().catch(() => undefined);
 }
 
 /**
- * Ends a connection in the middle of the body of this answer, once the answers before it are written. Where the end of
- * the connection is that of the body, only a reset shows that something is missing. RFC 9112 §8.
+ * Ends a connection in the middle of the body of this answer, once the answers before it are written. If the body ends
+ * with the connection, only a reset shows that a part is missing. RFC 9112 §8.
  */
 export function cutOff(response: ServerResponse, framing: Framing): void {
   const cut = () => cutSocket(response.req.socket, framing);

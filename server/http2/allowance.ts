@@ -1,4 +1,4 @@
-/** What a peer may do at once and in the long run: a bucket that fills again with time. */
+/** How much a peer may do at once and in the long run: a bucket that fills again with time. */
 export class Allowance {
   readonly #burst: number;
   readonly #perSecond: number;

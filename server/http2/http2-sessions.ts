@@ -26,7 +26,7 @@ import { http2Fields, http2Target, listBytes } from "./http2-target.ts";
 import { LAST_STREAM_WITHIN_MS, mayNameLastStream } from "./last-stream.ts";
 import { cutStream, hasEnded, hasGivenUp, refuseStream, writeInterimOn, writeStream } from "./write-stream.ts";
 
-/** What of a listener its sessions need. */
+/** The parts of a listener that its sessions need. */
 export interface Http2Parts {
   /** Never throws. */
   ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer>;
@@ -50,7 +50,7 @@ const MAX_RUNNING = 2 * MAX_STREAMS;
 const MAX_FIELDS = 1000;
 /** Streams that end before their answers: a browser that leaves a page resets all of them at once. CVE-2023-44487. */
 const RESETS = { burst: 2 * MAX_STREAMS, perSecond: 32 };
-/** Frames that each cost an answer, and of which clients need few. CVE-2019-9512, CVE-2019-9515. */
+/** Frames that each cost an answer. Clients need few of them. CVE-2019-9512, CVE-2019-9515. */
 const PINGS_AND_SETTINGS = { burst: 100, perSecond: 10 };
 /** Malformed frames of one connection, also empty ones. CVE-2019-9518. */
 const MAX_INVALID_FRAMES = 100;

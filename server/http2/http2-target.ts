@@ -12,7 +12,10 @@ export function listBytes(raw: readonly string[]): number {
   return bytes;
 }
 
-/** What Node's parser takes in HTTP/1.1. Making a URL of anything else would change it. RFC 9113 §8.3.1. */
+/**
+ * The characters that Node's parser accepts in HTTP/1.1. Turning anything else into a URL would change it. RFC 9113
+ * §8.3.1.
+ */
 const PATH = /^\/[!-~]*$/;
 
 /** The fields of a request, with its host in `Host`, where HTTP/1.1 has it. RFC 9113 §8.3.1. */
@@ -28,7 +31,7 @@ export function http2Fields(raw: readonly string[], authority: string | undefine
  * connections, and names in upper case. RFC 9113 §8.2, §8.3. `scheme` is that in the URL.
  */
 export function http2Target(pseudo: IncomingHttpHeaders, fields: ClientFields, scheme: string): RequestTarget {
-  if (pseudo[":method"] === "CONNECT") return refused(501, "this is no proxy for CONNECT");
+  if (pseudo[":method"] === "CONNECT") return refused(501, "this server is not a proxy and does not accept CONNECT");
   if (pseudo[":scheme"] !== "https") return refused(421, "this connection is encrypted");
   if (fields.count("host") > 1) return refused(400, "more than one Host field");
   const host = fields.get("host");
@@ -36,7 +39,7 @@ export function http2Target(pseudo: IncomingHttpHeaders, fields: ClientFields, s
   if (host === null || authority === null) return refused(400, "no host");
   // Caches and origins would differ in which one they believe.
   if (host.toLowerCase() !== authority.toLowerCase()) return refused(400, ":authority and Host contradict each other");
-  if (!isHost(authority)) return refused(400, "the host is not one");
+  if (!isHost(authority)) return refused(400, "the host is not valid");
   const path = pseudo[":path"]!;
   if (!PATH.test(path)) return refused(400, "the target is not a path");
   return { kind: "url", url: `${scheme}://${authority}${path}` };

@@ -97,14 +97,14 @@ function copyWithoutId(from: string, to: string): LogCopy {
 /** Throws if the file is no purge log, or is damaged. */
 function expectLog(log: DatabaseSync, path: string): void {
   const table = log.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'purged_keys'").get();
-  if (table === undefined) throw new LogCopyError(`${path} is no purge log.`);
+  if (table === undefined) throw new LogCopyError(`${path} is not a purge log.`);
   const [found] = log.prepare("PRAGMA quick_check").all();
   if (found?.quick_check !== "ok") throw new LogCopyError(`${path} is damaged: ${String(found?.quick_check)}.`);
 }
 
 /**
- * Renames the log's files. What SQLite keeps beside the file goes first: a file without it is an older log, which its noted
- * head shows, but what is left of one log beside another would damage that.
+ * Renames the log's files. The files that SQLite keeps beside it go first: without them the file is an older log, which
+ * its noted head shows, but the leftovers of one log beside another would damage that.
  */
 function setAsideLog(folder: string, now: Date): string | null {
   const path = join(folder, LOG_FILE);

@@ -137,7 +137,7 @@ export class LogFile {
     }
   }
 
-  /** Works on purges, of which a log that stands in knows nothing: then it throws why it does. */
+  /** Works on purges. A log that stands in has none, so it throws and says why it stands in. */
   usePurges<T>(work: (log: SqlPurgeLog) => T): T {
     if (!this.comeBack()) throw this.#unwritable;
     return this.use(work);

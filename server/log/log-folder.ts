@@ -10,7 +10,9 @@ const OWNER_LOCK = "supervisor.lock";
 const SOCKET = "log.sock";
 const WORKERS_LOCK = /^workers-[\w-]+\.lock$/;
 
-/** Where locks and socket are while the disk takes no writes: in memory, or else among the system's temporary files. */
+/**
+ * The place of locks and socket while the disk takes no writes: in memory, or else among the system's temporary files.
+ */
 const ELSEWHERE = ["/dev/shm", tmpdir()];
 
 /** The longest path of a Unix socket: 108 bytes on Linux, 104 on macOS, with a zero at the end. */
@@ -31,9 +33,9 @@ export class FolderInUseError extends OwnerError {
 }
 
 /**
- * The folder of one supervisor: the log and the locks beside it. A worker holds a shared lock for as long as it lives, so
- * that the next supervisor knows whether one of them has outlived the last supervisor. Where the disk takes no writes, locks
- * and socket are in another folder, so that the server can start; it takes the folder itself once that can be written.
+ * The folder of one supervisor: the log and the locks beside it. A worker holds a shared lock for as long as it lives,
+ * so that the next supervisor knows whether one of them has outlived the last supervisor. If the disk takes no writes,
+ * locks and socket are in another folder, so that the server can start; it takes this folder once it can be written.
  */
 export class LogFolder {
   readonly path: string;
@@ -99,7 +101,7 @@ export class LogFolder {
     throw new FolderPathError(`The path of ${path} is too long for a Unix socket: it can have ${most} bytes.`);
   }
 
-  /** Whether a worker of an earlier supervisor is still alive, and may hold a lease that this one knows nothing of. */
+  /** Whether a worker of an earlier supervisor is still alive, and may hold a lease that is unknown to this one. */
   hasOrphans(): boolean {
     this.#orphansLocks = this.#orphansLocks.filter((name) => !isFree(join(this.path, name)));
     return this.#orphansLocks.length > 0;

@@ -26,7 +26,7 @@ export interface ServedLog extends LogCalls {
   giveAway(): void | Promise<void>;
 }
 
-/** What keeping a log takes, wherever the log is. */
+/** What keeping a log needs, wherever the log is. */
 export interface KeeperOptions {
   readonly clock: Clock;
   /** Whether a reader may be alive on this machine that this supervisor did not start. */
@@ -177,7 +177,10 @@ export class LogKeeper implements ServedLog {
     });
   }
 
-  /** The result; `null`, and a report, if the storage fails. What was committed stays so, and the lease bounds the rest. */
+  /**
+   * The result; `null`, and a report, if the storage fails. Committed purges stay committed, and the lease bounds the
+   * rest.
+   */
   #try<T>(work: (log: SqlPurgeLog) => T): T | null {
     if (this.#isClosed) return null;
     try {

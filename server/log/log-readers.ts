@@ -19,7 +19,7 @@ export interface PushChannel {
   push(delta: ViewDelta): void;
 }
 
-/** The part of the log that pushing needs. Nothing here throws. */
+/** The part of the log that pushing needs. None of it throws. */
 export interface PushedLog {
   head(): Stamp;
   /** `null` if it cannot be read. */
@@ -41,8 +41,8 @@ const UNTIL_IT_ENDS = Number.POSITIVE_INFINITY;
 const NOT_YET = Number.NEGATIVE_INFINITY;
 
 /**
- * The readers of the log, of which it knows every one, and what each has confirmed (R24). A purge has settled once every
- * reader that may answer visitors has confirmed it. A reader whose process has ended holds no lease any more.
+ * All readers of the log, and what each has confirmed (R24). A purge has settled once every reader that may answer
+ * visitors has confirmed it. A reader whose process has ended holds no lease any more.
  */
 export class LogReaders {
   readonly #log: PushedLog;

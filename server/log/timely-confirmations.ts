@@ -5,7 +5,9 @@ type Missing = () => readonly string[] | null;
 
 /** A receipt that waits. */
 export interface WaitingReceipt {
-  /** Resolves once every reader that is still missing is late, to those, which may be none; to `null` if it was ended. */
+  /**
+   * Resolves to the readers that are missing once all of them are late, which may be none; to `null` if it was ended.
+   */
   readonly late: Promise<readonly string[] | null>;
   end(): void;
 }

@@ -77,13 +77,13 @@ function certificateStats({ file, names, validUntil }: Certificate): Certificate
   return { file, names: [...names], expiresAt: new Date(validUntil).toISOString() };
 }
 
-/** Who looks at a machine. `hosts`: `null` for a site alone, which sees all. */
+/** The site for which a machine is looked at. `hosts`: `null` for a site alone, which sees all. */
 export interface LookingSite {
   readonly name: string;
   readonly hosts: readonly string[] | null;
 }
 
-/** As one site may see it: without the certificates for hosts of others, and the queues for their origins. */
+/** The survey as one site may see it: without other sites' certificates and queues for their origins. */
 export function seenBySite(surveyed: SurveyedMachine, { name, hosts }: LookingSite): MachineStats {
   const processes = surveyed.processes.map((each) => ({
     ...each,

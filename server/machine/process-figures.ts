@@ -7,7 +7,7 @@ export interface ProcessFigures extends Omit<ProcessStats, "name" | "isDraining"
   readonly worker: WorkerFigures | null;
 }
 
-/** What a worker knows beside that: `origins` has the queues of its sites, by their names. */
+/** What a worker knows in addition: `origins` has the queues of its sites, by their names. */
 export interface WorkerFigures extends Omit<WorkerStats, "origin"> {
   readonly origins: Readonly<Record<string, OriginQueueStats>>;
 }

@@ -1,6 +1,6 @@
 /**
- * Lets one survey run at a time. Whoever asks while one runs gets the next one, together with all others who wait: theirs
- * must have seen what they have done before they asked.
+ * Lets one survey run at a time. A caller who asks while one runs gets the next one, together with all others who wait:
+ * it must show what they did before they asked.
  */
 export class Surveys<Found> {
   readonly #survey: () => Promise<Found>;

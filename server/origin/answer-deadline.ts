@@ -1,6 +1,6 @@
 /**
- * How long an origin may take for the head of its answer. The time in which the client sends its body is the client's, and
- * bounded by the listener: the origin has the whole time after each piece.
+ * How long an origin may take for the head of its answer. It does not run while the client sends its body, which the
+ * listener bounds: after each piece the origin has the whole time.
  */
 export class AnswerDeadline {
   readonly #ms: number;

@@ -82,7 +82,7 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
     this.#resolve({ kind: "answered", response: hasBody ? { ...response, ended: () => this.#whenEnded() } : response });
   }
 
-  /** An origin may send any number of them, each of which could keep the request alive and fill memory. RFC 9110 §15.2. */
+  /** An origin may send any number of them, and each could keep the request alive and fill memory. RFC 9110 §15.2. */
   #reasonToRefuseInterim(headers: Record<string, string | string[]>): string | null {
     this.#interims++;
     for (const name in headers) this.#interimBytes += name.length + String(headers[name]).length;
@@ -157,8 +157,8 @@ const MAX_INTERIMS = 32;
 const MAX_INTERIM_BYTES = 64 * 1024;
 
 /**
- * What the parser lets through and no client may get: a status that is none, and bodies in a transfer coding that is not
- * undone here, whose end may not show either. RFC 9110 §15, RFC 9112 §6.1, §7.
+ * Answers that the parser accepts and no client may get: an invalid status, and a body in a transfer coding that is not
+ * decoded here, whose end may be unclear, too. RFC 9110 §15, RFC 9112 §6.1, §7.
  */
 function reasonToRefuse(status: number, headers: Record<string, string | string[]>): string | null {
   if (status > 599) return `status ${status} as a final response`;

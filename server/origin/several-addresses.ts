@@ -14,7 +14,7 @@ interface Address {
   failedAt: number;
 }
 
-/** An origin with several addresses, of which the next is tried if a connection fails. */
+/** An origin with several addresses: if a connection to one fails, the next is tried. */
 export class SeveralAddresses implements OriginAtAddress {
   readonly url: string;
   readonly #addresses: readonly Address[];

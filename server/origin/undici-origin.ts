@@ -15,7 +15,7 @@ export interface UndiciOriginOptions {
   /** How long the head of an answer may take, with the connection: milliseconds. A body may take any time. */
   readonly timeoutMs: number;
   readonly bodies: Bodies;
-  /** How long a body may be silent while it is waited for: milliseconds, about. Default: 5 minutes. */
+  /** How long a body may pause: milliseconds, about. Default: 5 minutes. */
   readonly silenceMs?: number;
   /** The bytes of an answer's fields that are read at most. The site's own limit is checked after that. Default: 256 KiB. */
   readonly maxHeadBytes?: number;
@@ -25,7 +25,7 @@ export interface UndiciOriginOptions {
   readonly maxConnections?: number | null;
   /** The host in `Host`, if it is not that of the address. */
   readonly host?: string | undefined;
-  /** Finds the addresses of a name, of which the next is tried if one does not answer. Default: as the system does. */
+  /** Finds the addresses of a name; if one does not answer, the next is tried. Default: as the system does. */
   readonly lookup?: LookupFunction;
   /** Whether `Host` is the public host, as in `X-Forwarded-Host`. Default: the host of the address. */
   readonly tellsPublicHost?: boolean;

@@ -13,8 +13,8 @@ export class PermitLeases {
   }
 
   /**
-   * Those of a site, or of a route of one. `limit`: for all workers of the machine, of which there are `workers`. Each has
-   * its part at the start.
+   * The permits of a site, or of one of its routes. `limit`: for all `workers` of the machine. Each has its part at the
+   * start.
    */
   of(site: string, limit: number, workers: number): OriginPermits {
     const permits = new LeasedPermits(site, (message) => this.#line.tell(message));
@@ -40,7 +40,7 @@ export class PermitLeases {
   }
 }
 
-/** Permits of which others have the rest. What is not used stays here until another worker needs it. */
+/** This worker's part of the permits. Unused permits stay here until another worker needs them. */
 class LeasedPermits implements OriginPermits {
   onFree: () => void = () => undefined;
   onBrought: OriginPermits["onBrought"] = () => undefined;
@@ -49,7 +49,7 @@ class LeasedPermits implements OriginPermits {
   #idle = 0;
   /** Others wait. */
   #isShort = false;
-  /** The requests of which the supervisor knows. Several may have the same place. */
+  /** The requests that the supervisor knows. Several may have the same place. */
   readonly #told: Waiting[] = [];
 
   constructor(site: string, tell: (message: PermitMessage) => void) {
@@ -99,7 +99,7 @@ class LeasedPermits implements OriginPermits {
     this.#isShort = false;
   }
 
-  /** What is idle goes to those who wait: here, or elsewhere by the order in which they came. */
+  /** Idle permits go to the requests that wait: here, or elsewhere by the order in which they came. */
   #settle(): void {
     if (!this.#isShort) this.onFree();
     if (!this.#isShort || this.#idle === 0) return;

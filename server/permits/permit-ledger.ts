@@ -1,7 +1,7 @@
 import { compareTurns, nextInLine, type Waiting } from "../../worker/rules/queueing/queue-order.ts";
 import { type PermitMessage, type PermitNews, placeOf } from "./permit-messages.ts";
 
-/** Who holds permits: a worker, or the server before this one with all of its workers. */
+/** A holder of permits: a worker, or the server before this one with all of its workers. */
 export interface Holder {
   tell(news: PermitNews): void;
 }
@@ -10,11 +10,11 @@ interface Account {
   /** Its permits, used or not. */
   held: number;
   readonly waiting: Waiting[];
-  /** As many as it gets beyond those that its requests wait for, if nobody else does. */
+  /** The permits that it gets beyond those that its requests wait for, if nobody else waits. */
   block: number;
-  /** What it was told last. */
+  /** The message that it got last. */
   isShort: boolean;
-  /** Permits that are its own, of which it has not been told yet. */
+  /** Permits that it owns and has not been told of yet. */
   granted: number;
   /** Its requests that have their turn by those. */
   turns: Waiting[];
@@ -147,7 +147,7 @@ export class PermitLedger {
     return index >= 0;
   }
 
-  /** What nobody here waits for goes to the other ledger. */
+  /** Permits that nobody here waits for go to the other ledger. */
   #giveBack(count: number): void {
     this.#limit -= count;
     this.#upstream!({ kind: "returns", site: this.#site, count });

@@ -1,6 +1,6 @@
 import type { Waiting } from "../../worker/rules/queueing/queue-order.ts";
 
-/** What a holder of permits tells of a site to those who give them out. Plain data. */
+/** What a holder of permits tells the supervisor about a site. Plain data. */
 export type PermitMessage =
   /** It may want permits from now on. `limit`: those of all holders together; `share`: the part that it gets at once. */
   | { readonly kind: "joins"; readonly site: string; readonly limit: number; readonly share: number }

@@ -30,7 +30,7 @@ export class PermitOffice implements WorkerService {
    */
   giveAway(tell: (message: PermitMessage) => void): Readonly<Record<string, number>> {
     const held = Object.fromEntries([...this.#ledgers].map(([site, ledger]) => [site, ledger.held]));
-    // What waits is told after the successor has begun.
+    // The requests that wait are reported after the successor has begun.
     queueMicrotask(() => {
       for (const ledger of this.#ledgers.values()) ledger.follow(tell);
     });

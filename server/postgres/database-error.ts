@@ -12,7 +12,10 @@ export class SharedLogError extends OwnerError {
   }
 }
 
-/** PostgreSQL's codes, https://www.postgresql.org/docs/current/errcodes-appendix.html, of which the owner can do something. */
+/**
+ * PostgreSQL's codes, https://www.postgresql.org/docs/current/errcodes-appendix.html, about which the owner can do
+ * something.
+ */
 const WORDS: Readonly<Record<string, string>> = {
   "53300": "it accepts no more connections (max_connections); a machine needs five",
   "57P03": "it is starting, or is a standby that accepts no connections",

@@ -247,6 +247,6 @@ function withoutPassword(url: string): string {
     const database = decodeURIComponent(pathname.slice(1)) || process.env.PGDATABASE || userInfo().username;
     return `${host}${port && `:${port}`}/${database}`;
   } catch {
-    return "an address that is no URL";
+    return "an address that is not a URL";
   }
 }

@@ -23,20 +23,20 @@ import { CREATE_SQL, READ_SQL, SCHEMA_FORMAT, SCHEMA_LOCK, SETTLE_SQL, UPGRADE_S
 /** A key in a reply: two words of its hash, and a number of 64 bits. */
 const KEY_BYTES = 16;
 
-/** How often a call begins anew because the log has just been replaced, or the machine's row is gone. */
+/** How often a call starts again because the log has just been replaced, or the machine's row is gone. */
 const MAX_TRIES = 6;
 
 /** How many heads have their marks remembered, so that any of them can be confirmed. */
 const MAX_MARKS = 1000;
 
 /**
- * A machine that has not been heard of for a day, by the database's clock, is no reader any more, like a lease (R6). That
- * clock may have been set, so the machine has to be silent for this long by the clock of the one that looks, too: a machine
- * that lives shows it every ten seconds. Milliseconds.
+ * A machine that has not been heard of for a day, by the database's clock, is no longer a reader, like a lease (R6).
+ * That clock may have been set, so the machine has to be silent for this long by the clock of the one that looks, too:
+ * a machine that lives shows it every ten seconds. Milliseconds.
  */
 const WATCHED_FOR_MS = 10 * 60 * 1000;
 
-/** What a purge waits for beside machines, in a log that has taken the place of another one (R13). */
+/** What a purge waits for besides machines, in a log that has taken the place of another one (R13). */
 const READERS_BEFORE = "machines of the log before this one";
 
 export interface PgPurgeLogOptions {

@@ -26,9 +26,9 @@ ${DROP_FUNCTIONS}
 `;
 
 /**
- * A part of the log's id that no dump holds: PostgreSQL dumps no generated column and makes its value anew when the row is
- * restored, wherever to and however. That takes a function which is called immutable and is not. The row is written once,
- * so nothing else makes the value anew. An older dump that is restored leaves this table as it was.
+ * A part of the log's id that no dump holds: PostgreSQL dumps no generated column, and computes its value again when
+ * the row is restored, however and wherever. That needs a function that is declared immutable and is not. The row is
+ * written once, so nothing else makes the value anew. An older dump that is restored leaves this table as it was.
  */
 const RESTORE = `
 DROP TABLE IF EXISTS tidemark_log_restore;
@@ -111,9 +111,10 @@ CREATE TABLE tidemark_log_machines (
 `;
 
 /**
- * Readers meet a log before they use it. One that they knew under another id has taken the place of that: its rows of machines
- * may be old, and machines may live of which it has no row. So every machine registers anew, and for a day purges wait for
- * the longest use. A log that was made new has taken the place of another if a reader comes from there within a day.
+ * Readers meet a log before they use it. A log that they knew under another id has replaced that one: its rows of
+ * machines may be old, and it may lack rows of machines that run. So every machine registers anew, and for a day purges
+ * wait for the longest use. A log that was made new has taken the place of another if a reader comes from there within
+ * a day.
  */
 const MEETING = `
 CREATE FUNCTION tidemark_log_meet(comes_from_another BOOLEAN, bounds JSONB, given_now BIGINT) RETURNS VOID

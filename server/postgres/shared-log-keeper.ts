@@ -52,7 +52,7 @@ export class SharedLogKeeper implements ServedLog {
   #step: Promise<void> = Promise.resolve();
   #nextStep: Promise<void> | null = null;
   #toConfirm: Stamp | null = null;
-  /** What could not be told to the log, because it was out of reach. */
+  /** The position that the log could not be told, because it was out of reach. */
   #notTold: Stamp | null = null;
   #confirming: Promise<void> = Promise.resolve();
   #hasFailed = false;
@@ -135,7 +135,7 @@ export class SharedLogKeeper implements ServedLog {
     const hasSettled = (await Promise.all([own, others])).every((each) => each);
     onStep?.("confirmed", purge);
     if (headOf(this.#latest).logId !== result.logId) return result;
-    if (!result.maySettleSooner) return result; // machines may live of which nobody knows (R13)
+    if (!result.maySettleSooner) return result; // unknown machines may still run (R13)
     // A machine that is late may confirm after all, or leave.
     if (!hasSettled) return { ...result, maySettleSooner: !this.#options.hasStrangers() };
     await this.#log.settleUpTo(position).catch(this.#options.onFailure); // the row only counts as unsettled for longer
@@ -307,7 +307,7 @@ interface Confirmation extends Stamp {
   readonly machine: string;
 }
 
-/** Whoever may use the database may send any notice, which must not end the process. */
+/** Everybody who may use the database may send any notice, and none must end the process. */
 function readConfirmation(payload: string): Partial<Confirmation> {
   try {
     const { machine, logId, seq } = JSON.parse(payload) as Partial<Confirmation>;

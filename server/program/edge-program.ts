@@ -83,7 +83,7 @@ interface PartsOfSites extends Pick<WorkerStart, "logs"> {
   readonly permits: PermitLeases;
   readonly originTalks: OriginTalks | undefined;
   readonly memory: OnlyMemory | SharedMemory;
-  /** What names this worker in an explanation, if there are several. */
+  /** The name of this worker in an explanation, if there are several. */
   readonly worker: string | undefined;
   readonly say: Say;
 }
@@ -277,7 +277,7 @@ function ofEachOrigin(most: number | null, sites: readonly SiteSettings[]): numb
   return most && partOfEach(most, origins.length);
 }
 
-/** What all sites of a process may hold of bodies on their way: as much as the one that may hold most. */
+/** The room for bodies on their way of all sites of a process: that of the site that may hold most. */
 function budgetOfAll(sites: readonly SiteSettings[]): FillBudget {
   const limits = sites.map(({ site, overrides }) => compileSite(site, overrides).limits);
   return new FillBudget(

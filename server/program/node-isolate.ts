@@ -35,11 +35,11 @@ export interface NodeParts {
   readonly compression?: Compression | undefined;
   /** Default: those of other workers cannot be known. */
   readonly fetchesElsewhere?: FetchesElsewhere | undefined;
-  /** Those for the origin, of which other workers have the rest. Default: this worker has all. */
+  /** This worker's permits for the origin; other workers have the rest. Default: this worker has all. */
   readonly permitsOf?: PermitsOf | undefined;
   /** With the other workers that ask this origin. Default: each finds out by itself how it is. */
   readonly originTalk?: OriginTalk | undefined;
-  /** What names this worker in an explanation. Default: nothing. */
+  /** The name of this worker in an explanation. Default: nothing. */
   readonly worker?: string | undefined;
   /** A name for this worker that no other has, also after a restart, and the name of the machine. */
   readonly isolate: string;
@@ -106,7 +106,7 @@ export function startNodeIsolate(
 }
 
 /**
- * Of a request to the origin the corridor measures the fields. Those of a hit are counted here, where the parser's list is
- * read anyway: the Workers runtime has a limit of its own, and the count would take 3 µs of each hit there.
+ * The corridor measures the fields of requests to the origin. The fields of a hit are measured here, where the parser's
+ * list is read anyway: the Workers runtime has a limit of its own, and the count would take 3 µs of each hit there.
  */
 const FIELDS_TOO_LARGE = "request-fields-too-large";

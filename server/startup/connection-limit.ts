@@ -1,13 +1,16 @@
 import { readFileSync } from "node:fs";
 
-/** What a worker takes if it may open files enough. */
+/** The connections that a worker takes if it may open enough files. */
 const MOST_CONNECTIONS = 20_000;
 /** A worker that takes fewer may refuse clients of a site that is busy, so its owner is told. */
 const FEW_CONNECTIONS = 4_000;
 
 /** The rest is for the origin, the disk and the logs: otherwise idle clients could keep all pages from being fetched. */
 const SHARE_OF_CLIENTS = 3 / 4;
-/** Of that rest: otherwise a slow origin could keep pages on the disk from being read. */
+/**
+ * The share of that rest for connections to origins: otherwise a slow origin could keep pages on the disk from being
+ * read.
+ */
 const SHARE_OF_ORIGINS = 1 / 2;
 
 export interface ConnectionLimit {

@@ -2,7 +2,7 @@ import { existsSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { sizeText } from "./size-text.ts";
 
-/** What a log may grow by: a ledger of up to 80 MB, 4 MB beside the file, and 200,000 purges. */
+/** How much a log may grow: a ledger of up to 80 MB, 4 MB beside the file, and 200,000 purges. */
 const LOG_BYTES = 128 * 1024 ** 2;
 /** At most this share of a file system is kept free. */
 const MOST_SHARE = 1 / 8;

@@ -4,7 +4,7 @@ import type { HostAddress, ListenAddress } from "../supervisor/listening-sockets
 
 const MAX_PORT = 65_535;
 
-/** As they stand in URLs. */
+/** The loopback hosts as they stand in URLs. */
 const LOOPBACK: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
 /**

@@ -72,7 +72,7 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
     );
   }
   if (!namesHosts && listen.some((address) => "port" in address && address.port === 0)) {
-    throw new ServerError("with port 0 the address is not known before, so name hosts, or choose a port.");
+    throw new ServerError("with port 0 the address is not known in advance, so name hosts, or choose a port.");
   }
   const starred = loaded.review.hosts?.find((host) => host.includes("*"));
   if (starred !== undefined) {
@@ -149,7 +149,9 @@ function expectProxies(listen: readonly ListenAddress[], { trustedProxies }: Sit
     );
   }
   if (listen.some((address) => "path" in address)) {
-    throw new ServerError("--proxy-protocol is not taken on unix sockets, whose other end has no address to trust.");
+    throw new ServerError(
+      "--proxy-protocol does not work on unix sockets, because the other end has no address to trust.",
+    );
   }
 }
 
@@ -159,7 +161,7 @@ function redirectOf({ listen, redirectsToHttps: status }: SiteSurroundings, site
   const withTls = addressWithTls(listen);
   if (withTls === undefined && site.trustedProxies.length === 0) {
     throw new ServerError(
-      "--redirect-to-https would send clients in circles: this server has no address with TLS (--listen-tls), and the " +
+      "--redirect-to-https would redirect clients forever: this server has no address with TLS (--listen-tls), and the " +
         "config names no trustedProxies whose X-Forwarded-Proto could say that a request came over https.",
     );
   }

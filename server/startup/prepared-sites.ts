@@ -61,7 +61,7 @@ export async function readSites(
     return clashOfHosts(sites) ?? (around.usesProxyProtocol ? clashOfProxies(sites) : null);
   };
   for (let clash = nextClash(); clash !== null; clash = nextClash()) {
-    // Those that are served as before never clash with each other.
+    // Sites that are served as before never clash with each other.
     for (const name of clash.between) if (read.get(name) !== before.get(name)) refuse(name, clash.because);
   }
   if (read.size === 0) throw new ServerError(problems.join("\n"));
@@ -124,7 +124,7 @@ function clashOfHosts(sites: PreparedSites): Clash | null {
 
 function clashText(first: string, second: string, host: string): string {
   return host === ANY_OTHER
-    ? `${first} and ${second} are both for hosts that no site names, and only one may be: name the hosts of the other.`
+    ? `${first} and ${second} both serve the hosts that no site names, and only one may: name the hosts of the other.`
     : `the host ${host} is in both ${first} and ${second}.`;
 }
 

@@ -130,7 +130,7 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
   const ofSites = [...sites.values()].flatMap(({ settings: { name }, warnings }) =>
     warnings.map((line) => (name === ONLY_SITE ? line : `site ${name}: ${line}`)),
   );
-  // Those that are renewed by this server itself are its own to warn of.
+  // This server warns itself of certificates that it renews.
   const ofCertificates = acme?.warnings ?? certificateWarnings(tls?.certificates ?? [], systemClock.now());
   const ofTls = hstsWarnings(options, listen, sites);
   const schemes = listen.map((address) => ("port" in address && address.scheme) || "http");
@@ -165,7 +165,7 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
   return { sites, config, settings, acme, warnings };
 }
 
-/** Of `--disk`, this share is for bodies of requests, and at most a gigabyte; pages have the rest. */
+/** The share of `--disk` for bodies of requests, at most a gigabyte; pages have the rest. */
 const SHARE_FOR_BODIES = 1 / 16;
 const MOST_FOR_BODIES = 1024 ** 3;
 /** In the memory of one worker, beside its pages. */
@@ -385,7 +385,7 @@ function addressesOf({ listen, sockets, predecessor }: ServeOptions): readonly L
     if (scheme !== "https") return address;
     if ("port" in address) return { ...address, scheme };
     throw new ServerError(
-      `TLS is not spoken on unix sockets, and systemd names its socket ${bare} "https". Give it a port ` +
+      `TLS is not supported on unix sockets, and systemd names its socket ${bare} "https". Give it a port ` +
         "(ListenStream=), or another name (FileDescriptorName=).",
     );
   });

@@ -11,7 +11,7 @@ export function tellServiceManager(
 ): void {
   if (!environment.NOTIFY_SOCKET) return;
   const child = spawn("systemd-notify", state, { stdio: "ignore", env: environment });
-  child.on("error", (error) => warn(`systemd is not told of the state of this service: ${error.message}`));
+  child.on("error", (error) => warn(`systemd cannot be told the state of this service: ${error.message}`));
 }
 
 /** The service answers, and this is its main process, also after an upgrade. */

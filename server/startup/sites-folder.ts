@@ -97,7 +97,9 @@ export function variablesOf({ environment }: SiteFiles): OwnVariables {
   }
   const unknown = Object.keys(given).find((name) => !KNOWN.some((each) => each === name));
   if (unknown !== undefined) {
-    throw new ServerError(`${environment}: ${unknown} is no variable of a site. They are ${KNOWN.join(", ")}.`);
+    throw new ServerError(
+      `${environment}: ${unknown} is not a variable of a site. The variables are ${KNOWN.join(", ")}.`,
+    );
   }
   return given;
 }
@@ -107,6 +109,6 @@ export function expectNoSharedVariables(environment: OwnVariables): void {
   const shared = KNOWN.find((name) => environment[name]);
   if (shared === undefined) return;
   throw new ServerError(
-    `${shared} in the environment would be that of every site. With --sites, write it into the file of its site: NAME.env.`,
+    `${shared} in the environment would apply to every site. With --sites, write it into the file of its site: NAME.env.`,
   );
 }

@@ -53,7 +53,7 @@ export interface SiteParts {
   readonly fills?: FillBudget;
   /** The turns in which all sites of this process compress. */
   readonly compressing: MakingQueue;
-  /** What names the worker in an explanation, if there are several. */
+  /** The name of the worker in an explanation, if there are several. */
   readonly worker: string | undefined;
   /** `null` for none. */
   readonly tier: DiskTier | null;
@@ -61,9 +61,9 @@ export interface SiteParts {
   readonly largestBodyBytes: number | null;
   /** Reads its ledger for its owner. Default: as the log gives it. */
   readonly readLedger?: ReadLedger | undefined;
-  /** Those of all workers of this machine. Default: each worker fetches for itself. */
+  /** The fetches of all workers of this machine. Default: each worker fetches for itself. */
   readonly fetches?: MachineFetches | undefined;
-  /** Those for the origins, which all workers of the machine share. Default: each worker has its own. */
+  /** The permits for the origins, which all workers of the machine share. Default: each worker has its own. */
   readonly permits?: PermitLeases;
   /** What the workers of the machine tell each other of their origins. Default: nothing. */
   readonly originTalks?: OriginTalks;

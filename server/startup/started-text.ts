@@ -22,10 +22,7 @@ export function startedText(server: Pick<RunningServer, "addresses" | "prepared"
     ...(settings.parent ? [["parent", addressText(settings.parent.address)]] : []),
     ...(settings.origin ? [["origin", addressText(settings.origin)]] : []),
     ["rules", rulesText(config)],
-    [
-      "hosts",
-      isLocal ? "this machine alone; name hosts in the config to serve others" : hostsText(loaded.review.hosts),
-    ],
+    ["hosts", isLocal ? "only this machine; name hosts in the config to serve others" : hostsText(loaded.review.hosts)],
     ["disk", diskText(prepared)],
     ...(isLocal ? [["token", tokenText(only)]] : []),
     ...(site.hasDashboard ? [["look", dashboardText(isLocal ? page : null)]] : []),
@@ -62,9 +59,7 @@ function rulesText(config: string | null): string {
 /** What `--check` prints if nothing is wrong. */
 export function checkedText({ sites, config }: Prepared): string {
   const texts = [...sites.values()].map(({ loaded, settings, isLocal }) => {
-    const hosts = isLocal
-      ? "no hosts, so it would serve this machine alone"
-      : `hosts ${hostsText(loaded.review.hosts)}`;
+    const hosts = isLocal ? "no hosts, so it would serve only this machine" : `hosts ${hostsText(loaded.review.hosts)}`;
     const site = settings.name === ONLY_SITE ? "" : `site ${settings.name}: `;
     const parent = settings.parent && `parent ${addressText(settings.parent.address)}`;
     const origin = settings.origin && `origin ${addressText(settings.origin)}`;

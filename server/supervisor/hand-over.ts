@@ -15,7 +15,7 @@ export interface OldServer {
   readonly clock: Clock;
   readonly sockets: readonly HeldSocket[];
   readonly logs: SiteLogs;
-  /** Those that have not ended. */
+  /** The workers that have not ended. */
   readonly workers: ReadonlySet<WorkerProcess>;
   /** From here on no worker starts, because the successor's are about to. Throws if the server stops. */
   startNoMore(): void;

@@ -8,7 +8,7 @@ export interface Lifecycle {
   readonly isToldToStop: boolean;
   /** The configuration is being loaded anew. */
   readonly isLoading: boolean;
-  /** It has to be loaded again: what is under way may have read it before its last change. */
+  /** The configuration has to be loaded again: the load under way may have read it before its last change. */
   readonly isReloadDue: boolean;
   /** `asked`: it waits for the end of the predecessor and of a reload. */
   readonly upgrade: "none" | "asked" | "under-way";

@@ -55,7 +55,7 @@ const WORDS: Readonly<Record<string, string>> = {
 /** What the same codes mean for a Unix socket. */
 const WORDS_OF_PATHS: Readonly<Record<string, string>> = {
   EACCES: "this user may not write in its folder",
-  ENOTSOCK: "there is a file, and it is no socket",
+  ENOTSOCK: "there is a file that is not a socket",
   // Four bytes less than the least that a system takes: it is bound under another name first.
   EINVAL: "the path is too long for a Unix socket; choose one of at most 99 bytes",
 };

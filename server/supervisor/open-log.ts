@@ -47,7 +47,7 @@ export async function openLog(
     const late = new CountedWarning((line) => report({ kind: "warning", line }));
     const machines = {
       onReplaced: (where: string) =>
-        report({ kind: "log-replaced", why: `the one in PostgreSQL at ${where} is another one than before` }),
+        report({ kind: "log-replaced", why: `the one in PostgreSQL at ${where} is not the one that was used before` }),
       onLateMachines: (names: readonly string[]) =>
         late.add(`a purge settles by the lease, because ${names.join(", ")} did not confirm it in time`),
     };

@@ -112,8 +112,8 @@ export class SiteLogs {
   }
 
   /**
-   * Resolves once the reader may answer visitors of these sites, to those of which it may not yet, because their logs do
-   * not answer: `late` is called for each as soon as it may, and then it is none of them any more. Rejects if it has ended.
+   * Resolves once the reader may answer visitors of these sites, to those of which it may not yet, because their logs
+   * do not answer: `late` is called for each as soon as it may, and is then removed from them. Rejects if it has ended.
    */
   async admit(reader: string, sites: readonly string[], late: (site: string) => void): Promise<ReadonlySet<string>> {
     const waiting = new Set(sites);

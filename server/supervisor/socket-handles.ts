@@ -8,9 +8,9 @@ import type { Scheme } from "../connections/arrival.ts";
 const HANDLES = 16;
 
 /**
- * How many handles of a socket a worker has. Those of a socket without TLS are shared by all workers, because a process looks
- * into each handle when a connection comes to an idle server, for 2 µs. A handshake costs a hundred times that, and clients
- * give up on one that waits, or open one more.
+ * How many handles of a socket a worker has. All workers share the handles of a socket without TLS, because a process
+ * looks into each handle when a connection comes to an idle server, for 2 µs. A handshake costs a hundred times that,
+ * and clients give up on one that waits, or open one more.
  */
 export function handlesOf(scheme: Scheme, workers: number): number {
   return scheme === "https" ? HANDLES : Math.ceil(HANDLES / workers);

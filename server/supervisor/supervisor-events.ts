@@ -53,7 +53,7 @@ export function eventInWords(event: SupervisorEvent): string {
     case "warning":
       return event.line;
     case "reopened":
-      return "log files were opened anew";
+      return "log files were reopened";
     case "upgraded":
       return `process ${event.pid} has taken over; the old workers finish their answers`;
     case "upgrade-failed":
@@ -61,7 +61,7 @@ export function eventInWords(event: SupervisorEvent): string {
     case "stopping":
       return "stopping";
     case "log-replaced":
-      return `the purge log counts as a new one, so everything stored is fetched anew: ${event.why}`;
+      return `the purge log counts as a new one, so every stored page is fetched again: ${event.why}`;
     case "log-unwritable":
       return `${messageOf(event.cause)} Until it can be written, pages are kept in memory alone, and purges are refused.`;
     case "log-writable":

@@ -44,7 +44,10 @@ export interface SupervisorOptions extends Omit<SiteLogsOptions, "clock">, PoolO
   readonly onHandOver?: () => void;
   /** A successor could not take over after all: the service is needed again, by workers that are about to start. */
   readonly onTakenBack?: () => void;
-  /** What workers are told who want a survey of the machine: plain data. Never rejects. Default: what they have said. */
+  /**
+   * The answer to workers that ask for a survey of the machine: plain data. Never rejects. Default: what they have
+   * said.
+   */
   readonly describe?: (surveyed: SurveyedWorkers) => Promise<unknown>;
   /** Reads the configuration, at the start and at each reload. Rejects, with a message for the owner, if it is wrong. */
   readonly load: () => Promise<Loaded>;
@@ -76,11 +79,11 @@ export class Supervisor {
   readonly #ended = Promise.withResolvers<void>();
   #lifecycle: Lifecycle;
   readonly #surveys = new Surveys(() => this.#survey());
-  /** Those who wait for the next load of the configuration, and for the end of an upgrade. */
+  /** The callers who wait for the next load of the configuration, and for the end of an upgrade. */
   readonly #reloads: PromiseWithResolvers<boolean>[] = [];
   readonly #upgrades: PromiseWithResolvers<boolean>[] = [];
   #sockets: readonly HeldSocket[] = [];
-  /** Those of all configurations so far. */
+  /** The grants of all configurations so far. */
   #grants: SiteGrants = new Map();
   /** A new server that has the log, or is about to. */
   #successor: Successor | null = null;

@@ -229,7 +229,7 @@ export class Predecessor {
     return reopened;
   }
 
-  /** Gives the old workers this time for the answers that are under way, of which `follow` tells the end. */
+  /** Gives the old workers this time for the answers under way. `follow` tells when they have ended. */
   stop(withinMs: number): void {
     process.channel?.ref(); // this process has to wait for it
     this.#tell({ kind: "stop", withinMs });

@@ -135,7 +135,7 @@ async function orFail(work: Promise<void>): Promise<void> {
 
 /** Returns false if the supervisor has died. */
 function tell(message: ToSupervisor): boolean {
-  // The supervisor may have died just now, of which "disconnect" tells.
+  // The supervisor may have died just now; "disconnect" says so.
   if (process.connected) process.send!(message, undefined, undefined, () => undefined);
   return process.connected;
 }

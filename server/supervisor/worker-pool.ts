@@ -81,7 +81,7 @@ export class WorkerPool {
     this.#parts = parts;
   }
 
-  /** What those say of themselves that answer visitors, or finish their answers. */
+  /** What the workers say of themselves that answer visitors or finish their answers. */
   async survey(): Promise<SurveyedWorkers> {
     const asked = [...this.#alive].filter(({ isListening }) => isListening);
     const all = await Promise.all(
@@ -91,7 +91,7 @@ export class WorkerPool {
     return { workers, areAll: workers.length === all.length };
   }
 
-  /** Those that have not ended. */
+  /** The workers that have not ended. */
   get alive(): ReadonlySet<WorkerProcess> {
     return this.#alive;
   }
@@ -172,7 +172,7 @@ export class WorkerPool {
     }
   }
 
-  /** Those that are alive have no more time than this for their answers. */
+  /** Gives the workers that are alive at most this time for their answers. */
   finishWithin(ms: number): void {
     for (const worker of this.#alive) ms === 0 ? worker.kill() : void this.#drain(worker, ms);
   }

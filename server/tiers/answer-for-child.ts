@@ -20,7 +20,7 @@ export interface ForChild {
   readonly maxFieldBytes: number;
 }
 
-/** Of an answer that was fetched for the request. */
+/** The age of an answer that was fetched for this request. */
 const FETCHED_NOW: ParentAge = { fetchedBeforeMs: 0, ageMs: 0 };
 
 /** Fields in which a route's lifetime for browsers may stand, which is not for a cache. */

@@ -77,7 +77,7 @@ export class Children {
       return answerForChild(answer, { ...mark, now, position: isolate.position, ...this.#parts });
     };
     if (hasPassed(request.headers.get("cdn-loop"), node)) {
-      say("a request has come back to this server from one that is its child or its child's: parents form a ring");
+      say("a request came back to this server through its own children: the parents form a ring");
       return finish(ownAnswer(508, "loop", "the request came back to this edge"));
     }
     if (!hasSameRules) this.#tellOfRules(told);
@@ -129,4 +129,4 @@ function hasPassed(cdnLoop: string | null, node: string): boolean {
 }
 
 const REFUSED = () =>
-  ownAnswer(403, "no-child", `this request has a ${PARENT_TOKEN_FIELD} that is no token with the scope parent here`);
+  ownAnswer(403, "no-child", `this request has a ${PARENT_TOKEN_FIELD} that is not a token with the scope parent here`);

@@ -8,11 +8,11 @@ import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
  * alone, and none of them reaches an origin, because their names begin with `tidemark-`.
  */
 
-/** Of a request: the token with the scope `parent`. */
+/** A request field: the token with the scope `parent`. */
 export const PARENT_TOKEN_FIELD = "tidemark-parent-token";
-/** Of a request: what the child tells of itself and of its visitor. */
+/** A request field: what the child tells of itself and of its visitor. */
 export const CHILD_FIELD = "tidemark-child";
-/** Of an answer: what the parent tells of it. No visitor gets it. */
+/** A response field: what the parent tells of the answer. No visitor gets it. */
 export const PARENT_FIELD = "tidemark-parent";
 
 /** No log has this number, so only the origin can answer what waits for it. */
@@ -75,7 +75,7 @@ export interface ToldByParent {
   readonly parentAge: ParentAge;
   /** Whether the rules of the two are the same. */
   readonly hasSameRules: boolean;
-  /** Whether the origin has said where the body ends. What the parent sends always does. */
+  /** Whether the origin has said where the body ends. The parent's own answers always say where they end. */
   readonly isFramed: boolean;
 }
 

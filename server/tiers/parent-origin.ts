@@ -51,7 +51,7 @@ export class ParentOrigin implements Origin {
   #failures = 0;
   /** Until then the origin is asked, if there is one. */
   #pausedUntil = Number.NEGATIVE_INFINITY;
-  /** What was said last: each state is told once. */
+  /** The state that was logged last: each is logged once. */
   #said: string | null = null;
   #saidOfLogs = false;
   #saidOfRules = false;
@@ -176,13 +176,13 @@ export function connectToParent({ timeoutMs, ...options }: UndiciOriginOptions):
 const TOLD_OTHERWISE = ["x-forwarded-host", "x-forwarded-proto", "x-forwarded-for", "x-country"];
 
 /** A parent says so before it carries anything out. */
-const REFUSES_CHILD = "it refuses TIDEMARK_PARENT_TOKEN, which is none of its tokens with the scope parent";
+const REFUSES_CHILD = "it refuses TIDEMARK_PARENT_TOKEN, which is not one of its tokens with the scope parent";
 
-/** What an answer says that does not come from a parent, or from one that refuses. */
+/** The reason to give for an answer that does not come from a parent, or comes from one that refuses. */
 function refusal({ status, fields }: OriginResponse): string {
   const detail = /detail=([a-z-]+)/.exec(fields.get("cache-status") ?? "")?.[1];
   if (detail === "no-child") return REFUSES_CHILD;
-  return `status ${status} of a server that is no parent`;
+  return `status ${status} of a server that is not a parent`;
 }
 
 /**

@@ -35,3 +35,10 @@ test("no folder holds more than 20 files", () => {
   expect(folders.length).toBeGreaterThan(1000);
   expect(crowded.map(([folder]) => folder)).toEqual([]);
 });
+
+test("every dependency has a row that says why, and no other package has one", () => {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync("package.json", "utf8")) as Record<string, object>;
+  const section = readFileSync("CONTRIBUTING.md", "utf8").split("\n## Why each dependency?\n")[1]!;
+  const named = [...section.matchAll(/^\| (?!package \||---)([^|]+) \|/gm)].flatMap(([, names]) => names!.split(", "));
+  expect(named.sort()).toEqual([...Object.keys(dependencies!), ...Object.keys(devDependencies!)].sort());
+});

@@ -74,7 +74,7 @@ const missText = `MISS  GET https://www.example.com/list?page=2&utm_source=mail
   3. The shared tier has nothing under this key.
   4. The origin is asked.
   5. The answer is stored if its own fields allow that.
-  6. Nothing says whether the field x-app chooses the answer: it is stored only if Vary names the field, or if second looks have found that it chooses nothing.
+  6. It is not known whether the field x-app chooses the answer: that is stored only if Vary names the field, or if second looks have found that the field chooses nothing.
 
 Key          https://www.example.com/list?page=2
 Dropped      utm_source=mail
@@ -85,7 +85,7 @@ Nearest      https://www.example.com/list?page=1
 const purgedText = `UPDATING (soft-purge)  GET https://www.example.com/a
 
   1. No route matches /a: the fields of the origin's answer decide.
-  2. Memory has the answer: a soft purge has made it stale, so it answers once more and is fetched again behind the answer.
+  2. Memory has the answer: a soft purge has made it stale, so it answers once more and is fetched again after the answer.
 
 Key          https://www.example.com/a
 Memory       200, 12 bytes, since 2026-01-02T03:04:05.678Z, age 90 s, stale for 30 s, selected by accept-language

@@ -174,9 +174,9 @@ const usage: readonly Case[] = [
     name: "nothing is named",
     args: [],
     exit: 2,
-    stderr: /nothing is named\. Use --url, --tag, --prefix, --host or --everything/,
+    stderr: /no item is named\. Use --url, --tag, --prefix, --host or --everything/,
   },
-  { name: "standard input names nothing", args: ["-"], stdin: "# none\n", exit: 2, stderr: /nothing is named/ },
+  { name: "standard input names nothing", args: ["-"], stdin: "# none\n", exit: 2, stderr: /no item is named/ },
   {
     name: "a line is neither URL nor tag",
     args: ["-"],
@@ -360,7 +360,7 @@ describe.concurrent("tidemark purge", () => {
 
     expect(first).toMatchObject({ exit: 1, stdout: "" });
     expect(first.stderr).toMatch(/\n1 of 3 purges: 1 item\n/);
-    expect(first.stderr).toContain(`tidemark: the same command with --id ${id} goes on with those that failed.\n`);
+    expect(first.stderr).toContain(`tidemark: the same command with --id ${id} sends those that failed.\n`);
     expect(second).toEqual({
       exit: 0,
       stdout: `3 purges, the last of them 9, are accepted, 1 of them before under this id: 3 tags. ${settles}\n`,

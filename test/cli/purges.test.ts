@@ -145,7 +145,7 @@ const cases: readonly Case[] = [
     args: ["7", "--limit", "5"],
     asks: null,
     exit: 2,
-    stderr: /no --before and no --limit/,
+    stderr: /--before and --limit are for a list/,
   },
 ];
 

@@ -1,6 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as forExpress from "../../sdk/frameworks/express.ts";
 import * as forFastify from "../../sdk/frameworks/fastify.ts";
@@ -12,25 +11,11 @@ import * as sdkTesting from "../../sdk/testing.ts";
 import { compileSite } from "../../worker/site/site.ts";
 import { scenarios } from "../scenarios/index.ts";
 import { pathsIn } from "./named-paths.ts";
+import { leadsSomewhere, linksIn, pageNamed, pages, ROOT } from "./pages.ts";
 import { evaluateSite, isSite } from "./site-blocks.ts";
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-
-interface Page {
-  /** From the project's root. */
-  readonly path: string;
-  readonly text: string;
-  /** The blocks of code, each with its language. */
-  readonly blocks: readonly { readonly language: string; readonly code: string }[];
-  /** The anchors of its headings, as GitHub makes them. */
-  readonly anchors: readonly string[];
-}
-
-const pages: readonly Page[] = ["README.md", "CONTRIBUTING.md", ...markdownBelow("docs")].map(readPage);
-const pageAt = new Map(pages.map((page) => [page.path, page]));
-
 describe("the README", () => {
-  const readme = pageAt.get("README.md")!;
+  const readme = pageNamed("README.md");
 
   test("fits on a screen", () => {
     expect(readme.text.trimEnd().split("\n").length).toBeLessThanOrEqual(90);
@@ -93,9 +78,7 @@ describe("code in the pages", () => {
 
 describe("the pages' references", () => {
   test("links lead to files and headings that exist", () => {
-    const links = pages.flatMap(({ path, text }) =>
-      [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => ({ path, link: link! })),
-    );
+    const links = pages.flatMap(({ path, text }) => linksIn(text).map((link) => ({ path, link })));
     expect(links.length).toBeGreaterThan(20);
     expect(links.filter(({ path, link }) => !leadsSomewhere(path, link))).toEqual([]);
     expect(leadsSomewhere("README.md", "docs/nowhere.md")).toBe(false);
@@ -114,34 +97,3 @@ describe("the pages' references", () => {
     expect(files.filter(({ file }) => !existsSync(join(ROOT, file)))).toEqual([]);
   });
 });
-
-function markdownBelow(folder: string): string[] {
-  const entries = readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile() && entry.name.endsWith(".md"));
-  return files.map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
-}
-
-function readPage(path: string): Page {
-  const text = readFileSync(join(ROOT, path), "utf8");
-  const blocks = [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language, code]) => ({
-    language: language!,
-    code: code!,
-  }));
-  const prose = text.replace(/^```.*?^```$/gms, "");
-  const anchors = [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading!));
-  return { path, text, blocks, anchors };
-}
-
-function anchorOf(heading: string): string {
-  const words = heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "");
-  return words.replaceAll(" ", "-");
-}
-
-/** Whether a link of a page leads to a file and a heading of this project, or away from it. */
-function leadsSomewhere(from: string, link: string): boolean {
-  if (/^https?:/.test(link)) return true;
-  const [file, anchor] = link.split("#") as [string, string?];
-  const path = file === "" ? from : join(dirname(from), file);
-  if (!existsSync(join(ROOT, path))) return false;
-  return anchor === undefined || (pageAt.get(path)?.anchors.includes(anchor) ?? false);
-}

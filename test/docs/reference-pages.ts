@@ -160,7 +160,7 @@ export function namesOfOthers(exports: readonly Described[]): string[] {
 function entryText(described: Described): string {
   const { kind, name, docComment, excerptTokens } = described;
   const text = kind === "TypeAlias" ? textOf(excerptTokens) : signatureOf(excerptTokens);
-  const signature = text.replace(/^export (declare )?/, "");
+  const signature = text.replace(/^export (declare )?/, "").replace(/ +$/gm, "");
   const isLong = kind === "Function" || kind === "TypeAlias" || kind === "Variable";
   const parents = parentsOf(described);
   const first = isLong

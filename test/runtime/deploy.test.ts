@@ -92,9 +92,9 @@ describe("what wrangler would deploy", () => {
 
   test("is not built of a site with a mistake", { tags: ["deep"], timeout: 60_000 }, () => {
     expect(() => buildEdge({ routes: [{ match: "/a", ttl: 5 }] })).toThrow('routes[0].ttl: has no unit: write "5s"');
-    expect(() => buildEdge({ compression: {} })).toThrow("compression: is for tidemark serve alone");
+    expect(() => buildEdge({ compression: {} })).toThrow("compression: is only for tidemark serve");
     expect(() => buildEdge({ origin: { url: ["https://a.example", "https://b.example"] } })).toThrow(
-      "origin.url: can name several addresses for tidemark serve alone",
+      "origin.url: can name several addresses only for tidemark serve",
     );
   });
 

@@ -111,7 +111,7 @@ test("a worker whose service is not bound answers 503 and logs the lines that wr
   const alone = await startEdgeRuntime(worker, { port: 0, onLine: (line) => lines.push(line) });
   try {
     expect(await exchange(alone.url, agent, { path: "/about" })).toMatchObject({ status: 503 });
-    expect(lines.join("\n")).toMatch(/origin\.service: "APP" is no service binding .*add \[\[services\]\]/);
+    expect(lines.join("\n")).toMatch(/origin\.service: "APP" is not a service binding .*add \[\[services\]\]/);
   } finally {
     await alone.stop();
   }

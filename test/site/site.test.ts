@@ -185,12 +185,12 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "a field of credentials that is trusted for errors",
       { origin, fields: { trustForErrors: ["x-api-key"] } },
-      /^fields\.trustForErrors\[0\]: speaks of credentials/,
+      /^fields\.trustForErrors\[0\]: carries credentials/,
     ],
     [
       "a field of credentials that is trusted",
       { origin, fields: { trust: ["x-app-version", "x-api-key"] } },
-      /^fields\.trust\[1\]: speaks of credentials.*: name others, or drop it; found "x-api-key"$/,
+      /^fields\.trust\[1\]: carries credentials.*: name others, or drop it; found "x-api-key"$/,
     ],
     [
       "a list of fields under a wrong name",
@@ -523,7 +523,7 @@ describe("compileSite", () => {
     expect(longest({ purge: { maxViewAgeImmutable: "60s" } })).toBe(60_000);
     expect(longest({ routes: [{ match: "/*", purge: { maxViewAgeImmutable: "5m" } }] })).toBe(300_000);
     expect(longest({ routes: [route("1h")] })).toBe(3_600_000);
-    expect(() => longest({ routes: [route("3601s")] })).toThrow("is more than an hour, which is the most");
+    expect(() => longest({ routes: [route("3601s")] })).toThrow("is more than an hour, the maximum");
   });
 
   test("what is immutable may be reached as late as its route says for all, for these, or as the site says", () => {
@@ -683,7 +683,7 @@ describe("choices in the key", () => {
     [
       "a pattern of cookies",
       { cookies: { "wp-*": ["1"] } },
-      /^routes\[0\]\.key\.cookies\.wp-\*: has a \*, which would stand for itself here: name each one$/,
+      /^routes\[0\]\.key\.cookies\.wp-\*: has a \*, which would match only itself here: name each one$/,
     ],
     ["no languages", { languages: [] }, /^routes\[0\]\.key\.languages: needs at least one language/],
     [
@@ -717,7 +717,7 @@ describe("countries that a proxy tells", () => {
     [
       "a field without proxies",
       { countryField: "X-Geo" },
-      /^countryField: "x-geo" could be any visitor's word: name who sends it in trustedProxies$/,
+      /^countryField: "x-geo" could come from any visitor: name the proxy that sends it in trustedProxies$/,
     ],
     [
       "a proxy by its name",
@@ -837,12 +837,12 @@ describe("what is loosened is said at the start", () => {
     [
       "Set-Cookie that is stripped",
       [{ match: "/a", stripSetCookie: true }],
-      ["The route /a takes Set-Cookie off every answer to GET and HEAD, and stores it for everybody."],
+      ["The route /a removes Set-Cookie from every answer to GET and HEAD, and stores the answer for everybody."],
     ],
     [
       "a claim that is believed",
       [{ match: "/a", key: { fields: ["X-Original-Host"] } }],
-      ["The route /a sends x-original-host to the origin as visitors claim it, and keys by it."],
+      ["The route /a sends x-original-host to the origin as the visitor sent it, and adds it to the key."],
     ],
     [
       "fields that are trusted, but on a route that passes",
@@ -850,20 +850,20 @@ describe("what is loosened is said at the start", () => {
         { match: "/a", fields: { trust: ["X-App-*"], drop: ["x-tenant"] } },
         { match: "/b", pass: true, fields: { trust: ["x-app-version"] } },
       ],
-      ["The route /a sends x-app-* to the origin, and stores for everybody what it answers."],
+      ["The route /a sends x-app-* to the origin, and stores the answer for everybody."],
     ],
     [
       "fields that are trusted for errors, too",
       [{ match: "/a", fields: { trust: ["x-app-*"], trustForErrors: ["X-Tenant"] } }],
       [
-        "The route /a sends x-app-* to the origin, and stores for everybody what it answers.",
-        "The route /a sends x-tenant to the origin, and stores for everybody what it answers, errors too.",
+        "The route /a sends x-app-* to the origin, and stores the answer for everybody.",
+        "The route /a sends x-tenant to the origin, and stores the answer for everybody, errors too.",
       ],
     ],
     [
       "visitors' directives",
       [{ match: "/*", requestDirectives: "all" }],
-      ["The route /* lets every visitor send requests past the cache by Cache-Control."],
+      ["The route /* lets every visitor bypass the cache by Cache-Control."],
     ],
     [
       "sessions that get the pages of others",
@@ -893,7 +893,7 @@ describe("a route's share of the origin", () => {
   });
 
   test.each([
-    [{ url: origin }, /routes\[0\]\.concurrency: needs origin\.concurrency, of which it is a part$/],
+    [{ url: origin }, /routes\[0\]\.concurrency: needs origin\.concurrency, because it is a part of that$/],
     [{ url: origin, concurrency: 8 }, /routes\[0\]\.concurrency: must be less than origin\.concurrency, which is 8$/],
   ])("is refused for %j", (given, words) => {
     expect(() => compileSite({ origin: given, routes }, {})).toThrow(words);

@@ -3,8 +3,8 @@ import type { Explanation } from "../explanation.ts";
 /** Why a stored response does not answer. */
 const UNUSABLE: Readonly<Record<string, string>> = {
   stale: "its lifetime is over",
-  "no-cache": "its Cache-Control wants the origin asked each time",
-  "request-directive": "the request's Cache-Control wants a fresher one",
+  "no-cache": "its Cache-Control requires validation each time",
+  "request-directive": "the request's Cache-Control asks for a fresher one",
   "purge-state-unknown": "the purge log is silent, so it may have been purged",
   unverifiable: "it may have been purged, because this isolate has not read the purges since its fetch",
   invalidated: "a request with an unsafe method has invalidated it",
@@ -16,10 +16,10 @@ const UNUSABLE: Readonly<Record<string, string>> = {
 
 const USABLE: Readonly<Record<string, string>> = {
   "stale-while-revalidate":
-    "it is stale, but its stale-while-revalidate allows it, and it is fetched again behind the answer",
+    "it is stale, but its stale-while-revalidate allows it, and it is fetched again after the answer",
   "stale.whileRevalidate":
-    "it is stale, but stale.whileRevalidate of the site allows it, and it is fetched again behind the answer",
-  "soft-purge": "a soft purge has made it stale, so it answers once more and is fetched again behind the answer",
+    "it is stale, but stale.whileRevalidate of the site allows it, and it is fetched again after the answer",
+  "soft-purge": "a soft purge has made it stale, so it answers once more and is fetched again after the answer",
   "max-stale": "it is stale, but the request's max-stale allows it",
 };
 
@@ -34,7 +34,7 @@ const BYPASSED: Readonly<Record<string, string>> = {
 };
 
 const FETCHED: Readonly<Record<string, string>> = {
-  "only-if-cached": "The request wants no answer but a stored one, so it gets 504.",
+  "only-if-cached": "The request accepts only a stored answer, so it gets 504.",
   forward: "The request is passed on to the origin as it is.",
   "fetch-for-one": "The origin is asked for this visitor alone.",
   "head-by-get": "The origin is asked for the page by GET, so that it can be stored.",
@@ -54,12 +54,11 @@ const STORED: Readonly<Record<string, string>> = {
 const OTHERS: Readonly<Record<string, string>> = {
   "last-hop": "Max-Forwards lets the request go no further, so the edge answers it itself.",
   refresh: "If the token of Tidemark-Refresh has the scope purge, the page is fetched and stored, whatever is stored.",
-  "origin-busy":
-    "The origin has as many requests as it may, and others wait for their turn, so this one waits as well.",
+  "origin-busy": "The origin has as many requests as it may, and others are waiting, so this one waits, too.",
   follow: "Another request is fetching the same page already, so this one waits for that answer.",
-  "hit-for-miss": "The last answer could not be stored, so for some seconds nobody waits for the fetch of another.",
+  "hit-for-miss": "The last answer could not be stored, so for some seconds no request waits for another one's fetch.",
   revalidate: "It is asked with the validators of what is stored: if it answers 304, that is the answer (REVALIDATED).",
-  part: "The whole is fetched. If it is too large to be kept for its part, the origin is asked again for the part alone.",
+  part: "The whole page is fetched. If it is too large to keep for one part, the origin is asked again for the part alone.",
 };
 
 const STANDS_IN: Readonly<Record<string, string>> = {
@@ -73,8 +72,8 @@ const STANDS_IN: Readonly<Record<string, string>> = {
 const CLIENTS: Readonly<Record<string, string>> = {
   editor: "In the queue for the origin it goes before others, because it has the receipt of a purge.",
   known:
-    "In the queue for the origin it goes before others, because the origin has set its session ten minutes before, or earlier.",
-  other: "In the queue for the origin it stands by how much of it its address has had lately.",
+    "In the queue for the origin it goes before others, because the origin set its session at least ten minutes ago.",
+  other: "Its place in the queue for the origin depends on how much its address has had of the origin lately.",
 };
 
 /** The steps of an explanation in sentences. */
@@ -118,7 +117,7 @@ function stepText(
       const why =
         field === undefined
           ? (BYPASSED[reason] ?? reason)
-          : `as a second look has found, its field ${field} chooses the page`;
+          : `a second look found that its field ${field} chooses the page`;
       return `The request goes past the cache: ${why}. The answer is not stored.`;
     }
     case "fetch":
@@ -126,8 +125,8 @@ function stepText(
     case "store":
       if (field === undefined) return STORED[reason] ?? reason;
       return (
-        `Nothing says whether the field ${field} chooses the answer: it is stored only if Vary names the field, or if ` +
-        "second looks have found that it chooses nothing."
+        `It is not known whether the field ${field} chooses the answer: that is stored only if Vary names the field, or if ` +
+        "second looks have found that the field chooses nothing."
       );
     case "stale-if-error":
       return STANDS_IN[reason] ?? reason;
@@ -146,18 +145,17 @@ const PLAIN: Readonly<Record<string, string>> = {
   encoded: "the origin has sent it encoded",
   "no-transform": "its Cache-Control says no-transform",
   digest: "it has a digest or a signature of its bytes",
-  type: "its Content-Type is not one that is compressed",
+  type: "the edge does not compress its Content-Type",
   size: "its body is too small or too large",
   part: "parts are cut from the plain bytes",
-  "not-wanted": "the request's Accept-Encoding wants none of the codings that are made",
-  "not-smaller": "compressing it has not made it smaller",
+  "not-wanted": "the request's Accept-Encoding accepts none of the codings that the edge makes",
+  "not-smaller": "compressing it did not make it smaller",
 };
 
 function codingText(reason: string): string {
   const [, coding, when] = /^(br|gzip|zstd)(-later|-if-made)?$/.exec(reason) ?? [];
   if (coding === undefined) return `It is sent plain: ${PLAIN[reason] ?? reason}.`;
-  if (when === "-later")
-    return `It is sent plain, and compressed as ${coding} behind the answer, for those who come later.`;
+  if (when === "-later") return `It is sent plain, and compressed as ${coding} after the answer, for later requests.`;
   const condition = when === "-if-made" ? ", if that has been made" : "";
   return `It is sent compressed as ${coding}${condition}.`;
 }

@@ -148,7 +148,7 @@ function auditAnswer(verdict: AuditVerdict): Response {
     case "invalid":
       return problemResponse("invalid", "Correct the fields listed in errors.", verdict.errors);
     case "unknown":
-      return problemResponse("not-found", `The log has no purge ${verdict.seq}, or has it no more.`);
+      return problemResponse("not-found", `The log has no purge ${verdict.seq}, or no longer has it.`);
     case "unavailable":
       return problemResponse("unavailable", "The purge log did not answer.", undefined, { "retry-after": "1" });
   }

@@ -29,7 +29,7 @@ export interface JudgedRequest {
   readonly unusable: readonly { readonly head: StoredHead; readonly verdict: UnusableVerdict }[];
   /** What happens if none answers; `null` if one does, or if nothing is looked up. */
   readonly fetch: PlannedFetch | null;
-  /** What it counts as at the origin, and whether others wait there; `null` where nothing bounds the requests. */
+  /** The class of its client at the origin, and whether others wait there; `null` if the site has no limit. */
   readonly queue: { readonly client: ClientClass; readonly isBusy: boolean } | null;
 }
 
@@ -43,7 +43,7 @@ export interface PlannedFetch {
   readonly follows: boolean;
   /** Whether the last answer could not be stored, so that nobody waits for this one. */
   readonly isHitForMiss: boolean;
-  /** The first field of which nothing says whether it chooses the answer; `null` for none. */
+  /** The first field of which it is not known whether it chooses the answer; `null` for none. */
   readonly unkeyedField: string | null;
 }
 

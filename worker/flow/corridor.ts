@@ -24,7 +24,7 @@ import { refreshInBackground } from "./storing/background-refresh.ts";
 import { fetchAndStore } from "./storing/fetch-and-store.ts";
 
 /**
- * The one path from request to response. Nothing in it throws on anything that a peer sends. A memory hit is returned
+ * The one path from request to response. No input from a client or an origin makes it throw. A memory hit is returned
  * without a promise, because a promise takes a third of its cost (`npm run bench -- hit`).
  */
 export function handle(incoming: IncomingRequest, isolate: Isolate): Answer | Promise<Answer> {
@@ -189,7 +189,7 @@ function fetchFromOrigin(context: RequestContext, miss: Miss, token: ReceiptToke
   }
 }
 
-const NOT_STORED = "504: this page is not stored, and only a stored one is wanted.";
+const NOT_STORED = "504: this page is not stored, and the request accepts only a stored one.";
 
 /** Fetches and stores the answer, whatever is stored: `Tidemark-Refresh`. Joins no older fetch (R20). */
 async function refresh(context: RequestContext): Promise<Answer> {

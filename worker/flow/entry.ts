@@ -7,7 +7,7 @@ export type Entry =
   | { readonly kind: "look-up" }
   /** Fetched whatever is stored, if its `Tidemark-Refresh` is a token that may. */
   | { readonly kind: "refresh" }
-  /** Sent to the origin unchanged. Nothing is looked up or stored. */
+  /** Sent to the origin unchanged. It is neither looked up nor stored. */
   | { readonly kind: "bypass"; readonly miss: Miss }
   /** Answered by the edge, because `Max-Forwards` lets the request go no further. */
   | { readonly kind: "last-hop" };

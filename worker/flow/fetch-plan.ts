@@ -5,8 +5,8 @@ import type { RequestContext } from "./request-context.ts";
 /** How a request that no stored response may answer goes to the origin. Deciding it changes nothing. */
 export interface FetchPlan {
   /**
-   * - `only-if-cached`: answered with 504, because it wants no answer but a stored one.
-   * - `forward`: passed on. Nothing is stored.
+   * - `only-if-cached`: answered with 504, because the request accepts only a stored answer.
+   * - `forward`: passed on, and the answer is not stored.
    * - `fetch-for-one`: the answer may be for one visitor, so nobody waits for it. It is stored if it is for everybody.
    * - `head-by-get`: a HEAD for which the page is fetched by GET, and stored.
    * - `head`: a HEAD that is passed on. It may freshen what is stored.

@@ -12,13 +12,13 @@ export type Miss = MissReason & {
   readonly selected: StoredResponse | null;
   /** The stored response that the origin may confirm; `null` for none. RFC 9111 §4.3.1. */
   readonly toValidate: StoredResponse | null;
-  /** True if the origin is asked for the part alone that the request wants. */
+  /** True if the origin is asked only for the part that the request names. */
   readonly isForPart?: true;
 };
 
 /**
  * - `absent`: the request selects no stored response, or the body of the one that it selects is gone.
- * - `purged`: the stored response was purged, and nothing of it is used.
+ * - `purged`: the stored response was purged, and no part of it is used.
  * - `stale`: a stored response has to be validated.
  * - `doubted`: the same, although the response is not known to be stale.
  * - `refused`: a stored response is not for this visitor.

@@ -28,7 +28,7 @@ export interface Isolate {
   readonly site: Site;
   readonly ports: Ports;
   readonly collapsed: CollapsedFetches;
-  /** Absent where the platform does not tell of other isolates' fetches, as on Workers. */
+  /** Absent if the platform does not know other isolates' fetches, as on Workers. */
   readonly neighbours: Neighbours | undefined;
   readonly fills: FillBudget;
   readonly largeFills: LargeFills;
@@ -64,7 +64,7 @@ export interface IncomingRequest {
   readonly background: BackgroundWork;
   /** `null` where the runtime does not tell. */
   readonly clientAddress: string | null;
-  /** The address at the other end of the connection, if the client's is known by the word of a proxy there. */
+  /** The address at the other end of the connection, if a proxy there has given the client's address. */
   readonly peerAddress?: string | null;
   /** The client's country by ISO 3166-1; absent or `null` where the platform does not tell. */
   readonly country?: string | null;
@@ -83,7 +83,7 @@ export interface Child {
 export interface RequestContext {
   readonly incoming: IncomingRequest;
   readonly isolate: Isolate;
-  /** Those of the isolate. For a request of the edge's own they report less. */
+  /** The ports of the isolate. For a request of the edge's own they report less. */
   readonly ports: Ports;
   readonly background: BackgroundWork;
   readonly resolved: ResolvedUrl;
@@ -143,7 +143,7 @@ function visitorsCountry(incoming: IncomingRequest, site: Site): string | null {
   return request.headers.get(countryField)?.toUpperCase() ?? null;
 }
 
-/** Who waits for the origin, if this request does. */
+/** The client that waits for the origin, if this request does. */
 export function clientOf({ incoming, facts, ports }: RequestContext): Client {
   const logId = facts.receiptToken && ports.purges.stamp()?.logId;
   return {

@@ -55,7 +55,10 @@ async function selectAmong(
   return variant && !isMarker(variant) ? ifSelected(context, variant) : undefined;
 }
 
-/** What is found is itself compared with the request: the marker that led to it may be older (R19). */
+/**
+ * The response that is found is compared with the request as well, because the marker that led to it may be older
+ * (R19).
+ */
 function ifSelected(context: RequestContext, found: FoundResponse): FoundResponse | undefined {
   if (selects(context, found)) {
     context.ports.reporter.report({ kind: "found", head: found.head });

@@ -104,7 +104,7 @@ export class Counters implements Reporter {
   isReportDue = false;
   readonly #answers = new Map<string, number>();
   readonly #answeredByEdge = new Map<string, number>();
-  /** Of those that have no route. */
+  /** The statuses of answers without a route. */
   readonly #statusesOfEdge = noStatuses();
   readonly #refused = new Map<string, number>();
   readonly #unkeyedFields = new Map<string, number>();

@@ -5,11 +5,11 @@ import type { MetricFamily } from "./metric-family.ts";
 
 /** The isolates behind the counts, and which share of their time the ledger has heard of. */
 export type LedgerIsolates = {
-  /** Those that have reported. */
+  /** The isolates that have reported. */
   readonly reported: number;
-  /** Those of them that have fallen silent without a last report. */
+  /** How many of them have fallen silent without a last report. */
   readonly silent: number;
-  /** Those that have reported within two minutes, and the bytes in their memories. */
+  /** The isolates that have reported within two minutes, and the bytes in their memories. */
   readonly alive: number;
   readonly memoryBytes: number;
   readonly memoryMaxBytes: number;
@@ -28,7 +28,7 @@ export interface LedgerReading {
   readonly spans: readonly { readonly at: number; readonly counts: CountTree }[];
   readonly isolates: LedgerIsolates;
   readonly counts: CountTree;
-  /** Of the whole site alone. */
+  /** Counted only for the whole site. */
   readonly routes: CountTree;
   readonly top: TopLists | null;
   readonly pops: Readonly<Record<string, CountTree>>;

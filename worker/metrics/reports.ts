@@ -37,7 +37,7 @@ export type ReadLedger = (lastMs: number | null, pop: string | null) => Promise<
 export interface LedgerClient {
   report(report: string): Promise<void>;
   readLedger(...asked: Parameters<ReadLedger>): Promise<string>;
-  /** Those of these purge keys that no report has named, as far as that can be told. */
+  /** The purge keys among these that no report has named, as far as that is known. */
   findUnseen(keys: readonly string[]): Promise<readonly UnseenKey[]>;
 }
 

@@ -13,7 +13,7 @@ const ALL_HASHES = 2 ** 32;
 export type ReuseCounts = {
   /** Look-ups of stored pages, wherever they were found, and pages that were stored. */
   readonly uses: number;
-  /** Those of them that memory held. */
+  /** How many of them memory held. */
   readonly held: number;
   /** By the number of uses since the page was used before: how many, and the bytes of their pages. Estimated. */
   readonly after: Histogram;
@@ -44,11 +44,11 @@ interface SampledKey {
 }
 
 /**
- * How many uses of the memory pass until a page is used again, from which follows how much would be found in a memory of
- * another size. Counted for the keys whose hashes are below a threshold that falls when there are too many of them, each for
- * as many as it stands for: the sample of fixed size of SHARDS (Waldspurger et al., "Efficient MRC Construction with
- * SHARDS", FAST 2015). Time is counted in uses and not in bytes between them, which would take a walk over the sample for
- * each hit (Hu et al., "Kinetic Modeling of Data Eviction in Cache", ATC 2016).
+ * How many uses of the memory pass until a page is used again. From that follows how many pages a memory of another
+ * size would hold. It counts the keys whose hashes are below a threshold, which falls when there are too many of them,
+ * and each key counts for as many as it represents: the sample of fixed size of SHARDS (Waldspurger et al., "Efficient
+ * MRC Construction with SHARDS", FAST 2015). Time is counted in uses and not in bytes between them, which would take a
+ * walk over the sample for each hit (Hu et al., "Kinetic Modeling of Data Eviction in Cache", ATC 2016).
  */
 export class ReuseSample {
   #uses = 0;

@@ -41,7 +41,7 @@ export function filledBuckets(counts: Float64Array): Record<string, number> {
   return Object.fromEntries([...counts.entries()].filter(([, count]) => count > 0));
 }
 
-/** How many times were counted up to each of them, the shortest first. Those within the relative error are one. */
+/** How many times were counted up to each of them, the shortest first. Bounds within the relative error are one. */
 function cumulated({ buckets }: SketchedTimes): { readonly ms: number; readonly count: number }[] {
   let count = 0;
   const add = (more: number) => {

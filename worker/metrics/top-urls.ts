@@ -99,7 +99,7 @@ function keyOf(because: string | undefined, url: string): string {
   return because === undefined ? url : `${because} ${url}`;
 }
 
-/** A URL of which nothing is stored is kept without its query, because that may be about one visitor. */
+/** A URL that is not stored is kept without its query, because that may be about one visitor. */
 export function withoutQuery(url: string): string {
   const end = url.indexOf("?");
   return end < 0 ? url : url.slice(0, end);

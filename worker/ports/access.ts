@@ -6,11 +6,13 @@ export interface Tokens {
   readonly sessions?: Sessions;
 }
 
-/** Sessions of the dashboard. Each stands for a token, may read and no more, and ends. */
+/** Sessions of the dashboard. Each belongs to a token, may only read, and ends. */
 export interface Sessions {
   /** `token` is one that may read. */
   open(token: string, now: number): Promise<{ readonly id: string; readonly endsAt: number }>;
-  /** The name of its token; `null` if it is none, is over, or if the token is the owner's no more. */
+  /**
+   * The name of its token; `null` if there is no such session, if it is over, or if the owner has removed the token.
+   */
   nameOf(id: string, now: number): Promise<string | null>;
 }
 

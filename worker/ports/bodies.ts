@@ -22,9 +22,9 @@ export interface Bodies {
    */
   takeWhole?(body: StreamedBody, lengthBytes: number): Uint8Array<ArrayBuffer> | undefined;
   /**
-   * Takes in the body of a request that is about to be sent, up to this many bytes, and resolves to it once all of it is
-   * here. One that is longer, or has no room, streams on behind what was taken. Rejects if the body is cut off.
-   * Whoever does not read the result cancels it. Absent where the platform passes bodies on as they come.
+   * Takes in the body of a request that is about to be sent, up to this many bytes, and resolves to it once all of it
+   * is here. One that is longer, or has no room, streams on behind what was taken. Rejects if the body is cut off. A
+   * caller that does not read the result cancels it. Absent where the platform passes bodies on as they come.
    */
   hold?(body: StreamedBody, maxBytes: number): Promise<StreamedBody>;
   /**

@@ -49,7 +49,7 @@ export interface BeingStored {
   isReusable(): boolean;
 }
 
-/** The fetches of other isolates with the same shared tier. Nothing here throws or rejects. */
+/** The fetches of other isolates with the same shared tier. None of it throws or rejects. */
 export interface FetchesElsewhere {
   /**
    * Takes the turn to fetch for this key. If another isolate has it, resolves when that fetch has ended, or is

@@ -23,7 +23,7 @@ export interface SetSession {
 export interface OriginTalk {
   tell(news: OriginNews): void;
   tellSession(session: SetSession): void;
-  /** What is called with the news of another isolate. */
+  /** Called with the news of another isolate. */
   onNews: (news: OriginNews) => void;
   onSession: (session: SetSession) => void;
 }

@@ -1,6 +1,6 @@
 import type { Waiting } from "../rules/queueing/queue-order.ts";
 
-/** The permits of a site, of the route with this pattern, or of its streams (`STREAMS`), of which there are so many. */
+/** The permits of a site, of the route with this pattern, or of its streams (`STREAMS`), and their number. */
 export type PermitsOf = (part: string | null, concurrency: number) => OriginPermits;
 
 /** Names the permits of upgraded connections and streams of events. No pattern of a route reads so. */
@@ -21,8 +21,8 @@ export interface OriginPermits {
   stopBringing(waiting: Waiting): void;
   /** One is wanted for work that nobody waits for: it is brought when it is of no use to others. */
   bringWhenIdle(): void;
-  /** What is called with the request that one was brought for, which then takes it. */
+  /** Called with the request that a permit was brought for, which then takes it. */
   onBrought: (waiting: Waiting) => void;
-  /** What is called whenever one may have come to hand. */
+  /** Called whenever a permit may have become free. */
   onFree: () => void;
 }

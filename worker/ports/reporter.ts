@@ -19,7 +19,7 @@ export type EdgeEvent =
       readonly url: string;
       readonly bytes: number | null;
     }
-  /** A body of which the origin had not announced the length was read to its end. */
+  /** A body whose length the origin had not announced was read to its end. */
   | { readonly kind: "body-measured"; readonly route: string | null; readonly url: string; readonly bytes: number }
   | { readonly kind: "origin-failed"; readonly because: string; readonly cause: unknown }
   /** A request has to wait for its turn at the origin. */
@@ -62,7 +62,7 @@ export type EdgeEvent =
   | { readonly kind: "asked-past-the-cache" }
   | { readonly kind: "token-refused" }
   | { readonly kind: "log-read"; readonly purges: number }
-  /** `isPurge`: the log took no purge, and may be read all the same. Whoever purges is told of it. */
+  /** `isPurge`: the log took no purge, although it may still be readable. The caller of the purge is told. */
   | { readonly kind: "log-failed"; readonly cause: unknown; readonly isPurge?: true }
   /** A copy of another isolate's read was used instead of reading the log. */
   | { readonly kind: "view-shared" }

@@ -7,7 +7,7 @@ import type { StreamedBody } from "./bodies.ts";
 import type { Clock } from "./clock.ts";
 
 /**
- * The two tiers. A stored response that cannot be read completely counts as missing. Nothing here rejects: a failure is
+ * The two tiers. A stored response that cannot be read completely counts as missing. None of it rejects: a failure is
  * reported and counts as a miss.
  */
 export interface Store {
@@ -63,7 +63,9 @@ export interface CodedRequest {
 /** What the shared tier has under a key. */
 export type Found = FoundResponse | VariantMarker;
 
-/** A stored response whose body may still be on its way from the shared tier. Whoever does not read it cancels it. */
+/**
+ * A stored response whose body may still be on its way from the shared tier. A caller that does not read it cancels it.
+ */
 export interface FoundResponse {
   readonly head: StoredHead;
   /** `null` where the body is stored apart, under `head.bodyKey`. */

@@ -31,7 +31,7 @@ const lowerCaseName = z.pipe(
 /** The name of a field that the owner may drop or trust, in lower case. It may end in `*`. */
 const openField = lowerCaseName.check(
   z.refine((name) => name !== "*", 'covers every field: name them, like "x-app-version" or "x-app-*"'),
-  z.refine((name) => !name.slice(0, -1).includes("*"), "has a * before its end, where it stands for itself"),
+  z.refine((name) => !name.slice(0, -1).includes("*"), "has a * before its end, which matches only itself"),
   z.refine(
     (name) => name === "*" || isOpenToOwners(name),
     'names or covers a claim, a credential, a cookie, or a field that the edge or the connection sets: name others, like "x-app-version"',
@@ -41,7 +41,7 @@ const openField = lowerCaseName.check(
 const trustedField = openField.check(
   z.refine(
     (name) => !isOpenToOwners(name) || !speaksOfCredentials(name),
-    "speaks of credentials, so that answers to it may be for one visitor: name others, or drop it",
+    "carries credentials, so the answers may be for one visitor: name others, or drop it",
   ),
 );
 /** The name of a field that the origin may get from the owner: one that the connection does not write itself. */
@@ -71,7 +71,7 @@ const languageTag = z
   .string()
   .check(z.regex(/^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/, 'is not a language like "en" or "de-AT"'));
 
-const NAMES_ONE = "has a *, which would stand for itself here: name each one";
+const NAMES_ONE = "has a *, which would match only itself here: name each one";
 
 /** The most values of one choice. All combinations of choices share the variants of a URL. */
 const MAX_CHOICES = 32;
@@ -137,7 +137,7 @@ const bypass = z.strictObject({
 
 /** The longest time that a purge may take to reach a route. */
 
-const maxViewAge = durationMs.check(z.refine((ms) => ms <= MAX_VIEW_AGE_MS, "is more than an hour, which is the most"));
+const maxViewAge = durationMs.check(z.refine((ms) => ms <= MAX_VIEW_AGE_MS, "is more than an hour, the maximum"));
 
 const route = z.strictObject({
   match: z
@@ -319,7 +319,7 @@ export const siteSchema = z.strictObject({
   trustedProxies: z.prefault(z.array(proxyNetwork), []),
   countryField: z.optional(
     lowerCaseName.check(
-      z.refine((name) => !name.includes("*"), "has a *, which would stand for itself: name one field"),
+      z.refine((name) => !name.includes("*"), "has a *, which would match only itself: name one field"),
       z.refine(
         mayTellCountry,
         'cannot tell a country: name a field of the proxy\'s own, like "CloudFront-Viewer-Country"',
@@ -381,7 +381,7 @@ export type RouteRules = z.output<typeof route>;
 
 /** A site without mistakes. It is plain data, so that a build can write it into a worker. */
 export interface CheckedSite {
-  /** As the file has it. */
+  /** The setting as the file has it. */
   readonly given: SiteInput;
   readonly rules: SiteRules;
   /** The rules for the paths that no route matches. */
@@ -424,7 +424,7 @@ function asGiven(error: { path: string; message: string }, { origin }: SiteInput
 function countryFieldErrors({ countryField, trustedProxies, routes }: SiteRules) {
   if (countryField === undefined) return [];
   if (trustedProxies.length === 0) {
-    const words = `${JSON.stringify(countryField)} could be any visitor's word: name who sends it in trustedProxies`;
+    const words = `${JSON.stringify(countryField)} could come from any visitor: name the proxy that sends it in trustedProxies`;
     return [{ path: "countryField", message: words }];
   }
   const keying = routes.flatMap(({ key }, index) => (key.fields.includes(countryField) ? [index] : []));
@@ -440,7 +440,7 @@ function shareErrors({ origin: { concurrency: ofSite }, routes }: SiteRules) {
     if (concurrency === undefined || (ofSite !== undefined && concurrency < ofSite)) return [];
     const message =
       ofSite === undefined
-        ? "needs origin.concurrency, of which it is a part"
+        ? "needs origin.concurrency, because it is a part of that"
         : `must be less than origin.concurrency, which is ${ofSite}`;
     return [{ path: `routes[${index}].concurrency`, message }];
   });

@@ -7,7 +7,7 @@ import { sizeBytes } from "./units.ts";
 
 /** The site's `compression` with its defaults. */
 export interface CompressionSettings extends CodingRules {
-  /** The codings that are made. Of those that a client wants equally it gets the first. */
+  /** The codings that the server makes. A client that wants several equally gets the first. */
   readonly codings: readonly Coding[];
   readonly levels: Readonly<Record<Coding, number>>;
 }

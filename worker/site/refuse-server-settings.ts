@@ -4,20 +4,19 @@ import type { SiteInput } from "./site-input.ts";
 /** Throws `SiteError` for settings of `tidemark serve` that Workers do not obey. */
 export function refuseServerSettings({ compression, doors, forward, origin }: SiteInput): void {
   if (compression) {
-    const message = "is for tidemark serve alone: Workers compress by themselves, so leave it out here";
+    const message = "is only for tidemark serve: Workers compress by themselves, so leave it out here";
     throw new SiteError([{ path: "compression", message }]);
   }
   if (typeof origin === "object" && "url" in origin && typeof origin.url !== "string") {
-    const message = "can name several addresses for tidemark serve alone: name one here";
+    const message = "can name several addresses only for tidemark serve: name one here";
     throw new SiteError([{ path: "origin.url", message }]);
   }
   if (forward?.host === "visitor") {
-    const message =
-      "is for tidemark serve alone: on Workers Host is the name in the origin's URL, so leave it out here";
+    const message = "is only for tidemark serve: on Workers Host is the name in the origin's URL, so leave it out here";
     throw new SiteError([{ path: "forward.host", message }]);
   }
   if (typeof doors?.varnish === "object") {
-    const message = "is for tidemark serve alone: here every purge needs a token, so write varnish: true";
+    const message = "is only for tidemark serve: here every purge needs a token, so write varnish: true";
     throw new SiteError([{ path: "doors.varnish.from", message }]);
   }
 }

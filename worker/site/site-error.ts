@@ -59,7 +59,7 @@ export function siteErrors(
         const known = keysAt(schema, issue.path);
         return issue.keys.map((key) => ({ path: issuePath([...issue.path, key]), message: unknownKey(key, known) }));
       }
-      // What is wrong with a key is what the check of the key says, and its value is beside the point.
+      // A wrong key is described by the check of the key; its value does not matter.
       if (issue.code === "invalid_key") return [{ path, message: issue.issues[0]?.message ?? issue.message }];
       return [{ path, message: withValue(issue.message, valueAt(input, issue.path)) }];
     });

@@ -4,37 +4,38 @@ export type Duration = string;
 /** A size: a number with its unit, like `"512KiB"`, `"8MiB"`, `"1GiB"`, or a number of bytes. */
 export type Size = number | string;
 
-/** A worker in the origin's place. */
+/** A worker that takes the place of the origin. */
 export interface ServiceOrigin extends CapacityInput {
   /** The name of its service binding in the wrangler config, like `APP`. */
   readonly service: string;
 }
 
-/** An origin with an address, and with more to say of it. */
+/** An origin with an address and further settings. */
 export interface AddressOrigin extends CapacityInput {
   /**
-   * Its address: scheme, host and port, without a path. By `tidemark serve` also several, of which the next is tried if a
-   * connection fails; all get the name of the first in `Host`.
+   * Its address: scheme, host and port, without a path. For `tidemark serve` it may be a list: if a connection to one
+   * fails, the next is tried. All get the name of the first in `Host`.
    */
   readonly url: string | readonly string[];
 }
 
-/** How much the origin is asked at a time. */
+/** How many requests the origin gets at a time. */
 export interface CapacityInput {
   /**
-   * The requests that the origin has at a time, from the first byte that it is sent to the last that it sends: by `tidemark
-   * serve` for the whole machine, on Workers for each isolate. Others wait, and the client that has had least of the origin
-   * lately goes first. Default: no limit.
+   * The most requests that the origin has at a time, each from its first byte to the last byte of the answer. `tidemark
+   * serve` counts for the whole machine, Workers count for each isolate. Further requests wait; the client that has
+   * used the origin least lately goes first. Default: no limit.
    */
   readonly concurrency?: number | undefined;
   /**
-   * Upgraded connections (WebSocket) and streams of events (`text/event-stream`) that the origin has at a time. They do not
-   * count for `concurrency`, because they last; who finds no place within a second gets 503. It needs `concurrency`. On
-   * Workers nobody sees an upgraded connection end, so that only streams of events count. Default: no limit.
+   * The most upgraded connections (WebSocket) and streams of events (`text/event-stream`) that the origin has at a
+   * time. They do not count for `concurrency`, because they last. A request that finds no place within a second gets
+   * 503. It needs `concurrency`. On Workers only streams of events count, because the end of an upgraded connection
+   * cannot be seen there. Default: no limit.
    */
   readonly streams?: number | undefined;
   /**
-   * How long, and how many, requests wait while the origin has all that it may. It needs `concurrency`. Default: as each
+   * How long requests wait while the origin has its maximum, and how many. It needs `concurrency`. Default: as each
    * setting says.
    */
   readonly queue?: QueueInput | undefined;
@@ -44,16 +45,16 @@ export interface CapacityInput {
 export interface QueueInput {
   /** The longest wait, in milliseconds: up to 60000. Default 5000. */
   readonly maxMs?: number | undefined;
-  /** The most requests that wait at a time; `tidemark serve` parts them among its workers. Default 1000. */
+  /** The most requests that wait at a time; `tidemark serve` divides them among its workers. Default 1000. */
   readonly maxWaiting?: number | undefined;
 }
 
 /** The settings of a site. Only `origin` is required. An unknown setting is an error, as is a value that is not allowed. */
 export interface SiteInput {
   /**
-   * The origin's address: scheme, host and port, without a path; alone, or as `url` beside how much the origin is asked at a
-   * time. Or, on Workers, the name of a service binding: a worker that gets each request under the public address, as if the
-   * edge were not there. The variable `TIDEMARK_ORIGIN`, an address, takes precedence over both.
+   * The origin's address: scheme, host and port, without a path; as a text, or as `url` beside the limits for requests
+   * to it. Or, on Workers, the name of a service binding: a worker that gets each request under the public address, as
+   * if the edge were not there. The variable `TIDEMARK_ORIGIN`, an address, takes precedence over both.
    */
   readonly origin: string | AddressOrigin | ServiceOrigin;
   /**
@@ -74,20 +75,20 @@ export interface SiteInput {
   /** Which cookies count. Default: all but those of well-known analytics. */
   readonly cookies?: CookiesInput | undefined;
   /**
-   * Which requests go past the cache, on all routes without a rule of their own. Default: those with a session, where only
-   * `ttl` or `defaultTtl` makes a page storable.
+   * Which requests bypass the cache, on all routes without a rule of their own. Default: those with a session, where
+   * only `ttl` or `defaultTtl` makes a page storable.
    */
   readonly bypass?: BypassInput | undefined;
-  /** How answers come into the store, on all routes without a rule of their own. Default: a HEAD fetches the page. */
+  /** Which requests store pages, on all routes without a rule of their own. Default: a HEAD fetches the page. */
   readonly store?: SiteStoreInput | undefined;
   /**
-   * What becomes of fields that are not in the key, on all routes, beside what each route says. Default: none is dropped or
-   * trusted.
+   * How to treat request fields that are not in the key, on all routes, in addition to what each route says. Default:
+   * none is dropped or trusted.
    */
   readonly fields?: FieldsInput | undefined;
   /**
-   * Where only an unknown field keeps an answer from being stored, ask the origin once more without it, behind the
-   * answer, and store that; where such a field has chosen nothing three times, leave it out. Default true.
+   * If only an unknown field keeps an answer from being stored, ask the origin once more without the field, after the
+   * answer, and store that. A field that has changed nothing three times is then left out. Default true.
    */
   readonly secondLook?: boolean | undefined;
   /** How stale responses may be used, on all routes without a rule of their own. Default: as the origin says (RFC 5861). */
@@ -105,30 +106,30 @@ export interface SiteInput {
   readonly targetedField?: string | undefined;
   /**
    * The addresses of the proxies in front of this edge, each alone or as a network like `"203.0.113.0/24"` or
-   * `"2001:db8::/32"`. They are believed in `countryField`, and by `tidemark serve` also in `X-Forwarded-For`,
+   * `"2001:db8::/32"`. The edge trusts them for `countryField`, and `tidemark serve` also for `X-Forwarded-For`,
    * `X-Forwarded-Proto` and the PROXY protocol. Default: none.
    */
   readonly trustedProxies?: readonly string[] | undefined;
   /**
-   * The field in which a trusted proxy tells the visitor's country, like `CloudFront-Viewer-Country`, for routes with `key.country`.
-   * The proxy must replace what visitors send in it. From others the field is ignored, and the platform tells the
-   * country. It never reaches the origin. It needs `trustedProxies`. Default: none.
+   * The field in which a trusted proxy gives the visitor's country, like `CloudFront-Viewer-Country`, for routes with
+   * `key.country`. The proxy must replace what visitors send in it. From other addresses the field is ignored, and the
+   * platform gives the country. It never reaches the origin. It needs `trustedProxies`. Default: none.
    */
   readonly countryField?: string | undefined;
   /**
-   * The vendors whose purge calls are taken under `/_tidemark/doors/VENDOR/`, each for one of the zones, services, sites
-   * or projects that it knew. Their tokens are in `TIDEMARK_TOKENS` with scopes like `door:cloudflare:ZONE`. Default: none.
+   * The vendors whose purge calls the edge accepts under `/_tidemark/doors/VENDOR/`, each for one zone, service, site
+   * or project. Their tokens are in `TIDEMARK_TOKENS` with scopes like `door:cloudflare:ZONE`. Default: none.
    */
   readonly doors?: DoorsInput | undefined;
-  /** What the origin is told of the visitor's request beside `X-Forwarded-*`. Default: nothing. */
+  /** What the origin learns about the visitor's request in addition to `X-Forwarded-*`. Default: nothing. */
   readonly forward?: ForwardInput | undefined;
-  /** Extra fields on every request to the origin but TRACE, such as a shared secret. Default: none. */
+  /** Extra fields on every request to the origin except TRACE, such as a shared secret. Default: none. */
   readonly originFields?: Readonly<Record<string, string>> | undefined;
   /** Whether browsers get the dashboard at `/_tidemark/`. Default true. */
   readonly dashboard?: boolean | undefined;
   /**
-   * By `tidemark serve`, and not on Workers, which compress by themselves: send stored pages as Brotli, Zstandard or gzip
-   * that the origin has sent plain. `{}` for all defaults. Default: what the origin has sent.
+   * Send stored pages that the origin has sent plain as Brotli, Zstandard or gzip. Only for `tidemark serve`: Workers
+   * compress by themselves. `{}` for all defaults. Default: what the origin has sent.
    */
   readonly compression?: CompressionInput | undefined;
   /** How much the edge takes, stores and waits for. Default: as each limit says. */
@@ -140,40 +141,39 @@ export interface SiteInput {
 /** Which cookies count: `cookies` of the site. */
 export interface CookiesInput {
   /**
-   * Cookies that the origin does not read; a trailing `*` stands for any ending. Default: those of well-known
-   * analytics.
+   * Cookies that the origin does not read; a trailing `*` matches any ending. Default: those of well-known analytics.
    */
   readonly ignore?: readonly string[] | undefined;
 }
 
-/** How answers come into the store: `store` of the site. */
+/** Which requests store pages: `store` of the site. */
 export interface SiteStoreInput {
   /**
-   * Whether a HEAD that finds nothing stored fetches the page by GET, stores it, and answers with its head, on
-   * all routes without a rule of their own. A page whose body is not stored is asked for by HEAD for the next
-   * hour. Default true.
+   * Whether a HEAD that finds nothing stored fetches the page by GET, stores it, and answers with its head, on all
+   * routes without a rule of their own. For a page whose body is not stored, HEAD is passed on for the next hour.
+   * Default true.
    */
   readonly onHead?: boolean | undefined;
 }
 
 /** How a lifetime is guessed: `heuristic` of the site. */
 export interface HeuristicInput {
-  /** The part of the time since `Last-Modified`: above 0, up to 1. Default 0.1. */
+  /** The fraction of the time since `Last-Modified`: above 0, up to 1. Default 0.1. */
   readonly fraction?: number | undefined;
   /** The longest guess. Default `"24h"`. */
   readonly maxTtl?: Duration | undefined;
 }
 
-/** What the origin is told of the visitor's request beside `X-Forwarded-*`. */
+/** What the origin learns about the visitor's request in addition to `X-Forwarded-*`. */
 export interface ForwardInput {
   /**
-   * `"visitor"`, by `tidemark serve`: `Host` is the public host of the key, one of `hosts`, so that an origin with several
-   * virtual hosts works unchanged. Default `"origin"`: the name in the origin's URL.
+   * `"visitor"`: `Host` is the public host of the key, one of `hosts`, so that an origin with several virtual hosts
+   * works unchanged. Only for `tidemark serve`. Default `"origin"`: the name in the origin's URL.
    */
   readonly host?: "visitor" | "origin" | undefined;
-  /** Whether `X-Real-IP` tells the client's address. Default false. */
+  /** Whether `X-Real-IP` gives the client's address. Default false. */
   readonly realIp?: boolean | undefined;
-  /** Whether `Forwarded` tells address, host and scheme (RFC 7239). Default false. */
+  /** Whether `Forwarded` gives address, host and scheme (RFC 7239). Default false. */
   readonly forwarded?: boolean | undefined;
 }
 
@@ -184,12 +184,15 @@ export interface SitePurgeInput {
    * A longer lease means fewer reads of the purge log, and purges that settle later.
    */
   readonly leaseMs?: number | undefined;
-  /** How much clocks in one PoP may differ, and one clock may step, in milliseconds, up to 60000. Default 250. */
+  /**
+   * How much the clocks in one PoP may differ, and how far one clock may step back, in milliseconds, up to 60000.
+   * Default 250.
+   */
   readonly skewMs?: number | undefined;
   /**
-   * For how long after a soft purge a response that has no `stale-while-revalidate` of its own may be answered
-   * stale while it is fetched anew, in milliseconds up to 30 days, and never beyond its lifetime. Default 0: it is
-   * validated first.
+   * For how long after a soft purge a response that has no `stale-while-revalidate` of its own may be served stale
+   * while it is fetched again, in milliseconds up to 30 days, and never beyond its lifetime. Default 0: it is validated
+   * first.
    */
   readonly softForMs?: number | undefined;
   /**
@@ -200,10 +203,10 @@ export interface SitePurgeInput {
    */
   readonly maxViewAgeImmutable?: Duration | undefined;
   /**
-   * Whether isolates that have traffic keep a connection to the purge log, on Workers. The log then sends each purge
-   * at once, and a receipt's `settled()` resolves as soon as everybody has confirmed it. While the log cannot be
-   * reached for more than a minute, the origin is asked for each hot page up to twenty times a second, instead of
-   * once per lease. Default false.
+   * Whether isolates that have traffic keep a connection to the purge log, on Workers. The log then sends each purge at
+   * once, and a receipt's `settled()` resolves as soon as all of them have confirmed it. While the log cannot be
+   * reached for more than a minute, the origin is asked for each hot page up to twenty times a second, instead of once
+   * per lease. Default false.
    */
   readonly push?: boolean | undefined;
   /**
@@ -226,19 +229,22 @@ export interface RouteInput {
    */
   readonly body?: "stream" | undefined;
   /**
-   * The most requests of this route that the origin has at a time, as a part of the site's `origin.concurrency`, which it
-   * needs. So slow pages leave room for others. Default: as many as the site's.
+   * The most requests of this route that the origin has at a time, as a part of the site's `origin.concurrency`, which
+   * must be set. Slow pages then leave room for others. Default: as many as the site's.
    */
   readonly concurrency?: number | undefined;
   /** What selects among stored responses beside the URL. Default: nothing. */
   readonly key?: KeyInput | undefined;
-  /** Which requests go past the cache on this route. Default of each list: the site's. */
+  /** Which requests bypass the cache on this route. Default of each list: the site's. */
   readonly bypass?: BypassInput | undefined;
-  /** What becomes of fields that are not in the key, on this route, beside what the site says. Default: nothing more. */
+  /**
+   * How to treat request fields that are not in the key, on this route, in addition to what the site says. Default:
+   * nothing more.
+   */
   readonly fields?: FieldsInput | undefined;
   /** The same as `secondLook` of the site, for this route. Default: as the site says. */
   readonly secondLook?: boolean | undefined;
-  /** How answers come into the store on this route. Default: as for the site. */
+  /** Which requests store pages on this route. Default: as for the site. */
   readonly store?: RouteStoreInput | undefined;
   /**
    * Remove `Set-Cookie` from every answer to GET and HEAD, so that it does not keep answers from being stored. Use it
@@ -295,14 +301,14 @@ export interface KeyInput {
    */
   readonly languages?: readonly string[] | undefined;
   /**
-   * Whether the visitor's country selects, as the platform or the site's `countryField` tells it: ISO 3166-1 in
-   * capitals, or `XX` for all that is none. The origin gets it as `X-Country`. Default false.
+   * Whether the visitor's country selects, as the platform or the site's `countryField` gives it: ISO 3166-1 in
+   * capitals, or `XX` if it is unknown. The origin gets it as `X-Country`. Default false.
    */
   readonly country?: boolean | undefined;
   /**
    * Whether the class of the visitor's device selects, `mobile` or `desktop`: by `Sec-CH-UA-Mobile`, else by
-   * `User-Agent`, where `Mobi` stands for a phone unless it is a tablet's. The origin gets it as `X-Device`, and
-   * with it a `User-Agent` and `Sec-CH-UA-Mobile` that are the same for the whole class. Default false.
+   * `User-Agent`, where `Mobi` means a phone, except in that of a tablet. The origin gets it as `X-Device`, and with it
+   * a `User-Agent` and `Sec-CH-UA-Mobile` that are the same for the whole class. Default false.
    */
   readonly device?: boolean | undefined;
   /** How the query is changed before it is keyed and sent to the origin. Default: trackers are dropped. */
@@ -311,7 +317,7 @@ export interface KeyInput {
 
 /** How the query of a URL is changed before it is keyed and sent to the origin: `key.query` of a route. */
 export interface KeyQueryInput {
-  /** Parameters to drop; a trailing `*` stands for any ending. Default: those of well-known trackers. */
+  /** Parameters to drop; a trailing `*` matches any ending. Default: those of well-known trackers. */
   readonly ignore?: readonly string[] | undefined;
   /** If given, all other parameters are dropped. Default: no such list. */
   readonly only?: readonly string[] | undefined;
@@ -323,7 +329,7 @@ export interface KeyQueryInput {
   readonly sort?: boolean | undefined;
 }
 
-/** How answers come into the store: `store` of a route. */
+/** Which requests store pages: `store` of a route. */
 export interface RouteStoreInput {
   /** Whether a HEAD that finds nothing stored fetches the page by GET and stores it. Default: the site's rule. */
   readonly onHead?: boolean | undefined;
@@ -357,9 +363,9 @@ export interface RoutePurgeInput {
 }
 
 /**
- * What sends a GET or HEAD to the origin past the cache: it is not looked up, and its answer is not stored. Visitors can
- * send what is named here, too, so each name is a way past the cache; such requests are counted as `askedPastTheCache`.
- * A trailing `*` of a name stands for any ending.
+ * Which GET and HEAD requests bypass the cache: they are not looked up, and their answers are not stored. Any visitor
+ * can send what is named here and so reach the origin; such requests are counted as `askedPastTheCache`. A trailing `*`
+ * of a name matches any ending.
  */
 export interface BypassInput {
   /**
@@ -378,30 +384,33 @@ export interface BypassInput {
    */
   readonly query?: boolean | readonly (string | RegExp)[] | undefined;
   /**
-   * Whether visitors with the session cookie of a well-known framework go past the cache where only `ttl` or
-   * `defaultTtl` makes a page storable: the stored page is that of visitors without a session. Each start logs where it
-   * is turned off. Default true.
+   * Whether visitors with the session cookie of a well-known framework bypass the cache where only `ttl` or
+   * `defaultTtl` makes a page storable: the stored page is that of visitors without a session. If it is off, each start
+   * logs the route. Default true.
    */
   readonly sessions?: boolean | undefined;
 }
 
 /**
- * What becomes of request fields that are not in the key. Names, in any letter case; a trailing `*` stands for any
- * ending. `key.fields` outranks both lists.
+ * How to treat request fields that are not in the key, by their names in any letter case; a trailing `*` matches any
+ * ending. `key.fields` takes precedence over all lists.
  */
 export interface FieldsInput {
-  /** Fields that do not reach the origin where the answer may be stored. They outrank trusted ones. Default none. */
+  /**
+   * Fields that do not reach the origin if the answer may be stored. They take precedence over trusted ones. Default
+   * none.
+   */
   readonly drop?: readonly string[] | undefined;
   /**
-   * Fields that go to the origin and do not choose the page: its answers are stored for everybody. If that is wrong, one
-   * visitor's answer reaches others. `Vary` is still obeyed, and errors are not stored. Each start logs it. Claims,
-   * cookies and what speaks of credentials cannot be trusted. Default none.
+   * Fields that go to the origin and do not change the page: the answers are stored for everybody. If that is wrong,
+   * one visitor's answer reaches others. `Vary` is still obeyed, and errors are not stored. Each start logs it. Fields
+   * that claim a host or a scheme, cookies and fields with credentials cannot be trusted. Default none.
    */
   readonly trust?: readonly string[] | undefined;
   /**
-   * Trusted fields that provoke no error either, whatever they say: errors with a lifetime are stored for everybody, too. If
-   * that is wrong, one visitor's odd value takes a page from all. They need not be in `trust`, and each start logs them.
-   * Default none.
+   * Trusted fields that cannot provoke an error either, whatever their value: errors with a lifetime are stored for
+   * everybody, too. If that is wrong, one visitor's odd value replaces a page for everybody by an error. They need not
+   * be in `trust`, and each start logs them. Default none.
    */
   readonly trustForErrors?: readonly string[] | undefined;
 }
@@ -422,7 +431,7 @@ export interface StaleInput {
    */
   readonly ifDisconnected?: Duration | undefined;
   /**
-   * How long a response may be used after its lifetime while it is fetched again behind the answer, unless its lifetime
+   * How long a response may be used after its lifetime while it is fetched again after the answer, unless its lifetime
    * is 0. Default `"0s"`: only if the origin says `stale-while-revalidate`.
    */
   readonly whileRevalidate?: Duration | undefined;
@@ -442,15 +451,15 @@ export interface LimitsInput {
   /** The longest URL that is served; longer ones get 414. Default 16 KiB. */
   readonly urlBytes?: Size | undefined;
   /**
-   * The fields of a request, names and values together; one with more gets 431. On Workers, only of one that goes to the
-   * origin: for hits, the platform has a limit of 128 KB. Default 32 KiB.
+   * The most bytes of a request's fields, names and values together; a request with more gets 431. On Workers this
+   * counts only for requests that go to the origin: for hits, the platform has a limit of 128 KB. Default 32 KiB.
    */
   readonly requestFieldBytes?: Size | undefined;
-  /** The body of a request; a larger one gets 413. Default 100 MiB. */
+  /** The largest body of a request; a larger one gets 413. Default 100 MiB. */
   readonly requestBodyBytes?: Size | undefined;
   /**
-   * The body of a request that `tidemark serve` takes in whole before it asks the origin, if it has room; a larger one
-   * streams. Set it to `requestBodyBytes` and none does. Default 16 MiB.
+   * The largest body of a request that `tidemark serve` takes in whole before it asks the origin, if it has room; a
+   * larger one streams. If you set it to `requestBodyBytes`, no body streams for its size. Default 16 MiB.
    */
   readonly heldBodyBytes?: Size | undefined;
   /**
@@ -460,13 +469,16 @@ export interface LimitsInput {
   readonly readAheadBytes?: Size | undefined;
   /** How many fields an answer of the origin may have; one with more is answered with 502. Default 256. */
   readonly responseFields?: number | undefined;
-  /** Their names and values together; an answer with more is answered with 502. Default 64 KiB. */
+  /**
+   * The most bytes of an answer's fields, names and values together; one with more is answered with 502. Default 64
+   * KiB.
+   */
   readonly responseFieldBytes?: Size | undefined;
   /** The largest body that is read whole and stored with its head, in memory too. Default 8 MiB. */
   readonly storeBytes?: Size | undefined;
   /**
-   * The largest body that is stored apart, if its length is announced; larger ones stream past. Default 512 MiB; for
-   * `tidemark serve` with a disk, seven sixteenths of what pages have of `--disk`.
+   * The largest body that is stored in a separate entry, if its length is announced; larger ones are passed on and not
+   * stored. Default 512 MiB; for `tidemark serve` with a disk, seven sixteenths of what pages have of `--disk`.
    */
   readonly largeBytes?: Size | undefined;
   /**
@@ -474,7 +486,9 @@ export interface LimitsInput {
    * `storeBytes`. Default 0: the part is passed on and not stored.
    */
   readonly fetchWholeBytes?: Size | undefined;
-  /** The most stored variants of one URL (`Vary`); the least recently used one is dropped first. Default 32. */
+  /**
+   * The most variants of one URL that are stored (`Vary`); the least recently used one is dropped first. Default 32.
+   */
   readonly variants?: number | undefined;
   /**
    * The most bytes of bodies that are being read for the store and are not yet delivered, with 1 KiB for each piece of
@@ -483,18 +497,18 @@ export interface LimitsInput {
   readonly fillBytes?: Size | undefined;
   /** How many bodies may be read for the store at once, per isolate; others stream past unstored. Default 256. */
   readonly fills?: number | undefined;
-  /** The memory tier, per isolate. Default 32 MiB; 0 turns it off. `tidemark serve` has `--memory` in its place. */
+  /** The memory tier, per isolate. Default 32 MiB; 0 turns it off. `tidemark serve` uses `--memory` instead. */
   readonly memoryBytes?: Size | undefined;
   /** The most tags of one response; one with more is not stored. Default 1000. */
   readonly tags?: number | undefined;
   /**
-   * The longest wait for the head of the origin's answer; then 504. `tidemark serve` counts it from the last piece of the
-   * request's body, and cuts off a body of the origin that says nothing for five minutes. Default 30 s.
+   * The longest wait for the head of the origin's answer; then 504. `tidemark serve` counts it from the last piece of
+   * the request's body, and cuts off an answer whose body pauses for five minutes. Default 30 s.
    */
   readonly originTimeout?: Duration | undefined;
   /**
-   * How many paths have to get no answer of the origin, one after the other, until it counts as down, up to 100; 0 for
-   * never. Nobody waits for an origin that is down: a stale page that may stand in is served at once, and other requests
+   * The origin counts as down when this many paths in a row have got no answer from it, up to 100; 0 for never. No
+   * request waits for an origin that is down: a stale page is served at once if the rules allow it, and other requests
    * get 503. Default 3 under `tidemark serve`, else 0.
    */
   readonly originDownAfter?: number | undefined;
@@ -505,7 +519,8 @@ export interface LimitsInput {
 /** How `tidemark serve` compresses stored pages. */
 export interface CompressionInput {
   /**
-   * What is made. Of the codings that a client wants equally it gets the first. Default `["br", "zstd", "gzip"]`.
+   * The codings that the server makes. A client that accepts several equally gets the first. Default `["br", "zstd",
+   * "gzip"]`.
    */
   readonly codings?: readonly ("br" | "gzip" | "zstd")[] | undefined;
   /** Smaller bodies stay plain. Default 1 KiB. */
@@ -513,8 +528,8 @@ export interface CompressionInput {
   /** Larger bodies stay plain, as do those above `limits.storeBytes`. Default 8 MiB. */
   readonly maxBytes?: Size | undefined;
   /**
-   * The media types, each alone, all of a kind like `"text/*"`, or all with an ending like `"*+json"`. Default: text,
-   * scripts, JSON, XML, SVG, WebAssembly, and fonts and pictures that are not compressed in themselves.
+   * The media types, each by its name, all of a kind like `"text/*"`, or all with an ending like `"*+json"`. Default:
+   * text, scripts, JSON, XML, SVG, WebAssembly, and those fonts and pictures that are not compressed already.
    */
   readonly types?: readonly string[] | undefined;
   /** Higher levels make smaller bodies and take longer. Default: as each coding says. */
@@ -532,8 +547,8 @@ export interface CompressionLevels {
 }
 
 /**
- * The vendors whose purge calls are taken. An id is of letters, digits, `.`, `_` and `-`. Default of each: its calls are
- * refused.
+ * The vendors whose purge calls the edge accepts. An id has letters, digits, `.`, `_` and `-`. Default of each: its
+ * calls are refused.
  */
 export interface DoorsInput {
   /** By the id of the zone. */
@@ -545,10 +560,10 @@ export interface DoorsInput {
   /** By the site's id, or its name. */
   readonly netlify?: { readonly site: string } | undefined;
   /**
-   * `PURGE` and `BAN` on every URL, with a token of the scope `door:varnish`. By `tidemark serve`, calls from the
-   * addresses in `from` need none: single addresses, as the connection has them, that are none of `trustedProxies`. A call
-   * with a field like `X-Forwarded-For` needs one everywhere. Do not name an address at which a proxy takes requests of
-   * others, such as 127.0.0.1 beside nginx: they could all purge.
+   * `PURGE` and `BAN` on every URL, with a token of the scope `door:varnish`. For `tidemark serve`, calls from the
+   * addresses in `from` need no token: single addresses, as the connection has them, that are not in `trustedProxies`.
+   * A call with a field like `X-Forwarded-For` needs a token everywhere. Do not name an address from which a proxy
+   * forwards requests of others, such as 127.0.0.1 beside nginx: all of them could purge.
    */
   readonly varnish?: true | { readonly from: readonly string[] } | undefined;
   /** By the project's id, or its name. */

@@ -18,7 +18,7 @@ import type { SiteInput } from "./site-input.ts";
 export interface Capacity {
   /** Requests at a time. */
   readonly concurrency: number;
-  /** Those of the routes that have a part of their own, by their patterns. */
+  /** The limits of the routes that have one of their own, by their patterns. */
   readonly ofRoutes: ReadonlyMap<string, number>;
   /** Upgraded connections and streams of events at a time; `null` without a limit. */
   readonly streams: number | null;
@@ -178,7 +178,7 @@ export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): 
   };
 }
 
-/** A service has no address, so this one stands for it in words. */
+/** A service has no address, so messages use this one. */
 function originUrlsOf({ url, service }: SiteRules["origin"]): [string, ...string[]] {
   if (url === undefined) return [`http://${service!.toLowerCase()}.service`];
   const [first, ...others] = [url].flat();

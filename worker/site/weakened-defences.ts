@@ -9,19 +9,20 @@ export function weakenedDefences({ routes }: Pick<Site, "routes">): readonly str
       route;
     const { trustedForErrors } = route;
     const lines: string[] = [];
-    if (stripsSetCookie) lines.push("takes Set-Cookie off every answer to GET and HEAD, and stores it for everybody");
+    if (stripsSetCookie)
+      lines.push("removes Set-Cookie from every answer to GET and HEAD, and stores the answer for everybody");
     for (const name of keyFields.filter(
       (each) => !reachesOriginAsSent(each, null, { ...NO_OWNERS_FIELDS, keyFields: [] }),
     )) {
-      lines.push(`sends ${name} to the origin as visitors claim it, and keys by it`);
+      lines.push(`sends ${name} to the origin as the visitor sent it, and adds it to the key`);
     }
     if (hasOwnLifetime && !bypass.sessions) lines.push("answers visitors with a session like those without one");
     for (const name of pass ? [] : trustedFields) {
       lines.push(
-        `sends ${name} to the origin, and stores for everybody what it answers${trustedForErrors.includes(name) ? ", errors too" : ""}`,
+        `sends ${name} to the origin, and stores the answer for everybody${trustedForErrors.includes(name) ? ", errors too" : ""}`,
       );
     }
-    if (requestDirectives === "all") lines.push("lets every visitor send requests past the cache by Cache-Control");
+    if (requestDirectives === "all") lines.push("lets every visitor bypass the cache by Cache-Control");
     return lines.map((line) => `${routeName(pattern)} ${line}.`);
   });
 }

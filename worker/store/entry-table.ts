@@ -8,7 +8,7 @@ export class EntryTable<Value, Queue> {
   readonly bytes: number[] = [];
   /** How often an entry was requested. It is halved whenever the counters of the sketch are. */
   readonly uses: number[] = [];
-  /** Of an established entry: whether it was requested since the hand last met it. */
+  /** For an established entry: whether it was requested since the hand last met it. */
   readonly isUsed: boolean[] = [];
   /** The queue in which an entry waits, and its neighbours there. */
   readonly queues: (Queue | undefined)[] = [];

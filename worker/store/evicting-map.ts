@@ -180,8 +180,8 @@ export class EvictingMap<Value> {
         continue;
       }
       const itsWorth = entries.worthOf(entry);
-      // Of equals the established one stays, or a loop would replace them all; but one that was requested only once gives
-      // way to a newer one that is worth about as much.
+      // Between equals the established one stays, because a loop would otherwise replace them all; but one that was
+      // requested only once gives way to a newer one that is worth about as much.
       const isWorthMore = entries.uses[entry]! > 1 ? itsWorth >= worthOfNew : itsWorth > worthOfNew * ABOUT_AS_MUCH;
       if (isWorthMore) {
         if (++lost > MAX_LOST_COMPARISONS) return false;

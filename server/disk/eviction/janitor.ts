@@ -19,9 +19,12 @@ export type DiskNote =
 
 export interface JanitorParts {
   readonly files?: DiskFiles;
-  /** As many as the index may have. Default: those for which the heap of this process has room. */
+  /** The most entries of the index. Default: as many as the heap of this process has room for. */
   readonly maxFiles?: number;
-  /** What stays free in the file system of the folder, for others: files leave before it would not. Default: nothing. */
+  /**
+   * The bytes that stay free in the file system of the folder for other users: files are deleted before there would be
+   * less. Default: 0.
+   */
   readonly keptFreeBytes?: number;
 }
 
@@ -45,7 +48,7 @@ const HEAP_BYTES_PER_FILE = 512;
 const MOST_FILES = 2 ** 24 - 1;
 /** The most counters of the sketch: enough for some million files. */
 const MOST_SKETCH_SLOTS = 1 << 22;
-/** Where fewer files have room, so many counters for each: then two of them seldom meet. */
+/** With room for fewer files, so many counters for each, so that two files seldom share one. */
 const SKETCH_SLOTS_PER_FILE = 4;
 /** A folder that could not be read is tried again after this time. Milliseconds. */
 const SCAN_AGAIN_MS = 60 * 1000;
@@ -197,7 +200,7 @@ export class Janitor {
   async #ask(line: Line, leastBytes: number, orUpTo: number): Promise<number> {
     if (this.#isClosed || !(leastBytes > 0)) return 0;
     const freeRoom = this.#maxBytes * ROOM_SHARE - this.#reservedBytes - this.#unscannedBytes;
-    // Until the folder has been read, it may be full but for the room that is always kept free.
+    // Until the folder has been read, it may be full except for the room that is always kept free.
     const most = this.#isScanned ? this.#maxBytes * MAX_RESERVED_SHARE - this.#reservedBytes : freeRoom;
     if (leastBytes > most) return 0;
     const bytes = orUpTo <= freeRoom / 4 ? Math.max(leastBytes, orUpTo) : leastBytes;
@@ -220,7 +223,7 @@ export class Janitor {
     }
   }
 
-  /** By how much the file system has too little room for what was granted, as if nothing of it were written yet. */
+  /** The bytes that the file system lacks for what was granted, as if none of it were written yet. */
   async #lackingBytes(): Promise<number> {
     const free = await this.#files.freeBytes(this.#folder.path).catch(() => Number.POSITIVE_INFINITY); // writes will tell
     return this.#keptFreeBytes + this.#reservedBytes - free;

@@ -33,7 +33,7 @@ export class Room {
     return true;
   }
 
-  /** Like `take`, if room for the file is at hand. False says nothing of the disk. */
+  /** Like `take`, if room for the file is at hand. False does not mean that the disk is full. */
   takeNow(bytes: number): boolean {
     const room = roomOf(bytes);
     if (this.#spareBytes < room) return false;

@@ -56,17 +56,17 @@ describe("a problem is found", { tags: ["deep"] }, () => {
     {
       name: "purges by address, which Workers do not take",
       change: ["tidemark.config.ts", "hosts:", 'doors: { varnish: { from: ["192.0.2.7"] } }, hosts:'],
-      says: /doors\.varnish\.from: is for tidemark serve alone/s,
+      says: /doors\.varnish\.from: is only for tidemark serve/s,
     },
     {
       name: "the visitor's host for the origin, which Workers cannot send",
       change: ["tidemark.config.ts", "hosts:", 'forward: { host: "visitor" }, hosts:'],
-      says: /forward\.host: is for tidemark serve alone: on Workers Host is the name in the origin's URL, so leave it out/s,
+      says: /forward\.host: is only for tidemark serve: on Workers Host is the name in the origin's URL, so leave it out/s,
     },
     {
       name: "compression, which Workers do by themselves",
       change: ["tidemark.config.ts", "hosts:", "compression: {}, hosts:"],
-      says: /compression: is for tidemark serve alone: Workers compress by themselves, so leave it out here/s,
+      says: /compression: is only for tidemark serve: Workers compress by themselves, so leave it out here/s,
     },
     {
       name: "a config that does not compile",
@@ -173,7 +173,7 @@ describe("a warning is given", { tags: ["deep"] }, () => {
     {
       name: "where a module is not found that wrangler may find",
       change: ["worker.ts", 'from "./tidemark.config.ts";', 'from "./tidemark.config.ts";\nimport "__MANIFEST";'],
-      says: /could not be run here.*were not looked at: .*worker\.ts:\d+:\d+: Could not resolve "__MANIFEST"/,
+      says: /could not be run here.*were not checked: .*worker\.ts:\d+:\d+: Could not resolve "__MANIFEST"/,
     },
   ])("$name", { timeout: 60_000 }, isGiven);
   test.each<Warning>([
@@ -189,7 +189,7 @@ describe("a warning is given", { tags: ["deep"] }, () => {
         "export default",
         "if (!globalThis.KEY) throw new Error('KEY is missing');\nexport default",
       ],
-      says: /could not be run here.*were not looked at: KEY is missing/,
+      says: /could not be run here.*were not checked: KEY is missing/,
     },
   ])("$name", { tags: ["deep"], timeout: 60_000 }, isGiven);
 });

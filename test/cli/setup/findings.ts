@@ -63,7 +63,7 @@ export const findingCases: readonly FindingCase[] = [
     settings: { services: ["API"] },
     review: { originUrl: "http://app.service", originService: "APP" },
     finds: [
-      /^problem {2}wrangler\.toml: the origin is the service APP, of which there is no binding: add \[\[services\]\]/,
+      /^problem {2}wrangler\.toml: the origin is the service APP, but there is no binding of that name: add \[\[services\]\]/,
     ],
   },
   {

@@ -324,7 +324,7 @@ describe("tidemark init", () => {
 
   test.each([
     { args: ["init"], words: "--origin https://origin.example.com --host www.example.com" },
-    { args: ["init", "--host", "www.example.com"], words: "nobody can be asked here" },
+    { args: ["init", "--host", "www.example.com"], words: "this is not a terminal" },
     { args: [...FLAGS.slice(0, 4), "https://a b"], words: "is not a host name like www.example.com" },
     {
       args: ["init", "--origin", "http://x/path", "--host", "y"],

@@ -41,7 +41,7 @@ test.each<{ name: string; fields: readonly (readonly [string, string])[]; becaus
   ...["", "a b", "a:", "\u0000", "\u00e9", "\ufffd"].map((name) => ({
     name: `${JSON.stringify(name)} as a name is not`,
     fields: [[name, "1"]] as const,
-    because: "a field whose name is none",
+    because: "a field with an invalid name",
   })),
 ])("$name", ({ fields, because }) => {
   expect(reasonToRefuseFields(fields, LIMITS)).toBe(because);
@@ -51,5 +51,5 @@ test("whatever their number is, one that is broken is found", () => {
   const whole = Array.from({ length: 300 }, (_, index) => [`a-${index}`, "\u00e9\t1"] as const);
   expect(reasonFieldIsBroken(whole)).toBe(null);
   expect(reasonFieldIsBroken([...whole, ["a", "1\u000b"]])).toBe("a control character in a");
-  expect(reasonFieldIsBroken([...whole, ["\ufffd", "1"]])).toBe("a field whose name is none");
+  expect(reasonFieldIsBroken([...whole, ["\ufffd", "1"]])).toBe("a field with an invalid name");
 });

@@ -164,7 +164,7 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     scene.authority.issued = { name: "example.org" };
     await scene.pass(30 * DAY);
     expect(scene.kept()).toBe(first);
-    expect(scene.said.at(-1)).toContain("a certificate for others: DNS:example.org");
+    expect(scene.said.at(-1)).toContain("a certificate for other names: DNS:example.org");
     expect(scene.reloads).toBe(1);
   },
 

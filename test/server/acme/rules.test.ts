@@ -157,9 +157,9 @@ describe("what was issued", () => {
   const { chain, key } = makeCertificate(["www.example.test"]);
   test.each([
     ["is used if it is for the name and the key", chain, key, "www.example.test", null],
-    ["not for another name", chain, key, "example.test", /for others: DNS:www\.example\.test/],
+    ["not for another name", chain, key, "example.test", /for other names: DNS:www\.example\.test/],
     ["not for another key", chain, makeCertificate(["x.test"]).key, "www.example.test", /for another key/],
-    ["not if it is none", "nothing", key, "www.example.test", /no certificate/],
+    ["not if it is none", "nothing", key, "www.example.test", /not a certificate/],
   ] as const)("%s", (_, given, withKey, name, because) => {
     const why = whyNotUsed(given, withKey, name);
     if (because === null) expect(why).toBeNull();

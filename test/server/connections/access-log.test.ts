@@ -361,7 +361,7 @@ test("a log whose folder is gone goes on in the old file, and says so", async ()
   await log.close();
   renameSync(`${folder}.old`, folder);
   expect(readFileSync(path, "latin1")).toContain("/after");
-  expect(said).toEqual([expect.stringMatching(/cannot be opened anew, so the old file is written: ENOENT/)]);
+  expect(said).toEqual([expect.stringMatching(/cannot be reopened, so the server still writes the old file: ENOENT/)]);
 });
 
 test.each([

@@ -520,7 +520,7 @@ describe("the folder", () => {
     const path = temporaryFolder();
     writeFileSync(join(path, "holiday.jpg"), "picture");
     await expect(DiskUnderTest.open(path)).rejects.toThrow(
-      `The folder ${path} is not empty, and it is no cache of tidemark (it has no tidemark-cache.json).`,
+      `The folder ${path} is not empty, and it is not a cache of tidemark (it has no tidemark-cache.json).`,
     );
     expect(existsSync(join(path, "CACHEDIR.TAG"))).toBe(false);
   });

@@ -192,7 +192,7 @@ describe("tidemark serve refuses in words, and with exit code 2:", () => {
 
   test("a unix socket in the place of a file", async () => {
     const { code, printed } = await run([...ORIGIN, "--listen", `unix:${join(folder, "file")}`]);
-    expect(printed).toContain(`Cannot listen on ${join(folder, "file")}: there is a file, and it is no socket.`);
+    expect(printed).toContain(`Cannot listen on ${join(folder, "file")}: there is a file that is not a socket.`);
     expect(code).toBe(2);
   });
 
@@ -284,7 +284,7 @@ describe("tidemark serve --check, of valid settings,", () => {
   test("tells origin, config and hosts, and nothing else", async () => {
     const lines = await check(CONFIG, "--listen", `127.0.0.1:${await freePort()}`);
     expect(lines).toEqual([
-      "The settings are valid: origin http://127.0.0.1:8000, 2 routes in checked.config.mjs, no hosts, so it would serve this machine alone.",
+      "The settings are valid: origin http://127.0.0.1:8000, 2 routes in checked.config.mjs, no hosts, so it would serve only this machine.",
     ]);
   });
 
@@ -327,7 +327,7 @@ describe("tidemark serve --check, of valid settings,", () => {
     other.close();
     expect(lines.slice(0, -1)).toEqual([
       `tidemark: Cannot listen on 127.0.0.1:${port}: another process listens there.`,
-      `tidemark: Cannot listen on ${join(folder, "file")}: there is a file, and it is no socket.`,
+      `tidemark: Cannot listen on ${join(folder, "file")}: there is a file that is not a socket.`,
     ]);
     expect(readdirSync(folder)).not.toContainEqual(expect.stringContaining("unused"));
   });
@@ -336,7 +336,7 @@ describe("tidemark serve --check, of valid settings,", () => {
     const lines = await check(CONFIG, "--origin", "unix:/nope.sock", "--listen", `127.0.0.1:${await freePort()}`);
     expect(lines).toEqual([
       "tidemark: the origin's socket /nope.sock does not exist yet.",
-      "The settings are valid: origin unix:/nope.sock, 2 routes in checked.config.mjs, no hosts, so it would serve this machine alone.",
+      "The settings are valid: origin unix:/nope.sock, 2 routes in checked.config.mjs, no hosts, so it would serve only this machine.",
     ]);
   });
 });

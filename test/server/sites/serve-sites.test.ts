@@ -256,7 +256,7 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     await wrong(["the host blog.test is in both blog and third"]);
     write("third", "");
     write("blog", "");
-    await wrong(["blog and third are both for hosts that no site names"], [...check, "--listen", "127.0.0.1:8080"]);
+    await wrong(["blog and third both serve the hosts that no site names"], [...check, "--listen", "127.0.0.1:8080"]);
     write("blog");
     await wrong(["site third", "other machines can reach this server"], [...check, "--listen", "*:8080"]);
     write("third", "rutes: []");
@@ -269,7 +269,7 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     await wrong(["all sites have the same trustedProxies"], [...check, "--proxy-protocol"]);
     write("shop");
     writeFileSync(join(folder, "sites", "shop.env"), `TIDEMARK_TOKN=${tokenOf("shop")}\n`);
-    await wrong(["shop.env", "TIDEMARK_TOKN is no variable of a site"]);
+    await wrong(["shop.env", "TIDEMARK_TOKN is not a variable of a site"]);
     write("shop");
     writeFileSync(join(folder, "sites", "shp.env"), "");
     await wrong(["shp.env belongs to no site"]);
@@ -284,7 +284,7 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     );
     await wrong(["site long-", "is too long for a Unix socket"]);
     unlinkSync(long);
-    await wrong(["TIDEMARK_TOKEN in the environment would be that of every site"], check, {
+    await wrong(["TIDEMARK_TOKEN in the environment would apply to every site"], check, {
       TIDEMARK_TOKEN: tokenOf("all"),
     });
     await wrong(["--log is for one site"], [...check, "--log", "postgres://a@b/c"]);

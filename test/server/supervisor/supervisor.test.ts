@@ -201,7 +201,7 @@ describe("a supervisor", () => {
   }, async () => {
     const path = join(folder, "front.sock");
     writeFileSync(path, "a page");
-    await expect(start({ listen: [{ path }] })).rejects.toThrow("there is a file, and it is no socket");
+    await expect(start({ listen: [{ path }] })).rejects.toThrow("there is a file that is not a socket");
     expect(readFileSync(path, "utf8")).toBe("a page");
     unlinkSync(path);
     const listen = `require("net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, "SIGKILL"))`;

@@ -215,6 +215,6 @@ describe.skipIf(noPostgres)("a parent with children that share its log", { timeo
     await family(0);
     const child = startChild([], { TIDEMARK_PARENT_TOKEN: "wrong-token-of-these-servers-000123456789" });
     expect(await get(await child.address(), "/page")).toMatchObject({ status: 502 });
-    await child.prints(/it refuses TIDEMARK_PARENT_TOKEN, which is none of its tokens with the scope parent/);
+    await child.prints(/it refuses TIDEMARK_PARENT_TOKEN, which is not one of its tokens with the scope parent/);
   });
 });

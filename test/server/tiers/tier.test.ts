@@ -461,7 +461,7 @@ describe("a parent that fails", () => {
   test("by being another server is named as that", async () => {
     const child = await tier.start({ parent: () => tier.origin.url });
     expect(await child.get("/1")).toMatchObject({ status: 502 });
-    expect(child.said).toEqual([expect.stringContaining("status 404 of a server that is no parent")]);
+    expect(child.said).toEqual([expect.stringContaining("status 404 of a server that is not a parent")]);
   });
 });
 

@@ -99,7 +99,7 @@ function planUrl(url: string, base: string, rules: KeyRules, namedHostRules: Key
 function wildcardAdvice(path: string): string {
   const [prefix] = /^(?:\/[^/*]+(?=\/))+/.exec(path) ?? [];
   const advice = JSON.stringify(prefix ?? "/blog");
-  return `a * in a URL is no wildcard; name whole segments of the path, like prefixes: [${advice}], or tags`;
+  return `a * in a URL is not a wildcard; name whole segments of the path, like prefixes: [${advice}], or tags`;
 }
 
 function planPrefix(text: string, rules: KeyRules, { hosts, routes }: KeyRules): PlannedItem | Refused {

@@ -16,8 +16,8 @@ export type FetchPage = (url: string, fields: Fields) => Promise<Answer>;
 export type RefreshFields = readonly (readonly [name: string, value: string])[];
 
 /**
- * The fields with which a caller's pages are fetched: the token, and the trace that the call belongs to. A `traceparent`
- * that is none is ignored, and so is the `tracestate` beside it (www.w3.org/TR/trace-context, §3.2.2.5, §3.3).
+ * The fields with which a caller's pages are fetched: the token, and the trace that the call belongs to. A malformed
+ * `traceparent` is ignored, and so is the `tracestate` beside it (www.w3.org/TR/trace-context, §3.2.2.5, §3.3).
  */
 export function refreshFields(token: string, { headers }: Request): RefreshFields {
   const hasTrace = TRACEPARENT.test(headers.get("traceparent") ?? "");

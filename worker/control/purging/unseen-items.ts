@@ -13,7 +13,7 @@ const MAX_LOOKED_UP = 50;
 /** A ledger that is silent for so long delays no receipt further, which then says nothing: milliseconds. */
 const ANSWER_WITHIN_MS = 250;
 
-/** Who knows which keys stored pages have had lately: the isolate that is asked, and the site's ledger. */
+/** The sources that know which keys stored pages have had lately: the isolate that is asked, and the site's ledger. */
 export interface KnownKeys {
   readonly sightings: Sightings;
   /** `null` where isolates report to none. */
@@ -24,8 +24,8 @@ export interface KnownKeys {
 export type Unseen = NonNullable<PurgeReceiptBody["unseen"]>;
 
 /**
- * The items that no page has had lately, as far as is known. Never rejects: while the ledger is silent, nothing is known.
- * What the ledger has not missed for long enough counts only beside a key that is nearly the same.
+ * The items that no page has had lately, as far as is known. Never rejects: while the ledger is silent, nothing is
+ * known. An item that the ledger has not missed for long enough is named only if a key is nearly the same.
  */
 export async function unseenItems(
   purgeKeys: readonly string[],

@@ -37,7 +37,7 @@ const COUNTERS: readonly (readonly [name: string, path: string, label?: string])
   ["failures", "failures"],
 ];
 
-/** As many of them, from the first one on, are also counted for each route. */
+/** This many of them, from the first one on, are also counted for each route. */
 const OF_ROUTES = 2;
 
 /** The gauges of the site: name, and path in the stats. */

@@ -80,7 +80,7 @@ function withoutOwn({ heard: _heard, reuse: _reuse, ...counts }: CountTree): Cou
 
 const NO_REUSE: ReuseCounts = { uses: 0, held: 0, after: { buckets: {} }, bytesAfter: { buckets: {} } };
 
-/** Isolates have one size of memory, but for those of a new deployment beside the old one. */
+/** All isolates have the same size of memory, except while a new deployment runs beside the old one. */
 function memoryStats({ counts, isolates }: LedgerReading): Pick<SiteStats, "memory"> {
   // Names under which nothing was counted are left out.
   const { uses, held, after, bytesAfter } = { ...NO_REUSE, ...(counts.reuse as Partial<ReuseCounts>) };
@@ -125,7 +125,7 @@ const NO_ROUTE_COUNTS: CountTree = {
   },
 };
 
-/** All times together. Of those out of memory few or none are measured, and so each stands for several. */
+/** All times together. Few hits from memory are measured, or none, so each counts for several. */
 function waitsOf(sum: CountTree): TimeStats {
   const {
     memory = NO_TIMES,

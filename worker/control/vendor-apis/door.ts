@@ -62,8 +62,8 @@ export const PURGE_METHOD = "x-purge-method";
 const UNREAD = ["x-ban-regex", "x-purge-regex", "x-purge-url"];
 
 /**
- * The fields by which a `PURGE` means more than its URL. Whoever cannot read them must refuse the purge: a purge of the URL
- * alone would leave pages that the sender takes for purged.
+ * The fields by which a `PURGE` means more than its URL. A door that cannot read them must refuse the purge: a purge of
+ * the URL alone would leave pages that the sender believes purged.
  */
 export function wideningFields(fields: Headers): string[] {
   const named = [...UNREAD, ...Object.keys(TAGS_OF_PURGE), MAGENTO_TAGS].filter((name) => fields.has(name));

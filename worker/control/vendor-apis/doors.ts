@@ -30,7 +30,7 @@ export async function answerAtDoor(request: Request, peer: string | null, ports:
   const zone = ports.doors[name]!;
   const { words } = door;
   const token = door.token(fields);
-  // `null` if an address stands for a token.
+  // `null` if an address replaces a token.
   const needed =
     isPage && name === "varnish" && token === null ? whyTokenIsNeeded(peer, fields, ports.purgeAddresses) : "";
   const access =

@@ -35,7 +35,7 @@ export const fastly: Door = {
   refuse: ([status, msg, details], because) => Response.json({ msg, details: because || details }, { status }),
 };
 
-/** A key with a `%` that encodes nothing stands for itself. */
+/** A key with a `%` that encodes nothing is taken as it is. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

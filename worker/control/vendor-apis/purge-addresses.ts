@@ -14,9 +14,9 @@ export interface PurgeAddresses {
 export function whyTokenIsNeeded(peer: string | null, fields: Headers, addresses: PurgeAddresses): string | null {
   const { from, proxies } = addresses;
   if (from.length === 0) return "send Authorization: Bearer with a token of the scope door:varnish";
-  if (peer === null) return "this platform tells no address that could stand for a token";
-  if (isWithin(peer, proxies)) return `${peer} is one of the site's trustedProxies, from which everybody comes`;
+  if (peer === null) return "this platform gives no address that could replace a token";
+  if (isWithin(peer, proxies)) return `${peer} is one of the site's trustedProxies, through which everybody comes`;
   if (!isWithin(peer, from)) return `${peer} is not an address in doors.varnish.from`;
   const forwarding = [...fields.keys()].find(isOfProxies);
-  return forwarding === undefined ? null : `a call with ${forwarding} comes from somebody else than ${peer}`;
+  return forwarding === undefined ? null : `a call with ${forwarding} does not come from ${peer}`;
 }

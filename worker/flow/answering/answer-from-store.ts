@@ -67,13 +67,13 @@ function answerInForm(
     if (isHeldByClient(context, head)) return withoutBody(context, form, 304, notModifiedFields(fields));
     const range = context.answersHead ? null : facts.field("range");
     const validators = validatorsOf(head);
-    // Where a page has two forms, its date is that of both, so that it does not tell which one the client holds.
+    // If a page has two forms, both have its date, so the date does not say which one the client holds.
     const strong = form === stored ? validators : { ...validators, lastModified: null };
     if (range !== null && rangeStillHolds(facts.field("if-range"), strong, context.ports.clock.now())) {
       const parsed = parseRange(range, head.bodyBytes);
       if (parsed.kind === "unsatisfiable") return unsatisfiable(context, form, fields);
       if (parsed.kind === "parts") {
-        // A body on its way comes once. Where the parts would need it again, all of it is sent (RFC 9110 §14.2).
+        // A body on its way can be read once. If the parts need it again, the whole of it is sent (RFC 9110 §14.2).
         if (isInMemory(stored) || areInOrder(parsed.parts))
           return answerWithParts(context, stored, parsed.parts, fields);
       }

@@ -24,8 +24,8 @@ export interface Attempt {
 
 /**
  * Fetches a response together with the other requests of this isolate that miss the same one. The first request is the
- * leader; the others are followers and wait for its fetch. Where another isolate fetches it already, all of them follow
- * that one, once, and then look in the store again.
+ * leader; the others are followers and wait for its fetch. If another isolate is fetching it already, all of them
+ * follow that one, once, and then look in the store again.
  */
 export function collapse(attempt: Attempt): Answer | Promise<Answer> {
   const { context, miss } = attempt;

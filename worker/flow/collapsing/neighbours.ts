@@ -9,7 +9,7 @@ import type { Neighbours, RequestContext } from "../request-context.ts";
 import { selectInSharedTier } from "../selection.ts";
 import type { CollapsedFetches, SharedFetch } from "./collapsed-fetches.ts";
 
-/** The other isolates of a platform that tells of their fetches. */
+/** The other isolates, on a platform that knows their fetches. */
 export class KnownNeighbours implements Neighbours {
   readonly #fetches: FetchesElsewhere;
 

@@ -83,7 +83,7 @@ export async function askOrigin(context: RequestContext, call: OriginCall): Prom
   return originGate === null ? send(context, request, null) : sendInTurn(context, request, originGate);
 }
 
-/** What goes to the origin, of a request that may be sent. */
+/** The request as it goes to the origin, if it may be sent. */
 interface ReadyRequest {
   readonly fields: OriginRequest["fields"];
   readonly body: RequestBody | null;
@@ -156,7 +156,7 @@ function noPlaceForStream(context: RequestContext, answer: OriginAnswer): Origin
   return busy(context);
 }
 
-/** What was held of a body, and perhaps never read, is given back. */
+/** Gives back the room of a body that was held and perhaps never read. */
 function giveBack({ background }: RequestContext, body: RequestBody | null): void {
   if (body) background.run(cancelBody(body.stream));
 }
@@ -179,11 +179,11 @@ function knownDown(
     askBehind(context, fields);
   }
   const { answer } = withoutAnswer(context, "failed", 503, "origin-down", "the origin is down");
-  // What was not sent has changed nothing.
+  // A request that was not sent has changed nothing.
   return { kind: changesNothing ? "failed" : "refused", answer: () => withRetryAfter(answer(), 1) };
 }
 
-/** The answer to a request that gets no turn. What was not sent has changed nothing. */
+/** The answer to a request that gets no turn. A request that was not sent has changed nothing. */
 function busy(context: RequestContext): OriginResult {
   const { method } = context.facts;
   const kind = method === "GET" || method === "HEAD" ? "busy" : "refused";
@@ -319,9 +319,9 @@ function failed(context: RequestContext, { because, cause }: OriginAnswer & { ki
 }
 
 /**
- * How far a cache in place of the origin must have read the log to answer from its store: as far as this one, whose stamp
- * counts from there (R1), and as far as the request's token says (R9). `null` if nothing stored may answer: a refresh, or
- * a token of another log, whose number says nothing of this one's.
+ * How far a cache in place of the origin must have read the log to answer from its store: as far as this one, whose
+ * stamp counts from there (R1), and as far as the request's token says (R9). `null` if nothing stored may answer: a
+ * refresh, or a token of another log, whose numbers mean nothing in this one.
  */
 function neededPosition({ facts }: RequestContext, position: Stamp | null): Stamp | null {
   const { receiptToken: token } = facts;

@@ -4,7 +4,7 @@ import { type Standing, standingOf } from "../../rules/queueing/client-class.ts"
 import { KnownSessions, sessionsSetBy } from "./known-sessions.ts";
 import { RecentCounts } from "./recent-counts.ts";
 
-/** Who sent a request that needs the origin, as far as that decides its turn. */
+/** The client of a request that needs the origin, as far as that decides its turn. */
 export interface Client {
   /** `null` where it is not known. */
   readonly address: string | null;

@@ -1,6 +1,6 @@
 import { CODINGS, type Coding, codingsText, includesCoding, onlyCoding } from "../../rules/variants/accept-encoding.ts";
 
-/** For how long a choice of the origin counts. Then it has to be seen anew. */
+/** How long a choice of the origin counts. After that it has to be seen again. */
 const REMEMBERED_MS = 3_600_000;
 
 /**
@@ -12,7 +12,10 @@ export class CodingChoices {
   /** By chosen coding and one that was on offer beside it: when that was seen last, in epoch milliseconds. */
   readonly #chosenAt = new Map<string, number>();
 
-  /** What the origin chose from an offer. Both are texts of fields. Content in several codings tells nothing. */
+  /**
+   * What the origin chose from an offer. Both are texts of fields. Content in several codings says nothing about a
+   * choice.
+   */
   learn(offered: string, contentEncoding: string | null, now: number): void {
     const chosen = onlyCoding(contentEncoding);
     if (chosen === null || !includesCoding(offered, chosen)) return;

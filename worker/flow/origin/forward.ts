@@ -5,7 +5,7 @@ import type { RequestContext } from "../request-context.ts";
 import { askOrigin } from "./ask-origin.ts";
 import { invalidateAfter } from "./invalidation.ts";
 
-/** Sends the request on unchanged and streams the answer. Nothing is stored. */
+/** Sends the request on unchanged and streams the answer. It stores nothing. */
 export async function forward(context: RequestContext, miss: Miss): Promise<Answer> {
   const result = await askOrigin(context, { storing: false });
   await invalidateAfter(context, result);

@@ -15,7 +15,7 @@ export class HeadOnlyPages {
     this.#keys.remember(fetchKeyText(key), now);
   }
 
-  /** Whether only HEAD is sent for this page. That holds for keys that are too long to be remembered, too. */
+  /** Whether only HEAD is sent for this page. True for keys that are too long to remember, too. */
   has(key: FetchKey, now: number): boolean {
     const text = fetchKeyText(key);
     return text.length > MAX_KEY_CHARACTERS || this.#keys.has(text, now);

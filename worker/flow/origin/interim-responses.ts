@@ -7,8 +7,9 @@ import type { Miss } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
 
 /**
- * What takes the origin's interim responses to the client whose request it got: nobody stores them, and nobody who waits
- * for the same fetch gets them. RFC 9110 §15.2, RFC 8297. `undefined` if no client waits, or the platform cannot.
+ * The function that takes the origin's interim responses to the client whose request it got. They are not stored, and
+ * no other request that waits for the fetch gets them. RFC 9110 §15.2, RFC 8297. `undefined` if no client waits, or the
+ * platform cannot.
  */
 export function interimsFor(context: RequestContext): OriginRequest["inform"] {
   const { incoming, isUnattended, isolate } = context;

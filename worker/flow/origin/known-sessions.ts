@@ -25,8 +25,8 @@ export interface KnownSession {
 }
 
 /**
- * The sessions that the edge saw the origin set, by keyed hashes of their cookies. A cookie that somebody invented is not
- * among them. Those that were used ten minutes after they were set make no room for newer ones.
+ * The sessions that the edge saw the origin set, by keyed hashes of their cookies. A cookie that somebody invented is
+ * not among them. A session that was used ten minutes after it was set makes no room for newer ones.
  */
 export class KnownSessions {
   readonly #secret: string;
@@ -113,8 +113,8 @@ class UsedLately {
 }
 
 /**
- * The cookies that an answer sets as sessions of one client: not those that the request has already, of which anybody may
- * have invented the value. RFC 6265 §4.1.
+ * The cookies that an answer sets as sessions of one client: not those that the request has already, because anybody
+ * may have invented their values. RFC 6265 §4.1.
  */
 export function sessionsSetBy(
   setCookie: readonly string[],
@@ -131,7 +131,7 @@ function isOfOneName(pair: string, other: string): boolean {
   return pair.split("=", 1)[0] === other.split("=", 1)[0];
 }
 
-/** Those with a value that nobody guesses, each as `name=value`. */
+/** The cookies with a value that nobody can guess, each as `name=value`. */
 function pairsOf(cookieField: string | null): readonly string[] {
   return cookiesIn(cookieField ?? "")
     .filter(([name, value]) => name !== "" && value.length >= LEAST_VALUE)

@@ -14,7 +14,7 @@ import { PermitQueue, type Place, type QueueCounts } from "./permit-queue.ts";
 interface GatePorts {
   readonly clock: Clock;
   readonly random: () => number;
-  /** Those that are shared with other isolates. Default: this isolate has all. */
+  /** The permits that are shared with other isolates. Default: this isolate has all. */
   readonly permitsOf?: PermitsOf | undefined;
   /** Default: no other isolate asks this origin. */
   readonly originTalk?: OriginTalk | undefined;
@@ -153,7 +153,7 @@ export class OriginGate {
     return turn;
   }
 
-  /** `place`: that of the request, which may need a place among the streams later; `null` if nobody waits for it. */
+  /** `place`: the request's own; it may need one among the streams later. `null` if nobody waits for it. */
   #newTurn(place: Place | null): OriginTurn {
     const ofStreams = this.#ofStreams;
     if (ofStreams === null) return new OriginTurn(null);
@@ -170,7 +170,10 @@ export class OriginGate {
     return this.#ofStreams ? [...all, this.#ofStreams] : all;
   }
 
-  /** Those that a request goes through, one after the other: nobody holds a turn of the site for another one. */
+  /**
+   * The queues that a request goes through, one after the other: no request holds a turn of the site while it waits for
+   * another one.
+   */
   #queuesOf(route: string | null, asksForStream = false): readonly PermitQueue[] {
     const ofRoute = this.#ofRoutes.get(route);
     const queues = ofRoute === undefined ? [this.#ofSite] : [ofRoute, this.#ofSite];

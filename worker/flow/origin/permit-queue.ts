@@ -43,7 +43,10 @@ export class PermitQueue {
   readonly #limits: QueueLimits;
   readonly #clock: Clock;
   readonly #waiting = new Map<Waiting, Tell>();
-  /** Who makes room for others; `undefined` until somebody asks. A flood asks far more often than it changes. */
+  /**
+   * The request that makes room for others; `undefined` until somebody asks. A flood asks far more often than it
+   * changes.
+   */
   #last: Waiting | undefined;
   #running = 0;
   /** How many of those that waited have had their turn. */

@@ -2,14 +2,14 @@ import { FrequencySketch } from "../../rules/hashing/frequency-sketch.ts";
 
 /** The sketch has one byte for each. */
 const COUNTERS = 1 << 17;
-/** What is above it is equal. */
+/** All counts above it are equal. */
 const MOST = 255;
 /** After so long an old count is halved: milliseconds. */
 const HALF_LIFE_MS = 180_000;
 
 /**
- * How often each of many keys has come lately, in constant memory. No key is kept, and what is kept cannot be read back:
- * the counters are found by a hash with a secret of this isolate.
+ * How often each of many keys has come lately, in constant memory. No key is kept, and none can be read back: the
+ * counters are found by a hash with a secret of this isolate.
  */
 export class RecentCounts {
   readonly #sketch = new FrequencySketch(COUNTERS, MOST);

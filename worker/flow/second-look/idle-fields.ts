@@ -17,8 +17,8 @@ interface FieldRecord {
 }
 
 /**
- * Unknown fields that choose nothing in a folder of the site, as far as second looks have found. What they are left out
- * of costs the origin one request instead of two, and can be stored at once.
+ * Unknown fields that choose nothing in a folder of the site, as far as second looks have found. A request without them
+ * costs the origin one request instead of two, and its answer can be stored at once.
  */
 export class IdleFields {
   readonly #records = new Map<string, FieldRecord>();

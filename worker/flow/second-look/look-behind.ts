@@ -22,8 +22,8 @@ import { withoutAnswerEvents } from "../storing/without-answer-events.ts";
 import { placeOf } from "./place.ts";
 
 /**
- * An answer that might be stored but for a field that nobody knows goes to its client, and behind it the origin is asked
- * once more as a plain visitor would ask: that answer is stored. Returns what goes to the client.
+ * Sends the client an answer that only an unknown field keeps from being stored. Then it asks the origin once more, as
+ * a plain visitor would, and stores that answer. Returns the answer for the client.
  */
 export function lookBehind(context: RequestContext, response: ReceivedAnswer, notStored: NotStored): ReceivedAnswer {
   const { isolate, background } = context;
@@ -64,7 +64,7 @@ function plainOf(context: RequestContext, fields: Fields, { because }: NotStored
     owners: route,
   });
   if (names === "*") return null;
-  // What the origin lets others have of an answer to credentials alone (RFC 9111 §3.5) is no visitor's own.
+  // An answer to credentials that the origin gives to others, too (RFC 9111 §3.5), belongs to no single visitor.
   const identity = facts.authorized && !facts.visitor.cookies.identifying ? "anonymous" : facts.identity;
   return plainRequest(facts.fields, identity, names, route);
 }

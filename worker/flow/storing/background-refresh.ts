@@ -14,7 +14,7 @@ import { withoutAnswerEvents } from "./without-answer-events.ts";
 /**
  * Refetches, in the background, a response that has just been served stale. RFC 5861 §3. A page has one refresh at a
  * time, which other requests may join like any fetch. A request with `no-store` must not start it; the next request
- * will. Where another isolate refreshes the page, or has done so, its response is taken from the shared tier.
+ * will. If another isolate is refreshing the page, or has done so, its response is taken from the shared tier.
  */
 export function refreshInBackground(context: RequestContext, stored: FoundResponse): void {
   const { facts, background, isolate } = context;
@@ -45,7 +45,7 @@ async function refresh(context: RequestContext, stored: FoundResponse, fetch: Le
   await cancelBody(answer.body);
 }
 
-/** What is stored, once more: the body of what answers is on its way to the client. */
+/** Looks up the stored response once more, because the body of the one that answers is on its way to the client. */
 async function readAgain(context: RequestContext): Promise<StoredResponse | undefined> {
   const found = await selectInSharedTier(context);
   return found && readFound(context, found);

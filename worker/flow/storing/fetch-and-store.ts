@@ -67,7 +67,7 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
     const answer = answerBy(context, miss, conditions && miss.toValidate, result.response, tell);
     return answer instanceof Promise ? await answer : answer;
   } catch (cause) {
-    tellFollowers({ kind: "failed", byOrigin: false }); // None waits for a leader that is gone by a bug.
+    tellFollowers({ kind: "failed", byOrigin: false }); // No follower waits for a leader that a bug has ended.
     throw cause;
   }
 }

@@ -35,7 +35,10 @@ export class FillBudget {
   readonly #shares = new Set<FillShare>();
   readonly #whole: FillBudget | undefined;
 
-  /** `whole`: the budget of several isolates in one process, of which this one's fills take as well. Default: none. */
+  /**
+   * `whole`: the budget of several isolates in one process, from which the fills of this one take as well. Default:
+   * none.
+   */
   constructor(maxBytes: number, maxFills: number, whole?: FillBudget) {
     this.#maxBytes = maxBytes;
     this.#maxFills = maxFills;

@@ -6,7 +6,7 @@ import { storeResponse } from "../selection.ts";
 
 export type TellFollowers = (news: SharedFetchOutcome | BeingStored | Failing) => void;
 
-/** Of a fetch that is not shared. */
+/** For a fetch that is not shared. */
 export const tellNobody: TellFollowers = () => undefined;
 
 /**

@@ -168,8 +168,8 @@ export class ViewLease implements PurgeState, ReaderIdentity {
   }
 
   /**
-   * Reads until the view reaches a position that binds. Nothing proves it false, so that any read will do, and it
-   * costs nobody's budget, because no stranger can send it. One of another log waits for the lease to end.
+   * Reads until the view reaches a position that binds. It cannot prove false, so any read will do. It costs no budget,
+   * because no stranger can send it. A position of another log waits for the lease to end.
    */
   async #readUpToBinding(token: ReceiptToken, background: BackgroundWork): Promise<ReceiptToken | null> {
     const now = this.#clock.now();
@@ -180,7 +180,9 @@ export class ViewLease implements PurgeState, ReaderIdentity {
     return this.#leased.hasReached(token) ? null : token;
   }
 
-  /** Waits for a read that began before now. It may bring the number, but cannot prove that there is none. */
+  /**
+   * Waits for a read that began before now. It may bring the number, but cannot prove that the number does not exist.
+   */
   async #isBroughtBy(underWay: Reading, number: ReceiptToken): Promise<boolean> {
     await this.#renewal.waitFor(underWay);
     return this.#leased.hasReached(number);

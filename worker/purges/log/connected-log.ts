@@ -34,7 +34,7 @@ export type Push = (delta: ViewDelta) => Promise<boolean>;
 export interface Connection {
   readonly reader: string;
   readonly push: Push;
-  /** What its view has reached, as far as is known; before it has said so, what it has been sent. */
+  /** The number that its view has reached, as far as is known; until it has said so, the number that was sent to it. */
   position: Stamp | null;
   /** Up to where it has been sent purges. */
   sent: Stamp | null;

@@ -19,7 +19,7 @@ export interface ReaderPosition extends Stamp {
 }
 
 /**
- * How long after its fetch a response of unknown purge state is served (R8) by an isolate of which the log need not know:
+ * How long after its fetch a response of unknown purge state is served (R8) by an isolate that the log need not know:
  * milliseconds. No receipt settles earlier.
  */
 export const UNKNOWN_MS = 50;

@@ -4,7 +4,7 @@ const DAY_MS = 24 * 3600 * 1000;
 
 /** Bounds of the log. */
 export interface LogSettings {
-  /** How long a reader with a name that is heard of no more may serve responses of unknown purge state for a lease. */
+  /** How long a named reader that is no longer heard of may serve responses of unknown purge state for a lease. */
   readonly rememberedByNameMs: number;
   /** The longest that any version of the site may use a view, or R8, in milliseconds (R13). */
   readonly longestUseMs: number;

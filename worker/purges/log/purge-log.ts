@@ -62,7 +62,7 @@ export class PurgeLog extends DurableObject {
     return JSON.stringify(this.#ledgerOpened().read(lastMs, pop));
   }
 
-  /** Those of these purge keys that no report has named, as far as that can be told. */
+  /** The purge keys among these that no report has named, as far as that is known. */
   findUnseen(keys: readonly string[]): UnseenKey[] {
     return this.#ledgerOpened().unseen(keys);
   }
@@ -110,7 +110,7 @@ export class PurgeLog extends DurableObject {
     if (dueInMs !== null) await this.wakeAt(this.now() + dueInMs);
   }
 
-  /** A fault of the ledger must not keep a reader from its purges. What the report counted is then missing. */
+  /** A fault of the ledger must not keep a reader from its purges. The counts of the report are lost then. */
   #takeReport(report: string): void {
     try {
       this.report(report);

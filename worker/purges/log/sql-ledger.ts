@@ -110,7 +110,7 @@ export class SqlLedger {
     };
   }
 
-  /** Those of these purge keys that no report has named, as far as that can be told. */
+  /** The purge keys among these that no report has named, as far as that is known. */
   unseen(keys: readonly string[]): UnseenKey[] {
     return this.#seen.unseen(keys);
   }

@@ -199,7 +199,7 @@ export class SqlPurgeLog implements LogStorage {
 
   /** Watches a new purge (R25). */
   #watch(seq: number, boundMs: number, skewMs: number, now: number) {
-    // What an earlier instance granted is not known here by name.
+    // This instance does not know by name what an earlier one granted.
     const earlierMs = Math.max(this.#leases.longestLivingMs(now), this.#settings.rememberedByNameMs);
     this.#settlement.stranger(Math.max(this.#startedAt + earlierMs, this.#leases.namelessUntil(now)));
     const earliest = now + UNKNOWN_MS + skewMs;

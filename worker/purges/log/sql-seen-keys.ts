@@ -14,7 +14,7 @@ const NOTED_EVERY_MS = HOUR_MS;
 /** A ledger that has listened for less has not heard of most pages, so that it cannot tell which are missing: milliseconds. */
 const LISTENED_MS = HOUR_MS;
 
-/** The most keys of one kind, but for those of the last minute. They take about 2 MB. */
+/** The most keys of one kind, without those of the last minute. They take about 2 MB. */
 const MAX_SEEN = 20_000;
 
 /** The most keys that one answer calls unseen, and the shortest time between two searches for those that are nearest. */
@@ -55,7 +55,7 @@ export class SqlSeenKeys {
     }
   }
 
-  /** Those of these keys that no report has named, as far as that can be told. */
+  /** The keys among these that no report has named, as far as that is known. */
   unseen(keys: readonly string[]): UnseenKey[] {
     const now = this.#now();
     const missing = this.#sql.exec<{ at: number; since: number }>(
@@ -74,7 +74,7 @@ export class SqlSeenKeys {
     }));
   }
 
-  /** Forgets what was not named for long, and the kinds of which there are too many keys. */
+  /** Forgets keys that were not named for long, and kinds that have too many keys. */
   prune(now: number): void {
     this.#sql.exec("DELETE FROM seen_keys WHERE at <= ?", now - SEEN_FOR_MS);
     const full = this.#sql.exec<{ kind: SeenKind }>(

@@ -79,7 +79,7 @@ export class GrantedLeases {
     if (!this.#counts(leaseMs, now + leaseMs)) this.#write(leaseMs, now + 2 * leaseMs, now);
   }
 
-  /** Records that a reader without a name has read the log. Throws if nothing would tell of it. Call it after `grant`. */
+  /** Records that a reader without a name has read the log. Throws if it cannot be recorded. Call it after `grant`. */
   noteNameless(now: number): void {
     const leases = this.#leases(now);
     if (now - leases.namelessAt <= WRITTEN_EVERY_MS) return;
@@ -87,8 +87,8 @@ export class GrantedLeases {
   }
 
   /**
-   * Until when a reader without a name may hold a lease, or use R8 for one: epoch milliseconds. That is so for a day after a
-   * log was made, too: the reader may have read the log before it.
+   * Until when a reader without a name may hold a lease, or use R8 for one: epoch milliseconds. This also holds for a
+   * day after a log was made, because the reader may have read the log before it.
    */
   namelessUntil(now: number): number {
     return this.#leases(now).namelessAt + COUNTS_FOR_MS;

@@ -121,7 +121,7 @@ export class Settlement {
     return lowest;
   }
 
-  /** Forgets leases that ended long ago. Where nobody purges, nothing else does. */
+  /** Forgets leases that ended long ago. On a site without purges, nothing else forgets them. */
   #prune(now: number): void {
     for (const [reader, { until }] of this.#readers) {
       if (now >= until + LONG_AFTER_MS) this.#readers.delete(reader);
@@ -129,7 +129,7 @@ export class Settlement {
     this.#pruneAt = 2 * this.#readers.size + PRUNE_FROM;
   }
 
-  /** None of these purges has to wait for the reader. */
+  /** No longer waits for the reader in these purges. Returns those that wait for nobody any more. */
   #strike(reader: string, isOne: (each: Watched) => boolean): readonly Confirmed[] {
     const settled = this.#watched.filter((each) => isOne(each) && each.missing.delete(reader) && !each.missing.size);
     if (settled.length > 0) this.#watched = this.#watched.filter((each) => !settled.includes(each));

@@ -102,7 +102,7 @@ export class PurgeView {
     return this.#firstSeen.firstSeenAt(this.purgeOf(stored));
   }
 
-  /** The number of the purge of which `check` has last told for this response; 0 if it told of none. */
+  /** The number of the purge that `check` last reported for this response; 0 if it reported none. */
   purgeOf(stored: StoredHead): number {
     return this.#checked.get(stored)?.seq ?? 0;
   }
@@ -110,7 +110,7 @@ export class PurgeView {
   #answerFor(stored: StoredHead, { logId, seq }: Stamp): PurgeAnswer {
     const { stamp } = stored;
     if (stamp === null || stamp.logId !== logId || stamp.seq < this.#lowestStamp) return "unverifiable";
-    // Nothing was purged since, and nothing has to be remembered of it.
+    // Nothing was purged since, so there is nothing to remember.
     if (seq <= stamp.seq) return "not-purged";
     let checked = this.#checked.get(stored);
     if (checked === undefined) {

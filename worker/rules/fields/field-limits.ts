@@ -25,7 +25,7 @@ export function reasonToRefuseFields(fields: Fields, { maxFields, maxBytes }: Fi
     bytes += name.length + value.length;
     if (++count > maxFields) return `more than ${maxFields} fields`;
     if (bytes > maxBytes) return `more than ${maxBytes} bytes of fields`;
-    if (!isFieldName(name)) return "a field whose name is none";
+    if (!isFieldName(name)) return "a field with an invalid name";
     if (CONTROL_CHARACTER.test(value)) return `a control character in ${name}`;
   }
   return null;

@@ -6,9 +6,9 @@ import { mayBeStale, type StaleRules } from "./stale-rules.ts";
 import { mayAnswerWhileUnknown } from "./unknown-purge-state.ts";
 
 /**
- * The purge view's answer for a stored response (R10). Of several purges the hardest counts. `unknown`: no usable view
- * is held, and the held view, if any, knows of no purge of the response. `unverifiable`: the view cannot tell, because
- * the response is of another log, of none, or below the floor.
+ * The purge view's answer for a stored response (R10). If there are several purges, the hardest counts. `unknown`: no
+ * usable view is held, and the held view, if any, knows of no purge of the response. `unverifiable`: the view cannot
+ * tell, because the response is of another log, of none, or below the floor.
  */
 export type PurgeAnswer = "not-purged" | "soft" | "invalidated" | "purged" | "unknown" | "unverifiable";
 
@@ -163,7 +163,7 @@ function usableWhileStale(
   if (!mayBeStale(reuse, rules) || awaitsPurge || authorized || answer !== "not-purged") return undefined;
   const { staleWhileRevalidateSeconds: own } = reuse;
   if (staleMs < (own ?? 0) * 1000) return "stale-while-revalidate";
-  // An origin that gives no lifetime at all wants to be asked each time.
+  // An origin that gives no lifetime at all is asked each time.
   const isCovered = own === null && freshnessSeconds > 0;
   if (isCovered && staleMs < rules.whileRevalidateSeconds * 1000) return "stale.whileRevalidate";
   return staleMs < directives.maxStaleSeconds * 1000 ? "max-stale" : undefined;

@@ -41,8 +41,8 @@ export function mayBeAnsweredBy(
 }
 
 /**
- * Whether a stored response may answer a request that carries a framework's session. What only the owner's lifetime has
- * made storable is the page of visitors without one.
+ * Whether a stored response may answer a request that carries a framework's session. A response that only the owner's
+ * lifetime made storable is the page of visitors without a session.
  */
 export function mayBeAnsweredInSession(
   { sharedWithSessions }: { readonly sharedWithSessions: boolean },

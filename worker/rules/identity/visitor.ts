@@ -22,7 +22,7 @@ export interface VisitorsRequest {
   readonly choices: Choices;
 }
 
-/** Whose request it is. All of it is computed when it is first asked for, and once, because most hits need none. */
+/** The visitor of a request. Each property is computed once, when it is first read, because most hits need none. */
 export class Visitor {
   readonly #request: VisitorsRequest;
   readonly #rules: VisitorRules;

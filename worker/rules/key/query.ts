@@ -11,7 +11,7 @@ export interface QueryRules {
   readonly lowercase: readonly string[];
   /** Parameters whose values are trimmed of white space. */
   readonly trim: readonly string[];
-  /** Whether parameters are sorted by name. Those of the same name keep their order. */
+  /** Whether parameters are sorted by name. Parameters of the same name keep their order. */
   readonly sort: boolean;
 }
 

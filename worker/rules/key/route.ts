@@ -17,7 +17,7 @@ export interface Route extends RequestRules {
   readonly keyFields: readonly string[];
   /** `keyFields` and the names of the choices: what selects, whatever `Vary` says. */
   readonly selectingNames: readonly string[];
-  /** Those of the trusted fields that the owner trusts for errors, too. */
+  /** The trusted fields that the owner trusts for errors, too. */
   readonly trustedForErrors: readonly string[];
   /** True if a HEAD that finds nothing stored fetches the page by GET and stores it. */
   readonly storesOnHead: boolean;
@@ -27,7 +27,7 @@ export interface Route extends RequestRules {
   readonly stripsSetCookie: boolean;
   /** Query parameters, each with the most characters that its value may have if the answer is to be stored. */
   readonly storeWhenQuery: readonly { readonly name: string; readonly maxLength: number }[];
-  /** True if the owner gives a lifetime, so that pages may be stored of which the origin says nothing. */
+  /** True if the owner gives a lifetime, so that pages without a lifetime from the origin may be stored. */
   readonly hasOwnLifetime: boolean;
   readonly ttlSeconds?: number | undefined;
   /** The lifetime by status if the origin gives none; `undefined` if the status gets none. */

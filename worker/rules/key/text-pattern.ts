@@ -11,7 +11,7 @@ export interface NamesAndPatterns {
 /** Flags that keep a pattern the same at each use. `g` and `y` go on where the last use stopped. */
 const WRITTEN = /^\/(.+)\/([imsu]*)$/s;
 
-/** A pattern that is written as text, like `/session/i`; `null` for a text that is none. */
+/** A pattern that is written as text, like `/session/i`; `null` for any other text. */
 export function readPattern(text: string): RegExp | null {
   const [, source, flags] = WRITTEN.exec(text) ?? [];
   if (source === undefined) return null;

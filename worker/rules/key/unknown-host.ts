@@ -1,4 +1,4 @@
-/** Why `host` is refused. Of the site's hosts it names none but one that differs from `host` in its port. */
+/** Why `host` is refused. It names a host of the site only if that differs from `host` in its port alone. */
 export function unknownHost(host: string, hosts: readonly string[]): string {
   return `${host} is not a host of this site${otherPort(host, hosts)}`;
 }

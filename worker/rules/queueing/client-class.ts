@@ -1,4 +1,4 @@
-/** What a client that needs the origin counts as, by whose turn comes first. */
+/** The class of a client that needs the origin, which decides whose turn comes first. */
 export const CLIENT_CLASSES = ["editor", "known", "other"] as const;
 export type ClientClass = (typeof CLIENT_CLASSES)[number];
 
@@ -11,23 +11,23 @@ export const SHARE = 120;
 export interface ClientEvidence {
   /** Whether the request is a refresh that a token permits. */
   readonly isRefresh: boolean;
-  /** Those of all requests with the receipt of a purge; `null` if this one has none. */
+  /** The misses of all requests with the receipt of a purge; `null` if this one has none. */
   readonly withReceipts: number | null;
   /** The session that the edge saw the origin set: when, in epoch milliseconds, and its misses. `null` for none. */
   readonly session: { readonly setAt: number; readonly misses: number } | null;
-  /** Those of its network. */
+  /** The misses of its network. */
   readonly ofNetwork: number;
 }
 
 export interface Standing {
   readonly client: ClientClass;
-  /** Those by which it is compared with others of its class. */
+  /** The misses by which it is compared with others of its class. */
   readonly recentMisses: number;
 }
 
 /**
- * Where a client stands among those who wait for the origin. Nobody can make a session for himself once the queue is
- * there: `queueSince` (epoch milliseconds) is when it began, or now if nobody waits.
+ * Where a client stands among those who wait for the origin. A session that is made after the queue began does not
+ * count: `queueSince` (epoch milliseconds) is when it began, or now if nobody waits.
  */
 export function standingOf(
   { isRefresh, withReceipts, session, ofNetwork }: ClientEvidence,

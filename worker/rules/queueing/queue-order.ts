@@ -41,7 +41,7 @@ function rankOf({ client }: Standing): number {
   return CLIENT_CLASSES.indexOf(client);
 }
 
-/** Of so many turns, one goes to the request that came first, whoever sent it: 5 % of what the origin can do. */
+/** One of so many turns goes to the request that came first, whoever sent it: 5 % of what the origin can do. */
 const TURNS_OF_THE_FIRST = 20;
 
 /**

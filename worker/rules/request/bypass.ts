@@ -2,7 +2,7 @@ import { cookiesIn } from "../identity/cookies.ts";
 import { matchesAnyName } from "../key/name-pattern.ts";
 import { type NamesAndPatterns, picks } from "../key/text-pattern.ts";
 
-/** What of a request sends it past the cache, by the owner's word. */
+/** The part of a request that makes it bypass the cache, by the owner's rules. */
 export interface BypassRules {
   /** `null` for none. Patterns are looked for in the whole field. */
   readonly cookies: NamesAndPatterns | null;

@@ -5,7 +5,9 @@ import { negotiatedLanguage } from "./negotiated-language.ts";
 export interface ChoiceRules {
   /** By the name of a cookie, its values. Every other value counts as none. */
   readonly cookies: readonly (readonly [name: string, values: readonly string[]])[];
-  /** Languages, the first of which is for everybody who accepts none of them; empty if the route has no such choice. */
+  /**
+   * Languages; the first is for everybody who accepts none of them. The list is empty if the route has no such choice.
+   */
   readonly languages: readonly string[];
   readonly country: boolean;
   readonly device: boolean;
@@ -17,7 +19,7 @@ export const NO_CHOICES: ChoiceRules = { cookies: [], languages: [], country: fa
 const COUNTRY_FIELD = "x-country";
 const DEVICE_FIELD = "x-device";
 
-/** Fields of which the class of a device is what is left. https://wicg.github.io/ua-client-hints/ */
+/** Fields that are reduced to the class of the device. https://wicg.github.io/ua-client-hints/ */
 const CLIENT_HINTS = [
   "sec-ch-ua",
   "sec-ch-ua-arch",
@@ -32,7 +34,7 @@ const CLIENT_HINTS = [
   "sec-ch-ua-wow64",
 ];
 
-/** What stands in for a country that nobody tells. ISO 3166-1 leaves this code to its users. */
+/** The value for an unknown country. ISO 3166-1 leaves this code to its users. */
 const NO_COUNTRY = "XX";
 
 /** Under which names the choices select among stored responses: fields, and `cookie:` with a cookie's name. */

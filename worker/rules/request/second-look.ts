@@ -16,7 +16,7 @@ const MAX_LEFT_OUT = 16;
 
 /**
  * The same request without the fields that nobody knows; `null` if no second look is taken. There is none for a visitor
- * who may be told from others, for fields that speak of credentials, or for usual fields with unusual values, which every
+ * who may be told from others, for fields that carry credentials, or for usual fields with unusual values, which every
  * visitor sends in some way. `inKey` are the fields that select.
  */
 export function plainRequest(
@@ -55,8 +55,8 @@ export function compareAnswers(odd: AnswerDigest, plain: AnswerDigest): "unlike"
 }
 
 /**
- * The field that chooses the page whose odd and plain answers differ, if two plain ones agree; `null` if none can be told
- * from the others. Among several, the one by which a framework may choose parts is to blame.
+ * The field that chooses the page whose odd and plain answers differ, if two plain ones agree; `null` if none can be
+ * told from the others. If there are several, it is the one by which a framework may choose parts.
  */
 export function fieldThatChooses(leftOut: readonly string[], plain: AnswerDigest, again: AnswerDigest): string | null {
   const suspects = leftOut.length === 1 ? leftOut : leftOut.filter(mayChoosePart);

@@ -8,9 +8,9 @@ const hash = new Uint32Array(4);
 const characters = new Uint16Array(hash.buffer);
 
 /**
- * A short text that tells bodies apart: their length and MurmurHash3, as two characters for each word. It is computed at
- * once, without I/O, and kept instead of the body. Whoever makes two bodies with one digest gains nothing: then they count
- * as the same page.
+ * A short text that tells bodies apart: their length and MurmurHash3, as two characters for each word. It is computed
+ * at once, without I/O, and kept instead of the body. An attacker gains nothing by two bodies with one digest: they
+ * count as the same page.
  */
 export function bodyDigest(bytes: Uint8Array): string {
   const words = (Math.floor(bytes.byteLength / BLOCK_BYTES) + 1) * BLOCK_WORDS;

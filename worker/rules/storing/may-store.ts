@@ -22,7 +22,7 @@ export interface StoreResponse extends StorableResponse {
 
 /** The owner's rules for storing. */
 export interface StoreRules extends StorableRules, KeyAndOwnersFields {
-  /** Those of the trusted fields that the owner trusts for errors, too. */
+  /** The trusted fields that the owner trusts for errors, too. */
   readonly trustedForErrors: readonly string[];
   /** The tags that the route gives. */
   readonly routeTags: readonly string[];

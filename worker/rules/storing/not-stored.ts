@@ -29,7 +29,7 @@ export type NotStoredBecause =
   // Not a rule: this isolate is already storing the same large body (`flow/storing/fetch-and-store.ts`).
   | "being-stored";
 
-/** That an answer is not stored, and why. */
+/** The reason why an answer is not stored. */
 export interface NotStored {
   readonly because: NotStoredBecause;
   /** The name of the field that is to blame, where it is one that is not in the key. */

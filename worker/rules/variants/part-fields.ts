@@ -56,11 +56,11 @@ export function namesFramework(fields: PartFields, named: readonly string[]): bo
   return fields.some((name) => named.includes(name));
 }
 
-/** All that these frameworks send, but for what says where the visitor stands and which request it is. */
+/** All fields that these frameworks send, except those that say where the visitor is and which request it is. */
 const OF_FRAMEWORKS =
   /^(?:hx-(?!current-url)|turbo-|x-turbo-(?!request-id)|x-pjax|x-inertia|x-up-|x-livewire|next-|rsc$|x-requested-with$)/;
 
-/** Whether a framework may choose a part by this field. A few pages that do not heed it say nothing of the next one. */
+/** Whether a framework may choose a part by this field. A few pages that ignore it say nothing about the next one. */
 export function mayChoosePart(name: string): boolean {
   return OF_FRAMEWORKS.test(name);
 }

@@ -1,9 +1,9 @@
 import { type Coding, onlyCoding } from "./accept-encoding.ts";
 
 /**
- * The codings that a client wants rather than none, the most wanted first; those that it wants equally in the order of
+ * The codings that a client prefers to none, the most preferred first, and equally preferred ones in the order of
  * `offered`. RFC 9110 §12.5.3. A coding counts if its weight is neither 0 nor below that of `identity`. A client that
- * does not send the field gets no coding, because it may not know any. Of a coding that is named twice the lowest weight
+ * does not send the field gets no coding, because it may not know any. If a coding is named twice, its lowest weight
  * counts, and malformed members are ignored, as in `acceptedCodings`.
  */
 export function wantedCodings(field: string | null, offered: readonly Coding[]): readonly Coding[] {

@@ -65,7 +65,7 @@ describe("the access log of tidemark serve", { timeout: 60_000 }, () => {
       await until(() => asked >= before + 50);
       renameSync(join(folder, "access.log"), join(folder, `access.log.${rotation}`));
       server.child.kill("SIGUSR1");
-      await server.prints(new RegExp(`(log files were opened anew[^]*){${rotation}}`));
+      await server.prints(new RegExp(`(log files were reopened[^]*){${rotation}}`));
       // Nobody writes to the old file any more, so that it may be compressed at once.
       const size = readFileSync(join(folder, `access.log.${rotation}`)).byteLength;
       await (await fetch(new URL(`/page?number=${++asked}`, address))).text();

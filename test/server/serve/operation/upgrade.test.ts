@@ -157,7 +157,7 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
     await server.upgrade();
     renameSync(join(folder, "access.log"), join(folder, "access.log.1"));
     server.signal("SIGUSR1");
-    await server.prints(/log files were opened anew/);
+    await server.prints(/log files were reopened/);
     finish();
     expect(await answer).toEqual({ status: 200, body: "held" });
     await old;
