@@ -126,7 +126,7 @@ const OTHER_CALLS = [
   [
     "`/_tidemark/doors/VENDOR/…`",
     "door",
-    "purges by [another vendor's call](../purge-from.md#coming-from-another-cdn), if the site names it in `doors`",
+    "purges by [another vendor's call](../purging.md#coming-from-another-cdn), if the site names it in `doors`",
   ],
   [
     "`PURGE` and `BAN <any URL of the site>` at the door of Fastly or Varnish",
@@ -151,7 +151,7 @@ curl https://www.example.com/_tidemark/purge -H "Authorization: Bearer $TIDEMARK
 \`\`\`
 
 Calls need \`Authorization: Bearer <token>\`. \`TIDEMARK_TOKEN\` is one token for everything; \`TIDEMARK_TOKENS\` is
-[a list](../deploy.md#change-a-token) with scopes; a token for a door opens nothing else. Without a token, or with a [weak
+[a list](../operations.md#change-a-token) with scopes; a token for a door opens nothing else. Without a token, or with a [weak
 one](../security.md#the-control-plane), all calls with a scope are refused.`;
 
 const PURGE = `## Purge
@@ -179,7 +179,7 @@ const RECEIPT = `### The receipt
 - A dry run has \`seq\` 0, no token, and \`planned\`: for each item but \`everything\` the \`item\`, its \`key\`, and a URL's \`route\` or
   \`null\`. It cannot know the origin's tags.
 - The edge of \`tidemark dev\` alone adds the field \`Tidemark-Early-Purges\`: a path that lists, two and a half seconds later, the
-  pages that were fetched again and [had not changed](../purge-client.md#a-purge-before-the-commit-in-development).`;
+  pages that were fetched again and [had not changed](../purging.md#a-purge-before-the-commit-in-development).`;
 
 const TRAIL = `## The audit trail
 
@@ -191,7 +191,7 @@ ones), \`id\`, \`repeatOf\`, \`settled\`, and while it has not settled \`waitsFo
 const STATS = `## Stats
 
 [\`SiteStats\`](tidemark.md#sitestats) describes each field. \`tidemark stats\` says the same in words and gives [advice](#advice),
-\`tidemark top\` shows the last minutes in a terminal, \`stats()\` of the [client](../purge-client.md) returns it.
+\`tidemark top\` shows the last minutes in a terminal, \`stats()\` of the [client](../purging.md) returns it.
 
 - **What is counted.** Every isolate counts into a fixed amount of memory: answers by \`X-Cache\` and by status, what was not
   stored and why, bytes, times to the head, and the 64 heaviest URLs of each kind. URLs that are not stored are kept without
