@@ -4,8 +4,9 @@ import { ReleaseError } from "../release-error.ts";
 export const UNIT_IN_DOCS = "docs/examples/server/without-socket.service";
 
 /**
- * What differs in the package: the place of the files, the folder, and a user that stays, so that what the server has
- * written belongs to somebody while it is stopped. `DynamicUser=yes` implies nothing that the unit does not name itself.
+ * What differs in the package: the place of the files, the folder, options from a variable, and a user that stays, so that
+ * what the server has written belongs to somebody while it is stopped. `DynamicUser=yes` implies nothing that the unit does
+ * not name itself.
  */
 const CHANGES: readonly (readonly [from: string, to: string])[] = [
   ["# /etc/systemd/system/tidemark.service, without a socket unit: the server opens its ports itself.\n", ""],
@@ -14,6 +15,8 @@ const CHANGES: readonly (readonly [from: string, to: string])[] = [
     "/usr/lib/tidemark/bin/node /usr/lib/tidemark/lib/cli.mjs",
   ],
   ["--cache /var/cache/tidemark", "--cache /var/lib/tidemark"],
+  // The owner's options, from the file of `EnvironmentFile`: none without the variable (systemd.service(5)).
+  ["--access-log /var/log/tidemark/access.log\n", "--access-log /var/log/tidemark/access.log $TIDEMARK_OPTIONS\n"],
   [
     "# A user that exists while the service runs, and folders that belong to it.\nDynamicUser=yes\n",
     "# Folders that belong to its user.\nUser=tidemark\n",

@@ -77,7 +77,8 @@ describe.skipIf(because !== null)(
         "dpkg-deb --fsys-tarfile tidemark_*.deb | tar -xO ./usr/lib/tidemark/bin/node >node; chmod +x node",
       );
       await peer("origin");
-      const printed = await machine.sh(FOUR_COMMANDS);
+      const option = `echo 'TIDEMARK_OPTIONS="--log-format json"' >>/etc/tidemark/environment`;
+      const printed = await machine.sh(FOUR_COMMANDS.replace("systemctl start", `${option}\nsystemctl start`));
       expect(printed).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*^x-cache: MISS\r$/m);
       expect(await machine.sh("curl -sI http://localhost/")).toContain("x-cache: HIT");
 
@@ -97,6 +98,9 @@ describe.skipIf(because !== null)(
       await machine.sh(
         "curl -s http://localhost/; until grep -q GET /var/log/tidemark/access.log; do sleep 0.05; done",
       );
+      const lines = (await machine.sh("cat /var/log/tidemark/access.log")).trimEnd().split("\n");
+      const exchanges = lines.map((line) => JSON.parse(line) as unknown);
+      expect(exchanges).toContainEqual(expect.objectContaining({ method: "GET", status: 200 }));
 
       expect(await machine.sh("tidemark --version")).toBe("0.0.1\n");
       const old = await machine.sh("cat /run/test-pid");
@@ -136,18 +140,19 @@ describe.skipIf(because !== null)(
 );
 
 describe("the unit of the Debian package", () => {
-  test("is that of the docs, with other places and a user that stays", () => {
+  test("is that of the docs, with other places, options from a variable, and a user that stays", () => {
     const added = (one: string, other: string) => one.split("\n").filter((line) => !other.split("\n").includes(line));
     const unit = unitOfPackage(inDocs);
     expect(added(unit, inDocs)).toEqual([
       "ExecStart=/usr/lib/tidemark/bin/node /usr/lib/tidemark/lib/cli.mjs serve \\",
       "    --cache /var/lib/tidemark \\",
+      "    --access-log /var/log/tidemark/access.log $TIDEMARK_OPTIONS",
       "# Folders that belong to its user.",
       "User=tidemark",
       "StateDirectory=tidemark",
       "StateDirectoryMode=0700",
     ]);
-    expect(added(inDocs, unit)).toHaveLength(7);
+    expect(added(inDocs, unit)).toHaveLength(8);
   });
 
   test("names itself what DynamicUser=yes implies in that of the docs (systemd.exec(5))", () => {

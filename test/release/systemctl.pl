@@ -58,13 +58,15 @@ sub run_unit {
     my $given = join ",", map { "+$_" } @capabilities;
     my %environment = (PATH => "/usr/sbin:/usr/bin:/sbin:/bin", NOTIFY_SOCKET => $NOTIFY, SYSTEMD_EXEC_PID => $$);
     my $variables = slurp(setting("EnvironmentFile"));
-    $environment{$1} = $2 while $variables =~ /^(\w+)=(.*)$/mg;
+    $environment{$1} = $2 =~ s/^"(.*)"$/$1/r while $variables =~ /^(\w+)=(.*)$/mg;
+    # A word that is a variable becomes its words, which may be none (systemd.service(5)).
+    my @command = map { /^\$(\w+)$/ ? split(" ", $environment{$1} // "") : $_ } split " ", setting("ExecStart");
     %ENV = %environment;
     chdir setting("WorkingDirectory");
     umask oct setting("UMask");
     my $user = setting("User");
     exec "setpriv", "--reuid=$user", "--regid=$user", "--clear-groups", "--no-new-privs", "--inh-caps=-all,$given",
-        "--ambient-caps=-all,$given", "--bounding-set=-all,$given", split " ", setting("ExecStart");
+        "--ambient-caps=-all,$given", "--bounding-set=-all,$given", @command;
 }
 
 sub wait_until_ready {
