@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { ServerError } from "../startup/server-error.ts";
 import { SUCCEEDS } from "./upgrade.ts";
 
@@ -33,7 +34,18 @@ export function startSuccessor(addresses: readonly string[]): ChildProcess {
   const because = endsWithUs({ pid, ppid, init: nameOfInit(), environment });
   if (because !== null) throw new ServerError(because);
   const env = { ...environment, [SUCCEEDS]: JSON.stringify(addresses) };
-  return fork(process.argv[1]!, process.argv.slice(2), { env, serialization: "advanced" });
+  const command = process.argv[1]!;
+  return fork(command, process.argv.slice(2), { env, execPath: nodeFor(command), serialization: "advanced" });
+}
+
+/**
+ * The Node that an archive has for its command, `lib/cli.mjs`; for other installations this process's own. The path of the
+ * latter is without links, so after a link to the command's folder has changed it would be the earlier version's Node.
+ */
+export function nodeFor(command: string): string {
+  const folder = dirname(command);
+  const ofArchive = join(folder, "../bin/node");
+  return basename(folder) === "lib" && existsSync(ofArchive) ? ofArchive : process.execPath;
 }
 
 function nameOfInit(): string | null {

@@ -1,6 +1,15 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
@@ -8,6 +17,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
 import { thirdPartiesText } from "../../release/packages/third-parties.ts";
 import { freePort } from "../suite/free-ports.ts";
+import { until } from "../suite/until.ts";
 import { builtRelease, PLAIN, succeed } from "./built-release.ts";
 
 const TOKEN = "a-token-of-this-test-0123456789-0123456789";
@@ -93,6 +103,32 @@ describe("the archive for Linux", { tags: ["deep"], timeout: 600_000 }, () => {
       const closed = once(server, "close");
       server.kill();
       expect(await closed).toEqual([0, null]);
+    }
+  });
+
+  test("is upgraded by a link to another folder, and then runs on the Node there", async () => {
+    const [first, second, current] = ["opt/0.1.0", "opt/0.2.0", "opt/current"].map((name) => join(folder, name));
+    mkdirSync(join(folder, "opt"));
+    for (const version of [first!, second!]) await succeed("cp", ["-al", join(tidemark, "../.."), version]);
+    await succeed("ln", ["--symbolic", "0.1.0", current!]);
+    const pidFile = join(folder, "pid");
+    const server = spawn(
+      join(current!, "bin/tidemark"),
+      ["serve", "--origin", origin.url, "--listen", "127.0.0.1:0", "--cache", "upgraded", "--pid-file", pidFile],
+      { cwd: folder, env: { PATH: "", NO_COLOR: "1" }, stdio: ["ignore", "pipe", "inherit"] },
+    );
+    const closed = once(server, "close");
+    const pid = () => Number(readFileSync(pidFile, "utf8"));
+    try {
+      await prints(server.stdout, /serves http/);
+      const before = pid();
+      await succeed("ln", ["-sfn", "0.2.0", current!]);
+      process.kill(before, "SIGUSR2");
+      await until(() => pid() > 0 && pid() !== before);
+      expect(readlinkSync(`/proc/${pid()}/exe`)).toBe(join(second!, "bin/node"));
+    } finally {
+      process.kill(pid());
+      await closed;
     }
   });
 

@@ -1,5 +1,8 @@
-import { expect, test } from "vitest";
-import { endsWithUs, type Surroundings } from "../../../../server/supervisor/start-successor.ts";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { endsWithUs, nodeFor, type Surroundings } from "../../../../server/supervisor/start-successor.ts";
 
 const alone: Surroundings = { pid: 70, ppid: 60, init: "systemd", environment: {} };
 const ofUnit = { SYSTEMD_EXEC_PID: "70" };
@@ -16,4 +19,16 @@ test.each<[string, Partial<Surroundings>, string | null]>([
   const said = endsWithUs({ ...alone, ...surroundings });
   if (because === null) expect(said).toBeNull();
   else expect(said).toContain(because);
+});
+
+test("a successor runs on the Node of its archive, by the link that an upgrade changes, and elsewhere on this one", () => {
+  const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  for (const part of ["0.1.0/bin", "0.1.0/lib"]) mkdirSync(join(folder, part), { recursive: true });
+  writeFileSync(join(folder, "0.1.0/bin/node"), "");
+  symlinkSync("0.1.0", join(folder, "current"));
+  expect(nodeFor(join(folder, "current/lib/cli.mjs"))).toBe(join(folder, "current/bin/node"));
+  // A command beside a Node is no archive: that Node may be any other.
+  expect(nodeFor(join(folder, "current/bin/tidemark"))).toBe(process.execPath);
+  expect(nodeFor("/nowhere/lib/cli.mjs")).toBe(process.execPath);
 });
