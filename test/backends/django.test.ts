@@ -162,7 +162,7 @@ describe.skipIf(python === null)(title, () => {
       await says(/The purge failed and is sent again in \d\.\d s: the edge answered with 503/);
       await cdn.pop("fra").reconnectToLog();
       await until(
-        async () => (await cdn.purger.purges({ limit: 1 })).purges[0]?.items.includes(`tag:song-${song}`) === true,
+        async () => (await cdn.purger.purges({ limit: 1 })).purges[0]?.items.includes(`tag:song:${song}`) === true,
       );
       expect(log).not.toContain("may be stale");
       await cdn.advance("2s");

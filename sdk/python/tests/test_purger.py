@@ -90,7 +90,7 @@ def test_an_edge_that_is_not_there_is_tried_for_the_deadline() -> None:
         ({"tags": ["two words"]}, ValueError),
         ({"tags": ["x" * 257]}, ValueError),
         ({"tags": ["größe"]}, ValueError),
-        ({"tags": "song-42"}, TypeError),
+        ({"tags": "song:42"}, TypeError),
         ({"urls": ["about"]}, ValueError),
         ({"tags": [f"t{number}" for number in range(10_001)]}, ValueError),
         ({}, ValueError),

@@ -2,7 +2,7 @@
 
     from tidemark import Purger
 
-    Purger("https://www.example.com", token).purge(tags=["song-42"])
+    Purger("https://www.example.com", token).purge(tags=["song:42"])
 
 `tidemark.django` is an app for Django that tags pages and purges them with the change that outdates them.
 """

@@ -81,7 +81,7 @@ def _together(rows: Iterable[Any], each: list[TagsOf]) -> list[str]:
 def purge_on_change(model: type[models.Model], tags: TagsOf, *, former: bool = True) -> None:
     """Purges the tags of each row of a model that is saved, deleted, or joined to another by a many-to-many field.
 
-        purge_on_change(Song, lambda song: [f"song-{song.pk}", f"album-{song.album_id}"])
+        purge_on_change(Song, lambda song: [f"song:{song.pk}", f"album:{song.album_id}"])
 
     With `former`, the row as it was is read before it is saved, so that a song that moves to another album is gone from
     the page of the one it left. It costs a query; without it only the new tags are purged. Where two transactions may move

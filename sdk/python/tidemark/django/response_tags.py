@@ -51,7 +51,7 @@ current: ContextVar[ResponseTags | None] = ContextVar("tidemark_response_tags", 
 
 
 def tag(*tags: str) -> None:
-    """Adds tags to the response of the current request, from anywhere below the middleware: `tag("song-42", "songs")`.
+    """Adds tags to the response of the current request, from anywhere below the middleware: `tag("song:42", "songs")`.
 
     It adds all of them or none. A tag that the edge would not take, or too many of them, is a ValueError. A call outside
     of a request, or after the head of the response was made, is a RuntimeError: the page would be stored and could not

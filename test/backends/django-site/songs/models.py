@@ -24,5 +24,5 @@ class LoudSong(Song):
         proxy = True
 
 
-purge_on_change(Song, lambda song: [f"song-{song.pk}", f"album-{song.album_id}", "songs"])
-purge_on_change(Genre, lambda genre: [f"genre-{genre.pk}"])
+purge_on_change(Song, lambda song: [f"song:{song.pk}", f"album:{song.album_id}", "songs"])
+purge_on_change(Genre, lambda genre: [f"genre:{genre.pk}"])

@@ -165,7 +165,7 @@ class Models(WithEdge, TransactionTestCase):
     def test_a_new_row_and_a_deleted_one_purge_their_tags(self):
         row = Song.objects.create(title="new", album=self.two)
         key = row.pk
-        expected = {f"song-{key}", f"album-{self.two.pk}", "songs"}
+        expected = {f"song:{key}", f"album:{self.two.pk}", "songs"}
         self.assertEqual(self.tags_sent(), [expected])
         row.delete()
         self.assertEqual(self.tags_sent(), [expected])
@@ -174,13 +174,13 @@ class Models(WithEdge, TransactionTestCase):
         self.song.album = self.two
         self.song.save()
         self.assertEqual(
-            self.tags_sent(), [{f"song-{self.song.pk}", f"album-{self.one.pk}", f"album-{self.two.pk}", "songs"}]
+            self.tags_sent(), [{f"song:{self.song.pk}", f"album:{self.one.pk}", f"album:{self.two.pk}", "songs"}]
         )
         self.assertEqual(Song.objects.get().album, self.two)
 
     def test_a_row_saved_through_a_proxy_is_purged(self):
         LoudSong.objects.get().save()
-        self.assertEqual(self.tags_sent(), [{f"song-{self.song.pk}", f"album-{self.one.pk}", "songs"}])
+        self.assertEqual(self.tags_sent(), [{f"song:{self.song.pk}", f"album:{self.one.pk}", "songs"}])
 
     def test_fixtures_are_left_out(self):
         self.song.save_base(raw=True)
@@ -189,10 +189,10 @@ class Models(WithEdge, TransactionTestCase):
     def test_rows_deleted_with_another_purge_their_tags(self):
         key, album = self.song.pk, self.one.pk
         self.one.delete()
-        self.assertEqual(self.tags_sent(), [{f"song-{key}", f"album-{album}", "songs"}])
+        self.assertEqual(self.tags_sent(), [{f"song:{key}", f"album:{album}", "songs"}])
 
     def test_both_sides_of_a_many_to_many_field_are_purged(self):
-        song, rock, jazz = f"song-{self.song.pk}", f"genre-{self.rock.pk}", f"genre-{self.jazz.pk}"
+        song, rock, jazz = f"song:{self.song.pk}", f"genre:{self.rock.pk}", f"genre:{self.jazz.pk}"
         changes = {
             "added": (lambda: self.song.genres.add(self.rock, self.jazz), {song, rock, jazz}),
             "removed": (lambda: self.song.genres.remove(self.jazz), {song, jazz}),
@@ -204,18 +204,18 @@ class Models(WithEdge, TransactionTestCase):
         for name, (change, expected) in changes.items():
             with self.subTest(name):
                 change()
-                own = {f"album-{self.one.pk}", "songs"}
+                own = {f"album:{self.one.pk}", "songs"}
                 self.assertEqual(self.tags_sent(), [expected | own])
 
     def test_update_purges_the_rows_as_they_were_and_as_they_are(self):
         Song.objects.filter(pk=self.song.pk).update(album=self.two)
         self.assertEqual(
-            self.tags_sent(), [{f"song-{self.song.pk}", f"album-{self.one.pk}", f"album-{self.two.pk}", "songs"}]
+            self.tags_sent(), [{f"song:{self.song.pk}", f"album:{self.one.pk}", f"album:{self.two.pk}", "songs"}]
         )
         self.song.album = self.one
         Song.objects.bulk_update([self.song], ["album"])
         self.assertEqual(
-            self.tags_sent(), [{f"song-{self.song.pk}", f"album-{self.one.pk}", f"album-{self.two.pk}", "songs"}]
+            self.tags_sent(), [{f"song:{self.song.pk}", f"album:{self.one.pk}", f"album:{self.two.pk}", "songs"}]
         )
         Song.objects.filter(title="none of them").update(title="new")
         self.assertEqual(self.sent(), [])
@@ -223,7 +223,7 @@ class Models(WithEdge, TransactionTestCase):
     def test_bulk_create_purges_what_it_makes(self):
         one, two = Song.objects.bulk_create([Song(title="b"), Song(title="c", album=self.two)])
         self.assertEqual(
-            self.tags_sent(), [{f"song-{one.pk}", "album-None", "songs", f"song-{two.pk}", f"album-{self.two.pk}"}]
+            self.tags_sent(), [{f"song:{one.pk}", "album:None", "songs", f"song:{two.pk}", f"album:{self.two.pk}"}]
         )
 
     def test_a_row_is_saved_in_one_transaction_with_its_purge(self):
@@ -389,7 +389,7 @@ class Checks(SimpleTestCase):
             self.addCleanup(signal.sender_receivers_cache.clear)
             self.addCleanup(setattr, signal, "receivers", list(signal.receivers))
         self.addCleanup(changes._registered.pop)
-        purge_on_change(Album, lambda album: [f"album-{album.pk}"])
+        purge_on_change(Album, lambda album: [f"album:{album.pk}"])
         warning = self.found()["tidemark.W001"]
         self.assertIn("saves a Album outside of a transaction", warning.msg)
 
@@ -409,15 +409,15 @@ class Requests(WithEdge, TransactionTestCase):
         """By the command, which tells no receipt to a request."""
         self.assertEqual((response.status_code, dict(response.cookies)), (302, {}))
         self.assertEqual(
-            self.sent(), [{"tags": [f"song-{self.song.pk}", "album-None", "songs"]}]
+            self.sent(), [{"tags": [f"song:{self.song.pk}", "album:None", "songs"]}]
         )
 
     def test_pages_carry_the_tags_that_their_request_collected(self):
         client = Client()
-        self.check_page(client.get(f"/songs/{self.song.pk}"), f"song-{self.song.pk}")
+        self.check_page(client.get(f"/songs/{self.song.pk}"), f"song:{self.song.pk}")
         self.check_page(client.get("/songs/"), "own,songs")
         again = client.get(f"/songs/{self.song.pk}", headers={"if-none-match": "x"})
-        self.check_page(again, f"song-{self.song.pk}")
+        self.check_page(again, f"song:{self.song.pk}")
         self.assertEqual(self.sent(), [])
 
     def test_an_edit_is_one_purge(self):
@@ -434,7 +434,7 @@ class Requests(WithEdge, TransactionTestCase):
 
         edited, (page, listing, missing) = asyncio.run(visit())
         self.check_edit(edited)
-        self.check_page(page, f"song-{self.song.pk}")
+        self.check_page(page, f"song:{self.song.pk}")
         self.check_page(listing, "own,songs")
         self.assertEqual((missing.status_code, missing.headers.get("Cache-Tag")), (404, None))
 
@@ -517,16 +517,16 @@ class Page(WithEdge, TransactionTestCase):
         end = self.examples["models"].index("\n\n\npurge_on_change")
         exec(self.examples["models"][:start] + self.examples["models"][end:], {"Song": Song})
         row.save()
-        self.assertEqual(self.sent(), [{"tags": [f"song-{row.pk}", "album-None", "songs"]}])
+        self.assertEqual(self.sent(), [{"tags": [f"song:{row.pk}", "album:None", "songs"]}])
 
         names = {"Song": Song, "cache_control": cache_control, "get_object_or_404": get_object_or_404}
         names |= {"redirect": redirect, "render": lambda request, template, context: HttpResponse(context["song"].title)}
         exec(self.examples["views"], names)
         shown = middleware(lambda request: names["song"](request, row.pk))(HttpRequest())
-        self.assertEqual((shown["Cache-Tag"], shown["Cache-Control"]), (f"song-{row.pk}", "public, max-age=0, s-maxage=3600"))
+        self.assertEqual((shown["Cache-Tag"], shown["Cache-Control"]), (f"song:{row.pk}", "public, max-age=0, s-maxage=3600"))
         renamed = middleware(names["rename_all"])(HttpRequest())
         self.assertEqual(renamed.status_code, 302)
-        self.assertEqual(self.sent(), [{"urls": ["/feed.xml"], "tags": [f"song-{row.pk}", "album-None", "songs"]}])
+        self.assertEqual(self.sent(), [{"urls": ["/feed.xml"], "tags": [f"song:{row.pk}", "album:None", "songs"]}])
 
 
     def test_the_view_of_the_page_of_sites_tags_and_is_for_everybody(self):

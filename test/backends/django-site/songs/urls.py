@@ -13,7 +13,7 @@ from .models import Song
 def tagged_title(pk):
     """A row's code, which knows nothing of the request."""
     song = get_object_or_404(Song, pk=pk)
-    tag(f"song-{song.pk}")
+    tag(f"song:{song.pk}")
     return song.title
 
 
