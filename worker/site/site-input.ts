@@ -141,7 +141,9 @@ export interface SiteInput {
 /** Which cookies count: `cookies` of the site. */
 export interface CookiesInput {
   /**
-   * Cookies that the origin does not read; a trailing `*` matches any ending. Default: those of well-known analytics.
+   * Cookies that the origin does not read; a trailing `*` matches any ending. A list of your own replaces the default
+   * one. Default: those of well-known analytics: `_ga`, `_ga_*`, `_gid`, `_gat*`, `_gcl_*`, `__utm*`, `_fbp`, `_fbc`,
+   * `_hj*`, `_pk_*`, `_clck`, `_clsk`, `_uet*`, `ajs_*`, `amplitude_*`, `mp_*`, `__hs*`, `hubspotutk`.
    */
   readonly ignore?: readonly string[] | undefined;
 }
@@ -317,7 +319,11 @@ export interface KeyInput {
 
 /** How the query of a URL is changed before it is keyed and sent to the origin: `key.query` of a route. */
 export interface KeyQueryInput {
-  /** Parameters to drop; a trailing `*` matches any ending. Default: those of well-known trackers. */
+  /**
+   * Parameters to drop; a trailing `*` matches any ending. A list of your own replaces the default one. Default: those of
+   * well-known trackers: `utm_*`, `gclid`, `gbraid`, `wbraid`, `dclid`, `fbclid`, `msclkid`, `twclid`, `ttclid`, `igshid`,
+   * `mc_cid`, `mc_eid`, `_ga`, `_gl`, `yclid`, `li_fat_id`.
+   */
   readonly ignore?: readonly string[] | undefined;
   /** If given, all other parameters are dropped. Default: no such list. */
   readonly only?: readonly string[] | undefined;

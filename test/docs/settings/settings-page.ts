@@ -69,7 +69,7 @@ function siteSections(): readonly Section[] {
       const { about, settings } = below(setting, declared);
       const both = owners.size === 2 ? " Of the site, or of one route." : "";
       return {
-        heading: isRoutes ? `${setting.path} of a route` : setting.path,
+        heading: isRoutes ? ofRoute(setting.path) : setting.path,
         about: `${about}${both}`,
         settings: flat(settings, `${prefix}${setting.path}.`, declared),
       };
@@ -114,13 +114,18 @@ function sectionText({ heading, about, settings }: Section, headings: ReadonlySe
       ? typeText(type)
       : linkedType(
           type,
-          [`${path} of a route`, path].find((each) => headings.has(each)),
+          (id.startsWith(OF_ROUTES) ? [ofRoute(path), path] : [path]).find((each) => headings.has(each)),
         ),
     isRequired ? "required" : byDefault || "none",
     meaning,
     `\`${written(EXAMPLES[id])}\``,
   ]);
   return `## ${heading}\n\n${about}\n\n${table(["setting", "type", "default", "meaning", "example"], rows)}`;
+}
+
+/** The heading of what a route alone declares: a site may have other settings under the same name. */
+function ofRoute(path: string): string {
+  return `${path} of a route`;
 }
 
 function typeText(type: string): string {

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { serveCommand } from "../../../cli/commands/serve.ts";
+import { ANALYTICS_COOKIES } from "../../../worker/rules/identity/cookies.ts";
+import { TRACKING_PARAMETERS } from "../../../worker/rules/key/query.ts";
 import { compileSite } from "../../../worker/site/site.ts";
 import type { SiteInput } from "../../../worker/site/site-input.ts";
 import { declaredSettings } from "./declared-settings.ts";
@@ -14,6 +16,22 @@ const BASE: SiteInput = { origin: "https://origin.example.com", hosts: ["www.exa
 
 test("docs/settings.md is what `npm run docs` makes of the sources", () => {
   expect(readFileSync(SETTINGS_PAGE, "utf8")).toBe(settingsPage());
+});
+
+test("a setting of the site leads to its own section, and that of a route to the route's", () => {
+  const [site, route] = settingsPage().split("\n## ").filter((section) => /^A (?:site|route)\n/.test(section));
+  for (const name of ["purge", "store"]) {
+    expect(site).toContain(`| \`${name}\` | [object](#${name}) |`);
+    expect(route).toContain(`| \`${name}\` | [object](#${name}-of-a-route) |`);
+  }
+});
+
+test.each([
+  { id: "routes[].key.query.ignore", names: TRACKING_PARAMETERS },
+  { id: "cookies.ignore", names: ANALYTICS_COOKIES },
+])("the default of $id is told by its names", ({ id, names }) => {
+  const { byDefault } = allSettings().find((setting) => setting.id === id)!;
+  expect([...byDefault.matchAll(/`([^`]+)`/g)].map(([, name]) => name)).toEqual(names);
 });
 
 describe("the settings of a site", () => {
