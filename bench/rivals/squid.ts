@@ -27,7 +27,7 @@ function peer(run: CommandLine, settings: string): Omit<Peer, "name" | "needs"> 
       await writeFile(
         file,
         `http_port 127.0.0.1:${port} accel defaultsite=${origin.host} no-vhost
-cache_peer ${origin.hostname} parent ${origin.port} 0 no-query originserver name=origin
+cache_peer ${origin.hostname} parent ${origin.port} 0 no-query no-digest no-netdb-exchange originserver name=origin
 http_access allow all
 cache_mem ${storeMegabytes} MB
 maximum_object_size_in_memory 1 MB
