@@ -259,7 +259,9 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
       await run(script);
       expect(await edge.xCache("/price")).toBe("MISS");
       // In the edge's first hour only near misses are known.
-      await expect(run(script.replace("--tag prices", "--tag Prices"))).rejects.toThrow(/ended with 1: .*no page was stored/s);
+      await expect(run(script.replace("--tag prices", "--tag Prices"))).rejects.toThrow(
+        /ended with 1: .*no page was stored/s,
+      );
     },
   );
 

@@ -19,7 +19,9 @@ test("docs/settings.md is what `npm run docs` makes of the sources", () => {
 });
 
 test("a setting of the site leads to its own section, and that of a route to the route's", () => {
-  const [site, route] = settingsPage().split("\n## ").filter((section) => /^A (?:site|route)\n/.test(section));
+  const [site, route] = settingsPage()
+    .split("\n## ")
+    .filter((section) => /^A (?:site|route)\n/.test(section));
   for (const name of ["purge", "store"]) {
     expect(site).toContain(`| \`${name}\` | [object](#${name}) |`);
     expect(route).toContain(`| \`${name}\` | [object](#${name}-of-a-route) |`);

@@ -175,7 +175,8 @@ const RECEIPT = `### The receipt
 - \`warnings\` are sentences about items that may not do what was meant; at most 20. \`unseen\` has the tags and URLs under which no
   page was stored in the last seven days, each with the \`nearest\` that was, if one is nearly the same. Each is a warning, too, and
   none is a refusal. It is what the answering isolate and the reports of all others say, up to a minute late; 50 items are
-  looked up, and at most ten unseen ones are named ([why](../decisions/0043-a-purge-that-hits-nothing-says-so.md)).
+  looked up, and at most ten unseen ones are named, but none with \`refresh\`
+  ([why](../decisions/0043-a-purge-that-hits-nothing-says-so.md)).
 - A dry run has \`seq\` 0, no token, and \`planned\`: for each item but \`everything\` the \`item\`, its \`key\`, and a URL's \`route\` or
   \`null\`. It cannot know the origin's tags.
 - The edge of \`tidemark dev\` alone adds the field \`Tidemark-Early-Purges\`: a path that lists, two and a half seconds later, the

@@ -500,9 +500,7 @@ describe("the command", () => {
     expect(await command("init", "--import", "nginx.conf")).toMatchObject({
       exit: 2,
       stdout: "",
-      stderr: expect.stringMatching(
-        /nginx\.conf is a VCL, which is a program.*docs\/tools\.md, "From VCL to a route"/,
-      ),
+      stderr: expect.stringMatching(/nginx\.conf is a VCL, which is a program.*docs\/tools\.md, "From VCL to a route"/),
     });
     expect(readdirSync(folder)).toEqual(["nginx.conf"]);
   });
