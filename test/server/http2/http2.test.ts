@@ -108,7 +108,7 @@ describe("a request in HTTP/2", () => {
 
   test.each<[string, OutgoingHttpHeaders, number, RegExp]>([
     ["with another Host than :authority", { host: "other.test" }, 400, /:authority and Host contradict/],
-    ["for a host that is none", { ":authority": "a:b" }, 400, /host is not one/],
+    ["for a host that is none", { ":authority": "a:b" }, 400, /host is not valid/],
     ["for *", { ":path": "*", ":method": "OPTIONS" }, 400, /not a path/],
     ["with bytes in its path that no URL has", { ":path": "/caf\xc3\xa9" }, 400, /not a path/],
     ["without encryption", { ":scheme": "http" }, 421, /encrypted/],
