@@ -8,7 +8,10 @@ import { ownPackage } from "./own-package.ts";
  */
 export type OptionalPeer = "acme-client" | "esbuild" | "miniflare" | "sharp" | "vitest" | "wrangler";
 
-/** How to get those of the packages that are missing or of no use; `null` if none is. `user` is what needs them. */
+/**
+ * How to get the packages that are missing or unusable; `null` if there are none. `user` is the command that needs
+ * them.
+ */
 export function missingPeersMessage(user: string, peers: readonly OptionalPeer[]): string | null {
   const { version: own, devDependencies: tested, carries } = ownPackage;
   const lacking = peers
@@ -32,15 +35,15 @@ export function missingPeersMessage(user: string, peers: readonly OptionalPeer[]
         ? `${user} needs ${wanted}. Here is ${other.version}. This installs it:`
         : `${user} runs the edge in ${wanted}. Here is ` +
           `${other.version}, which wrangler may have brought for itself. This installs the other beside it, and wrangler keeps its own:`;
-  // What a server needs, npm must not leave out in production.
+  // npm must not leave out in production what a server needs.
   const kind = peers.includes("acme-client") ? "" : " --save-dev";
   const install = `npm install${kind} ${lacking.map(({ peer }) => `${peer}@${tested[peer]}`).join(" ")}`;
   return `${why}\n\n  ${install}\n`;
 }
 
 /**
- * Whether this version of a package will do. Of acme-client an earlier one was not tried. Of miniflare, an earlier one has an earlier runtime, which refuses the
- * date that the edge is compatible with, and one of another major version takes other options.
+ * Whether this version of a package will do. An earlier acme-client was not tried. An earlier miniflare has an earlier
+ * runtime, which refuses the compatibility date of the edge, and another major version takes other options.
  */
 function isOfUse(peer: OptionalPeer, version: string): boolean {
   if (peer !== "miniflare" && peer !== "acme-client") return true;

@@ -1,6 +1,4 @@
-/**
- * How the SDK checks what it is given: `schema.safeParse(value, WITH_VALUES)`. What is wrong is said in English.
- */
+/** How the SDK checks what it is given: `schema.safeParse(value, WITH_VALUES)`. Messages are in English. */
 
 import { IN_ENGLISH } from "../wire/text/english.ts";
 

@@ -60,7 +60,7 @@ export interface PurgeErrorDetails {
  */
 export class PurgeError extends Error {
   override readonly name: string = "PurgeError";
-  /** What went wrong, in a word that stays the same. */
+  /** The reason, as a word that stays the same between releases. */
   readonly code: PurgeErrorCode;
   /** The HTTP status of the last answer; undefined if there was no answer. */
   readonly status: number | undefined;
@@ -234,7 +234,7 @@ export function misuse(
   return refusal;
 }
 
-/** What the errors of `misuse` say after the name of the call. They themselves show no more than any `TypeError`. */
+/** The text of the errors of `misuse` after the name of the call. They themselves show no more than any `TypeError`. */
 const textsWithoutCall = new WeakMap<Error, string>();
 
 /** The message of an error without the name of the call that `misuse` refused, for whoever has not made that call. */

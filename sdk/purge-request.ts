@@ -4,7 +4,7 @@ import { WITH_VALUES } from "./check.ts";
 import { misuse } from "./errors.ts";
 import { deadlineMsSchema, isUrl, signalSchema } from "./options.ts";
 
-/** How a purge is carried out and recorded: part of a request, or given as options beside it. */
+/** How a purge is carried out and recorded: a part of a request, or the options of a call. */
 export interface PurgeDetails {
   /**
    * `"hard"`: the named responses are gone. `"soft"`: they become stale. A stale response may still be served while a new

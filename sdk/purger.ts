@@ -53,13 +53,14 @@ export interface Purger {
    */
   purges(query?: PurgesQuery): Promise<PurgeRecordPage>;
   /**
-   * What the edge's audit trail has on one purge, `settled` among it; `null` if it has none of that number, or no longer.
-   * It takes a receipt or its `seq`, and needs a token with the scope `read`. With several `endpoints` it takes the receipt
-   * alone, asks every edge, and is the record of the first one, which has settled if it has at all of them.
+   * The row of the edge's audit trail for one purge, with `settled`; `null` if there is no such purge, or no longer. It
+   * takes a receipt or its `seq`, and needs a token with the scope `read`. With several `endpoints` it takes only the
+   * receipt, asks every edge, and resolves to the record of the first one, which counts as settled once all have
+   * settled.
    */
   status(purge: PurgeReference, options?: ReadOptions): Promise<PurgeRecord | null>;
   /**
-   * What the site's isolates have counted of a time up to now: requests, bytes, times, routes, URLs. It needs a token with
+   * The counts of the site's isolates for a time up to now: requests, bytes, times, routes, URLs. It needs a token with
    * the scope `read`. With several `endpoints` it is a `TypeError`, because each edge counts for itself.
    */
   stats(query?: StatsQuery): Promise<SiteStats>;

@@ -29,7 +29,7 @@ export interface Planned {
 export interface Unseen {
   /** The item in the form that `tidemark purge -` reads, like `tag:song:42`. */
   item: string;
-  /** What is most like it of all that pages were stored under, in the same form; absent if nothing is. */
+  /** The key of a stored page that is most like it, in the same form; absent if none is. */
   nearest?: string | undefined;
 }
 

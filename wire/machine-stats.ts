@@ -6,7 +6,7 @@ export interface MachineStats {
   memory: { bytes: number; maxBytes: number };
   /** `null` without a disk. */
   disk: DiskStats | null;
-  /** Of all workers together; `null` where nothing bounds the requests at the origin (`origin.concurrency`). */
+  /** For all workers together; `null` if the site has no limit for the origin (`origin.concurrency`). */
   origin: OriginQueueStats | null;
   /** The supervisor first. */
   processes: ProcessStats[];
@@ -18,11 +18,11 @@ export interface MachineStats {
 
 /** The disk of a machine's pages. */
 export interface DiskStats {
-  /** What the cache takes: its files, those being written and those being deleted. */
+  /** The bytes of the cache's files, with those being written and those being deleted. */
   usedBytes: number;
-  /** What pages have of `--disk`. */
+  /** The part of `--disk` for pages. */
   maxBytes: number;
-  /** What is free in the file system, for whoever asks for it; `null` if the system does not say. */
+  /** The free bytes of the file system; `null` if the system does not say. */
   freeBytes: number | null;
   files: number;
   /** Files that had to leave for others since the server started. */
@@ -40,7 +40,7 @@ export interface ProcessStats {
   /** The files and sockets that it holds open, and may; `null` where the system does not say. */
   openFiles: number | null;
   maxOpenFiles: number | null;
-  /** What a worker has beside that; `null` for the supervisor. */
+  /** The further figures of a worker; `null` for the supervisor. */
   worker: WorkerStats | null;
 }
 
@@ -62,7 +62,7 @@ export interface OriginQueueStats {
   running: number;
   /** The most that the machine may have there: those of all workers. */
   concurrency: number;
-  /** Requests that wait for their turn, and the most that may. Those above are turned away. */
+  /** Requests that wait for their turn, and the most that may wait. Further ones are turned away. */
   waiting: number;
   maxWaiting: number;
   /** How long the first of those that wait has waited; 0 if none does. */

@@ -35,7 +35,7 @@ const plannedSchema = z.object({
 const unseenSchema = z.object({
   /** The item in the form that `tidemark purge -` reads, like `tag:song:42`. */
   item: z.string(),
-  /** What is most like it of all that pages were stored under, in the same form; absent if nothing is. */
+  /** The key of a stored page that is most like it, in the same form; absent if none is. */
   nearest: z.optional(z.string()),
 });
 

@@ -29,7 +29,7 @@ export interface IsolateStats {
     failed: number;
     /** Answers that may not be stored, by the `detail` of their `Cache-Status`. */
     refused: CountsByName;
-    /** Those of them with `unkeyed-field`, by the name of the field: the first 50 names, and `(others)`. */
+    /** The answers among them with `unkeyed-field`, by the name of the field: the first 50 names, and `(others)`. */
     unkeyedFields: CountsByName;
     /** Copies that were dropped while their body was read or after it, by the reason. */
     discarded: CountsByName;
@@ -104,9 +104,9 @@ export interface SiteStats extends SiteCounts {
   /** The one PoP that was asked for; `null` for all. */
   pop: string | null;
   /**
-   * The isolates that have reported; those of them that have fallen silent without a last report; those that are alive, and
-   * the bytes in their memories. Reports cover `heardMs` of the isolates' time. What is missing is at most the requests of
-   * `unheardMs`: up to a minute of each isolate that has not said that it ends.
+   * The isolates that have reported; those of them that have fallen silent without a last report; those that are alive,
+   * and the bytes in their memories. Reports cover `heardMs` of the isolates' time. At most the requests of `unheardMs`
+   * are missing: up to a minute of each isolate that has not said that it ends.
    */
   isolates: {
     reported: number;
@@ -125,8 +125,8 @@ export interface SiteStats extends SiteCounts {
   spanMs: number;
   spans: SpanStats[];
   /**
-   * Times to the head of all answers with an `X-Cache`. Those out of memory count as 0 where they are not measured.
-   * Absent for a single PoP.
+   * Times to the head of all answers with an `X-Cache`. Answers from memory count as 0 if they are not measured. Absent
+   * for a single PoP.
    */
   waits?: TimeStats | undefined;
   /** What the memories of the isolates held, and would hold if they were of other sizes. Absent where nothing was reported. */
@@ -154,7 +154,7 @@ export interface SiteStats extends SiteCounts {
 export interface MemoryStats {
   /** Look-ups of stored pages, and pages that were stored. */
   uses: number;
-  /** Those of them that the memory held. */
+  /** How many of them the memory held. */
   held: number;
   /** The size of one memory. */
   maxBytes: number;

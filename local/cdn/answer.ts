@@ -7,7 +7,7 @@ export interface SentRequest {
   readonly path: string;
   /** The field `Host`. */
   readonly host: string;
-  /** Those that were given, and those that `token` and `after` stand for. */
+  /** The fields that were given, and those that `token` and `after` mean. */
   readonly fields?: Readonly<Record<string, string>>;
   readonly body?: string;
   /** Where the platform saw the visitor, if that was given. */
@@ -21,7 +21,7 @@ export interface CdnAnswer {
   readonly status: number;
   /** By name in lower case. Several lines of one field are joined by commas. */
   readonly fields: Readonly<Record<string, string>>;
-  /** As UTF-8. */
+  /** The body as UTF-8. */
   readonly body: string;
   /** Whether the connection ended before the body did. */
   readonly cutOff: boolean;

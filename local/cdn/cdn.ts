@@ -191,9 +191,9 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
   }
 
   /**
-   * Makes it as it was when it started, but for its time, which does not go back: no page is stored, nothing was purged or
-   * counted, every fault is repaired, and a scripted origin has its first replies and no record. It is for the tests of a
-   * suite that share one CDN.
+   * Puts it back to its state at the start, except for its time, which does not go back: no page is stored, nothing was
+   * purged or counted, every fault is repaired, and a scripted origin has its first replies and no record. It is for
+   * the tests of a suite that share one CDN.
    */
   async reset(): Promise<void> {
     const { pops, origin } = this.#parts;
@@ -242,8 +242,9 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
 }
 
 /**
- * Ends runtimes that find each other, one after another. Each watches the folder in which they do: where the file of one
- * that ends is gone just before another stops watching, that one begins to watch anew and keeps the process alive.
+ * Ends runtimes that find each other, one after another. Each watches the folder in which they find each other: if the
+ * file of one that ends disappears just before another stops watching, that one starts to watch again and keeps the
+ * process alive.
  */
 export async function stopInTurn(runtimes: readonly { stop(): Promise<void> }[]): Promise<void> {
   for (const each of runtimes) await each.stop();

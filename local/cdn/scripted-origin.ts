@@ -128,7 +128,8 @@ export class ScriptedOrigin {
   }
 
   /**
-   * Cuts off what is held back, and begins anew: with its first replies, without a record, and up. A part of `cdn.reset()`.
+   * Cuts off replies that are held back, and starts again: with its first replies, without a record, and up. A part of
+   * `cdn.reset()`.
    * @internal
    */
   async reset(): Promise<void> {

@@ -1,6 +1,6 @@
 /** A site that comes with the command, for those who have no site of their own yet. */
 export interface DemoSite {
-  /** The origin that stands for the demo in a config. */
+  /** The origin that means the demo in a config. */
   readonly origin: string;
   /** Throws a `DevError` for a port that is taken, and leaves nothing then. */
   start(edge: DemoEdge, printLine: (line: string) => void): Promise<RunningDemo>;

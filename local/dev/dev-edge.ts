@@ -15,7 +15,7 @@ import { readEntry } from "./request-log.ts";
 import { type DevSettings, LOGIN_CODE_USED, type LogEntry } from "./request-log-entry.ts";
 import type { TrafficCounts } from "./traffic-report.ts";
 
-/** One edge: its port, and the region that it stands for, which is `null` if it is the only edge. */
+/** One edge: its port, and its region, which is `null` if it is the only edge. */
 export interface DevPop {
   readonly region: string | null;
   readonly port: number;
@@ -38,7 +38,7 @@ export interface DevEdgeOptions {
   readonly latency: boolean;
   /** A folder for cache and purges; `null` to keep neither. */
   readonly persist: string | null;
-  /** Receives each request and purge; `null` if nobody reads them, so that the edges need not tell. */
+  /** Receives each request and purge; `null` if nobody reads them, so that the edges need not send them. */
   readonly onEntry: ((entry: LogEntry, region: string | null) => void) | null;
   /** Receives the counts of what an edge has seen since it last told. */
   readonly onTraffic: (counts: TrafficCounts) => void;

@@ -7,7 +7,7 @@
 /** How long after a purge a page that comes back unchanged is suspicious, in milliseconds. */
 const MOMENT_MS = 2_000;
 
-/** Of the stored pages, purges and findings, this many are remembered: the latest. */
+/** How many stored pages, purges and findings are remembered: the latest. */
 const MAX_REMEMBERED = 1_000;
 
 /** A page that was fetched again after a purge and was the same as before. */

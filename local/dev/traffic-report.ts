@@ -6,7 +6,10 @@ export interface TrafficCounts {
   readonly purges: number;
 }
 
-/** How many reports a window may have. So the requests of a person are told one by one, and those of a load test together. */
+/**
+ * How many reports a window may have. So the requests of a person are shown one by one, and those of a load test
+ * together.
+ */
 const REPORTS_PER_WINDOW = 10;
 export const WINDOW_MS = 250;
 

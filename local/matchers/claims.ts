@@ -20,32 +20,32 @@ import { hasSeen } from "./origin-record.ts";
  * test that expects an answer may pass `cdn.get(…)` without an `await`.
  */
 export interface CdnMatchers {
-  /** Of an answer or a `Response`: it came from the cache, with `HIT`. */
+  /** For an answer or a `Response`: it came from the cache, with `HIT`. */
   toHit(): Promise<void>;
   /**
-   * Of an answer or a `Response`: the cache had nothing usable, so it is a `MISS`, or `EXPIRED` if a stored response was stale
-   * and was fetched again.
+   * For an answer or a `Response`: the cache had nothing usable, so it is a `MISS`, or `EXPIRED` if a stored response
+   * was stale and was fetched again.
    */
   toMiss(): Promise<void>;
-  /** Of an answer or a `Response`: it came from the cache although it was stale, with `STALE` or `UPDATING`. */
+  /** For an answer or a `Response`: it came from the cache although it was stale, with `STALE` or `UPDATING`. */
   toBeStale(): Promise<void>;
-  /** Of an answer or a `Response`: the cache was not asked, so it is a `BYPASS`. */
+  /** For an answer or a `Response`: the cache was not asked, so it is a `BYPASS`. */
   toBypass(): Promise<void>;
-  /** Of an answer: the same request, sent again to the same isolate, is a hit. */
+  /** For an answer: the same request, sent again to the same isolate, is a hit. */
   toBeStored(): Promise<void>;
   /**
-   * Of an answer or a `Response`: its `Age` differs from this many seconds by at most `tolerance` seconds. Default of
+   * For an answer or a `Response`: its `Age` differs from this many seconds by at most `tolerance` seconds. Default of
    * `tolerance`: 1.
    */
   toHaveAgeAbout(seconds: number, tolerance?: number): Promise<void>;
-  /** Of an answer: neither its body nor that of another answer, from any isolate of the PoP, contains this text. */
+  /** For an answer: neither its body nor that of another answer, from any isolate of the PoP, contains this text. */
   toNeverShow(text: string): Promise<void>;
   /**
-   * Of a CDN: for the paths of a pattern like `/admin/*` it answers neither a guest nor a user from the cache. Unless the
-   * script names a path, the origin says `public, max-age=3600` there.
+   * For a CDN: on the paths of a pattern like `/admin/*` it answers neither a guest nor a user from the cache. Unless
+   * the script names a path, the origin says `public, max-age=3600` there.
    */
   toNeverStore(pattern: string): Promise<void>;
-  /** Of a scripted origin: this path, with its query, was requested so many times; without a number, at least once. */
+  /** For a scripted origin: this path, with its query, was requested so many times; without a number, at least once. */
   toHaveSeen(target: string, times?: number): void;
 }
 

@@ -1,6 +1,6 @@
 /**
  * The path at which a simulated worker takes commands: `POST` a `HarnessCommand`, or `GET` with `?now=<epoch
- * milliseconds>`, which sets the clock alone. What is deployed answers nothing there.
+ * milliseconds>`, which sets the clock alone. A deployed worker answers nothing there.
  */
 export const HARNESS_PATH = "/_virtual-time";
 

@@ -16,7 +16,7 @@ export interface PurgeLimits {
   readonly urls: number;
 }
 
-/** What a purge needs beside its items, in bytes: `reason`, `id` and the names of its fields. */
+/** The bytes that a purge needs besides its items: `reason`, `id` and the names of its fields. */
 const ENVELOPE_BYTES = 8 * 1024;
 
 /** The most that any purge may name. */
@@ -105,7 +105,7 @@ export class Purge {
     if (item.kind === "urls") this.#urls += 1;
   }
 
-  /** Of a purge that has an item. */
+  /** For a purge that has an item. */
   request(): PurgeRequest {
     const kinds = ITEM_KINDS.flatMap((kind) => {
       const items = [...this.#items.values()].filter((item) => item.kind === kind);

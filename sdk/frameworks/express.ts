@@ -35,7 +35,7 @@ export function tidemark(
   };
 }
 
-/** Every head is written by `writeHead`, also one that nobody asked for by name. */
+/** Every head is written by `writeHead`, even if the app does not call it. */
 function writeFieldsWithHead(response: NodeResponse, scope: RequestScope): void {
   const { writeHead } = response;
   response.writeHead = (status: number, ...rest: unknown[]) => {

@@ -35,7 +35,7 @@ export function watchForEarlyPurge(
       (pages) => {
         if (pages.length > 0) platform.warn(warningOf(seq, pages));
       },
-      () => {}, // The edge has been stopped, or the purger closed. A warning that cannot be had is none.
+      () => {}, // The edge has been stopped, or the purger closed. Without an answer there is no warning.
     );
   });
 }

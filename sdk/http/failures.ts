@@ -24,7 +24,7 @@ export function unreachable(endpoint: string, attempts: number, cause: unknown):
   );
 }
 
-/** The same for a purge. A connection that ends after the request was sent says nothing of what became of it. */
+/** The same for a purge. If a connection ends after the request was sent, the outcome is unknown. */
 export function purgeUnreachable(endpoint: string, attempts: number, cause: unknown): PurgeUnreachable {
   if (NEVER_SENT.test(reasonOf(cause))) return unreachable(endpoint, attempts, cause);
   return new PurgeUnreachable(
@@ -34,7 +34,7 @@ export function purgeUnreachable(endpoint: string, attempts: number, cause: unkn
   );
 }
 
-/** How errors begin that come before anything can be sent: of the connection, of names, and of certificates. */
+/** The beginnings of errors before anything can be sent: of the connection, of names, and of certificates. */
 const NEVER_SENT =
   /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|ENOENT|UND_ERR_CONNECT_TIMEOUT|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/;
 

@@ -4,7 +4,7 @@ import { PurgeRejected } from "../errors.ts";
 import { ITEM_KINDS, type PurgeCall, type PurgeRequest } from "../purge-request.ts";
 import type { Receipt } from "../receipt.ts";
 
-/** The most purges of one purger that are under way at once. Those that come meanwhile wait, and become one. */
+/** The most purges of one purger that are under way at once. Purges that come meanwhile wait, and become one. */
 export const MAX_UNDER_WAY = 8;
 
 interface Waiting {

@@ -19,7 +19,7 @@ export interface KeptPurge {
   readonly failures: number;
 }
 
-/** How soon a purge is sent again whose sender has ended, or whose edge was down. */
+/** The pause until a purge is sent again whose sender has ended, or whose edge was down. */
 const FIRST_PAUSE_MS = 10_000;
 
 /** The most purges that are read at once. */

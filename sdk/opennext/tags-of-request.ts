@@ -1,8 +1,8 @@
 /** The tags of the pages that passed through OpenNext's incremental cache while one request was answered. */
 export interface TagsOfRequest {
-  /** Those of pages that were found there. */
+  /** The tags of pages that were found there. */
   readonly found: Set<string>;
-  /** Those of pages that were rendered and written there. */
+  /** The tags of pages that were rendered and written there. */
   readonly written: Set<string>;
 }
 

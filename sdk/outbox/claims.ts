@@ -41,16 +41,15 @@ export function chooseClaims(rows: readonly WaitingRow[], now: number, limit: nu
   return { rows: chosen, held, nextAt };
 }
 
-/**
- * Those of the chosen rows of which a lease was obtained, without the rows behind one that another process was quicker to
- * lease.
- */
+/** The chosen rows that were leased, without the rows behind one that another process leased first. */
 export function obtainedClaims(chosen: readonly WaitingRow[], obtained: ReadonlySet<number>): readonly WaitingRow[] {
   const asFound = chosen.map((row) => (obtained.has(row.seq) ? row : { ...row, leaseUntil: Number.POSITIVE_INFINITY }));
   return chooseClaims(asFound, Number.MAX_VALUE, chosen.length).rows;
 }
 
-/** Of rows in the order of their numbers, the first ones that may be sent side by side: no two have an item in common. */
+/**
+ * The first of these rows, in the order of their numbers, that may be sent side by side: no two have an item in common.
+ */
 export function nextWave(rows: readonly WaitingRow[], held: ReadonlySet<string>, limit: number): WaitingRow[] {
   const wave: WaitingRow[] = [];
   const taken = new Set(held);

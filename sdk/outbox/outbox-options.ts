@@ -17,8 +17,8 @@ export interface OutboxPurger<Answer = Receipt> {
 export interface OutboxOptions<Answer = Receipt> {
   purger: OutboxPurger<Answer>;
   /**
-   * How often sending a purge may fail before it is given up: a whole number from 1. Between the attempts lie pauses that
-   * double from a second to an hour, half of each random, so that 20 attempts take four to eight hours. Default: 20.
+   * How often sending a purge may fail before it is given up: a whole number from 1. The pauses between the attempts
+   * double from a second to an hour, half of each is random, and 20 attempts take four to eight hours. Default: 20.
    */
   maxAttempts?: number | undefined;
   /**
@@ -49,8 +49,8 @@ export type EnqueueOptions = Omit<PurgeDetails, "dryRun">;
 /** How an outbox is drained in the background. */
 export interface StartOptions {
   /**
-   * Called with the errors of the database and of callbacks; the outbox goes on. A purge that fails is none: it is tried
-   * again, and `onDead` is called if it is given up.
+   * Called with the errors of the database and of callbacks; the outbox goes on. A purge that fails is no such error:
+   * it is tried again, and `onDead` is called if it is given up.
    */
   onError: (error: unknown) => void;
   /**

@@ -9,7 +9,10 @@ export type TaggedPage =
 export interface RecordOnPage<T> {
   /** The tags that a page must have which shows the record; one or several. */
   tags(record: T): string | readonly string[];
-  /** Texts of which any one means that the page shows the record, such as its title. They should be unlike all other text. */
+  /**
+   * Texts that show the record, such as its title: a page that has one of them shows the record. They should be unlike
+   * all other text.
+   */
   shows(record: T): string | readonly string[];
 }
 
@@ -17,7 +20,7 @@ export interface RecordOnPage<T> {
 export interface RecordsOnPage<T> {
   /** The records that the page shows. A test should expect some, so that it cannot pass on an empty page. */
   shown: T[];
-  /** Those of them whose tags the page lacks: a purge by their tag would leave the page as it was. */
+  /** The records whose tags the page lacks: a purge by their tag would leave the page as it was. */
   untagged: T[];
 }
 

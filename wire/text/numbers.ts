@@ -8,7 +8,7 @@ export function counted(count: number, one: string, several = `${one}s`): string
   return `${whole(count)} ${Math.round(count) === 1 ? one : several}`;
 }
 
-/** To a tenth. What is not all is never said to be 100 %. */
+/** To a tenth. It is 100 % only for all. */
 export function percent(share: number, by: "round" | "floor" = "round"): string {
   const tenths = Math[by](share * 1000);
   return `${(share < 1 ? Math.min(tenths, 999) : tenths) / 10} %`;

@@ -16,7 +16,7 @@ export function summaryText(stats: SiteStats, last: string): string {
   );
 }
 
-/** Why there are no counts. Without a report, that says nothing of the latest requests. */
+/** Why there are no counts. Without a report, the latest requests are unknown. */
 export function nothingReported({ isolates, isCurrent }: SiteStats): string {
   if (isCurrent) return "no requests.";
   if (isolates.reported > 0) return "no requests were reported. Isolates report once a minute.";
@@ -100,14 +100,14 @@ function queueLines({ origin: { awaited, turnedAway }, queue }: SiteStats): stri
   return [`${waited}; ${whole(turnedAway)}${byClient(queue.turnedAway)} got none.`];
 }
 
-/** How many of them were of which clients, in parentheses; nothing where that was not counted. */
+/** How many of them came from which clients, in parentheses; empty if that was not counted. */
 export function byClient({ editor = 0, known = 0, other = 0 }: CountsByName): string {
   const counts = Object.entries({ editors: editor, known, others: other }).filter(([, count]) => count);
   const named = counts.map(([words, count]) => `${words} ${whole(count)}`).join(", ");
   return named && ` (${named})`;
 }
 
-/** Those of the counted statuses that are errors: of clients, of the origin, and of the edge. RFC 9110 §15.5, §15.6. */
+/** The counted statuses that are errors: of clients, of the origin, and of the edge. RFC 9110 §15.5, §15.6. */
 export function errorsIn(statuses: CountsByName): CountsByName {
   return Object.fromEntries(Object.entries(statuses).filter(([status]) => status >= "400"));
 }

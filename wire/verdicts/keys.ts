@@ -24,7 +24,7 @@ function isKnown(change: string): boolean {
   return Object.hasOwn(WORDS, change.split(" ", 1)[0]!);
 }
 
-/** Of two changes with the same effect the narrower one is advised. */
+/** If two changes have the same effect, the narrower one is advised. */
 function breadth(change: string): number {
   if (change === "drop *") return 3;
   return change.endsWith("*") ? 2 : change.startsWith("drop ") ? 1 : 0;

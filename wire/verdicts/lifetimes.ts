@@ -20,7 +20,7 @@ const LIFETIMES: readonly (readonly [seconds: number, ttl: string])[] = [
 const MUCH_MORE = 1.1;
 const CHANGES_PER_LIFETIME = 0.1;
 
-/** Pages that are not stored because nobody says for how long, and pages that expire long before they change. */
+/** Pages that are not stored because they have no lifetime, and pages that expire long before they change. */
 export function lifetimeVerdicts({ routes }: SiteStats): Verdict[] {
   return routesOf(routes).flatMap(([pattern, route]) => [
     ...missingLifetime(pattern, route),

@@ -3,7 +3,7 @@ import { ms, percent, whole } from "../text/numbers.ts";
 import { printable } from "../text/printable.ts";
 import { LEAST_REQUESTS, onRoute, routesOf, type Verdict } from "./verdict.ts";
 
-/** The PoP's cache has to be so much slower than the origin before a route is better off without it. */
+/** The factor by which the PoP's cache must be slower than the origin before a route is better off without it. */
 const MUCH_SLOWER = 1.5;
 
 /** A PoP is quiet if more than this share of its requests read the log. */
