@@ -114,7 +114,7 @@ describe("through a real edge", () => {
     );
   });
 
-  test("warm says what it has stored, what had been, and why the rest could not be", async () => {
+  test("warm says what it has stored, what was stored before, and why the rest is not stored", async () => {
     for (const path of ["/", "/a", "/b"]) site.reply(path, PAGE);
     site.reply("/private", { fields: { "cache-control": "private" }, body: "for you" });
     const first = await run("warm", ["--edge", address, "/", "/a"]);
@@ -156,7 +156,7 @@ describe("through a real edge", () => {
 });
 
 describe("through any other cache", () => {
-  test("warm asks again where the cache does not say what it has stored", { tags: ["deep"] }, async () => {
+  test("warm asks again if the cache does not say what it has stored", { tags: ["deep"] }, async () => {
     site.reply("/a", { fields: { "x-cache": "MISS" } }, { fields: { "x-cache": "HIT" } });
     site.reply("/b", { fields: { "cf-cache-status": "DYNAMIC" } });
     site.reply("/c", { fields: { "cache-status": "Proxy; fwd=uri-miss; stored" } });
@@ -248,7 +248,7 @@ describe("through any other cache", () => {
     expect(new Set(pagesSeen()).size).toBe(20);
   });
 
-  test("the name of a sitemap that is no file here is that of the site's", { tags: ["deep"] }, async () => {
+  test("a sitemap that is not a file here is looked for on the site", { tags: ["deep"] }, async () => {
     site.reply("/map.xml", { body: sitemap(`${site.url}/a`) });
     site.reply("/a", {});
     expect((await run("warm", ["--edge", site.url, "map.xml"])).exit).toBe(0);

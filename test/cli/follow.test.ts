@@ -71,7 +71,7 @@ describe.concurrent("tidemark purges --follow", () => {
     expect(running.output.match(/The edge answers again/g)).toHaveLength(1);
   });
 
-  test("begins again with a log that was made anew", { tags: ["deep"] }, async ({ expect }) => {
+  test("begins again with a new log", { tags: ["deep"] }, async ({ expect }) => {
     await using edge = await startFakeEdge(page(90), page(1), page(1), page(1));
     const running = follow(edge.endpoint);
 

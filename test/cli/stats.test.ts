@@ -143,7 +143,7 @@ Heard of 1,200 isolates; 3 have fallen silent. The reports cover at least 99.9 %
     expect(statsLines({ ...none, isCurrent: true }, "1h")).toEqual(["Last 1 h in FRA: no requests."]);
   });
 
-  test("a time of which no isolate has reported is not called one without requests", () => {
+  test("a time without reports is not called a time without requests", () => {
     const { isolates } = stats;
     const none = { ...big(), requests: 0, isolates: { ...isolates, reported: 0, alive: 0 } };
     expect(statsLines(none, "1h")).toEqual([

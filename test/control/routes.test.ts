@@ -41,7 +41,7 @@ const session = { cookie: `${SESSION_COOKIE}=s` };
 const named = (routes: readonly Route[]) => routes.map((route) => [`${route.method} /${route.path}`, route] as const);
 
 describe("routes of the control plane", () => {
-  test("are open to everybody where nothing of the site is told or changed, and nowhere else", () => {
+  test("are open to everybody only where they neither tell nor change anything of the site", () => {
     const open = ALL.filter(({ scope }) => scope === null).map(({ method, path }) => `${method} /${path}`);
     expect(open).toEqual(["GET /health", "GET /openapi.json", "GET /", "DELETE /session"]);
   });

@@ -36,7 +36,7 @@ describe("a session", () => {
     expect(await nameOf(id, both)).toBe(name);
   });
 
-  test("fits into a cookie as it is, and tells nothing of the token", async () => {
+  test("fits into a cookie as it is, and does not reveal the token", async () => {
     const { id } = await sessionOf(BOARD, both);
     expect(id).toMatch(/^[0-9]{10}\.[A-Za-z0-9_-]{43}$/);
     for (const secret of [SECRET, BOARD, sha256(SECRET), sha256(BOARD)]) expect(id).not.toContain(secret.slice(0, 8));

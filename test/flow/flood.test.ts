@@ -219,7 +219,7 @@ const FLOODS: readonly (Flood & { readonly name: string; readonly newcomersGet: 
 /** The one whose attacker has most is enough for the gate. */
 const inGate = (name: string) => name.includes("bought and is spread");
 
-describe(`a site that makes 50 pages a second, under people who want 10 and a flood that wants 1,000 (TEST_SEED=${seed})`, () => {
+describe(`a site that makes 50 pages a second, for people who request 10 and a flood that requests 1,000 (TEST_SEED=${seed})`, () => {
   for (const { name, newcomersGet, ...flooding } of FLOODS) {
     test(`serves people who were there before from ${name}`, { tags: [inGate(name) ? "gate" : "deep"] }, async () => {
       const { known, newcomers, flood, mostAtOrigin } = await new FloodedSite().play(flooding);

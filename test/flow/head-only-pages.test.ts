@@ -9,7 +9,7 @@ function page(cacheKey: string): FetchKey {
 }
 
 describe("HeadOnlyPages", () => {
-  test("remembers a page for an hour, and begins anew each time", () => {
+  test("remembers a page for an hour, which starts again each time", () => {
     const pages = new HeadOnlyPages();
     expect(pages.has(page("a"), 0)).toBe(false);
     pages.remember(page("a"), 0);

@@ -21,7 +21,7 @@ test("it remembers no more paths than are needed", () => {
   expect(state.mayAsk(1002)).toBe(true);
 });
 
-test("an origin of which nobody has heard for a minute, and as long as an answer may take, is asked again by everybody", () => {
+test("an origin without news for a minute and the longest time of an answer is asked again by everybody", () => {
   const state = new OriginState(1, 30_000);
   state.noteFailure("/a", 0, 0);
   expect(state.isDown(89_999)).toBe(true);

@@ -110,7 +110,7 @@ test("the sample is bounded, whatever is asked for, and very long keys are not k
   expect(sample.keys).toBeLessThanOrEqual(1024);
 });
 
-test("the curve of a memory that was never used, or whose keys are all too long, is not a number of nothing", () => {
+test("a memory that was never used, or whose keys are all too long, has no curve", () => {
   const sample = new ReuseSample();
   sample.missed("x".repeat(5_000), 1);
   expect(memoryCurve(sample.counts, 100).every(({ hitRatio }) => hitRatio >= 0 && hitRatio <= 1)).toBe(true);

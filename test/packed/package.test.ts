@@ -115,7 +115,7 @@ describe("what is published", () => {
     expect((await codeBehind("worker.mjs")).join()).not.toContain(path);
   });
 
-  test("A worker, a server and a backend load nothing of the tools", async () => {
+  test("A worker, a server and a backend do not load the tools", async () => {
     const entries = installed.packed.flatMap((path) => /^dist\/package\/(\w[\w.-]*\.mjs)$/.exec(path)?.[1] ?? []);
     const servers = ["edge-program.mjs", "file-writer-thread.mjs", "site-thread.mjs", "worker-main.mjs"];
     const others = ["worker.mjs", "worker-internal.mjs", "index.mjs", "index.web.mjs", "testing.mjs", "local.mjs"];

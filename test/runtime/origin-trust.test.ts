@@ -36,7 +36,7 @@ async function stop(): Promise<void> {
 const PAGE = "HTTP/1.1 200 OK\r\ncache-control: max-age=60\r\ncontent-length: 2\r\n\r\nok";
 const get = (path: string, fields = {}) => exchange(edge.url, agent, { path, fields });
 
-describe("an answer that is none is a clear error, and the next page comes", () => {
+describe("an invalid answer is a clear error, and the next page comes", () => {
   let bytes = "";
   beforeAll(() => start((_, socket) => socket.end(bytes, "latin1")));
   afterAll(stop);

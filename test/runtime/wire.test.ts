@@ -139,7 +139,7 @@ describe("bodies", () => {
   });
 });
 
-describe("answers that are none", () => {
+describe("invalid answers", () => {
   test.each([
     [
       "an interim answer in place of a final one",

@@ -19,7 +19,7 @@ describe("the heads that were read last", () => {
     expect(heads.read(first.key, textOf(first))).toBe(read);
   });
 
-  test("are read anew once the text has changed, and never under another key", () => {
+  test("are read again once the text has changed, and never under another key", () => {
     const heads = new RecentHeads();
     heads.read(first.key, textOf(first));
     expect(heads.read(first.key, textOf(changed))!.head).toMatchObject({ status: 404 });

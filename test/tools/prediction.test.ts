@@ -215,7 +215,7 @@ describe("a report", () => {
       expect(compileSite(await evaluateSite(code), {}).routes.length).toBeGreaterThan(2);
   });
 
-  test("is the same from JSON, but for what a line tells of the time", async () => {
+  test("is the same from JSON, except for the precision of times", async () => {
     const file = join(folder, "json.log");
     await writeFile(
       file,

@@ -262,7 +262,7 @@ describe("a view that is kept alive", () => {
     expect(log.connections).toHaveLength(1);
   });
 
-  test("leaves nothing of its name behind where a later connection is one too many (R25)", async () => {
+  test("leaves no trace of its name if a later connection is one too many (R25)", async () => {
     start(true);
     await request();
     log.hasTooMany = true;
@@ -275,7 +275,7 @@ describe("a view that is kept alive", () => {
     expect({ open: log.open, renewals: log.renewals }).toEqual({ open: 0, renewals });
   });
 
-  test("is not read anew where another read has renewed it while a connection was waited for (R22)", async () => {
+  test("is not read again if another read renewed it while it waited for a connection (R22)", async () => {
     start(true);
     log.answers = false;
     const renewal = lease.renew(behind, null);

@@ -234,7 +234,7 @@ describe("at its bounds", () => {
     expect(ledger.read(HOUR_MS, null).counts).toEqual({});
   });
 
-  test("a report that is no report changes nothing", () => {
+  test("a malformed report changes nothing", () => {
     const { ledger } = ledgerAt();
     expect(() => ledger.take("{")).toThrow(SyntaxError);
     expect(() => ledger.take(JSON.stringify({ form: REPORT_FORM }))).toThrow();

@@ -67,7 +67,7 @@ test("a key is written once an hour, however often it is named", () => {
   expect(at()).toBe(NOON + HOUR_MS);
 });
 
-test("nothing is said of a kind of which there were too many keys, for a week, and of the other kind it is", () => {
+test("a kind with too many keys is not named for a week, and the other kind is", () => {
   const world = listening("#a", "path:/a");
   world.seen.take(many("path:/", 19_999));
   world.seen.prune(world.now);
@@ -84,7 +84,7 @@ test("nothing is said of a kind of which there were too many keys, for a week, a
   expect(world.seen.unseen(["path:/b", "path:/c"])).toMatchObject([{ at: 0, isSure: false }]);
 });
 
-test("nothing is said of a kind of which an isolate has seen more than it reports", () => {
+test("a kind is not named if an isolate has seen more of it than it reports", () => {
   const world = listening("#a", "path:/a");
   world.seen.take(["path:/b", "path:"]);
   expect(missed(world, "path:/c", "#c")).toEqual(["#c"]);

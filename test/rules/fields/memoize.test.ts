@@ -12,7 +12,7 @@ function counted() {
 }
 
 describe("remembered", () => {
-  test("what was read of a text is not read anew", () => {
+  test("a text that was read is not read again", () => {
     const { length, calls } = counted();
     expect([length("max-age=60"), length("public"), length("max-age=60")]).toEqual([
       { length: 10 },

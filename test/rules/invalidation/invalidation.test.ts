@@ -83,7 +83,7 @@ describe("invalidatedTargets", () => {
     expect(targets).toEqual([URL_, ...row.expect]);
   });
 
-  test("a URL that is none invalidates nothing", () => {
+  test("an invalid URL invalidates nothing", () => {
     expect(invalidatedUrls("POST", 200, "/plog", "https://www.example.test/a", null)).toEqual([]);
   });
 

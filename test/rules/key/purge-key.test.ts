@@ -88,7 +88,7 @@ test.each(Object.entries(written))("what is written for a %s is read as the same
   );
 });
 
-test("a text that is no purge key is read as none, and shown as it is", () => {
+test("a text that is not a purge key is read as null, and shown as it is", () => {
   for (const other of ["", "a", "//host-without-path", "group:x", "tag:a"]) {
     expect(readPurgeKey(other)).toBeNull();
     expect(purgeItemText(other)).toBe(other);

@@ -405,7 +405,7 @@ describe("storable", () => {
     if (lifetime) expect(verdict).toMatchObject({ freshness: lifetime });
   });
 
-  test("never throws, and stores nothing with an age or a lifetime that is no number", () => {
+  test("never throws, and stores nothing whose age or lifetime is not a number", () => {
     const text = fc.oneof(
       fc.constantFrom("max-age=60", "public, max-age=1", at(60), at(-60), '"1"', "30"),
       fc.string(),

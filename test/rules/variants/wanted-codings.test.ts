@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { wantedCodings } from "../../../worker/rules/variants/wanted-codings.ts";
 
-describe("the codings that a client wants, by its Accept-Encoding. RFC 9110 §12.5.3", () => {
+describe("the codings that a client accepts, by its Accept-Encoding. RFC 9110 §12.5.3", () => {
   test.each([
     { name: "no field: none, because the client may not know any", field: null, wants: [] },
     { name: "an empty field: none", field: "", wants: [] },

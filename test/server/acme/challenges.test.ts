@@ -119,7 +119,7 @@ describe.each(["TLSv1.2", "TLSv1.3"] as const)("a challenge by %s", (version) =>
     expect(await isEndedWithoutAnswer((done as { socket: TLSSocket }).socket)).toBe(true);
   });
 
-  test("is refused for a name of which none is pending", async () => {
+  test("is refused for a name without a pending challenge", async () => {
     const tls = { certificates: [own], ticketSecret: "secret" };
     const { https } = await start(shown, { challenges: pending(TLS), tls });
     expect(await handshake(https, ACME, "own.test", version)).toMatch(/ALERT_NO_APPLICATION_PROTOCOL/);

@@ -233,7 +233,7 @@ describe("several workers of a machine", () => {
     await expectNoWaitAfterPost(machine, one, other, fields, { "cache-control": "s-maxage=60" });
   });
 
-  test("have all requests at the origin at once if the page of another worker is for none of them", async () => {
+  test("send all requests to the origin at once if the page of another worker is for none of them", async () => {
     const { machine, one, other } = await MachineUnderTest.withTwo();
     const leading = one.ask("/a", { "x-visitor": "0" });
     const first = await machine.hasAsked(1);
@@ -376,7 +376,7 @@ describe("several workers of a machine", () => {
     expect(locksIn(machine.locks)).toEqual([]);
   });
 
-  test("end though another does not read what it is told", async () => {
+  test("end although another does not read its messages", async () => {
     const { clock, locks } = await MachineUnderTest.start();
     const fetches = await MachineFetches.start({ places: [locks], clock, say: () => undefined });
     const [name] = readdirSync(locks);

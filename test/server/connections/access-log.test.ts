@@ -173,7 +173,7 @@ test("what the listener refuses by itself is logged, too", async () => {
   expect(lines).toEqual([expect.stringMatching(/"GET \/a HTTP\/1\.1" 400 \d+ "-" "-" - /)]);
 });
 
-test("a log that is opened anew goes on in the new file", async () => {
+test("a log that is reopened goes on in the new file", async () => {
   const log = new AccessLog(path, "json", () => undefined);
   const running = await startTestListener(site, { accessLog: log });
   await exchange(running.where, get("/before"));
@@ -307,7 +307,7 @@ describe("on a disk that is full", () => {
     expect(targets()).toEqual(["/whole"]);
   });
 
-  test("a line that another process is just writing, of which a part can be read, is not taken for a torn one", async () => {
+  test("a line that another process is just writing does not count as torn", async () => {
     const log = open();
     appendFileSync(path, 'unix: - - [01/Jan/2026:00:00:00 +0000] "GET /anothers');
     record(log, "/own");

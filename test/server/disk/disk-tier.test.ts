@@ -472,7 +472,7 @@ describe("the event loop never waits for a cold disk", () => {
     expect(disk.paths()).toEqual([]);
   });
 
-  test("one wait among many reads is for a core, and says nothing of the disk", () => {
+  test("one wait among many reads is a wait for a core and no sign of a slow disk", () => {
     const isColdAfter = (readsAtOnce: number) => {
       const cached = new LikelyCached(4000);
       cached.touch("a", 400);

@@ -5,7 +5,7 @@ import { answer } from "./running-listener.ts";
 
 const plain = { isHead: false, knowsChunks: true, keepsAlive: true };
 
-test("hits with the same fields are made once, and any others anew", () => {
+test("hits with the same fields are made once, and others each time", () => {
   const made = new MadeAnswers();
   const hit = answer("page");
   const first = made.make(hit, plain);

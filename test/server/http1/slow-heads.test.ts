@@ -129,7 +129,7 @@ test("a request may wait for its answer longer than a head may take", async () =
   await send(GET, 2);
 });
 
-test("a head of which the listener itself leaves the rest unread takes no time", async () => {
+test("a head takes no time while the listener itself leaves the rest unread", async () => {
   const pending: ((answer: EdgeAnswer) => void)[] = [];
   const { client, sweepAt, send } = await start(() => new Promise((resolve) => pending.push(resolve)));
   await client.send(GET.repeat(100));

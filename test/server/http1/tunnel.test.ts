@@ -116,7 +116,7 @@ test("a side that ends its half still gets what the other sends", async () => {
   expect(one.received).toContain("last words");
 });
 
-test("a tunnel of which one side has ended its half ends when nothing has gone through for a while", async () => {
+test("a tunnel whose one side has ended its half ends when no bytes have passed for a while", async () => {
   const settings = { stallMs: 50 };
   const byOrigin = await startTunnels((socket) => void socket.end(SWITCH), { settings });
   const silent = connect({ ...byOrigin.running.where, allowHalfOpen: true });

@@ -529,7 +529,7 @@ describe("a connection in HTTP/2", () => {
     await empty;
   });
 
-  test("ends a stream whose client does not send what is waited for, and no other one", {
+  test("ends a stream whose client does not send its body, and no other one", {
     tags: ["gate"],
   }, async () => {
     const { https } = await start(

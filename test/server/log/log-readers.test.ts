@@ -190,7 +190,7 @@ describe("the readers of a log", () => {
     expect(settled.at(-1)).toEqual(at(2));
   });
 
-  test("a confirmation of another log is none", async () => {
+  test("a confirmation of another log does not count", async () => {
     const one = await admitted("one");
     const purged = purge("b");
     one.confirm(9, "a");

@@ -185,7 +185,7 @@ describe("a worker's log", () => {
     silent.close();
   });
 
-  test("does not survive a reply that is no frame", async () => {
+  test("ends after a reply that is not a frame", async () => {
     await server.close();
     const babbler = createServer((socket) => {
       socket.on("error", () => undefined);

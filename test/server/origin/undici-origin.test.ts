@@ -230,7 +230,7 @@ describe("answers", () => {
       ]);
     });
 
-    test("need nobody who wants them", async () => {
+    test("need nobody who reads them", async () => {
       expect(await textOf(answered(await fetched(interims(2) + FINAL)).body)).toBe("ok");
     });
 
@@ -395,7 +395,7 @@ describe("answers", () => {
     },
   );
 
-  test("a body that falls silent is cut off, and one whose reader takes as long is not", {
+  test("a body that pauses too long is cut off, and one whose reader takes as long is not", {
     tags: ["gate"],
   }, async () => {
     const whole = Buffer.alloc(8 * 1024 * 1024);

@@ -227,7 +227,7 @@ describe("the permits of a machine", () => {
     expect([workers.a.running.length, workers.b.running.length]).toEqual([0, 1]);
   });
 
-  test("stay where they are while nobody else wants one, and go to another worker's refresh too", async () => {
+  test("stay where they are while nobody else needs one, and go to another worker's refresh, too", async () => {
     const machine = new Machine(chances(1));
     const office = new PermitOffice();
     const [a, b] = [machine.startWorker(office, 1, 2), machine.startWorker(office, 1, 2)];

@@ -149,7 +149,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that was put back (R13)", { tim
     expect(running.map(({ told }) => told)).toEqual([["replaced"], ["replaced"]]);
   });
 
-  test("counts for a day with the longest use, because a machine may live of which it has no row", {
+  test("counts for a day with the longest use, because a machine without a row may still run", {
     tags: ["deep"],
   }, async () => {
     await end(await start());

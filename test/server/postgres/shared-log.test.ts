@@ -328,7 +328,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     expect(await appended(machine, "#a")).toMatchObject({ seq: 1, settlesInMs: 0 });
   });
 
-  test("a notice that is none of ours, or torn, does nothing", async () => {
+  test("a foreign or torn notice does nothing", async () => {
     const a = await start();
     for (const payload of ["{", "null", "7", '{"machine":1}', "x".repeat(5000)]) {
       await admin.query("SELECT pg_notify('tidemark_log', $1)", [payload]);

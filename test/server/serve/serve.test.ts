@@ -65,7 +65,7 @@ describe("tidemark serve", () => {
     expect(existsSync(draft)).toBe(true);
   });
 
-  test("serves the dashboard, whose session every worker knows, and which may read and no more", {
+  test("serves the dashboard, whose session every worker knows and which may only read", {
     tags: ["deep"],
   }, async () => {
     const token = "a-token-of-this-server-000123456789";
@@ -242,7 +242,7 @@ describe("tidemark serve", () => {
     expect(server.printed).not.toContain("The origin");
   });
 
-  test("serves on when nobody reads any more what it prints", { tags: ["deep"] }, async () => {
+  test("goes on when nobody reads its output any more", { tags: ["deep"] }, async () => {
     const log = join(folder, "unread.log");
     const args = ["--origin", origin.url, ...LISTEN, "--cache", "unread", "--access-log", log];
     const server = start(args, { TIDEMARK_HOSTS: "*" });

@@ -100,7 +100,7 @@ describe("tidemark serve with TLS", () => {
     expect([got.statusCode, got.headers.location]).toEqual([308, "https://www.example.test/a?b"]);
   });
 
-  test("reads certificates anew on SIGHUP, in all workers, while answers go on; a broken one changes nothing", async () => {
+  test("reads certificates again on SIGHUP, in all workers, while answers go on; a broken one changes nothing", async () => {
     put("b", ["first.test"]);
     origin.reply("/slow", { body: "x".repeat(200_000) });
     const server = start(["--listen-tls", "127.0.0.1:0", "--tls-cert", "b.crt", "--tls-key", "b.key"]);

@@ -205,7 +205,7 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     await expectPage(port, "blog", "v2");
   });
 
-  test("a log that is damaged begins anew, and no other does", { tags: ["deep"] }, async () => {
+  test("a damaged log starts again, and no other does", { tags: ["deep"] }, async () => {
     write("shop");
     write("blog");
     const port = await start();

@@ -92,7 +92,7 @@ describe("the logs of several sites", () => {
     expect(logs.of(grants(...SITES))).toHaveLength(2);
   });
 
-  test("a reader of one site is none of another", async () => {
+  test("a reader of one site is not a reader of another", async () => {
     await logs.open(grants(...SITES));
     const reader = logs.readerOf("worker-1");
     logs.expect(reader, grants("shop"));

@@ -196,7 +196,7 @@ describe("a supervisor", () => {
     onPath.close();
   });
 
-  test("replaces the socket file of a process that has died, and nothing that is no socket", {
+  test("replaces the socket file of a process that has died, and no file that is not a socket", {
     tags: ["deep"],
   }, async () => {
     const path = join(folder, "front.sock");

@@ -94,7 +94,7 @@ describe("the misses of a log", () => {
     expect(outcome(...requests)).toMatchObject({ misses });
   });
 
-  test("take as long as the log says, but for hits of the cache that wrote it, and for connections that change protocol", () => {
+  test("take as long as the log says, except hits of the cache that wrote it and connections that change protocol", () => {
     const told = [{}, { cacheStatus: "MISS" }, { cacheStatus: "HIT" }, { status: 101 }];
     const requests = told.map((each, place) => ({ ...each, target: `/${place}`, tookMs: 1000 }));
     expect(outcome(...requests)).toMatchObject({ misses: 4, timedByLog: 2, meanMs: 600 });

@@ -187,7 +187,7 @@ describe("politely", () => {
     if (ends) expect(warmText(report)).toContain("The crawl ended early: it answered 429 and wants to be left alone");
   });
 
-  test("no request that waits for its turn is sent to a site that wants to be left alone", async () => {
+  test("a waiting request is not sent to a site that asks to be left alone", async () => {
     time.current = new VirtualTime(TIMEOUT_MS);
     const { site, address } = await siteThat(() => ({ status: 429, fields: { "retry-after": "3600" } }));
     const paths = Array.from({ length: 20 }, (_, index) => `/${index}`);

@@ -301,7 +301,7 @@ describe("a line of", () => {
     expect(read(line).kind).toBe("broken");
   });
 
-  test("a line tells nothing of the one before it", () => {
+  test("a line does not show the fields of the one before it", () => {
     const before = `192.0.2.7 - - ${TIME} "GET /b HTTP/1.1" 500 5 "-" "Firefox" MISS 0.004`;
     const line = `{"msec":"${AT / 1000}.000","request":"GET /a?q=x HTTP/2.0","status":200,"bytes_sent":2326}`;
     expect(read(before, line)).toEqual(read(line));

@@ -79,7 +79,7 @@ describe("logs", () => {
     expect(examples.map(({ line }) => line)).toEqual([3, 4, 7]);
   });
 
-  test("whose compression is cut off are read up to there", async () => {
+  test("with truncated compression are read up to the cut", async () => {
     const packed = gzipSync(generatedLog({ seed: 3, requests: 20_000, days: 1 }));
     const path = await file("cut.gz", packed.subarray(0, packed.length - 1_000));
     const { targets, cutOff } = await read(path);

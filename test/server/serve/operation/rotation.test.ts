@@ -37,7 +37,7 @@ describe("the access log of tidemark serve", { timeout: 60_000 }, () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("is opened anew at SIGHUP, also by old workers that finish their answers", { tags: ["deep"] }, async () => {
+  test("is reopened at SIGHUP, also by old workers that finish their answers", { tags: ["deep"] }, async () => {
     const answer = fetch(new URL("/held", address)).then((response) => response.text());
     const [response] = (await once(origin, "held")) as [ServerResponse];
     renameSync(join(folder, "access.log"), join(folder, "moved.log"));
