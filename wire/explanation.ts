@@ -20,7 +20,7 @@ const storedSchema = z.object({
 /** A purge that has touched what is stored. */
 const purgeSchema = z.object({
   seq: count,
-  /** The effect of the purge on the stored response. */
+  /** What it has made of the stored response. */
   made: z.enum(["purged", "soft", "invalidated"]),
   /** `null` if the audit trail no longer has it, or does not answer. */
   record: z.nullable(purgeRecordSchema),
@@ -49,8 +49,8 @@ export const explanationSchema = z.object({
    */
   outcome: z.object({ xCache: z.nullable(z.string()), detail: z.nullable(z.string()) }),
   /**
-   * What would happen now, in order: a word for each decision, and one for its reason. `explanation-text.ts` says them
-   * in sentences. If nothing is fetched, the last step is the answer, except for its `coding`.
+   * What would happen now, in order: a word for each decision, and one for its reason. `explanation-text.ts` says them in
+   * sentences. Where nothing is fetched, the last step is the answer, but for its `coding`.
    */
   steps: z.array(z.object({ step: z.string(), because: z.nullable(z.string()) })),
   /**

@@ -2,7 +2,7 @@ import type { Coding } from "../../worker/rules/variants/accept-encoding.ts";
 
 /** A coded form on disk. */
 export interface CodedFile {
-  /** The digest of the plain bytes that the form was made from. */
+  /** Of the plain bytes that it was made of. */
   readonly digest: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }

@@ -25,8 +25,8 @@ export const BLOCK_BYTES = 256 * 1024;
 const MAX_HEAD_BYTES = 4 * 1024 * 1024;
 
 /**
- * The content of a file: a stored response or a variant marker, a body that is stored apart, or the body of an entry in
- * a coding that this server has made.
+ * What a file holds: a stored response or a variant marker, a body that is stored apart, or the body of an entry in a
+ * coding that this server has made.
  */
 export type FileKind = "entry" | "body" | Coding;
 export const KINDS: readonly FileKind[] = ["entry", "body", ...CODINGS];
