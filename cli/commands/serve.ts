@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
 import { OwnerError } from "../../package/owner-error.ts";
 import { EDGE_PROGRAM } from "../../server/program/worker-program.ts";
+import { defaultMemoryBytes } from "../../server/startup/default-memory.ts";
 import { readListenAddress } from "../../server/startup/listen-addresses.ts";
 import { readSize } from "../../server/startup/read-size.ts";
 import type { ServeOptions } from "../../server/startup/serve.ts";
@@ -51,7 +52,6 @@ const LISTEN_WITH_ACME: readonly ListenAddress[] = [
   { host: "::", port: 443, scheme: "https" },
 ];
 const LETS_ENCRYPT = "https://acme-v02.api.letsencrypt.org/directory";
-const DEFAULT_MEMORY_BYTES = 256 * 1024 ** 2;
 const DEFAULT_DISK_BYTES = 10 * 1024 ** 3;
 const OLDEST_NODE = 24;
 const MAX_WORKERS = 256;
@@ -105,7 +105,7 @@ export function serveCommand(): Command {
     .option("--hsts <value>", "the Strict-Transport-Security of answers over TLS, such as max-age=31536000", hsts)
     .option("--cache <folder>", "the folder of the purge log and of the pages on disk", DEFAULT_CACHE)
     .option("--log <address>", "share one purge log with other machines: postgres://user@host/database")
-    .option("--memory <size>", "memory for pages, the total of all workers (default: 256MiB)", size)
+    .option("--memory <size>", "memory for pages, the total of all workers (default: a quarter of the machine's)", size)
     .option("--disk <size>", "disk for pages; 0 for none (default: 10GiB)", size)
     .option("--workers <number>", "worker processes (default: one for each core)", workerCount)
     .option("--access-log <file>", "log each request there; - for standard output (default: no log)")
@@ -194,7 +194,7 @@ async function run(flags: ServeFlags): Promise<void> {
       predecessor,
       cache: flags.cache,
       log: flags.log ?? (environment.TIDEMARK_LOG || null),
-      memoryBytes: flags.memory ?? DEFAULT_MEMORY_BYTES,
+      memoryBytes: flags.memory ?? defaultMemoryBytes(),
       diskBytes: flags.disk ?? DEFAULT_DISK_BYTES,
       workers: flags.workers ?? availableParallelism(),
       usesFastAnswers: flags.fastHits,

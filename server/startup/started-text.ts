@@ -23,6 +23,7 @@ export function startedText(server: Pick<RunningServer, "addresses" | "prepared"
     ...(settings.origin ? [["origin", addressText(settings.origin)]] : []),
     ["rules", rulesText(config)],
     ["hosts", isLocal ? "only this machine; name hosts in the config to serve others" : hostsText(loaded.review.hosts)],
+    ["memory", memoryText(prepared)],
     ["disk", diskText(prepared)],
     ...(isLocal ? [["token", tokenText(only)]] : []),
     ...(site.hasDashboard ? [["look", dashboardText(isLocal ? page : null)]] : []),
@@ -80,7 +81,7 @@ function severalText(prepared: Prepared): string {
     const token = isLocal ? `, token ${tokenText(site)}` : "";
     return [settings.name, `${hosts} from ${settings.origin ? addressText(settings.origin) : "its parent"}${token}`];
   });
-  return inRows([...sites, ["disk", diskText(prepared)]]);
+  return inRows([...sites, ["memory", memoryText(prepared)], ["disk", diskText(prepared)]]);
 }
 
 /** A token that the owner has set is no text for logs. */
@@ -91,6 +92,10 @@ function tokenText({ settings: { tokens }, madeToken }: PreparedSite): string {
 function inRows(rows: readonly (readonly string[])[]): string {
   const width = Math.max(8, ...rows.map(([name]) => name!.length));
   return rows.map(([name, text]) => `  ${name!.padEnd(width)} ${text}`).join("\n");
+}
+
+function memoryText({ settings: { memoryBytes, workers } }: Prepared): string {
+  return `at most ${sizeText(memoryBytes * workers)} for pages`;
 }
 
 function diskText({ settings: { disk, roomForBodies, workers } }: Prepared): string {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { defaultMemoryBytes } from "../../../../server/startup/default-memory.ts";
 import type { IsolateStats } from "../../../../wire/stats.ts";
 import { ServerProcess } from "../running-server.ts";
 
@@ -35,8 +36,17 @@ test("--memory is divided among the workers, and --disk is one for all", async (
   expect(disk).toBe(`${join(folder, "cache", "pages")}  (at most 1.41GiB, and 96MiB for bodies of requests)`);
 });
 
-test("without them, there are 256 MiB of memory and 10 GiB of disk", { tags: ["deep"] }, async () => {
+test("without them, there are a quarter of the machine's memory and 10 GiB of disk", { tags: ["deep"] }, async () => {
   const { memoryBytes, disk } = await boundsOf([]);
-  expect(memoryBytes).toBe(128 * MIB);
+  expect(memoryBytes).toBe(defaultMemoryBytes() / 2);
   expect(disk).toBe(`${join(folder, "cache", "pages")}  (at most 9.38GiB, and 640MiB for bodies of requests)`);
+});
+
+test.each([
+  { of: "a machine", totalBytes: 24 * 1024 * MIB, limitBytes: 0, memoryBytes: 6 * 1024 * MIB },
+  { of: "a container", totalBytes: 24 * 1024 * MIB, limitBytes: 2 * 1024 * MIB, memoryBytes: 512 * MIB },
+  { of: "a container without a limit", totalBytes: 1000 * MIB, limitBytes: 2 ** 64, memoryBytes: 250 * MIB },
+  { of: "an odd number of bytes", totalBytes: 4 * MIB + 4097, limitBytes: 0, memoryBytes: MIB },
+])("of $of, pages may have a quarter of the memory, in whole mebibytes", ({ totalBytes, limitBytes, memoryBytes }) => {
+  expect(defaultMemoryBytes(totalBytes, limitBytes)).toBe(memoryBytes);
 });
