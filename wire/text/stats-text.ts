@@ -37,6 +37,7 @@ export function statsLines(stats: SiteStats, last: string): string[] {
   const own = ownAnswers(stats);
   return [
     summary,
+    ...deltaLines(stats),
     ...waits(stats.times),
     ...errorLines(stats),
     ...queueLines(stats),
@@ -46,6 +47,13 @@ export function statsLines(stats: SiteStats, last: string): string[] {
     ...(stats.isCurrent ? [] : [heard(stats.isolates)]),
     ...machine,
   ];
+}
+
+/** What visitors with older versions were spared. */
+function deltaLines({ deltas: { sent, bytes, savedBytes } }: SiteStats): string[] {
+  if (sent === 0) return [];
+  const instead = `${size(bytes)} instead of ${size(bytes + savedBytes)}`;
+  return [`${counted(sent, "answer")} had only what had changed since the visitor's version: ${instead}.`];
 }
 
 function waits({ memory, shared, origin }: SiteStats["times"]): string[] {
