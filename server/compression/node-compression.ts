@@ -128,7 +128,7 @@ export class NodeCompression implements Compression {
     const plain = { head: forms.plain, body };
     if (!(body instanceof Uint8Array)) return plain; // It streams from disk.
     const coded = this.#codedFor(request, found.head.key, body, forms);
-    const delta = isAdmitted ? this.#deltaFor(request, found.head.key, body, forms.use) : null;
+    const delta = forms.use && this.#deltaFor(request, found.head.key, body, { use: forms.use, isAdmitted });
     if (delta === null) return coded ?? plain;
     const { byteLength: insteadOfBytes } = coded === null || coded instanceof Promise ? body : coded.body;
     if (delta.bytes.byteLength >= insteadOfBytes) return coded ?? plain;
@@ -162,15 +162,18 @@ export class NodeCompression implements Compression {
     return soon.then((bytes) => (bytes ? inForm(best, bytes) : { head: forms.plain, body }));
   }
 
-  /** The form by the dictionary that the client holds, if it is there. Otherwise it is made behind the answer. */
+  /**
+   * The form by the dictionary that the client holds, if it is there; otherwise it is made behind the answer. Only bytes that
+   * everybody may see have one: those that have been admitted.
+   */
   #deltaFor(
     request: CodedRequest,
     key: string,
     body: CodedBytes,
-    use: TimedUse,
+    { use, isAdmitted }: { readonly use: TimedUse; readonly isAdmitted: boolean },
   ): { readonly name: FormName; readonly bytes: CodedBytes } | null {
     const form = this.#refusesCodings(request) ? null : this.#deltas!.wantedBy(request, use);
-    if (form === null) return null;
+    if (form === null || !isAdmitted) return null;
     const bytes = this.#of(body).known.get(form.name);
     if (bytes instanceof Uint8Array) return { name: form.name, bytes };
     this.#makeBehind(request, key, body, form);
@@ -209,7 +212,8 @@ export class NodeCompression implements Compression {
   /** Admits the bytes as a dictionary, and makes the form that the request would get by one. */
   async #admit(request: CodedRequest, stored: StoredResponse, body: CodedBytes, use: TimedUse): Promise<void> {
     if (request.incoming.child) return;
-    if (await this.#deltas!.admit(request, stored, use)) this.#deltaFor(request, stored.head.key, body, use);
+    const isAdmitted = await this.#deltas!.admit(request, stored, use);
+    this.#deltaFor(request, stored.head.key, body, { use, isAdmitted });
   }
 
   explain(request: CodedRequest, found: FoundResponse): string {
