@@ -92,13 +92,13 @@ export class Dictionaries {
   /** The same without effects. */
   peek(request: DictionaryRequest, family: string, hash: BodyHash): Dictionary | undefined {
     const held = this.#held.get(nameOf(family, hash));
-    return held && isCurrent(request, held) && isUnpurged(request, held) ? held : undefined;
+    return held && isCurrent(request, held) && isInForce(request, held) ? held : undefined;
   }
 
   /** What is known of bytes that are being sent: whether they were admitted before, here or by another process. */
   async recognize(request: DictionaryRequest, family: string, hash: BodyHash): Promise<Dictionary | null> {
     const known = this.#held.get(nameOf(family, hash)) ?? (await this.#read(family, hash));
-    return known && isUnpurged(request, known) ? known : null;
+    return known && isInForce(request, known) ? known : null;
   }
 
   /** Admits bytes, or admits them anew with a later stamp. `null` if there is no room. */
@@ -134,8 +134,8 @@ export class Dictionaries {
   }
 
   #mayBeUsed(request: DictionaryRequest, kept: Kept): boolean {
-    if (!isUnpurged(request, kept)) {
-      for (const each of [...this.#held.values()]) if (!isUnpurged(request, each)) this.#leave(each);
+    if (!isInForce(request, kept)) {
+      for (const each of [...this.#held.values()]) if (!isInForce(request, each)) this.#leave(each);
       return false;
     }
     return isCurrent(request, kept);
@@ -242,7 +242,7 @@ function isCurrent({ ports }: DictionaryRequest, { sentAt, keepMs }: Dictionary)
 }
 
 /** A soft purge leaves pages in use, and so it leaves dictionaries. */
-function isUnpurged({ ports }: DictionaryRequest, { head }: Dictionary): boolean {
+function isInForce({ ports }: DictionaryRequest, { head }: Dictionary): boolean {
   const answer = ports.purges.check(head, true);
   return answer === "not-purged" || answer === "soft";
 }

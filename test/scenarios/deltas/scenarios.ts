@@ -17,7 +17,7 @@ const V1 = script("export const version = 1;");
 const V2 = script("export const version = 2;");
 const V3 = script("export const version = 3;");
 
-const SOURCE = "docs/server.md#what-has-changed";
+const SOURCE = "docs/server.md#deltas";
 const AE = "gzip, deflate, br, zstd, dcb, dcz";
 const BROWSER = { "accept-encoding": AE };
 /** Browsers that hold a version. */
@@ -315,16 +315,20 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/keyed",
-    name: "what a cookie, a language or a query selects is no dictionary",
+    name: "what a cookie, a language, a query or the name of a part selects is no dictionary, nor what varies by more",
     origin: {
       "/cookie": [html(V1, { vary: "Cookie" }), html(V2, { vary: "Cookie" })],
       "/language": [html(V1, { vary: "Accept-Language" }), html(V2, { vary: "Accept-Language" })],
       "/query?page=2": [html(V1), html(V2)],
+      "/referer": [html(V1, { vary: "Referer" }), html(V2, { vary: "Referer" })],
+      "/part": [html(V1)],
     },
     steps: [
       ...isNoDictionary("/cookie", "Cookie, Accept-Encoding"),
       ...isNoDictionary("/language", "Accept-Language, Accept-Encoding"),
       ...isNoDictionary("/query?page=2"),
+      ...isNoDictionary("/referer", "Referer, Accept-Encoding"),
+      gets("/part", { ...BROWSER, "hx-request": "true" }, { body: V1, fields: { "use-as-dictionary": null } }),
     ],
   },
   {
