@@ -9,47 +9,42 @@ export type DeltaSettings = ReadonlyMap<string, DeltaRules>;
 
 const MAX_KEEP_MS = 90 * 24 * 3_600_000;
 
-const deltas = z.strictObject({
-  match: z.optional(
-    z
-      .string()
-      .check(
+const deltas = z.strictObject(
+  {
+    match: z.optional(
+      z.string().check(
         z.regex(/^\/[\x21-\x7e]*$/, "is not the pattern of a path: it begins with /, and has no spaces"),
         z.refine(
           isPlainPattern,
           "is not a URL pattern that browsers take here: leave out regular expressions and queries",
         ),
       ),
-  ),
-  keep: z.prefault(
-    durationMs.check(z.refine((ms: number) => ms > 0 && ms <= MAX_KEEP_MS, "is not between 1ms and 90d")),
-    "24h",
-  ),
-});
+    ),
+    keep: z.prefault(
+      durationMs.check(z.refine((ms: number) => ms > 0 && ms <= MAX_KEEP_MS, "is not between 1ms and 90d")),
+      "24h",
+    ),
+  },
+  {
+    error: ({ code }) =>
+      code === "invalid_type" ? "can only be true, or an object with match and keep; otherwise leave it out" : undefined,
+  },
+);
 
-const schema = z.object({
-  routes: z.array(
-    z.object({ deltas: z.optional(z.union([z.literal(true), deltas], { error: neitherTrueNorObject })) }),
-  ),
-});
-
-function neitherTrueNorObject({ input }: { readonly input?: unknown }): string | undefined {
-  return typeof input === "object"
-    ? undefined
-    : "can only be true, or an object with match and keep; otherwise leave it out";
-}
+const schema = z.object({ routes: z.array(z.object({ deltas: z.optional(deltas) })) });
 
 /**
  * The rules for deltas of a site whose other settings are in order. Throws `SiteError`, also for a route whose pages could
  * never be dictionaries.
  */
 export function deltaSettings({ compression, routes = [] }: Pick<SiteInput, "compression" | "routes">): DeltaSettings {
-  const checked = schema.safeParse({ routes }, IN_WORDS);
-  if (!checked.success) throw new SiteError(siteErrors(checked.error, schema, { routes }));
+  const whole = { routes: routes.map((route) => (route.deltas === true ? { ...route, deltas: {} } : route)) };
+  const checked = schema.safeParse(whole, IN_WORDS);
+  if (!checked.success) throw new SiteError(siteErrors(checked.error, schema, whole));
   const having = checked.data.routes.flatMap(({ deltas: given }, index) => {
     if (given === undefined) return [];
-    const { match = null, keep } = given === true ? deltas.parse({}) : given;
-    return [{ index, route: routes[index]!, rules: { match, keepMs: keep } }];
+    const { match = null, keep: keepMs } = given;
+    return [{ index, route: routes[index]!, rules: { match, keepMs } }];
   });
   const errors = having.flatMap(({ index, route }) => {
     const message = compression === undefined ? NEEDS_COMPRESSION : whyNever(route);

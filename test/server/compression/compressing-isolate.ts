@@ -15,7 +15,7 @@ import type { OriginAnswer, OriginRequest } from "../../../worker/ports/origin.t
 import { Fields } from "../../../worker/rules/fields/fields.ts";
 import { compressionSettings } from "../../../worker/site/compression-settings.ts";
 import { compileSite } from "../../../worker/site/site.ts";
-import type { CompressionInput } from "../../../worker/site/site-input.ts";
+import type { CompressionInput, RouteInput } from "../../../worker/site/site-input.ts";
 import { decoded } from "../../engine/decoded-body.ts";
 import { ManualClock } from "../../engine/memory/manual-clock.ts";
 import { BEGINNING, HOST, TOKEN } from "../../engine/scenario.ts";
@@ -47,6 +47,8 @@ export interface CompressingOptions {
   readonly encode?: Encode;
   /** The log that several share. Default: one of its own. */
   readonly log?: SharedLog;
+  /** Whether older versions are dictionaries, on a site behind https. Default false. */
+  readonly deltas?: RouteInput["deltas"];
 }
 
 /** A purge log, and its clock. */
@@ -72,11 +74,14 @@ export class CompressingIsolate {
     disk,
     encode: by = encode,
     log = new SharedLog(),
+    deltas,
   }: CompressingOptions = {}) {
     this.clock = log.clock;
     const origin = "http://origin.internal";
-    const site = compileSite({ origin, hosts: [HOST], limits: { memoryBytes } }, {});
-    const settings = compression && compressionSettings({ compression });
+    const routes = deltas === undefined ? [] : [{ match: "/*", deltas }];
+    const publicUrl = deltas === undefined ? {} : { publicUrl: `https://${HOST}` };
+    const site = compileSite({ origin, hosts: [HOST], routes, ...publicUrl, limits: { memoryBytes } }, {});
+    const settings = compression && compressionSettings({ compression, routes });
     const counted: Encode = (...task) => {
       this.made++;
       return by(...task);
@@ -195,11 +200,11 @@ async function received({ status, fields, body }: Answer): Promise<Received> {
 export class HeldEncode {
   readonly #gates: PromiseWithResolvers<void>[] = [];
 
-  readonly encode: Encode = async (coding, body, level) => {
+  readonly encode: Encode = async (...task) => {
     const gate = Promise.withResolvers<void>();
     this.#gates.push(gate);
     await gate.promise;
-    return encode(coding, body, level);
+    return encode(...task);
   };
 
   /** The bodies that wait. */
