@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { nodeBody } from "../../../server/bodies/node-body.ts";
 import { type Encode, encode } from "../../../server/compression/encode.ts";
@@ -63,6 +63,8 @@ export class CompressingIsolate {
   readonly pages = new Map<string, OriginPage>();
   /** How often a body was coded. */
   made = 0;
+  /** How often a body was hashed. */
+  hashed = 0;
   asked = 0;
   readonly failures: unknown[] = [];
   readonly #isolate: ReturnType<typeof startNodeIsolate>;
@@ -86,9 +88,13 @@ export class CompressingIsolate {
       this.made++;
       return by(...task);
     };
+    const digest = async (body: Uint8Array) => {
+      this.hashed++;
+      return hash("sha256", body, "base64url");
+    };
     this.#isolate = startNodeIsolate(site, {
       compression: settings
-        ? new NodeCompression({ settings, memoryBytes, files: disk ?? null, encode: counted })
+        ? new NodeCompression({ settings, memoryBytes, files: disk ?? null, encode: counted, digest })
         : undefined,
       clock: this.clock,
       random: Math.random,
@@ -133,10 +139,10 @@ export class CompressingIsolate {
     return received("fields" in answer ? answer : fromWebResponse(answer));
   }
 
-  /** Purges all. */
-  async purge(): Promise<void> {
+  /** Default: purges all. */
+  async purge(items: object = { everything: true }): Promise<void> {
     const fields = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
-    const { status } = await this.ask("/_tidemark/purge", fields, "POST", JSON.stringify({ everything: true }));
+    const { status } = await this.ask("/_tidemark/purge", fields, "POST", JSON.stringify(items));
     if (status !== 200) throw new Error(`the purge was refused: ${status}`);
   }
 
