@@ -28,7 +28,7 @@ export interface DictionaryRequest {
 /** The most versions of one family, the most of all, and the most that are read from disk at a time. */
 const MAX_OF_FAMILY = 16;
 const MAX_DICTIONARIES = 4096;
-const MAX_READS = 16;
+const MAX_READS = 4;
 
 /** No purge but one of everything names a response of no URL. */
 const OF_NO_URL = { key: "", givenPurgeKeys: [] } as const;

@@ -185,8 +185,7 @@ export class NodeCompression implements Compression {
     const length = fields.get("content-length");
     const bodyBytes = length === null ? null : Number(length);
     if (this.#whyPlain(head, bodyBytes) !== null) return;
-    const use = this.#deltas?.useOf(request, head, bodyBytes) ?? "type";
-    setFieldsOfForms(fields, typeof use === "string" ? null : use.match);
+    setFieldsOfForms(fields, this.#useOf(request, head, bodyBytes)?.match ?? null);
     const etag = fields.get("etag");
     // Then the answer is a 304, because the client holds the response that the origin has sent anew.
     if (etag !== null && heldForm(request.facts.field("if-none-match"), etag) === "weak") {
@@ -398,14 +397,15 @@ export class NodeCompression implements Compression {
     const held = this.#heads.get(head);
     if (held !== undefined) return held;
     const made =
-      (head.bodyKey === null ? this.#whyPlain(head, head.bodyBytes) : "size") ?? this.#formsOfCodable(request, head);
+      (head.bodyKey === null ? this.#whyPlain(head, head.bodyBytes) : "size") ?? new HeadForms(head, this.#useOf(request, head, head.bodyBytes));
     this.#heads.set(head, made);
     return made;
   }
 
-  #formsOfCodable(request: CodedRequest, head: StoredHead): Forms {
-    const use = this.#deltas?.useOf(request, head, head.bodyBytes) ?? null;
-    return new HeadForms(head, typeof use === "string" ? null : use);
+  /** What the response is a dictionary for, by its head; `null` for nothing. */
+  #useOf(request: CodedRequest, head: Omit<StoredHead, "bodyBytes" | "bodyKey">, bodyBytes: number | null): TimedUse | null {
+    const use = this.#deltas?.useOf(request, head, bodyBytes) ?? null;
+    return typeof use === "string" ? null : use;
   }
 
   #whyPlain(head: Pick<StoredHead, "status" | "fields" | "hiddenFields">, bodyBytes: number | null): StaysPlain | null {

@@ -11,7 +11,7 @@ export const mutants: Mutants = {
     },
     "an answer that is passed on while it is stored does not vary": {
       in: "NodeCompression.mark",
-      drop: 'setFieldsOfForms(fields, typeof use === "string" ? null : use.match);',
+      drop: "setFieldsOfForms(fields, this.#useOf(request, head, bodyBytes)?.match ?? null);",
       foundBy: "compression/behind-the-first-answer",
     },
     "the compressed form has the strong tag of the plain one": {

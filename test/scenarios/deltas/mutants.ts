@@ -34,21 +34,10 @@ export const mutants: Mutants = {
       by: "",
       foundBy: "deltas/keyed",
     },
-    "a page with a query is a dictionary": {
-      in: "dictionaryUse",
-      replace: 'pathAndQuery.includes("?") ||',
-      by: "",
-      foundBy: "deltas/keyed",
-    },
     "what is private for browsers is a dictionary": {
       in: "dictionaryUse",
       drop: 'if (directives.some((text) => parseCacheControl(text).private !== "absent")) return "private";',
       foundBy: "deltas/private",
-    },
-    "an origin's own dictionaries are replaced": {
-      in: "dictionaryUse",
-      drop: 'if (field("use-as-dictionary") !== null) return "own-dictionary";',
-      foundBy: "deltas/own-dictionary",
     },
     "a version of another file is a dictionary": {
       in: "dictionaries:nameOf",
@@ -85,12 +74,6 @@ export const mutants: Mutants = {
       by: "return ports.clock.now() - sentAt >= 0 && keepMs > 0;",
       foundBy: "deltas/kept-for-a-while",
     },
-    "the last moment counts as too late": {
-      in: "isCurrent",
-      replace: "<= keepMs",
-      by: "< keepMs",
-      foundBy: "deltas/kept-for-a-while",
-    },
     "a version that is sent again is not kept for longer": {
       in: "Dictionaries.sent",
       drop: "kept.sentAt = request.ports.clock.now();",
@@ -106,12 +89,6 @@ export const mutants: Mutants = {
       replace: "delta.bytes.byteLength >= insteadOfBytes",
       by: "insteadOfBytes === 0",
       foundBy: "deltas/not-smaller",
-    },
-    "the pattern of the route does not count": {
-      in: "dictionaryUse",
-      replace: "const pattern = match ??",
-      by: "const pattern = match === null ? null :",
-      foundBy: "deltas/match-of-the-route",
     },
     "routes without the setting make dictionaries": {
       in: "Deltas.useOf",
@@ -137,30 +114,11 @@ export const mutants: Mutants = {
       drop: 'fields.set("vary", variedBy(fields.get("vary"), "Available-Dictionary"));',
       foundBy: "deltas/hashed-name",
     },
-    "the hash stays in the pattern": {
-      in: "dictionaryMatch",
-      replace: "const hashed = hashIn(name);",
-      by: "const hashed = hashIn(`${name}-`);",
-      foundBy: "deltas/hashed-name",
-    },
-  },
-  "RFC 9842 §2.2": {
-    "a hash that is not well formed is read all the same": {
-      in: "available-dictionary:read",
-      replace: "/^ *:",
-      by: "/ *:?",
-      foundBy: "deltas/unknown-hash",
-    },
   },
   "RFC 9842 §2.2.1": {
     "a page without a lifetime in browsers is a dictionary": {
       in: "dictionaryUse",
       drop: 'if (!mayBrowsersUse(response)) return "no-browser-lifetime";',
-      foundBy: "deltas/no-browser-lifetime",
-    },
-    "a page that browsers may use stale is no dictionary": {
-      in: "mayBrowsersUse",
-      drop: "if (!mustRevalidate &&",
       foundBy: "deltas/no-browser-lifetime",
     },
   },
@@ -176,12 +134,6 @@ export const mutants: Mutants = {
       in: "wantedDictionaryCodings",
       replace: "most > 0 && weights.get(coding) === most",
       by: "(weights.get(coding) ?? 0) > 0 && most > 0",
-      foundBy: "deltas/weights",
-    },
-    "a star stands for codings with a dictionary": {
-      in: "wantedDictionaryCodings",
-      replace: "weights.get(coding) === most",
-      by: '(weights.get(coding) ?? weights.get("*")) === most',
       foundBy: "deltas/weights",
     },
   },
