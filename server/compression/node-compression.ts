@@ -397,13 +397,18 @@ export class NodeCompression implements Compression {
     const held = this.#heads.get(head);
     if (held !== undefined) return held;
     const made =
-      (head.bodyKey === null ? this.#whyPlain(head, head.bodyBytes) : "size") ?? new HeadForms(head, this.#useOf(request, head, head.bodyBytes));
+      (head.bodyKey === null ? this.#whyPlain(head, head.bodyBytes) : "size") ??
+      new HeadForms(head, this.#useOf(request, head, head.bodyBytes));
     this.#heads.set(head, made);
     return made;
   }
 
   /** What the response is a dictionary for, by its head; `null` for nothing. */
-  #useOf(request: CodedRequest, head: Omit<StoredHead, "bodyBytes" | "bodyKey">, bodyBytes: number | null): TimedUse | null {
+  #useOf(
+    request: CodedRequest,
+    head: Omit<StoredHead, "bodyBytes" | "bodyKey">,
+    bodyBytes: number | null,
+  ): TimedUse | null {
     const use = this.#deltas?.useOf(request, head, bodyBytes) ?? null;
     return typeof use === "string" ? null : use;
   }

@@ -33,9 +33,18 @@ test.each([
 });
 
 test.each([
-  ["dcz pZGm1Av", "The visitor holds the version with the SHA-256 pZGm1Av, and gets what has changed since as dcz, once that is made."],
-  ["not-wanted", "No older version is used: the request names none, or does not accept dcz and dcb as gladly as other codings."],
-  ["unknown-dictionary", "No older version is used: the version that the request names is not kept here, or not any more."],
+  [
+    "dcz pZGm1Av",
+    "The visitor holds the version with the SHA-256 pZGm1Av, and gets what has changed since as dcz, once that is made.",
+  ],
+  [
+    "not-wanted",
+    "No older version is used: the request names none, or does not accept dcz and dcb as gladly as other codings.",
+  ],
+  [
+    "unknown-dictionary",
+    "No older version is used: the version that the request names is not kept here, or not any more.",
+  ],
   ["keyed", "It is no dictionary: something beside its path selects it."],
   ["no-browser-lifetime", "It is no dictionary: it gives browsers neither a lifetime nor stale-while-revalidate."],
 ])("a sentence says by which older version a page is sent, or why by none: %s", (because, text) => {

@@ -33,7 +33,20 @@ class DeployFolderError extends OwnerError {
   override readonly name = "DeployFolderError";
 }
 
-const TEXT = new Set([".css", ".csv", ".html", ".js", ".json", ".map", ".md", ".mjs", ".svg", ".txt", ".webmanifest", ".xml"]);
+const TEXT = new Set([
+  ".css",
+  ".csv",
+  ".html",
+  ".js",
+  ".json",
+  ".map",
+  ".md",
+  ".mjs",
+  ".svg",
+  ".txt",
+  ".webmanifest",
+  ".xml",
+]);
 const MIN_BYTES = 1024;
 const MAX_BYTES = 10 * 1024 * 1024;
 const MAX_FILES = 20_000;
@@ -90,7 +103,9 @@ async function filesIn(folder: string): Promise<{ readonly files: readonly TextF
   });
   const names = entries.filter((entry) => entry.isFile());
   if (names.length > MAX_FILES) {
-    throw new DeployFolderError(`The folder ${folder} has ${names.length} files, more than the ${MAX_FILES} that are compared: name the folder of a build.`);
+    throw new DeployFolderError(
+      `The folder ${folder} has ${names.length} files, more than the ${MAX_FILES} that are compared: name the folder of a build.`,
+    );
   }
   const files: TextFile[] = [];
   for (const { parentPath, name } of names) {

@@ -24,7 +24,12 @@ export function deployText({ changed, added, same, leftOut }: DeploySavings): st
     `${sizeOf(delta)} with deltas, instead of ${sizeOf(brotli)} as Brotli: ${percentOf(1 - delta / brotli)} less.`;
   const rows = changed
     .slice(0, MAX_ROWS)
-    .map((file) => [short(printable(file.path)), sizeOf(file.bytes), sizeOf(file.brotliBytes), sizeOf(file.deltaBytes)]);
+    .map((file) => [
+      short(printable(file.path)),
+      sizeOf(file.bytes),
+      sizeOf(file.brotliBytes),
+      sizeOf(file.deltaBytes),
+    ]);
   const more = changed.length > MAX_ROWS ? [`and ${files(changed.length - MAX_ROWS)} more`] : [];
   return `${[headline, others, "", ...table(["FILE", "SIZE", "BROTLI", "DELTA"], rows), ...more].join("\n")}\n`;
 }

@@ -12,13 +12,15 @@ const MAX_KEEP_MS = 90 * 24 * 3_600_000;
 const deltas = z.strictObject(
   {
     match: z.optional(
-      z.string().check(
-        z.regex(/^\/[\x21-\x7e]*$/, "is not the pattern of a path: it begins with /, and has no spaces"),
-        z.refine(
-          isPlainPattern,
-          "is not a URL pattern that browsers take here: leave out regular expressions and queries",
+      z
+        .string()
+        .check(
+          z.regex(/^\/[\x21-\x7e]*$/, "is not the pattern of a path: it begins with /, and has no spaces"),
+          z.refine(
+            isPlainPattern,
+            "is not a URL pattern that browsers take here: leave out regular expressions and queries",
+          ),
         ),
-      ),
     ),
     keep: z.prefault(
       durationMs.check(z.refine((ms: number) => ms > 0 && ms <= MAX_KEEP_MS, "is not between 1ms and 90d")),
@@ -27,7 +29,9 @@ const deltas = z.strictObject(
   },
   {
     error: ({ code }) =>
-      code === "invalid_type" ? "can only be true, or an object with match and keep; otherwise leave it out" : undefined,
+      code === "invalid_type"
+        ? "can only be true, or an object with match and keep; otherwise leave it out"
+        : undefined,
   },
 );
 

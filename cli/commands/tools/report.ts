@@ -85,7 +85,9 @@ async function run(files: readonly string[], flags: ReportFlags): Promise<number
 async function reportDeploy(folders: readonly string[], { json, deploy: _, ...others }: ReportFlags): Promise<number> {
   const [before, after, ...more] = folders;
   if (before === undefined || after === undefined || more.length > 0) {
-    printError("--deploy compares two folders, the old one and the new one, as in: tidemark report --deploy dist-before dist");
+    printError(
+      "--deploy compares two folders, the old one and the new one, as in: tidemark report --deploy dist-before dist",
+    );
     return EXIT.usage;
   }
   if (Object.keys(others).length > 0) {

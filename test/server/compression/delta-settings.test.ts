@@ -31,7 +31,11 @@ describe("mistakes are named", () => {
     ["false", false, "routes[0].deltas: can only be true, or an object with match and keep"],
     ["an unknown key", { kept: "1d" }, "routes[0].deltas.kept: unknown key; did you mean keep?"],
     ["a path that does not begin with /", { match: "app/*" }, "routes[0].deltas.match: is not the pattern of a path"],
-    ["a regular expression", { match: "/app/(\\d+)" }, "routes[0].deltas.match: is not a URL pattern that browsers take here"],
+    [
+      "a regular expression",
+      { match: "/app/(\\d+)" },
+      "routes[0].deltas.match: is not a URL pattern that browsers take here",
+    ],
     ["a query", { match: "/app?v=*" }, "routes[0].deltas.match: is not a URL pattern that browsers take here"],
     ["a number", { keep: 60 }, "routes[0].deltas.keep: "],
     ["no time", { keep: "0s" }, "routes[0].deltas.keep: is not between 1ms and 90d"],
@@ -43,11 +47,19 @@ describe("mistakes are named", () => {
 
   test.each<[string, Omit<RouteInput, "match">, string]>([
     ["nothing is stored", { pass: true }, "needs stored pages, and pass: true stores none"],
-    ["a cookie selects", { key: { cookies: { theme: ["dark"] } } }, "needs pages that are keyed by nothing but their path: leave out key.cookies"],
+    [
+      "a cookie selects",
+      { key: { cookies: { theme: ["dark"] } } },
+      "needs pages that are keyed by nothing but their path: leave out key.cookies",
+    ],
     ["a country selects", { key: { country: true } }, "leave out key.country"],
     ["languages select", { key: { languages: ["en"] } }, "leave out key.languages"],
     ["a field selects", { key: { fields: ["x-app"] } }, "leave out key.fields"],
-    ["browsers get no time", { browserTtl: "0s" }, "needs pages that browsers may use for a while: browserTtl gives them no time"],
+    [
+      "browsers get no time",
+      { browserTtl: "0s" },
+      "needs pages that browsers may use for a while: browserTtl gives them no time",
+    ],
   ])("a route whose pages could never be dictionaries: %s", (_, rules, message) => {
     const routes = [{ match: "/a" }, { match: "/*", deltas: true as const, ...rules }];
     expect(errorsOf({ compression: {}, routes })).toEqual([expect.stringMatching(/^routes\[1\]\.deltas: /)]);

@@ -119,7 +119,7 @@ test("where no route has them, no request looks for a dictionary, and no body is
 function bundleOf(version: number): string {
   const real = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
   const at = real.indexOf(";", real.length / 3) + 1;
-  return `${real.slice(0, at)}window.deployed=${version};${real.slice(at)}`;
+  return `window.deployed=${version};${real.slice(0, at)}/* ${version} */${real.slice(at)}`;
 }
 
 const HASHES = ["", "4f3a9c1d", "91bc04fe", "0c7de58a"];
@@ -141,7 +141,10 @@ test.skipIf(!hasChromium)(
     const deploy = async (version: number) => {
       const path = `/assets/app.${HASHES[version]}.js`;
       const script = bundleOf(version);
-      edge.page(path, script, { "content-type": "text/javascript", "cache-control": "public, max-age=31536000, immutable" });
+      edge.page(path, script, {
+        "content-type": "text/javascript",
+        "cache-control": "public, max-age=31536000, immutable",
+      });
       edge.page("/", `<!doctype html><script src="${path}"></script>`, {
         "content-type": "text/html",
         "cache-control": "no-store",

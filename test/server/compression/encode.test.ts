@@ -37,18 +37,21 @@ function digits(length: number): string {
 }
 
 describe.each(madeHere)("%s", (coding) => {
-  test.each([1024, 70_000, 3_000_000])("a change of %s bytes is a few hundred bytes, wherever it is", async (length) => {
-    const before = digits(length);
-    for (const at of [0, Math.floor(length / 2), length]) {
-      const after = new Uint8Array(Buffer.from(`${before.slice(0, at)}changed${before.slice(at)}`));
-      holding(before);
-      const dictionary = { bytes: Buffer.from(before), hash: hash("sha256", before, "base64url") };
-      const coded = await encode(coding, after, 5, dictionary);
-      expect(Buffer.compare(decoded(coded, coding), after)).toBe(0);
-      expect(coded.byteLength).toBeLessThan(700);
-      expect(coded.buffer.byteLength).toBe(coded.byteLength);
-    }
-  });
+  test.each([1024, 70_000, 3_000_000])(
+    "a change of %s bytes is a few hundred bytes, wherever it is",
+    async (length) => {
+      const before = digits(length);
+      for (const at of [0, Math.floor(length / 2), length]) {
+        const after = new Uint8Array(Buffer.from(`${before.slice(0, at)}changed${before.slice(at)}`));
+        holding(before);
+        const dictionary = { bytes: Buffer.from(before), hash: hash("sha256", before, "base64url") };
+        const coded = await encode(coding, after, 5, dictionary);
+        expect(Buffer.compare(decoded(coded, coding), after)).toBe(0);
+        expect(coded.byteLength).toBeLessThan(700);
+        expect(coded.buffer.byteLength).toBe(coded.byteLength);
+      }
+    },
+  );
 });
 
 test("this Node makes forms of Zstandard by dictionaries, and takes Brotli only if it does as well", () => {

@@ -22,11 +22,7 @@ export class ReturningVisitor {
   readonly #profile: string;
   readonly sent: SentAnswer[];
 
-  private constructor(
-    running: Awaited<ReturnType<typeof startTestListener>>,
-    profile: string,
-    sent: SentAnswer[],
-  ) {
+  private constructor(running: Awaited<ReturnType<typeof startTestListener>>, profile: string, sent: SentAnswer[]) {
     this.#running = running;
     this.#profile = profile;
     this.sent = sent;

@@ -70,8 +70,14 @@ class World {
       expect(bytes.subarray(at, at + 32)).toEqual(createHash("sha256").update(held).digest());
       const as = this.sent.filter((each) => each.body === held && each.path === path);
       expect(as.length, `${path} was sent by a version of itself`).toBeGreaterThan(0);
-      expect(as.some(({ era }) => era === this.era), "nothing from before a purge of everything").toBe(true);
-      expect(as.some((each) => now - each.at <= 600_000), "nothing older than the route says").toBe(true);
+      expect(
+        as.some(({ era }) => era === this.era),
+        "nothing from before a purge of everything",
+      ).toBe(true);
+      expect(
+        as.some((each) => now - each.at <= 600_000),
+        "nothing older than the route says",
+      ).toBe(true);
     }
     expect(fields.vary).toBe("Accept-Encoding, Available-Dictionary");
     const known = this.sent.find((each) => each.body === text && each.path === path && each.era === this.era);
