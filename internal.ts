@@ -51,6 +51,11 @@ export {
 } from "./worker/rules/queueing/queue-order.ts";
 export { DEFAULT_QUEUE } from "./worker/site/default-queue.ts";
 
+// `report --deploy` compresses files as the server does, by the versions that browsers would name.
+
+export { encode } from "./server/compression/encode.ts";
+export { dictionaryMatch } from "./worker/rules/deltas/dictionary-match.ts";
+
 // `replay` runs the edge itself: an isolate, as the server on Node starts one, with a clock, an origin and a shared tier
 // of the replay.
 

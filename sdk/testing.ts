@@ -128,6 +128,7 @@ const NO_COUNTS: SiteCounts = {
   queue: { awaited: {}, turnedAway: {} },
   store: { stored: 0, storedBytes: 0, failed: 0, refused: {}, unkeyedFields: {}, discarded: {} },
   secondLooks: { asked: 0, marked: 0 },
+  deltas: { sent: 0, bytes: 0, savedBytes: 0 },
   collapsed: 0,
   askedPastTheCache: 0,
   tokensRefused: 0,

@@ -50,7 +50,7 @@ export const explanationSchema = z.object({
   outcome: z.object({ xCache: z.nullable(z.string()), detail: z.nullable(z.string()) }),
   /**
    * What would happen now, in order: a word for each decision, and one for its reason. `explanation-text.ts` says them in
-   * sentences. Where nothing is fetched, the last step is the answer, but for its `coding`.
+   * sentences. Where nothing is fetched, the last step is the answer, but for its `coding` and its `delta`.
    */
   steps: z.array(z.object({ step: z.string(), because: z.nullable(z.string()) })),
   /**

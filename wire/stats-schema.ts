@@ -21,6 +21,7 @@ export const statsSchema = z.object({
     discarded: countsByName,
   }),
   secondLooks: z.object({ asked: count, marked: count }),
+  deltas: z.object({ sent: count, bytes: count, savedBytes: count }),
   collapsed: count,
   askedPastTheCache: count,
   tokensRefused: count,

@@ -38,6 +38,11 @@ export interface IsolateStats {
    * Requests to the origin for second looks, a part of `origin.asked`, and the fields that they found to choose pages.
    */
   secondLooks: { asked: number; marked: number };
+  /**
+   * Answers that went out as what had changed since the version that the visitor held (`deltas` of a route), the bytes of their
+   * bodies, and the bytes that they would have had beyond that. All are parts of `bytes.fromCache`, but for `savedBytes`.
+   */
+  deltas: { sent: number; bytes: number; savedBytes: number };
   /** Requests that were answered by the fetch of another request (collapsed forwarding). */
   collapsed: number;
   /**

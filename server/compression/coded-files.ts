@@ -1,8 +1,12 @@
+import type { BodyHash, DictionaryCoding } from "../../worker/rules/deltas/available-dictionary.ts";
 import type { Coding } from "../../worker/rules/variants/accept-encoding.ts";
+
+/** A form of a body: in a coding, or in one by a dictionary, whose hash follows. */
+export type FormName = Coding | `${DictionaryCoding} ${BodyHash}`;
 
 /** A coded form on disk. */
 export interface CodedFile {
-  /** Of the plain bytes that it was made of. */
+  /** Of the plain bytes that it was made of and, behind a dot, of the dictionary. */
   readonly digest: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
@@ -10,9 +14,25 @@ export interface CodedFile {
 /** The coded forms of entries on disk, beside the entries. What cannot be read is not there. */
 export interface CodedFiles {
   /** Whether there is a coded form; `undefined` if a look for it is likely to wait for the disk. */
-  hasCoded(key: string, coding: Coding): boolean | undefined;
-  readCoded(key: string, coding: Coding): Promise<CodedFile | undefined>;
+  hasCoded(key: string, form: FormName): boolean | undefined;
+  readCoded(key: string, form: FormName): Promise<CodedFile | undefined>;
   /** Writes the form beside the entry. Does nothing if that is gone. */
-  writeCoded(key: string, coding: Coding, file: CodedFile): Promise<void>;
-  dropCoded(key: string, coding: Coding): Promise<void>;
+  writeCoded(key: string, form: FormName, file: CodedFile): Promise<void>;
+  dropCoded(key: string, form: FormName): Promise<void>;
+}
+
+/** A dictionary on disk. */
+export interface DictionaryFile {
+  /** What is known of it, on one line. */
+  readonly about: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** The dictionaries on disk, by names that say all that distinguishes them. What cannot be read is not there. */
+export interface DictionaryFiles {
+  /** Whether there is one; `undefined` if a look for it is likely to wait for the disk. */
+  hasDictionary(name: string): boolean | undefined;
+  readDictionary(name: string): Promise<DictionaryFile | undefined>;
+  writeDictionary(name: string, file: DictionaryFile): Promise<void>;
+  dropDictionary(name: string): Promise<void>;
 }

@@ -1,29 +1,74 @@
 import { promisify } from "node:util";
-import { brotliCompress, constants, gzip, zstdCompress } from "node:zlib";
+import { type BrotliOptions, brotliCompress, brotliCompressSync, constants, gzip, zstdCompress } from "node:zlib";
+import {
+  type BodyHash,
+  DICTIONARY_CODINGS,
+  type DictionaryCoding,
+  dictionaryHeader,
+} from "../../worker/rules/deltas/available-dictionary.ts";
 import type { Coding } from "../../worker/rules/variants/accept-encoding.ts";
 
-/** Codes a body. Rejects if it cannot. */
-export type Encode = (coding: Coding, body: Uint8Array, level: number) => Promise<Uint8Array<ArrayBuffer>>;
+/** What a body is coded by, and its hash. */
+export interface DictionaryBytes {
+  readonly hash: BodyHash;
+  readonly bytes: Uint8Array;
+}
+
+/** Codes a body. `dictionary`: for the codings that have one. Rejects if it cannot. */
+export type Encode = (
+  coding: Coding | DictionaryCoding,
+  body: Uint8Array,
+  level: number,
+  dictionary?: DictionaryBytes,
+) => Promise<Uint8Array<ArrayBuffer>>;
 
 const brotli = promisify(brotliCompress);
 const zipped = promisify(gzip);
 const zstandard = promisify(zstdCompress);
 
 /** Codes on Node's own threads, so that the event loop goes on. */
-export const encode: Encode = async (coding, body, level) => {
-  const chunkSize = pieceBytes(body.byteLength);
-  const coded = await encodeBy(coding, body, level, chunkSize);
+export const encode: Encode = async (coding, body, level, dictionary) => {
+  const chunkSize = pieceBytes(body.byteLength, dictionary);
+  const coded = await encodeBy(coding, body, level, chunkSize, dictionary);
   // A copy of just the bytes: a part of a larger buffer would hold all of that.
-  return new Uint8Array(coded);
+  return dictionary ? withHeader(coding as DictionaryCoding, coded, dictionary) : new Uint8Array(coded);
 };
 
-function encodeBy(coding: Coding, body: Uint8Array, level: number, chunkSize: number): Promise<Buffer> {
+/** RFC 9842 §4, §5: a magic number and the hash of the dictionary come first. */
+export function withHeader(
+  coding: DictionaryCoding,
+  coded: Uint8Array,
+  { hash }: DictionaryBytes,
+): Uint8Array<ArrayBuffer> {
+  const header = dictionaryHeader(coding, Buffer.from(hash, "base64url"));
+  const whole = new Uint8Array(header.byteLength + coded.byteLength);
+  whole.set(header);
+  whole.set(coded, header.byteLength);
+  return whole;
+}
+
+/** The codings by dictionaries that this Node can make: those of Brotli came later, and are ignored before. */
+export const madeHere: readonly DictionaryCoding[] = DICTIONARY_CODINGS.filter((coding) => {
+  if (coding !== "dcb") return true;
+  const sample = Buffer.from("Nothing in this sentence comes twice, unless a dictionary has it: 0123456789.");
+  return brotliCompressSync(sample, { dictionary: sample } as BrotliOptions).byteLength < sample.byteLength / 2;
+});
+
+function encodeBy(
+  coding: Coding | DictionaryCoding,
+  body: Uint8Array,
+  level: number,
+  chunkSize: number,
+  dictionary: DictionaryBytes | undefined,
+): Promise<Buffer> {
   switch (coding) {
     case "br":
+    case "dcb":
       return brotli(body, {
         chunkSize,
+        ...(dictionary && { dictionary: dictionary.bytes }),
         params: {
-          [constants.BROTLI_PARAM_QUALITY]: level,
+          [constants.BROTLI_PARAM_QUALITY]: dictionary ? Math.max(level, LEAST_QUALITY_BY_DICTIONARY) : level,
           [constants.BROTLI_PARAM_SIZE_HINT]: body.byteLength,
           [constants.BROTLI_PARAM_LGWIN]: windowBits(body.byteLength, 10, 22),
         },
@@ -31,21 +76,34 @@ function encodeBy(coding: Coding, body: Uint8Array, level: number, chunkSize: nu
     case "gzip":
       return zipped(body, { chunkSize, level });
     case "zstd":
+    case "dcz":
       return zstandard(body, {
         chunkSize,
         pledgedSrcSize: body.byteLength,
+        ...(dictionary && { dictionary: dictionary.bytes }),
         params: {
           [constants.ZSTD_c_compressionLevel]: level,
-          // Clients need not know windows of more than 8 MB. RFC 9659 §3.
+          // Clients need not know windows of more than 8 MB. RFC 9659 §3, RFC 9842 §5.
           [constants.ZSTD_c_windowLog]: windowBits(body.byteLength, 10, 23),
+          ...(dictionary && tableFor(dictionary.bytes)),
         },
       });
   }
 }
 
+/** At lower ones Brotli does not look into the dictionary. */
+const LEAST_QUALITY_BY_DICTIONARY = 5;
+
+/** Zstandard looks into as much of a dictionary as its table has room for. The usual one has room for this much. */
+const ROOM_OF_USUAL_TABLE = 1024 * 1024;
+
+function tableFor({ byteLength }: Uint8Array): { [parameter: number]: number } {
+  return byteLength <= ROOM_OF_USUAL_TABLE ? {} : { [constants.ZSTD_c_hashLog]: windowBits(byteLength, 20, 23) - 1 };
+}
+
 /** As large a piece as most coded bodies are, because each costs a turn on another thread. */
-function pieceBytes(bodyBytes: number): number {
-  return Math.min(Math.max(4096, Math.ceil(bodyBytes / 3)), 1024 * 1024);
+function pieceBytes(bodyBytes: number, dictionary: DictionaryBytes | undefined): number {
+  return dictionary ? 16 * 1024 : Math.min(Math.max(4096, Math.ceil(bodyBytes / 3)), 1024 * 1024);
 }
 
 /** The smallest window that holds the body. */

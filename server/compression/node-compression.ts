@@ -1,30 +1,27 @@
 import type { CodedRequest, Compression, FoundResponse } from "../../worker/ports/store.ts";
+import type { DictionaryCoding } from "../../worker/rules/deltas/available-dictionary.ts";
 import { readCacheDirectives } from "../../worker/rules/directives/cache-directives.ts";
-import { type Fields, inPairs } from "../../worker/rules/fields/fields.ts";
+import type { Fields } from "../../worker/rules/fields/fields.ts";
 import { memoize } from "../../worker/rules/fields/memoize.ts";
-import {
-  changedHead,
-  type StoredHead,
-  type StoredResponse,
-  storedField,
-} from "../../worker/rules/storing/stored-response.ts";
+import { type StoredHead, type StoredResponse, storedField } from "../../worker/rules/storing/stored-response.ts";
 import { CODINGS, type Coding } from "../../worker/rules/variants/accept-encoding.ts";
 import {
-  codedFormFields,
   heldForm,
-  plainFormFields,
   type StaysPlain,
-  variedBy,
+  setFieldsOfForms,
   weakened,
-  weakFormFields,
   whyPlain,
 } from "../../worker/rules/variants/coded-form.ts";
 import { wantedCodings } from "../../worker/rules/variants/wanted-codings.ts";
 import type { CompressionSettings } from "../../worker/site/compression-settings.ts";
 import { LARGEST_SHARE } from "../../worker/store/memory-tier.ts";
 import { within } from "../../worker/within.ts";
-import type { CodedFiles } from "./coded-files.ts";
-import { type Encode, encode } from "./encode.ts";
+import type { CodedFiles, DictionaryFiles, FormName } from "./coded-files.ts";
+import { Deltas, type TimedUse } from "./deltas.ts";
+import { Dictionaries, type Dictionary } from "./dictionaries.ts";
+import { directivesOf } from "./directives-of.ts";
+import { type Encode, encode, madeHere } from "./encode.ts";
+import { codingOf, HeadForms } from "./head-forms.ts";
 import { MakingQueue } from "./making-queue.ts";
 
 export interface CompressionParts {
@@ -32,13 +29,21 @@ export interface CompressionParts {
   /** The memory for pages: a page leaves it if it takes more than an eighth together with its coded forms. */
   readonly memoryBytes: number;
   /** The coded forms on disk; `null` for none. */
-  readonly files: CodedFiles | null;
-  /** A digest of a body that no other body has. */
+  readonly files: (CodedFiles & DictionaryFiles) | null;
+  /** The SHA-256 of a body, as base64url. */
   readonly digest?: (body: Uint8Array<ArrayBuffer>) => Promise<string>;
   readonly encode?: Encode;
   /** The turns that all sites of a process share. Default: this one has its own. */
   readonly queue?: MakingQueue;
+  /** The codings by dictionaries that can be made. Default: those of this Node. */
+  readonly dictionaryCodings?: readonly DictionaryCoding[];
 }
+
+/** The share of the memory for pages that dictionaries take beside it. */
+const DICTIONARIES_SHARE = 1 / 8;
+
+/** The most forms by dictionaries of one body. The oldest one leaves. */
+const MAX_DELTAS = 32;
 
 /** A coded form has to be smaller than the plain one by this factor, or it is not worth decoding. */
 const WORTH = 0.9;
@@ -48,6 +53,20 @@ const MAX_READ_MS = 100;
 
 /** The room of an entry in memory that is not its body: more than any head takes. */
 const HEAD_ROOM_BYTES = 256 * 1024;
+
+type Forms = HeadForms<TimedUse>;
+
+/** A form to be made: in a coding, or in one by a dictionary. */
+interface Form {
+  readonly name: FormName;
+  readonly dictionary: Dictionary | null;
+}
+
+const PLAINLY_CODED = {
+  br: { name: "br", dictionary: null },
+  gzip: { name: "gzip", dictionary: null },
+  zstd: { name: "zstd", dictionary: null },
+} as const satisfies Readonly<Record<Coding, Form>>;
 
 /**
  * What is known of one coding of a body: its bytes, the search for them on disk, that they are not there, that they are
@@ -59,7 +78,7 @@ type CodedBytes = Uint8Array<ArrayBuffer>;
 
 /** The coded forms of one body. */
 interface FormsOfBody {
-  readonly known: Map<Coding, Known>;
+  readonly known: Map<FormName, Known>;
   bytes: number;
 }
 
@@ -78,11 +97,17 @@ export class NodeCompression implements Compression {
   readonly #encode: Encode;
   readonly #queue: MakingQueue;
   readonly #bodies = new WeakMap<Uint8Array, FormsOfBody>();
-  readonly #heads = new WeakMap<StoredHead, HeadForms | StaysPlain>();
+  readonly #heads = new WeakMap<StoredHead, Forms | StaysPlain>();
   readonly #wanted: (field: string) => readonly Coding[];
+  /** `null` where no route has `deltas`. */
+  readonly #deltas: Deltas | null;
 
   constructor(parts: CompressionParts) {
     const { settings, memoryBytes, files, digest = sha256, encode: by = encode, queue = new MakingQueue() } = parts;
+    const { dictionaryCodings = madeHere } = parts;
+    const dictionaries = () => new Dictionaries(files, memoryBytes * DICTIONARIES_SHARE, digest);
+    this.#deltas =
+      settings.deltas.size === 0 ? null : new Deltas(settings.deltas, dictionaries(), digest, dictionaryCodings);
     this.#settings = settings;
     this.#maxHeldBytes = memoryBytes * LARGEST_SHARE - HEAD_ROOM_BYTES;
     this.#files = files;
@@ -93,16 +118,33 @@ export class NodeCompression implements Compression {
   }
 
   formFor(request: CodedRequest, found: FoundResponse): FoundResponse | Promise<FoundResponse> {
-    const forms = this.#formsOf(found.head);
+    const forms = this.#formsOf(request, found.head);
     if (typeof forms === "string" || request.incoming.child) return found;
     const { body } = found;
+    const isAdmitted =
+      forms.use !== null && body instanceof Uint8Array && this.#deltas!.isAdmitted(request, body, forms.use);
     const held = heldForm(request.facts.field("if-none-match"), forms.etag);
     if (held !== null) return { head: held === "plain" ? forms.plain : forms.weak, body };
     const plain = { head: forms.plain, body };
     if (!(body instanceof Uint8Array)) return plain; // It streams from disk.
+    const coded = this.#codedFor(request, found.head.key, body, forms);
+    const delta = forms.use && this.#deltaFor(request, found.head.key, body, { use: forms.use, isAdmitted });
+    if (delta === null) return coded ?? plain;
+    const { byteLength: insteadOfBytes } = coded === null || coded instanceof Promise ? body : coded.body;
+    if (delta.bytes.byteLength >= insteadOfBytes) return coded ?? plain;
+    return { head: forms.coded(delta.name, delta.bytes.byteLength), body: delta.bytes, insteadOfBytes };
+  }
+
+  /** The best coded form that is there, or that the disk may have; `null` for none. What is wanted more is made behind the answer. */
+  #codedFor(
+    request: CodedRequest,
+    key: string,
+    body: CodedBytes,
+    forms: Forms,
+  ): { readonly head: StoredHead; readonly body: CodedBytes } | Promise<FoundResponse> | null {
     const wanted = this.#wantedBy(request);
     const [best] = wanted;
-    if (best === undefined) return plain;
+    if (best === undefined) return null;
     const inForm = (coding: Coding, bytes: CodedBytes) => ({
       head: forms.coded(coding, bytes.byteLength),
       body: bytes,
@@ -110,40 +152,82 @@ export class NodeCompression implements Compression {
     const { known } = this.#of(body);
     const bestBytes = known.get(best);
     if (bestBytes instanceof Uint8Array) return inForm(best, bestBytes);
-    const sought = this.#makeBehind(request, found.head.key, body, best);
+    const sought = this.#makeBehind(request, key, body, PLAINLY_CODED[best]);
     for (const coding of wanted) {
       const bytes = known.get(coding);
       if (bytes instanceof Uint8Array) return inForm(coding, bytes);
     }
-    if (!sought) return plain;
+    if (!sought) return null;
     const soon = within(request.ports.clock, MAX_READ_MS, sought, () => undefined);
-    return soon.then((bytes) => (bytes ? inForm(best, bytes) : plain));
+    return soon.then((bytes) => (bytes ? inForm(best, bytes) : { head: forms.plain, body }));
   }
 
-  mark({ facts, incoming }: CodedRequest, head: Omit<StoredHead, "bodyBytes" | "bodyKey">, fields: Fields): void {
-    if (incoming.child) return;
+  /**
+   * The form by the dictionary that the client holds, if it is there; otherwise it is made behind the answer. Only bytes that
+   * everybody may see have one: those that have been admitted.
+   */
+  #deltaFor(
+    request: CodedRequest,
+    key: string,
+    body: CodedBytes,
+    { use, isAdmitted }: { readonly use: TimedUse; readonly isAdmitted: boolean },
+  ): { readonly name: FormName; readonly bytes: CodedBytes } | null {
+    const form = this.#refusesCodings(request) ? null : this.#deltas!.wantedBy(request, use);
+    if (form === null || !isAdmitted) return null;
+    const bytes = this.#of(body).known.get(form.name);
+    if (bytes instanceof Uint8Array) return { name: form.name, bytes };
+    this.#makeBehind(request, key, body, form);
+    return null;
+  }
+
+  mark(request: CodedRequest, head: Omit<StoredHead, "bodyBytes" | "bodyKey">, fields: Fields): void {
+    if (request.incoming.child) return;
     const length = fields.get("content-length");
-    if (this.#whyPlain(head, length === null ? null : Number(length)) !== null) return;
-    fields.set("vary", variedBy(fields.get("vary")));
+    const bodyBytes = length === null ? null : Number(length);
+    if (this.#whyPlain(head, bodyBytes) !== null) return;
+    setFieldsOfForms(fields, this.#useOf(request, head, bodyBytes)?.match ?? null);
     const etag = fields.get("etag");
     // Then the answer is a 304, because the client holds the response that the origin has sent anew.
-    if (etag !== null && heldForm(facts.field("if-none-match"), etag) === "weak") fields.set("etag", weakened(etag));
+    if (etag !== null && heldForm(request.facts.field("if-none-match"), etag) === "weak") {
+      fields.set("etag", weakened(etag));
+    }
   }
 
-  prepare(request: CodedRequest, { head, body }: StoredResponse, isStored: Promise<unknown>): void {
+  prepare(request: CodedRequest, stored: StoredResponse, isStored: Promise<unknown>): void {
+    const { head, body } = stored;
     const { key } = head;
+    const forms = body === null ? "size" : this.#formsOf(request, head);
+    const use = typeof forms === "string" ? null : forms.use;
+    if (use && body) request.background.run(this.#admit(request, stored, body, use));
     if (body !== null && this.#bodies.has(body)) return; // A 304 has freshened it.
-    const isCoded = body !== null && typeof this.#formsOf(head) !== "string";
+    const isCoded = body !== null && typeof forms !== "string";
     const [best] = isCoded ? this.#wantedBy(request) : [];
     const dropped = this.#files && isStored.then(() => this.#dropOthers(key, isCoded ? body : null));
     if (dropped) request.background.run(dropped);
-    if (best !== undefined && body) request.background.run(this.#make(request, key, body, best, dropped));
+    if (best !== undefined && body)
+      request.background.run(this.#make(request, key, body, PLAINLY_CODED[best], dropped));
   }
 
-  explain(request: CodedRequest, { head, body }: FoundResponse): string {
-    const forms = this.#formsOf(head);
+  /** Admits the bytes as a dictionary, and makes the form that the request would get by one. */
+  async #admit(request: CodedRequest, stored: StoredResponse, body: CodedBytes, use: TimedUse): Promise<void> {
+    if (request.incoming.child) return;
+    const isAdmitted = await this.#deltas!.admit(request, stored, use);
+    this.#deltaFor(request, stored.head.key, body, { use, isAdmitted });
+  }
+
+  explain(request: CodedRequest, found: FoundResponse): string {
+    const { head, body } = found;
+    const forms = this.#formsOf(request, head);
     if (typeof forms === "string") return forms;
     if (mayBePart(request)) return "part";
+    const delta = forms.use && this.#deltas!.explain(request, found, forms.use);
+    if (
+      delta &&
+      body instanceof Uint8Array &&
+      this.#bodies.get(body)?.known.get(delta as FormName) instanceof Uint8Array
+    ) {
+      return codingOf(delta as FormName);
+    }
     const wanted = this.#wantedBy(request);
     if (wanted.length === 0) return "not-wanted";
     if (!(body instanceof Uint8Array)) return `${wanted[0]}-if-made`;
@@ -152,21 +236,28 @@ export class NodeCompression implements Compression {
     return made ?? (known?.get(wanted[0]!) === "futile" ? "not-smaller" : `${wanted[0]}-later`);
   }
 
+  explainDelta(request: CodedRequest, found: FoundResponse): string | null {
+    const forms = this.#formsOf(request, found.head);
+    if (typeof forms === "string" || this.#deltas === null || request.incoming.child) return null;
+    const use = forms.use ?? this.#deltas.useOf(request, found.head, found.head.bodyBytes);
+    return use && this.#deltas.explain(request, found, use);
+  }
+
   codedBytesOf(body: Uint8Array): number {
     return this.#bodies.get(body)?.bytes ?? 0;
   }
 
   /** The codings that a request wants. Parts are cut from the plain bytes, and a cache codes what it has itself. */
   #wantedBy(request: CodedRequest): readonly Coding[] {
-    const { facts, incoming } = request;
-    const accepted = facts.field("accept-encoding");
-    if (accepted === null || incoming.child || mayBePart(request)) return NONE;
-    const directives = facts.field("cache-control");
+    const accepted = request.facts.field("accept-encoding");
+    return accepted === null || this.#refusesCodings(request) ? NONE : this.#wanted(accepted);
+  }
+
+  #refusesCodings(request: CodedRequest): boolean {
+    if (request.incoming.child || mayBePart(request)) return true;
+    const directives = request.facts.field("cache-control");
     // RFC 9111 §5.2.1.6.
-    if (directives !== null && (readCacheDirectives(directives) ?? []).some(({ name }) => name === "no-transform")) {
-      return NONE;
-    }
-    return this.#wanted(accepted);
+    return directives !== null && (readCacheDirectives(directives) ?? []).some(({ name }) => name === "no-transform");
   }
 
   /** Keeps what is found on disk. The promise never rejects. */
@@ -174,17 +265,17 @@ export class NodeCompression implements Compression {
     request: CodedRequest,
     key: string,
     body: CodedBytes,
-    coding: Coding,
+    form: Form,
     reading: Promise<CodedBytes | undefined>,
   ): Promise<CodedBytes | undefined> {
     const sought = reading
       .catch(() => undefined)
       .then((bytes) => {
-        if (bytes === undefined) this.#of(body).known.set(coding, "absent");
-        else this.#keep(request, key, body, coding, bytes);
+        if (bytes === undefined) this.#of(body).known.set(form.name, "absent");
+        else this.#keep(request, key, body, form, bytes);
         return bytes;
       });
-    this.#of(body).known.set(coding, sought);
+    this.#of(body).known.set(form.name, sought);
     return sought;
   }
 
@@ -196,12 +287,12 @@ export class NodeCompression implements Compression {
     request: CodedRequest,
     key: string,
     body: Uint8Array<ArrayBuffer>,
-    coding: Coding,
+    form: Form,
   ): Promise<CodedBytes | undefined> | undefined {
-    const make = () => this.#make(request, key, body, coding);
-    let known = this.#of(body).known.get(coding);
-    if (known === undefined && this.#files?.hasCoded(key, coding)) {
-      known = this.#seek(request, key, body, coding, this.#readFile(key, body, coding));
+    const make = () => this.#make(request, key, body, form);
+    let known = this.#of(body).known.get(form.name);
+    if (known === undefined && this.#files?.hasCoded(key, form.name)) {
+      known = this.#seek(request, key, body, form, this.#readFile(key, body, form));
     }
     if (known === undefined || known === "absent") request.background.run(make());
     if (!(known instanceof Promise)) return undefined;
@@ -214,35 +305,44 @@ export class NodeCompression implements Compression {
     request: CodedRequest,
     key: string,
     body: Uint8Array<ArrayBuffer>,
-    coding: Coding,
+    form: Form,
     dropped: Promise<unknown> | null = null,
   ): Promise<void> {
     const of = this.#of(body);
-    const known = of.known.get(coding);
+    const { name } = form;
+    const known = of.known.get(name);
     if (known !== undefined && known !== "absent") return;
-    of.known.set(coding, "making");
+    if (known === undefined && form.dictionary) leaveRoomForDelta(of);
+    of.known.set(name, "making");
     let bytes: CodedBytes | null;
     try {
       if (dropped) await dropped;
-      const found = known === undefined ? await this.#readFile(key, body, coding) : undefined;
-      if (found) return this.#keep(request, key, body, coding, found);
-      bytes = await this.#queue.run(body.byteLength, () => this.#encode(coding, body, this.#settings.levels[coding]));
+      const found = known === undefined ? await this.#readFile(key, body, form) : undefined;
+      if (found) return this.#keep(request, key, body, form, found);
+      bytes = await this.#queue.run(body.byteLength, () => this.#encodeAs(form, body));
     } catch (cause) {
-      of.known.set(coding, "absent");
+      of.known.set(name, "absent");
       throw cause;
     }
     if (bytes === null) {
-      of.known.set(coding, "absent");
+      of.known.set(name, "absent");
       return;
     }
     const isWorth = bytes.byteLength <= body.byteLength * WORTH;
     if (!isWorth || body.byteLength + of.bytes + bytes.byteLength > this.#maxHeldBytes) {
-      of.known.set(coding, "futile");
+      of.known.set(name, "futile");
       return;
     }
-    this.#keep(request, key, body, coding, bytes);
+    this.#keep(request, key, body, form, bytes);
     if (this.#files === null) return;
-    await this.#files.writeCoded(key, coding, { digest: await this.#digest(body), bytes });
+    await this.#files.writeCoded(key, name, { digest: await this.#digestOf(body, form), bytes });
+  }
+
+  #encodeAs({ name, dictionary }: Form, body: CodedBytes): Promise<CodedBytes> {
+    const { levels } = this.#settings;
+    const coding = codingOf(name);
+    if (dictionary === null) return this.#encode(coding, body, levels[coding as Coding]);
+    return this.#encode(coding, body, coding === "dcb" ? levels.br : levels.zstd, dictionary);
   }
 
   /** Keeps coded bytes with the body, and weighs the body's entry anew, if memory still holds that. */
@@ -250,20 +350,26 @@ export class NodeCompression implements Compression {
     { ports }: CodedRequest,
     key: string,
     body: Uint8Array<ArrayBuffer>,
-    coding: Coding,
+    form: Form,
     bytes: Uint8Array<ArrayBuffer>,
   ): void {
     const of = this.#of(body);
-    of.known.set(coding, bytes);
+    of.known.set(form.name, bytes);
     of.bytes += bytes.byteLength;
     ports.store.weighAgain(key);
   }
 
   /** The form on disk, if it was made of these bytes. */
-  async #readFile(key: string, body: Uint8Array<ArrayBuffer>, coding: Coding): Promise<CodedBytes | undefined> {
-    if (!this.#files || this.#files.hasCoded(key, coding) === false) return undefined;
-    const [file, digest] = await Promise.all([this.#files.readCoded(key, coding), this.#digest(body)]);
+  async #readFile(key: string, body: Uint8Array<ArrayBuffer>, form: Form): Promise<CodedBytes | undefined> {
+    if (!this.#files || this.#files.hasCoded(key, form.name) === false) return undefined;
+    const [file, digest] = await Promise.all([this.#files.readCoded(key, form.name), this.#digestOf(body, form)]);
     return file?.digest === digest ? file.bytes : undefined;
+  }
+
+  /** Of the bytes that a form is made of. */
+  async #digestOf(body: CodedBytes, { dictionary }: Form): Promise<string> {
+    const digest = await this.#digest(body);
+    return dictionary ? `${digest}.${dictionary.hash}` : digest;
   }
 
   /** Deletes the forms on disk that were not made of this body; `null` for all. */
@@ -287,52 +393,43 @@ export class NodeCompression implements Compression {
     return made;
   }
 
-  #formsOf(head: StoredHead): HeadForms | StaysPlain {
+  #formsOf(request: CodedRequest, head: StoredHead): Forms | StaysPlain {
     const held = this.#heads.get(head);
     if (held !== undefined) return held;
-    const made = (head.bodyKey === null ? this.#whyPlain(head, head.bodyBytes) : "size") ?? new HeadForms(head);
+    const made =
+      (head.bodyKey === null ? this.#whyPlain(head, head.bodyBytes) : "size") ??
+      new HeadForms(head, this.#useOf(request, head, head.bodyBytes));
     this.#heads.set(head, made);
     return made;
   }
 
+  /** What the response is a dictionary for, by its head; `null` for nothing. */
+  #useOf(
+    request: CodedRequest,
+    head: Omit<StoredHead, "bodyBytes" | "bodyKey">,
+    bodyBytes: number | null,
+  ): TimedUse | null {
+    const use = this.#deltas?.useOf(request, head, bodyBytes) ?? null;
+    return typeof use === "string" ? null : use;
+  }
+
   #whyPlain(head: Pick<StoredHead, "status" | "fields" | "hiddenFields">, bodyBytes: number | null): StaysPlain | null {
-    const directives = [...inPairs(head.fields), ...inPairs(head.hiddenFields)].flatMap(([name, value]) =>
-      name.endsWith("cache-control") || name === "surrogate-control" ? [value] : [],
-    );
     const { status } = head;
-    return whyPlain({ status, field: (name) => storedField(head, name), directives, bodyBytes }, this.#settings);
+    const field = (name: string) => storedField(head, name);
+    return whyPlain({ status, field, directives: directivesOf(head), bodyBytes }, this.#settings);
   }
 }
 
 const NONE: readonly Coding[] = [];
 
-/** The heads of a stored response's forms. They are made once, because the fields of hits are remembered by heads. */
-class HeadForms {
-  readonly etag: string | null;
-  readonly plain: StoredHead;
-  readonly #stored: StoredHead;
-  readonly #coded = new Map<Coding, StoredHead>();
-  #weak: StoredHead | undefined;
-
-  constructor(stored: StoredHead) {
-    this.#stored = stored;
-    this.etag = storedField(stored, "etag");
-    this.plain = changedHead(stored, { fields: plainFormFields(stored.fields) });
-  }
-
-  /** The plain form under the tag of the coded ones. */
-  get weak(): StoredHead {
-    this.#weak ??= changedHead(this.#stored, { fields: weakFormFields(this.#stored.fields) });
-    return this.#weak;
-  }
-
-  coded(coding: Coding, bodyBytes: number): StoredHead {
-    const held = this.#coded.get(coding);
-    if (held?.bodyBytes === bodyBytes) return held;
-    const made = changedHead(this.#stored, { fields: codedFormFields(this.#stored.fields, coding), bodyBytes });
-    this.#coded.set(coding, made);
-    return made;
-  }
+/** Lets the oldest form by a dictionary leave, if there are too many. */
+function leaveRoomForDelta(of: FormsOfBody): void {
+  const deltas = [...of.known].filter(([name]) => name.includes(" "));
+  if (deltas.length < MAX_DELTAS) return;
+  const oldest = deltas.find(([, known]) => known instanceof Uint8Array || known === "futile" || known === "absent");
+  if (!oldest) return;
+  of.known.delete(oldest[0]);
+  if (oldest[1] instanceof Uint8Array) of.bytes -= oldest[1].byteLength;
 }
 
 /** Whether the answer may be a part. RFC 9110 §14.2: only for GET. */

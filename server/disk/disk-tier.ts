@@ -2,12 +2,11 @@ import type { StreamedBody } from "../../worker/ports/bodies.ts";
 import type { Found } from "../../worker/ports/store.ts";
 import type { BytePart } from "../../worker/rules/ranges/range.ts";
 import { isMarker, type Stored } from "../../worker/rules/storing/stored-response.ts";
-import type { Coding } from "../../worker/rules/variants/accept-encoding.ts";
 import { writeHead } from "../../worker/store/envelope.ts";
 import { isNewer } from "../../worker/store/memory-tier.ts";
 import { RecentHeads } from "../../worker/store/recent-heads.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
-import type { CodedFile, CodedFiles } from "../compression/coded-files.ts";
+import type { CodedFile, CodedFiles, DictionaryFile, DictionaryFiles, FormName } from "../compression/coded-files.ts";
 import { Turns } from "../turns.ts";
 import { Backlog } from "./backlog.ts";
 import { BatchedPuts } from "./batched-puts.ts";
@@ -68,7 +67,7 @@ interface SharedParts {
  *   do not wait for each other: the later rename stays. So an older response may replace a newer one of another process.
  *   If a purge came between them, its stamp shows that (R23).
  */
-export class DiskTier implements SharedTier, CodedFiles {
+export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
   readonly #parts: DiskTierParts;
   readonly #shared: SharedParts;
   readonly #folder: CacheFolder;
@@ -183,45 +182,80 @@ export class DiskTier implements SharedTier, CodedFiles {
     await this.#dropInTurn(name); // The janitor deletes its coded forms.
   }
 
-  hasCoded(key: string, coding: Coding): boolean | undefined {
-    return this.#existsNow(this.#folder.nameOf(key, coding));
+  hasCoded(key: string, form: FormName): boolean | undefined {
+    return this.#existsNow(this.#coded(key, form).name);
   }
 
-  async readCoded(key: string, coding: Coding): Promise<CodedFile | undefined> {
-    const name = this.#folder.nameOf(key, coding);
+  async readCoded(key: string, form: FormName): Promise<CodedFile | undefined> {
+    const { name, kind } = this.#coded(key, form);
+    const file = await this.#readWhole(name, kind);
+    if (!file || file.head.slice(file.head.indexOf(" ") + 1) !== key) return undefined;
+    return { digest: file.head.slice(0, file.head.indexOf(" ")), bytes: file.bytes };
+  }
+
+  async writeCoded(key: string, form: FormName, { digest, bytes }: CodedFile): Promise<void> {
+    const entry = this.#folder.nameOf(key, "entry");
+    const { name, kind } = this.#coded(key, form);
+    await this.#changeInMemory(name, bytes, async () => {
+      if (!(await this.#exists(entry))) return;
+      await this.#writes.write(name, kind, `${digest} ${key}`, bytes);
+      if (!(await this.#exists(entry))) await this.#drop(name);
+    });
+  }
+
+  async dropCoded(key: string, form: FormName): Promise<void> {
+    await this.#dropInTurn(this.#coded(key, form).name);
+  }
+
+  hasDictionary(name: string): boolean | undefined {
+    return this.#existsNow(this.#folder.nameOf(name, "dictionary"));
+  }
+
+  async readDictionary(name: string): Promise<DictionaryFile | undefined> {
+    const file = await this.#readWhole(this.#folder.nameOf(name, "dictionary"), "dictionary");
+    const [about, named] = file?.head.split("\n") ?? [];
+    return file && about !== undefined && named === name ? { about, bytes: file.bytes } : undefined;
+  }
+
+  async writeDictionary(name: string, { about, bytes }: DictionaryFile): Promise<void> {
+    const file = this.#folder.nameOf(name, "dictionary");
+    await this.#changeInMemory(file, bytes, async () => {
+      await this.#writes.write(file, "dictionary", `${about}\n${name}`, bytes);
+    });
+  }
+
+  async dropDictionary(name: string): Promise<void> {
+    await this.#dropInTurn(this.#folder.nameOf(name, "dictionary"));
+  }
+
+  /** A form by a dictionary has a file for each dictionary. Nobody lists these, so they leave as they are used. */
+  #coded(key: string, form: FormName): { readonly name: string; readonly kind: FileKind } {
+    const [coding, dictionary] = form.split(" ") as [FileKind, string?];
+    return { name: this.#folder.nameOf(dictionary === undefined ? key : `${key} ${dictionary}`, coding), kind: coding };
+  }
+
+  /** The head and the body of a file that is read at once. */
+  async #readWhole(
+    name: string,
+    kind: FileKind,
+  ): Promise<{ readonly head: string; readonly bytes: Uint8Array<ArrayBuffer> } | undefined> {
     try {
-      const file = await this.#openFile(name, coding);
+      const file = await this.#openFile(name, kind);
       try {
-        const text = file.head;
-        if (text === undefined) return await this.#drop(name);
-        if (text.slice(text.indexOf(" ") + 1) !== key) return undefined;
+        const { head } = file;
+        if (head === undefined) return await this.#drop(name);
         const whole = await file.readWhole();
         const body = whole && readWholeBody(whole, file.prefix);
         if (!whole || !body) return await this.#drop(name);
         this.#health.worked("read");
         this.#room.hit(name);
-        const bytes = new Uint8Array(whole.buffer as ArrayBuffer, body.byteOffset, body.length);
-        return { digest: text.slice(0, text.indexOf(" ")), bytes };
+        return { head, bytes: new Uint8Array(whole.buffer as ArrayBuffer, body.byteOffset, body.length) };
       } finally {
         file.close();
       }
     } catch (cause) {
       return this.#missUnlessBug(cause);
     }
-  }
-
-  async writeCoded(key: string, coding: Coding, { digest, bytes }: CodedFile): Promise<void> {
-    const entry = this.#folder.nameOf(key, "entry");
-    const name = this.#folder.nameOf(key, coding);
-    await this.#changeInMemory(name, bytes, async () => {
-      if (!(await this.#exists(entry))) return;
-      await this.#writes.write(name, coding, `${digest} ${key}`, bytes);
-      if (!(await this.#exists(entry))) await this.#drop(name);
-    });
-  }
-
-  async dropCoded(key: string, coding: Coding): Promise<void> {
-    await this.#dropInTurn(this.#folder.nameOf(key, coding));
   }
 
   async getBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined> {

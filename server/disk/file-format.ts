@@ -1,4 +1,5 @@
 import { crc32 } from "node:zlib";
+import { DICTIONARY_CODINGS, type DictionaryCoding } from "../../worker/rules/deltas/available-dictionary.ts";
 import { CODINGS, type Coding } from "../../worker/rules/variants/accept-encoding.ts";
 
 /*
@@ -25,11 +26,11 @@ export const BLOCK_BYTES = 256 * 1024;
 const MAX_HEAD_BYTES = 4 * 1024 * 1024;
 
 /**
- * What a file holds: a stored response or a variant marker, a body that is stored apart, or the body of an entry in a
- * coding that this server has made.
+ * What a file holds: a stored response or a variant marker, a body that is stored apart, the body of an entry in a
+ * coding that this server has made, also by a dictionary, or a dictionary.
  */
-export type FileKind = "entry" | "body" | Coding;
-export const KINDS: readonly FileKind[] = ["entry", "body", ...CODINGS];
+export type FileKind = "entry" | "body" | Coding | DictionaryCoding | "dictionary";
+export const KINDS: readonly FileKind[] = ["entry", "body", ...CODINGS, ...DICTIONARY_CODINGS, "dictionary"];
 
 export interface Prefix {
   readonly kind: FileKind;

@@ -81,6 +81,13 @@ Heard of 1,200 isolates; 3 have fallen silent. The reports cover at least 99.9 %
     expect(statsLines({ ...big(), statuses: { 200: 5, 399: 1 } }, "1h").join()).not.toContain("Errors");
   });
 
+  test("what visitors with older versions were spared", () => {
+    const deltas = { sent: 1200, bytes: 90_000, savedBytes: 99_910_000 };
+    expect(statsLines({ ...big(), deltas }, "1h")[0]).toMatch(
+      / 2\.5 MB did\. 1,200 answers had only what had changed since the visitor's version: 90 kB instead of 100 MB\.$/,
+    );
+  });
+
   test("requests that had to wait for a turn at the origin", () => {
     const found = (awaited: number, turnedAway: number) => {
       const queue = { awaited: { known: 200, other: awaited - 200 }, turnedAway: { editor: 0, other: turnedAway } };

@@ -223,6 +223,7 @@ function countsOf(requests: number, fromCache: number, mark: string): SiteCounts
       discarded: {},
     },
     secondLooks: { asked: 900, marked: 2 },
+    deltas: { sent: 0, bytes: 0, savedBytes: 0 },
     collapsed: Math.round(rest * 0.07),
     askedPastTheCache: BYPASS,
     tokensRefused: 1,

@@ -31,3 +31,29 @@ test.each([
 ])("a sentence says that %s allows a stale answer", (because, text) => {
   expect(stepTexts({ ...MISS, steps: [{ step: "stale-if-error", because }] }).at(-1)).toMatch(text);
 });
+
+test.each([
+  [
+    "dcz pZGm1Av",
+    "The visitor holds the version with the SHA-256 pZGm1Av, and gets what has changed since as dcz, once that is made.",
+  ],
+  [
+    "not-wanted",
+    "No older version is used: the request names none, or does not accept dcz and dcb as gladly as other codings.",
+  ],
+  [
+    "unknown-dictionary",
+    "No older version is used: the version that the request names is not kept here, or not any more.",
+  ],
+  ["keyed", "It is no dictionary: something beside its path selects it."],
+  ["no-browser-lifetime", "It is no dictionary: it gives browsers neither a lifetime nor stale-while-revalidate."],
+])("a sentence says by which older version a page is sent, or why by none: %s", (because, text) => {
+  const steps = [
+    { step: "memory", because: "fresh" },
+    { step: "coding", because: "dcz" },
+    { step: "delta", because },
+  ];
+  const memory = { status: 200, bodyBytes: 9, since: "2026-01-01T12:00:00.000Z", ageSeconds: 0, freshForSeconds: 60 };
+  const said = stepTexts({ ...MISS, memory: { ...memory, selectedBy: [], tags: [] }, steps });
+  expect(said).toEqual(["Memory has the answer: it is fresh for 60 s more.", "It is sent compressed as dcz.", text]);
+});

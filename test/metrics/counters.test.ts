@@ -78,6 +78,7 @@ describe("each kind of event", () => {
     [{ kind: "stored", bytes: 9 }, { store: { stored: 1, storedBytes: 9 } }],
     [{ kind: "store-failed", cause: new Error("full") }, { store: { failed: 1 } }],
     [{ kind: "collapsed" }, { collapsed: 1 }],
+    [{ kind: "delta-sent", bytes: 90, insteadOfBytes: 1000 }, { deltas: { sent: 1, bytes: 90, savedBytes: 910 } }],
     [{ kind: "asked-past-the-cache" }, { askedPastTheCache: 1 }],
     [{ kind: "token-refused" }, { tokensRefused: 1 }],
     [

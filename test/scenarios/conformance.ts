@@ -5,6 +5,7 @@ import { rows as clientResponse } from "./client-response/conformance.ts";
 import { rows as collapsing } from "./collapsing/conformance.ts";
 import { rows as compression } from "./compression/conformance.ts";
 import type { ConformanceRow } from "./conformance-row.ts";
+import { rows as deltas } from "./deltas/conformance.ts";
 import { rows as directives } from "./directives/conformance.ts";
 import { rows as forwarding } from "./forwarding/conformance.ts";
 import { rows as freshening } from "./freshening/conformance.ts";
@@ -37,6 +38,7 @@ export const rows: readonly ConformanceRow[] = [
   ...forwarding,
   ...collapsing,
   ...compression,
+  ...deltas,
   ...variants,
   ...validation,
   ...freshening,

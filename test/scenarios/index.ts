@@ -10,6 +10,7 @@ import { scenarios as clientResponseCacheStatus } from "./client-response/cache-
 import { scenarios as clientResponse } from "./client-response/scenarios.ts";
 import { scenarios as collapsing } from "./collapsing/scenarios.ts";
 import { scenarios as compression } from "./compression/scenarios.ts";
+import { scenarios as deltas } from "./deltas/scenarios.ts";
 import { scenarios as directivesOfRequests } from "./directives/of-requests.ts";
 import { scenarios as directivesOfResponses } from "./directives/of-responses.ts";
 import { scenarios as explain } from "./explain/scenarios.ts";
@@ -64,6 +65,7 @@ export const scenarios: readonly Scenario[] = [
   ...clientResponseCacheStatus,
   ...collapsing,
   ...compression,
+  ...deltas,
   ...directivesOfRequests,
   ...directivesOfResponses,
   ...explain,

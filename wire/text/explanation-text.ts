@@ -90,9 +90,9 @@ export function stepTexts(explanation: Explanation): string[] {
   ];
 }
 
-/** Whether a step is the answer: the last one, but for the coding in which it is sent. */
+/** Whether a step is the answer: the last one, but for the form in which it is sent. */
 function isAnswer(steps: Explanation["steps"], index: number): boolean {
-  return steps.slice(index + 1).every(({ step }) => step === "coding");
+  return steps.slice(index + 1).every(({ step }) => step === "coding" || step === "delta");
 }
 
 function stepText(
@@ -134,6 +134,8 @@ function stepText(
       return CLIENTS[reason] ?? reason;
     case "coding":
       return codingText(reason);
+    case "delta":
+      return deltaText(reason);
     default:
       return OTHERS[step] ?? [step, reason].join(" ").trim();
   }
@@ -153,9 +155,41 @@ const PLAIN: Readonly<Record<string, string>> = {
 };
 
 function codingText(reason: string): string {
-  const [, coding, when] = /^(br|gzip|zstd)(-later|-if-made)?$/.exec(reason) ?? [];
+  const [, coding, when] = /^(br|gzip|zstd|dcb|dcz)(-later|-if-made)?$/.exec(reason) ?? [];
   if (coding === undefined) return `It is sent plain: ${PLAIN[reason] ?? reason}.`;
   if (when === "-later") return `It is sent plain, and compressed as ${coding} after the answer, for later requests.`;
   const condition = when === "-if-made" ? ", if that has been made" : "";
   return `It is sent compressed as ${coding}${condition}.`;
+}
+
+/** Why a stored response is sent without what the visitor holds. */
+const WHOLE: Readonly<Record<string, string>> = {
+  status: "only a 200 is one",
+  encoded: "the origin has sent it encoded",
+  "no-transform": "its Cache-Control says no-transform",
+  digest: "it has a digest or a signature of its bytes",
+  type: "its Content-Type is not one of text",
+  size: "its body is smaller than 1 KiB or larger than 10 MiB",
+  keyed: "something beside its path selects it",
+  insecure: "browsers use none over http",
+  private: "it is private for browsers, or a field of it is",
+  "no-browser-lifetime": "it gives browsers neither a lifetime nor stale-while-revalidate",
+  "own-dictionary": "the origin has its own Use-As-Dictionary",
+  "hash-alone": "its whole name is a hash, so that nothing tells its next version",
+};
+
+const NOT_BY_ONE: Readonly<Record<string, string>> = {
+  "not-wanted": "the request names none, or does not accept dcz and dcb as gladly as other codings",
+  credentials: "the request has Authorization",
+  "unknown-dictionary": "the version that the request names is not kept here, or not any more",
+  "not-admitted": "this worker has not seen yet that everybody may see these bytes",
+};
+
+function deltaText(reason: string): string {
+  const [, coding, hash] = /^(dcz|dcb) (.+)$/.exec(reason) ?? [];
+  if (hash !== undefined) {
+    return `The visitor holds the version with the SHA-256 ${hash}, and gets what has changed since as ${coding}, once that is made.`;
+  }
+  const why = NOT_BY_ONE[reason];
+  return why === undefined ? `It is no dictionary: ${WHOLE[reason] ?? reason}.` : `No older version is used: ${why}.`;
 }

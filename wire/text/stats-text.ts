@@ -12,7 +12,7 @@ export function summaryText(stats: SiteStats, last: string): string {
   return (
     `${about}: ${counted(requests, "request")}, ${percent(fromCache / requests)} from cache. ` +
     `The origin was asked ${timesWords(origin.asked)}${instead}${origin.failed > 0 ? `, and failed ${timesWords(origin.failed)}` : ""}; ` +
-    `${waited(stats)}${size(bytes.fromCache)} did not leave it, ${size(bytes.fromOrigin)} did.`
+    `${waited(stats)}${size(bytes.fromCache)} did not leave it, ${size(bytes.fromOrigin)} did.${spared(stats)}`
   );
 }
 
@@ -46,6 +46,13 @@ export function statsLines(stats: SiteStats, last: string): string[] {
     ...(stats.isCurrent ? [] : [heard(stats.isolates)]),
     ...machine,
   ];
+}
+
+/** What visitors with older versions were spared. */
+function spared({ deltas: { sent, bytes, savedBytes } }: SiteStats): string {
+  if (sent === 0) return "";
+  const instead = `${size(bytes)} instead of ${size(bytes + savedBytes)}`;
+  return ` ${counted(sent, "answer")} had only what had changed since the visitor's version: ${instead}.`;
 }
 
 function waits({ memory, shared, origin }: SiteStats["times"]): string[] {

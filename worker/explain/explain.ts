@@ -128,8 +128,10 @@ function queueOf(context: RequestContext): JudgedRequest["queue"] {
 }
 
 function hitOf(context: RequestContext, stored: FoundResponse, verdict: UsableVerdict): JudgedRequest["hit"] {
-  const coding = context.ports.compression?.explain(context, stored) ?? null;
-  return { head: stored.head, verdict, coding };
+  const { compression } = context.ports;
+  const coding = compression?.explain(context, stored) ?? null;
+  const delta = compression?.explainDelta(context, stored) ?? null;
+  return { head: stored.head, verdict, coding, delta };
 }
 
 function plannedFetch(context: RequestContext, miss: Miss): PlannedFetch {

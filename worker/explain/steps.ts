@@ -24,6 +24,8 @@ export interface JudgedRequest {
     readonly verdict: UsableVerdict;
     /** The coding that it gets here or, in words, why it gets none; `null` where the edge codes nothing. */
     readonly coding: string | null;
+    /** The older version by which it is sent or, in words, why by none; `null` where the owner wants none used. */
+    readonly delta: string | null;
   } | null;
   /** The stored responses that may not answer. */
   readonly unusable: readonly { readonly head: StoredHead; readonly verdict: UnusableVerdict }[];
@@ -83,7 +85,9 @@ export function stepsOf(judged: JudgedRequest): Step[] {
     const head = judged[place];
     if (hit && hit.head === head) {
       steps.push(step(place, hit.verdict.kind === "fresh" ? "fresh" : hit.verdict.because));
-      return hit.coding === null ? steps : [...steps, step("coding", hit.coding)];
+      if (hit.coding !== null) steps.push(step("coding", hit.coding));
+      if (hit.delta !== null) steps.push(step("delta", hit.delta));
+      return steps;
     }
     const reason = unusable.find((each) => each.head === head)?.verdict.because;
     steps.push(step(place, reason ?? (judged.hasOtherVariants ? "other-variants" : "nothing")));

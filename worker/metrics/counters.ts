@@ -114,6 +114,7 @@ export class Counters implements Reporter {
     queue: { awaited: nobody(), turnedAway: nobody() },
     store: { stored: 0, storedBytes: 0, failed: 0 },
     secondLooks: { asked: 0, marked: 0 },
+    deltas: { sent: 0, bytes: 0, savedBytes: 0 },
     collapsed: 0,
     askedPastTheCache: 0,
     tokensRefused: 0,
@@ -172,6 +173,11 @@ export class Counters implements Reporter {
       this.#counts.store.storedBytes += bytes;
     },
     "store-failed": () => void this.#counts.store.failed++,
+    "delta-sent": ({ bytes, insteadOfBytes }) => {
+      this.#counts.deltas.sent++;
+      this.#counts.deltas.bytes += bytes;
+      this.#counts.deltas.savedBytes += insteadOfBytes - bytes;
+    },
     collapsed: () => void this.#counts.collapsed++,
     "asked-past-the-cache": () => void this.#counts.askedPastTheCache++,
     "token-refused": () => void this.#counts.tokensRefused++,

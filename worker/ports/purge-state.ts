@@ -1,6 +1,6 @@
 import type { PurgeAnswer } from "../rules/freshness/judge.ts";
 import type { ReceiptToken } from "../rules/request/receipt-token.ts";
-import type { Stamp, StoredHead } from "../rules/storing/stored-response.ts";
+import type { PurgeableHead, Stamp, StoredHead } from "../rules/storing/stored-response.ts";
 import type { BackgroundWork } from "./background-work.ts";
 
 /** This isolate's knowledge of the purges, by the rules of docs/protocol.md. */
@@ -21,7 +21,7 @@ export interface PurgeState {
    * Whether the view knows that the response is purged. `isUsable`: whether the view may be used. Default: it is asked
    * only for what it knows already. No I/O.
    */
-  check(stored: StoredHead, isUsable?: boolean): PurgeAnswer;
+  check(stored: PurgeableHead, isUsable?: boolean): PurgeAnswer;
   /** When this isolate first learned of the purge that has made the response stale (R10): epoch milliseconds. */
   madeStaleAt(stored: StoredHead): number;
   /** The stamp for a fetch that begins now (R1). */

@@ -58,6 +58,8 @@ export type EdgeEvent =
   | { readonly kind: "store-failed"; readonly cause: unknown }
   | { readonly kind: "fill-discarded"; readonly because: "purged" | "over-budget" | "too-large" | "client-stalled" }
   | { readonly kind: "collapsed" }
+  /** A body went out by the dictionary that its client held. `insteadOfBytes`: what it would have got without one. */
+  | { readonly kind: "delta-sent"; readonly bytes: number; readonly insteadOfBytes: number }
   /** A request for a storable page was sent to the origin: its `Authorization`, its session or `bypass` demands that. */
   | { readonly kind: "asked-past-the-cache" }
   | { readonly kind: "token-refused" }

@@ -1,10 +1,12 @@
 import type { Fields } from "../rules/fields/fields.ts";
+import type { ResolvedUrl } from "../rules/key/cache-key.ts";
 import type { BytePart } from "../rules/ranges/range.ts";
 import type { RequestFacts } from "../rules/request/request-facts.ts";
 import type { Stored, StoredHead, StoredResponse, VariantMarker } from "../rules/storing/stored-response.ts";
 import type { BackgroundWork } from "./background-work.ts";
 import type { StreamedBody } from "./bodies.ts";
 import type { Clock } from "./clock.ts";
+import type { PurgeState } from "./purge-state.ts";
 
 /**
  * The two tiers. A stored response that cannot be read completely counts as missing. None of it rejects: a failure is
@@ -47,6 +49,10 @@ export interface Compression {
   prepare(request: CodedRequest, stored: StoredResponse, isStored: Promise<unknown>): void;
   /** The coding in which the request would get a stored response or, in words, why it would get it plain. */
   explain(request: CodedRequest, found: FoundResponse): string;
+  /**
+   * By which older version it would get the response or, in words, why by none; `null` where the owner wants none used.
+   */
+  explainDelta(request: CodedRequest, found: FoundResponse): string | null;
   /** The bytes of the coded forms of a body. They are held with it in memory. */
   codedBytesOf(body: Uint8Array): number;
 }
@@ -54,7 +60,8 @@ export interface Compression {
 /** A request, as far as compression has to know it. */
 export interface CodedRequest {
   readonly facts: RequestFacts;
-  readonly ports: { readonly store: Store; readonly clock: Clock };
+  readonly resolved: ResolvedUrl;
+  readonly ports: { readonly store: Store; readonly clock: Clock; readonly purges: Pick<PurgeState, "check"> };
   readonly background: BackgroundWork;
   /** `child`: the cache that asks, which codes what it has itself; absent or `null` if a visitor asks. */
   readonly incoming: { readonly child?: object | null };
@@ -70,6 +77,8 @@ export interface FoundResponse {
   readonly head: StoredHead;
   /** `null` where the body is stored apart, under `head.bodyKey`. */
   readonly body: Uint8Array<ArrayBuffer> | StreamedBody | null;
+  /** Of a form by a dictionary: the bytes of the body that a client without one would get. Absent for all others. */
+  readonly insteadOfBytes?: number;
 }
 
 /**

@@ -14,7 +14,7 @@ import { isTag } from "../rules/storing/tags.ts";
 import { type AddressCheck, HOST_CHECKS, ORIGIN_CHECKS, PUBLIC_URL_CHECKS } from "./addresses.ts";
 import { DEFAULT_QUEUE } from "./default-queue.ts";
 import { IN_WORDS, SiteError, siteErrors } from "./site-error.ts";
-import type { CompressionInput, SiteInput } from "./site-input.ts";
+import type { CompressionInput, RouteInput, SiteInput } from "./site-input.ts";
 import { durationError, durationMs, durationSeconds, sizeBytes } from "./units.ts";
 
 function refinements(checks: readonly AddressCheck[]): z.core.$ZodCheck<string>[] {
@@ -215,6 +215,7 @@ const route = z.strictObject({
     {},
   ),
   tags: z.prefault(names, []),
+  deltas: z.optional(z.custom<RouteInput["deltas"]>()), // checked by `deltaSettings`, for `tidemark serve` alone
 });
 
 /** From a whole network others could purge, too. */

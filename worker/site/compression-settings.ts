@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { CODINGS, type Coding } from "../rules/variants/accept-encoding.ts";
 import type { CodingRules } from "../rules/variants/coded-form.ts";
+import { type DeltaSettings, deltaSettings } from "./delta-settings.ts";
 import { IN_WORDS, SiteError, siteErrors } from "./site-error.ts";
 import type { SiteInput } from "./site-input.ts";
 import { sizeBytes } from "./units.ts";
@@ -10,6 +11,8 @@ export interface CompressionSettings extends CodingRules {
   /** The codings that the server makes. A client that wants several equally gets the first. */
   readonly codings: readonly Coding[];
   readonly levels: Readonly<Record<Coding, number>>;
+  /** Of the routes on which older versions are dictionaries. */
+  readonly deltas: DeltaSettings;
 }
 
 /** Text in its many types, and what else is not compressed in itself. */
@@ -74,10 +77,14 @@ const schema = z.strictObject({
 });
 
 /** The site's settings for compression; `null` if it is off. Throws `SiteError`. */
-export function compressionSettings({ compression }: Pick<SiteInput, "compression">): CompressionSettings | null {
+export function compressionSettings({
+  compression,
+  routes,
+}: Pick<SiteInput, "compression" | "routes">): CompressionSettings | null {
+  const deltas = deltaSettings({ compression, routes });
   if (compression === undefined) return null;
   const checked = schema.safeParse({ compression }, IN_WORDS);
   if (!checked.success) throw new SiteError(siteErrors(checked.error, schema, { compression }));
   const settings = checked.data.compression!;
-  return { ...settings, types: settings.types.map((type) => type.toLowerCase()) };
+  return { ...settings, deltas, types: settings.types.map((type) => type.toLowerCase()) };
 }

@@ -2,7 +2,13 @@ import { SiteError } from "./site-error.ts";
 import type { SiteInput } from "./site-input.ts";
 
 /** Throws `SiteError` for settings of `tidemark serve` that Workers do not obey. */
-export function refuseServerSettings({ compression, doors, forward, origin }: SiteInput): void {
+export function refuseServerSettings({ compression, doors, forward, origin, routes }: SiteInput): void {
+  const withDeltas = routes?.findIndex(({ deltas }) => deltas !== undefined) ?? -1;
+  if (withDeltas !== -1) {
+    const message =
+      "is for tidemark serve alone: the Workers runtime cannot compress by a dictionary yet, so leave it out here";
+    throw new SiteError([{ path: `routes[${withDeltas}].deltas`, message }]);
+  }
   if (compression) {
     const message = "is only for tidemark serve: Workers compress by themselves, so leave it out here";
     throw new SiteError([{ path: "compression", message }]);

@@ -280,6 +280,23 @@ export interface RouteInput {
   readonly purge?: RoutePurgeInput | undefined;
   /** Tags for every response of the route; `{name}` stands for a parameter of `match`. Default none. */
   readonly tags?: readonly string[] | undefined;
+  /**
+   * By `tidemark serve`, and not on Workers: whether visitors who hold an older version of a page or a file get what has
+   * changed since (RFC 9842). It needs `compression`, and pages that are keyed by nothing but their path. `true` for all
+   * defaults. Default: they get all of it.
+   */
+  readonly deltas?: true | DeltasInput | undefined;
+}
+
+/** How visitors get what has changed since the version that they hold: `deltas` of a route. */
+export interface DeltasInput {
+  /**
+   * The URLs for which each page of the route is a dictionary, as a URL pattern of a path without regular expressions, like
+   * `"/app/:version/main.js"`. Default: the page's own path, with a `*` in place of a hash in the name of a file.
+   */
+  readonly match?: string | undefined;
+  /** How long a version that was replaced or purged stays a dictionary, from when it was last sent. At most 90 days. Default `"24h"`. */
+  readonly keep?: Duration | undefined;
 }
 
 /** What selects among stored responses beside the URL: `key` of a route. */

@@ -1,6 +1,8 @@
 import { open, writeFile } from "node:fs/promises";
 import { Command, InvalidArgumentError } from "commander";
 import { readLifetime } from "../../../tools/counting/lifetimes.ts";
+import { deploySavings } from "../../../tools/deploys/deploy-savings.ts";
+import { deployText } from "../../../tools/deploys/deploy-text.ts";
 import { analyseLogs } from "../../../tools/report/analyse-logs.ts";
 import { reportPage } from "../../../tools/report/report-page.ts";
 import { reportText } from "../../../tools/report/report-text.ts";
@@ -16,6 +18,7 @@ interface ReportFlags {
   readonly originMs?: number;
   readonly html?: string;
   readonly json?: true;
+  readonly deploy?: true;
 }
 
 const AFTER_HELP = `
@@ -29,13 +32,14 @@ Exit codes: 0 done, 1 no line could be read, 2 wrong usage, or no such file, 130
   tidemark report /var/log/nginx/access.log*
   tidemark report access.log --lifetime 10m --html report.html
   tidemark report access.log --concurrency 32
+  tidemark report --deploy dist-before dist
   zcat access.log.gz | tidemark report - --json | jq .prediction`;
 
 /** `tidemark report`: what a cache would do for a site, by its access logs. */
 export function reportCommand(): Command {
   return new Command("report")
     .description(DESCRIPTIONS.report)
-    .argument("<log...>", "access logs, or - for standard input")
+    .argument("<log...>", "access logs, or - for standard input; with --deploy, the old and the new folder")
     .option("--lifetime <duration>", "how long pages are stored, like 10m or 1d (default: 1h)", lifetime)
     .option(
       "--concurrency <n>",
@@ -48,6 +52,7 @@ export function reportCommand(): Command {
       wholeNumber(0, 600_000),
     )
     .option("--html <file>", "write the report as one HTML file, too", valueNotFlag)
+    .option("--deploy", "say instead what visitors would download after a deploy, with deltas and without")
     .option("--json", "print the report as one JSON object")
     .addHelpText("after", AFTER_HELP)
     .action(async (files: string[], flags: ReportFlags) => {
@@ -56,7 +61,8 @@ export function reportCommand(): Command {
 }
 
 async function run(files: readonly string[], flags: ReportFlags): Promise<number> {
-  const { lifetime: lifetimeSeconds, concurrency, originMs, html, json } = flags;
+  const { lifetime: lifetimeSeconds, concurrency, originMs, html, json, deploy } = flags;
+  if (deploy) return reportDeploy(files, flags);
   if (concurrency === undefined && originMs !== undefined) {
     printError("--origin-ms needs --concurrency: without a limit nothing waits for the origin.");
     return EXIT.usage;
@@ -73,6 +79,25 @@ async function run(files: readonly string[], flags: ReportFlags): Promise<number
     if (report.requests.all > 0) return EXIT.done;
     printError("no line of these logs is in a format that this command knows. --help lists them.");
     return EXIT.refused;
+  });
+}
+
+async function reportDeploy(folders: readonly string[], { json, deploy: _, ...others }: ReportFlags): Promise<number> {
+  const [before, after, ...more] = folders;
+  if (before === undefined || after === undefined || more.length > 0) {
+    printError(
+      "--deploy compares two folders, the old one and the new one, as in: tidemark report --deploy dist-before dist",
+    );
+    return EXIT.usage;
+  }
+  if (Object.keys(others).length > 0) {
+    printError("--deploy reads no logs, so of the other flags it takes --json alone.");
+    return EXIT.usage;
+  }
+  return readingLogs(async () => {
+    const savings = await deploySavings(before, after);
+    process.stdout.write(json ? `${JSON.stringify(savings)}\n` : deployText(savings));
+    return EXIT.done;
   });
 }
 

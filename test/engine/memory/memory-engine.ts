@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { Interim, Reply } from "../../../local/cdn/scripted-origin.ts";
 import { NodeCompression } from "../../../server/compression/node-compression.ts";
 import { OriginNewsOffice } from "../../../server/origin/origin-news-office.ts";
@@ -51,7 +52,13 @@ export function startMemoryEngine(
     const { memoryBytes } = latest.site.limits;
     return startIsolate(latest.site, {
       ...(compresses && {
-        compression: new NodeCompression({ settings: compresses, memoryBytes, files: null, encode: encodeNow }),
+        compression: new NodeCompression({
+          settings: compresses,
+          memoryBytes,
+          files: null,
+          encode: encodeNow,
+          digest: async (body) => hash("sha256", body, "base64url"),
+        }),
       }),
       clock: {
         now: () => scheduler.now() + (clocks.get(name) ?? 0),

@@ -5,13 +5,13 @@ export const mutants: Mutants = {
   "docs/server.md#compression": {
     "the plain form does not name Accept-Encoding in its Vary": {
       in: "HeadForms.constructor",
-      replace: "this.plain = changedHead(stored, { fields: plainFormFields(stored.fields) });",
+      replace: "this.plain = changedHead(stored, { fields: plainFormFields(stored.fields, this.#match) });",
       by: "this.plain = stored;",
       foundBy: "compression/behind-the-first-answer",
     },
     "an answer that is passed on while it is stored does not vary": {
       in: "NodeCompression.mark",
-      drop: 'fields.set("vary", variedBy(fields.get("vary")));',
+      drop: "setFieldsOfForms(fields, this.#useOf(request, head, bodyBytes)?.match ?? null);",
       foundBy: "compression/behind-the-first-answer",
     },
     "the compressed form has the strong tag of the plain one": {
@@ -76,7 +76,7 @@ export const mutants: Mutants = {
     },
     "Accept-Encoding is added to a Vary that names it": {
       in: "variedBy",
-      replace: 'names.includes("accept-encoding") ||',
+      replace: "names.includes(field.toLowerCase()) ||",
       by: "",
       foundBy: "compression/vary",
     },
@@ -114,13 +114,13 @@ export const mutants: Mutants = {
       foundBy: "compression/no-transform",
     },
     "no-transform in a targeted field does not count": {
-      in: "NodeCompression.#whyPlain",
+      in: "directivesOf",
       replace: 'name.endsWith("cache-control")',
       by: 'name === "cache-control"',
       foundBy: "compression/no-transform",
     },
     "no-transform of a request does not count": {
-      in: "NodeCompression.#wantedBy",
+      in: "NodeCompression.#refusesCodings",
       replace: '.some(({ name }) => name === "no-transform")',
       by: ".some(() => false)",
       foundBy: "compression/no-transform",
@@ -149,9 +149,9 @@ export const mutants: Mutants = {
   },
   "RFC 9110 §13.1.5": {
     "parts are cut from the compressed bytes": {
-      in: "NodeCompression.#wantedBy",
-      replace: "if (accepted === null || incoming.child || mayBePart(request)) return NONE;",
-      by: "if (accepted === null) return NONE;",
+      in: "NodeCompression.#refusesCodings",
+      replace: "if (request.incoming.child || mayBePart(request)) return true;",
+      by: "",
       foundBy: "compression/parts",
     },
     "a date in If-Range counts although it is that of both forms": {
@@ -164,8 +164,8 @@ export const mutants: Mutants = {
   "RFC 9110 §9.3.2": {
     "HEAD has the length of the plain bytes": {
       in: "HeadForms.coded",
-      replace: "fields: codedFormFields(this.#stored.fields, coding), bodyBytes });",
-      by: "fields: codedFormFields(this.#stored.fields, coding) });",
+      replace: "changedHead(this.#stored, { fields, bodyBytes });",
+      by: "changedHead(this.#stored, { fields });",
       foundBy: "compression/head",
     },
   },

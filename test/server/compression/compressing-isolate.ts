@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { nodeBody } from "../../../server/bodies/node-body.ts";
 import { type Encode, encode } from "../../../server/compression/encode.ts";
@@ -15,7 +15,7 @@ import type { OriginAnswer, OriginRequest } from "../../../worker/ports/origin.t
 import { Fields } from "../../../worker/rules/fields/fields.ts";
 import { compressionSettings } from "../../../worker/site/compression-settings.ts";
 import { compileSite } from "../../../worker/site/site.ts";
-import type { CompressionInput } from "../../../worker/site/site-input.ts";
+import type { CompressionInput, RouteInput } from "../../../worker/site/site-input.ts";
 import { decoded } from "../../engine/decoded-body.ts";
 import { ManualClock } from "../../engine/memory/manual-clock.ts";
 import { BEGINNING, HOST, TOKEN } from "../../engine/scenario.ts";
@@ -47,6 +47,8 @@ export interface CompressingOptions {
   readonly encode?: Encode;
   /** The log that several share. Default: one of its own. */
   readonly log?: SharedLog;
+  /** Whether older versions are dictionaries, on a site behind https. Default false. */
+  readonly deltas?: RouteInput["deltas"];
 }
 
 /** A purge log, and its clock. */
@@ -61,6 +63,8 @@ export class CompressingIsolate {
   readonly pages = new Map<string, OriginPage>();
   /** How often a body was coded. */
   made = 0;
+  /** How often a body was hashed. */
+  hashed = 0;
   asked = 0;
   readonly failures: unknown[] = [];
   readonly #isolate: ReturnType<typeof startNodeIsolate>;
@@ -72,18 +76,25 @@ export class CompressingIsolate {
     disk,
     encode: by = encode,
     log = new SharedLog(),
+    deltas,
   }: CompressingOptions = {}) {
     this.clock = log.clock;
     const origin = "http://origin.internal";
-    const site = compileSite({ origin, hosts: [HOST], limits: { memoryBytes } }, {});
-    const settings = compression && compressionSettings({ compression });
+    const routes = deltas === undefined ? [] : [{ match: "/*", deltas }];
+    const publicUrl = deltas === undefined ? {} : { publicUrl: `https://${HOST}` };
+    const site = compileSite({ origin, hosts: [HOST], routes, ...publicUrl, limits: { memoryBytes } }, {});
+    const settings = compression && compressionSettings({ compression, routes });
     const counted: Encode = (...task) => {
       this.made++;
       return by(...task);
     };
+    const digest = async (body: Uint8Array) => {
+      this.hashed++;
+      return hash("sha256", body, "base64url");
+    };
     this.#isolate = startNodeIsolate(site, {
       compression: settings
-        ? new NodeCompression({ settings, memoryBytes, files: disk ?? null, encode: counted })
+        ? new NodeCompression({ settings, memoryBytes, files: disk ?? null, encode: counted, digest })
         : undefined,
       clock: this.clock,
       random: Math.random,
@@ -128,10 +139,10 @@ export class CompressingIsolate {
     return received("fields" in answer ? answer : fromWebResponse(answer));
   }
 
-  /** Purges all. */
-  async purge(): Promise<void> {
+  /** Default: purges all. */
+  async purge(items: object = { everything: true }): Promise<void> {
     const fields = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
-    const { status } = await this.ask("/_tidemark/purge", fields, "POST", JSON.stringify({ everything: true }));
+    const { status } = await this.ask("/_tidemark/purge", fields, "POST", JSON.stringify(items));
     if (status !== 200) throw new Error(`the purge was refused: ${status}`);
   }
 
@@ -195,11 +206,11 @@ async function received({ status, fields, body }: Answer): Promise<Received> {
 export class HeldEncode {
   readonly #gates: PromiseWithResolvers<void>[] = [];
 
-  readonly encode: Encode = async (coding, body, level) => {
+  readonly encode: Encode = async (...task) => {
     const gate = Promise.withResolvers<void>();
     this.#gates.push(gate);
     await gate.promise;
-    return encode(coding, body, level);
+    return encode(...task);
   };
 
   /** The bodies that wait. */

@@ -1,7 +1,9 @@
+import { hash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { encode } from "../../../server/compression/encode.ts";
+import { encode, madeHere } from "../../../server/compression/encode.ts";
 import { CODINGS } from "../../../worker/rules/variants/accept-encoding.ts";
 import { decoded } from "../../engine/decoded-body.ts";
+import { holding } from "../../engine/held-dictionaries.ts";
 
 describe.each(CODINGS)("%s", (coding) => {
   test.each([0, 1, 1000, 70_000, 3_000_000])("%s bytes come back", async (length) => {
@@ -21,4 +23,37 @@ test("a frame of Zstandard has a window of at most 8 MiB, whatever the level", a
   const isSingleSegment = (header! & 0x20) !== 0;
   expect(isSingleSegment).toBe(false);
   expect(10 + (descriptor! >> 3)).toBeLessThanOrEqual(23);
+});
+
+/** Digits without a pattern. */
+function digits(length: number): string {
+  let state = 3;
+  let text = "";
+  while (text.length < length) {
+    state = (state * 48_271) % 2_147_483_647;
+    text += String(state % 1_000_000).padStart(6, "0");
+  }
+  return text.slice(0, length);
+}
+
+describe.each(madeHere)("%s", (coding) => {
+  test.each([1024, 70_000, 3_000_000])(
+    "a change of %s bytes is a few hundred bytes, wherever it is",
+    async (length) => {
+      const before = digits(length);
+      for (const at of [0, Math.floor(length / 2), length]) {
+        const after = new Uint8Array(Buffer.from(`${before.slice(0, at)}changed${before.slice(at)}`));
+        holding(before);
+        const dictionary = { bytes: Buffer.from(before), hash: hash("sha256", before, "base64url") };
+        const coded = await encode(coding, after, 5, dictionary);
+        expect(Buffer.compare(decoded(coded, coding), after)).toBe(0);
+        expect(coded.byteLength).toBeLessThan(700);
+        expect(coded.buffer.byteLength).toBe(coded.byteLength);
+      }
+    },
+  );
+});
+
+test("this Node makes forms of Zstandard by dictionaries, and takes Brotli only if it does as well", () => {
+  expect(madeHere).toContain("dcz");
 });

@@ -25,6 +25,8 @@ const COUNTERS: readonly (readonly [name: string, path: string, label?: string])
   ["not_stored", "store.refused", "reason"],
   ["cache_response_bytes", "bytes.fromCache"],
   ["origin_response_bytes", "bytes.fromOrigin"],
+  ["delta_responses", "deltas.sent"],
+  ["delta_saved_bytes", "deltas.savedBytes"],
   ["origin_requests", "origin.asked"],
   ["origin_failures", "origin.failed"],
   ["origin_waits", "queue.awaited", "client"],

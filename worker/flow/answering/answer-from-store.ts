@@ -80,9 +80,16 @@ function answerInForm(
     }
   }
   if (context.answersHead) return headAlone(context, form, fields);
-  if (form.body instanceof Uint8Array) return answerWith(form.body, head.status, fields);
+  if (form.body instanceof Uint8Array) {
+    if (form.insteadOfBytes !== undefined) reportDelta(context, form.body, form.insteadOfBytes);
+    return answerWith(form.body, head.status, fields);
+  }
   if (form.body) return answerWith(passFoundBody(context, stored.head, form.body), head.status, fields);
   return streamed(context, form, [null], head.bodyBytes, head.status, fields);
+}
+
+function reportDelta({ ports }: RequestContext, { byteLength: bytes }: Uint8Array, insteadOfBytes: number): void {
+  ports.reporter.report({ kind: "delta-sent", bytes, insteadOfBytes });
 }
 
 function headAlone(context: RequestContext, found: FoundResponse, fields: Fields): Answer {

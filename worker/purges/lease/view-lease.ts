@@ -4,7 +4,7 @@ import type { PurgeState } from "../../ports/purge-state.ts";
 import type { Reporter } from "../../ports/reporter.ts";
 import type { PurgeAnswer } from "../../rules/freshness/judge.ts";
 import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
-import type { Stamp, StoredHead } from "../../rules/storing/stored-response.ts";
+import type { PurgeableHead, Stamp, StoredHead } from "../../rules/storing/stored-response.ts";
 import { type PurgeLogClient, REMEMBERED_MS, UNKNOWN_MS, type ViewDelta } from "../log/log-contract.ts";
 import type { PurgeView } from "../view/purge-view.ts";
 import { KeptView, type ReaderIdentity } from "./kept-view.ts";
@@ -93,7 +93,7 @@ export class ViewLease implements PurgeState, ReaderIdentity {
     return isRemembered ? Math.max(this.leaseMs, maxViewAgeMs) : UNKNOWN_MS;
   }
 
-  check(stored: StoredHead, isUsable?: boolean): PurgeAnswer {
+  check(stored: PurgeableHead, isUsable?: boolean): PurgeAnswer {
     return this.#view.check(stored, isUsable);
   }
 

@@ -1,6 +1,6 @@
 import type { PurgeMode } from "../../ports/purge-log.ts";
 import type { PurgeAnswer } from "../../rules/freshness/judge.ts";
-import { purgeKeysOf, type Stamp, type StoredHead } from "../../rules/storing/stored-response.ts";
+import { type PurgeableHead, purgeKeysOf, type Stamp, type StoredHead } from "../../rules/storing/stored-response.ts";
 import { ITEM_WORDS, type ReaderPosition, type UnreadRange, type ViewDelta } from "../log/log-contract.ts";
 import { FirstSeen } from "./first-seen.ts";
 import { HASH_WORDS, hashKeys, hashWordFor } from "./key-hash.ts";
@@ -35,7 +35,7 @@ export class PurgeView {
   #heads: Record<PurgeMode, number> = { hard: 0, invalidate: 0, soft: 0 };
   /** Rises with every change of contents, floor or log; private to this isolate (R16). */
   #generation = 0;
-  readonly #checked = new WeakMap<StoredHead, Checked>();
+  readonly #checked = new WeakMap<PurgeableHead, Checked>();
 
   /** `maxBytes` is rounded down to a power of two. Without `now`, soft purges count as seen long ago. */
   constructor(maxBytes: number, now: () => number = () => Number.NEGATIVE_INFINITY) {
@@ -88,7 +88,7 @@ export class PurgeView {
   }
 
   /** Whether a stored response is purged. Known purges count even if the view may not be used. */
-  check(stored: StoredHead, isUsable = false): PurgeAnswer {
+  check(stored: PurgeableHead, isUsable = false): PurgeAnswer {
     if (this.#position === null) return isUsable ? "unverifiable" : "unknown";
     const answer = this.#answerFor(stored, this.#position);
     if (isUsable) return answer;
@@ -107,7 +107,7 @@ export class PurgeView {
     return this.#checked.get(stored)?.seq ?? 0;
   }
 
-  #answerFor(stored: StoredHead, { logId, seq }: Stamp): PurgeAnswer {
+  #answerFor(stored: PurgeableHead, { logId, seq }: Stamp): PurgeAnswer {
     const { stamp } = stored;
     if (stamp === null || stamp.logId !== logId || stamp.seq < this.#lowestStamp) return "unverifiable";
     // Nothing was purged since, so there is nothing to remember.
@@ -124,7 +124,7 @@ export class PurgeView {
     return checked.answer;
   }
 
-  #findAnswer(stamp: Stamp, stored: StoredHead, checked: Checked): PurgeAnswer {
+  #findAnswer(stamp: Stamp, stored: PurgeableHead, checked: Checked): PurgeAnswer {
     for (const [mode, answer] of ANSWERS) {
       if (this.#heads[mode] <= stamp.seq) continue;
       checked.hashes ??= hashKeys(purgeKeysOf(stored));

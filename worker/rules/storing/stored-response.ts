@@ -49,6 +49,9 @@ export declare abstract class StoredHead {
   readonly stamp: Stamp | null;
 }
 
+/** What decides whether a stored response is purged. */
+export type PurgeableHead = Pick<StoredHead, "key" | "givenPurgeKeys" | "stamp">;
+
 /** Names and values in turn. */
 export type StoredFields = readonly string[];
 

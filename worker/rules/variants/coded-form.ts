@@ -1,3 +1,4 @@
+import type { DictionaryCoding } from "../deltas/available-dictionary.ts";
 import { readCacheDirectives } from "../directives/cache-directives.ts";
 import { Fields } from "../fields/fields.ts";
 import type { StoredFields } from "../storing/stored-response.ts";
@@ -67,28 +68,43 @@ function isOfType(contentType: string | null, types: readonly string[]): boolean
 }
 
 /**
- * The fields of a response that is also sent coded, in its plain form: `Vary` names `Accept-Encoding`. RFC 9110 §12.5.5.
+ * Sets, in place, the fields that all forms of a response have that is also sent coded: `Vary` names what selects among them
+ * (RFC 9110 §12.5.5). `match`: the pattern of the URLs for which it is a dictionary (RFC 9842 §2.1, §6.2); `null` if it is
+ * none.
  */
-export function plainFormFields(fields: StoredFields): StoredFields {
-  return plainForm(fields).lines(() => true);
+export function setFieldsOfForms(fields: Fields, match: string | null): void {
+  fields.set("vary", variedBy(fields.get("vary")));
+  if (match === null) return;
+  fields.set("vary", variedBy(fields.get("vary"), "Available-Dictionary"));
+  fields.set("use-as-dictionary", `match=${quoted(match)}`);
 }
 
-function plainForm(fields: StoredFields): Fields {
+/** A String of RFC 9651 §3.3.3. */
+function quoted(text: string): string {
+  return `"${text.replace(/[\\"]/g, "\\$&")}"`;
+}
+
+/** The fields of a response that is also sent coded, in its plain form. */
+export function plainFormFields(fields: StoredFields, match: string | null = null): StoredFields {
+  return plainForm(fields, match).lines(() => true);
+}
+
+function plainForm(fields: StoredFields, match: string | null): Fields {
   const shown = Fields.of([...fields]);
-  shown.set("vary", variedBy(shown.get("vary")));
+  setFieldsOfForms(shown, match);
   return shown;
 }
 
-/** A `Vary` that names `Accept-Encoding`. */
-export function variedBy(vary: string | null): string {
+/** A `Vary` that names this field, too: by default, `Accept-Encoding`. */
+export function variedBy(vary: string | null, field = "Accept-Encoding"): string {
   const names = vary?.split(",").map((name) => name.trim().toLowerCase()) ?? [];
-  if (names.includes("accept-encoding") || names.includes("*")) return vary!;
-  return names.some((name) => name !== "") ? `${vary}, Accept-Encoding` : "Accept-Encoding";
+  if (names.includes(field.toLowerCase()) || names.includes("*")) return vary!;
+  return names.some((name) => name !== "") ? `${vary}, ${field}` : field;
 }
 
 /** The fields of the plain form with the tag of the coded one. */
-export function weakFormFields(fields: StoredFields): StoredFields {
-  const shown = plainForm(fields);
+export function weakFormFields(fields: StoredFields, match: string | null = null): StoredFields {
+  const shown = plainForm(fields, match);
   const etag = shown.get("etag");
   if (etag !== null) shown.set("etag", weakened(etag));
   return shown.lines(() => true);
@@ -98,8 +114,12 @@ export function weakFormFields(fields: StoredFields): StoredFields {
  * The fields of the coded form. Its bytes are others than those that the origin's tag is for, so its tag is weak. RFC 9110
  * §8.8.1, §8.8.3.3.
  */
-export function codedFormFields(fields: StoredFields, coding: Coding): StoredFields {
-  return [...weakFormFields(fields), "content-encoding", coding];
+export function codedFormFields(
+  fields: StoredFields,
+  coding: Coding | DictionaryCoding,
+  match: string | null = null,
+): StoredFields {
+  return [...weakFormFields(fields, match), "content-encoding", coding];
 }
 
 /** The same tag as a weak one. RFC 9110 §8.8.3. */

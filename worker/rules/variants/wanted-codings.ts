@@ -1,3 +1,4 @@
+import { DICTIONARY_CODINGS, type DictionaryCoding } from "../deltas/available-dictionary.ts";
 import { type Coding, onlyCoding } from "./accept-encoding.ts";
 
 /**
@@ -15,7 +16,20 @@ export function wantedCodings(field: string | null, offered: readonly Coding[]):
     .toSorted((one, other) => weightOf(other) - weightOf(one));
 }
 
-type Named = Coding | "identity" | "*";
+/**
+ * The codings with a dictionary that a client wants at least as much as any other, in the order of `offered`. It has to
+ * name them: `*` may come from a client that knows none. RFC 9842 §6.1.
+ */
+export function wantedDictionaryCodings(
+  field: string | null,
+  offered: readonly DictionaryCoding[],
+): readonly DictionaryCoding[] {
+  const weights = readWeights(field ?? "");
+  const most = Math.max(0, ...weights.values());
+  return offered.filter((coding) => most > 0 && weights.get(coding) === most);
+}
+
+type Named = Coding | DictionaryCoding | "identity" | "*";
 
 /** The weight of each coding that is named, of those that are known. RFC 9110 §12.4.2. */
 function readWeights(field: string): ReadonlyMap<Named, number> {
@@ -32,5 +46,6 @@ function readWeights(field: string): ReadonlyMap<Named, number> {
 const MEMBER = /^\s*([^\s;]+)\s*(?:;\s*q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)\s*)?$/i;
 
 function knownName(name: string): Named | null {
-  return name === "identity" || name === "*" ? name : onlyCoding(name);
+  if (name === "identity" || name === "*") return name;
+  return DICTIONARY_CODINGS.find((coding) => coding === name) ?? onlyCoding(name);
 }

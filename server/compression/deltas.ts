@@ -1,0 +1,148 @@
+import type { CodedRequest, FoundResponse } from "../../worker/ports/store.ts";
+import {
+  availableDictionary,
+  type BodyHash,
+  type DictionaryCoding,
+} from "../../worker/rules/deltas/available-dictionary.ts";
+import {
+  type DictionaryUse,
+  dictionaryUse,
+  mayBecomeDictionary,
+  type NoDelta,
+} from "../../worker/rules/deltas/dictionary-use.ts";
+import { memoize } from "../../worker/rules/fields/memoize.ts";
+import { keyedPath } from "../../worker/rules/key/cache-key.ts";
+import { type StoredHead, type StoredResponse, storedField } from "../../worker/rules/storing/stored-response.ts";
+import { wantedDictionaryCodings } from "../../worker/rules/variants/wanted-codings.ts";
+import type { DeltaSettings } from "../../worker/site/delta-settings.ts";
+import type { FormName } from "./coded-files.ts";
+import type { Dictionaries, Dictionary } from "./dictionaries.ts";
+import { directivesOf } from "./directives-of.ts";
+
+/** A use with the time for which the route keeps dictionaries, in milliseconds. */
+export interface TimedUse extends DictionaryUse {
+  readonly keepMs: number;
+}
+
+/** A form by a dictionary that a client holds. */
+export interface DeltaForm {
+  readonly name: FormName;
+  readonly dictionary: Dictionary;
+}
+
+/** Why a response that may be sent by a dictionary is sent without one. */
+type NoDeltaNow = "not-wanted" | "credentials" | "unknown-dictionary" | "not-admitted";
+
+type HeadToMark = Parameters<typeof directivesOf>[0] & Pick<StoredHead, "status" | "variant">;
+
+/** After this long a body of which nothing was known is looked for once more, in milliseconds. */
+const LOOK_AGAIN_MS = 60_000;
+
+interface Recognition {
+  readonly hash: Promise<BodyHash>;
+  lookedAt: number;
+  own: Dictionary | null;
+}
+
+/**
+ * Decides which responses are sent by dictionaries. Both the dictionary and the response that is coded by it have been
+ * admitted by their bytes: they are what everybody may see.
+ */
+export class Deltas {
+  readonly #settings: DeltaSettings;
+  readonly #dictionaries: Dictionaries;
+  readonly #digest: (body: Uint8Array<ArrayBuffer>) => Promise<BodyHash>;
+  readonly #wanted: (field: string) => readonly DictionaryCoding[];
+  readonly #recognized = new WeakMap<Uint8Array, Recognition>();
+
+  constructor(
+    settings: DeltaSettings,
+    dictionaries: Dictionaries,
+    digest: (body: Uint8Array<ArrayBuffer>) => Promise<BodyHash>,
+    made: readonly DictionaryCoding[],
+  ) {
+    this.#settings = settings;
+    this.#dictionaries = dictionaries;
+    this.#digest = digest;
+    this.#wanted = memoize((field) => wantedDictionaryCodings(field, made));
+  }
+
+  /** What the response is a dictionary for, by its head; `null` where the route has no `deltas`. */
+  useOf(request: CodedRequest, head: HeadToMark, bodyBytes: number | null): TimedUse | NoDelta | null {
+    const { resolved } = request;
+    const { pattern, browserTtlSeconds } = resolved.route;
+    const rules = pattern === null ? undefined : this.#settings.get(pattern);
+    if (rules === undefined) return null;
+    const use = dictionaryUse(
+      {
+        status: head.status,
+        field: (name) => storedField(head, name),
+        directives: directivesOf(head),
+        bodyBytes,
+        scheme: resolved.scheme,
+        host: resolved.host,
+        pathAndQuery: keyedPath(resolved),
+        selectedBy: head.variant.map(([name]) => name),
+        browserTtlSeconds,
+      },
+      rules,
+    );
+    return typeof use === "string" ? use : { ...use, keepMs: rules.keepMs };
+  }
+
+  /** Admits the bytes of a response that has just been fetched or confirmed. Resolves to whether they are admitted. */
+  async admit(request: CodedRequest, { head, body }: StoredResponse, use: TimedUse): Promise<boolean> {
+    if (body === null || head.stamp === null || !mayBecomeDictionary(request.facts, body)) return false;
+    const recognition = this.#recognitionOf(request, body);
+    const made = { hash: await recognition.hash, family: use.family, bytes: body, keepMs: use.keepMs };
+    recognition.own = this.#dictionaries.admit(request, { ...made, stamp: head.stamp });
+    return recognition.own !== null;
+  }
+
+  /** Notes that these bytes are sent. Returns whether they have been admitted; if nothing is known, looks behind the answer. */
+  isAdmitted(request: CodedRequest, body: Uint8Array<ArrayBuffer>, use: TimedUse): boolean {
+    const known = this.#recognized.get(body);
+    if (known?.own) return this.#dictionaries.sent(request, known.own);
+    const now = request.ports.clock.now();
+    if (known && now - known.lookedAt < LOOK_AGAIN_MS) return false;
+    const recognition = this.#recognitionOf(request, body);
+    recognition.lookedAt = now;
+    const recognized = recognition.hash.then(async (hash) => {
+      recognition.own ??= await this.#dictionaries.recognize(request, use.family, hash);
+    });
+    request.background.run(recognized);
+    return false;
+  }
+
+  /** The form in which a client wants it that holds a dictionary which may be used now; `null` for none. */
+  wantedBy(request: CodedRequest, use: TimedUse): DeltaForm | null {
+    const { facts } = request;
+    const hash = availableDictionary(facts.field("available-dictionary"));
+    const accepted = facts.field("accept-encoding");
+    if (hash === null || accepted === null || facts.authorized) return null;
+    const [coding] = this.#wanted(accepted);
+    const dictionary = coding && this.#dictionaries.find(request, use.family, hash);
+    return dictionary ? { name: `${coding} ${hash}`, dictionary } : null;
+  }
+
+  /** The form that a request would get if it is made, or why it gets none. Changes nothing. */
+  explain(request: CodedRequest, { body }: FoundResponse, use: TimedUse | NoDelta): FormName | NoDelta | NoDeltaNow {
+    if (typeof use === "string") return use;
+    const { facts } = request;
+    const hash = availableDictionary(facts.field("available-dictionary"));
+    const [coding] = this.#wanted(facts.field("accept-encoding") ?? "");
+    if (hash === null || coding === undefined) return "not-wanted";
+    if (facts.authorized) return "credentials";
+    if (!this.#dictionaries.peek(request, use.family, hash)) return "unknown-dictionary";
+    const own = body instanceof Uint8Array ? this.#recognized.get(body)?.own : null;
+    return own ? `${coding} ${hash}` : "not-admitted";
+  }
+
+  #recognitionOf(request: CodedRequest, body: Uint8Array<ArrayBuffer>): Recognition {
+    const known = this.#recognized.get(body);
+    if (known) return known;
+    const made: Recognition = { hash: this.#digest(body), lookedAt: request.ports.clock.now(), own: null };
+    this.#recognized.set(body, made);
+    return made;
+  }
+}

@@ -1,0 +1,248 @@
+import type { BackgroundWork } from "../../worker/ports/background-work.ts";
+import type { Clock } from "../../worker/ports/clock.ts";
+import type { PurgeState } from "../../worker/ports/purge-state.ts";
+import type { BodyHash } from "../../worker/rules/deltas/available-dictionary.ts";
+import type { PurgeableHead, Stamp } from "../../worker/rules/storing/stored-response.ts";
+import type { DictionaryFiles } from "./coded-files.ts";
+
+/** Bytes that everybody may see, by which their family's other versions may be compressed. */
+export interface Dictionary {
+  readonly hash: BodyHash;
+  /** Those that it may be the dictionary of, and that may be its own. */
+  readonly family: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** For how long it is one after it was last sent, in milliseconds. */
+  readonly keepMs: number;
+  /** What a purge of everything covers, and no other purge. */
+  readonly head: PurgeableHead;
+  /** When it was last sent, so that a visitor may hold it: epoch milliseconds. */
+  readonly sentAt: number;
+}
+
+/** A request, as far as dictionaries have to know it. */
+export interface DictionaryRequest {
+  readonly ports: { readonly clock: Clock; readonly purges: Pick<PurgeState, "check"> };
+  readonly background: BackgroundWork;
+}
+
+/** The most versions of one family, the most of all, and the most that are read from disk at a time. */
+const MAX_OF_FAMILY = 16;
+const MAX_DICTIONARIES = 4096;
+const MAX_READS = 4;
+
+/** No purge but one of everything names a response of no URL. */
+const OF_NO_URL = { key: "", givenPurgeKeys: [] } as const;
+
+interface Kept extends Dictionary {
+  head: PurgeableHead;
+  keepMs: number;
+  sentAt: number;
+  /** `sentAt` when it came to the end of the line of those that leave. */
+  inLineSince: number;
+  /** `sentAt` as the disk has it. */
+  writtenAt: number;
+  isHeld: boolean;
+}
+
+/**
+ * The versions of pages and files that visitors may still hold, in memory and on disk. Memory is bounded in bytes, number, and
+ * versions of a family; the disk, with all else that is there. A version that is no longer sent, because it was purged or
+ * replaced, is a dictionary for `keepMs` more. A hard purge of everything ends all of them, as does a log that cannot tell.
+ */
+export class Dictionaries {
+  readonly #files: DictionaryFiles | null;
+  readonly #maxBytes: number;
+  readonly #digest: (body: Uint8Array<ArrayBuffer>) => Promise<BodyHash>;
+  /** Those that were not sent for longest come first, as far as that was looked at. */
+  readonly #held = new Map<string, Kept>();
+  readonly #families = new Map<string, Set<Kept>>();
+  readonly #reading = new Map<string, Promise<Kept | undefined>>();
+  #bytes = 0;
+
+  constructor(
+    files: DictionaryFiles | null,
+    maxBytes: number,
+    digest: (body: Uint8Array<ArrayBuffer>) => Promise<BodyHash>,
+  ) {
+    this.#files = files;
+    this.#maxBytes = maxBytes;
+    this.#digest = digest;
+  }
+
+  get heldBytes(): number {
+    return this.#bytes;
+  }
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  /**
+   * A dictionary that may be used now. One that only the disk has is read behind the answer, for those who ask later. An
+   * unknown hash costs these two look-ups and leaves nothing.
+   */
+  find(request: DictionaryRequest, family: string, hash: BodyHash): Dictionary | undefined {
+    const held = this.#held.get(nameOf(family, hash));
+    if (held) return this.#mayBeUsed(request, held) ? held : undefined;
+    const read = this.#read(family, hash);
+    if (read) request.background.run(read);
+    return undefined;
+  }
+
+  /** The same without effects. */
+  peek(request: DictionaryRequest, family: string, hash: BodyHash): Dictionary | undefined {
+    const held = this.#held.get(nameOf(family, hash));
+    return held && isCurrent(request, held) && isInForce(request, held) ? held : undefined;
+  }
+
+  /** What is known of bytes that are being sent: whether they were admitted before, here or by another process. */
+  async recognize(request: DictionaryRequest, family: string, hash: BodyHash): Promise<Dictionary | null> {
+    const known = this.#held.get(nameOf(family, hash)) ?? (await this.#read(family, hash));
+    return known && isInForce(request, known) ? known : null;
+  }
+
+  /** Admits bytes, or admits them anew with a later stamp. `null` if there is no room. */
+  admit(
+    request: DictionaryRequest,
+    { stamp, ...made }: Pick<Dictionary, "hash" | "family" | "bytes" | "keepMs"> & { readonly stamp: Stamp },
+  ): Dictionary | null {
+    const sentAt = request.ports.clock.now();
+    const known = this.#held.get(nameOf(made.family, made.hash));
+    if (known) {
+      const isNews = known.head.stamp?.seq !== stamp.seq || known.head.stamp.logId !== stamp.logId;
+      if (isNews) known.head = { ...OF_NO_URL, stamp };
+      known.sentAt = sentAt;
+      known.keepMs = made.keepMs;
+      if (isNews) request.background.run(this.#write(known));
+      return known;
+    }
+    const head = { ...OF_NO_URL, stamp };
+    const kept: Kept = { ...made, head, sentAt, inLineSince: sentAt, writtenAt: sentAt, isHeld: false };
+    if (!this.#hold(kept)) return null;
+    request.background.run(this.#write(kept));
+    return kept;
+  }
+
+  /** Notes that a version is sent. Returns false if it is no longer held. */
+  sent(request: DictionaryRequest, dictionary: Dictionary): boolean {
+    const kept = dictionary as Kept;
+    if (!kept.isHeld) return false;
+    kept.sentAt = request.ports.clock.now();
+    // The disk is told four times in the life of one that is sent all the time.
+    if (this.#files && kept.sentAt - kept.writtenAt > kept.keepMs / 4) request.background.run(this.#write(kept));
+    return true;
+  }
+
+  #mayBeUsed(request: DictionaryRequest, kept: Kept): boolean {
+    if (!isInForce(request, kept)) {
+      for (const each of [...this.#held.values()]) if (!isInForce(request, each)) this.#leave(each);
+      return false;
+    }
+    return isCurrent(request, kept);
+  }
+
+  /** `undefined` at once if the disk has none, or if too many are being read. */
+  #read(family: string, hash: BodyHash): Promise<Kept | undefined> | undefined {
+    const name = nameOf(family, hash);
+    const underWay = this.#reading.get(name);
+    if (underWay) return underWay;
+    if (!this.#files || this.#reading.size >= MAX_READS || this.#files.hasDictionary(name) === false) return undefined;
+    const reading = this.#readFile(this.#files, family, hash).finally(() => this.#reading.delete(name));
+    this.#reading.set(name, reading);
+    return reading;
+  }
+
+  async #readFile(files: DictionaryFiles, family: string, hash: BodyHash): Promise<Kept | undefined> {
+    const name = nameOf(family, hash);
+    const file = await files.readDictionary(name);
+    const known = file && readAbout(file.about);
+    if (!file || !known || (await this.#digest(file.bytes)) !== hash) return undefined;
+    const held = this.#held.get(name); // It may have been admitted meanwhile.
+    if (held) return held;
+    const { stamp, sentAt, keepMs } = known;
+    const head = { ...OF_NO_URL, stamp };
+    const times = { sentAt, inLineSince: sentAt, writtenAt: sentAt };
+    const kept: Kept = { hash, family, bytes: file.bytes, keepMs, head, ...times, isHeld: false };
+    return this.#hold(kept) ? kept : undefined;
+  }
+
+  async #write(kept: Kept): Promise<void> {
+    kept.writtenAt = kept.sentAt;
+    const { family, hash, bytes, head, sentAt, keepMs } = kept;
+    const about = JSON.stringify({ stamp: head.stamp!, sentAt, keepMs } satisfies About);
+    await this.#files?.writeDictionary(nameOf(family, hash), { about, bytes });
+  }
+
+  /** Returns false if it is too large. */
+  #hold(kept: Kept): boolean {
+    const { byteLength } = kept.bytes;
+    if (byteLength > this.#maxBytes) return false;
+    const family = this.#families.get(kept.family) ?? new Set();
+    this.#families.set(kept.family, family.add(kept));
+    this.#held.set(nameOf(kept.family, kept.hash), kept);
+    this.#bytes += byteLength;
+    kept.isHeld = true;
+    if (family.size > MAX_OF_FAMILY) {
+      this.#leave([...family].filter((each) => each !== kept).reduce((a, b) => (a.sentAt <= b.sentAt ? a : b)));
+    }
+    this.#makeRoom(kept);
+    return true;
+  }
+
+  /** Lets those leave that were not sent for longest, but not the one for which there has to be room. */
+  #makeRoom(newest: Kept): void {
+    for (const kept of this.#held.values()) {
+      if (this.#bytes <= this.#maxBytes && this.#held.size <= MAX_DICTIONARIES) return;
+      if (kept === newest) continue;
+      if (kept.sentAt > kept.inLineSince) this.#toEnd(kept);
+      else this.#leave(kept);
+    }
+  }
+
+  #toEnd(kept: Kept): void {
+    const name = nameOf(kept.family, kept.hash);
+    this.#held.delete(name);
+    this.#held.set(name, kept);
+    kept.inLineSince = kept.sentAt;
+  }
+
+  #leave(kept: Kept): void {
+    const family = this.#families.get(kept.family);
+    family?.delete(kept);
+    if (family?.size === 0) this.#families.delete(kept.family);
+    this.#held.delete(nameOf(kept.family, kept.hash));
+    this.#bytes -= kept.bytes.byteLength;
+    kept.isHeld = false;
+  }
+}
+
+/** What the disk has of a dictionary beside its bytes and its name. */
+interface About {
+  readonly stamp: Stamp;
+  readonly sentAt: number;
+  readonly keepMs: number;
+}
+
+function readAbout(text: string): About | undefined {
+  try {
+    const { stamp, sentAt, keepMs } = JSON.parse(text);
+    const isWhole = typeof stamp?.logId === "string" && [stamp.seq, sentAt, keepMs].every(Number.isFinite);
+    return isWhole ? { stamp: { logId: stamp.logId, seq: stamp.seq }, sentAt, keepMs } : undefined;
+  } catch {
+    return undefined; // It is of another version.
+  }
+}
+
+function nameOf(family: string, hash: BodyHash): string {
+  return `${family} ${hash}`;
+}
+
+function isCurrent({ ports }: DictionaryRequest, { sentAt, keepMs }: Dictionary): boolean {
+  return ports.clock.now() - sentAt <= keepMs;
+}
+
+/** A soft purge leaves pages in use, and so it leaves dictionaries. */
+function isInForce({ ports }: DictionaryRequest, { head }: Dictionary): boolean {
+  const answer = ports.purges.check(head, true);
+  return answer === "not-purged" || answer === "soft";
+}

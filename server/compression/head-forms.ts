@@ -1,0 +1,51 @@
+import { DICTIONARY_CODINGS, type DictionaryCoding } from "../../worker/rules/deltas/available-dictionary.ts";
+import { changedHead, type StoredHead, storedField } from "../../worker/rules/storing/stored-response.ts";
+import type { Coding } from "../../worker/rules/variants/accept-encoding.ts";
+import { codedFormFields, plainFormFields, weakFormFields } from "../../worker/rules/variants/coded-form.ts";
+import type { FormName } from "./coded-files.ts";
+
+/** More than one response has forms that are asked for. */
+const MAX_HEADS = 64;
+
+/** The heads of a stored response's forms. They are made once, because the fields of hits are remembered by heads. */
+export class HeadForms<Use extends { readonly match: string }> {
+  readonly etag: string | null;
+  readonly plain: StoredHead;
+  /** `null` if it is no dictionary, and is compressed by none. */
+  readonly use: Use | null;
+  readonly #stored: StoredHead;
+  readonly #coded = new Map<FormName, StoredHead>();
+  #weak: StoredHead | undefined;
+
+  constructor(stored: StoredHead, use: Use | null) {
+    this.#stored = stored;
+    this.use = use;
+    this.etag = storedField(stored, "etag");
+    this.plain = changedHead(stored, { fields: plainFormFields(stored.fields, this.#match) });
+  }
+
+  get #match(): string | null {
+    return this.use?.match ?? null;
+  }
+
+  /** The plain form under the tag of the coded ones. */
+  get weak(): StoredHead {
+    this.#weak ??= changedHead(this.#stored, { fields: weakFormFields(this.#stored.fields, this.#match) });
+    return this.#weak;
+  }
+
+  coded(form: FormName, bodyBytes: number): StoredHead {
+    const held = this.#coded.get(form);
+    if (held?.bodyBytes === bodyBytes) return held;
+    const fields = codedFormFields(this.#stored.fields, codingOf(form), this.#match);
+    const made = changedHead(this.#stored, { fields, bodyBytes });
+    if (this.#coded.size >= MAX_HEADS) this.#coded.clear();
+    this.#coded.set(form, made);
+    return made;
+  }
+}
+
+/** The coding of a form. */
+export function codingOf(form: FormName): Coding | DictionaryCoding {
+  return DICTIONARY_CODINGS.find((coding) => form.startsWith(coding)) ?? (form as Coding);
+}

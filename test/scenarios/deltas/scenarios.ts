@@ -1,0 +1,537 @@
+import { holding } from "../../engine/held-dictionaries.ts";
+import type { Expected, Scenario, SiteChange, Step } from "../../engine/scenario.ts";
+import { TOKEN } from "../../engine/scenario.ts";
+import { page } from "../page.ts";
+
+/** A script that compresses as scripts do, with one line that is `changed`. */
+function script(changed: string): string {
+  let state = 7;
+  const lines = Array.from({ length: 200 }, () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return `export const value_${state % 977} = ${state % 1_000_003};`;
+  });
+  return [...lines.slice(0, 50), changed, ...lines.slice(50)].join("\n");
+}
+
+const V1 = script("export const version = 1;");
+const V2 = script("export const version = 2;");
+const V3 = script("export const version = 3;");
+
+const SOURCE = "docs/server.md#deltas";
+const AE = "gzip, deflate, br, zstd, dcb, dcz";
+const BROWSER = { "accept-encoding": AE };
+/** Browsers that hold a version. */
+const HOLDS_V1 = { ...BROWSER, "available-dictionary": holding(V1) };
+const HOLDS_V2 = { ...BROWSER, "available-dictionary": holding(V2) };
+
+const VARY = "Accept-Encoding, Available-Dictionary";
+const OLD = "/assets/app.4f3a9c1d.js";
+const NEW = "/assets/app.91bc04fe.js";
+
+const site: SiteChange = {
+  publicUrl: "https://www.example.test",
+  compression: {},
+  routes: [{ match: "/*", deltas: true }],
+};
+const only: Scenario["only"] = { on: ["memory", "server"], because: "the Workers runtime has no dictionaries" };
+const common = { source: SOURCE, site, only } as const;
+
+function js(body: string, fields: Readonly<Record<string, string>> = {}, cacheControl = "public, max-age=600") {
+  return page(cacheControl, body, { "content-type": "text/javascript", ...fields });
+}
+
+function html(body: string, fields: Readonly<Record<string, string>> = {}, cacheControl = "max-age=600") {
+  return js(body, { "content-type": "text/html", ...fields }, cacheControl);
+}
+
+function gets(path: string, fields: Readonly<Record<string, string>>, expect: Expected): Step {
+  return { get: path, fields, expect };
+}
+
+const FINISHED: Step = { work: "finished" };
+
+/** Gets a page, so that it is stored and all that follows is made. */
+function fetched(path: string, body: string, fields: Readonly<Record<string, string>> = BROWSER): readonly Step[] {
+  return [gets(path, fields, { xCache: /MISS|EXPIRED/, body, fields: { "content-encoding": null } }), FINISHED];
+}
+
+/** The next answer has this coding. */
+function sends(coding: string | null, path: string, fields: Readonly<Record<string, string>>, body = V2): Step {
+  return gets(path, fields, { xCache: "HIT", body, fields: { "content-encoding": coding, vary: VARY } });
+}
+
+/** Asks twice, so that what the first answer has led to would show. */
+function neverByDelta(
+  path: string,
+  fields: Readonly<Record<string, string>>,
+  vary: string,
+  body = V2,
+): readonly Step[] {
+  const expect = { body, fields: { "content-encoding": /^(br|zstd|gzip)$/, vary } };
+  return [gets(path, fields, { body }), FINISHED, gets(path, fields, expect), FINISHED, gets(path, fields, expect)];
+}
+
+/** Of two versions of a page none is a dictionary, for visitors who say that they hold the first. */
+function isNoDictionary(path: string, vary = "Accept-Encoding"): readonly Step[] {
+  return [
+    gets(path, BROWSER, { body: V1, fields: { "use-as-dictionary": null, vary } }),
+    FINISHED,
+    { purge: { urls: [path] } },
+    { advanceMs: 2000 },
+    ...neverByDelta(path, HOLDS_V1, vary),
+  ];
+}
+
+export const scenarios: readonly Scenario[] = [
+  {
+    ...common,
+    id: "deltas/hashed-name",
+    name: "a visitor who holds the last version of a file gets what has changed, once another one has had it made",
+    source: "RFC 9842 §2",
+    origin: { [OLD]: [js(V1)], [NEW]: [js(V2, { etag: '"2"' })] },
+    steps: [
+      gets(OLD, BROWSER, { body: V1, fields: { "use-as-dictionary": 'match="/assets/app.*.js"', vary: VARY } }),
+      FINISHED,
+      gets(NEW, HOLDS_V1, { xCache: "MISS", body: V2, fields: { "content-encoding": null, vary: VARY } }),
+      FINISHED,
+      gets(NEW, HOLDS_V1, {
+        xCache: "HIT",
+        body: V2,
+        fields: {
+          "content-encoding": "dcz",
+          vary: VARY,
+          etag: 'W/"2"',
+          "use-as-dictionary": 'match="/assets/app.*.js"',
+        },
+      }),
+      sends("br", NEW, BROWSER),
+      sends(null, NEW, {}),
+      { originSaw: { [OLD]: 1, [NEW]: 1 } },
+    ],
+  },
+  {
+    ...common,
+    id: "deltas/purged-page",
+    name: "a purge ends a version as an answer, and leaves it as a dictionary for those who name it",
+    origin: { "/a": [html(V1), html(V2)] },
+    steps: [
+      gets("/a", BROWSER, { body: V1, fields: { "use-as-dictionary": 'match="/a"', vary: VARY } }),
+      FINISHED,
+      { purge: { urls: ["/a"] } },
+      { advanceMs: 2000 },
+      ...fetched("/a", V2, HOLDS_V1),
+      sends("dcz", "/a", HOLDS_V1),
+      sends("br", "/a", BROWSER),
+    ],
+  },
+  {
+    ...common,
+    id: "deltas/only-purges-of-everything",
+    name: "purges of a host, a prefix and a tag leave dictionaries, too",
+    origin: { "/a": [html(V1, { "cache-tag": "t" }), html(V2, { "cache-tag": "t" })] },
+    steps: [
+      ...fetched("/a", V1),
+      { purge: { hosts: ["www.example.test"], prefixes: ["/a"], tags: ["t"] } },
+      { advanceMs: 2000 },
+      ...fetched("/a", V2, HOLDS_V1),
+      sends("dcz", "/a", HOLDS_V1),
+    ],
+  },
+  {
+    ...common,
+    id: "deltas/kept-for-a-while",
+    name: "a version stays a dictionary for as long as the route says after it was last sent",
+    site: { ...site, routes: [{ match: "/*", deltas: { keep: "1h" } }] },
+    origin: { "/a": [html(V1, {}, "max-age=600"), html(V2, {}, "max-age=86400")] },
+    steps: [
+      ...fetched("/a", V1),
+      { advanceMs: 300_000 },
+      gets("/a", BROWSER, { xCache: "HIT", body: V1 }),
+      { purge: { urls: ["/a"] } },
+      { advanceMs: 2000 },
+      ...fetched("/a", V2, HOLDS_V1),
+      { advanceMs: 3_598_000 },
+      // The view may be older than its lease by now.
+      gets("/a", HOLDS_V1, { body: V2, fields: { "content-encoding": "dcz" } }),
+      { advanceMs: 1 },
+      sends("br", "/a", HOLDS_V1),
+    ],
+  },
+  {
+    ...common,
+    id: "deltas/everything-purged",
+    name: "a purge of everything ends all dictionaries, also those by which a form has been made",
+    origin: { "/a": [html(V1), html(V2), html(V2), html(V3)] },
+    steps: [
+      ...fetched("/a", V1),
+      { purge: { urls: ["/a"] } },
+      { advanceMs: 2000 },
+      ...fetched("/a", V2, HOLDS_V1),
+      sends("dcz", "/a", HOLDS_V1),
+      { purge: { everything: true } },
+      { advanceMs: 2000 },
+      ...neverByDelta("/a", HOLDS_V1, VARY),
+      // What was fetched since is a dictionary again, although it has the same bytes as before.
+      { purge: { urls: ["/a"] } },
+      { advanceMs: 2000 },
+      ...fetched("/a", V3, HOLDS_V2),
+      sends("dcz", "/a", HOLDS_V2, V3),
+      sends("br", "/a", HOLDS_V1, V3),
+    ],
+  },
+  {
+    ...common,
+    id: "deltas/everything-made-stale",
+    name: "a soft purge of everything leaves dictionaries, as it leaves the pages",
+    origin: { "/a": [html(V1), html(V2)] },
+    steps: [
+      ...fetched("/a", V1),
+      { purge: { everything: true, mode: "soft" } },
+      { advanceMs: 2000 },
+      gets("/a", HOLDS_V1, { body: V2 }),
+      FINISHED,
+      sends("dcz", "/a", HOLDS_V1),
+    ],
+  },
+  {
+    ...common,
+    id: "deltas/unknown-hash",
+    name: "a hash that is not known, or not well formed, changes nothing",
+    source: "RFC 9842 §2.2",
+    origin: { [NEW]: [js(V2)] },
+    steps: [
+      ...fetched(NEW, V2),
+      ...[holding("never sent"), ":AAAA:", "?1", holding(V2).slice(1), `${holding(V2)}, ${holding(V2)}`].flatMap(
+        (field) => neverByDelta(NEW, { ...BROWSER, "available-dictionary": field }, VARY),
+      ),
+      { stats: { "deltas.sent": 0 } },
+    ],
+  },
+  {
+    ...common,
+    id: "deltas/other-family",
+    name: "a version of another file is no dictionary, although it is known",
+    origin: { "/other.4f3a9c1d.js": [js(V1)], [NEW]: [js(V2)] },
+    steps: [...fetched("/other.4f3a9c1d.js", V1), ...neverByDelta(NEW, HOLDS_V1, VARY)],
+  },
+  {
+    ...common,
+    id: "deltas/match-of-the-route",
+    name: "a route may say for which URLs its files are dictionaries",
+    site: { ...site, routes: [{ match: "/app/*", deltas: { match: "/app/:version/main.js" } }] },
+    origin: { "/app/1/main.js": [js(V1)], "/app/2/main.js": [js(V2)], "/main.js": [js(V1)] },
+    steps: [
+      gets("/app/1/main.js", BROWSER, { fields: { "use-as-dictionary": 'match="/app/:version/main.js"' } }),
+      FINISHED,
+      ...fetched("/app/2/main.js", V2, HOLDS_V1),
+      sends("dcz", "/app/2/main.js", HOLDS_V1),
+      gets("/main.js", BROWSER, { fields: { "use-as-dictionary": null, vary: "Accept-Encoding" } }),
+    ],
+  },
+  {
+    ...common,
+    id: "deltas/weights",
+    name: "a client gets a form by a dictionary only in a coding that it names and wants as much as any other",
+    source: "RFC 9842 §6",
+    origin: { [OLD]: [js(V1)], [NEW]: [js(V2)] },
+    steps: [
+      ...fetched(OLD, V1),
+      ...fetched(NEW, V2, HOLDS_V1),
+      ...["dcb", "zstd", "br"].flatMap((coding) => [
+        gets(NEW, { ...HOLDS_V1, "accept-encoding": coding }, { body: V2 }),
+        FINISHED,
+      ]),
+      sends("dcb", NEW, { ...HOLDS_V1, "accept-encoding": "br, dcb" }),
+      sends("dcb", NEW, { ...HOLDS_V1, "accept-encoding": "br, dcb, dcz;q=0" }),
+      sends("br", NEW, { ...HOLDS_V1, "accept-encoding": "br, dcz;q=0.9" }),
+      sends("br", NEW, { ...HOLDS_V1, "accept-encoding": "*" }),
+      sends("zstd", NEW, { ...HOLDS_V1, "accept-encoding": "zstd" }),
+      sends(null, NEW, { "available-dictionary": holding(V1) }),
+      sends(null, NEW, { ...HOLDS_V1, "accept-encoding": "identity" }),
+      sends("dcz", NEW, HOLDS_V1),
+    ],
+  },
+  {
+    ...common,
+    id: "deltas/conditions",
+    name: "HEAD, conditions and parts are as with any other coding",
+    source: "RFC 9110 §13, §14",
+    origin: { [OLD]: [js(V1)], [NEW]: [js(V2, { etag: '"2"' })] },
+    steps: [
+      ...fetched(OLD, V1),
+      ...fetched(NEW, V2, HOLDS_V1),
+      {
+        send: { method: "HEAD", path: NEW, fields: HOLDS_V1 },
+        expect: {
+          xCache: "HIT",
+          body: "",
+          fields: { "content-encoding": "dcz", "content-length": /^\d{2,3}$/, vary: VARY },
+        },
+      },
+      gets(NEW, { ...HOLDS_V1, "if-none-match": 'W/"2"' }, { status: 304, fields: { etag: 'W/"2"', vary: VARY } }),
+      gets(NEW, { ...HOLDS_V1, "if-none-match": '"2"' }, { status: 304, fields: { etag: '"2"', vary: VARY } }),
+      gets(
+        NEW,
+        { ...HOLDS_V1, "if-none-match": '"1"' },
+        { status: 200, body: V2, fields: { "content-encoding": "dcz" } },
+      ),
+      gets(
+        NEW,
+        { ...HOLDS_V1, range: "bytes=0-9" },
+        { status: 206, body: V2.slice(0, 10), fields: { "content-encoding": null, vary: VARY } },
+      ),
+      gets(NEW, { ...HOLDS_V1, range: "bytes=0-9", "if-range": 'W/"2"' }, { status: 200, body: V2 }),
+      { stats: { "deltas.sent": 1 } },
+    ],
+  },
+  {
+    ...common,
+    id: "deltas/credentials",
+    name: "what credentials may have made is no dictionary, and no request with credentials gets less than all",
+    source: "RFC 9842 §9.2",
+    origin: { [OLD]: [js(V1)], [NEW]: [js(V2)], "/b.4f3a9c1d.js": [js(V1)], "/b.91bc04fe.js": [js(V2)] },
+    steps: [
+      ...fetched(OLD, V1, { ...BROWSER, authorization: "Basic YTpi" }),
+      ...neverByDelta(NEW, HOLDS_V1, VARY),
+      ...fetched("/b.4f3a9c1d.js", V1),
+      ...fetched("/b.91bc04fe.js", V2, { ...HOLDS_V1, authorization: "Basic YTpi" }),
+      ...neverByDelta("/b.91bc04fe.js", HOLDS_V1, VARY),
+    ],
+  },
+  {
+    ...common,
+    id: "deltas/request-with-credentials",
+    name: "a request with credentials gets all of a page, although others get what has changed",
+    source: "RFC 9842 §9.2",
+    origin: { [OLD]: [js(V1)], [NEW]: [js(V2)] },
+    steps: [
+      ...fetched(OLD, V1),
+      ...fetched(NEW, V2, HOLDS_V1),
+      sends("dcz", NEW, HOLDS_V1),
+      FINISHED,
+      sends("br", NEW, { ...HOLDS_V1, authorization: "Basic YTpi" }),
+    ],
+  },
+  {
+    ...common,
+    id: "deltas/keyed",
+    name: "what a cookie, a language, a query or the name of a part selects is no dictionary, nor what varies by more",
+    origin: {
+      "/cookie": [html(V1, { vary: "Cookie" }), html(V2, { vary: "Cookie" })],
+      "/language": [html(V1, { vary: "Accept-Language" }), html(V2, { vary: "Accept-Language" })],
+      "/query?page=2": [html(V1), html(V2)],
+      "/referer": [html(V1, { vary: "Referer" }), html(V2, { vary: "Referer" })],
+      "/part": [html(V1)],
+    },
+    steps: [
+      ...isNoDictionary("/cookie", "Cookie, Accept-Encoding"),
+      ...isNoDictionary("/language", "Accept-Language, Accept-Encoding"),
+      ...isNoDictionary("/query?page=2"),
+      ...isNoDictionary("/referer", "Referer, Accept-Encoding"),
+      gets("/part", { ...BROWSER, "hx-request": "true" }, { body: V1, fields: { "use-as-dictionary": null } }),
+    ],
+  },
+  {
+    ...common,
+    id: "deltas/cookies",
+    name: "a visitor's cookies change nothing about a page that is for everybody",
+    origin: { "/a": [html(V1), html(V2)] },
+    steps: [
+      ...fetched("/a", V1),
+      { purge: { urls: ["/a"] } },
+      { advanceMs: 2000 },
+      ...fetched("/a", V2, HOLDS_V1),
+      sends("dcz", "/a", { ...HOLDS_V1, cookie: "sid=1" }),
+    ],
+  },
+  {
+    ...common,
+    id: "deltas/private",
+    name: "what is private for browsers is no dictionary, although CDNs may store it",
+    origin: {
+      "/a": [V1, V2].map((body) => html(body, { "cdn-cache-control": "max-age=600" }, "private, max-age=600")),
+    },
+    steps: isNoDictionary("/a"),
+  },
+  {
+    ...common,
+    id: "deltas/no-browser-lifetime",
+    name: "a page that browsers may not use for a while is no dictionary, and one that they may use stale is",
+    source: "RFC 9842 §2.2.1",
+    origin: {
+      "/a": [html(V1, {}, "s-maxage=600"), html(V2, {}, "s-maxage=600")],
+      "/b": [html(V1, {}, "no-cache, s-maxage=600"), html(V2, {}, "no-cache, s-maxage=600")].map((reply, index) => ({
+        ...reply,
+        fields: { ...reply.fields, "cdn-cache-control": "max-age=600", etag: `"${index}"` },
+      })),
+      "/c": [html(V1, {}, "s-maxage=600, max-age=0, stale-while-revalidate=600")],
+    },
+    steps: [
+      ...isNoDictionary("/a"),
+      ...isNoDictionary("/b"),
+      gets("/c", BROWSER, { fields: { "use-as-dictionary": 'match="/c"', vary: VARY } }),
+    ],
+  },
+  {
+    ...common,
+    id: "deltas/browser-ttl",
+    name: "the lifetime that the owner gives to browsers makes a page a dictionary",
+    site: { ...site, routes: [{ match: "/*", deltas: true, browserTtl: "60s" }] },
+    origin: { "/a": [html(V1, {}, "s-maxage=600")] },
+    steps: [gets("/a", BROWSER, { fields: { "use-as-dictionary": 'match="/a"', vary: VARY } })],
+  },
+  {
+    ...common,
+    id: "deltas/insecure",
+    name: "over http nothing is a dictionary",
+    source: "RFC 9842 §8",
+    site: { compression: {}, routes: [{ match: "/*", deltas: true }] },
+    origin: { "/a": [html(V1), html(V2)] },
+    steps: isNoDictionary("/a"),
+  },
+  {
+    ...common,
+    id: "deltas/no-transform",
+    name: "a page or a request that says no-transform has all of it sent plain",
+    source: "RFC 9111 §5.2.2.6",
+    origin: { "/a": [html(V1, {}, "max-age=600, no-transform")], [OLD]: [js(V1)], [NEW]: [js(V2)] },
+    steps: [
+      gets("/a", HOLDS_V1, { body: V1, fields: { "use-as-dictionary": null, vary: null } }),
+      FINISHED,
+      gets("/a", HOLDS_V1, { body: V1, fields: { "content-encoding": null, "use-as-dictionary": null, vary: null } }),
+      ...fetched(OLD, V1),
+      ...fetched(NEW, V2, HOLDS_V1),
+      sends(null, NEW, { ...HOLDS_V1, "cache-control": "no-transform" }),
+      sends("dcz", NEW, HOLDS_V1),
+    ],
+  },
+  {
+    ...common,
+    id: "deltas/own-dictionary",
+    name: "an origin that names its own dictionaries is left alone",
+    origin: { "/a": [html(V1, { "use-as-dictionary": 'match="/*"' })] },
+    steps: [
+      gets("/a", BROWSER, { fields: { "use-as-dictionary": 'match="/*"', vary: "Accept-Encoding" } }),
+      FINISHED,
+      gets("/a", { ...HOLDS_V1 }, { fields: { "content-encoding": "br", vary: "Accept-Encoding" } }),
+    ],
+  },
+  {
+    ...common,
+    id: "deltas/off",
+    name: "without the setting nothing is a dictionary",
+    site: { publicUrl: "https://www.example.test", compression: {} },
+    origin: { "/a": [html(V1), html(V2)] },
+    steps: isNoDictionary("/a"),
+  },
+  {
+    ...common,
+    id: "deltas/not-smaller",
+    name: "a form by a dictionary that is no smaller than the usual one is not sent",
+    origin: { [OLD]: [js(`${"0123456789abcdef".repeat(64)}`)], [NEW]: [js("x".repeat(4000))] },
+    steps: [
+      ...fetched(OLD, "0123456789abcdef".repeat(64)),
+      ...neverByDelta(
+        NEW,
+        { ...BROWSER, "available-dictionary": holding("0123456789abcdef".repeat(64)) },
+        VARY,
+        "x".repeat(4000),
+      ),
+    ],
+  },
+  {
+    ...common,
+    id: "deltas/confirmed",
+    name: "a page that the origin confirms after a purge of everything is a dictionary again",
+    origin: {
+      "/a": [
+        html(V1, { etag: '"1"' }),
+        { status: 304, fields: { etag: '"1"', "cache-control": "max-age=600" } },
+        html(V2),
+      ],
+    },
+    steps: [
+      ...fetched("/a", V1),
+      { purge: { everything: true, mode: "soft" } },
+      { advanceMs: 2000 },
+      gets("/a", BROWSER, { xCache: "REVALIDATED", body: V1 }),
+      FINISHED,
+      { purge: { urls: ["/a"] } },
+      { advanceMs: 2000 },
+      ...fetched("/a", V2, HOLDS_V1),
+      sends("dcz", "/a", HOLDS_V1),
+    ],
+  },
+  {
+    ...common,
+    id: "deltas/from-disk",
+    name: "a new process reads dictionaries and forms from the disk, and asks the origin for nothing",
+    only: { on: ["server"], because: "only a server of one's own has a disk" },
+    origin: { [OLD]: [js(V1)], [NEW]: [js(V2)] },
+    steps: [
+      ...fetched(OLD, V1),
+      ...fetched(NEW, V2, HOLDS_V1),
+      sends("dcz", NEW, HOLDS_V1),
+      { restart: "isolate" },
+      gets(NEW, HOLDS_V1, { body: V2, fields: { vary: VARY } }),
+      FINISHED,
+      gets(NEW, HOLDS_V1, { body: V2, fields: { vary: VARY } }),
+      FINISHED,
+      sends("dcz", NEW, HOLDS_V1),
+      { originSaw: { [OLD]: 1, [NEW]: 1 } },
+    ],
+  },
+  {
+    ...common,
+    id: "deltas/everything-purged-on-disk",
+    name: "a new process takes no dictionary from the disk that a purge of everything has ended",
+    only: { on: ["server"], because: "only a server of one's own has a disk" },
+    origin: { [OLD]: [js(V1)], [NEW]: [js(V2)] },
+    steps: [
+      ...fetched(OLD, V1),
+      { purge: { everything: true } },
+      { advanceMs: 2000 },
+      { restart: "isolate" },
+      ...neverByDelta(NEW, HOLDS_V1, VARY),
+    ],
+  },
+  {
+    ...common,
+    id: "deltas/explained",
+    name: "an explanation says by which version a page would be sent, or why by none",
+    source: "docs/reference/http-api.md#explain",
+    origin: { [OLD]: [js(V1)], [NEW]: [js(V2)], "/b": [html(V1, {}, "s-maxage=600")] },
+    steps: [
+      ...fetched(OLD, V1),
+      ...fetched(NEW, V2, HOLDS_V1),
+      explained(NEW, HOLDS_V1, "dcz", `dcz ${base64url(holding(V1))}`),
+      explained(NEW, { ...HOLDS_V1, authorization: "Basic YTpi" }, "br", "credentials"),
+      explained(NEW, BROWSER, "br", "not-wanted"),
+      explained(NEW, { ...BROWSER, "available-dictionary": holding("never sent") }, "br", "unknown-dictionary"),
+      gets("/b", {}, { body: V1 }),
+      FINISHED,
+      explained("/b", BROWSER, "br-later", "no-browser-lifetime"),
+    ],
+  },
+];
+
+function base64url(field: string): string {
+  return field.replace(/[:=]/g, "").replaceAll("+", "-").replaceAll("/", "_");
+}
+
+function explained(url: string, fields: Readonly<Record<string, string>>, coding: string, delta: string): Step {
+  const wanted = JSON.stringify([
+    { step: "memory", because: "fresh" },
+    { step: "coding", because: coding },
+    { step: "delta", because: delta },
+  ]);
+  return {
+    send: {
+      method: "POST",
+      path: "/_tidemark/explain",
+      fields: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+      body: JSON.stringify({ url: `https://www.example.test${url}`, fields }),
+    },
+    expect: { status: 200, body: new RegExp(wanted.replace(/[[\]{}]/g, "\\$&")) },
+  };
+}

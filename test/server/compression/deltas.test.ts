@@ -1,0 +1,177 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { holding } from "../../engine/held-dictionaries.ts";
+import { turns } from "../../suite/turns.ts";
+import { CompressingIsolate, HeldEncode } from "./compressing-isolate.ts";
+import { hasChromium, ReturningVisitor } from "./in-chromium.ts";
+
+/** A script as long as a small bundle, with a line of its own. */
+function script(line: string, length = 20_000): string {
+  let state = 11;
+  let text = `${line}\n`;
+  while (text.length < length) {
+    state = (state * 48_271) % 2_147_483_647;
+    text += `const v${state % 9_973} = ${state};\n`;
+  }
+  return text;
+}
+
+const V1 = script("version 1");
+const V2 = script("version 2");
+const HOLDS_V1 = { "accept-encoding": "br, dcz", "available-dictionary": holding(V1) };
+
+async function afterDeploy(edge: CompressingIsolate): Promise<void> {
+  edge.page("/app.4f3a9c1d.js", V1);
+  edge.page("/app.91bc04fe.js", V2);
+  await edge.ask("/app.4f3a9c1d.js", { "accept-encoding": "br" });
+  await edge.settled();
+}
+
+test("a pair is made once, however many ask for it meanwhile, and each of them is answered at once", async () => {
+  const edge = new CompressingIsolate({ deltas: true });
+  await afterDeploy(edge);
+  const made = edge.made;
+  const answers = await Promise.all(Array.from({ length: 50 }, () => edge.ask("/app.91bc04fe.js", HOLDS_V1)));
+  await edge.settled();
+  expect(new Set(answers.map(({ text }) => text))).toEqual(new Set([V2]));
+  expect(answers.map(({ coding }) => coding)).not.toContain("dcz");
+  for (let more = 0; more < 50; more++) {
+    expect(await edge.ask("/app.91bc04fe.js", HOLDS_V1)).toMatchObject({ coding: "dcz", text: V2, xCache: "HIT" });
+  }
+  await edge.settled();
+  expect(edge.made - made).toBe(2); // as Brotli, and by the dictionary
+  expect(edge.failures).toEqual([]);
+});
+
+test("a delta is a small part of what Brotli makes of the whole, and the stats say what that saves", async () => {
+  const edge = new CompressingIsolate({ deltas: true });
+  await afterDeploy(edge);
+  await edge.ask("/app.91bc04fe.js", HOLDS_V1);
+  await edge.settled();
+  const whole = await edge.ask("/app.91bc04fe.js", { "accept-encoding": "br" });
+  const delta = await edge.ask("/app.91bc04fe.js", HOLDS_V1);
+  expect([whole.coding, delta.coding]).toEqual(["br", "dcz"]);
+  expect(delta.bytes.length).toBeLessThan(whole.bytes.length / 10);
+  const { deltas } = await edge.stats();
+  expect(deltas).toEqual({ sent: 1, bytes: delta.bytes.length, savedBytes: whole.bytes.length - delta.bytes.length });
+});
+
+test("what is finished after a purge of everything is never sent", async () => {
+  const held = new HeldEncode();
+  const edge = new CompressingIsolate({ deltas: true, encode: held.encode });
+  edge.page("/a", V1, { "content-type": "text/html" });
+  await edge.ask("/a");
+  await edge.settled();
+  await edge.clock.advance(61_000);
+  edge.page("/a", V2, { "content-type": "text/html" });
+  await edge.ask("/a", { ...HOLDS_V1, "accept-encoding": "dcz" });
+  while (held.waiting === 0) await turns(20);
+  await edge.purge();
+  held.release();
+  await turns(20);
+  for (let asks = 0; asks < 3; asks++) {
+    expect(await edge.ask("/a", { ...HOLDS_V1, "accept-encoding": "dcz" })).toMatchObject({ coding: null, text: V2 });
+    await turns(20);
+  }
+  await edge.settled();
+});
+
+test("forms by dictionaries weigh on the memory of their page", async () => {
+  const edge = new CompressingIsolate({ deltas: true });
+  await afterDeploy(edge);
+  await edge.ask("/app.91bc04fe.js", { "accept-encoding": "br" });
+  await edge.settled();
+  const before = (await edge.stats()).memory.bytes;
+  await edge.ask("/app.91bc04fe.js", HOLDS_V1);
+  await edge.settled();
+  const delta = await edge.ask("/app.91bc04fe.js", HOLDS_V1);
+  expect(delta.coding).toBe("dcz");
+  expect((await edge.stats()).memory.bytes - before).toBe(delta.bytes.length);
+});
+
+test("a cache that asks in place of a visitor gets the origin's fields, and nothing by a dictionary", async () => {
+  const edge = new CompressingIsolate({ deltas: true });
+  await afterDeploy(edge);
+  const child = { after: { logId: "", seq: 0 } } as never;
+  for (let asks = 0; asks < 3; asks++) {
+    const answer = await edge.ask("/app.91bc04fe.js", HOLDS_V1, "GET", null, child);
+    expect(answer).toMatchObject({ coding: null, text: V2 });
+    expect(answer.fields["use-as-dictionary"]).toBeUndefined();
+    await edge.settled();
+  }
+});
+
+test("where no route has them, no request looks for a dictionary, and no body is hashed", async () => {
+  const edge = new CompressingIsolate();
+  await afterDeploy(edge);
+  const before = edge.made;
+  for (let asks = 0; asks < 3; asks++) {
+    const { fields } = await edge.ask("/app.91bc04fe.js", HOLDS_V1);
+    expect(fields.vary).toBe("Accept-Encoding");
+    await edge.settled();
+  }
+  expect(edge.made - before).toBe(1);
+  expect(edge.hashed).toBe(0);
+});
+
+/** Of a real bundle, three versions that differ in a line. */
+function bundleOf(version: number): string {
+  const real = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
+  const at = real.indexOf(";", real.length / 3) + 1;
+  return `window.deployed=${version};${real.slice(0, at)}/* ${version} */${real.slice(at)}`;
+}
+
+const HASHES = ["", "4f3a9c1d", "91bc04fe", "0c7de58a"];
+/** What the browser has run and, as it has decoded it, its SHA-256. */
+const SEEN = `(async () => {
+  const src = document.querySelector("script").src;
+  const bytes = await (await fetch(src, { cache: "force-cache" })).arrayBuffer();
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return { deployed: window.deployed, hash: Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("") };
+})()`;
+
+test.skipIf(!hasChromium)(
+  "Chromium loads what has changed of a real bundle, after each of two deploys with a purge",
+  { tags: ["deep"], timeout: 120_000 },
+  async () => {
+    const edge = new CompressingIsolate({ deltas: true });
+    await edge.clock.advance(Date.now() - edge.clock.now()); // as late as the browser has it
+    const visitor = await ReturningVisitor.of(edge);
+    const deploy = async (version: number) => {
+      const path = `/assets/app.${HASHES[version]}.js`;
+      const script = bundleOf(version);
+      edge.page(path, script, {
+        "content-type": "text/javascript",
+        "cache-control": "public, max-age=31536000, immutable",
+      });
+      edge.page("/", `<!doctype html><script src="${path}"></script>`, {
+        "content-type": "text/html",
+        "cache-control": "no-store",
+      });
+      await edge.purge({ urls: ["/"], prefixes: ["/assets/"] });
+      return { path, script, hash: createHash("sha256").update(script).digest("hex") };
+    };
+    try {
+      const first = await deploy(1);
+      expect(await visitor.visit("/", SEEN)).toEqual({ deployed: 1, hash: first.hash });
+      for (const version of [2, 3]) {
+        const { path, hash } = await deploy(version);
+        // Somebody else with the last version has had the delta made.
+        const other = { "accept-encoding": "br, dcz, dcb", "available-dictionary": holding(bundleOf(version - 1)) };
+        await edge.ask(path, other);
+        await edge.settled();
+        const whole = await edge.ask(path, { "accept-encoding": "br" });
+        expect(whole.coding).toBe("br");
+        visitor.sent.splice(0);
+        expect(await visitor.visit("/", SEEN)).toEqual({ deployed: version, hash });
+        const [sent] = visitor.sent.filter((each) => each.path === path);
+        expect(sent).toMatchObject({ coding: expect.stringMatching(/^dc[bz]$/) });
+        expect(sent!.bytes).toBeLessThan(whole.bytes.length / 10);
+      }
+    } finally {
+      await visitor.stop();
+    }
+    expect(edge.failures).toEqual([]);
+  },
+);

@@ -1,0 +1,214 @@
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import type { DictionaryFile, DictionaryFiles } from "../../../server/compression/coded-files.ts";
+import { Dictionaries, type DictionaryRequest } from "../../../server/compression/dictionaries.ts";
+import type { PurgeAnswer } from "../../../worker/rules/freshness/judge.ts";
+import { ManualClock } from "../../engine/memory/manual-clock.ts";
+import { BEGINNING } from "../../engine/scenario.ts";
+
+const KEEP_MS = 10_000;
+const FAMILY = "https://www.example.com /a";
+
+async function digest(body: Uint8Array): Promise<string> {
+  return createHash("sha256").update(body).digest("base64url");
+}
+
+function bytesOf(text: string, length = 1000): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.from(text.padEnd(length, ".")));
+}
+
+/** Files in memory, which count the looks for them. */
+class CountedFiles implements DictionaryFiles {
+  readonly files = new Map<string, DictionaryFile>();
+  looks = 0;
+  reads = 0;
+  writes = 0;
+  hasDictionary(name: string): boolean {
+    this.looks++;
+    return this.files.has(name);
+  }
+  async readDictionary(name: string): Promise<DictionaryFile | undefined> {
+    this.reads++;
+    return this.files.get(name);
+  }
+  async writeDictionary(name: string, file: DictionaryFile): Promise<void> {
+    this.writes++;
+    this.files.set(name, file);
+  }
+  async dropDictionary(name: string): Promise<void> {
+    this.files.delete(name);
+  }
+}
+
+class Process {
+  readonly clock: ManualClock;
+  readonly dictionaries: Dictionaries;
+  /** What the view says of everything that was fetched before `purgedUpTo`. */
+  answer: PurgeAnswer = "purged";
+  purgedUpTo = 0;
+  readonly #behind: Promise<unknown>[] = [];
+
+  constructor(files: DictionaryFiles | null = null, maxBytes = 1_000_000, clock = new ManualClock(BEGINNING)) {
+    this.clock = clock;
+    this.dictionaries = new Dictionaries(files, maxBytes, digest);
+  }
+
+  get request(): DictionaryRequest {
+    const check = ({ stamp }: { readonly stamp: { readonly seq: number } | null }) =>
+      stamp!.seq < this.purgedUpTo ? this.answer : "not-purged";
+    return {
+      ports: { clock: this.clock, purges: { check } },
+      background: { run: (work) => void this.#behind.push(work) },
+    };
+  }
+
+  async admit(text: string, { family = FAMILY, seq = 1, length = 1000 } = {}) {
+    const bytes = bytesOf(text, length);
+    const hash = await digest(bytes);
+    const stamp = { logId: "log", seq };
+    const admitted = this.dictionaries.admit(this.request, { hash, family, bytes, keepMs: KEEP_MS, stamp });
+    await this.settled();
+    return admitted;
+  }
+
+  async finds(text: string, { family = FAMILY, length = 1000 } = {}): Promise<boolean> {
+    const found = this.dictionaries.find(this.request, family, await digest(bytesOf(text, length)));
+    await this.settled();
+    return found !== undefined;
+  }
+
+  async settled(): Promise<void> {
+    while (this.#behind.length > 0) await Promise.all(this.#behind.splice(0));
+  }
+}
+
+describe("in memory", () => {
+  test("a version is found under its family and its hash alone", async () => {
+    const process = new Process();
+    await process.admit("v1");
+    expect(await process.finds("v1")).toBe(true);
+    expect(await process.finds("v2")).toBe(false);
+    expect(await process.finds("v1", { family: "https://www.example.com /b" })).toBe(false);
+  });
+
+  test("a family has its 16 versions that were sent last", async () => {
+    const process = new Process();
+    const first = await process.admit("v0");
+    for (let each = 1; each < 16; each++) {
+      await process.clock.advance(1);
+      await process.admit(`v${each}`);
+    }
+    await process.clock.advance(1);
+    expect(process.dictionaries.sent(process.request, first!)).toBe(true);
+    await process.admit("v16");
+    expect(process.dictionaries.size).toBe(16);
+    expect(await process.finds("v0")).toBe(true);
+    expect(await process.finds("v1")).toBe(false);
+    expect(await process.finds("v2")).toBe(true);
+    await process.admit("other", { family: "other" });
+    expect(process.dictionaries.size).toBe(17);
+  });
+
+  test("all together have as many bytes as they may, and those leave that were not sent for longest", async () => {
+    const process = new Process(null, 3000);
+    const first = await process.admit("v0", { family: "0" });
+    await process.admit("v1", { family: "1" });
+    await process.admit("v2", { family: "2" });
+    await process.clock.advance(1);
+    process.dictionaries.sent(process.request, first!);
+    await process.admit("v3", { family: "3" });
+    expect(process.dictionaries.heldBytes).toBe(3000);
+    expect(await process.finds("v0", { family: "0" })).toBe(true);
+    expect(await process.finds("v1", { family: "1" })).toBe(false);
+    expect(await process.finds("v2", { family: "2" })).toBe(true);
+    expect(await process.finds("v3", { family: "3" })).toBe(true);
+    expect(await process.admit("large", { length: 3001 })).toBe(null);
+    expect(process.dictionaries.heldBytes).toBe(3000);
+  });
+
+  test("there are at most 4096, and a deploy of as many more leaves no byte too many", async () => {
+    const process = new Process(null, 100_000_000);
+    for (let each = 0; each < 4096 + 500; each++) await process.admit(`v${each}`, { family: String(each), length: 10 });
+    expect(process.dictionaries.size).toBe(4096);
+    expect(process.dictionaries.heldBytes).toBe(4096 * 10);
+    expect(await process.finds("v0", { family: "0", length: 10 })).toBe(false);
+    expect(await process.finds("v4595", { family: "4595", length: 10 })).toBe(true);
+  });
+
+  test("one that has left counts as not admitted", async () => {
+    const process = new Process(null, 1000);
+    const first = await process.admit("v0");
+    await process.admit("v1");
+    expect(process.dictionaries.sent(process.request, first!)).toBe(false);
+  });
+
+  test.each<[PurgeAnswer, boolean]>([
+    ["purged", false],
+    ["unverifiable", false],
+    ["invalidated", false],
+    ["soft", true],
+  ])("what the view calls %s is found: %s", async (answer, isFound) => {
+    const process = new Process();
+    await process.admit("v1", { seq: 1 });
+    await process.admit("v2", { seq: 2 });
+    Object.assign(process, { answer, purgedUpTo: 2 });
+    expect(await process.finds("v1")).toBe(isFound);
+    expect(process.dictionaries.size).toBe(isFound ? 2 : 1);
+    expect(await process.finds("v2")).toBe(true);
+  });
+});
+
+describe("on disk", () => {
+  test("another process reads it behind the first answer, and the hash has to be that of the bytes", async () => {
+    const files = new CountedFiles();
+    const one = new Process(files);
+    await one.admit("v1");
+    const other = new Process(files, 1_000_000, one.clock);
+    expect(await other.finds("v1")).toBe(false);
+    expect(await other.finds("v1")).toBe(true);
+    const [name] = [...files.files.keys()];
+    files.files.set(name!, { ...files.files.get(name!)!, bytes: bytesOf("another") });
+    const third = new Process(files, 1_000_000, one.clock);
+    expect(await third.finds("v1")).toBe(false);
+    expect(await third.finds("v1")).toBe(false);
+  });
+
+  test("an unknown hash costs one look-up, and leaves nothing", async () => {
+    const files = new CountedFiles();
+    const process = new Process(files);
+    await process.admit("v1");
+    const { size, heldBytes } = process.dictionaries;
+    for (let each = 0; each < 100; each++) expect(await process.finds(`unknown ${each}`)).toBe(false);
+    expect(files).toMatchObject({ looks: 100, reads: 0, writes: 1 });
+    expect(process.dictionaries).toMatchObject({ size, heldBytes });
+  });
+
+  test("its age counts there, too, and what is sent all the time is written four times in its life", async () => {
+    const files = new CountedFiles();
+    const process = new Process(files);
+    const sent = await process.admit("v1");
+    for (let each = 0; each < 100; each++) {
+      await process.clock.advance(KEEP_MS / 100);
+      process.dictionaries.sent(process.request, sent!);
+      await process.settled();
+    }
+    expect(files.writes).toBeLessThanOrEqual(5);
+    await process.clock.advance(KEEP_MS / 2);
+    const other = new Process(files, 1_000_000, process.clock);
+    await other.finds("v1");
+    expect(await other.finds("v1")).toBe(true);
+    await process.clock.advance(KEEP_MS / 2 + 1);
+    expect(await other.finds("v1")).toBe(false);
+  });
+
+  test("a file of another version is none", async () => {
+    const files = new CountedFiles();
+    const process = new Process(files);
+    await process.admit("v1");
+    const [name] = [...files.files.keys()];
+    files.files.set(name!, { ...files.files.get(name!)!, about: "{}" });
+    const other = new Process(files, 1_000_000, process.clock);
+    await other.finds("v1");
+    expect(await other.finds("v1")).toBe(false);
+  });
+});

@@ -1,0 +1,114 @@
+import { createHash } from "node:crypto";
+import { expect, test } from "vitest";
+import { holding } from "../../engine/held-dictionaries.ts";
+import { byDepth } from "../../suite/depth.ts";
+import { seed } from "../../suite/seed.ts";
+import { CompressingIsolate, type Received } from "./compressing-isolate.ts";
+
+/** Requests in the gate, in the complete run, and in each search of `npm run explore`. */
+const REQUESTS = byDepth({ test: 300, gate: 300, all: 10_000, explore: 50_000 });
+
+const PATHS = ["/page", "/other", "/app.js", "/lib.css"] as const;
+const PRIVATE = "/private.js";
+const TYPES: Readonly<Record<string, string>> = { "/page": "text/html", "/other": "text/html" };
+const CODINGS = ["dcz", "dcb", "br, dcz", "br, dcb, dcz", "br, zstd, gzip", "br;q=0.5, dcz", "dcz;q=0.5, br"];
+
+/** Numbers from a seed. */
+function drawing(from: number): (below: number) => number {
+  let state = (from % 2_147_483_646) + 1;
+  return (below) => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state % below;
+  };
+}
+
+/** What the site has sent, and to whom. */
+class World {
+  readonly draw = drawing(seed);
+  readonly edge = new CompressingIsolate({ deltas: { keep: "10m" } });
+  /** What the origin has now. */
+  readonly current = new Map<string, string>();
+  /** What the edge has fetched last. */
+  readonly stored = new Map<string, string>();
+  /** All bodies that were ever sent, with their path, and the number of purges of everything before. */
+  readonly sent: { readonly path: string; readonly body: string; readonly era: number; at: number }[] = [];
+  era = 0;
+  byDictionary = 0;
+
+  change(path: string): void {
+    const before = this.current.get(path) ?? this.#text();
+    const at = this.draw(before.length);
+    const edited = this.draw(8) === 0 ? this.#text() : `${before.slice(0, at)}<${this.draw(1e9)}>${before.slice(at)}`;
+    this.current.set(path, edited);
+    this.edge.page(path, edited, {
+      "content-type": TYPES[path] ?? "text/javascript",
+      "cache-control": "public, max-age=120",
+    });
+  }
+
+  async ask(): Promise<void> {
+    const path = PATHS[this.draw(PATHS.length)]!;
+    const known = this.sent[this.draw(Math.max(1, this.sent.length))];
+    const held = this.draw(6) === 0 || !known ? `never sent ${this.draw(1e9)}` : known.body;
+    const fields = { "accept-encoding": CODINGS[this.draw(CODINGS.length)]!, "available-dictionary": holding(held) };
+    this.#check(path, held, await this.edge.ask(path, fields));
+  }
+
+  /** A visitor's own page, which happens to be stored, under the same rules. */
+  async askPrivately(): Promise<void> {
+    const answer = await this.edge.ask(PRIVATE, { authorization: "Basic YTpi", "accept-encoding": "br" });
+    this.sent.push({ path: PRIVATE, body: answer.text, era: this.era, at: this.edge.clock.now() });
+  }
+
+  #check(path: string, held: string, { xCache, text, coding, bytes, fields }: Received): void {
+    if (xCache !== "HIT") this.stored.set(path, this.current.get(path)!);
+    expect(text, `the body of ${path}`).toBe(this.stored.get(path));
+    const now = this.edge.clock.now();
+    if (coding === "dcz" || coding === "dcb") {
+      this.byDictionary++;
+      const at = coding === "dcz" ? 8 : 4;
+      expect(bytes.subarray(at, at + 32)).toEqual(createHash("sha256").update(held).digest());
+      const as = this.sent.filter((each) => each.body === held && each.path === path);
+      expect(as.length, `${path} was sent by a version of itself`).toBeGreaterThan(0);
+      expect(
+        as.some(({ era }) => era === this.era),
+        "nothing from before a purge of everything",
+      ).toBe(true);
+      expect(
+        as.some((each) => now - each.at <= 600_000),
+        "nothing older than the route says",
+      ).toBe(true);
+    }
+    expect(fields.vary).toBe("Accept-Encoding, Available-Dictionary");
+    const known = this.sent.find((each) => each.body === text && each.path === path && each.era === this.era);
+    if (known) known.at = now;
+    else this.sent.push({ path, body: text, era: this.era, at: now });
+    if (this.sent.length > 60) this.sent.shift();
+  }
+
+  #text(): string {
+    return Array.from({ length: 40 + this.draw(200) }, () => `word${this.draw(500)} = ${this.draw(1e6)};\n`).join("");
+  }
+}
+
+test(`${REQUESTS} random requests get the right bytes, and never by a dictionary that they may not have`, async () => {
+  const world = new World();
+  for (const path of [...PATHS, PRIVATE]) world.change(path);
+  for (let request = 0; request < REQUESTS; request++) {
+    const event = world.draw(40);
+    if (event < 4) world.change(PATHS[event]!);
+    if (event === 4) world.change(PRIVATE);
+    if (event === 5) await world.edge.purge({ urls: [PATHS[world.draw(PATHS.length)]!] });
+    if (event === 6) await world.edge.clock.advance(1 + world.draw(300_000));
+    if (event === 7 && world.draw(4) === 0) {
+      await world.edge.purge();
+      world.era++;
+    }
+    if (event === 8) await world.askPrivately();
+    if (event % 3 === 0) await world.edge.settled();
+    await world.ask();
+  }
+  await world.edge.settled();
+  expect(world.edge.failures).toEqual([]);
+  expect(world.byDictionary).toBeGreaterThan(REQUESTS / 20);
+});

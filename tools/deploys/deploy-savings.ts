@@ -1,0 +1,120 @@
+import { hash } from "node:crypto";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { extname, join } from "node:path";
+import { dictionaryMatch, encode, OwnerError } from "../../internal.ts";
+
+/** What visitors who hold the old version of a site download after a deploy. Sizes in bytes. */
+export interface DeploySavings {
+  readonly version: 1;
+  /** The files that have changed, those that save most first. */
+  readonly changed: readonly ChangedFile[];
+  /** Files of text that no visitor holds. */
+  readonly added: { readonly files: number; readonly brotliBytes: number };
+  /** Files with the same name and the same bytes as before. */
+  readonly same: number;
+  /** Files that are no text, or smaller than 1 KiB, or larger than 10 MiB. */
+  readonly leftOut: number;
+}
+
+export interface ChangedFile {
+  /** The path below the folder, as in a URL. */
+  readonly path: string;
+  /** The path of the version before. */
+  readonly from: string;
+  readonly bytes: number;
+  /** All of it, as Brotli 5. */
+  readonly brotliBytes: number;
+  /** By the version before, as `dcz`. As large as Brotli where that is smaller. */
+  readonly deltaBytes: number;
+}
+
+/** A folder that cannot be compared. The message is for the owner. */
+class DeployFolderError extends OwnerError {
+  override readonly name = "DeployFolderError";
+}
+
+const TEXT = new Set([
+  ".css",
+  ".csv",
+  ".html",
+  ".js",
+  ".json",
+  ".map",
+  ".md",
+  ".mjs",
+  ".svg",
+  ".txt",
+  ".webmanifest",
+  ".xml",
+]);
+const MIN_BYTES = 1024;
+const MAX_BYTES = 10 * 1024 * 1024;
+const MAX_FILES = 20_000;
+/** The levels that a server uses by default. */
+const LEVELS = { br: 5, dcz: 6 } as const;
+
+/** Compares two folders with builds of one site, as the server would send their files. Throws an `OwnerError`. */
+export async function deploySavings(oldFolder: string, newFolder: string): Promise<DeploySavings> {
+  const [before, after] = [await filesIn(oldFolder), await filesIn(newFolder)];
+  const versions = new Map<string, TextFile>();
+  // Of several versions a browser takes the one that it got last.
+  for (const file of before.files.toSorted((one, other) => one.changedAt - other.changedAt)) {
+    if (file.match !== null) versions.set(file.match, file);
+  }
+  const known = new Map(before.files.map((file) => [file.path, file]));
+  const changed: ChangedFile[] = [];
+  const added = { files: 0, brotliBytes: 0 };
+  let same = 0;
+  for (const file of after.files) {
+    const bytes = await readFile(file.place);
+    const sameName = known.get(file.path);
+    if (sameName && bytes.equals(await readFile(sameName.place))) {
+      same++;
+      continue;
+    }
+    const brotliBytes = Math.min(bytes.length, (await encode("br", bytes, LEVELS.br)).byteLength);
+    const version = file.match === null ? undefined : versions.get(file.match);
+    if (!version) {
+      added.files++;
+      added.brotliBytes += brotliBytes;
+      continue;
+    }
+    const dictionary = await readFile(version.place);
+    const by = { bytes: dictionary, hash: hash("sha256", dictionary, "base64url") };
+    const delta = await encode("dcz", bytes, LEVELS.dcz, by);
+    const deltaBytes = Math.min(brotliBytes, delta.byteLength);
+    changed.push({ path: file.path, from: version.path, bytes: bytes.length, brotliBytes, deltaBytes });
+  }
+  changed.sort((one, other) => other.brotliBytes - other.deltaBytes - (one.brotliBytes - one.deltaBytes));
+  return { version: 1, changed, added, same, leftOut: after.leftOut };
+}
+
+interface TextFile {
+  readonly place: string;
+  readonly path: string;
+  /** The URLs for which it is a dictionary; `null` for none. */
+  readonly match: string | null;
+  readonly changedAt: number;
+}
+
+async function filesIn(folder: string): Promise<{ readonly files: readonly TextFile[]; readonly leftOut: number }> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((cause: unknown) => {
+    throw new DeployFolderError(`The folder ${folder} cannot be read: ${(cause as Error).message}.`, { cause });
+  });
+  const names = entries.filter((entry) => entry.isFile());
+  if (names.length > MAX_FILES) {
+    throw new DeployFolderError(
+      `The folder ${folder} has ${names.length} files, more than the ${MAX_FILES} that are compared: name the folder of a build.`,
+    );
+  }
+  const files: TextFile[] = [];
+  for (const { parentPath, name } of names) {
+    const place = join(parentPath, name);
+    const { size, mtimeMs } = await stat(place);
+    const extension = extname(name).toLowerCase();
+    if (!TEXT.has(extension) || size < MIN_BYTES || size > MAX_BYTES) continue;
+    const path = new URL(`file:///${place.slice(folder.length).replaceAll("\\", "/").replace(/^\/+/, "")}`).pathname;
+    files.push({ place, path, match: dictionaryMatch(path, extension === ".html"), changedAt: mtimeMs });
+  }
+  return { files, leftOut: names.length - files.length };
+}
