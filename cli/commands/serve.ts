@@ -5,7 +5,7 @@ import { OwnerError } from "../../package/owner-error.ts";
 import { EDGE_PROGRAM } from "../../server/program/worker-program.ts";
 import { defaultMemoryBytes } from "../../server/startup/default-memory.ts";
 import { readListenAddress } from "../../server/startup/listen-addresses.ts";
-import { readSize } from "../../server/startup/read-size.ts";
+import { readSize } from "../../server/startup/size.ts";
 import type { ServeOptions } from "../../server/startup/serve.ts";
 import { checkedText, startedText } from "../../server/startup/started-text.ts";
 import type { ListenAddress } from "../../server/supervisor/listening-sockets.ts";

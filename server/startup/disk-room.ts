@@ -1,6 +1,6 @@
 import { existsSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { sizeText } from "./size-text.ts";
+import { sizeText } from "./size.ts";
 
 /** How much a log may grow: a ledger of up to 80 MB, 4 MB beside the file, and 200,000 purges. */
 const LOG_BYTES = 128 * 1024 ** 2;

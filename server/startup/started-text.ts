@@ -5,7 +5,7 @@ import { ONLY_SITE } from "../supervisor/site-logs.ts";
 import { localAuthority } from "./listen-addresses.ts";
 import type { PreparedSite } from "./prepared-site.ts";
 import type { Prepared, RunningServer } from "./serve.ts";
-import { sizeText } from "./size-text.ts";
+import { sizeText } from "./size.ts";
 
 /** What the server serves and where, and commands to try first. */
 export function startedText(server: Pick<RunningServer, "addresses" | "prepared">): string {

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from "commander";
-import { readSize } from "../../../server/startup/read-size.ts";
+import { readSize } from "../../../server/startup/size.ts";
 import { EXIT } from "../../exit-code.ts";
 import { valueNotFlag } from "../../flags.ts";
 import { DESCRIPTIONS } from "../../text/descriptions.ts";

@@ -9,3 +9,10 @@ export function readSize(text: string): number | null {
   const parsed = sizeBytes.safeParse(text === "0" ? 0 : inBytes);
   return parsed.success ? parsed.data : null;
 }
+/** A size as the option for it is written. */
+export function sizeText(bytes: number): string {
+  const mebibytes = bytes / 1024 ** 2;
+  return mebibytes < 1024
+    ? `${Number(mebibytes.toPrecision(3))}MiB`
+    : `${Number((mebibytes / 1024).toPrecision(3))}GiB`;
+}
