@@ -12,7 +12,7 @@ const OF_THE_PACKAGE = [
   "test/packed/init-paths.test.ts",
   "test/packed/serve.test.ts",
   "test/packed/users-tools.test.ts",
-  "test/docs/testing-page.test.ts",
+  "test/snippets/testing-page.test.ts",
   "test/local/cdn/*.test.ts",
   "test/local/dev/regions.test.ts",
   "test/backends/*.test.ts",

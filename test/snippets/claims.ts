@@ -13,7 +13,7 @@ export type Claim = {
 const PURGING = /^docs\/purging\.md$/;
 const SITES = /^docs\/sites\.md$/;
 const README = /^README\.md$/;
-const DESIGN = /^docs\/design\.md$/;
+const HTTP_API = /^docs\/reference\/http-api\.md$/;
 const TOOLS = /^docs\/tools\.md$/;
 const STARTED = /^docs\/getting-started\.md$/;
 const SERVER = /^docs\/server\.md$/;
@@ -56,13 +56,20 @@ export const CLAIMS: readonly Claim[] = [
     fits: ({ code }) => !code.includes("[[services]]"),
     runIn: "test/snippets/workers.test.ts",
   },
-  { page: DESIGN, language: "json", text: '"settlesInMs"', runIn: TYPESCRIPT },
-  { page: DESIGN, language: "json", text: '"steps"', runIn: "test/snippets/explain-answer.test.ts" },
+  { page: HTTP_API, language: "json", text: '"settlesInMs"', runIn: TYPESCRIPT },
+  { page: HTTP_API, language: "json", text: '"steps"', runIn: "test/snippets/explain-answer.test.ts" },
+  { page: HTTP_API, language: "sh", text: "/_tidemark/purge", runIn: SHELL },
   {
-    page: DESIGN,
+    page: HTTP_API,
     language: "console",
-    fits: ({ heading }) => heading === "Advice" || heading === "Explain",
+    fits: () => true,
     notRun: "a sample of a site; test/cli/stats.test.ts and test/cli/explain.test.ts have such answers in words",
+  },
+  {
+    page: /^docs\/reference\/cache-status\.md$/,
+    language: "console",
+    text: "cache-status:",
+    notRun: "a sample of a site; the scenarios in test/scenarios compare these fields",
   },
   { page: TOOLS, language: "nginx", fits: () => true, runIn: "test/docs/tools/import-run.test.ts" },
   { page: TOOLS, language: "console", text: "npx tidemark import", runIn: "test/docs/tools/import-run.test.ts" },
@@ -85,10 +92,10 @@ export const CLAIMS: readonly Claim[] = [
     page: PURGING,
     language: "ts",
     fits: ({ heading }: Block) => heading === name,
-    runIn: "test/docs/outbox-page.test.ts",
+    runIn: "test/snippets/outbox-page.test.ts",
   })),
   ...["export async function importSongs", "endpoints: [", "defineTags", "findUntagged", "@opentelemetry/api"].map(
-    (text) => ({ page: PURGING, language: "ts", text, runIn: "test/docs/purge-client.test.ts" }),
+    (text) => ({ page: PURGING, language: "ts", text, runIn: "test/snippets/purge-client.test.ts" }),
   ),
 
   ...["Express", "Fastify", "Hono"].map((name) => ({
@@ -106,7 +113,7 @@ export const CLAIMS: readonly Claim[] = [
   { page: PURGING, language: "js", fits: ({ heading }) => heading === "Next", runIn: "test/backends/next.test.ts" },
   { page: PURGING, language: "ts", text: "cdn.purges({ limit: 20 })", runIn: TYPESCRIPT },
   { page: PURGING, language: "ts", text: "createRecordingPurger", runIn: TYPESCRIPT },
-  { page: PURGING, language: "python", text: "def purge_cdn_urls", runIn: "test/docs/python-example.test.ts" },
+  { page: PURGING, language: "python", text: "def purge_cdn_urls", runIn: "test/snippets/python-example.test.ts" },
   { page: PURGING, language: "console", text: "purge_cdn_urls.py", runIn: SHELL },
   {
     page: PURGING,
@@ -198,7 +205,7 @@ export const CLAIMS: readonly Claim[] = [
   { page: SITES, language: "ts", text: "saveUninitialized: false }", runIn: TYPESCRIPT },
   { page: SITES, language: "ts", text: "revalidatePath", runIn: TYPESCRIPT },
   { page: SITES, language: "ts", text: "tagResponse(response", runIn: TYPESCRIPT },
-  { page: /^docs\/testing\.md$/, language: "ts", fits: () => true, runIn: "test/docs/testing-page.test.ts" },
+  { page: /^docs\/testing\.md$/, language: "ts", fits: () => true, runIn: "test/snippets/testing-page.test.ts" },
   {
     page: /^docs\/testing\.md$/,
     language: "sh",

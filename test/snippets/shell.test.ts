@@ -120,6 +120,12 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
     expect(await edge.xCache("/about")).toBe("HIT");
   });
 
+  test("docs/reference/http-api.md: the call with curl purges its tag", async () => {
+    const answer = await run(blockWith("docs/reference/http-api.md", "/_tidemark/purge -H"));
+    expect(answer).toContain('"accepted":{"urls":0,"tags":1,');
+    expect(await edge.xCache("/plog/hello")).toBe("MISS");
+  });
+
   test("README.md: the commands of a deployment exist, and tidemark serve takes its settings", async () => {
     const said = await run(blockWith("README.md", "npx wrangler deploy"), folder, { TIDEMARK_HOSTS: "" });
     expect(said).toContain("http://127.0.0.1:8000");

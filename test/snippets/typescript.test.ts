@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { PurgeRecord, Receipt } from "../../sdk/index.ts";
 import type { RecordingPurger } from "../../sdk/testing.ts";
 import { purgeReceiptSchema } from "../../wire/purge-receipt.ts";
-import { BlockFolder } from "../docs/client-blocks.ts";
 import { listenLocally } from "../suite/local-url.ts";
 import { blockWith } from "./blocks.ts";
+import { BlockFolder } from "./client-blocks.ts";
 import { SnippetEdge } from "./snippet-edge.ts";
 
 const folder = new BlockFolder();

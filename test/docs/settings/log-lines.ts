@@ -114,7 +114,7 @@ export const OTHER_LINES: readonly OtherLine[] = [
     meaning: "The unit starts `npx` or a shell, and the sockets are not used.",
   },
   {
-    line: "systemd is not told of the state of this service: …",
+    line: "systemd cannot be told the state of this service: …",
     source: "server/startup/service-manager.ts",
     meaning: "The command `systemd-notify` is missing.",
   },
@@ -141,7 +141,7 @@ export const OTHER_LINES: readonly OtherLine[] = [
   },
   { line: "The access log … is written again.", source: "server/connections/access-log.ts", meaning: "That is over." },
   {
-    line: "The access log … cannot be opened anew, so the old file is written: …",
+    line: "The access log … cannot be reopened, so the server still writes the old file: …",
     source: "server/connections/access-log.ts",
     meaning: "After a rotation: the server may not write the folder.",
   },
