@@ -11,7 +11,7 @@ import * as sdkTesting from "../../sdk/testing.ts";
 import { compileSite } from "../../worker/site/site.ts";
 import { scenarios } from "../scenarios/index.ts";
 import { pathsIn } from "./named-paths.ts";
-import { leadsSomewhere, linksIn, pageNamed, pages, ROOT } from "./pages.ts";
+import { leadsSomewhere, linksIn, pageNamed, pages, ROOT } from "./pages/pages.ts";
 import { evaluateSite, isSite } from "./site-blocks.ts";
 
 describe("the README", () => {

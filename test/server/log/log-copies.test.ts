@@ -163,7 +163,7 @@ describe("a copy of the log", () => {
 
 describe("a copy is refused, and nothing is changed,", () => {
   test.each([
-    ["of a folder without a log", () => backUpLog(join(root, "nowhere"), copy), "There is not a purge log in"],
+    ["of a folder without a log", () => backUpLog(join(root, "nowhere"), copy), "There is no purge log in"],
     ["over a file that is there", () => backUpLog(folder, join(root, "log")), "exists. Name a file that does not."],
     ["into a folder that is not there", () => backUpLog(folder, join(root, "no", "copy")), "cannot be copied to"],
     ["from a file that is not there", () => restoreLog(join(root, "no"), folder, NOW), "There is no"],

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { FOLDERS } from "./named-paths.ts";
+import { FOLDERS } from "../named-paths.ts";
 import { leadsSomewhere, pages } from "./pages.ts";
 
 /** The pages that a text names, with the headings: `docs/http.md#stale`. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { PROBLEM_CODES } from "../../wire/problem.ts";
+import { PROBLEM_CODES } from "../../../wire/problem.ts";
 import { pageNamed } from "./pages.ts";
 
 const [, union] = /^type PurgeErrorCode =(.*?);\n/ms.exec(pageNamed("docs/reference/tidemark.md").text)!;
