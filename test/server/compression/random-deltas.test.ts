@@ -48,9 +48,15 @@ class World {
 
   async ask(): Promise<void> {
     const path = PATHS[this.draw(PATHS.length)]!;
-    const known = this.sent[this.draw(Math.max(1, this.sent.length))];
-    const held = this.draw(6) === 0 || !known ? `never sent ${this.draw(1e9)}` : known.body;
+    const ofPath = this.sent.filter((each) => each.path === path);
+    const among = this.draw(4) === 0 ? this.sent : ofPath;
+    const known = among[this.draw(Math.max(1, among.length))];
+    const held = this.draw(8) === 0 || !known ? `never sent ${this.draw(1e9)}` : known.body;
     const fields = { "accept-encoding": CODINGS[this.draw(CODINGS.length)]!, "available-dictionary": holding(held) };
+    this.#check(path, held, await this.edge.ask(path, fields));
+    if (this.draw(2) === 0) return;
+    // The next visitor of that kind, for whom it may have been made.
+    await this.edge.settled();
     this.#check(path, held, await this.edge.ask(path, fields));
   }
 
