@@ -47,7 +47,7 @@ function introduction({ at, machine, versions, settings, entrants }: Measured): 
     "",
     `- Command: \`${command}\`, on ${at.slice(0, 10)}.`,
     `- Machine: ${machine.cpu}, ${machine.cores} cores that servers, clients and origin share; ${machine.system}; load average ${machine.loadBefore} before the run${
-      machine.loadBefore > 0.5
+      machine.loadBefore > 2
         ? ", by other work that went on meanwhile, so that figures are lower and vary more than on a quiet machine"
         : ""
     }.`,

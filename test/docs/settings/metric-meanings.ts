@@ -11,6 +11,8 @@ export const METRIC_MEANINGS: Readonly<Record<string, string>> = {
   origin_waits_total: "requests that waited for their turn at the origin (`origin.concurrency`)",
   origin_refusals_total: "requests that got no turn there: they got 503 or a stale page",
   collapsed_requests_total: "requests answered by the fetch of another request",
+  delta_responses_total: "answers sent by an older version that the visitor held (`deltas`)",
+  delta_saved_bytes_total: "bytes that these answers had less than without one",
   log_reads_total: "reads of the purge log",
   log_read_failures_total: "reads of the purge log that failed",
   purges_total: "purges that were accepted",
