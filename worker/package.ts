@@ -10,6 +10,7 @@ export type {
   CompressionInput,
   CompressionLevels,
   CookiesInput,
+  DeltasInput,
   DoorsInput,
   Duration,
   FieldsInput,
