@@ -158,7 +158,7 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "the bound on how late a purge may come, outside purge",
       { origin, routes: [{ match: "/a", maxViewAge: "60s" }] },
-      /^routes\[0\]\.maxViewAge: unknown key\. Known here: match, pass, concurrency, key, .*, purge, tags$/,
+      /^routes\[0\]\.maxViewAge: unknown key\. Known here: match, pass, concurrency, key, .*, purge, tags, deltas$/,
     ],
     [
       "the bound on how late a purge may come, for the whole site",

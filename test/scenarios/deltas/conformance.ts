@@ -14,7 +14,7 @@ export const rows: readonly ConformanceRow[] = [
     section: "9842 §4, §5, §6",
     requirement: "`dcb` and `dcz`: their headers, their windows, and how they are negotiated",
     does: "A client that holds a known version and accepts `dcz` or `dcb` as gladly as any other coding gets the form by it, once that is made. Every form has `Vary: Accept-Encoding, Available-Dictionary`. Windows are of at most 8 MB.",
-    scenarios: ["deltas/hashed-name", "deltas/weights", "deltas/conditions"],
+    scenarios: ["deltas/hashed-name", "deltas/weights"],
   },
   {
     table: "semantics",

@@ -115,6 +115,14 @@ export const mutants: Mutants = {
       foundBy: "deltas/hashed-name",
     },
   },
+  "RFC 9842 §2.2": {
+    "a hash that is not well formed is read all the same": {
+      in: "available-dictionary:read",
+      replace: "/^ *:",
+      by: "/ *:?",
+      foundBy: "deltas/unknown-hash",
+    },
+  },
   "RFC 9842 §2.2.1": {
     "a page without a lifetime in browsers is a dictionary": {
       in: "dictionaryUse",

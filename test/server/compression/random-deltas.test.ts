@@ -93,7 +93,7 @@ class World {
   }
 
   #text(): string {
-    return Array.from({ length: 40 + this.draw(200) }, () => `word${this.draw(500)} = ${this.draw(1e6)};\n`).join("");
+    return Array.from({ length: 100 + this.draw(200) }, () => `word${this.draw(500)} = ${this.draw(1e6)};\n`).join("");
   }
 }
 
