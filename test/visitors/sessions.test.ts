@@ -4,6 +4,7 @@ import { meetSoundly } from "./meetings/memory-meeting.ts";
 import { KINDS } from "./sessions/kinds.ts";
 import { hitRatio, type Mix, measure, mixOf, type Tallies } from "./sessions/measure.ts";
 import { answerOf } from "./sessions/site.ts";
+import { byDepth } from "../suite/depth.ts";
 
 /**
  * The least hit ratios, in percent: those that were counted last, rounded down. `npm run bench -- sessions` compares more of them with other caches.
@@ -35,7 +36,7 @@ async function talliesOf(mix: Mix, site: Case["site"] = {}): Promise<Tallies> {
 test("a mix of sessions keeps its hits, and nobody gets what another visitor's field has made, or the page for a part", {
   tags: ["gate"],
 }, async () => {
-  const tallies = await talliesOf({ seed: 1, sessions: 25 });
+  const tallies = await talliesOf({ seed: 1, sessions: byDepth({ test: 10, gate: 10, all: 25 }) });
   const ratios = [...tallies].map(([kind, tally]) => [kind, hitRatio(tally) * 100] as const);
   expect(Object.keys(FLOORS).sort()).toEqual(ratios.map(([kind]) => kind).sort());
   expect(ratios.filter(([kind, ratio]) => ratio < FLOORS[kind]!)).toEqual([]);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { CompressingIsolate, type OriginPage, type Received } from "./compressing-isolate.ts";
+import { byDepth } from "../../suite/depth.ts";
 
 /*
  * Whatever a client accepts and asks for, it gets what it would get without compression: the same status, the same bytes
@@ -150,7 +151,7 @@ test("with compression every client gets the page that it would get without", {
       }
       expect([...edge.failures, ...plain.failures]).toEqual([]);
     }),
-    { numRuns: 150 },
+    { numRuns: byDepth({ test: 60, gate: 60, all: 150 }) },
   );
   // Control: many of them were coded.
   expect(coded).toBeGreaterThan(50);

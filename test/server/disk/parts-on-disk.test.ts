@@ -6,16 +6,17 @@ import { Fields } from "../../../worker/rules/fields/fields.ts";
 import { HOST } from "../../engine/scenario.ts";
 import { CompressingIsolate } from "../compression/compressing-isolate.ts";
 import { DiskUnderTest, readWhole, temporaryFolder } from "./disk-under-test.ts";
+import { inGate } from "../../suite/depth.ts";
 
 const MIB = 1024 * 1024;
 /** More than an eighth of the memory for pages, so that only the disk keeps it. */
 const FILM = Array.from({ length: 6 * MIB }, (_, at) => String.fromCharCode(97 + (at % 23))).join("");
 
-test.each([
+test.each(inGate(1, [
   ["the first byte", "bytes=0-0", 0, 1],
   ["bytes of two blocks", "bytes=262140-262149", 262_140, 262_150],
   ["the last byte", "bytes=-1", 6 * MIB - 1, 6 * MIB],
-])(
+]))(
   "of a page that only the disk keeps, no more is read than the blocks of the part: %s",
   async (_, range, from, to) => {
     let readBytes = 0;

@@ -7,7 +7,7 @@ import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
 import { exchange } from "../../engine/runtime/runtime-engine.ts";
 import { HOST } from "../../engine/scenario.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
-import { byDepth } from "../../suite/depth.ts";
+import { byDepth, inGate } from "../../suite/depth.ts";
 import { freePort } from "../../suite/free-ports.ts";
 import { breath } from "../../suite/until.ts";
 import { Relay } from "../machines/relay.ts";
@@ -51,7 +51,7 @@ describe("tidemark serve --parent", { timeout: 60_000 }, () => {
   const log = ["--log", "postgres://user@db.internal/tidemark"];
   const token = { TIDEMARK_PARENT_TOKEN: PARENT_TOKEN };
 
-  test.each([
+  test.each(inGate(1, [
     ["without a shared log", parent, token, "--parent needs --log"],
     ["without a token", [...parent, ...log], {}, "--parent needs TIDEMARK_PARENT_TOKEN"],
     [
@@ -73,7 +73,7 @@ describe("tidemark serve --parent", { timeout: 60_000 }, () => {
       "the parent's address has a user or a password",
     ],
     ["for no address", ["--parent", "shield", ...log], token, 'the parent "shield" is not like'],
-  ])("%s is refused in words", async (_, args, environment, words) => {
+  ]))("%s is refused in words", async (_, args, environment, words) => {
     const server = start("refused", [...args, "--check"], environment);
     const code = await server.ended();
     expect({ code, printed: server.printed }).toEqual({ code: 2, printed: expect.stringContaining(words) });

@@ -12,6 +12,7 @@ import { evaluateSite } from "../../docs/site-blocks.ts";
 import { run } from "../../packed/installed-package.ts";
 import { FOLDER } from "./comparison.ts";
 import { CONFIGURATIONS } from "./configurations.ts";
+import { inGate } from "../../suite/depth.ts";
 
 const CLI = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
 const NO_FLAGS = { origin: null, host: null, server: null, root: null };
@@ -435,7 +436,7 @@ describe("the command", () => {
     expect(readdirSync(folder).sort()).toEqual(["nginx.conf", "tidemark.config.ts"]);
   });
 
-  test("--json prints one object, and writes nothing", async () => {
+  test("--json prints one object, and writes nothing", { tags: ["deep"] }, async () => {
     put("nginx.conf", CONF);
     const { exit, stdout } = await command("import", "nginx.conf", "--json");
     expect(exit).toBe(0);
@@ -450,7 +451,7 @@ describe("the command", () => {
     expect(readdirSync(folder)).toEqual(["nginx.conf"]);
   });
 
-  test.each([
+  test.each(inGate(2, [
     { args: ["import", "none.conf"], exit: 1, words: "there is no file none.conf" },
     { args: ["import", "."], exit: 1, words: "is a folder" },
     { args: ["import", "nginx.conf", "--strict"], exit: 1, words: "kept visitors out" },
@@ -464,7 +465,7 @@ describe("the command", () => {
       exit: 2,
       words: "--pass is for a project without --import",
     },
-  ])("$args ends with $exit, writes nothing and says $words", async ({ args, exit, words }) => {
+  ]))("$args ends with $exit, writes nothing and says $words", async ({ args, exit, words }) => {
     put("nginx.conf", CONF);
     expect(await command(...args)).toMatchObject({ exit, stderr: expect.stringContaining(words) });
     expect(readdirSync(folder)).toEqual(["nginx.conf"]);
@@ -486,7 +487,7 @@ describe("the command", () => {
     },
   );
 
-  test("tidemark init --import writes no worker for a socket", async () => {
+  test("tidemark init --import writes no worker for a socket", { tags: ["deep"] }, async () => {
     put("nginx.conf", server("location / { proxy_pass http://unix:/run/app.sock; proxy_cache c; }"));
     expect(await command("init", "--import", "nginx.conf")).toMatchObject({
       exit: 2,
@@ -495,7 +496,7 @@ describe("the command", () => {
     expect(readdirSync(folder)).toEqual(["nginx.conf"]);
   });
 
-  test("tidemark init --import points from a VCL to the table, and writes nothing", async () => {
+  test("tidemark init --import points from a VCL to the table, and writes nothing", { tags: ["deep"] }, async () => {
     put("nginx.conf", 'vcl 4.1;\nbackend b { .host = "10.0.0.1"; }');
     expect(await command("init", "--import", "nginx.conf")).toMatchObject({
       exit: 2,
