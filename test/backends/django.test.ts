@@ -152,7 +152,9 @@ describe.skipIf(python === null)(title, () => {
       expect((await cdn.get(path)).body).toBe("old");
     });
 
-    test("an edge that does not answer holds no answer back, and gets the purge later", { tags: ["deep"] }, async () => {
+    test("an edge that does not answer holds no answer back, and gets the purge later", {
+      tags: ["deep"],
+    }, async () => {
       const path = `/songs/${song}`;
       await expect(cdn.get(path)).toMiss();
       log = "";

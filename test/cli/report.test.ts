@@ -9,6 +9,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chances } from "../engine/chances.ts";
 import { MAIN } from "../server/serve/running-server.ts";
+import { inGate } from "../suite/depth.ts";
 import {
   combinedLine,
   type GeneratedRequest,
@@ -17,7 +18,6 @@ import {
   ODD_LINES,
 } from "../tools/generated-log.ts";
 import { tidemark } from "./run-command.ts";
-import { inGate } from "../suite/depth.ts";
 
 const COMPILED = fileURLToPath(new URL("../../node_modules/.cache/tidemark-cli", import.meta.url));
 
@@ -188,23 +188,29 @@ The addresses with the most misses: 10.0.0.1 (75.0 %), 10.0.0.2 (25.0 %).
     expect(requests.all).toBeGreaterThan(1_000);
   });
 
-  test.each(inGate(1, [
-    { parameters: ["report", "gone.log"], exit: 2, message: "gone.log: there is no such file" },
-    {
-      parameters: ["report", "access.log", "--lifetime", "soon"],
-      exit: 2,
-      message: "It must be like 90s, 10m, 1h or 7d",
-    },
-    { parameters: ["report", "access.log", "--concurrency", "0"], exit: 2, message: "It must be 1 to 10,000." },
-    { parameters: ["report", "access.log", "--origin-ms", "9"], exit: 2, message: "--origin-ms needs --concurrency" },
-    { parameters: ["report", "access.log", "--html", "no/such/folder.html"], exit: 2, message: "no/such/folder.html" },
-    {
-      parameters: ["report", "words.txt"],
-      exit: 1,
-      message: "no line of these logs is in a format that this command knows",
-    },
-    { parameters: ["replay", "access.log", "--config", "wrong.mjs"], exit: 2, message: "is not a duration" },
-  ]))("$parameters ends with $exit and says why", async ({ parameters, exit, message }) => {
+  test.each(
+    inGate(1, [
+      { parameters: ["report", "gone.log"], exit: 2, message: "gone.log: there is no such file" },
+      {
+        parameters: ["report", "access.log", "--lifetime", "soon"],
+        exit: 2,
+        message: "It must be like 90s, 10m, 1h or 7d",
+      },
+      { parameters: ["report", "access.log", "--concurrency", "0"], exit: 2, message: "It must be 1 to 10,000." },
+      { parameters: ["report", "access.log", "--origin-ms", "9"], exit: 2, message: "--origin-ms needs --concurrency" },
+      {
+        parameters: ["report", "access.log", "--html", "no/such/folder.html"],
+        exit: 2,
+        message: "no/such/folder.html",
+      },
+      {
+        parameters: ["report", "words.txt"],
+        exit: 1,
+        message: "no line of these logs is in a format that this command knows",
+      },
+      { parameters: ["replay", "access.log", "--config", "wrong.mjs"], exit: 2, message: "is not a duration" },
+    ]),
+  )("$parameters ends with $exit and says why", async ({ parameters, exit, message }) => {
     const ended = await run(parameters);
     expect(ended.exit).toBe(exit);
     expect(ended.stderr).toContain(message);
@@ -267,7 +273,9 @@ describe("tidemark replay", () => {
     expect(day).toBeGreaterThan(hour!);
   });
 
-  test("obeys the origin's Cache-Control where no config gives a lifetime, and stores nothing without it", { tags: ["deep"] }, async () => {
+  test("obeys the origin's Cache-Control where no config gives a lifetime, and stores nothing without it", {
+    tags: ["deep"],
+  }, async () => {
     const [nothing, ten] = await Promise.all(
       [[], ["--cache-control", "max-age=600, stale-while-revalidate=86400"]].map(async (flags) => {
         const { stdout } = await run(["replay", "-", "--json", ...flags], log);

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type DemoOrigin, type DemoPurger, startDemoOrigin } from "../../demo/origin.ts";
-import { type Editor, logIn, sendForm } from "./editor.ts";
 import { inGate } from "../suite/depth.ts";
+import { type Editor, logIn, sendForm } from "./editor.ts";
 
 interface RecordedPurge {
   tags: readonly string[];
@@ -71,7 +71,9 @@ function view(path: string): Promise<string> {
 }
 
 describe("the login", () => {
-  test("a visitor who is not logged in is sent to the login, and from there back to the page", { tags: ["deep"] }, async () => {
+  test("a visitor who is not logged in is sent to the login, and from there back to the page", {
+    tags: ["deep"],
+  }, async () => {
     const away = await fetch(`${origin.url}/admin/posts/${slug}`, { redirect: "manual" });
     expect(away.status).toBe(303);
     const login = await fetch(origin.url + away.headers.get("location"));
@@ -160,7 +162,9 @@ describe("saving", () => {
     for (const path of ["/", "/plog/", "/plog/feed.xml"]) expect(await view(path)).toContain("Another title");
   });
 
-  test("shows the editor the sequence number of the purge, once, and sets its token as a cookie", { tags: ["deep"] }, async () => {
+  test("shows the editor the sequence number of the purge, once, and sets its token as a cookie", {
+    tags: ["deep"],
+  }, async () => {
     const response = await editor.send(`/admin/posts/${slug}`, EDIT);
     expect(cookieOf(response)).toEqual({
       pair: "tidemark-after=log.7",
@@ -170,12 +174,15 @@ describe("saving", () => {
     expect((await editor.view(`/admin/posts/${slug}`)).text).not.toContain("purge no. 7");
   });
 
-  test.each(inGate(1, [undefined, "done", { token: "not; a cookie" }]))("works with a purger that answers %j", async (answer) => {
-    purgeAnswer = answer;
-    const response = await editor.send(`/admin/posts/${slug}`, EDIT);
-    expect(response.headers.get("set-cookie")).toBeNull();
-    expect((await editor.view("/admin/")).text).toContain(`Purged <code>plog:${slug}</code>`);
-  });
+  test.each(inGate(1, [undefined, "done", { token: "not; a cookie" }]))(
+    "works with a purger that answers %j",
+    async (answer) => {
+      purgeAnswer = answer;
+      const response = await editor.send(`/admin/posts/${slug}`, EDIT);
+      expect(response.headers.get("set-cookie")).toBeNull();
+      expect((await editor.view("/admin/")).text).toContain(`Purged <code>plog:${slug}</code>`);
+    },
+  );
 
   test("works without a purger, and says that nothing was purged", { tags: ["deep"] }, async () => {
     await origin.close();
@@ -272,9 +279,12 @@ describe("bad input", () => {
     expect(response.status).toBe(415);
   });
 
-  test.each(inGate(1, ["/admin/posts/none", "/admin/posts/none/delete"]))("a deleted post gets a 404: %s", async (path) => {
-    expect((await editor.send(path, EDIT)).status).toBe(404);
-  });
+  test.each(inGate(1, ["/admin/posts/none", "/admin/posts/none/delete"]))(
+    "a deleted post gets a 404: %s",
+    async (path) => {
+      expect((await editor.send(path, EDIT)).status).toBe(404);
+    },
+  );
 
   test("an unknown purge leads back to the posts", { tags: ["deep"] }, async () => {
     expect((await editor.send("/admin/purges/99")).headers.get("location")).toBe("/admin/");

@@ -4,8 +4,8 @@ import type { Verdict } from "../../wire/verdicts/verdict.ts";
 import { verdictsOf, verdictText } from "../../wire/verdicts/verdicts.ts";
 import type { OriginRequest } from "../../worker/ports/origin.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
-import { Replay, type ReplayWorld } from "./replay.ts";
 import { inGate } from "../suite/depth.ts";
+import { Replay, type ReplayWorld } from "./replay.ts";
 
 const REQUESTS = 800;
 

@@ -268,11 +268,13 @@ describe("the SDK, installed", () => {
     expect(await xCacheOf(edge, path)).toBe("MISS");
   };
   const TITLE = "$script purges the running edge over $file, under the conditions $conditions";
-  test.for<Resolution>(inGate(2, [
-    { script: "backend.mjs", conditions: [], file: "index.mjs" },
-    { script: "backend.cjs", conditions: [], file: "index.cjs" },
-    { script: "backend.mjs", conditions: ["workerd"], file: "index.web.mjs" },
-  ]))(TITLE, purges);
+  test.for<Resolution>(
+    inGate(2, [
+      { script: "backend.mjs", conditions: [], file: "index.mjs" },
+      { script: "backend.cjs", conditions: [], file: "index.cjs" },
+      { script: "backend.mjs", conditions: ["workerd"], file: "index.web.mjs" },
+    ]),
+  )(TITLE, purges);
   test.for<Resolution>([
     { script: "backend.cjs", conditions: ["workerd"], file: "index.web.cjs" },
     { script: "backend.mjs", conditions: ["edge-light"], file: "index.web.mjs" },
@@ -499,7 +501,9 @@ describe("the command, installed", () => {
     expect(stdout).toMatch(line);
   });
 
-  test("startCdn, which imports nothing of the kind until it is called, says the same", { tags: ["deep"] }, async () => {
+  test("startCdn, which imports nothing of the kind until it is called, says the same", {
+    tags: ["deep"],
+  }, async () => {
     const script = `
       import { startCdn } from "tidemark/local";
       for (const given of [{ site: {} }, { config: "wrangler.toml" }]) {

@@ -76,7 +76,10 @@ describe("what wrangler would deploy", () => {
     expect(codeOf(other)).not.toContain(page);
   });
 
-  test("has the doors that the site opens, and little more weight with all of them", { tags: ["deep"], timeout: 60_000 }, () => {
+  test("has the doors that the site opens, and little more weight with all of them", {
+    tags: ["deep"],
+    timeout: 60_000,
+  }, () => {
     const words = {
       cloudflare: "Could not route to ",
       fastly: "Cannot find service",

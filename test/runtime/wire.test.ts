@@ -7,9 +7,9 @@ import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflar
 import type { IsolateStats } from "../../wire/stats.ts";
 import { exchange } from "../engine/runtime/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
+import { inGate } from "../suite/depth.ts";
 import { sendBytes } from "./raw-connection.ts";
 import { SocketOrigin } from "./socket-origin.ts";
-import { inGate } from "../suite/depth.ts";
 
 /** Behaviour that only real sockets show. The clock stands at zero, so nothing here depends on time. */
 const script = bundleWorker("local/runtime/virtual-time.worker.ts");
@@ -141,15 +141,17 @@ describe("bodies", () => {
 });
 
 describe("answers that are none", () => {
-  test.each(inGate(2, [
-    [
-      "an interim answer in place of a final one",
-      "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok",
-    ],
-    ["half a status line", "HTTP/1.1 20"],
-    ["no HTTP at all", "220 mail.example.test ESMTP\r\n"],
-    ["lengths that contradict each other", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nokk"],
-  ]))("%s is a 502 that says so", async (_, bytes) => {
+  test.each(
+    inGate(2, [
+      [
+        "an interim answer in place of a final one",
+        "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok",
+      ],
+      ["half a status line", "HTTP/1.1 20"],
+      ["no HTTP at all", "220 mail.example.test ESMTP\r\n"],
+      ["lengths that contradict each other", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nokk"],
+    ]),
+  )("%s is a 502 that says so", async (_, bytes) => {
     await start((_, socket) => socket.end(bytes));
     const answer = await exchange(edge.url, agent, { path: "/a" });
     expect(answer.status).toBe(502);
@@ -159,11 +161,13 @@ describe("answers that are none", () => {
 });
 
 describe("the status line", () => {
-  test.each(inGate(1, [
-    [200, "OK", {}],
-    [404, "Not Found", {}],
-    [301, "Moved Permanently", { location: "/b" }],
-  ]))("of a %i is the same on a miss and on a hit", async (status, phrase, more) => {
+  test.each(
+    inGate(1, [
+      [200, "OK", {}],
+      [404, "Not Found", {}],
+      [301, "Moved Permanently", { location: "/b" }],
+    ]),
+  )("of a %i is the same on a miss and on a hit", async (status, phrase, more) => {
     await start((_, socket) => {
       const fields = Object.entries({ "cache-control": "max-age=60", "content-length": "2", ...more });
       const lines = fields.map(([name, value]) => `${name}: ${value}`);
@@ -195,7 +199,9 @@ describe("the status line", () => {
 });
 
 describe("fields", () => {
-  test("several lines of Set-Cookie stay apart (RFC 9110 §5.3), and others may come as one", { tags: ["deep"] }, async () => {
+  test("several lines of Set-Cookie stay apart (RFC 9110 §5.3), and others may come as one", {
+    tags: ["deep"],
+  }, async () => {
     await start((_, socket) => {
       socket.write(respond(["set-cookie: a=1; Path=/", "set-cookie: b=2", "link: </a>", "link: </b>"], ""));
       socket.end();

@@ -112,7 +112,9 @@ describe.skipIf(!hasPhp)(hasPhp ? "the blocks in PHP" : WITHOUT_PHP, () => {
     });
     afterAll(() => rmSync(folder, { recursive: true }));
 
-    test("docs/sites.md, Laravel: a route outside the web group is for everybody, logins are marked, and a purge reaches the edge", { tags: ["deep"] }, async () => {
+    test("docs/sites.md, Laravel: a route outside the web group is for everybody, logins are marked, and a purge reaches the edge", {
+      tags: ["deep"],
+    }, async () => {
       const [routes, listeners, purge, ...others] = blockWith("docs/sites.md", "RouteServiceProvider").split("\n\n");
       expect(others).toEqual([]);
       const [group, ...below] = routes!.split("\n");

@@ -8,8 +8,11 @@ const REQUESTS = 30_000;
 const SEED = 1;
 
 describe("by requests memory and disk hold as much as the best online policy, or a point less", () => {
-  test.for(inGate(5, allTraffic(REQUESTS, SEED)).map((traffic) => [traffic.name, traffic] as const))("%s", ([, traffic]) => {
-    const { policies, ahead } = compare(traffic, bytesOfPages(250));
-    expect(ahead.byRequests, JSON.stringify(policies)).toBeGreaterThanOrEqual(-MAX_BEHIND);
-  });
+  test.for(inGate(5, allTraffic(REQUESTS, SEED)).map((traffic) => [traffic.name, traffic] as const))(
+    "%s",
+    ([, traffic]) => {
+      const { policies, ahead } = compare(traffic, bytesOfPages(250));
+      expect(ahead.byRequests, JSON.stringify(policies)).toBeGreaterThanOrEqual(-MAX_BEHIND);
+    },
+  );
 });

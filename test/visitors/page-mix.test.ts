@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { startMemoryEngine } from "../engine/memory/memory-engine.ts";
 import type { ClientRequest } from "../engine/scenario.ts";
 import { Scheduler } from "../engine/scheduler.ts";
+import { inGate } from "../suite/depth.ts";
 import { page } from "./case.ts";
 import { cases } from "./index.ts";
-import { inGate } from "../suite/depth.ts";
 
 const PAGES = 40;
 const VISITS = 2000;

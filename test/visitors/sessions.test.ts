@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
+import { byDepth } from "../suite/depth.ts";
 import type { Case } from "./case.ts";
 import { meetSoundly } from "./meetings/memory-meeting.ts";
 import { KINDS } from "./sessions/kinds.ts";
 import { hitRatio, type Mix, measure, mixOf, type Tallies } from "./sessions/measure.ts";
 import { answerOf } from "./sessions/site.ts";
-import { byDepth } from "../suite/depth.ts";
 
 /**
  * The least hit ratios, in percent: those that were counted last, rounded down. `npm run bench -- sessions` compares more of them with other caches.

@@ -211,34 +211,33 @@ describe("tidemark init", () => {
     const HOST_ALONE = ["init", "--host", ANSWERS.host];
     const SERVICES = '[[services]]\nbinding = "APP"\nservice = "shop"\n';
 
-    test.each(inGate(1, [
-      ["wrangler.json", '{ "env": { "x": { "name": "other" } }, "name": "shop", "main": "src/index.ts" }'],
-      [
-        "wrangler.jsonc",
-        `{ // "name": "comment",
+    test.each(
+      inGate(1, [
+        ["wrangler.json", '{ "env": { "x": { "name": "other" } }, "name": "shop", "main": "src/index.ts" }'],
+        [
+          "wrangler.jsonc",
+          `{ // "name": "comment",
            "vars": { "URL": "https://x.test/*", "LIST": ",]" /* "name": "other" */ },
            "name": "shop", "main": "src/index.ts", "routes": ["a", "b",],
          }`,
-      ],
-      ["wrangler.toml", '# name = "comment"\nname = "shop"\nmain = \'src/index.ts\'\n[env.x]\nname = "other"\n'],
-    ]))(
-      "without --origin, the edge asks the worker of %s by a service binding, and runs with it",
-      async (file, text) => {
-        await put(file, text);
-        const { exit, stdout } = await init(HOST_ALONE);
-        expect(exit).toBe(0);
-        expect(await get(file)).toBe(text);
-        expect(await get("wrangler.edge.toml")).toContain(SERVICES);
-        expect(await get("tidemark.config.ts")).toContain('origin: { service: "APP" }');
-        expect((await manifest()).scripts).toMatchObject({
-          "dev:edge": `wrangler dev -c wrangler.edge.toml -c ${file}`,
-        });
-        expect(stdout).toMatch(
-          /2\. npm run dev:edge .*your app\n {2}3\. npm run deploy:edge +after the app itself; then:/,
-        );
-        expect((await init(HOST_ALONE)).stdout).not.toMatch(/written|completed|replaced|:.*does not have/);
-      },
-    );
+        ],
+        ["wrangler.toml", '# name = "comment"\nname = "shop"\nmain = \'src/index.ts\'\n[env.x]\nname = "other"\n'],
+      ]),
+    )("without --origin, the edge asks the worker of %s by a service binding, and runs with it", async (file, text) => {
+      await put(file, text);
+      const { exit, stdout } = await init(HOST_ALONE);
+      expect(exit).toBe(0);
+      expect(await get(file)).toBe(text);
+      expect(await get("wrangler.edge.toml")).toContain(SERVICES);
+      expect(await get("tidemark.config.ts")).toContain('origin: { service: "APP" }');
+      expect((await manifest()).scripts).toMatchObject({
+        "dev:edge": `wrangler dev -c wrangler.edge.toml -c ${file}`,
+      });
+      expect(stdout).toMatch(
+        /2\. npm run dev:edge .*your app\n {2}3\. npm run deploy:edge +after the app itself; then:/,
+      );
+      expect((await init(HOST_ALONE)).stdout).not.toMatch(/written|completed|replaced|:.*does not have/);
+    });
 
     test("the edge's test starts the app, unless its code is not built yet", async () => {
       await put("wrangler.toml", 'name = "shop"\nmain = "app.js"\n');
@@ -253,12 +252,16 @@ describe("tidemark init", () => {
     test.each([
       ["has no name", '{ "main": "src/index.ts" }', "name both: tidemark init --origin"],
       ["is not JSON", '{ "main": "src/index.ts"', "name both: tidemark init --origin"],
-    ])("whose config %s, --origin is required, and nothing is written without it", { tags: ["deep"] }, async (_, text, words) => {
-      await put("wrangler.jsonc", text);
-      const { exit, stderr } = await init(HOST_ALONE);
-      expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining(words) });
-      expect(await readdir(folder)).toEqual(["wrangler.jsonc"]);
-    });
+    ])(
+      "whose config %s, --origin is required, and nothing is written without it",
+      { tags: ["deep"] },
+      async (_, text, words) => {
+        await put("wrangler.jsonc", text);
+        const { exit, stderr } = await init(HOST_ALONE);
+        expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining(words) });
+        expect(await readdir(folder)).toEqual(["wrangler.jsonc"]);
+      },
+    );
 
     test("whose config is not JSON keeps its files, and the edge gets others", async () => {
       await put("wrangler.jsonc", '{ "main": "src/index.ts"');
@@ -301,10 +304,12 @@ describe("tidemark init", () => {
     expect((await readdir(folder)).filter((file) => file.endsWith(".toml"))).toEqual([]);
   });
 
-  test.each(inGate(1, [
-    ["jest", { scripts: { test: "jest" }, devDependencies: { jest: "30" } }],
-    ["node --test", { scripts: { test: "node --test" } }],
-  ]))("leaves the tests of %s as they are, and writes one for Node", async (_, own) => {
+  test.each(
+    inGate(1, [
+      ["jest", { scripts: { test: "jest" }, devDependencies: { jest: "30" } }],
+      ["node --test", { scripts: { test: "node --test" } }],
+    ]),
+  )("leaves the tests of %s as they are, and writes one for Node", async (_, own) => {
     await put("package.json", JSON.stringify(own));
     const { stdout } = await init(FLAGS);
     const { scripts, devDependencies } = await manifest();
@@ -323,21 +328,23 @@ describe("tidemark init", () => {
     expect(await get("worker.ts")).toContain(`from "${name}"`);
   });
 
-  test.each(inGate(2, [
-    { args: ["init"], words: "--origin https://origin.example.com --host www.example.com" },
-    { args: ["init", "--host", "www.example.com"], words: "this is not a terminal" },
-    { args: [...FLAGS.slice(0, 4), "https://a b"], words: "is not a host name like www.example.com" },
-    {
-      args: ["init", "--origin", "http://x/path", "--host", "y"],
-      words: "is not an address like https://origin.example.com",
-    },
-    {
-      args: ["init", "--origin", "https://www.example.com", "--host", "www.example.com"],
-      words: "https://origin.example.com",
-    },
-    { args: [...FLAGS, "--pass", "admin"], words: "is not a path like /admin" },
-    { args: [...FLAGS, "--yes"], words: "unknown option" },
-  ]))("without a terminal, $args asks nothing, writes nothing and says $words", async ({ args, words }) => {
+  test.each(
+    inGate(2, [
+      { args: ["init"], words: "--origin https://origin.example.com --host www.example.com" },
+      { args: ["init", "--host", "www.example.com"], words: "this is not a terminal" },
+      { args: [...FLAGS.slice(0, 4), "https://a b"], words: "is not a host name like www.example.com" },
+      {
+        args: ["init", "--origin", "http://x/path", "--host", "y"],
+        words: "is not an address like https://origin.example.com",
+      },
+      {
+        args: ["init", "--origin", "https://www.example.com", "--host", "www.example.com"],
+        words: "https://origin.example.com",
+      },
+      { args: [...FLAGS, "--pass", "admin"], words: "is not a path like /admin" },
+      { args: [...FLAGS, "--yes"], words: "unknown option" },
+    ]),
+  )("without a terminal, $args asks nothing, writes nothing and says $words", async ({ args, words }) => {
     const { exit, stderr } = await init(args);
     expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining(words) });
     expect(await readdir(folder)).toEqual([]);
@@ -396,7 +403,9 @@ describe.skipIf(!hasPython)(hasPython ? "at a terminal" : NOT_RUN, () => {
     }
   });
 
-  test("it asks where the site is also in an app that is a worker, and Enter stands for that worker", { tags: ["deep"] }, async () => {
+  test("it asks where the site is also in an app that is a worker, and Enter stands for that worker", {
+    tags: ["deep"],
+  }, async () => {
     await put("wrangler.toml", 'name = "shop"\nmain = "src/index.ts"\n');
     const screen = await type(["init"], ["www.example.com", "", ""]);
     expect(screen).toContain("Enter for the worker shop");

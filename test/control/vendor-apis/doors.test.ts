@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compileSite } from "../../../worker/site/site.ts";
 import { HOST, TOKEN } from "../../engine/scenario.ts";
+import { inGate } from "../../suite/depth.ts";
 import {
   CALLS,
   checkAuditTrail,
@@ -12,7 +13,6 @@ import {
 } from "./door-checks.ts";
 import { DOOR_TOKENS, type DoorEdge, EVERY_DOOR, PLATFORMS } from "./door-edges.ts";
 import { CLOUDFLARE, FASTLY, NETLIFY, VERCEL } from "./recorded-calls.ts";
-import { inGate } from "../../suite/depth.ts";
 
 /** What a call means is decided in one place, so that of each vendor a few show that a platform hands calls over. */
 const OF_EACH_VENDOR = 2;
@@ -81,7 +81,10 @@ describe.each(Object.entries(PLATFORMS))("without doors, on %s", (_, start) => {
   afterAll(() => edge.stop());
 
   test.each(
-    inGate(8, [...CLOUDFLARE, ...FASTLY, ...NETLIFY, ...VERCEL].filter(({ request }) => request.path.startsWith("/_tidemark/"))),
+    inGate(
+      8,
+      [...CLOUDFLARE, ...FASTLY, ...NETLIFY, ...VERCEL].filter(({ request }) => request.path.startsWith("/_tidemark/")),
+    ),
   )("$name: nothing is there", async ({ request }) => {
     const answer = await edge.ask(request);
     // Without doors a PURGE asks for a token of Tidemark's before anything else.

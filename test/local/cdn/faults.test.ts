@@ -142,7 +142,9 @@ test("while the log is down every PoP asks the origin and purges are refused; af
   await expect(cdn.get("/nolog")).toBeStored();
 });
 
-test("a killed isolate loses its memory; the PoP's cache and the other isolate stay as they are", { tags: ["deep"] }, async () => {
+test("a killed isolate loses its memory; the PoP's cache and the other isolate stay as they are", {
+  tags: ["deep"],
+}, async () => {
   cdn.origin.reply("/memory", page("v1"));
   await cdn.get("/memory", { isolate: 0 });
   await expect(cdn.get("/memory", { isolate: 1 })).toHit();
@@ -207,7 +209,9 @@ test("a recreated log has another id, and pages stored under the old one are fet
   expect(cdn.origin).toHaveSeen("/another", 2);
 });
 
-test("two isolates share the PoP's cache, not their views: the other learns of a purge within its lease", { tags: ["deep"] }, async () => {
+test("two isolates share the PoP's cache, not their views: the other learns of a purge within its lease", {
+  tags: ["deep"],
+}, async () => {
   cdn.origin.reply("/shared", page("v1", "shared"), page("v2", "shared"));
   await cdn.get("/shared", { isolate: 0 });
   await expect(cdn.get("/shared", { isolate: 1 })).toHit();

@@ -73,7 +73,9 @@ test("the URL in Location and the groups in Cache-Group-Invalidation are invalid
   expect(await cdn.get("/member", { from: "syd" })).toMatchObject({ body: "v2" });
 });
 
-test("a PoP that cannot reach the log serves nothing that a POST invalidated, once its lease is over", { tags: ["deep"] }, async () => {
+test("a PoP that cannot reach the log serves nothing that a POST invalidated, once its lease is over", {
+  tags: ["deep"],
+}, async () => {
   cdn.origin.reply("/apart", page("v1"), { body: "done" }, page("v2"));
   await cdn.get("/apart", { from: "syd" });
   await cdn.pop("syd").cutFromLog();

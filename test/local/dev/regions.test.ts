@@ -173,7 +173,9 @@ describe("tidemark dev --regions, in one run", () => {
     expect(running.output).not.toContain("secret-of-a-visitor");
   });
 
-  test("the line of a purge names its first items, and that of a large purge their numbers", { tags: ["deep"] }, async () => {
+  test("the line of a purge names its first items, and that of a large purge their numbers", {
+    tags: ["deep"],
+  }, async () => {
     const send = (body: object) =>
       exchange(new URL(`http://127.0.0.1:${port}`), agent, {
         method: "POST",
@@ -297,7 +299,9 @@ describe("tidemark dev --regions", () => {
     expect(readdirSync(join(folder, ".tidemark", "dev")).sort()).toEqual(["fra", "nyc", "purge-log", "syd"]);
   });
 
-  test("a port that is taken is named with the region that would listen there, and no file is left", { tags: ["deep"] }, async () => {
+  test("a port that is taken is named with the region that would listen there, and no file is left", {
+    tags: ["deep"],
+  }, async () => {
     const first = Number(new URL(origin.url).port) - 1;
     const environment = { TMPDIR: resolve(folder, "tmp") };
     dev = new Dev(["--config", config(), "--port", String(first), "--regions", "nyc,fra"], environment, INSTALLED);

@@ -7,9 +7,9 @@ import { createPurger as createWebPurger } from "../../../sdk/index.web.ts";
 import { purgerFrom } from "../../../sdk/purger.ts";
 import type { Receipt } from "../../../sdk/receipt.ts";
 import { createRecordingPurger } from "../../../sdk/testing.ts";
+import { byDepth } from "../../suite/depth.ts";
 import { accepts, refuses, startFakeEdge } from "../fake-edge.ts";
 import { purgerUnderTest } from "../purger-under-test.ts";
-import { byDepth } from "../../suite/depth.ts";
 
 test("Purges one after another reuse a connection, whatever their answers were", async () => {
   await using edge = await startFakeEdge(accepts, refuses("forbidden"), { text: "<p>" }, accepts);

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { encode } from "../../../server/compression/encode.ts";
+import { byDepth } from "../../suite/depth.ts";
 import { turns } from "../../suite/turns.ts";
 import { CompressingIsolate, HeldEncode } from "./compressing-isolate.ts";
-import { byDepth } from "../../suite/depth.ts";
 
 const V1 = "The first version. ".repeat(300);
 const V2 = "The second version. ".repeat(300);

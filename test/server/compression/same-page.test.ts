@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { CompressingIsolate, type OriginPage, type Received } from "./compressing-isolate.ts";
 import { byDepth } from "../../suite/depth.ts";
+import { CompressingIsolate, type OriginPage, type Received } from "./compressing-isolate.ts";
 
 /*
  * Whatever a client accepts and asks for, it gets what it would get without compression: the same status, the same bytes

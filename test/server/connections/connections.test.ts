@@ -9,9 +9,9 @@ import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import { Listener, type ListenerParts } from "../../../server/http1/listener.ts";
 import type { EdgeAnswer } from "../../../worker/isolate.ts";
+import { inGate } from "../../suite/depth.ts";
 import { type Answering, answer, type RunningListener, startTestListener } from "../http1/running-listener.ts";
 import { exchange, RawClient, statuses } from "../raw-client.ts";
-import { inGate } from "../../suite/depth.ts";
 
 const open: RunningListener[] = [];
 const clients: RawClient[] = [];
@@ -137,7 +137,8 @@ test("no more than 32 requests of a connection are asked at a time, and all are 
 
 test.each([true, false])(
   "a pipeline of 1,500 requests becomes Node's objects only as it is answered (fast way: %s)",
-  { tags: ["deep"] }, async (usesFastAnswers) => {
+  { tags: ["deep"] },
+  async (usesFastAnswers) => {
     let read = 0;
     const onRead = () => void read++;
     subscribe("http.server.request.start", onRead);

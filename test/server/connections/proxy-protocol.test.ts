@@ -163,7 +163,9 @@ describe("a listener that takes the PROXY protocol", () => {
     expect(warnings).toEqual([expect.stringContaining("did not begin with a PROXY header")]);
   });
 
-  test("refuses a connection whose header takes too long, and forgets one that ends before it", { tags: ["deep"] }, async () => {
+  test("refuses a connection whose header takes too long, and forgets one that ends before it", {
+    tags: ["deep"],
+  }, async () => {
     const { http, listener } = await start({ settings: { headersTimeoutMs: 400 } });
     expect(await talk(http, "PROXY TCP4 ")).toMatchObject({ received: "" });
     const client = new RawClient(http);

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
+import { inGate } from "../../suite/depth.ts";
 import type { ListenerReport, ListenerStart } from "../http1/listener-thread.ts";
 import { type OtherNode, otherNodes } from "../http1/other-nodes.ts";
-import { inGate } from "../../suite/depth.ts";
 
 /** In a thread, which has a Node of its own to change. Rejects if an error ends it. */
 async function startIn(start: ListenerStart): Promise<ListenerReport> {

@@ -635,7 +635,9 @@ describe("the bound of the disk", () => {
     expect(disk.janitor.heldBytes).toBe(disk.bytesOnDisk());
   });
 
-  test("is one of files as well: there are no more than the index has room for, also after a restart", { tags: ["deep"] }, async () => {
+  test("is one of files as well: there are no more than the index has room for, also after a restart", {
+    tags: ["deep"],
+  }, async () => {
     const disk = await DiskUnderTest.open(temporaryFolder());
     const few = (maxFiles: number) => new Janitor(disk.folder, 64 * MIB, { maxFiles });
     const janitor = few(20);

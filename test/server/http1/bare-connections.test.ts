@@ -2,9 +2,9 @@ import { afterEach, describe, expect, test } from "vitest";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import type { AnsweredExchange } from "../../../server/connections/access-log.ts";
 import type { ListenerParts } from "../../../server/http1/listener.ts";
+import { inGate } from "../../suite/depth.ts";
 import { RawClient, statuses } from "../raw-client.ts";
 import { type Answering, answer, type RunningListener, startTestListener } from "./running-listener.ts";
-import { inGate } from "../../suite/depth.ts";
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
@@ -58,10 +58,12 @@ const WEB_SOCKET = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: upgrade\r\n
 const BAN = "BAN / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 describe("a CONNECT", () => {
-  test.each(inGate(1, [
-    ["", ["/1", "/2", "/3", CONNECT]],
-    [" on their way", ["/1", "/2", "/3"]],
-  ]))("behind requests whose answers are due%s is refused behind them", async (_, sent) => {
+  test.each(
+    inGate(1, [
+      ["", ["/1", "/2", "/3", CONNECT]],
+      [" on their way", ["/1", "/2", "/3"]],
+    ]),
+  )("behind requests whose answers are due%s is refused behind them", async (_, sent: readonly string[]) => {
     const running = await start(() => answer(large()));
     const one = client(running);
     await one.send(sent.map((each) => (each === CONNECT ? each : get(each))).join(""));
@@ -75,7 +77,7 @@ describe("a CONNECT", () => {
   test.each([
     ["", ["/1", "/2", "/3", CONNECT]],
     [" on their way", ["/1", "/2", "/3"]],
-  ])("behind requests whose answers are due%s leaves nothing when its client goes", async (_, sent) => {
+  ])("behind requests whose answers are due%s leaves nothing when its client goes", async (_, sent: readonly string[]) => {
     const cancelled: string[] = [];
     const all = Promise.withResolvers<void>();
     const running = await start(async ({ url }) => {

@@ -98,21 +98,23 @@ function copiesWhileOpening(from: string): string[] {
   return copies;
 }
 
-test.each(inGate(1, [
-  ["the first time", () => undefined],
-  [
-    "for the first time by this version",
-    (path: string) => {
-      const file = new LogFile({ ...OPTIONS, folder: path, onReplaced: (why) => expect.fail(why) });
-      file.use((log) => log.append(purge(["#a"])));
-      file.close();
-      const database = new DatabaseSync(join(path, "purge-log.sqlite"));
-      database.exec("PRAGMA user_version = 0; DROP INDEX state_copy; DROP INDEX repeats_copy");
-      database.close();
-      rmSync(join(path, "purge-log.head")); // which a crash may have left out
-    },
-  ],
-]))("a kill while a log is opened %s is no damage", (name, prepare) => {
+test.each(
+  inGate(1, [
+    ["the first time", () => undefined],
+    [
+      "for the first time by this version",
+      (path: string) => {
+        const file = new LogFile({ ...OPTIONS, folder: path, onReplaced: (why) => expect.fail(why) });
+        file.use((log) => log.append(purge(["#a"])));
+        file.close();
+        const database = new DatabaseSync(join(path, "purge-log.sqlite"));
+        database.exec("PRAGMA user_version = 0; DROP INDEX state_copy; DROP INDEX repeats_copy");
+        database.close();
+        rmSync(join(path, "purge-log.head")); // which a crash may have left out
+      },
+    ],
+  ]),
+)("a kill while a log is opened %s is no damage", (name, prepare) => {
   const path = join(folder, name.replaceAll(" ", "-"));
   mkdirSync(path);
   prepare(path);

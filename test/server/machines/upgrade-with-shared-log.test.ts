@@ -6,12 +6,12 @@ import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
 import { ONLY_SITE } from "../../../server/supervisor/site-logs.ts";
 import { Supervisor } from "../../../server/supervisor/supervisor.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
+import { inGate } from "../../suite/depth.ts";
 import { freePort } from "../../suite/free-ports.ts";
 import { breath, until } from "../../suite/until.ts";
 import { ServerProcess } from "../serve/running-server.ts";
 import { PageClient, PROGRAM, startFailingSuccessor } from "../supervisor/pages.ts";
 import { Relay } from "./relay.ts";
-import { inGate } from "../../suite/depth.ts";
 
 const TOKEN = "a-token-of-these-servers-000123456789";
 

@@ -169,7 +169,9 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that was put back (R13)", { tim
     expect(await appended(known, "#c")).toMatchObject({ settlesInMs: 0 });
   });
 
-  test("so does a log that was made new in place of one that a machine has read, and no other", { tags: ["deep"] }, async () => {
+  test("so does a log that was made new in place of one that a machine has read, and no other", {
+    tags: ["deep"],
+  }, async () => {
     const machine = await start();
     expect(await appended(machine, "#a")).toMatchObject({ settlesInMs: 0 });
     await end(machine);

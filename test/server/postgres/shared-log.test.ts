@@ -141,7 +141,9 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     expect(await held).toMatchObject({ seq: 3 });
   });
 
-  test("a machine whose workers do not confirm is waited for once, and then bounded by its lease", { tags: ["deep"] }, async () => {
+  test("a machine whose workers do not confirm is waited for once, and then bounded by its lease", {
+    tags: ["deep"],
+  }, async () => {
     const [a, b] = [await start(), await startWithLongLease()];
     b.isListening = false;
     expect(await boundOf(a, "#a")).toBe(LONG_LEASE_MS + 250);
@@ -290,7 +292,9 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     expect(await b.keeper.find(3)).toBeNull();
   });
 
-  test("machines whose clocks differ by a day agree on what has settled, and on when a repetition is due", { tags: ["deep"] }, async () => {
+  test("machines whose clocks differ by a day agree on what has settled, and on when a repetition is due", {
+    tags: ["deep"],
+  }, async () => {
     const [ahead, behind] = [await start({ clockAheadMs: 24 * HOUR_MS }), await start({ clockAheadMs: -24 * HOUR_MS })];
     await behind.keeper.read(behind.position, 1000, LONG_LEASE_MS);
     behind.isListening = false;

@@ -361,7 +361,9 @@ test("--check that is interrupted does not end as one that has found nothing wro
   expect(code).toBeNull();
 });
 
-test("a config in TypeScript is a module also where the package is CommonJS, with the files that it imports", { tags: ["deep"] }, async () => {
+test("a config in TypeScript is a module also where the package is CommonJS, with the files that it imports", {
+  tags: ["deep"],
+}, async () => {
   const site = join(folder, "folder");
   writeFileSync(join(site, "package.json"), '{ "type": "commonjs" }');
   writeFileSync(join(site, "routes.ts"), 'export const routes: object[] = [{ match: "/*", ttl: "60s" }];\n');

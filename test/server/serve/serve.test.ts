@@ -119,12 +119,14 @@ describe("tidemark serve", () => {
     expect(printed).toContain("TIDEMARK_HOSTS=www.example.com");
   });
 
-  test.each(inGate(1, [
-    ["--listen", "nowhere", "unix:/run/edge.sock"],
-    ["--memory", "much", "512MiB"],
-    ["--workers", "0", "1 to 256"],
-    ["--origin", "ftp://example.com", "unix:/run/app.sock"],
-  ]))("refuses %s %s in words", async (option, value, words) => {
+  test.each(
+    inGate(1, [
+      ["--listen", "nowhere", "unix:/run/edge.sock"],
+      ["--memory", "much", "512MiB"],
+      ["--workers", "0", "1 to 256"],
+      ["--origin", "ftp://example.com", "unix:/run/app.sock"],
+    ]),
+  )("refuses %s %s in words", async (option, value, words) => {
     const ended = await tidemark({ args: ["serve", "--origin", origin.url, option, value], cwd: folder });
     expect(ended).toMatchObject({ exit: 2, stderr: expect.stringContaining(words) });
   });

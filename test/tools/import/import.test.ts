@@ -10,9 +10,9 @@ import { regexPatterns } from "../../../tools/import/nginx/paths/path-patterns.t
 import { compileSite } from "../../../worker/site/site.ts";
 import { evaluateSite } from "../../docs/site-blocks.ts";
 import { run } from "../../packed/installed-package.ts";
+import { inGate } from "../../suite/depth.ts";
 import { FOLDER } from "./comparison.ts";
 import { CONFIGURATIONS } from "./configurations.ts";
-import { inGate } from "../../suite/depth.ts";
 
 const CLI = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
 const NO_FLAGS = { origin: null, host: null, server: null, root: null };
@@ -451,21 +451,23 @@ describe("the command", () => {
     expect(readdirSync(folder)).toEqual(["nginx.conf"]);
   });
 
-  test.each(inGate(2, [
-    { args: ["import", "none.conf"], exit: 1, words: "there is no file none.conf" },
-    { args: ["import", "."], exit: 1, words: "is a folder" },
-    { args: ["import", "nginx.conf", "--strict"], exit: 1, words: "kept visitors out" },
-    { args: ["import"], exit: 2, words: "missing required argument" },
-    { args: ["import", "nginx.conf", "--origin", "http://a/b"], exit: 2, words: "is not an address" },
-    { args: ["import", "nginx.conf", "--outt", "x"], exit: 2, words: "unknown option" },
-    { args: ["import", "nginx.conf", "--out", "none/x.ts"], exit: 1, words: "none/x.ts cannot be written" },
-    { args: ["init", "--import", "none.conf"], exit: 2, words: "there is no file none.conf" },
-    {
-      args: ["init", "--import", "nginx.conf", "--pass", "/a"],
-      exit: 2,
-      words: "--pass is for a project without --import",
-    },
-  ]))("$args ends with $exit, writes nothing and says $words", async ({ args, exit, words }) => {
+  test.each(
+    inGate(2, [
+      { args: ["import", "none.conf"], exit: 1, words: "there is no file none.conf" },
+      { args: ["import", "."], exit: 1, words: "is a folder" },
+      { args: ["import", "nginx.conf", "--strict"], exit: 1, words: "kept visitors out" },
+      { args: ["import"], exit: 2, words: "missing required argument" },
+      { args: ["import", "nginx.conf", "--origin", "http://a/b"], exit: 2, words: "is not an address" },
+      { args: ["import", "nginx.conf", "--outt", "x"], exit: 2, words: "unknown option" },
+      { args: ["import", "nginx.conf", "--out", "none/x.ts"], exit: 1, words: "none/x.ts cannot be written" },
+      { args: ["init", "--import", "none.conf"], exit: 2, words: "there is no file none.conf" },
+      {
+        args: ["init", "--import", "nginx.conf", "--pass", "/a"],
+        exit: 2,
+        words: "--pass is for a project without --import",
+      },
+    ]),
+  )("$args ends with $exit, writes nothing and says $words", async ({ args, exit, words }) => {
     put("nginx.conf", CONF);
     expect(await command(...args)).toMatchObject({ exit, stderr: expect.stringContaining(words) });
     expect(readdirSync(folder)).toEqual(["nginx.conf"]);
@@ -501,9 +503,7 @@ describe("the command", () => {
     expect(await command("init", "--import", "nginx.conf")).toMatchObject({
       exit: 2,
       stdout: "",
-      stderr: expect.stringMatching(
-        /nginx\.conf is a VCL, which is a program.*docs\/tools\.md, "From VCL to a route"/,
-      ),
+      stderr: expect.stringMatching(/nginx\.conf is a VCL, which is a program.*docs\/tools\.md, "From VCL to a route"/),
     });
     expect(readdirSync(folder)).toEqual(["nginx.conf"]);
   });

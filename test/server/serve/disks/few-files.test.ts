@@ -98,7 +98,10 @@ describe.skipIf(platform() !== "linux")("tidemark serve that may open 300 files 
     );
   });
 
-  test("has no more connections to the origin than leave files for the disk, however many requests wait", { tags: ["deep"], timeout: 60_000 }, async () => {
+  test("has no more connections to the origin than leave files for the disk, however many requests wait", {
+    tags: ["deep"],
+    timeout: 60_000,
+  }, async () => {
     const get = (at: number) => `GET /held/${at} HTTP/1.1\r\nHost: ${address.host}\r\n\r\n`;
     const where = { host: address.hostname, port: Number(address.port) };
     const clients = Array.from({ length: 12 }, (_, client) =>

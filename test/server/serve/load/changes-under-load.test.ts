@@ -191,7 +191,9 @@ describe("tidemark serve in HTTP/2", { timeout: 3_600_000 }, () => {
     rmSync(folder, { recursive: true });
   }, 60_000);
 
-  test("loses no request while the server is replaced, also right after its rules were", { tags: ["deep"] }, async () => {
+  test("loses no request while the server is replaced, also right after its rules were", {
+    tags: ["deep"],
+  }, async () => {
     const fates = noFates();
     let isOver = false;
     const visits = VISITORS.map((wishes) => new Http2Visitor(url, fates).visit(wishes, () => isOver));

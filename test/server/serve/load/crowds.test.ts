@@ -77,10 +77,12 @@ describe.skipIf(platform() !== "linux")("a crowd before tidemark serve (memory i
     }
   }
 
-  test.each(inGate(1, [
-    { name: `${READERS} clients that do not read 20 MiB`, count: READERS, path: "/large", reads: false },
-    { name: `${IDLE} idle connections`, count: IDLE, path: "/small", reads: true },
-  ]))("$name: others are served, at bounded memory, and nothing is left of them", { timeout: 120_000 }, async (each) => {
+  test.each(
+    inGate(1, [
+      { name: `${READERS} clients that do not read 20 MiB`, count: READERS, path: "/large", reads: false },
+      { name: `${IDLE} idle connections`, count: IDLE, path: "/small", reads: true },
+    ]),
+  )("$name: others are served, at bounded memory, and nothing is left of them", { timeout: 120_000 }, async (each) => {
     await ask("/small");
     const before = { memory: memoryBytes(), descriptors: descriptors() };
     await gather(each.count, each.path, each.reads);

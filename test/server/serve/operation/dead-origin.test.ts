@@ -81,7 +81,8 @@ test("of an origin that hangs, three paths wait in all workers together", {
   expect(new Set(await Promise.all(Array.from({ length: 30 }, () => get("/after"))))).toEqual(new Set([200]));
 });
 
-test("where nobody listens at the first address of an origin, the second one is asked, under the name of the first", { tags: ["deep"],
+test("where nobody listens at the first address of an origin, the second one is asked, under the name of the first", {
+  tags: ["deep"],
   timeout: 60_000,
 }, async () => {
   const config = join(folder, "two-addresses.config.ts");

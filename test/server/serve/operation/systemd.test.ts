@@ -195,7 +195,9 @@ describe("sockets of systemd", { timeout: 60_000 }, () => {
     [socket] = (await openSockets([{ path: join(folder, "tls.sock") }], systemClock, () => false)) as [HeldSocket];
     const { child, printed } = start("$$", { LISTEN_FDNAMES: "https" });
     expect(await once(child, "close")).toEqual([2, null]);
-    expect(printed()).toMatch(/TLS is not supported on unix sockets, and systemd names its socket .*tls\.sock.* "https"/);
+    expect(printed()).toMatch(
+      /TLS is not supported on unix sockets, and systemd names its socket .*tls\.sock.* "https"/,
+    );
   });
 
   test.skipIf(!hasNotify)(
