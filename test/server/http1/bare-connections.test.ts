@@ -77,23 +77,26 @@ describe("a CONNECT", () => {
   test.each([
     ["", ["/1", "/2", "/3", CONNECT]],
     [" on their way", ["/1", "/2", "/3"]],
-  ])("behind requests whose answers are due%s leaves nothing when its client goes", async (_, sent: readonly string[]) => {
-    const cancelled: string[] = [];
-    const all = Promise.withResolvers<void>();
-    const running = await start(async ({ url }) => {
-      const body = large(() => {
-        if (cancelled.push(url) === 3) all.resolve();
+  ])(
+    "behind requests whose answers are due%s leaves nothing when its client goes",
+    async (_, sent: readonly string[]) => {
+      const cancelled: string[] = [];
+      const all = Promise.withResolvers<void>();
+      const running = await start(async ({ url }) => {
+        const body = large(() => {
+          if (cancelled.push(url) === 3) all.resolve();
+        });
+        return answer(body);
       });
-      return answer(body);
-    });
-    const one = client(running);
-    await one.send(sent.map((each) => (each === CONNECT ? each : get(each))).join(""));
-    await one.until((text) => text.length > 0);
-    if (!sent.includes(CONNECT)) await one.send(CONNECT);
-    one.destroy();
-    await all.promise;
-    await gone(running);
-  });
+      const one = client(running);
+      await one.send(sent.map((each) => (each === CONNECT ? each : get(each))).join(""));
+      await one.until((text) => text.length > 0);
+      if (!sent.includes(CONNECT)) await one.send(CONNECT);
+      one.destroy();
+      await all.promise;
+      await gone(running);
+    },
+  );
 
   test("behind requests whose answers its client does not read ends with the connection after a while", async () => {
     const running = await start(() => answer(large()), { settings: { stallMs: 50, keepAliveMs: 500 } });
