@@ -10,7 +10,7 @@ import { Dice } from "../stories/dice.ts";
 import { byDepth } from "../suite/depth.ts";
 
 /** Each seed is one edge with its own site, and this many generated requests. */
-const SEEDS = byDepth({ test: 8, gate: 8, all: 50, explore: 400 });
+const SEEDS = byDepth({ test: 12, gate: 12, all: 50, explore: 400 });
 const REQUESTS = 60;
 
 const CREDENTIALS = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };

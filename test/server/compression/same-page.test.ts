@@ -151,7 +151,7 @@ test("with compression every client gets the page that it would get without", {
       }
       expect([...edge.failures, ...plain.failures]).toEqual([]);
     }),
-    { numRuns: byDepth({ test: 60, gate: 60, all: 150 }) },
+    { numRuns: byDepth({ test: 80, gate: 80, all: 150 }) },
   );
   // Control: many of them were coded.
   expect(coded).toBeGreaterThan(50);
