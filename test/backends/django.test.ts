@@ -36,7 +36,7 @@ describe.skipIf(python === null)(title, () => {
     ...settings,
   });
 
-  test("the module's own tests pass, without a warning of Python's", { timeout: 120_000 }, async () => {
+  test("the module's own tests pass, without a warning of Python's", { tags: ["deep"], timeout: 120_000 }, async () => {
     const env = environmentOf({
       SENDER: "command",
       TIDEMARK_ENDPOINT: "http://localhost",
@@ -152,7 +152,9 @@ describe.skipIf(python === null)(title, () => {
       expect((await cdn.get(path)).body).toBe("old");
     });
 
-    test("an edge that does not answer holds no answer back, and gets the purge later", async () => {
+    test("an edge that does not answer holds no answer back, and gets the purge later", {
+      tags: ["deep"],
+    }, async () => {
       const path = `/songs/${song}`;
       await expect(cdn.get(path)).toMiss();
       log = "";

@@ -9,6 +9,7 @@ import { BackendProcess } from "./backend-process.ts";
 import { NEXT, projectWith } from "./npm-packages.ts";
 import { snippetNamed } from "./snippets.ts";
 import "tidemark/local/matchers";
+import { inGate } from "../suite/depth.ts";
 
 const project = await projectWith(NEXT, inject("installed"));
 const title = "missing" in project ? `Next is SKIPPED, because ${project.missing}` : "Next behind an edge";
@@ -86,11 +87,13 @@ describe.skipIf("missing" in project)(title, () => {
     return path;
   }
 
-  test.each([
-    ["a tag", "1", { tag: "song:1", profile: { expire: 0 } }],
-    ["a path", "2", { path: "/songs/2" }],
-    ["a route", "3", { path: "/songs/[id]", type: "page" }],
-  ])("%s that Next revalidates is purged", async (_, id, what) => {
+  test.each(
+    inGate(1, [
+      ["a tag", "1", { tag: "song:1", profile: { expire: 0 } }],
+      ["a path", "2", { path: "/songs/2" }],
+      ["a route", "3", { path: "/songs/[id]", type: "page" }],
+    ]),
+  )("%s that Next revalidates is purged", async (_, id, what) => {
     const path = await changed(id);
     await revalidate(what);
     await cdn.advance("2s");
@@ -123,24 +126,28 @@ describe.skipIf("missing" in project)(title, () => {
   test.each([
     ["revalidatePath", () => revalidate({ path: "/" })],
     ["the SDK", () => cdn.purger.purgeUrls("/")],
-  ])("what the router fetches of the front page is purged with its URL, by %s", async (by, purge) => {
-    const url = await routersUrl("/");
-    await write("front", `before ${by}`);
-    await revalidate({ tag: "front", profile: { expire: 0 } });
-    await cdn.purger.purgeEverything();
-    await cdn.advance("2s");
-    for (const _ of ["miss", "hit"]) expect(await fetchedByRouter(url)).toContain(`before ${by}`);
-    await write("front", `after ${by}`);
-    await revalidate({ tag: "front", profile: { expire: 0 } });
-    await cdn.advance("2s");
-    expect(await fetchedByRouter(url)).toContain(`before ${by}`);
-    await purge();
-    await cdn.advance("2s");
-    expect(await fetchedByRouter(url)).toContain(`after ${by}`);
-    expect(await titleOf("/")).toBe(`after ${by}`);
-  });
+  ])(
+    "what the router fetches of the front page is purged with its URL, by %s",
+    { tags: ["deep"] },
+    async (by, purge) => {
+      const url = await routersUrl("/");
+      await write("front", `before ${by}`);
+      await revalidate({ tag: "front", profile: { expire: 0 } });
+      await cdn.purger.purgeEverything();
+      await cdn.advance("2s");
+      for (const _ of ["miss", "hit"]) expect(await fetchedByRouter(url)).toContain(`before ${by}`);
+      await write("front", `after ${by}`);
+      await revalidate({ tag: "front", profile: { expire: 0 } });
+      await cdn.advance("2s");
+      expect(await fetchedByRouter(url)).toContain(`before ${by}`);
+      await purge();
+      await cdn.advance("2s");
+      expect(await fetchedByRouter(url)).toContain(`after ${by}`);
+      expect(await titleOf("/")).toBe(`after ${by}`);
+    },
+  );
 
-  test("revalidatePath of the front page purges it, and no song", async () => {
+  test("revalidatePath of the front page purges it, and no song", { tags: ["deep"] }, async () => {
     const path = await changed("5");
     await write("front", "a new front");
     await revalidate({ path: "/" });
@@ -150,7 +157,7 @@ describe.skipIf("missing" in project)(title, () => {
     await expect(cdn.get(path, { from: "syd" })).toHit();
   });
 
-  test("revalidatePath of the root layout purges the whole site", async () => {
+  test("revalidatePath of the root layout purges the whole site", { tags: ["deep"] }, async () => {
     const path = await changed("6");
     await revalidate({ path: "/", type: "layout" });
     await cdn.advance("2s");
@@ -158,7 +165,9 @@ describe.skipIf("missing" in project)(title, () => {
     expect(await titleOf(path)).toBe("new");
   });
 
-  test('after revalidateTag with "max" no PoP stores the old page that Next would answer once more', async () => {
+  test('after revalidateTag with "max" no PoP stores the old page that Next would answer once more', {
+    tags: ["deep"],
+  }, async () => {
     const path = await changed("7");
     await revalidate({ tag: "song:7", profile: "max" });
     await cdn.advance("2s");

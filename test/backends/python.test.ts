@@ -29,27 +29,33 @@ describe.skipIf(python === null)(title, { timeout: 120_000 }, () => {
       env: { PATH: process.env.PATH!, PYTHONDONTWRITEBYTECODE: "1", no_proxy: "*", ...settings },
     });
 
-  test("installs from a wheel, and purges a running edge", async () => {
+  /** Runs the package's own tests on the one that is found in this folder, against an edge. */
+  async function expectPurges(PYTHONPATH: string): Promise<void> {
     const cdn = await startCdn({
       site: {},
       origin: Object.fromEntries(PAGES.map((name) => [`/pages/${name}`, pageWithTag(name)])),
     });
     try {
-      const pip = ["-m", "pip", "--disable-pip-version-check", "--quiet"];
-      const built = await command([...pip, "wheel", "--no-build-isolation", "--no-deps", "-w", "../dist", "."]);
-      expect(built).toMatchObject({ exit: 0 });
-      const wheels = ["--no-index", "--find-links", "../dist", "--no-deps", "--target", "../installed", "tidemark"];
-      expect(await command([...pip, "install", ...wheels])).toMatchObject({ exit: 0 });
       const tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error", "--import-mode=importlib", "tests"];
       const page = await readFile("docs/purging.md", "utf8");
       const EXAMPLE = /^```python\n(from tidemark import Purger\n.*?)^```/ms.exec(page)![1]!;
-      const PYTHONPATH = join(folder, "installed");
       const settings = { TIDEMARK_ENDPOINT: cdn.url(), TIDEMARK_TOKEN: cdn.token, PYTHONPATH, EXAMPLE };
       const { exit, stdout } = await command(["-P", ...tests], settings);
       expect({ exit, stdout }).toEqual({ exit: 0, stdout: expect.stringMatching(/\d\d passed/) });
     } finally {
       await cdn.close();
     }
+  }
+
+  test("purges a running edge", () => expectPurges(join(folder, "sources")));
+
+  test("installs from a wheel, and purges a running edge", { tags: ["deep"] }, async () => {
+    const pip = ["-m", "pip", "--disable-pip-version-check", "--quiet"];
+    const built = await command([...pip, "wheel", "--no-build-isolation", "--no-deps", "-w", "../dist", "."]);
+    expect(built).toMatchObject({ exit: 0 });
+    const wheels = ["--no-index", "--find-links", "../dist", "--no-deps", "--target", "../installed", "tidemark"];
+    expect(await command([...pip, "install", ...wheels])).toMatchObject({ exit: 0 });
+    await expectPurges(join(folder, "installed"));
   });
 
   test("has types that mypy accepts", { tags: ["deep"] }, async () => {

@@ -85,7 +85,7 @@ describe("tidemark audit", () => {
     for (const secret of [alice, bob]) expect(stdout).not.toContain(secret.split("=")[1]);
   });
 
-  test("reads pages from standard input, and prints JSON", async () => {
+  test("reads pages from standard input, and prints JSON", { tags: ["deep"] }, async () => {
     const lines = `# the site's pages\n/style.css\nGET /me.json\n\n${cache.url.origin}/account#top\n`;
     const parameters = ["--edge", cache.url.origin, ...visitors(), "--paths", "-", "--json"];
     const { exit, stdout } = await start([...parameters, "--canary", "alice=alice@example.com"], lines).ended;
@@ -102,7 +102,7 @@ describe("tidemark audit", () => {
     expect((await audit(["/style.css", "/me.json", "--accept", "shared:/me.json"])).exit).toBe(0);
   });
 
-  test("ends with 2 if a session does not work", async () => {
+  test("ends with 2 if a session does not work", { tags: ["deep"] }, async () => {
     const { exit, stdout } = await start([
       ...["--edge", cache.url.origin, "--as", "alice=sessionid=over", "--rate", "10000", "/style.css", "/account"],
     ]).ended;
@@ -119,7 +119,7 @@ describe("tidemark audit", () => {
     expect(stdout).toContain("/ has no answer: the connection was refused.");
   });
 
-  test("keeps what is done at Ctrl-C", async () => {
+  test("keeps what is done at Ctrl-C", { tags: ["deep"] }, async () => {
     // An edge that never answers /hold, for which the command asks when the other pages are done.
     const { promise: isHeld, resolve: held } = Promise.withResolvers<void>();
     const waiting = await toyCache(origin, { stores: (path) => STORED.includes(path), holds: held });

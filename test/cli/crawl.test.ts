@@ -114,7 +114,9 @@ describe("through a real edge", () => {
     );
   });
 
-  test("warm says what it has stored, what was stored before, and why the rest is not stored", async () => {
+  test("warm says what it has stored, what was stored before, and why the rest is not stored", {
+    tags: ["deep"],
+  }, async () => {
     for (const path of ["/", "/a", "/b"]) site.reply(path, PAGE);
     site.reply("/private", { fields: { "cache-control": "private" }, body: "for you" });
     const first = await run("warm", ["--edge", address, "/", "/a"]);
@@ -301,7 +303,7 @@ describe("through any other cache", () => {
     expect(readFileSync(join(folder, "chart.png")).subarray(1, 4).toString()).toBe("PNG");
   });
 
-  test("Ctrl-C keeps what is done, and asks for nothing more", async () => {
+  test("Ctrl-C keeps what is done, and asks for nothing more", { tags: ["deep"] }, async () => {
     for (const path of ["/a", "/b", "/d"]) site.reply(path, { fields: { "x-cache": "MISS" } });
     site.reply("/c", { hold: "for ever" });
     const { child, ended } = start("crawl", "--edge", site.url, "--concurrency", "1", "--json", "/a", "/b", "/c", "/d");

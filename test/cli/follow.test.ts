@@ -86,7 +86,7 @@ describe.concurrent("tidemark purges --follow", () => {
   test.for([
     { name: "an edge that is away at the start", act: { hangsUpAfterBytes: 0 }, exit: 3 },
     { name: "a token that may not read", act: refuses("forbidden"), exit: 1 },
-  ])("ends with an exit code for $name", async ({ act, exit }, { expect }) => {
+  ])("ends with an exit code for $name", { tags: ["deep"] }, async ({ act, exit }, { expect }) => {
     await using edge = await startFakeEdge(act);
 
     expect(await follow(edge.endpoint).exited).toBe(exit);
@@ -101,7 +101,7 @@ describe.concurrent("tidemark purges --follow", () => {
   );
 });
 
-test("--every without --follow is refused", async () => {
+test("--every without --follow is refused", { tags: ["deep"] }, async () => {
   const running = new Dev(["--every", "5"], {}, ["cli/main.ts", "purges"]);
 
   expect(await running.exited).toBe(2);

@@ -9,6 +9,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chances } from "../engine/chances.ts";
 import { MAIN } from "../server/serve/running-server.ts";
+import { inGate } from "../suite/depth.ts";
 import {
   combinedLine,
   type GeneratedRequest,
@@ -175,7 +176,7 @@ The addresses with the most misses: 10.0.0.1 (75.0 %), 10.0.0.2 (25.0 %).
     expect(stdout).toContain("1 line tells of something that is not HTTP.");
   });
 
-  test("keeps what is done at Ctrl-C, even if standard input has nothing more to say", async () => {
+  test("keeps what is done at Ctrl-C, even if standard input has nothing more to say", { tags: ["deep"] }, async () => {
     const { child, ended } = start("report", "-", "--json");
     // More than the pipe holds: when all of it is written, the command is reading.
     for (let at = 0; at < 40; at++) if (!child.stdin.write(log)) await once(child.stdin, "drain");
@@ -187,23 +188,29 @@ The addresses with the most misses: 10.0.0.1 (75.0 %), 10.0.0.2 (25.0 %).
     expect(requests.all).toBeGreaterThan(1_000);
   });
 
-  test.each([
-    { parameters: ["report", "gone.log"], exit: 2, message: "gone.log: there is no such file" },
-    {
-      parameters: ["report", "access.log", "--lifetime", "soon"],
-      exit: 2,
-      message: "It must be like 90s, 10m, 1h or 7d",
-    },
-    { parameters: ["report", "access.log", "--concurrency", "0"], exit: 2, message: "It must be 1 to 10,000." },
-    { parameters: ["report", "access.log", "--origin-ms", "9"], exit: 2, message: "--origin-ms needs --concurrency" },
-    { parameters: ["report", "access.log", "--html", "no/such/folder.html"], exit: 2, message: "no/such/folder.html" },
-    {
-      parameters: ["report", "words.txt"],
-      exit: 1,
-      message: "no line of these logs is in a format that this command knows",
-    },
-    { parameters: ["replay", "access.log", "--config", "wrong.mjs"], exit: 2, message: "is not a duration" },
-  ])("$parameters ends with $exit and says why", async ({ parameters, exit, message }) => {
+  test.each(
+    inGate(1, [
+      { parameters: ["report", "gone.log"], exit: 2, message: "gone.log: there is no such file" },
+      {
+        parameters: ["report", "access.log", "--lifetime", "soon"],
+        exit: 2,
+        message: "It must be like 90s, 10m, 1h or 7d",
+      },
+      { parameters: ["report", "access.log", "--concurrency", "0"], exit: 2, message: "It must be 1 to 10,000." },
+      { parameters: ["report", "access.log", "--origin-ms", "9"], exit: 2, message: "--origin-ms needs --concurrency" },
+      {
+        parameters: ["report", "access.log", "--html", "no/such/folder.html"],
+        exit: 2,
+        message: "no/such/folder.html",
+      },
+      {
+        parameters: ["report", "words.txt"],
+        exit: 1,
+        message: "no line of these logs is in a format that this command knows",
+      },
+      { parameters: ["replay", "access.log", "--config", "wrong.mjs"], exit: 2, message: "is not a duration" },
+    ]),
+  )("$parameters ends with $exit and says why", async ({ parameters, exit, message }) => {
     const ended = await run(parameters);
     expect(ended.exit).toBe(exit);
     expect(ended.stderr).toContain(message);
@@ -217,7 +224,7 @@ describe("a log whose lines are out of order", () => {
     return JSON.parse((await run([command, "-", "--json", ...flags], stdin)).stdout);
   };
 
-  test("counts for both commands as if it were in order", async () => {
+  test("counts for both commands as if it were in order", { tags: ["deep"] }, async () => {
     const random = chances(7);
     const requests = [...generatedRequests({ seed: 1, requests: 1_000, days: 0.1 })];
     // A server that writes a line at the end of its answer, which takes up to five minutes.
@@ -236,7 +243,7 @@ describe("a log whose lines are out of order", () => {
     expect(replay.logs).toMatchObject({ late: 0, outOfOrder: report.logs.outOfOrder });
   });
 
-  test("beyond the window is told of by both, and counts the same for both", async () => {
+  test("beyond the window is told of by both, and counts the same for both", { tags: ["deep"] }, async () => {
     const at = (time: string, url: string) =>
       `10.0.0.1 - - [05/Oct/2026:${time}:00 +0000] "GET ${url} HTTP/1.1" 200 100 "-" "-"\n`;
     const times = { "/a": ["10:00", "12:00"], "/c": ["12:30"] };
@@ -266,7 +273,9 @@ describe("tidemark replay", () => {
     expect(day).toBeGreaterThan(hour!);
   });
 
-  test("obeys the origin's Cache-Control where no config gives a lifetime, and stores nothing without it", async () => {
+  test("obeys the origin's Cache-Control where no config gives a lifetime, and stores nothing without it", {
+    tags: ["deep"],
+  }, async () => {
     const [nothing, ten] = await Promise.all(
       [[], ["--cache-control", "max-age=600, stale-while-revalidate=86400"]].map(async (flags) => {
         const { stdout } = await run(["replay", "-", "--json", ...flags], log);

@@ -10,6 +10,7 @@ import { PROBLEM_CODES, type Problem } from "../../wire/problem.ts";
 import type { SiteStats } from "../../wire/stats.ts";
 import { statsOfTenRequests } from "../metrics/replay.ts";
 import { MAIN } from "../server/serve/running-server.ts";
+import { inGate } from "../suite/depth.ts";
 import { listenLocally, localUrl } from "../suite/local-url.ts";
 import { tidemark } from "./run-command.ts";
 
@@ -116,7 +117,7 @@ describe("in a pipe", () => {
     expect(await exited).toEqual([0, null]);
   });
 
-  test("--json ends at Ctrl-C while the edge is asked", async () => {
+  test("--json ends at Ctrl-C while the edge is asked", { tags: ["deep"] }, async () => {
     const child = spawn(process.execPath, [MAIN, "top", "--json", "--every", "1"], { env: environment() });
     const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
     await once(child.stdout, "data");
@@ -144,10 +145,12 @@ const NOT_RUN = "tidemark top in a terminal is SKIPPED, because this machine has
 if (!hasScript) process.stdout.write(`${NOT_RUN}\n`);
 
 describe.skipIf(!hasScript)(hasScript ? "in a terminal" : NOT_RUN, () => {
-  test.each([
-    ["q", "q"],
-    ["Ctrl-C", "\u0003"],
-  ])("it draws again and again, shows trouble, and %s gives the terminal back", async (_, key) => {
+  test.each(
+    inGate(1, [
+      ["q", "q"],
+      ["Ctrl-C", "\u0003"],
+    ]),
+  )("it draws again and again, shows trouble, and %s gives the terminal back", async (_, key) => {
     const command = `${process.execPath} ${MAIN} top --every 1`;
     const child = spawn("script", ["-qefc", command, "/dev/null"], { env: environment() });
     let shown = "";

@@ -380,7 +380,7 @@ describe("the control plane answers", () => {
     expect(JSON.parse(again.body)).toMatchObject({ seq: receipt.seq, replayed: true });
   });
 
-  test("a large purge with an id, and its repetition as a replay", async () => {
+  test("a large purge with an id, and its repetition as a replay", { tags: ["deep"] }, async () => {
     const urls = Array.from({ length: 10_000 }, (_, index) => `/${"long/".repeat(42)}${index}`);
     for (const replayed of [false, true]) {
       const answer = await call({ body: { urls, id: "a-large-one" } });
@@ -401,7 +401,7 @@ describe("the control plane answers", () => {
     expect(page).toMatchObject({ body: "1", fields: { "x-cache": "HIT" } });
   });
 
-  test("a refresh with the edge's own message where the edge answered a page itself", async () => {
+  test("a refresh with the edge's own message where the edge answered a page itself", { tags: ["deep"] }, async () => {
     const held = new ScriptedOrigin(() => 0);
     await held.comeUp();
     const variables = { SITE: { origin: held.url, hosts: [HOST] }, TIDEMARK_TOKEN: ODD_TOKEN };

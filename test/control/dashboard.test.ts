@@ -188,7 +188,7 @@ describe("a login", () => {
     expect(await refused()).toBe(before + 1);
   });
 
-  test("where only hashes are known, there is no session, and the answer says so", async () => {
+  test("where only hashes are known, there is no session, and the answer says so", { tags: ["deep"] }, async () => {
     const sha256 = createHash("sha256").update(READ_TOKEN).digest("hex");
     const TIDEMARK_TOKENS = JSON.stringify([{ name: "board", scopes: ["read"], sha256 }]);
     const site = { origin: origin.url, hosts: [HOST] };

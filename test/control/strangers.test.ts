@@ -7,6 +7,7 @@ import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflar
 import type { ClientAnswer } from "../engine/engine.ts";
 import { exchange } from "../engine/runtime/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
+import { inGate } from "../suite/depth.ts";
 
 const READ_TOKEN = "a-token-that-may-only-read-00000000";
 
@@ -103,11 +104,13 @@ describe("answers of the control plane are not stored or shared", () => {
     },
   );
 
-  test.each([
-    { name: "the log cannot be reached", variables: {}, isLogReachable: false, path: "purges", status: 503 },
-    { name: "there is no token", variables: { TIDEMARK_TOKEN: "" }, path: "stats", status: 403 },
-    { name: "the settings are not valid", variables: { TIDEMARK_ORIGIN: "no URL" }, path: "health", status: 503 },
-  ])("so it is where $name", async ({ variables, isLogReachable = true, path, status }) => {
+  test.each(
+    inGate(1, [
+      { name: "the log cannot be reached", variables: {}, isLogReachable: false, path: "purges", status: 503 },
+      { name: "there is no token", variables: { TIDEMARK_TOKEN: "" }, path: "stats", status: 403 },
+      { name: "the settings are not valid", variables: { TIDEMARK_ORIGIN: "no URL" }, path: "health", status: 503 },
+    ]),
+  )("so it is where $name", async ({ variables, isLogReachable = true, path, status }) => {
     const script = await bundleWorker("local/runtime/virtual-time.worker.ts");
     const usual = { SITE: { origin: origin.url, hosts: [HOST] }, TIDEMARK_TOKEN: TOKEN };
     const other = await startEdgeRuntime({ script, variables: { ...usual, ...variables } }, { port: 0 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type DemoOrigin, type DemoPurger, startDemoOrigin } from "../../demo/origin.ts";
+import { inGate } from "../suite/depth.ts";
 import { type Editor, logIn, sendForm } from "./editor.ts";
 
 interface RecordedPurge {
@@ -70,7 +71,9 @@ function view(path: string): Promise<string> {
 }
 
 describe("the login", () => {
-  test("a visitor who is not logged in is sent to the login, and from there back to the page", async () => {
+  test("a visitor who is not logged in is sent to the login, and from there back to the page", {
+    tags: ["deep"],
+  }, async () => {
     const away = await fetch(`${origin.url}/admin/posts/${slug}`, { redirect: "manual" });
     expect(away.status).toBe(303);
     const login = await fetch(origin.url + away.headers.get("location"));
@@ -80,7 +83,7 @@ describe("the login", () => {
     expect([back.status, back.headers.get("location")]).toEqual([303, `/admin/posts/${slug}`]);
   });
 
-  test.each(["https://evil.example/", "//evil.example", "/admin/../", "/admin/\\evil", ""])(
+  test.each(inGate(2, ["https://evil.example/", "//evil.example", "/admin/../", "/admin/\\evil", ""]))(
     "the login does not lead to %j",
     async (next) => {
       const back = await sendForm(origin, "/admin/login", "", { user: "editor", password: "slack-water", next });
@@ -120,7 +123,7 @@ describe("the login", () => {
     expect([response.status, response.headers.get("set-cookie")]).toEqual([403, null]);
   });
 
-  test("nothing in the admin area may be stored", async () => {
+  test("nothing in the admin area may be stored", { tags: ["deep"] }, async () => {
     for (const path of ["/admin/", `/admin/posts/${slug}`, "/admin/login", "/admin/posts/none"]) {
       const { fields } = await editor.view(path);
       expect(fields.get("cache-control")).toBe("private, no-store");
@@ -128,12 +131,12 @@ describe("the login", () => {
     }
   });
 
-  test("after the logout the old cookie is worth nothing", async () => {
+  test("after the logout the old cookie is worth nothing", { tags: ["deep"] }, async () => {
     await editor.send("/admin/logout");
     expect((await editor.view("/admin/")).status).toBe(303);
   });
 
-  test.each(["", "forged"])("a form with the token %j changes nothing", async (csrf) => {
+  test.each(inGate(1, ["", "forged"]))("a form with the token %j changes nothing", async (csrf) => {
     const response = await editor.send(`/admin/posts/${slug}`, { ...EDIT, csrf });
     expect(response.status).toBe(403);
     expect(origin.database.post(slug)?.revision).toBe(1);
@@ -148,7 +151,7 @@ describe("saving", () => {
     expect(recorded).toEqual([{ tags: [`plog:${slug}`], titleSeen: "Another title" }]);
   });
 
-  test("shows the change in the post, in the lists and in the feed, as text", async () => {
+  test("shows the change in the post, in the lists and in the feed, as text", { tags: ["deep"] }, async () => {
     const before = await fetch(`${origin.url}/plog/${slug}`);
     await editor.send(`/admin/posts/${slug}`, EDIT);
     const after = await fetch(`${origin.url}/plog/${slug}`);
@@ -159,7 +162,9 @@ describe("saving", () => {
     for (const path of ["/", "/plog/", "/plog/feed.xml"]) expect(await view(path)).toContain("Another title");
   });
 
-  test("shows the editor the sequence number of the purge, once, and sets its token as a cookie", async () => {
+  test("shows the editor the sequence number of the purge, once, and sets its token as a cookie", {
+    tags: ["deep"],
+  }, async () => {
     const response = await editor.send(`/admin/posts/${slug}`, EDIT);
     expect(cookieOf(response)).toEqual({
       pair: "tidemark-after=log.7",
@@ -169,14 +174,17 @@ describe("saving", () => {
     expect((await editor.view(`/admin/posts/${slug}`)).text).not.toContain("purge no. 7");
   });
 
-  test.each([undefined, "done", { token: "not; a cookie" }])("works with a purger that answers %j", async (answer) => {
-    purgeAnswer = answer;
-    const response = await editor.send(`/admin/posts/${slug}`, EDIT);
-    expect(response.headers.get("set-cookie")).toBeNull();
-    expect((await editor.view("/admin/")).text).toContain(`Purged <code>plog:${slug}</code>`);
-  });
+  test.each(inGate(1, [undefined, "done", { token: "not; a cookie" }]))(
+    "works with a purger that answers %j",
+    async (answer) => {
+      purgeAnswer = answer;
+      const response = await editor.send(`/admin/posts/${slug}`, EDIT);
+      expect(response.headers.get("set-cookie")).toBeNull();
+      expect((await editor.view("/admin/")).text).toContain(`Purged <code>plog:${slug}</code>`);
+    },
+  );
 
-  test("works without a purger, and says that nothing was purged", async () => {
+  test("works without a purger, and says that nothing was purged", { tags: ["deep"] }, async () => {
     await origin.close();
     await start({});
     await editor.send(`/admin/posts/${slug}`, EDIT);
@@ -199,7 +207,7 @@ describe("a purge that fails", () => {
     expect(origin.database.post(slug)).toMatchObject({ title: "Another title", revision: 2 });
   });
 
-  test("can be tried again until it works", async () => {
+  test("can be tried again until it works", { tags: ["deep"] }, async () => {
     const again = async () => {
       const action = /action="(\/admin\/purges\/[\w-]+)"/.exec((await editor.view("/admin/")).text)?.[1];
       return action === undefined ? "no button" : (await editor.send(action)).status;
@@ -218,7 +226,7 @@ describe("a purge that fails", () => {
     expect((await editor.view("/admin/")).text).toContain(`Not purged yet: <code>plog:${slug}</code>`);
   });
 
-  test("is no longer listed after a later save of the same post was purged", async () => {
+  test("is no longer listed after a later save of the same post was purged", { tags: ["deep"] }, async () => {
     purgeAnswer = RECEIPT;
     await editor.send(`/admin/posts/${slug}`, EDIT);
     expect((await editor.view("/admin/")).text).not.toContain("Not purged yet");
@@ -226,13 +234,13 @@ describe("a purge that fails", () => {
 });
 
 describe("deleting", () => {
-  test("purges the post and the lists that it was on, after the commit", async () => {
+  test("purges the post and the lists that it was on, after the commit", { tags: ["deep"] }, async () => {
     const response = await editor.send(`/admin/posts/${slug}/delete`);
     expect([response.status, response.headers.get("location")]).toEqual([303, "/admin/"]);
     expect(recorded).toEqual([{ tags: [`plog:${slug}`, ...LISTS], titleSeen: undefined }]);
   });
 
-  test("leaves no link to the post, and a 404 that carries the post's tag", async () => {
+  test("leaves no link to the post, and a 404 that carries the post's tag", { tags: ["deep"] }, async () => {
     await editor.send(`/admin/posts/${slug}/delete`);
     for (const path of ["/", "/plog/", "/plog/feed.xml", "/sitemap.xml"]) expect(await view(path)).not.toContain(slug);
     const gone = await fetch(`${origin.url}/plog/${slug}`);
@@ -248,7 +256,7 @@ describe("bad input", () => {
     { name: "no text", form: { title: "T", summary: "S" }, says: "The text cannot be empty." },
     { name: "a text that is too long", form: { ...EDIT, body: "x".repeat(20_001) }, says: "at most 20000 characters" },
   ];
-  test.each(BAD)(
+  test.each(inGate(1, BAD))(
     "$name gets a 422 with a message, changes nothing, and keeps the text in the form",
     async ({ form, says }) => {
       const response = await editor.send(`/admin/posts/${slug}`, form as Record<string, string>);
@@ -271,9 +279,12 @@ describe("bad input", () => {
     expect(response.status).toBe(415);
   });
 
-  test.each(["/admin/posts/none", "/admin/posts/none/delete"])("a deleted post gets a 404: %s", async (path) => {
-    expect((await editor.send(path, EDIT)).status).toBe(404);
-  });
+  test.each(inGate(1, ["/admin/posts/none", "/admin/posts/none/delete"]))(
+    "a deleted post gets a 404: %s",
+    async (path) => {
+      expect((await editor.send(path, EDIT)).status).toBe(404);
+    },
+  );
 
   test("an unknown purge leads back to the posts", { tags: ["deep"] }, async () => {
     expect((await editor.send("/admin/purges/99")).headers.get("location")).toBe("/admin/");

@@ -178,7 +178,9 @@ describe.skipIf(!hasChromium)("the demo in a browser", () => {
     await second.context.close();
   });
 
-  test("a page on another origin searches through the edge, and upper case and spaces share a copy", async () => {
+  test("a page on another origin searches through the edge, and upper case and spaces share a copy", {
+    tags: ["deep"],
+  }, async () => {
     const { page } = visitor;
     await page.goto(searchPage.url);
     const answeredBy = page.locator("#log tr:first-child td:nth-child(2)");

@@ -1,8 +1,7 @@
-import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { createProgram } from "../../cli/program.ts";
+import { tidemark } from "../cli/run-command.ts";
 
 const names = createProgram().commands.map((command) => command.name());
 
@@ -42,6 +41,6 @@ test("the flags of commands in the pages exist", async () => {
 
 /** As its help lists them. */
 async function flagsOf(command: string): Promise<readonly string[]> {
-  const { stdout } = await promisify(execFile)(process.execPath, ["cli/main.ts", command, "--help"]);
+  const { stdout } = await tidemark({ args: [command, "--help"] });
   return [...stdout.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag!);
 }

@@ -20,8 +20,8 @@ export const SEARCHES: readonly string[] = [
   'TEST_DEPTH=explore npx vitest run test/server/tiers/serve-with-parent.test.ts -t "a page costs the origin one fetch"',
   "TEST_DEPTH=explore npx vitest run test/server/http2/hostile-clients.test.ts",
   "TEST_DEPTH=explore npx vitest run test/server/machines/three-machines.test.ts",
-  "TEST_DEPTH=explore npx vitest run test/server/serve/load/changes-under-load.test.ts",
-  "TEST_DEPTH=explore npx vitest run test/server/serve/load/upgrades-in-http2.test.ts",
+  'TEST_DEPTH=explore npx vitest run test/server/serve/load/changes-under-load.test.ts -t "in turn"',
+  'TEST_DEPTH=explore npx vitest run test/server/serve/load/changes-under-load.test.ts -t "in HTTP/2"',
 ];
 
 /** What depends on the day and not on a seed, and asks others for something: each runs a single time. */

@@ -5,7 +5,7 @@ import { RELATIVE_ERROR } from "../../worker/metrics/time-sketch.ts";
 import { byDepth } from "../suite/depth.ts";
 import { Replay, type Witnessed } from "./replay.ts";
 
-const REQUESTS = byDepth({ test: 2_000, gate: 2_000, all: 10_000, explore: 100_000 });
+const REQUESTS = byDepth({ test: 1_200, gate: 1_200, all: 10_000, explore: 100_000 });
 const PLACES = ["fra/0", "fra/1", "syd/0", "syd/1", "iad/0"];
 const KINDS = [
   "/pages/",

@@ -48,7 +48,7 @@ test("the true weight of each entry lies between its bounds, these are near, and
   );
 });
 
-test("the bounds hold for merged lists, too", () => {
+test("the bounds hold for merged lists, too", { tags: ["deep"] }, () => {
   fc.assert(
     fc.property(stream, stream, stream, (a, b, c) => {
       expectBounds(mergeTopUrls(mergeTopUrls(topOf(a), topOf(b)), topOf(c)), [...a, ...b, ...c]);

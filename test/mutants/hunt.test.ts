@@ -53,7 +53,7 @@ describe("a hunt", () => {
     expect(await hunt(FRESH_AT_ITS_END, findingUnder(9, 4, 2))).toBe("survived");
   });
 
-  test("tells that a mutant survives which changes nothing", async () => {
+  test("tells that a mutant survives which changes nothing", { tags: ["deep"] }, async () => {
     expect(await hunt(NOTHING, FRESH)).toBe("survived");
     expect(await hunt(NOTHING, worldFinder(3))).toBe("survived");
   });
@@ -71,7 +71,7 @@ describe("a hunt", () => {
     expect(await hunt(silentLeader, finderNamed("collapsing/leader-fails"))).toBe(1);
   });
 
-  test("finds a mutant under which the origin is waited for in vain", async () => {
+  test("finds a mutant under which the origin is waited for in vain", { tags: ["deep"] }, async () => {
     const neverAsked: Change = { in: "hasLooped", wrap: "() => true" };
     expect(await hunt(neverAsked, finderNamed("purge-protocol/unrelated-purge-during-fill"))).toBe(1);
   });

@@ -124,10 +124,7 @@ const PROJECTS: readonly Project[] = [
 ];
 
 const TITLE = "after tidemark init in $name its commands pass";
-const ofTheGate = ({ name }: Project) => name === "a backend with node --test";
-
-test.for(PROJECTS.filter(ofTheGate))(TITLE, { tags: ["gate"], timeout: 120_000 }, commandsPass);
-test.for(PROJECTS.filter((each) => !ofTheGate(each)))(TITLE, { tags: ["deep"], timeout: 240_000 }, commandsPass);
+test.for(PROJECTS)(TITLE, { tags: ["deep"], timeout: 240_000 }, commandsPass);
 
 async function commandsPass(
   { name, manifest, files, fetched, flags = FLAGS, commands, answers }: Project,
@@ -193,7 +190,7 @@ async function answersOfDev(folder: string): Promise<(readonly [string | null, s
   }
 }
 
-test("after tidemark init --server its commands pass", { tags: ["deep"], timeout: 60_000 }, async () => {
+test("after tidemark init --server its commands pass", { timeout: 60_000 }, async () => {
   const folder = await folderWith(installed, "a-server", []);
   const step = async (command: string) => {
     const [program, ...args] = command.split(" ");

@@ -12,7 +12,7 @@ import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflar
 import type { ReceiptBody } from "../../sdk/index.ts";
 import { BEGINNING, TOKEN } from "../engine/scenario.ts";
 import { SDK_NAMES } from "../sdk/sdk-names.ts";
-import { byDepth } from "../suite/depth.ts";
+import { byDepth, inGate } from "../suite/depth.ts";
 import { freePort } from "../suite/free-ports.ts";
 import { MembersSite } from "../tools/audit/members-site.ts";
 import { toyCache } from "../tools/audit/toy-cache.ts";
@@ -115,7 +115,7 @@ describe("what is published", () => {
     expect((await codeBehind("worker.mjs")).join()).not.toContain(path);
   });
 
-  test("A worker, a server and a backend do not load the tools", async () => {
+  test("A worker, a server and a backend do not load the tools", { tags: ["deep"] }, async () => {
     const entries = installed.packed.flatMap((path) => /^dist\/package\/(\w[\w.-]*\.mjs)$/.exec(path)?.[1] ?? []);
     const servers = ["edge-program.mjs", "file-writer-thread.mjs", "site-thread.mjs", "worker-main.mjs"];
     const others = ["worker.mjs", "worker-internal.mjs", "index.mjs", "index.web.mjs", "testing.mjs", "local.mjs"];
@@ -268,18 +268,20 @@ describe("the SDK, installed", () => {
     expect(await xCacheOf(edge, path)).toBe("MISS");
   };
   const TITLE = "$script purges the running edge over $file, under the conditions $conditions";
-  test.for<Resolution>([
-    { script: "backend.mjs", conditions: [], file: "index.mjs" },
-    { script: "backend.cjs", conditions: [], file: "index.cjs" },
-    { script: "backend.mjs", conditions: ["workerd"], file: "index.web.mjs" },
-  ])(TITLE, purges);
+  test.for<Resolution>(
+    inGate(2, [
+      { script: "backend.mjs", conditions: [], file: "index.mjs" },
+      { script: "backend.cjs", conditions: [], file: "index.cjs" },
+      { script: "backend.mjs", conditions: ["workerd"], file: "index.web.mjs" },
+    ]),
+  )(TITLE, purges);
   test.for<Resolution>([
     { script: "backend.cjs", conditions: ["workerd"], file: "index.web.cjs" },
     { script: "backend.mjs", conditions: ["edge-light"], file: "index.web.mjs" },
     { script: "backend.cjs", conditions: ["browser"], file: "index.web.cjs" },
   ])(TITLE, { tags: ["deep"] }, purges);
 
-  test.each(["import", "require"])(
+  test.each(inGate(1, ["import", "require"]))(
     "On an older Node, %s says which Node it needs, before undici fails",
     async (kind) => {
       const oldNode = join(installed.folder, "old-node.cjs");
@@ -483,7 +485,7 @@ describe("the command, installed", () => {
     expect(await xCacheOf(edge, "/npx")).toBe("MISS");
   });
 
-  test("A command that lacks packages prints the line that installs them", async () => {
+  test("A command that lacks packages prints the line that installs them", { tags: ["deep"] }, async () => {
     const { exit, stdout, stderr } = await run("npx", ["--no", "tidemark", "dev"], { cwd: installed.folder });
     const { miniflare, esbuild } = (await manifestOf(installed)).devDependencies;
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: "" });
@@ -493,13 +495,15 @@ describe("the command, installed", () => {
   test.each([
     ["dev", /^ {2}--origin <url> /m],
     ["check", /^ {2}--env <name> /m],
-  ])("tidemark %s --help needs none of them", async (command, line) => {
+  ])("tidemark %s --help needs none of them", { tags: ["deep"] }, async (command, line) => {
     const { exit, stdout } = await run("npx", ["--no", "tidemark", command, "--help"], { cwd: installed.folder });
     expect(exit).toBe(0);
     expect(stdout).toMatch(line);
   });
 
-  test("startCdn, which imports nothing of the kind until it is called, says the same", async () => {
+  test("startCdn, which imports nothing of the kind until it is called, says the same", {
+    tags: ["deep"],
+  }, async () => {
     const script = `
       import { startCdn } from "tidemark/local";
       for (const given of [{ site: {} }, { config: "wrangler.toml" }]) {
@@ -583,7 +587,7 @@ describe("the command, installed", () => {
 });
 
 describe("the simulated CDN, installed", () => {
-  test("A bundler keeps the import of the matchers, which nothing is taken from", async () => {
+  test("A bundler keeps the import of the matchers, which nothing is taken from", { tags: ["deep"] }, async () => {
     const { outputFiles } = await build({
       stdin: { contents: 'import "tidemark/local/matchers";', resolveDir: installed.folder },
       bundle: true,

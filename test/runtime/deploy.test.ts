@@ -76,7 +76,10 @@ describe("what wrangler would deploy", () => {
     expect(codeOf(other)).not.toContain(page);
   });
 
-  test("has the doors that the site opens, and little more weight with all of them", () => {
+  test("has the doors that the site opens, and little more weight with all of them", {
+    tags: ["deep"],
+    timeout: 60_000,
+  }, () => {
     const words = {
       cloudflare: "Could not route to ",
       fastly: "Cannot find service",
@@ -88,7 +91,7 @@ describe("what wrangler would deploy", () => {
     const withAll = buildEdge({ doors: EVERY_DOOR });
     for (const each of Object.values(words)) expect(codeOf(withAll)).toContain(each);
     expect(weightOf(withAll.modules[CONTROL]!)).toBeLessThan(MAX_CONTROL_BYTES_WITH_DOORS);
-  }, 60_000);
+  });
 
   test("is not built of a site with a mistake", { tags: ["deep"], timeout: 60_000 }, () => {
     expect(() => buildEdge({ routes: [{ match: "/a", ttl: 5 }] })).toThrow('routes[0].ttl: has no unit: write "5s"');
@@ -164,7 +167,7 @@ describe("what wrangler would deploy", () => {
     test.each([
       ["TIDEMARK_ORIGIN", "not a URL"],
       ["TIDEMARK_PUBLIC_URL", "www.example.test"],
-    ])("with a %s that is not valid it says that its log tells why", async (name, value) => {
+    ])("with a %s that is not valid it says that its log tells why", { tags: ["deep"] }, async (name, value) => {
       const told = Promise.withResolvers<string>();
       const variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: HOST, [name]: value };
       const broken = await startEdgeRuntime(
@@ -177,7 +180,7 @@ describe("what wrangler would deploy", () => {
       await broken.stop();
     });
 
-    test("a TIDEMARK_TOKENS that cannot be read closes the control plane only", async () => {
+    test("a TIDEMARK_TOKENS that cannot be read closes the control plane only", { tags: ["deep"] }, async () => {
       const variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: HOST, TIDEMARK_TOKEN: TOKEN };
       await edge.reload({ ...deployed, variables: { ...variables, TIDEMARK_TOKENS: "[{" } });
       expect(await ask("/about")).toMatchObject({ status: 200 });

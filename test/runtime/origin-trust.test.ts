@@ -72,7 +72,7 @@ describe("an invalid answer is a clear error, and the next page comes", () => {
 describe("bodies", () => {
   afterEach(stop);
 
-  test("a compressed bomb is passed through as it is, and stored as it is", async () => {
+  test("a compressed bomb is passed through as it is, and stored as it is", { tags: ["deep"] }, async () => {
     const bomb = gzipSync(Buffer.alloc(50 * 1024 * 1024));
     let asked = 0;
     await start((_, socket) => {
@@ -124,7 +124,7 @@ describe("bodies", () => {
     expect(await get("/fine")).toMatchObject({ fields: { "x-cache": "HIT" } });
   });
 
-  test("a download that is aborted leaves no lock and no part behind", async () => {
+  test("a download that is aborted leaves no lock and no part behind", { tags: ["deep"] }, async () => {
     let asked = 0;
     await start(
       (_, socket) => {

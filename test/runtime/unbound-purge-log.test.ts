@@ -98,7 +98,9 @@ describe("a worker without the binding PURGE_LOG", () => {
   });
 });
 
-test("a worker whose service is not bound answers 503 and logs the lines that wrangler.toml lacks", async () => {
+test("a worker whose service is not bound answers 503 and logs the lines that wrangler.toml lacks", {
+  tags: ["deep"],
+}, async () => {
   const lines: string[] = [];
   const unbound = await bundleWorker({
     ...edgeEntry("tidemark.config.ts"),

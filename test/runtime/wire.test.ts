@@ -7,6 +7,7 @@ import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflar
 import type { IsolateStats } from "../../wire/stats.ts";
 import { exchange } from "../engine/runtime/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
+import { inGate } from "../suite/depth.ts";
 import { sendBytes } from "./raw-connection.ts";
 import { SocketOrigin } from "./socket-origin.ts";
 
@@ -65,8 +66,8 @@ describe("bodies", () => {
     await rawGet("/a", { "accept-encoding": `*, ${coding};q=0` });
     expect(asked).toHaveLength(2);
   };
-  test.each([["gzip", gzipSync]] as const)(TITLE, comesBack);
   test.each([
+    ["gzip", gzipSync],
     ["br", brotliCompressSync],
     ["zstd", zstdCompressSync],
   ] as const)(TITLE, { tags: ["deep"] }, comesBack);
@@ -140,15 +141,17 @@ describe("bodies", () => {
 });
 
 describe("invalid answers", () => {
-  test.each([
-    [
-      "an interim answer in place of a final one",
-      "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok",
-    ],
-    ["half a status line", "HTTP/1.1 20"],
-    ["no HTTP at all", "220 mail.example.test ESMTP\r\n"],
-    ["lengths that contradict each other", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nokk"],
-  ])("%s is a 502 that says so", async (_, bytes) => {
+  test.each(
+    inGate(2, [
+      [
+        "an interim answer in place of a final one",
+        "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok",
+      ],
+      ["half a status line", "HTTP/1.1 20"],
+      ["no HTTP at all", "220 mail.example.test ESMTP\r\n"],
+      ["lengths that contradict each other", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nokk"],
+    ]),
+  )("%s is a 502 that says so", async (_, bytes) => {
     await start((_, socket) => socket.end(bytes));
     const answer = await exchange(edge.url, agent, { path: "/a" });
     expect(answer.status).toBe(502);
@@ -158,11 +161,13 @@ describe("invalid answers", () => {
 });
 
 describe("the status line", () => {
-  test.each([
-    [200, "OK", {}],
-    [404, "Not Found", {}],
-    [301, "Moved Permanently", { location: "/b" }],
-  ])("of a %i is the same on a miss and on a hit", async (status, phrase, more) => {
+  test.each(
+    inGate(1, [
+      [200, "OK", {}],
+      [404, "Not Found", {}],
+      [301, "Moved Permanently", { location: "/b" }],
+    ]),
+  )("of a %i is the same on a miss and on a hit", async (status, phrase, more) => {
     await start((_, socket) => {
       const fields = Object.entries({ "cache-control": "max-age=60", "content-length": "2", ...more });
       const lines = fields.map(([name, value]) => `${name}: ${value}`);
@@ -173,7 +178,7 @@ describe("the status line", () => {
     expect(hit).toEqual({ line: `HTTP/1.1 ${status} ${phrase}`, xCache: "HIT" });
   });
 
-  test("of what the edge answers itself has a reason phrase, too", async () => {
+  test("of what the edge answers itself has a reason phrase, too", { tags: ["deep"] }, async () => {
     await start((_, socket) => {
       socket.write(respond(["cache-control: max-age=60", 'etag: "1"', "content-length: 2"], "ok"));
     });
@@ -185,7 +190,7 @@ describe("the status line", () => {
     expect((await statusLine("/b%00")).line).toBe("HTTP/1.1 400 Bad Request");
   });
 
-  test("of what is passed on is the origin's", async () => {
+  test("of what is passed on is the origin's", { tags: ["deep"] }, async () => {
     await start((_, socket) => {
       socket.write("HTTP/1.1 200 As The Origin Likes\r\ncache-control: no-store\r\ncontent-length: 2\r\n\r\nok");
     });
@@ -194,7 +199,9 @@ describe("the status line", () => {
 });
 
 describe("fields", () => {
-  test("several lines of Set-Cookie stay apart (RFC 9110 §5.3), and others may come as one", async () => {
+  test("several lines of Set-Cookie stay apart (RFC 9110 §5.3), and others may come as one", {
+    tags: ["deep"],
+  }, async () => {
     await start((_, socket) => {
       socket.write(respond(["set-cookie: a=1; Path=/", "set-cookie: b=2", "link: </a>", "link: </b>"], ""));
       socket.end();
@@ -222,7 +229,7 @@ describe("what must not leak", () => {
 });
 
 describe("WebSockets", () => {
-  test("an upgrade is passed on, and messages go both ways", async () => {
+  test("an upgrade is passed on, and messages go both ways", { tags: ["deep"] }, async () => {
     await start((text, socket) => {
       const key = /sec-websocket-key: (\S+)/i.exec(text)?.[1];
       if (key === undefined) return void socket.write(echoOf(Buffer.from(text, "latin1")));

@@ -7,7 +7,7 @@ import { byDepth } from "../suite/depth.ts";
 import { explore, type RunWorld, runWorld, seedsFrom, tell, WORLDS } from "./explore.ts";
 import { STEPS, World } from "./world.ts";
 
-const SEEDS = seedsFrom(1, byDepth({ test: 30, gate: 60, all: WORLDS }));
+const SEEDS = seedsFrom(1, byDepth({ test: 30, gate: 40, all: WORLDS }));
 
 test(`the promises hold in ${SEEDS.length} random worlds`, { timeout: 300_000 }, async () => {
   const { found, occurred } = await explore(SEEDS);
@@ -29,7 +29,7 @@ test("a world leaves no storage behind that later worlds would carry", { tags: [
 });
 
 test("what goes wrong is told by few steps, and goes wrong again by them alone", {
-  tags: ["gate"],
+  tags: ["deep"],
   timeout: 60_000,
 }, async () => {
   const stampedLate = { in: "decideStorage", replace: "stamp: response.stamp", by: "stamp: ports.purges.stamp()" };

@@ -105,7 +105,9 @@ describe.skipIf(noPostgres)("PostgreSQL", () => {
 
   afterAll(() => server?.stop());
 
-  test("the example in PostgreSQL purges what it has saved, and nothing that was rolled back", async () => {
+  test("the example in PostgreSQL purges what it has saved, and nothing that was rolled back", {
+    tags: ["deep"],
+  }, async () => {
     await using edge = await startFakeEdge(accepts);
     useEdge(edge);
     vi.stubEnv("PGHOST", server.host);

@@ -89,7 +89,7 @@ describe.skipIf(!hasPhp)(hasPhp ? "the blocks in PHP" : WITHOUT_PHP, () => {
     ]);
   });
 
-  test("docs/sites.md, WordPress: wp-config.php takes host and scheme from the edge", async () => {
+  test("docs/sites.md, WordPress: wp-config.php takes host and scheme from the edge", { tags: ["deep"] }, async () => {
     const block = blockWith("docs/sites.md", "HTTP_X_FORWARDED_HOST");
     const tell = "echo $_SERVER['HTTP_HOST'], ' ', $_SERVER['HTTPS'] ?? 'off';";
     for (const [forwarded, told] of [
@@ -112,7 +112,9 @@ describe.skipIf(!hasPhp)(hasPhp ? "the blocks in PHP" : WITHOUT_PHP, () => {
     });
     afterAll(() => rmSync(folder, { recursive: true }));
 
-    test("docs/sites.md, Laravel: a route outside the web group is for everybody, logins are marked, and a purge reaches the edge", async () => {
+    test("docs/sites.md, Laravel: a route outside the web group is for everybody, logins are marked, and a purge reaches the edge", {
+      tags: ["deep"],
+    }, async () => {
       const [routes, listeners, purge, ...others] = blockWith("docs/sites.md", "RouteServiceProvider").split("\n\n");
       expect(others).toEqual([]);
       const [group, ...below] = routes!.split("\n");

@@ -205,7 +205,7 @@ test("the example of OpenTelemetry makes a span of each purge and each request, 
 });
 
 test("every block of every page that uses the purge client has no type error, and a wrong one would be found", {
-  tags: ["gate"],
+  tags: ["deep"],
 }, () => {
   expect(blocks.map(({ name }) => name)).toEqual(
     expect.arrayContaining(["docs/purging.md, block 1", "docs/testing.md, block 1"]),

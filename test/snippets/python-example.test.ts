@@ -79,14 +79,14 @@ describe.skipIf(!hasPython)(hasPython ? "the Python example" : NOT_RUN, () => {
     expect([origin.countOf("/about"), origin.countOf("/plog/")]).toEqual([2, 2]);
   });
 
-  test("sends more than fifty URLs in several calls", async () => {
+  test("sends more than fifty URLs in several calls", { tags: ["deep"] }, async () => {
     const paths = Array.from({ length: 51 }, (_, index) => `/many/${index}`);
     for (const path of paths) origin.reply(path, { body: path });
     expect(await purgeFromPython(paths)).toEqual(paths.map((path) => `BYPASS 200 ${endpoint}${path}`));
     expect(paths.filter((path) => origin.countOf(path) !== 1)).toEqual([]);
   });
 
-  test("says so when the origin is down, and the purge stands", async () => {
+  test("says so when the origin is down, and the purge stands", { tags: ["deep"] }, async () => {
     publish("/news");
     expect(await seen("/news")).toBe("MISS old /news");
     await origin.goDown();
@@ -97,7 +97,7 @@ describe.skipIf(!hasPython)(hasPython ? "the Python example" : NOT_RUN, () => {
     expect(await seen("/news")).toBe("MISS new /news");
   });
 
-  test("fails loudly with a wrong token", async () => {
+  test("fails loudly with a wrong token", { tags: ["deep"] }, async () => {
     await expect(purgeFromPython(["/about"], { TIDEMARK_TOKEN: "guess" })).rejects.toThrow(
       /the edge refused \(401\): .*not one of the edge/,
     );

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { inGate } from "../suite/depth.ts";
 import { bytesOfPages, compare, MAX_BEHIND } from "./eviction/comparison.ts";
 import { allTraffic } from "./eviction/traffic.ts";
 
@@ -7,8 +8,11 @@ const REQUESTS = 30_000;
 const SEED = 1;
 
 describe("by requests memory and disk hold as much as the best online policy, or a point less", () => {
-  test.for(allTraffic(REQUESTS, SEED).map((traffic) => [traffic.name, traffic] as const))("%s", ([, traffic]) => {
-    const { policies, ahead } = compare(traffic, bytesOfPages(250));
-    expect(ahead.byRequests, JSON.stringify(policies)).toBeGreaterThanOrEqual(-MAX_BEHIND);
-  });
+  test.for(inGate(5, allTraffic(REQUESTS, SEED)).map((traffic) => [traffic.name, traffic] as const))(
+    "%s",
+    ([, traffic]) => {
+      const { policies, ahead } = compare(traffic, bytesOfPages(250));
+      expect(ahead.byRequests, JSON.stringify(policies)).toBeGreaterThanOrEqual(-MAX_BEHIND);
+    },
+  );
 });

@@ -11,7 +11,9 @@ import { hostOf, type Story } from "./story.ts";
 const ENOUGH_ROUNDS = 11;
 
 const ROUNDS = byDepth({ test: 1, gate: 1, all: 4, explore: ENOUGH_ROUNDS });
-const STORIES = 20;
+/** The seeds of a round are so far apart. */
+const SEEDS_OF_A_ROUND = 20;
+const STORIES = byDepth({ test: 10, gate: 10, all: SEEDS_OF_A_ROUND });
 const STEPS = 12;
 
 /** The seed is the number of the first round. */
@@ -19,7 +21,7 @@ const ROUND_NUMBERS = Array.from({ length: ROUNDS }, (_, index) => seed + index)
 
 /** A story's seed contains the number of its round. */
 function seedsOf(round: number): number[] {
-  return Array.from({ length: STORIES }, (_, index) => round * STORIES + index);
+  return Array.from({ length: STORIES }, (_, index) => round * SEEDS_OF_A_ROUND + index);
 }
 
 test(`the promises hold in ${ROUNDS * STORIES} random stories, in three PoPs with two isolates each`, {
@@ -47,7 +49,7 @@ test(`the promises hold in ${ROUNDS * STORIES} random stories, in three PoPs wit
 function wordsOf(broken: readonly Story[]): string {
   const [story] = [...broken].sort((a, b) => a.lines.length - b.lines.length);
   if (!story) return "";
-  const replay = `TEST_SEED=${Math.floor(story.seed / STORIES)} npx vitest run test/stories`;
+  const replay = `TEST_SEED=${Math.floor(story.seed / SEEDS_OF_A_ROUND)} npx vitest run test/stories`;
   const told = [`story ${story.name} of ${broken.length} that broke; replay: ${replay}`, ...story.lines];
   return [...told, ...story.broken].join("\n");
 }

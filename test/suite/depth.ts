@@ -14,6 +14,12 @@ export function byDepth<T>(values: Readonly<Record<Exclude<Depth, "explore">, T>
   return { explore: values.all, ...values }[depth];
 }
 
+/** The rows of a table: the gate takes the first `count` of them, `npm run check -- --all` takes all. */
+export function inGate<const Row>(count: number, rows: readonly Row[]): readonly Row[] {
+  const first = rows.slice(0, count);
+  return byDepth({ test: first, gate: first, all: rows });
+}
+
 function depthNamed(name: string): Depth {
   const found = DEPTHS.find((each) => each === name);
   if (found === undefined) throw new Error(`TEST_DEPTH is one of ${DEPTHS.join(", ")}, not ${name}`);

@@ -90,7 +90,7 @@ describe("the predicted hit ratio", () => {
     expect(apart(report.memory[0]!.hitRatio, replay.hitRatio)).toBeLessThan(1);
   });
 
-  test("of a sample is within its margin of a full count, for every lifetime", { tags: ["gate"] }, () => {
+  test("of a sample is within its margin of a full count, for every lifetime", { tags: ["deep"] }, () => {
     const [all, some] = [1 << 20, 1 << 12].map((maxSlots) => {
       const analysis = new TrafficAnalysis({ ...DEFAULT_SETTINGS, maxSlots });
       const request = new LoggedRequest();
@@ -122,7 +122,7 @@ describe("spellings of pages, more of them than the tables hold", () => {
     return makeReport(analysis, NOTHING_ELSE);
   }
 
-  test("are as many as the pages where each has one, and have as many hits", () => {
+  test("are as many as the pages where each has one, and have as many hits", { tags: ["deep"] }, () => {
     for (const pages of [6_000, 20_000, 90_000]) {
       const { keys, prediction } = reportOf(pages, (page) => `/page-${page}`);
       expect(keys.withoutRules).toBe(keys.withRules);
@@ -131,7 +131,7 @@ describe("spellings of pages, more of them than the tables hold", () => {
     }
   });
 
-  test("are about as many as there are where pages have several", () => {
+  test("are about as many as there are where pages have several", { tags: ["deep"] }, () => {
     const { keys, prediction } = reportOf(20_000, (page, time) => `/page-${page}?utm_source=${time}`);
     expect(Math.abs(keys.withRules / 20_000 - 1)).toBeLessThan(0.05);
     expect(Math.abs(keys.withoutRules / 60_000 - 1)).toBeLessThan(0.05);
@@ -215,7 +215,7 @@ describe("a report", () => {
       expect(compileSite(await evaluateSite(code), {}).routes.length).toBeGreaterThan(2);
   });
 
-  test("is the same from JSON, except for the precision of times", async () => {
+  test("is the same from JSON, except for the precision of times", { tags: ["deep"] }, async () => {
     const file = join(folder, "json.log");
     await writeFile(
       file,

@@ -61,6 +61,6 @@ describe("control: with one defence switched off, these encounters find it", () 
     const { failed } = await fc.check(holdsAt(meet), { seed, numRuns: 3000, endOnFailure: true });
     expect(failed).toBe(true);
   };
-  test.each(defended)("$name", { tags: ["gate"], timeout: 120_000 }, isFound);
+  test.each(defended)("$name", { tags: ["deep"], timeout: 120_000 }, isFound);
   test.each(others)("$name", { tags: ["deep"], timeout: 120_000 }, isFound);
 });

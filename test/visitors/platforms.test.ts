@@ -14,6 +14,7 @@ interface Place {
   readonly name: string;
   readonly platform: PlatformDifference["platform"];
   readonly count: number;
+  readonly tags: string[];
   readonly open: () => { readonly meet: Meet; start(): Promise<void>; stop(): Promise<void> };
 }
 
@@ -26,35 +27,40 @@ const places: readonly Place[] = [
     name: "on one's own server, the fast way",
     platform: "server",
     count: ON_SERVER,
+    tags: [],
     open: () => new ServerMeetings("fast"),
   },
   {
     name: "on one's own server, the plain way",
     platform: "server",
     count: ON_SERVER,
+    tags: ["deep"],
     open: () => new ServerMeetings("plain"),
   },
   {
     name: "on one's own server, over TLS",
     platform: "server",
     count: OVER_TLS,
+    tags: ["deep"],
     open: () => new ServerMeetings("tls"),
   },
   {
     name: "on one's own server, in HTTP/2",
     platform: "http2",
     count: OVER_TLS,
+    tags: [],
     open: () => new ServerMeetings("http2"),
   },
   {
     name: "in the Workers runtime",
     platform: "runtime",
     count: IN_RUNTIME,
+    tags: [],
     open: () => new FreshRuntimeMeetings(),
   },
 ];
 
-describe.each(places)("$name, visitors and origin see what they see in memory", ({ platform, count, open }) => {
+describe.each(places)("$name, visitors and origin see what they see in memory", ({ platform, count, tags, open }) => {
   const meetings = open();
   beforeAll(() => meetings.start());
   afterAll(() => meetings.stop());
@@ -63,14 +69,14 @@ describe.each(places)("$name, visitors and origin see what they see in memory", 
   const isComparable = ({ first, second }: Encounter) =>
     !differences.some(({ concerns }) => concerns(first) || concerns(second));
 
-  test(`${count} encounters`, { timeout: 300_000 }, async () => {
+  test(`${count} encounters`, { tags, timeout: 300_000 }, async () => {
     const same = fc.asyncProperty(encounter.filter(isComparable), async (each) => {
       expect(await accountOf(each, meetings.meet)).toEqual(await accountOf(each, meetSoundly));
     });
     await fc.assert(same, { seed, numRuns: count });
   });
 
-  test.each(differences)("control: $because", async ({ example }) => {
+  test.each(differences)("control: $because", { tags: ["deep"] }, async ({ example }) => {
     const origin = { ...PLAIN_ORIGIN, reads: Object.keys(example.fields ?? {}) };
     const each = { origin, first: example, second: { path: "/a" } };
     expect(isComparable(each)).toBe(false);

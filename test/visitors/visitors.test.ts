@@ -15,21 +15,27 @@ function engineWithout(defence: Change): Promise<Engines> {
   return engine;
 }
 
+/** Of so many cases, the gate shows for one that it finds an edge without the defence. The mutants do so for every rule. */
+const CONTROLS = 3;
+
 describe.each(Object.entries(areas))("%s", (_, cases) => {
-  describe.each(cases)("$name", (each) => {
-    test("the second visitor gets what the origin would answer to him alone", async () => {
-      expect(await testimony(each, meetSoundly)).toEqual(await truth(each, meetSoundly));
-    });
+  describe.each(cases.map((each, at) => ({ ...each, tags: at % CONTROLS === 0 ? ["gate"] : ["deep"] })))(
+    "$name",
+    (each) => {
+      test("the second visitor gets what the origin would answer to him alone", async () => {
+        expect(await testimony(each, meetSoundly)).toEqual(await truth(each, meetSoundly));
+      });
 
-    test("control: without the trick he has a HIT", async () => {
-      expect(await xCacheWithoutTrick(each, meetSoundly)).toBe("HIT");
-    });
+      test("control: without the trick he has a HIT", { tags: each.tags }, async () => {
+        expect(await xCacheWithoutTrick(each, meetSoundly)).toBe("HIT");
+      });
 
-    test("without that one defence he does not get it", { tags: ["gate"] }, async () => {
-      const { startMemoryEngine } = await engineWithout(each.defence);
-      expect(await testimony(each, meetInMemory(startMemoryEngine))).not.toEqual(await truth(each, meetSoundly));
-    });
-  });
+      test("without that one defence he does not get it", { tags: each.tags }, async () => {
+        const { startMemoryEngine } = await engineWithout(each.defence);
+        expect(await testimony(each, meetInMemory(startMemoryEngine))).not.toEqual(await truth(each, meetSoundly));
+      });
+    },
+  );
 });
 
 test("no two cases have one name", () => {

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { initProject } from "../../../cli/init/init-project.ts";
 import { hostOf, originOf, passedOf } from "../../../cli/init/site-answers.ts";
 import { run } from "../../packed/installed-package.ts";
+import { inGate } from "../../suite/depth.ts";
 
 const CLI = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
 const ANSWERS = { origin: "https://origin.example.com", host: "www.example.com", passed: ["/admin"] };
@@ -101,7 +102,7 @@ describe("tidemark init", () => {
     expect(await Promise.all((await readdir(folder)).filter((each) => each !== "test").map(get))).toEqual(before);
   });
 
-  test("says of a config that is kept that it does not have the answers of this time", async () => {
+  test("says of a config that is kept that it does not have the answers of this time", { tags: ["deep"] }, async () => {
     await outcomes();
     const said = async (...flags: string[]) =>
       (await init(["init", ...flags])).stdout.match(/^kept .*config\.ts.*$/m)?.[0];
@@ -210,34 +211,33 @@ describe("tidemark init", () => {
     const HOST_ALONE = ["init", "--host", ANSWERS.host];
     const SERVICES = '[[services]]\nbinding = "APP"\nservice = "shop"\n';
 
-    test.each([
-      ["wrangler.json", '{ "env": { "x": { "name": "other" } }, "name": "shop", "main": "src/index.ts" }'],
-      [
-        "wrangler.jsonc",
-        `{ // "name": "comment",
+    test.each(
+      inGate(1, [
+        ["wrangler.json", '{ "env": { "x": { "name": "other" } }, "name": "shop", "main": "src/index.ts" }'],
+        [
+          "wrangler.jsonc",
+          `{ // "name": "comment",
            "vars": { "URL": "https://x.test/*", "LIST": ",]" /* "name": "other" */ },
            "name": "shop", "main": "src/index.ts", "routes": ["a", "b",],
          }`,
-      ],
-      ["wrangler.toml", '# name = "comment"\nname = "shop"\nmain = \'src/index.ts\'\n[env.x]\nname = "other"\n'],
-    ])(
-      "without --origin, the edge asks the worker of %s by a service binding, and runs with it",
-      async (file, text) => {
-        await put(file, text);
-        const { exit, stdout } = await init(HOST_ALONE);
-        expect(exit).toBe(0);
-        expect(await get(file)).toBe(text);
-        expect(await get("wrangler.edge.toml")).toContain(SERVICES);
-        expect(await get("tidemark.config.ts")).toContain('origin: { service: "APP" }');
-        expect((await manifest()).scripts).toMatchObject({
-          "dev:edge": `wrangler dev -c wrangler.edge.toml -c ${file}`,
-        });
-        expect(stdout).toMatch(
-          /2\. npm run dev:edge .*your app\n {2}3\. npm run deploy:edge +after the app itself; then:/,
-        );
-        expect((await init(HOST_ALONE)).stdout).not.toMatch(/written|completed|replaced|:.*does not have/);
-      },
-    );
+        ],
+        ["wrangler.toml", '# name = "comment"\nname = "shop"\nmain = \'src/index.ts\'\n[env.x]\nname = "other"\n'],
+      ]),
+    )("without --origin, the edge asks the worker of %s by a service binding, and runs with it", async (file, text) => {
+      await put(file, text);
+      const { exit, stdout } = await init(HOST_ALONE);
+      expect(exit).toBe(0);
+      expect(await get(file)).toBe(text);
+      expect(await get("wrangler.edge.toml")).toContain(SERVICES);
+      expect(await get("tidemark.config.ts")).toContain('origin: { service: "APP" }');
+      expect((await manifest()).scripts).toMatchObject({
+        "dev:edge": `wrangler dev -c wrangler.edge.toml -c ${file}`,
+      });
+      expect(stdout).toMatch(
+        /2\. npm run dev:edge .*your app\n {2}3\. npm run deploy:edge +after the app itself; then:/,
+      );
+      expect((await init(HOST_ALONE)).stdout).not.toMatch(/written|completed|replaced|:.*does not have/);
+    });
 
     test("the edge's test starts the app, unless its code is not built yet", async () => {
       await put("wrangler.toml", 'name = "shop"\nmain = "app.js"\n');
@@ -252,12 +252,16 @@ describe("tidemark init", () => {
     test.each([
       ["has no name", '{ "main": "src/index.ts" }', "name both: tidemark init --origin"],
       ["is not JSON", '{ "main": "src/index.ts"', "name both: tidemark init --origin"],
-    ])("whose config %s, --origin is required, and nothing is written without it", async (_, text, words) => {
-      await put("wrangler.jsonc", text);
-      const { exit, stderr } = await init(HOST_ALONE);
-      expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining(words) });
-      expect(await readdir(folder)).toEqual(["wrangler.jsonc"]);
-    });
+    ])(
+      "whose config %s, --origin is required, and nothing is written without it",
+      { tags: ["deep"] },
+      async (_, text, words) => {
+        await put("wrangler.jsonc", text);
+        const { exit, stderr } = await init(HOST_ALONE);
+        expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining(words) });
+        expect(await readdir(folder)).toEqual(["wrangler.jsonc"]);
+      },
+    );
 
     test("whose config is not JSON keeps its files, and the edge gets others", async () => {
       await put("wrangler.jsonc", '{ "main": "src/index.ts"');
@@ -274,7 +278,7 @@ describe("tidemark init", () => {
       });
     });
 
-    test("--origin names another site, and --server has no services", async () => {
+    test("--origin names another site, and --server has no services", { tags: ["deep"] }, async () => {
       await put("wrangler.toml", 'name = "shop"\nmain = "src/index.ts"\n');
       expect((await init([...HOST_ALONE, "--server"])).stderr).toContain("name both: tidemark init --origin");
       await init(FLAGS);
@@ -293,17 +297,19 @@ describe("tidemark init", () => {
       "kept       wrangler.jsonc\n",
     ],
     ["that is empty, with the keys that it needs", "{}", "kept       wrangler.jsonc: it needs these keys:\n"],
-  ])("leaves a wrangler.jsonc alone %s, and writes no second config", async (_, text, line) => {
+  ])("leaves a wrangler.jsonc alone %s, and writes no second config", { tags: ["deep"] }, async (_, text, line) => {
     await put("wrangler.jsonc", text);
     expect((await init(FLAGS)).stdout).toContain(line);
     expect(await get("wrangler.jsonc")).toBe(text);
     expect((await readdir(folder)).filter((file) => file.endsWith(".toml"))).toEqual([]);
   });
 
-  test.each([
-    ["jest", { scripts: { test: "jest" }, devDependencies: { jest: "30" } }],
-    ["node --test", { scripts: { test: "node --test" } }],
-  ])("leaves the tests of %s as they are, and writes one for Node", async (_, own) => {
+  test.each(
+    inGate(1, [
+      ["jest", { scripts: { test: "jest" }, devDependencies: { jest: "30" } }],
+      ["node --test", { scripts: { test: "node --test" } }],
+    ]),
+  )("leaves the tests of %s as they are, and writes one for Node", async (_, own) => {
     await put("package.json", JSON.stringify(own));
     const { stdout } = await init(FLAGS);
     const { scripts, devDependencies } = await manifest();
@@ -322,27 +328,29 @@ describe("tidemark init", () => {
     expect(await get("worker.ts")).toContain(`from "${name}"`);
   });
 
-  test.each([
-    { args: ["init"], words: "--origin https://origin.example.com --host www.example.com" },
-    { args: ["init", "--host", "www.example.com"], words: "this is not a terminal" },
-    { args: [...FLAGS.slice(0, 4), "https://a b"], words: "is not a host name like www.example.com" },
-    {
-      args: ["init", "--origin", "http://x/path", "--host", "y"],
-      words: "is not an address like https://origin.example.com",
-    },
-    {
-      args: ["init", "--origin", "https://www.example.com", "--host", "www.example.com"],
-      words: "https://origin.example.com",
-    },
-    { args: [...FLAGS, "--pass", "admin"], words: "is not a path like /admin" },
-    { args: [...FLAGS, "--yes"], words: "unknown option" },
-  ])("without a terminal, $args asks nothing, writes nothing and says $words", async ({ args, words }) => {
+  test.each(
+    inGate(2, [
+      { args: ["init"], words: "--origin https://origin.example.com --host www.example.com" },
+      { args: ["init", "--host", "www.example.com"], words: "this is not a terminal" },
+      { args: [...FLAGS.slice(0, 4), "https://a b"], words: "is not a host name like www.example.com" },
+      {
+        args: ["init", "--origin", "http://x/path", "--host", "y"],
+        words: "is not an address like https://origin.example.com",
+      },
+      {
+        args: ["init", "--origin", "https://www.example.com", "--host", "www.example.com"],
+        words: "https://origin.example.com",
+      },
+      { args: [...FLAGS, "--pass", "admin"], words: "is not a path like /admin" },
+      { args: [...FLAGS, "--yes"], words: "unknown option" },
+    ]),
+  )("without a terminal, $args asks nothing, writes nothing and says $words", async ({ args, words }) => {
     const { exit, stderr } = await init(args);
     expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining(words) });
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test("says that package.json is not JSON, and writes nothing", async () => {
+  test("says that package.json is not JSON, and writes nothing", { tags: ["deep"] }, async () => {
     await put("package.json", "{ name: ");
     const { exit, stderr } = await init(FLAGS);
     expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining("package.json is not a JSON object") });
@@ -395,14 +403,16 @@ describe.skipIf(!hasPython)(hasPython ? "at a terminal" : NOT_RUN, () => {
     }
   });
 
-  test("it asks where the site is also in an app that is a worker, and Enter stands for that worker", async () => {
+  test("it asks where the site is also in an app that is a worker, and Enter stands for that worker", {
+    tags: ["deep"],
+  }, async () => {
     await put("wrangler.toml", 'name = "shop"\nmain = "src/index.ts"\n');
     const screen = await type(["init"], ["www.example.com", "", ""]);
     expect(screen).toContain("Enter for the worker shop");
     expect(await get("wrangler.edge.toml")).toContain('service = "shop"');
   });
 
-  test("it asks nothing where flags say all that is needed", async () => {
+  test("it asks nothing where flags say all that is needed", { tags: ["deep"] }, async () => {
     const screen = await type(FLAGS, []);
     expect(screen).not.toContain("?");
     expect(screen).toContain("written    wrangler.toml");

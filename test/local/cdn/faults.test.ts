@@ -45,7 +45,7 @@ test("an origin that closes the connection instead of answering causes a 502", a
   expect(cdn.origin).toHaveSeen("/reset", 2);
 });
 
-test("a 503 of the origin is passed on and not stored", async () => {
+test("a 503 of the origin is passed on and not stored", { tags: ["deep"] }, async () => {
   cdn.origin.reply("/failing", { status: 503, body: "down" }, page("v1"));
   expect(await cdn.get("/failing")).toMatchObject({ status: 503, body: "down" });
   await expect(cdn.get("/failing")).toMiss();
@@ -68,7 +68,7 @@ test("all requests that wait for a held answer share it", async () => {
   expect(cdn.origin).toHaveSeen("/held", 1);
 });
 
-test("a slow origin delays only the requests that reach it", async () => {
+test("a slow origin delays only the requests that reach it", { tags: ["deep"] }, async () => {
   cdn.origin.reply("/slow", { ...page("v1"), delayMs: 20 });
   await expect(cdn.get("/slow")).toMiss();
   await expect(cdn.get("/slow")).toHit();
@@ -142,7 +142,9 @@ test("while the log is down every PoP asks the origin and purges are refused; af
   await expect(cdn.get("/nolog")).toBeStored();
 });
 
-test("a killed isolate loses its memory; the PoP's cache and the other isolate stay as they are", async () => {
+test("a killed isolate loses its memory; the PoP's cache and the other isolate stay as they are", {
+  tags: ["deep"],
+}, async () => {
   cdn.origin.reply("/memory", page("v1"));
   await cdn.get("/memory", { isolate: 0 });
   await expect(cdn.get("/memory", { isolate: 1 })).toHit();
@@ -207,7 +209,9 @@ test("a recreated log has another id, and pages stored under the old one are fet
   expect(cdn.origin).toHaveSeen("/another", 2);
 });
 
-test("two isolates share the PoP's cache, not their views: the other learns of a purge within its lease", async () => {
+test("two isolates share the PoP's cache, not their views: the other learns of a purge within its lease", {
+  tags: ["deep"],
+}, async () => {
   cdn.origin.reply("/shared", page("v1", "shared"), page("v2", "shared"));
   await cdn.get("/shared", { isolate: 0 });
   await expect(cdn.get("/shared", { isolate: 1 })).toHit();

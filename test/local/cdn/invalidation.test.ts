@@ -45,7 +45,7 @@ test("a slow fill that began in one PoP before a POST in another is not served a
   await expect(cdn.get("/slow", { from: "syd", isolate: 1 })).toNeverShow("v1");
 });
 
-test("a slow fill that ends after the bound is stored by no isolate", async () => {
+test("a slow fill that ends after the bound is stored by no isolate", { tags: ["deep"] }, async () => {
   cdn.origin.reply("/slower", { ...page("v1"), hold: "slower" }, { body: "done" }, page("v2"));
   const early = cdn.get("/slower", { from: "syd" });
   await cdn.origin.waitUntilSeen("/slower", 1);
@@ -73,7 +73,9 @@ test("the URL in Location and the groups in Cache-Group-Invalidation are invalid
   expect(await cdn.get("/member", { from: "syd" })).toMatchObject({ body: "v2" });
 });
 
-test("a PoP that cannot reach the log serves nothing that a POST invalidated, once its lease is over", async () => {
+test("a PoP that cannot reach the log serves nothing that a POST invalidated, once its lease is over", {
+  tags: ["deep"],
+}, async () => {
   cdn.origin.reply("/apart", page("v1"), { body: "done" }, page("v2"));
   await cdn.get("/apart", { from: "syd" });
   await cdn.pop("syd").cutFromLog();

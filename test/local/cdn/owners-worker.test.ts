@@ -105,7 +105,7 @@ new_sqlite_classes = ["PurgeLog"]
       code: '(() => { throw new TypeError("no such thing") })()',
       says: "TypeError: no such thing",
     },
-  ])("is refused with what a module of its worker throws: $what", async ({ code, says }) => {
+  ])("is refused with what a module of its worker throws: $what", { tags: ["deep"] }, async ({ code, says }) => {
     await file(
       "throws.ts",
       `import { createEdge, defineSite } from "tidemark/worker";
@@ -129,7 +129,7 @@ new_sqlite_classes = ["PurgeLog"]
 });
 
 describe("a tidemark.config.ts", () => {
-  test("is the site of the package's worker", async () => {
+  test("is the site of the package's worker", { tags: ["deep"] }, async () => {
     const config = await file(
       "tidemark.config.ts",
       `import { defineSite } from "tidemark/worker";
@@ -145,7 +145,7 @@ describe("a tidemark.config.ts", () => {
     await expect(cdn.get("/about")).toBeStored();
   });
 
-  test("of this project stores nothing under /admin", async () => {
+  test("of this project stores nothing under /admin", { tags: ["deep"] }, async () => {
     await using cdn = await startCdn({ config: "tidemark.config.ts" });
     await expect(cdn).toNeverStore("/admin/*");
   });
@@ -161,7 +161,7 @@ describe("a tidemark.config.ts", () => {
   });
 });
 
-test("startCdn rejects a site that is not valid", async () => {
+test("startCdn rejects a site that is not valid", { tags: ["deep"] }, async () => {
   const site = { routes: [{ match: "no slash" }] };
   await expect(startCdn({ site })).rejects.toThrow();
 });

@@ -70,7 +70,7 @@ describe("a site with purge.push, in the simulated CDN", () => {
     expect(await counts("syd")).toMatchObject({ open: 1, opened: 2, lost: 1 });
   });
 
-  test("a lost confirmation is made up for by the next renewal", async () => {
+  test("a lost confirmation is made up for by the next renewal", { tags: ["deep"] }, async () => {
     await body({ from: "fra" });
     await cdn.pop("fra").finishWork();
     await cdn.pop("fra").loseAnswers({ log: 1 });
@@ -82,7 +82,9 @@ describe("a site with purge.push, in the simulated CDN", () => {
     expect(await hasSettled(receipt)).toBe(true);
   });
 
-  test("connections that are lost without notice make a purge settle late once, and later requests open others", async () => {
+  test("connections that are lost without notice make a purge settle late once, and later requests open others", {
+    tags: ["deep"],
+  }, async () => {
     await body({ from: "fra" });
     await cdn.pop("fra").loseLogConnections();
     const before = cdn.now;
@@ -109,7 +111,9 @@ describe("a site with purge.push, in the simulated CDN", () => {
     expect(cdn.now - later).toBe(300);
   });
 
-  test("a view is kept for 20 s after a request, and then given up, so that nobody is waited for", async () => {
+  test("a view is kept for 20 s after a request, and then given up, so that nobody is waited for", {
+    tags: ["deep"],
+  }, async () => {
     await body({ from: "fra" });
     await cdn.advance("19s");
     expect(await counts("fra")).toMatchObject({ open: 1 });
@@ -119,7 +123,9 @@ describe("a site with purge.push, in the simulated CDN", () => {
     expect(await cdn.purger.purgeUrls(path)).toMatchObject({ settlesInMs: 300 });
   });
 
-  test("after a restart of the log, purges settle as late as without push for a minute", async () => {
+  test("after a restart of the log, purges settle as late as without push for a minute", {
+    tags: ["deep"],
+  }, async () => {
     await body({ from: "fra" });
     await cdn.log.restart();
     const receipt = await cdn.purger.purgeUrls(path);
@@ -131,7 +137,7 @@ describe("a site with purge.push, in the simulated CDN", () => {
     expect(await cdn.purger.purgeUrls(path)).toMatchObject({ maySettleSooner: true });
   });
 
-  test("where the log is made anew, they do so for a day", async () => {
+  test("where the log is made anew, they do so for a day", { tags: ["deep"] }, async () => {
     await body({ from: "fra" });
     await cdn.log.recreate();
     await cdn.advance("2s");

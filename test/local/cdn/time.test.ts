@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => cdn.close());
 
-test("after an hour a page is an hour older in every region", async () => {
+test("after an hour a page is an hour older in every region", { tags: ["deep"] }, async () => {
   cdn.origin.reply("/hour", page("v1"));
   await cdn.get("/hour", { from: "fra" });
   await cdn.get("/hour", { from: "syd" });
@@ -58,7 +58,7 @@ test("a repeated purge takes effect in every region once it is due", async () =>
   expect(await cdn.get("/replica", { from: "syd" })).toMatchObject({ xCache: "MISS", body: "new" });
 });
 
-test("the skewed clock of one PoP does not affect the others", async () => {
+test("the skewed clock of one PoP does not affect the others", { tags: ["deep"] }, async () => {
   cdn.origin.reply("/skewed", page("v1"));
   await cdn.get("/skewed", { from: "fra" });
   await cdn.get("/skewed", { from: "syd" });

@@ -344,6 +344,7 @@ describe("tidemark dev", () => {
   const RULES = '{ origin: "http://127.0.0.1:1", rotes: [] }';
   test.each([["rules that are not valid", RULES, /rotes: unknown key; did you mean routes\?/]] as const)(
     "names the place of %s",
+    { tags: ["deep"] },
     namesPlace,
   );
   test.each([["a file that is not TypeScript", "{{{", /site\.ts:2:\d+: /]] as const)(

@@ -114,7 +114,7 @@ describe("tidemark dev --regions, in one run", () => {
     }
   });
 
-  test("the stats of each region have every request of all regions at once", async () => {
+  test("the stats of each region have every request of all regions at once", { tags: ["deep"] }, async () => {
     const stats = async (region: Region) => {
       const { body } = await ask(region, "/_tidemark/stats?last=15m", { fields: { authorization: `Bearer ${TOKEN}` } });
       return JSON.parse(body) as SiteStats;
@@ -173,7 +173,9 @@ describe("tidemark dev --regions, in one run", () => {
     expect(running.output).not.toContain("secret-of-a-visitor");
   });
 
-  test("the line of a purge names its first items, and that of a large purge their numbers", async () => {
+  test("the line of a purge names its first items, and that of a large purge their numbers", {
+    tags: ["deep"],
+  }, async () => {
     const send = (body: object) =>
       exchange(new URL(`http://127.0.0.1:${port}`), agent, {
         method: "POST",
@@ -196,7 +198,7 @@ describe("tidemark dev --regions, in one run", () => {
     await running.says(/PURGE {2}everything /);
   });
 
-  test("an edit of the rules reaches every region, and each still finds the log", async () => {
+  test("an edit of the rules reaches every region, and each still finds the log", { tags: ["deep"] }, async () => {
     origin.reply("/a", { ...STORED, body: "v1" });
     origin.reply("/b", { ...STORED, body: "v1" });
     for (const region of REGIONS) expect(await xCache(region, "/b")).toBe("MISS");
@@ -297,7 +299,9 @@ describe("tidemark dev --regions", () => {
     expect(readdirSync(join(folder, ".tidemark", "dev")).sort()).toEqual(["fra", "nyc", "purge-log", "syd"]);
   });
 
-  test("a port that is taken is named with the region that would listen there, and no file is left", async () => {
+  test("a port that is taken is named with the region that would listen there, and no file is left", {
+    tags: ["deep"],
+  }, async () => {
     const first = Number(new URL(origin.url).port) - 1;
     const environment = { TMPDIR: resolve(folder, "tmp") };
     dev = new Dev(["--config", config(), "--port", String(first), "--regions", "nyc,fra"], environment, INSTALLED);

@@ -32,6 +32,9 @@ interface Subject extends LogStorage {
   end(): Promise<void>;
 }
 
+/** It differs from the log of machines in who confirms, and takes as long. */
+const BEHIND_WORKERS: TestOptions = { tags: ["deep"] };
+
 /** Storages behind a program of their own, which is too long to wait for in `npm test`. */
 const BEHIND_A_PROGRAM: TestOptions = { tags: ["gate"] };
 
@@ -298,7 +301,7 @@ if (!noPostgres) {
   settlementContract(
     "a log in PostgreSQL, for the workers of machines",
     async () => LogOfWorkers.start(await newDatabase()),
-    BEHIND_A_PROGRAM,
+    BEHIND_WORKERS,
   );
 }
 

@@ -78,12 +78,12 @@ describe.skipIf(noPostgres)("PostgreSQL", () => {
     };
   }
 
-  const VARIANTS: { name: string; database: () => Promise<PgDatabase> }[] = [
-    { name: "over a pool", database: async () => pool },
-    { name: "over a client", database: connect },
+  const VARIANTS: { name: string; database: () => Promise<PgDatabase>; tags: string[] }[] = [
+    { name: "over a pool", database: async () => pool, tags: [] },
+    { name: "over a client", database: connect, tags: ["deep"] },
   ];
-  for (const { name, database } of VARIANTS) {
-    describe(name, () => {
+  for (const { name, database, tags } of VARIANTS) {
+    describe(name, { tags }, () => {
       describeOutbox({
         async open(options) {
           const outbox = createOutbox({ database: await database(), ...options });

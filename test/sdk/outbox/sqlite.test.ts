@@ -14,14 +14,19 @@ import { sqliteTransaction } from "./sqlite-transaction.ts";
 
 type Connection = SqliteDatabase & { close(): unknown };
 
-const CLIENTS: { name: string; connect: (file: string) => Connection }[] = [
+const CLIENTS: { name: string; connect: (file: string) => Connection; tags?: string[] }[] = [
   { name: "node:sqlite", connect: (file) => new DatabaseSync(file) },
   {
     name: "node:sqlite with rows as arrays, and with BigInt",
     connect: (file) => new DatabaseSync(file, { returnArrays: true, readBigInts: true }),
+    tags: ["deep"],
   },
   { name: "better-sqlite3", connect: (file) => new BetterSqlite3(file) },
-  { name: "better-sqlite3 with BigInt", connect: (file) => new BetterSqlite3(file).defaultSafeIntegers(true) },
+  {
+    name: "better-sqlite3 with BigInt",
+    connect: (file) => new BetterSqlite3(file).defaultSafeIntegers(true),
+    tags: ["deep"],
+  },
 ];
 
 let folder: string;
@@ -65,8 +70,8 @@ function underTest(outbox: SqliteOutbox<string>, connection: SqliteDatabase): Ou
   };
 }
 
-for (const { name, connect: open } of CLIENTS) {
-  describe(name, () => {
+for (const { name, connect: open, tags = [] } of CLIENTS) {
+  describe(name, { tags }, () => {
     describeOutbox({
       async open(options) {
         const connection = connect(open);

@@ -42,7 +42,7 @@ async function look(edge: EdgeRuntime, path: string): Promise<string | undefined
 const songs = (count: number, name: string) => Array.from({ length: count }, (_, index) => `${name}:${index}`);
 
 test("A batch of 10,001 tags is two purges of the edge, and sent again with its id it purges nothing twice", {
-  tags: ["gate"],
+  tags: ["deep"],
 }, async () => {
   await using cdn = createPurger({ endpoint: edges[0]!.url, token: TOKEN });
   await warm("/first", "import:0");

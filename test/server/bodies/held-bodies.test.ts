@@ -8,6 +8,7 @@ import { nodeBody } from "../../../server/bodies/node-body.ts";
 import { makePipe } from "../../../server/bodies/pipe.ts";
 import type { StreamedBody } from "../../../worker/ports/bodies.ts";
 import { joined } from "../../../worker/rules/storing/joined.ts";
+import { byDepth } from "../../suite/depth.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -173,6 +174,6 @@ test("in any pieces, with any room, the same bytes come out, and nothing stays t
         expect(bodies.taken).toEqual(NOTHING);
       },
     ),
-    { numRuns: 50, seed: 1, endOnFailure: true },
+    { numRuns: byDepth({ test: 15, gate: 15, all: 50 }), seed: 1, endOnFailure: true },
   );
 });

@@ -82,7 +82,9 @@ function pathOf(fd: string): string {
 
 const expected = (bytes: number) => Uint8Array.from({ length: bytes }, (_, each) => each % 251);
 
-test("an answer whose reader reads nothing comes up to the limit, and then waits for the reader", async () => {
+test("an answer whose reader reads nothing comes up to the limit, and then waits for the reader", {
+  tags: ["deep"],
+}, async () => {
   const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes: 8 * MIB, folder });
   const origin = new Sending(bodies, MIB);
   await origin.sendAll(4 * MIB);

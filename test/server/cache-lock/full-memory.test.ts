@@ -63,7 +63,9 @@ describe.skipIf(!canMount)(canMount ? "workers whose locks lie in memory that is
     expect(machine.asked).toHaveLength(before + 1);
   }
 
-  test("fetch each for itself, say so once for as long as that lasts, and share again when there is room", async () => {
+  test("fetch each for itself, say so once for as long as that lasts, and share again when there is room", {
+    tags: ["deep"],
+  }, async () => {
     const workers = [await worker(), await worker()];
     fill();
     for (const each of workers) await askAnew(each);

@@ -54,7 +54,7 @@ describe("several workers of a machine", () => {
     expect(machine.paths).toEqual(["/a"]);
   });
 
-  test("call the answers of those that have waited hits, and count one fetch", async () => {
+  test("call the answers of those that have waited hits, and count one fetch", { tags: ["deep"] }, async () => {
     const { machine, one, other } = await MachineUnderTest.withTwo();
     const leading = one.ask("/a");
     const asked = await machine.hasAsked(1);
@@ -102,7 +102,7 @@ describe("several workers of a machine", () => {
     expect(machine.asked).toHaveLength(1);
   });
 
-  test("fetch an expired page once, with its validator", async () => {
+  test("fetch an expired page once, with its validator", { tags: ["deep"] }, async () => {
     const { machine, one, other } = await MachineUnderTest.withTwo();
     await machine.stores(one, "/a", "v1", { ...PAGE, etag: '"1"' });
     expect((await other.ask("/a")).xCache).toBe("HIT");
@@ -128,7 +128,7 @@ describe("several workers of a machine", () => {
     expect(machine.asked).toHaveLength(2);
   });
 
-  test("take a page that another has refreshed before them", async () => {
+  test("take a page that another has refreshed before them", { tags: ["deep"] }, async () => {
     const { machine, one, other } = await MachineUnderTest.withTwo();
     await haveStale(machine, one, other);
     await one.ask("/a");
@@ -196,7 +196,7 @@ describe("several workers of a machine", () => {
     expect(texts([await one.ask("/a"), await other.ask("/a")])).toEqual(["200 new"]);
   });
 
-  test("wait for one fetch, and not for each other's one after the other", async () => {
+  test("wait for one fetch, and not for each other's one after the other", { tags: ["deep"] }, async () => {
     const machine = await MachineUnderTest.start();
     const [one, other, third] = [await machine.worker(), await machine.worker(), await machine.worker()];
     void one.ask("/a");
@@ -225,7 +225,7 @@ describe("several workers of a machine", () => {
     ["another worker's fetch of a variant", 2, { "accept-language": "de" }],
     ["their own fetch for a visitor with cookies", 1, { cookie: "cart=1" }],
     ["their own fetch of a variant", 1, { "accept-language": "de" }],
-  ])("do not wait for %s either if it is outdated", async (_, count, fields) => {
+  ])("do not wait for %s either if it is outdated", { tags: ["deep"] }, async (_, count, fields) => {
     const machine = await MachineUnderTest.start();
     const site = { routes: [{ match: "/*", key: { languages: ["en", "de"] } }] };
     const one = await machine.worker(site);
@@ -376,7 +376,7 @@ describe("several workers of a machine", () => {
     expect(locksIn(machine.locks)).toEqual([]);
   });
 
-  test("end although another does not read its messages", async () => {
+  test("end although another does not read its messages", { tags: ["deep"] }, async () => {
     const { clock, locks } = await MachineUnderTest.start();
     const fetches = await MachineFetches.start({ places: [locks], clock, say: () => undefined });
     const [name] = readdirSync(locks);
@@ -397,7 +397,7 @@ describe("several workers of a machine", () => {
     expect((await Promise.all(answers)).map(({ text }) => text)).toEqual(["site 0", "site 1"]);
   });
 
-  test("fetch each for itself, and say so once, where no lock can be kept", async () => {
+  test("fetch each for itself, and say so once, where no lock can be kept", { tags: ["deep"] }, async () => {
     const { machine, one, other } = await MachineUnderTest.withTwo();
     rmSync(machine.locks, { recursive: true });
     writeFileSync(machine.locks, "");

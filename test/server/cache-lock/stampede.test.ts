@@ -89,7 +89,7 @@ describe("a stampede on tidemark serve with several workers", { timeout: 60_000 
     expect(at("/a")).toHaveLength(1);
   });
 
-  test("on a page that is not stored has all requests at the origin at once", async () => {
+  test("on a page that is not stored has all requests at the origin at once", { tags: ["deep"] }, async () => {
     const [answers] = await rush("/me");
     await until(() => at("/me").length === REQUESTS); // and none has its body yet
     for (const { response } of at("/me")) response.end("mine");
@@ -127,7 +127,7 @@ describe("a stampede on tidemark serve with several workers", { timeout: 60_000 
     expect(await alone.stop()).toBe(0);
   });
 
-  test("leaves nothing behind when the server has ended", { tags: ["gate"] }, async () => {
+  test("leaves nothing behind when the server has ended", { tags: ["deep"] }, async () => {
     await server.stop();
     expect(() => readdirSync(locks())).toThrow("ENOENT");
   });

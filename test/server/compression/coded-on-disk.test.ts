@@ -162,7 +162,9 @@ test("a form is not written beside an entry that is gone", async () => {
   expect(files("")).toEqual([]);
 });
 
-test("an entry that has to leave for others takes its forms along, and all of them count", async () => {
+test("an entry that has to leave for others takes its forms along, and all of them count", {
+  tags: ["deep"],
+}, async () => {
   const maxBytes = 512 * 1024;
   const { open, files, janitor } = disk(maxBytes);
   await janitor.scan();

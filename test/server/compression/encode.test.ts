@@ -17,7 +17,7 @@ describe.each(CODINGS)("%s", (coding) => {
   });
 });
 
-test("a frame of Zstandard has a window of at most 8 MiB, whatever the level", async () => {
+test("a frame of Zstandard has a window of at most 8 MiB, whatever the level", { tags: ["deep"] }, async () => {
   const body = new Uint8Array(20 * 1024 * 1024);
   const [, , , , header, descriptor] = await encode("zstd", body, 19);
   const isSingleSegment = (header! & 0x20) !== 0;

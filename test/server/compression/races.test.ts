@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { encode } from "../../../server/compression/encode.ts";
+import { byDepth } from "../../suite/depth.ts";
 import { turns } from "../../suite/turns.ts";
 import { CompressingIsolate, HeldEncode } from "./compressing-isolate.ts";
 
@@ -105,6 +106,9 @@ test("a page that is confirmed meanwhile is sent compressed with its new fields"
   expect(edge.made).toBe(1);
 });
 
+/** They take more than the memory together. */
+const PAGES = byDepth({ test: 150, gate: 150, all: 400 });
+
 test("what is compressed counts against the memory, and leaves it with its page", { tags: ["gate"] }, async () => {
   const memoryBytes = 4 * 1024 * 1024;
   const edge = new CompressingIsolate({ memoryBytes });
@@ -122,7 +126,7 @@ test("what is compressed counts against the memory, and leaves it with its page"
   expect((await edge.stats()).memory.bytes).toBe(before + bytes.byteLength + zipped.bytes.byteLength);
   await edge.ask("/a", {}, "POST");
   expect((await edge.stats()).memory).toMatchObject({ entries: 0, bytes: 0 });
-  for (let page = 0; page < 200; page++) {
+  for (let page = 0; page < PAGES; page++) {
     edge.page(`/${page}`, digits(20_000, page + 1));
     await edge.ask(`/${page}`, BROWSER);
     await edge.settled();

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { byDepth } from "../../suite/depth.ts";
 import { CompressingIsolate, type OriginPage, type Received } from "./compressing-isolate.ts";
 
 /*
@@ -150,7 +151,7 @@ test("with compression every client gets the page that it would get without", {
       }
       expect([...edge.failures, ...plain.failures]).toEqual([]);
     }),
-    { numRuns: 150 },
+    { numRuns: byDepth({ test: 80, gate: 80, all: 150 }) },
   );
   // Control: many of them were coded.
   expect(coded).toBeGreaterThan(50);

@@ -231,7 +231,7 @@ describe("a pipe whose reader is slow", () => {
   });
   afterEach(() => void vi.useRealTimers());
 
-  test("is not tried for each line, and gets all lines in their order", async () => {
+  test("is not tried for each line, and gets all lines in their order", { tags: ["deep"] }, async () => {
     const said: string[] = [];
     const log = new AccessLog("/dev/stdout", "combined", (text) => said.push(text), writeWithinRoom);
     await record(log, 1_000);

@@ -9,6 +9,7 @@ import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import { Listener, type ListenerParts } from "../../../server/http1/listener.ts";
 import type { EdgeAnswer } from "../../../worker/isolate.ts";
+import { inGate } from "../../suite/depth.ts";
 import { type Answering, answer, type RunningListener, startTestListener } from "../http1/running-listener.ts";
 import { exchange, RawClient, statuses } from "../raw-client.ts";
 
@@ -136,6 +137,7 @@ test("no more than 32 requests of a connection are asked at a time, and all are 
 
 test.each([true, false])(
   "a pipeline of 1,500 requests becomes Node's objects only as it is answered (fast way: %s)",
+  { tags: ["deep"] },
   async (usesFastAnswers) => {
     let read = 0;
     const onRead = () => void read++;
@@ -244,7 +246,7 @@ describe.each([true, false])("requests behind the last answer of a connection (f
     expect(pages.asked).toBe(1);
   });
 
-  test("end it, or are dropped, if they have bodies", async () => {
+  test("end it, or are dropped, if they have bodies", { tags: ["deep"] }, async () => {
     const { one, pages } = await askForPage();
     const before = read.first!.bytesRead;
     const pipeline = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx".repeat(20_000);
@@ -256,7 +258,7 @@ describe.each([true, false])("requests behind the last answer of a connection (f
   });
 });
 
-test.each([true, false])(
+test.each(inGate(1, [true, false]))(
   "a reader that does not read holds up its own requests alone (fast way: %s)",
   async (usesFastAnswers) => {
     const page = answer("x".repeat(100_000));
@@ -364,7 +366,7 @@ test("a client that does not read is dropped after a while", async () => {
   await new Promise<void>((resolve) => running.listener.onceEmpty(resolve));
 });
 
-test("a client that waits for a slow answer is not dropped for that", async () => {
+test("a client that waits for a slow answer is not dropped for that", { tags: ["deep"] }, async () => {
   const pages = held();
   const running = await start(pages.answering, { settings: { stallMs: READ_WITHIN_MS, keepAliveMs: READ_WITHIN_MS } });
   const one = client(running);
@@ -385,7 +387,7 @@ test("an idle connection ends after a while", async () => {
 });
 
 describe.each([true, false])("a head that takes too long (fast way: %s)", (usesFastAnswers) => {
-  test("a client that sends half a head is told that it took too long", async () => {
+  test("a client that sends half a head is told that it took too long", { tags: ["deep"] }, async () => {
     const running = await start(() => answer("page"), {
       usesFastAnswers,
       settings: { headersTimeoutMs: READ_WITHIN_MS },

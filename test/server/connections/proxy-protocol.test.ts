@@ -163,7 +163,9 @@ describe("a listener that takes the PROXY protocol", () => {
     expect(warnings).toEqual([expect.stringContaining("did not begin with a PROXY header")]);
   });
 
-  test("refuses a connection whose header takes too long, and forgets one that ends before it", async () => {
+  test("refuses a connection whose header takes too long, and forgets one that ends before it", {
+    tags: ["deep"],
+  }, async () => {
     const { http, listener } = await start({ settings: { headersTimeoutMs: 400 } });
     expect(await talk(http, "PROXY TCP4 ")).toMatchObject({ received: "" });
     const client = new RawClient(http);
@@ -173,7 +175,7 @@ describe("a listener that takes the PROXY protocol", () => {
     await new Promise<void>((resolve) => listener.onceEmpty(resolve));
   });
 
-  test("refuses a request in words whose head takes too long", async () => {
+  test("refuses a request in words whose head takes too long", { tags: ["deep"] }, async () => {
     const { http } = await start({ settings: { headersTimeoutMs: 400 } });
     expect((await talk(http, `${FOUR}GET / HT`)).received).toMatch(/^HTTP\/1\.1 408 /);
   });

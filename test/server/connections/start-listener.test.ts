@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
+import { inGate } from "../../suite/depth.ts";
 import type { ListenerReport, ListenerStart } from "../http1/listener-thread.ts";
 import { type OtherNode, otherNodes } from "../http1/other-nodes.ts";
 
@@ -19,7 +20,7 @@ test("a listener answers plain requests without Node's objects where that works"
   expect(report).toEqual({ warnings: [], received: PAGES, ofNode: 0, fastHits: 1, lateAnswers: 1 });
 });
 
-test.each(Object.entries<OtherNode>(otherNodes))(
+test.each(inGate(1, Object.entries<OtherNode>(otherNodes)))(
   "a Node that %s answers all by its own server",
   async (name, other) => {
     const report = await startIn({ node: name as keyof typeof otherNodes, usesFastAnswers: true });

@@ -80,7 +80,7 @@ describe("a client over TLS that reads slowly", () => {
   const BYTES = 24_000_000;
   const MORE_THAN_KERNEL_HOLDS = 7_000_000;
 
-  test("gets its answer for as long as it reads, and is dropped when it does not", { tags: ["gate"] }, async () => {
+  test("gets its answer for as long as it reads, and is dropped when it does not", { tags: ["deep"] }, async () => {
     const served: Socket[] = [];
     const onStart = (message: unknown) => served.push((message as { socket: Socket }).socket);
     subscribe("http.server.request.start", onStart);

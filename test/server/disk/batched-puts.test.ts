@@ -244,7 +244,7 @@ describe("a batch that fails", () => {
     expect(writer.names).toHaveLength(3);
   });
 
-  test("because its thread has ended is told to all of it, and holds up nothing", async () => {
+  test("because its thread has ended is told to all of it, and holds up nothing", { tags: ["deep"] }, async () => {
     const disk = await DiskUnderTest.open(temporaryFolder(), {
       writer: (folder) => new WriterThread(folder, ENDING_THREAD),
       maxBytes: 1024 * MIB,
@@ -263,7 +263,7 @@ describe("a batch that fails", () => {
     expect(readdirSync(disk.folder.draftsFolder)).toEqual([]);
   });
 
-  test("makes place for others that wait", async () => {
+  test("makes place for others that wait", { tags: ["deep"] }, async () => {
     const { put, writer, lines } = await held();
     for (let round = 0; round < 3; round++) {
       const puts = [];
@@ -275,7 +275,7 @@ describe("a batch that fails", () => {
   });
 });
 
-test("pages for which there is no room wait for nothing", async () => {
+test("pages for which there is no room wait for nothing", { tags: ["deep"] }, async () => {
   const { put, writer, lines, state } = await held(diskFiles, 0);
   state.isFull = true;
   for (let each = 0; each < 200; each++) await (await put(`/${each}`, new Uint8Array(200 * 1024))).written; // 39 MiB
@@ -283,7 +283,7 @@ test("pages for which there is no room wait for nothing", async () => {
   expect(lines).toEqual([]);
 });
 
-test("what waits for a disk that hangs is bounded", async () => {
+test("what waits for a disk that hangs is bounded", { tags: ["deep"] }, async () => {
   const { put, writer, lines } = await held();
   const body = new Uint8Array(200 * 1024);
   const puts = [];

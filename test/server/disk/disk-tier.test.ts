@@ -405,7 +405,7 @@ describe("the event loop never waits for a cold disk", () => {
     ["a put of a coded form", (tier) => tier.writeCoded(KEY, "br", CODED)],
   ];
 
-  test.each(uses)("%s looks for no file by name alone after a look has waited", async (_, use) => {
+  test.each(uses)("%s looks for no file by name alone after a look has waited", { tags: ["deep"] }, async (_, use) => {
     const { tier, state, cool } = await slowLooks();
     await tier.put(page("/a", "text"));
     await cool();
@@ -413,7 +413,7 @@ describe("the event loop never waits for a cold disk", () => {
     expect(state.looks).toBe(0);
   });
 
-  test.each(uses)("where %s has waited for a look, the next one does not block", async (_, use) => {
+  test.each(uses)("where %s has waited for a look, the next one does not block", { tags: ["deep"] }, async (_, use) => {
     const { tier, state } = await slowLooks();
     state.waitsMs = 3;
     await use(tier);
@@ -591,7 +591,7 @@ describe("the folder", () => {
     await disk.janitor.scanUntilRead();
   });
 
-  test("of a smaller bound than before is made smaller by the scan", async () => {
+  test("of a smaller bound than before is made smaller by the scan", { tags: ["deep"] }, async () => {
     const path = temporaryFolder();
     const before = await DiskUnderTest.open(path);
     for (let at = 0; at < 100; at++) await before.tier.put(page(`/${at}`, noise(5000, at)));
@@ -626,7 +626,7 @@ describe("the bound of the disk", () => {
         ? disk.tier.putBody(`${KEY}/${at}\n1-a`, body).catch(() => "refused")
         : disk.tier.put(page(`/${at}`, noise(40_000, at)));
     };
-    for (let round = 0; round < 8; round++) {
+    for (let round = 0; round < byDepth({ test: 3, gate: 3, all: 8 }); round++) {
       await Promise.all(Array.from({ length: 40 }, (_, at) => put(round * 40 + at)));
     }
     await disk.settled();
@@ -635,7 +635,9 @@ describe("the bound of the disk", () => {
     expect(disk.janitor.heldBytes).toBe(disk.bytesOnDisk());
   });
 
-  test("is one of files as well: there are no more than the index has room for, also after a restart", async () => {
+  test("is one of files as well: there are no more than the index has room for, also after a restart", {
+    tags: ["deep"],
+  }, async () => {
     const disk = await DiskUnderTest.open(temporaryFolder());
     const few = (maxFiles: number) => new Janitor(disk.folder, 64 * MIB, { maxFiles });
     const janitor = few(20);
@@ -726,7 +728,7 @@ describe("the bound of the disk", () => {
   });
 
   test("a full disk has room for the largest body that is begun, and what visitors request most stays", {
-    tags: ["gate"],
+    tags: ["deep"],
   }, async () => {
     const maxBytes = 16 * MIB;
     const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes });

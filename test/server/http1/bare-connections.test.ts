@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import type { AnsweredExchange } from "../../../server/connections/access-log.ts";
 import type { ListenerParts } from "../../../server/http1/listener.ts";
+import { inGate } from "../../suite/depth.ts";
 import { RawClient, statuses } from "../raw-client.ts";
 import { type Answering, answer, type RunningListener, startTestListener } from "./running-listener.ts";
 
@@ -57,10 +58,12 @@ const WEB_SOCKET = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: upgrade\r\n
 const BAN = "BAN / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 describe("a CONNECT", () => {
-  test.each([
-    ["", ["/1", "/2", "/3", CONNECT]],
-    [" on their way", ["/1", "/2", "/3"]],
-  ])("behind requests whose answers are due%s is refused behind them", async (_, sent) => {
+  test.each(
+    inGate(1, [
+      ["", ["/1", "/2", "/3", CONNECT]],
+      [" on their way", ["/1", "/2", "/3"]],
+    ]),
+  )("behind requests whose answers are due%s is refused behind them", async (_, sent: readonly string[]) => {
     const running = await start(() => answer(large()));
     const one = client(running);
     await one.send(sent.map((each) => (each === CONNECT ? each : get(each))).join(""));
@@ -74,23 +77,26 @@ describe("a CONNECT", () => {
   test.each([
     ["", ["/1", "/2", "/3", CONNECT]],
     [" on their way", ["/1", "/2", "/3"]],
-  ])("behind requests whose answers are due%s leaves nothing when its client goes", async (_, sent) => {
-    const cancelled: string[] = [];
-    const all = Promise.withResolvers<void>();
-    const running = await start(async ({ url }) => {
-      const body = large(() => {
-        if (cancelled.push(url) === 3) all.resolve();
+  ])(
+    "behind requests whose answers are due%s leaves nothing when its client goes",
+    async (_, sent: readonly string[]) => {
+      const cancelled: string[] = [];
+      const all = Promise.withResolvers<void>();
+      const running = await start(async ({ url }) => {
+        const body = large(() => {
+          if (cancelled.push(url) === 3) all.resolve();
+        });
+        return answer(body);
       });
-      return answer(body);
-    });
-    const one = client(running);
-    await one.send(sent.map((each) => (each === CONNECT ? each : get(each))).join(""));
-    await one.until((text) => text.length > 0);
-    if (!sent.includes(CONNECT)) await one.send(CONNECT);
-    one.destroy();
-    await all.promise;
-    await gone(running);
-  });
+      const one = client(running);
+      await one.send(sent.map((each) => (each === CONNECT ? each : get(each))).join(""));
+      await one.until((text) => text.length > 0);
+      if (!sent.includes(CONNECT)) await one.send(CONNECT);
+      one.destroy();
+      await all.promise;
+      await gone(running);
+    },
+  );
 
   test("behind requests whose answers its client does not read ends with the connection after a while", async () => {
     const running = await start(() => answer(large()), { settings: { stallMs: 50, keepAliveMs: 500 } });
@@ -100,7 +106,7 @@ describe("a CONNECT", () => {
     await gone(running);
   });
 
-  test("behind a hit that is still on its way is refused in words", async () => {
+  test("behind a hit that is still on its way is refused in words", { tags: ["deep"] }, async () => {
     const running = await start(() => answer("x".repeat(BYTES)));
     const one = client(running);
     await one.send(get("/") + CONNECT);
@@ -124,7 +130,7 @@ describe.each([
   test.each([
     ["a stream", () => large()],
     ["whole", () => Buffer.alloc(BYTES, "x")],
-  ])("whose answer, %s, is not read ends after a while", async (_, body) => {
+  ])("whose answer, %s, is not read ends after a while", { tags: ["deep"] }, async (_, body) => {
     const settings = { stallMs: 50, keepAliveMs: 500 };
     const logged = Promise.withResolvers<AnsweredExchange>();
     const running = await start(() => answer(body()), { settings, accessLog: { record: logged.resolve } });
@@ -153,7 +159,7 @@ describe.each([
     await cancelled.promise;
   });
 
-  test("is answered in any number of pieces, with no more listeners than for one", async () => {
+  test("is answered in any number of pieces, with no more listeners than for one", { tags: ["deep"] }, async () => {
     const warnings: string[] = [];
     const onWarning = ({ name }: Error) => void warnings.push(name);
     process.on("warning", onWarning);

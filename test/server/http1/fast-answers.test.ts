@@ -262,6 +262,9 @@ test("damaged requests and noise get the same bytes in both ways", { tags: ["dee
   expect(fast.listener.fastHits).toBeGreaterThan(before);
 });
 
+/** How far apart the places are at which requests are split in two. They also come byte by byte. */
+const BYTES_APART = byDepth({ test: 4, gate: 4, all: 1 });
+
 test("requests split at every byte get the same bytes in both ways", async () => {
   const bytes = [
     "GET /small HTTP/1.1\r\nHost: localhost\r\n\r\n",
@@ -271,7 +274,7 @@ test("requests split at every byte get the same bytes in both ways", async () =>
     "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc",
     "GET /small HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
   ].join("");
-  for (let at = 1; at < bytes.length; at++) await expectSameBytes([bytes.slice(0, at), bytes.slice(at)]);
+  for (let at = 1; at < bytes.length; at += BYTES_APART) await expectSameBytes([bytes.slice(0, at), bytes.slice(at)]);
   const received = await expectSameBytes([...bytes]);
   expect(received.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(6);
 }, 60_000);

@@ -11,7 +11,7 @@ import { startTlsListener, stopAll, type Where } from "../connections/tls-listen
 import { statuses } from "../raw-client.ts";
 import { type Answering, answer, streamed } from "./running-listener.ts";
 
-const RUNS = byDepth({ test: 30, gate: 30, all: 300, explore: 5_000 });
+const RUNS = byDepth({ test: 15, gate: 15, all: 300, explore: 5_000 });
 const MOST_REQUESTS = 120;
 /** Above what a socket takes at once, so that answers wait for the client. */
 const LARGE_BYTES = 100_000;

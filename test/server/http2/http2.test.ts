@@ -517,7 +517,7 @@ describe("a connection in HTTP/2", () => {
     expect(listener.connections).toBe(1);
   });
 
-  test("ends when it carries nothing, and when its client has gone", async () => {
+  test("ends when it carries nothing, and when its client has gone", { tags: ["deep"] }, async () => {
     const { https, listener } = await start(shown, { settings: { keepAliveMs: A_WHILE_MS } });
     const idle = session(https);
     await ask(idle);
@@ -553,7 +553,7 @@ describe("a connection in HTTP/2", () => {
     expect((await ask(on)).body).toBe("page");
   });
 
-  test("ends a stream whose client does not read", { tags: ["gate"] }, async () => {
+  test("ends a stream whose client does not read", { tags: ["deep"] }, async () => {
     const { https, firstLogged } = await start(() => answer("x".repeat(5_000_000)), {
       settings: { stallMs: A_WHILE_MS },
     });
@@ -564,7 +564,7 @@ describe("a connection in HTTP/2", () => {
     expect((await firstLogged).isWhole).toBe(false);
   });
 
-  test("ends the connection of a client that reads nothing at all", { tags: ["gate"] }, async () => {
+  test("ends the connection of a client that reads nothing at all", { tags: ["deep"] }, async () => {
     const { https, listener } = await start(() => answer("x".repeat(5_000_000)), { settings: { stallMs: A_WHILE_MS } });
     const deaf = await connected(https, { ALPNProtocols: ["h2"] });
     deaf.pause().write(PREFACE + SETTINGS + get(1), "latin1");
@@ -573,7 +573,7 @@ describe("a connection in HTTP/2", () => {
   });
 
   test("ends a stream whose client does not read, also if the origin was slower before than a client may be", {
-    tags: ["gate"],
+    tags: ["deep"],
   }, async () => {
     const slow = Promise.withResolvers<void>();
     const { https } = await start(
@@ -718,7 +718,7 @@ describe("floods", () => {
     expect(CALM_OR_RESET).toContain(seen.code);
   });
 
-  test("do not count what a browser does that leaves a page of many pictures", async () => {
+  test("do not count what a browser does that leaves a page of many pictures", { tags: ["deep"] }, async () => {
     const { https, listener } = await start(
       () => new Promise((resolve) => setImmediate(() => resolve(answer("page")))),
     );

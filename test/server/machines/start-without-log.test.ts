@@ -76,14 +76,14 @@ describe("a server whose log is out of reach when it starts", { timeout: 60_000 
     expect(lines[0]).not.toContain("secret");
   });
 
-  test("ends at once when it is told to stop", async () => {
+  test("ends at once when it is told to stop", { tags: ["deep"] }, async () => {
     const server = start(`postgres://127.0.0.1:${await freePort()}/log`);
     await server.prints(AWAITED);
     server.signal("SIGTERM");
     expect(await server.ended()).toBe(0);
   });
 
-  test("does not ask for the log if it only checks its settings", async () => {
+  test("does not ask for the log if it only checks its settings", { tags: ["deep"] }, async () => {
     const server = start(`postgres://127.0.0.1:${await freePort()}/log`, ["--check"]);
     expect(await server.ended()).toBe(0);
     expect(server.printed).not.toContain("PostgreSQL");

@@ -375,7 +375,7 @@ describe("answers", () => {
     ["has its time after that", false, { kind: "failed", because: "timed-out" }],
   ])(
     "a client may take longer to send its body than an origin to answer, which %s",
-    { tags: ["gate"] },
+    { tags: ["deep"] },
     async (_, answers, expected) => {
       let received = "";
       const { url } = await rawOrigin((request, socket) => {
@@ -396,7 +396,7 @@ describe("answers", () => {
   );
 
   test("a body that pauses too long is cut off, and one whose reader takes as long is not", {
-    tags: ["gate"],
+    tags: ["deep"],
   }, async () => {
     const whole = Buffer.alloc(8 * 1024 * 1024);
     const { url } = await rawOrigin((_, socket) => {
@@ -416,7 +416,7 @@ describe("answers", () => {
     expect(read).toBe(whole.length);
   });
 
-  test("an origin that sends faster than its reader reads is held up", async () => {
+  test("an origin that sends faster than its reader reads is held up", { tags: ["deep"] }, async () => {
     let sent = 0;
     const piece = Buffer.alloc(64 * 1024);
     const total = 40 * 1024 * 1024;

@@ -4,7 +4,10 @@ import { PermitOffice } from "../../../server/permits/permit-office.ts";
 import type { ServedWorker } from "../../../server/supervisor/process-line.ts";
 import { type Permit, PermitQueue, type Place } from "../../../worker/flow/origin/permit-queue.ts";
 import { chances } from "../../engine/chances.ts";
+import { byDepth } from "../../suite/depth.ts";
 import { seed as first } from "../../suite/seed.ts";
+
+const SEEDS = byDepth({ test: 20, gate: 20, all: 60 });
 
 const SITE = "only";
 
@@ -131,7 +134,7 @@ class Worker {
 }
 
 describe("the permits of a machine", () => {
-  test.each(Array.from({ length: 60 }, (_, each) => first + each))(
+  test.each(Array.from({ length: SEEDS }, (_, each) => first + each))(
     "are never more than the limit, and everybody who waits gets one (seed %i)",
     async (seed) => {
       const random = chances(seed);

@@ -4,7 +4,7 @@ import { LONGEST_USE_MS } from "../../../worker/purges/log/log-contract.ts";
 import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
 import { purge } from "../../purges/log/a-purge.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
-import { byDepth } from "../../suite/depth.ts";
+import { byDepth, inGate } from "../../suite/depth.ts";
 import { type MachineOptions, MachineUnderTest } from "./machine-under-test.ts";
 
 const LONG_MS = LONGEST_USE_MS + 250;
@@ -98,7 +98,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that was put back (R13)", { tim
     ],
   ];
 
-  test.each(byDepth({ test: [], gate: restores.slice(0, 1), all: restores }))(
+  test.each(inGate(1, byDepth({ test: [], gate: restores.slice(0, 1), all: restores })))(
     "from a dump, %s, is another log, also for a machine that knows of no later purge",
     async (_, by) => {
       let restore: (into: string, ...args: string[]) => void;
@@ -169,7 +169,9 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that was put back (R13)", { tim
     expect(await appended(known, "#c")).toMatchObject({ settlesInMs: 0 });
   });
 
-  test("so does a log that was made new in place of one that a machine has read, and no other", async () => {
+  test("so does a log that was made new in place of one that a machine has read, and no other", {
+    tags: ["deep"],
+  }, async () => {
     const machine = await start();
     expect(await appended(machine, "#a")).toMatchObject({ settlesInMs: 0 });
     await end(machine);
@@ -181,7 +183,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that was put back (R13)", { tim
     expect(await appended(stranger, "#b")).toMatchObject({ settlesInMs: LONG_MS, maySettleSooner: false });
   });
 
-  test("control: a log whose machines restart stays the same one", async () => {
+  test("control: a log whose machines restart stays the same one", { tags: ["deep"] }, async () => {
     const machine = await start();
     await appended(machine, "#a");
     const stamp = machine.position;

@@ -141,7 +141,9 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     expect(await held).toMatchObject({ seq: 3 });
   });
 
-  test("a machine whose workers do not confirm is waited for once, and then bounded by its lease", async () => {
+  test("a machine whose workers do not confirm is waited for once, and then bounded by its lease", {
+    tags: ["deep"],
+  }, async () => {
     const [a, b] = [await start(), await startWithLongLease()];
     b.isListening = false;
     expect(await boundOf(a, "#a")).toBe(LONG_LEASE_MS + 250);
@@ -152,7 +154,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     await eventually(async () => (await appended(a, "#d")).settlesInMs === 0);
   });
 
-  test("a machine with a worker of an earlier supervisor confirms nothing", async () => {
+  test("a machine with a worker of an earlier supervisor confirms nothing", { tags: ["deep"] }, async () => {
     const a = await start();
     let hasStrangers = true;
     const b = await start({ hasStrangers: () => hasStrangers });
@@ -162,7 +164,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     expect(b.check("#b", { ...a.position, seq: 0 })).toBe("purged");
   });
 
-  test("the longest lease of any machine counts, until the machine has left", async () => {
+  test("the longest lease of any machine counts, until the machine has left", { tags: ["deep"] }, async () => {
     const [a, b] = [await start(), await startWithLongLease()];
     b.isListening = false;
     expect(await boundOf(a, "#a")).toBe(LONG_LEASE_MS + 250);
@@ -216,7 +218,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     expect(rows).toHaveLength(2);
   });
 
-  test("a machine whose row is gone reads nothing before it is a reader again", async () => {
+  test("a machine whose row is gone reads nothing before it is a reader again", { tags: ["deep"] }, async () => {
     const [a, b] = [await start(), await start()];
     await admin.query("DELETE FROM tidemark_log_machines WHERE machine = $1", [b.log.machine]);
     await b.read();
@@ -235,7 +237,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       return { asked, other, late };
     }
 
-    test("until it does", async () => {
+    test("until it does", { tags: ["deep"] }, async () => {
       const { asked, other, late } = await unsettled();
       const found = [asked, other].map(({ keeper }) => keeper.find(1, 25_000));
       late.isListening = true;
@@ -244,7 +246,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       expect(await asked.keeper.find(1)).toMatchObject({ settled: true });
     });
 
-    test("until it has left", async () => {
+    test("until it has left", { tags: ["deep"] }, async () => {
       const { other, late } = await unsettled();
       const found = other.keeper.find(1, 25_000);
       await late.keeper.close();
@@ -273,7 +275,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     expect(await leaseOf()).toEqual([{ machine: name, lease_ms: "60000" }]);
   });
 
-  test("a notice that is lost is made up for by the read of the lease", async () => {
+  test("a notice that is lost is made up for by the read of the lease", { tags: ["deep"] }, async () => {
     const [a, deaf] = [await start(), await start({ hears: false })];
     const stamp = deaf.position;
     await appended(a, "#a");
@@ -290,7 +292,9 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     expect(await b.keeper.find(3)).toBeNull();
   });
 
-  test("machines whose clocks differ by a day agree on what has settled, and on when a repetition is due", async () => {
+  test("machines whose clocks differ by a day agree on what has settled, and on when a repetition is due", {
+    tags: ["deep"],
+  }, async () => {
     const [ahead, behind] = [await start({ clockAheadMs: 24 * HOUR_MS }), await start({ clockAheadMs: -24 * HOUR_MS })];
     await behind.keeper.read(behind.position, 1000, LONG_LEASE_MS);
     behind.isListening = false;
@@ -302,7 +306,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     }
   });
 
-  test("a machine that confirms a purge of another history is not believed", async () => {
+  test("a machine that confirms a purge of another history is not believed", { tags: ["deep"] }, async () => {
     const [a, b] = [await start(), await start()];
     await appended(a, "#a");
     expect(await b.log.confirm(b.position)).toBe(true);
@@ -310,7 +314,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     expect(await b.log.confirm(b.position)).toBe(false);
   });
 
-  test("what another log has settled leaves the purges of this one unsettled", async () => {
+  test("what another log has settled leaves the purges of this one unsettled", { tags: ["deep"] }, async () => {
     const [a, b] = [await start(), await startWithLongLease()];
     b.isListening = false;
     expect(await boundOf(a, "#a")).toBe(LONG_LEASE_MS + 250);

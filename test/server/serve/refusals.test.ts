@@ -254,7 +254,7 @@ describe("tidemark serve says of a config", () => {
     expect(await refusalOf('throw "boom";\n')).toBe("tidemark: refused.config.ts: boom\n");
   });
 
-  test("that it lacks the origin, as when a variable is not set", async () => {
+  test("that it lacks the origin, as when a variable is not set", { tags: ["deep"] }, async () => {
     expect(await refusalOf('export default { origin: process.env.NOPE, hosts: ["www.example.test"] };\n')).toBe(
       "tidemark: refused.config.ts: origin is required: name it here, or by --origin or TIDEMARK_ORIGIN; found nothing\n",
     );
@@ -353,7 +353,7 @@ test("--check makes nothing", { tags: ["deep"] }, async () => {
   expect(readdirSync(folder)).toEqual(before);
 });
 
-test("--check that is interrupted does not end as one that has found nothing wrong", async () => {
+test("--check that is interrupted does not end as one that has found nothing wrong", { tags: ["deep"] }, async () => {
   const config =
     'process.kill(process.pid, "SIGTERM");\nawait new Promise((resolve) => setTimeout(resolve, 60_000));\n';
   writeFileSync(join(folder, "interrupted.config.mjs"), config);
@@ -361,7 +361,9 @@ test("--check that is interrupted does not end as one that has found nothing wro
   expect(code).toBeNull();
 });
 
-test("a config in TypeScript is a module also where the package is CommonJS, with the files that it imports", async () => {
+test("a config in TypeScript is a module also where the package is CommonJS, with the files that it imports", {
+  tags: ["deep"],
+}, async () => {
   const site = join(folder, "folder");
   writeFileSync(join(site, "package.json"), '{ "type": "commonjs" }');
   writeFileSync(join(site, "routes.ts"), 'export const routes: object[] = [{ match: "/*", ttl: "60s" }];\n');

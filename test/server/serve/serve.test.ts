@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { DEFAULT_CACHE } from "../../../cli/server-folder.ts";
 import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
 import { tidemark } from "../../cli/run-command.ts";
-import { byDepth } from "../../suite/depth.ts";
+import { byDepth, inGate } from "../../suite/depth.ts";
 import { freePort } from "../../suite/free-ports.ts";
 import { until } from "../../suite/until.ts";
 import { RawClient } from "../raw-client.ts";
@@ -119,12 +119,14 @@ describe("tidemark serve", () => {
     expect(printed).toContain("TIDEMARK_HOSTS=www.example.com");
   });
 
-  test.each([
-    ["--listen", "nowhere", "unix:/run/edge.sock"],
-    ["--memory", "much", "512MiB"],
-    ["--workers", "0", "1 to 256"],
-    ["--origin", "ftp://example.com", "unix:/run/app.sock"],
-  ])("refuses %s %s in words", async (option, value, words) => {
+  test.each(
+    inGate(1, [
+      ["--listen", "nowhere", "unix:/run/edge.sock"],
+      ["--memory", "much", "512MiB"],
+      ["--workers", "0", "1 to 256"],
+      ["--origin", "ftp://example.com", "unix:/run/app.sock"],
+    ]),
+  )("refuses %s %s in words", async (option, value, words) => {
     const ended = await tidemark({ args: ["serve", "--origin", origin.url, option, value], cwd: folder });
     expect(ended).toMatchObject({ exit: 2, stderr: expect.stringContaining(words) });
   });
@@ -217,7 +219,7 @@ describe("tidemark serve", () => {
     await until(async () => (await ask(address, "/page")).xCache === "MISS" || origin.countOf("/page") > before);
   });
 
-  test("a client that breaks off or breaks the rules is no failure of the origin's", async () => {
+  test("a client that breaks off or breaks the rules is no failure of the origin's", { tags: ["deep"] }, async () => {
     const log = join(folder, "broken.log");
     const token = "a-token-of-this-test-0123456789-abcdef";
     const args = ["--origin", origin.url, "--listen", "127.0.0.1:0", "--workers", "1", "--cache", "broken"];

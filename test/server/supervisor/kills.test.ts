@@ -130,7 +130,9 @@ describe("SIGKILL", () => {
   });
 });
 
-test("SIGTERM ends a supervisor and its workers, and leaves no lock and no socket behind", async () => {
+test("SIGTERM ends a supervisor and its workers, and leaves no lock and no socket behind", {
+  tags: ["deep"],
+}, async () => {
   running.signal("SIGTERM");
   await running.allEnded;
   running = new SupervisedProcess(folder, port);

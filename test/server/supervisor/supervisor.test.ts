@@ -91,7 +91,7 @@ function worker(pid: number): PageClient {
 }
 
 describe("a supervisor", () => {
-  test("listens with its workers, and takes no traffic itself", async () => {
+  test("listens with its workers, and takes no traffic itself", { tags: ["deep"] }, async () => {
     const supervisor = await start();
     await reported("worker-listening", 2);
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask<Who>(supervisor.addresses[0]!, "/who")));
@@ -175,7 +175,7 @@ describe("a supervisor", () => {
     await start(); // nothing is left behind
   });
 
-  test("refuses a folder that another supervisor owns", async () => {
+  test("refuses a folder that another supervisor owns", { tags: ["deep"] }, async () => {
     await start({ workers: 1 });
     await expect(start({ workers: 1 })).rejects.toThrow(`Another tidemark serve owns ${folder}.`);
   });
@@ -210,7 +210,7 @@ describe("a supervisor", () => {
     expect((await start({ listen: [{ path }] })).addresses).toEqual([path]);
   });
 
-  test("stops: answers under way are finished, and new connections are refused", async () => {
+  test("stops: answers under way are finished, and new connections are refused", { tags: ["deep"] }, async () => {
     const supervisor = await start({ workers: 1 });
     const [pid] = supervisor.workers.values();
     const held = await hold(supervisor.addresses[0]!);
@@ -360,7 +360,7 @@ describe("a supervisor", () => {
       expect(await purgeAtWorker()).toMatchObject({ seq: 2, settlesInMs: 0 });
     };
     const TITLE = "that fails %s: it goes on, with log and workers";
-    test.each(["with the log open"])(TITLE, failsAndGoesOn);
+    test.each(["with the log open"])(TITLE, { tags: ["deep"] }, failsAndGoesOn);
     test.each(["before", "with the log"])(TITLE, { tags: ["deep"] }, failsAndGoesOn);
 
     test("that fails while the configuration is wrong: its workers have the settings in use, and are replaced", {

@@ -52,7 +52,7 @@ test("a worker that is told to end while it opens its listener closes it after t
   expect(told).toEqual(["started", "opens", "opened", "listening", "drains"]);
 });
 
-test("one that is told to end before it has all handles does not listen", async () => {
+test("one that is told to end before it has all handles does not listen", { tags: ["deep"] }, async () => {
   const { child, told, until } = startProcess();
   await until("started");
   const server = createServer();

@@ -7,7 +7,7 @@ import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
 import { exchange } from "../../engine/runtime/runtime-engine.ts";
 import { HOST } from "../../engine/scenario.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
-import { byDepth } from "../../suite/depth.ts";
+import { byDepth, inGate } from "../../suite/depth.ts";
 import { freePort } from "../../suite/free-ports.ts";
 import { breath } from "../../suite/until.ts";
 import { Relay } from "../machines/relay.ts";
@@ -51,29 +51,31 @@ describe("tidemark serve --parent", { timeout: 60_000 }, () => {
   const log = ["--log", "postgres://user@db.internal/tidemark"];
   const token = { TIDEMARK_PARENT_TOKEN: PARENT_TOKEN };
 
-  test.each([
-    ["without a shared log", parent, token, "--parent needs --log"],
-    ["without a token", [...parent, ...log], {}, "--parent needs TIDEMARK_PARENT_TOKEN"],
-    [
-      "with a weak token",
-      [...parent, ...log],
-      { TIDEMARK_PARENT_TOKEN: "x" },
-      "TIDEMARK_PARENT_TOKEN has fewer than 32",
-    ],
-    [
-      "for a path",
-      ["--parent", "https://shield.example.com/a", ...log],
-      token,
-      "is not like https://shield.example.com",
-    ],
-    [
-      "with a password in its address",
-      ["--parent", "https://user:secret@shield.example.com", "--origin", "http://127.0.0.1:8000", ...log],
-      token,
-      "the parent's address has a user or a password",
-    ],
-    ["for no address", ["--parent", "shield", ...log], token, 'the parent "shield" is not like'],
-  ])("%s is refused in words", async (_, args, environment, words) => {
+  test.each(
+    inGate(1, [
+      ["without a shared log", parent, token, "--parent needs --log"],
+      ["without a token", [...parent, ...log], {}, "--parent needs TIDEMARK_PARENT_TOKEN"],
+      [
+        "with a weak token",
+        [...parent, ...log],
+        { TIDEMARK_PARENT_TOKEN: "x" },
+        "TIDEMARK_PARENT_TOKEN has fewer than 32",
+      ],
+      [
+        "for a path",
+        ["--parent", "https://shield.example.com/a", ...log],
+        token,
+        "is not like https://shield.example.com",
+      ],
+      [
+        "with a password in its address",
+        ["--parent", "https://user:secret@shield.example.com", "--origin", "http://127.0.0.1:8000", ...log],
+        token,
+        "the parent's address has a user or a password",
+      ],
+      ["for no address", ["--parent", "shield", ...log], token, 'the parent "shield" is not like'],
+    ]),
+  )("%s is refused in words", async (_, args, environment, words) => {
     const server = start("refused", [...args, "--check"], environment);
     const code = await server.ended();
     expect({ code, printed: server.printed }).toEqual({ code: 2, printed: expect.stringContaining(words) });

@@ -383,7 +383,9 @@ describe("a parent that fails", () => {
     expect(child.said).toEqual([]);
   });
 
-  test("is none whose origin takes too long: it says so, and the origin is not asked once more", async () => {
+  test("is none whose origin takes too long: it says so, and the origin is not asked once more", {
+    tags: ["deep"],
+  }, async () => {
     const { child } = await family(1, { fallsBack: true, rules: { limits: { originTimeout: "1s" } } });
     tier.origin.reply("/slow", { body: "late", hold: "for ever" });
     expect(await child.get("/slow")).toMatchObject({ status: 504 });

@@ -112,7 +112,7 @@ describe("the walk over one page", () => {
     expect(order.slice(0, 4)).toEqual(["stranger", "stranger", "stranger", "alice"]);
   });
 
-  test("does not take what chance puts into pages for a visitor's own", async () => {
+  test("does not take what chance puts into pages for a visitor's own", { tags: ["deep"] }, async () => {
     expect(await foundAmongBanners()).toBe(0);
   });
 

@@ -56,7 +56,7 @@ describe("the cache-buster", () => {
     expect(report.verdict).toBe("not-audited");
   });
 
-  test("has another name where the key has no other parameter", async () => {
+  test("has another name where the key has no other parameter", { tags: ["deep"] }, async () => {
     const keyOf = (url: string) => `${withoutQuery(url)} ${new URL(url, "http://edge.invalid").searchParams.get("q")}`;
     const { report } = await audited(behind({ keyOf }), { paths: ["/style.css", "/me.json?q=a"], buster: "q" });
     expect(report.findings.map(({ id }) => id)).toEqual(["shared:/me.json?q=a"]);
@@ -109,7 +109,7 @@ describe("sessions", () => {
     expect(report.problems).toEqual([expect.stringMatching(/^bob is answered like a stranger everywhere\./)]);
   });
 
-  test.each(["/me.json", "/"])("that end during the walk are told, by %s", async (path) => {
+  test.each(["/me.json", "/"])("that end during the walk are told, by %s", { tags: ["deep"] }, async (path) => {
     const prepare = (site: MembersSite) => {
       // The last page of the list.
       site.letsIn = () => !site.seen.some(({ target }) => target.startsWith("/news"));
@@ -137,7 +137,7 @@ describe("sessions", () => {
     expect(report.problems).toEqual(["alice and bob are answered alike everywhere. Are they one account?"]);
   });
 
-  test("whose canary is nowhere are told", async () => {
+  test("whose canary is nowhere are told", { tags: ["deep"] }, async () => {
     const list: { name: string; credentials: Record<string, string>; canaries: string[] }[] = [];
     const { report } = await audited(behind({ stores: (path) => path === "/style.css" }), {
       prepare: (site) =>
@@ -159,7 +159,7 @@ describe("sessions", () => {
   });
 });
 
-test("a page that is asked for by HEAD is compared by its fields", async () => {
+test("a page that is asked for by HEAD is compared by its fields", { tags: ["deep"] }, async () => {
   const targets = [
     { method: "GET", path: "/style.css" },
     { method: "HEAD", path: "/me.json" },

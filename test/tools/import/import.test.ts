@@ -10,6 +10,7 @@ import { regexPatterns } from "../../../tools/import/nginx/paths/path-patterns.t
 import { compileSite } from "../../../worker/site/site.ts";
 import { evaluateSite } from "../../docs/site-blocks.ts";
 import { run } from "../../packed/installed-package.ts";
+import { inGate } from "../../suite/depth.ts";
 import { FOLDER } from "./comparison.ts";
 import { CONFIGURATIONS } from "./configurations.ts";
 
@@ -435,7 +436,7 @@ describe("the command", () => {
     expect(readdirSync(folder).sort()).toEqual(["nginx.conf", "tidemark.config.ts"]);
   });
 
-  test("--json prints one object, and writes nothing", async () => {
+  test("--json prints one object, and writes nothing", { tags: ["deep"] }, async () => {
     put("nginx.conf", CONF);
     const { exit, stdout } = await command("import", "nginx.conf", "--json");
     expect(exit).toBe(0);
@@ -450,21 +451,23 @@ describe("the command", () => {
     expect(readdirSync(folder)).toEqual(["nginx.conf"]);
   });
 
-  test.each([
-    { args: ["import", "none.conf"], exit: 1, words: "there is no file none.conf" },
-    { args: ["import", "."], exit: 1, words: "is a folder" },
-    { args: ["import", "nginx.conf", "--strict"], exit: 1, words: "kept visitors out" },
-    { args: ["import"], exit: 2, words: "missing required argument" },
-    { args: ["import", "nginx.conf", "--origin", "http://a/b"], exit: 2, words: "is not an address" },
-    { args: ["import", "nginx.conf", "--outt", "x"], exit: 2, words: "unknown option" },
-    { args: ["import", "nginx.conf", "--out", "none/x.ts"], exit: 1, words: "none/x.ts cannot be written" },
-    { args: ["init", "--import", "none.conf"], exit: 2, words: "there is no file none.conf" },
-    {
-      args: ["init", "--import", "nginx.conf", "--pass", "/a"],
-      exit: 2,
-      words: "--pass is for a project without --import",
-    },
-  ])("$args ends with $exit, writes nothing and says $words", async ({ args, exit, words }) => {
+  test.each(
+    inGate(2, [
+      { args: ["import", "none.conf"], exit: 1, words: "there is no file none.conf" },
+      { args: ["import", "."], exit: 1, words: "is a folder" },
+      { args: ["import", "nginx.conf", "--strict"], exit: 1, words: "kept visitors out" },
+      { args: ["import"], exit: 2, words: "missing required argument" },
+      { args: ["import", "nginx.conf", "--origin", "http://a/b"], exit: 2, words: "is not an address" },
+      { args: ["import", "nginx.conf", "--outt", "x"], exit: 2, words: "unknown option" },
+      { args: ["import", "nginx.conf", "--out", "none/x.ts"], exit: 1, words: "none/x.ts cannot be written" },
+      { args: ["init", "--import", "none.conf"], exit: 2, words: "there is no file none.conf" },
+      {
+        args: ["init", "--import", "nginx.conf", "--pass", "/a"],
+        exit: 2,
+        words: "--pass is for a project without --import",
+      },
+    ]),
+  )("$args ends with $exit, writes nothing and says $words", async ({ args, exit, words }) => {
     put("nginx.conf", CONF);
     expect(await command(...args)).toMatchObject({ exit, stderr: expect.stringContaining(words) });
     expect(readdirSync(folder)).toEqual(["nginx.conf"]);
@@ -486,7 +489,7 @@ describe("the command", () => {
     },
   );
 
-  test("tidemark init --import writes no worker for a socket", async () => {
+  test("tidemark init --import writes no worker for a socket", { tags: ["deep"] }, async () => {
     put("nginx.conf", server("location / { proxy_pass http://unix:/run/app.sock; proxy_cache c; }"));
     expect(await command("init", "--import", "nginx.conf")).toMatchObject({
       exit: 2,
@@ -495,7 +498,7 @@ describe("the command", () => {
     expect(readdirSync(folder)).toEqual(["nginx.conf"]);
   });
 
-  test("tidemark init --import points from a VCL to the table, and writes nothing", async () => {
+  test("tidemark init --import points from a VCL to the table, and writes nothing", { tags: ["deep"] }, async () => {
     put("nginx.conf", 'vcl 4.1;\nbackend b { .host = "10.0.0.1"; }');
     expect(await command("init", "--import", "nginx.conf")).toMatchObject({
       exit: 2,

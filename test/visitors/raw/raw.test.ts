@@ -13,16 +13,16 @@ const OVER_TLS = byDepth({ test: 30, gate: 30, all: MESSAGES / 4, explore: 4 * M
 const TO_SERVER = byDepth({ test: 60, gate: 60, all: MESSAGES / 4, explore: 20 * MESSAGES });
 
 describe.each([
-  { name: "in the Workers runtime", edge: inRuntime(), count: TO_RUNTIME },
-  { name: "on one's own server, the fast way", edge: onServer("fast"), count: TO_SERVER },
-  { name: "on one's own server, the plain way", edge: onServer("plain"), count: TO_SERVER },
-  { name: "on one's own server, over TLS", edge: onServer("tls"), count: OVER_TLS },
-])("$name, the origin can read what comes of any bytes, and others get their pages", ({ edge, count }) => {
+  { name: "in the Workers runtime", edge: inRuntime(), count: TO_RUNTIME, tags: [] },
+  { name: "on one's own server, the fast way", edge: onServer("fast"), count: TO_SERVER, tags: [] },
+  { name: "on one's own server, the plain way", edge: onServer("plain"), count: TO_SERVER, tags: ["deep"] },
+  { name: "on one's own server, over TLS", edge: onServer("tls"), count: OVER_TLS, tags: ["deep"] },
+])("$name, the origin can read what comes of any bytes, and others get their pages", ({ edge, count, tags }) => {
   const meetings = new RawMeetings(edge);
   beforeAll(() => meetings.start());
   afterAll(() => meetings.stop());
 
-  test(`${count} messages over sockets`, { timeout: 300_000 }, async () => {
+  test(`${count} messages over sockets`, { tags, timeout: 300_000 }, async () => {
     expect(await findHarm(meetings, { seed, count })).toBe(null);
     expect(meetings.cameThrough).toBeGreaterThan(count / 5); // otherwise all would be refused, and would prove nothing
   });

@@ -98,7 +98,10 @@ describe.skipIf(platform() !== "linux")("tidemark serve that may open 300 files 
     );
   });
 
-  test("has no more connections to the origin than leave files for the disk, however many requests wait", async () => {
+  test("has no more connections to the origin than leave files for the disk, however many requests wait", {
+    tags: ["deep"],
+    timeout: 60_000,
+  }, async () => {
     const get = (at: number) => `GET /held/${at} HTTP/1.1\r\nHost: ${address.host}\r\n\r\n`;
     const where = { host: address.hostname, port: Number(address.port) };
     const clients = Array.from({ length: 12 }, (_, client) =>
@@ -107,7 +110,7 @@ describe.skipIf(platform() !== "linux")("tidemark serve that may open 300 files 
     const received = (await Promise.all(clients)).map((client) => client.received).join("");
     expect(received.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(12 * 32);
     expect(mostOpen).toBe(TO_ORIGIN);
-  }, 60_000);
+  });
 
   test("fetches and stores pages while as many clients are connected, and tells the next one why it is not served", async () => {
     expect((await visit("/page")).status).toBe(200);

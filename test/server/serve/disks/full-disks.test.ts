@@ -57,7 +57,10 @@ describe.skipIf(!canMount)(canMount ? "tidemark serve, where a disk is full:" : 
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown>, fields: answer.headers };
   };
 
-  test("lines of the access log wait, and none is lost, torn or written twice", { timeout: 60_000 }, async () => {
+  test("lines of the access log wait, and none is lost, torn or written twice", {
+    tags: ["deep"],
+    timeout: 60_000,
+  }, async () => {
     let asked = 0;
     while (!server.printed.includes("Its lines wait in memory")) {
       expect((await ask(`/logged?${++asked}`)).status).toBe(404);

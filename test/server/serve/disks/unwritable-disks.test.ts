@@ -103,11 +103,15 @@ describe.skipIf(!canMount)(canMount ? "tidemark serve" : NOT_RUN, { timeout: 120
       expect(await ask(address, before)).toMatchObject({ status: 200, body: "v2" });
     });
 
-  test("starts on a disk that is full, serves from memory, and takes purges again with the disk", () =>
-    startsOn(
-      (disk) => disk.fill(),
-      (disk) => disk.free(),
-    ));
+  test(
+    "starts on a disk that is full, serves from memory, and takes purges again with the disk",
+    { tags: ["deep"] },
+    () =>
+      startsOn(
+        (disk) => disk.fill(),
+        (disk) => disk.free(),
+      ),
+  );
 
   test("starts on a disk that is read-only, in the same way", { tags: ["deep"] }, () =>
     startsOn(

@@ -49,7 +49,7 @@ describe("hits of tidemark serve", () => {
     expect(await askForHits([])).toEqual({ printed: expect.not.stringContaining("Node's own server"), ofNode: 0 });
   });
 
-  test("are answered by Node's own server with --no-fast-hits", async () => {
+  test("are answered by Node's own server with --no-fast-hits", { tags: ["deep"] }, async () => {
     const { printed, ofNode } = await askForHits(["--no-fast-hits"]);
     expect({ printed, ofNode }).toEqual({ printed: expect.not.stringContaining("Node's own server"), ofNode: HITS });
   });

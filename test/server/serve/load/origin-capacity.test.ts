@@ -130,7 +130,9 @@ describe("an origin that takes four requests at a time", { timeout: 60_000 }, ()
     expect(mostAtOnce).toBe(AT_MOST);
   });
 
-  test("has no more while a new server takes over from an old one that has requests there", async () => {
+  test("has no more while a new server takes over from an old one that has requests there", {
+    tags: ["deep"],
+  }, async () => {
     const old = ask(6, "old");
     await until(() => atOrigin.size === AT_MOST);
     const first = [...atOrigin].slice(0, 2);

@@ -82,6 +82,7 @@ test("of an origin that hangs, three paths wait in all workers together", {
 });
 
 test("where nobody listens at the first address of an origin, the second one is asked, under the name of the first", {
+  tags: ["deep"],
   timeout: 60_000,
 }, async () => {
   const config = join(folder, "two-addresses.config.ts");

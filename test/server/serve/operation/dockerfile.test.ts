@@ -45,7 +45,7 @@ test("each line is an instruction, and nothing runs as root", () => {
   expect(list(instruction("CMD"))).toContain(`*:${instruction("EXPOSE")}`);
 });
 
-test("the command is that of the package, with options that it has", () => {
+test("the command is that of the package, with options that it has", { tags: ["deep"] }, () => {
   const [node, main, command] = list(instruction("ENTRYPOINT"));
   const { bin } = JSON.parse(readFileSync("package.json", "utf8")) as { bin: { tidemark: string } };
   expect([node, main, command]).toEqual(["node", `node_modules/tidemark/${bin.tidemark}`, "serve"]);

@@ -50,6 +50,24 @@ export function boardAsRules(): { readonly file: string; readonly count: number;
   return { file, count: rules.length, remove: () => rmSync(folder, { recursive: true }) };
 }
 
+const [HEAD = "", ...ALERT_TEST_GROUPS] = prometheusFile(ALERT_TESTS).split(/^(?= {2}- name: )/m);
+
+const intervalOf = (group: string) => /^ {4}interval: (\w+)$/m.exec(group)![1]!;
+
+/** How far apart the samples of the tests of alerts are. */
+export function alertIntervals(): ReadonlySet<string> {
+  return new Set(ALERT_TEST_GROUPS.map(intervalOf));
+}
+
+/** The tests of alerts whose samples are so far apart: a file, in a folder of its own beside the alerts. */
+export function alertTestsEvery(interval: string): { readonly file: string; remove(): void } {
+  const folder = mkdtempSync(join(tmpdir(), "tidemark-alerts-"));
+  const file = join(folder, ALERT_TESTS);
+  writeFileSync(join(folder, ALERTS), prometheusFile(ALERTS));
+  writeFileSync(file, HEAD + ALERT_TEST_GROUPS.filter((group) => intervalOf(group) === interval).join(""));
+  return { file, remove: () => rmSync(folder, { recursive: true }) };
+}
+
 /** What promtool says, in the folder of the files; `null` where it is not installed. */
 export function promtool(args: readonly string[], input?: string): { status: number | null; said: string } | null {
   const { error, status, stdout, stderr } = spawnSync("promtool", args, { cwd: FOLDER, encoding: "utf8", input });

@@ -8,8 +8,9 @@ import { breath, until } from "../../../suite/until.ts";
 import { makeCertificate } from "../../connections/make-certificate.ts";
 import { ServerProcess } from "../running-server.ts";
 import {
-  ALERT_TESTS,
   ALERTS,
+  alertIntervals,
+  alertTestsEvery,
   BOARD,
   metricsNamedIn,
   prometheusFile,
@@ -31,8 +32,20 @@ const AT_ONCE = prometheusFile(ALERTS)
   .replaceAll(/for: \d+m/g, "for: 0s")
   .replaceAll("alert: ", "alert: AtOnce");
 
-test.skipIf(!hasPromtool)(hasPromtool ? "each alarm is raised when it should be, and no other" : NOT_RUN, () => {
-  expect(promtool(["test", "rules", ALERT_TESTS])).toMatchObject({ status: 0 });
+const TITLE = "each alarm is raised when it should be, and no other, in series of a sample every %s";
+const whereHere = hasPromtool ? TITLE : NOT_RUN;
+/** Those of days take many times as long. */
+test.skipIf(!hasPromtool).each(["1m"])(whereHere, alarmsAreRight);
+test.skipIf(!hasPromtool).each(["10m"])(whereHere, { tags: ["deep"] }, alarmsAreRight);
+
+function alarmsAreRight(interval: string): void {
+  const tests = alertTestsEvery(interval);
+  expect(promtool(["test", "rules", tests.file])).toMatchObject({ status: 0 });
+  tests.remove();
+}
+
+test("there are no alert tests of another interval", () => {
+  expect([...alertIntervals()]).toEqual(["1m", "10m"]);
 });
 
 describe.skipIf(!hasPrometheus)(hasPrometheus ? "a real Prometheus" : NOT_WATCHED, { timeout: 120_000 }, () => {

@@ -74,7 +74,9 @@ describe("a server that somebody watches", { timeout: 60_000 }, () => {
   const workers = ({ machine }: SiteStats) => machine!.processes.flatMap(({ worker }) => (worker ? [worker] : []));
   const names = ({ machine }: SiteStats) => machine!.processes.map(({ name }) => name);
 
-  test("has every request in its stats at once, with its status, under the name of the machine", async () => {
+  test("has every request in its stats at once, with its status, under the name of the machine", {
+    tags: ["deep"],
+  }, async () => {
     for (let page = 0; page < 30; page++) await visit(`/page?number=${page % 10}`);
     for (let turn = 0; turn < 3; turn++) await visit("/gone");
     const found = await stats();
@@ -148,7 +150,9 @@ describe("a server that somebody watches", { timeout: 60_000 }, () => {
     },
   );
 
-  test("answers without a worker that hangs, and does not say that it knows everything", async () => {
+  test("answers without a worker that hangs, and does not say that it knows everything", {
+    tags: ["deep"],
+  }, async () => {
     const { machine } = await stats();
     const { pid, name } = machine!.processes.at(-1)!;
     process.kill(pid, "SIGSTOP");
