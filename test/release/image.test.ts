@@ -23,12 +23,44 @@ const isRoot = process.getuid?.() === 0;
 const NOT_RUN = "running the image is SKIPPED, because only root can change roots";
 if (!isRoot) process.stdout.write(`${NOT_RUN}\n`);
 
+const read = <T>(file: string) => JSON.parse(readFileSync(file, "utf8")) as T;
+
+interface Config {
+  readonly config: { User: string; Entrypoint: string[]; Cmd: string[]; WorkingDir: string; Volumes: object };
+  readonly rootfs: { readonly diff_ids: readonly string[] };
+}
+
+/** An image as the folder that the Open Container Initiative calls a layout. */
+class Image {
+  readonly #layout: string;
+
+  constructor(layout: string) {
+    this.#layout = layout;
+  }
+
+  /** A blob, which has the digest and the size that are said of it. */
+  blob({ digest, size }: Descriptor): string {
+    const file = join(this.#layout, "blobs", digest.replace(":", "/"));
+    expect(`sha256:${createHash("sha256").update(readFileSync(file)).digest("hex")}`).toBe(digest);
+    expect(statSync(file).size).toBe(size);
+    return file;
+  }
+
+  manifestFor(architecture: string) {
+    expect(read(join(this.#layout, "oci-layout"))).toEqual({ imageLayoutVersion: "1.0.0" });
+    const [named] = read<{ manifests: Descriptor[] }>(join(this.#layout, "index.json")).manifests;
+    const { manifests } = read<{ manifests: Descriptor[] }>(this.blob(named!));
+    const found = manifests.find(({ platform }) => platform?.architecture === architecture);
+    return read<{ config: Descriptor; layers: Descriptor[] }>(this.blob(found!));
+  }
+}
+
 describe("the image", { tags: ["deep"], timeout: 600_000 }, () => {
   const origin = new ScriptedOrigin(() => Date.now());
-  let layout: string;
+  let image: Image;
   let root: string;
   beforeAll(async () => {
-    layout = join(await builtRelease(PLAIN), "image");
+    image = new Image(join(await builtRelease(PLAIN), "image"));
     root = mkdtempSync(join(tmpdir(), "tidemark-image-"));
     await origin.comeUp();
     origin.reply("/page", { fields: { "cache-control": "max-age=3600" }, body: "page" });
@@ -38,40 +70,20 @@ describe("the image", { tags: ["deep"], timeout: 600_000 }, () => {
     rmSync(root, { recursive: true });
   });
 
-  /** A blob, which has the digest and the size that are said of it. */
-  function blob({ digest, size }: Descriptor): string {
-    const file = join(layout, "blobs", digest.replace(":", "/"));
-    expect(`sha256:${createHash("sha256").update(readFileSync(file)).digest("hex")}`).toBe(digest);
-    expect(statSync(file).size).toBe(size);
-    return file;
-  }
-  const read = <T>(file: string) => JSON.parse(readFileSync(file, "utf8")) as T;
-  function manifestFor(architecture: string) {
-    expect(read(join(layout, "oci-layout"))).toEqual({ imageLayoutVersion: "1.0.0" });
-    const [named] = read<{ manifests: Descriptor[] }>(join(layout, "index.json")).manifests;
-    const { manifests } = read<{ manifests: Descriptor[] }>(blob(named!));
-    const found = manifests.find(({ platform }) => platform?.architecture === architecture);
-    return read<{ config: Descriptor; layers: Descriptor[] }>(blob(found!));
-  }
-  interface Config {
-    readonly config: { User: string; Entrypoint: string[]; Cmd: string[]; WorkingDir: string; Volumes: object };
-    readonly rootfs: { readonly diff_ids: readonly string[] };
-  }
-
   test.each(["amd64", "arm64"])("for %s takes less than 60 MB, and its blobs are what is said of them", async (cpu) => {
-    const { config, layers } = manifestFor(cpu);
+    const { config, layers } = image.manifestFor(cpu);
     expect(layers.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(60e6);
-    const { rootfs } = read<Config>(blob(config));
+    const { rootfs } = read<Config>(image.blob(config));
     for (const [index, layer] of layers.entries()) {
-      const { stdout } = await run("sh", ["-c", 'gzip -dc "$0" | sha256sum', blob(layer)], { cwd: "." });
+      const { stdout } = await run("sh", ["-c", 'gzip -dc "$0" | sha256sum', image.blob(layer)], { cwd: "." });
       expect(`sha256:${stdout.slice(0, 64)}`).toBe(rootfs.diff_ids[index]);
     }
   });
 
   test.skipIf(!isRoot)(isRoot ? "runs in its own root, without rights and without a shell" : NOT_RUN, async () => {
-    const { config, layers } = manifestFor("amd64");
-    for (const layer of layers) await succeed("tar", ["-xpzf", blob(layer), "--same-owner", "-C", root]);
-    const { User, Entrypoint, Cmd, WorkingDir, Volumes } = read<Config>(blob(config)).config;
+    const { config, layers } = image.manifestFor("amd64");
+    for (const layer of layers) await succeed("tar", ["-xpzf", image.blob(layer), "--same-owner", "-C", root]);
+    const { User, Entrypoint, Cmd, WorkingDir, Volumes } = read<Config>(image.blob(config)).config;
     expect(existsSync(join(root, "bin/sh"))).toBe(false);
     const { uid, mode } = statSync(join(root, Object.keys(Volumes)[0]!));
     expect([`${uid}:${uid}`, mode & 0o777]).toEqual([User, 0o700]);
@@ -106,6 +118,26 @@ describe("the image", { tags: ["deep"], timeout: 600_000 }, () => {
       expect(await closed).toEqual([0, null]);
     }
   });
+});
+
+/** Programs of the other architecture run under it, but cannot start others. */
+const EMULATOR = "qemu-aarch64-static";
+
+test("the image for arm64 checks a site under an emulator", { tags: ["deep"], timeout: 600_000 }, async ({ skip }) => {
+  const { exit } = await run("which", [EMULATOR], { cwd: "." });
+  skip(exit !== 0, `${EMULATOR} is not here: apt-get install qemu-user-static`);
+  const image = new Image(join(await builtRelease(PLAIN), "image"));
+  const root = mkdtempSync(join(tmpdir(), "tidemark-image-"));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  const { config, layers } = image.manifestFor("arm64");
+  for (const layer of layers) await succeed("tar", ["-xzf", image.blob(layer), "-C", root]);
+  const [node, ...rest] = read<Config>(image.blob(config)).config.Entrypoint.map((part) =>
+    part.startsWith("/") ? join(root, part) : part,
+  );
+  const call = (...args: string[]) => run(EMULATOR, ["-L", root, node!, ...rest, "serve", ...args], { cwd: root });
+  const site = ["--origin", "http://127.0.0.1:9", "--hosts", "www.example.com", "--cache", join(root, "cache")];
+  expect(await call("--check", ...site)).toMatchObject({ exit: 0, stdout: expect.stringContaining("www.example.com") });
+  expect(await call("--check")).toMatchObject({ exit: 2 });
 });
 
 /** Runs a program as a container would: in another root, with devices and processes to be seen. It writes to /output. */
