@@ -180,7 +180,7 @@ const refusals: readonly (Call & {
     errors: [
       { path: "urls[0]", message: /a \* in a URL is not a wildcard; .* like prefixes: \["\/blog\/a"\], or tags$/ },
       { path: "urls[1]", message: /a \* in a URL is not a wildcard; .* like prefixes: \["\/blog"\], or tags$/ },
-      { path: "urls[2]", message: /a \* in a URL is no wildcard/ },
+      { path: "urls[2]", message: /a \* in a URL is not a wildcard/ },
     ],
   },
   {

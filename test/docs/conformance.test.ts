@@ -20,8 +20,6 @@ const WITHOUT_MUTANT = [
   "cache-groups/malformed-non-ascii",
   "cache-groups/malformed-token",
   "cache-groups/reaches-every-isolate",
-  "deltas/conditions",
-  "deltas/unknown-hash",
   "invalidation-log/one-entry-per-request",
   "invalidation-log/post-during-anothers-fill",
   "invalidation-log/post-during-fill",

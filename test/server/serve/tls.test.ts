@@ -166,7 +166,7 @@ describe("tidemark serve with TLS", () => {
       [...A.slice(0, 4), "--tls-key", "none.key"],
       /none\.key cannot be used: it does not exist/,
     ],
-    ["a redirect to nowhere", ["--listen", "127.0.0.1:0", "--redirect-to-https"], /in circles/],
+    ["a redirect to nowhere", ["--listen", "127.0.0.1:0", "--redirect-to-https"], /redirect clients forever/],
     ["another status", [...A, "--redirect-to-https", "302"], /301 or 308/],
     ["an HSTS that is none", [...A, "--hsts", "1 year"], /max-age=31536000/],
     ["a preload that browsers would refuse", [...A, "--hsts", "max-age=60; preload"], /needs includeSubDomains/],
