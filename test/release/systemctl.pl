@@ -58,7 +58,7 @@ sub run_unit {
     my $given = join ",", map { "+$_" } @capabilities;
     my %environment = (PATH => "/usr/sbin:/usr/bin:/sbin:/bin", NOTIFY_SOCKET => $NOTIFY, SYSTEMD_EXEC_PID => $$);
     my $variables = slurp(setting("EnvironmentFile"));
-    $environment{$1} = $2 =~ s/^"(.*)"$/$1/r while $variables =~ /^(\w+)=(.*)$/mg;
+    $environment{$1} = $3 while $variables =~ /^(\w+)=("?)(.*)\2$/mg;
     # A word that is a variable becomes its words, which may be none (systemd.service(5)).
     my @command = map { /^\$(\w+)$/ ? split(" ", $environment{$1} // "") : $_ } split " ", setting("ExecStart");
     %ENV = %environment;
