@@ -17,7 +17,7 @@ const LEAST_NODE = 24;
  * them as deep.
  */
 const BUDGETS = {
-  gate: { cpuSeconds: 1_150, minutes: 10 },
+  gate: { cpuSeconds: 1_350, minutes: 15 },
   all: { cpuSeconds: 3_600, minutes: 40 },
 } as const;
 
