@@ -55,6 +55,8 @@ export { DEFAULT_QUEUE } from "./worker/site/default-queue.ts";
 
 export { encode } from "./server/compression/encode.ts";
 export { dictionaryMatch } from "./worker/rules/deltas/dictionary-match.ts";
+export { DELTA_BODIES } from "./worker/rules/deltas/dictionary-use.ts";
+export { compressionSettings } from "./worker/site/compression-settings.ts";
 
 // `replay` runs the edge itself: an isolate, as the server on Node starts one, with a clock, an origin and a shared tier
 // of the replay.

@@ -34,5 +34,4 @@ export interface DictionaryFiles {
   hasDictionary(name: string): boolean | undefined;
   readDictionary(name: string): Promise<DictionaryFile | undefined>;
   writeDictionary(name: string, file: DictionaryFile): Promise<void>;
-  dropDictionary(name: string): Promise<void>;
 }

@@ -48,11 +48,14 @@ export function withHeader(
 }
 
 /** The codings by dictionaries that this Node can make: those of Brotli came later, and are ignored before. */
-export const madeHere: readonly DictionaryCoding[] = DICTIONARY_CODINGS.filter((coding) => {
-  if (coding !== "dcb") return true;
+export function codingsMadeHere(): readonly DictionaryCoding[] {
+  return DICTIONARY_CODINGS.filter((coding) => coding !== "dcb" || hasBrotliDictionaries());
+}
+
+function hasBrotliDictionaries(): boolean {
   const sample = Buffer.from("Nothing in this sentence comes twice, unless a dictionary has it: 0123456789.");
   return brotliCompressSync(sample, { dictionary: sample } as BrotliOptions).byteLength < sample.byteLength / 2;
-});
+}
 
 function encodeBy(
   coding: Coding | DictionaryCoding,

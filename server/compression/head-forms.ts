@@ -3,21 +3,22 @@ import { changedHead, type StoredHead, storedField } from "../../worker/rules/st
 import type { Coding } from "../../worker/rules/variants/accept-encoding.ts";
 import { codedFormFields, plainFormFields, weakFormFields } from "../../worker/rules/variants/coded-form.ts";
 import type { FormName } from "./coded-files.ts";
+import type { TimedUse } from "./deltas.ts";
 
 /** More than one response has forms that are asked for. */
 const MAX_HEADS = 64;
 
 /** The heads of a stored response's forms. They are made once, because the fields of hits are remembered by heads. */
-export class HeadForms<Use extends { readonly match: string }> {
+export class HeadForms {
   readonly etag: string | null;
   readonly plain: StoredHead;
   /** `null` if it is no dictionary, and is compressed by none. */
-  readonly use: Use | null;
+  readonly use: TimedUse | null;
   readonly #stored: StoredHead;
   readonly #coded = new Map<FormName, StoredHead>();
   #weak: StoredHead | undefined;
 
-  constructor(stored: StoredHead, use: Use | null) {
+  constructor(stored: StoredHead, use: TimedUse | null) {
     this.#stored = stored;
     this.use = use;
     this.etag = storedField(stored, "etag");

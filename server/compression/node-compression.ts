@@ -20,9 +20,11 @@ import type { CodedFiles, DictionaryFiles, FormName } from "./coded-files.ts";
 import { Deltas, type TimedUse } from "./deltas.ts";
 import { Dictionaries, type Dictionary } from "./dictionaries.ts";
 import { directivesOf } from "./directives-of.ts";
-import { type Encode, encode, madeHere } from "./encode.ts";
+import { codingsMadeHere, type Encode, encode } from "./encode.ts";
 import { codingOf, HeadForms } from "./head-forms.ts";
 import { MakingQueue } from "./making-queue.ts";
+
+type Digest = (body: Uint8Array<ArrayBuffer>) => Promise<string>;
 
 export interface CompressionParts {
   readonly settings: CompressionSettings;
@@ -31,7 +33,7 @@ export interface CompressionParts {
   /** The coded forms on disk; `null` for none. */
   readonly files: (CodedFiles & DictionaryFiles) | null;
   /** The SHA-256 of a body, as base64url. */
-  readonly digest?: (body: Uint8Array<ArrayBuffer>) => Promise<string>;
+  readonly digest?: Digest;
   readonly encode?: Encode;
   /** The turns that all sites of a process share. Default: this one has its own. */
   readonly queue?: MakingQueue;
@@ -53,8 +55,6 @@ const MAX_READ_MS = 100;
 
 /** The room of an entry in memory that is not its body: more than any head takes. */
 const HEAD_ROOM_BYTES = 256 * 1024;
-
-type Forms = HeadForms<TimedUse>;
 
 /** A form to be made: in a coding, or in one by a dictionary. */
 interface Form {
@@ -93,21 +93,18 @@ export class NodeCompression implements Compression {
   readonly #settings: CompressionSettings;
   readonly #maxHeldBytes: number;
   readonly #files: CodedFiles | null;
-  readonly #digest: (body: Uint8Array<ArrayBuffer>) => Promise<string>;
+  readonly #digest: Digest;
   readonly #encode: Encode;
   readonly #queue: MakingQueue;
   readonly #bodies = new WeakMap<Uint8Array, FormsOfBody>();
-  readonly #heads = new WeakMap<StoredHead, Forms | StaysPlain>();
+  readonly #heads = new WeakMap<StoredHead, HeadForms | StaysPlain>();
   readonly #wanted: (field: string) => readonly Coding[];
   /** `null` where no route has `deltas`. */
   readonly #deltas: Deltas | null;
 
   constructor(parts: CompressionParts) {
     const { settings, memoryBytes, files, digest = sha256, encode: by = encode, queue = new MakingQueue() } = parts;
-    const { dictionaryCodings = madeHere } = parts;
-    const dictionaries = () => new Dictionaries(files, memoryBytes * DICTIONARIES_SHARE, digest);
-    this.#deltas =
-      settings.deltas.size === 0 ? null : new Deltas(settings.deltas, dictionaries(), digest, dictionaryCodings);
+    this.#deltas = settings.deltas.size === 0 ? null : deltasOf(parts, digest);
     this.#settings = settings;
     this.#maxHeldBytes = memoryBytes * LARGEST_SHARE - HEAD_ROOM_BYTES;
     this.#files = files;
@@ -140,7 +137,7 @@ export class NodeCompression implements Compression {
     request: CodedRequest,
     key: string,
     body: CodedBytes,
-    forms: Forms,
+    forms: HeadForms,
   ): { readonly head: StoredHead; readonly body: CodedBytes } | Promise<FoundResponse> | null {
     const wanted = this.#wantedBy(request);
     const [best] = wanted;
@@ -393,7 +390,7 @@ export class NodeCompression implements Compression {
     return made;
   }
 
-  #formsOf(request: CodedRequest, head: StoredHead): Forms | StaysPlain {
+  #formsOf(request: CodedRequest, head: StoredHead): HeadForms | StaysPlain {
     const held = this.#heads.get(head);
     if (held !== undefined) return held;
     const made =
@@ -418,6 +415,11 @@ export class NodeCompression implements Compression {
     const field = (name: string) => storedField(head, name);
     return whyPlain({ status, field, directives: directivesOf(head), bodyBytes }, this.#settings);
   }
+}
+
+function deltasOf({ settings, files, memoryBytes, dictionaryCodings }: CompressionParts, digest: Digest): Deltas {
+  const dictionaries = new Dictionaries(files, memoryBytes * DICTIONARIES_SHARE, digest);
+  return new Deltas(settings.deltas, dictionaries, digest, dictionaryCodings ?? codingsMadeHere());
 }
 
 const NONE: readonly Coding[] = [];

@@ -224,10 +224,6 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
     });
   }
 
-  async dropDictionary(name: string): Promise<void> {
-    await this.#dropInTurn(this.#folder.nameOf(name, "dictionary"));
-  }
-
   /** A form by a dictionary has a file for each dictionary. Nobody lists these, so they leave as they are used. */
   #coded(key: string, form: FormName): { readonly name: string; readonly kind: FileKind } {
     const [coding, dictionary] = form.split(" ") as [FileKind, string?];

@@ -9,6 +9,7 @@ export function readSize(text: string): number | null {
   const parsed = sizeBytes.safeParse(text === "0" ? 0 : inBytes);
   return parsed.success ? parsed.data : null;
 }
+
 /** A size as the option for it is written. */
 export function sizeText(bytes: number): string {
   const mebibytes = bytes / 1024 ** 2;

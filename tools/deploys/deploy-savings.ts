@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
-import { dictionaryMatch, encode, OwnerError } from "../../internal.ts";
+import { compressionSettings, DELTA_BODIES, dictionaryMatch, encode, OwnerError } from "../../internal.ts";
 
 /** What visitors who hold the old version of a site download after a deploy. Sizes in bytes. */
 export interface DeploySavings {
@@ -47,14 +47,11 @@ const TEXT = new Set([
   ".webmanifest",
   ".xml",
 ]);
-const MIN_BYTES = 1024;
-const MAX_BYTES = 10 * 1024 * 1024;
 const MAX_FILES = 20_000;
-/** The levels that a server uses by default. */
-const LEVELS = { br: 5, dcz: 6 } as const;
 
 /** Compares two folders with builds of one site, as the server would send their files. Throws an `OwnerError`. */
 export async function deploySavings(oldFolder: string, newFolder: string): Promise<DeploySavings> {
+  const { levels } = compressionSettings({ compression: {} })!; // those of a server that names none
   const [before, after] = [await filesIn(oldFolder), await filesIn(newFolder)];
   const versions = new Map<string, TextFile>();
   // Of several versions a browser takes the one that it got last.
@@ -72,7 +69,7 @@ export async function deploySavings(oldFolder: string, newFolder: string): Promi
       same++;
       continue;
     }
-    const brotliBytes = Math.min(bytes.length, (await encode("br", bytes, LEVELS.br)).byteLength);
+    const brotliBytes = Math.min(bytes.length, (await encode("br", bytes, levels.br)).byteLength);
     const version = file.match === null ? undefined : versions.get(file.match);
     if (!version) {
       added.files++;
@@ -81,7 +78,7 @@ export async function deploySavings(oldFolder: string, newFolder: string): Promi
     }
     const dictionary = await readFile(version.place);
     const by = { bytes: dictionary, hash: hash("sha256", dictionary, "base64url") };
-    const delta = await encode("dcz", bytes, LEVELS.dcz, by);
+    const delta = await encode("dcz", bytes, levels.zstd, by);
     const deltaBytes = Math.min(brotliBytes, delta.byteLength);
     changed.push({ path: file.path, from: version.path, bytes: bytes.length, brotliBytes, deltaBytes });
   }
@@ -112,7 +109,7 @@ async function filesIn(folder: string): Promise<{ readonly files: readonly TextF
     const place = join(parentPath, name);
     const { size, mtimeMs } = await stat(place);
     const extension = extname(name).toLowerCase();
-    if (!TEXT.has(extension) || size < MIN_BYTES || size > MAX_BYTES) continue;
+    if (!TEXT.has(extension) || size < DELTA_BODIES.minBytes || size > DELTA_BODIES.maxBytes) continue;
     const path = new URL(`file:///${place.slice(folder.length).replaceAll("\\", "/").replace(/^\/+/, "")}`).pathname;
     files.push({ place, path, match: dictionaryMatch(path, extension === ".html"), changedAt: mtimeMs });
   }

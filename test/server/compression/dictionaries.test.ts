@@ -35,9 +35,6 @@ class CountedFiles implements DictionaryFiles {
     this.writes++;
     this.files.set(name, file);
   }
-  async dropDictionary(name: string): Promise<void> {
-    this.files.delete(name);
-  }
 }
 
 class Process {

@@ -74,8 +74,8 @@ export function mayBecomeDictionary(request: { readonly authorized: boolean }, b
 /** How a trained dictionary of Zstandard begins. RFC 9842 §2.1.4 has raw ones alone. */
 const ZSTD_DICTIONARY = [0x37, 0xa4, 0x30, 0xec];
 
-/** Text, of some size. */
-const DELTA_BODIES: CodingRules = {
+/** The bodies that deltas are for: text, of some size. */
+export const DELTA_BODIES: CodingRules = {
   minBytes: 1024,
   maxBytes: 10 * 1024 * 1024,
   types: [
