@@ -130,7 +130,13 @@ export const CLAIMS: readonly Claim[] = [
     fits: ({ heading }) => heading === "Wagtail",
     runIn: "test/control/vendor-apis/clients.test.ts",
   },
-  { page: PURGING, language: "sh", fits: () => true, runIn: SHELL },
+  { page: PURGING, language: "sh", fits: ({ code }) => !code.includes("pip install"), runIn: SHELL },
+  {
+    page: PURGING,
+    language: "sh",
+    text: "pip install",
+    notRun: "it installs a file of a release, which test/release/reproducible.test.ts makes",
+  },
 
   ...(["python", "ruby", "sh"] as const).map((language) => ({
     page: STARTED,
@@ -177,14 +183,18 @@ export const CLAIMS: readonly Claim[] = [
     text: "kubectl apply",
     notRun: "it needs a cluster; test/release/image.test.ts compares the manifest with the schemas",
   },
-  ...["wrangler rollback", "sha256sum", "cache-status|age", 'explain "/plog', "TIDEMARK_ENDPOINT=https"].map(
-    (text) => ({
-      page: OPERATIONS,
-      language: "sh",
-      text,
-      runIn: SHELL,
-    }),
-  ),
+  ...["tidemark_0.2.0_amd64.deb", "--allow-downgrades"].map((text) => ({
+    page: OPERATIONS,
+    language: "sh",
+    text,
+    notRun: "it installs another version; test/release/debian.test.ts upgrades the package",
+  })),
+  ...["wrangler rollback", "sha256sum", "cache-status|age", 'explain "/plog'].map((text) => ({
+    page: OPERATIONS,
+    language: "sh",
+    text,
+    runIn: SHELL,
+  })),
   ...["tidemark backup", "tidemark restore"].map((text) => ({
     page: OPERATIONS,
     language: "sh",
@@ -199,7 +209,19 @@ export const CLAIMS: readonly Claim[] = [
     text: "gh release download",
     notRun: "no release is published yet; test/release/reproducible.test.ts compares two builds",
   },
-  { page: SITES, language: "python", text: "def song(request, id)", runIn: "test/backends/django-site/songs/tests.py" },
+  ...["def song(request, id)", "USE_X_FORWARDED_HOST"].map((text) => ({
+    page: SITES,
+    language: "python",
+    text,
+    runIn: "test/backends/django-site/songs/tests.py",
+  })),
+  {
+    page: SITES,
+    language: "sh",
+    text: "apt-get install",
+    notRun: "it installs a package; test/release/debian.test.ts does so with the commands of docs/getting-started.md",
+  },
+  { page: SITES, language: "sh", text: "TIDEMARK_OPTIONS", runIn: SHELL },
   { page: SITES, language: "ruby", text: "expires_in", runIn: "test/snippets/ruby.test.ts" },
   { page: SITES, language: "php", fits: () => true, runIn: "test/snippets/php.test.ts" },
   { page: SITES, language: "ts", text: "saveUninitialized: false }", runIn: TYPESCRIPT },

@@ -152,23 +152,37 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
     expect(hash!.split(" ")[0]).toBe(createHash("sha256").update(token!).digest("hex"));
   });
 
-  test("docs/operations.md: what to ask of a page that is old, or that misses", async () => {
-    const [first, ...others] = linesOf(blockWith("docs/operations.md", "cache-status|age"));
-    const fields = await run(first!);
-    expect(fields).toMatch(/^cache-status: tidemark; hit/im);
-    expect(fields).toMatch(/^x-cache: HIT/im);
-    expect(others.join()).toContain("tidemark explain");
-    expect(await run(others.join("\n"))).toMatch(/^HIT {2}GET .*\/plog\/\n/);
-    const said = await run(blockWith("docs/operations.md", 'explain "/plog'));
+  /** The block of the operations page with this text: the lines that name the edge, and those that ask it. */
+  function askingBlock(text: string): { readonly settings: string; readonly commands: readonly string[] } {
+    const lines = linesOf(blockWith("docs/operations.md", text));
+    return { settings: lines.slice(0, 2).join("\n"), commands: lines.slice(2) };
+  }
+
+  test("docs/operations.md: what to ask of a page that is old", async () => {
+    await run("npx tidemark purge --url /team");
+    const [fields, explain, purges, ...others] = askingBlock("cache-status|age").commands;
+    expect(others).toEqual([]);
+    const said = await run(fields!);
+    expect(said).toMatch(/^cache-status: tidemark; hit/im);
+    expect(said).toMatch(/^x-cache: HIT/im);
+    expect(await run(explain!)).toMatch(/^HIT {2}GET .*\/plog\/\n/);
+    expect(await run(purges!)).toMatch(/SETTLED[\s\S]*\/team/);
+  });
+
+  test("docs/operations.md: what to ask of a page that misses", async () => {
+    const said = await run(askingBlock('explain "/plog').commands.join("\n"));
     expect(said).toMatch(/^MISS {2}GET .*\/plog\/\?page=2\n/);
     expect(said).toContain("Last 24 h: ");
   });
 
-  test("docs/operations.md: the token is read from the terminal", async () => {
-    const script = blockWith("docs/operations.md", "TIDEMARK_ENDPOINT=https");
-    const said = await run(`printf 'secret\\n' | { ${script}\nprintenv TIDEMARK_ENDPOINT TIDEMARK_TOKEN; }`);
-    expect(said).toBe(`${SITE}\nsecret\n`);
-  });
+  test.each(["cache-status|age", 'explain "/plog'])(
+    "docs/operations.md: the token is read from the terminal, before %s",
+    async (text) => {
+      const { settings } = askingBlock(text);
+      const said = await run(`printf 'secret\\n' | { ${settings}\nprintenv TIDEMARK_ENDPOINT TIDEMARK_TOKEN; }`);
+      expect(said).toBe(`${SITE}\nsecret\n`);
+    },
+  );
 
   test("docs/getting-started.md and docs/server.md: tidemark serve takes these settings", async () => {
     const started = blocksOf("docs/getting-started.md").filter(({ code }) => code.startsWith("npx tidemark serve"));
@@ -201,15 +215,32 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
     );
   });
 
-  test("docs/getting-started.md, Debian: the options for HTTPS are such, for systemd and for a shell", async () => {
-    const [echo, restart] = linesOf(blockWith("docs/getting-started.md", "TIDEMARK_OPTIONS"));
-    expect(restart).toBe("systemctl restart tidemark");
-    const environment = join(folder, "environment");
-    const serve = "npx tidemark serve --origin http://127.0.0.1:8000 --listen '*:80' $TIDEMARK_OPTIONS";
-    // A shell would put the names of files in the place of the star, which systemd does not.
-    const script = `${echo!.replace("/etc/tidemark/environment", environment)}\n. ${environment}\nset -f\n${serve}`;
-    const said = await run(script, folder, { TIDEMARK_HOSTS: "www.example.com", TIDEMARK_TOKEN: "" });
-    expect(said).toContain("hosts www.example.com");
+  test.each(["docs/getting-started.md", "docs/sites.md"])(
+    "%s: the options for HTTPS with the Debian package are such, for systemd and for a shell",
+    async (page) => {
+      const [echo, restart] = linesOf(blockWith(page, "TIDEMARK_OPTIONS"));
+      expect(restart).toMatch(/^systemctl restart (gunicorn )?tidemark$/);
+      const environment = join(folder, "environment");
+      const serve = "npx tidemark serve --origin http://127.0.0.1:8000 --listen '*:80' $TIDEMARK_OPTIONS";
+      // A shell would put the names of files in the place of the star, which systemd does not.
+      const script = `${echo!.replace("/etc/tidemark/environment", environment)}\n. ${environment}\nset -f\n${serve}`;
+      const said = await run(script, folder, { TIDEMARK_HOSTS: "www.example.com", TIDEMARK_TOKEN: "" });
+      expect(said).toContain("hosts www.example.com");
+    },
+  );
+
+  test("docs/purging.md, Django: gunicorn's unit reads the token where the Debian package has written it", async () => {
+    const [, print, ...others] = linesOf(blockWith("docs/purging.md", "gunicorn.service.d"));
+    expect(others).toEqual(["systemctl daemon-reload && systemctl restart gunicorn"]);
+    const [, file] = />(\S+)$/.exec(print!)!;
+    await run(print!.replace(file!, "tidemark.conf"));
+    expect(readFileSync(join(folder, "tidemark.conf"), "utf8")).toBe(
+      "[Service]\nEnvironmentFile=/etc/tidemark/environment\n",
+    );
+    const installation = readFileSync("release/debian/scripts/postinst", "utf8");
+    expect(installation).toContain(
+      'echo "TIDEMARK_TOKEN=$(head --bytes=32 /dev/urandom | base64)" >/etc/tidemark/environment',
+    );
   });
 
   test("docs/purging.md, From a shell: each command does what its comment says", {
@@ -240,38 +271,42 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
     for (const line of lines.filter(follows)) await follow(line, "tag:song:42");
   });
 
-  test("docs/purging.md, From a shell or cron: the line of a crontab purges, and fetches again", async () => {
-    writeFileSync(join(folder, "tidemark.env"), `TIDEMARK_ENDPOINT='${edge.endpoint}'\n`);
-    const [comment, entry, ...others] = linesOf(blockWith("docs/purging.md", "0 4 * * *"));
-    expect([comment![0], others]).toEqual(["#", []]);
-    const [, times, command] = /^((?:\S+ ){5})(.*)$/.exec(entry!)!;
-    expect(times).toBe("0 4 * * * ");
-    expect(command).not.toContain("%"); // cron would take it for the end of a line
-    const said = await run(command!.replace("/etc/tidemark.env", join(folder, "tidemark.env")));
-    expect(JSON.parse(said)).toMatchObject({ refreshed: [{ xCache: "BYPASS" }, { xCache: "BYPASS" }] });
-    expect((await edge.purges())[0]).toMatchObject({
-      reason: "nightly",
-      items: expect.arrayContaining(["tag:charts"]),
+  describe("docs/purging.md, From cron: the script", () => {
+    /** Runs it with curl alone, for an edge with this token. */
+    async function purgeTag(tag: string, { token = edge.settings.TIDEMARK_TOKEN, endpoint = edge.endpoint } = {}) {
+      const environment = join(folder, "tidemark.env");
+      writeFileSync(environment, `TIDEMARK_ENDPOINT='${endpoint}'\nTIDEMARK_TOKEN='${token}'\n`);
+      const script = blockWith("docs/purging.md", "#!/bin/sh").replace("/etc/tidemark.env", environment);
+      writeFileSync(join(folder, "purge-tag"), script.replace("--retry 5", "--retry 0"));
+      return await run(`sh purge-tag ${tag}`, folder, { TIDEMARK_ENDPOINT: "", TIDEMARK_TOKEN: "" });
+    }
+
+    test("purges the pages with a tag, and writes nothing that cron would send", async () => {
+      await edge.publish("/price", "prices");
+      expect(await purgeTag("prices")).toBe("");
+      expect(await edge.xCache("/price")).toBe("MISS");
+      expect((await edge.purges())[0]).toMatchObject({ reason: "cron", items: ["tag:prices"] });
+    });
+
+    test("fails if no page has the tag, if the edge refuses it, and if there is no edge", async () => {
+      await edge.publish("/price", "prices");
+      // In the edge's first hour only near misses are known.
+      await expect(purgeTag("Prices")).rejects.toThrow(
+        /ended with 1: purge-tag Prices: no stored page has this tag: \{/,
+      );
+      const refused = /ended with 1: .*\b401\b.*purge-tag prices failed: \{/s;
+      await expect(purgeTag("prices", { token: "x".repeat(43) })).rejects.toThrow(refused);
+      const unreachable = /ended with 1: .*curl: .*purge-tag prices failed: \n/s;
+      await expect(purgeTag("prices", { endpoint: "http://127.0.0.1:1" })).rejects.toThrow(unreachable);
+    });
+
+    test("is called by a line that cron understands", () => {
+      const [, entry] = /echo '([^']*)' >/.exec(blockWith("docs/purging.md", "/etc/cron.d"))!;
+      expect(entry).toMatch(/^0 4 \* \* \* root \/usr\/local\/bin\/purge-tag [^%]+$/); // cron ends a line at a percent sign
     });
   });
 
-  test.skipIf(spawnSync("jq", ["--version"]).error !== undefined)(
-    "docs/purging.md, From a shell or cron: the script fails if no page had the tag, and only then",
-    async () => {
-      const environment = join(folder, "tidemark.env");
-      writeFileSync(environment, `export TIDEMARK_ENDPOINT='${edge.endpoint}'\n`);
-      const script = blockWith("docs/purging.md", "jq --exit-status").replace("/etc/tidemark.env", environment);
-      await edge.publish("/price", "prices");
-      await run(script);
-      expect(await edge.xCache("/price")).toBe("MISS");
-      // In the edge's first hour only near misses are known.
-      await expect(run(script.replace("--tag prices", "--tag Prices"))).rejects.toThrow(
-        /ended with 1: .*no page was stored/s,
-      );
-    },
-  );
-
-  test("docs/purging.md, From a shell or cron: one page is fetched again without a purge", async () => {
+  test("docs/purging.md, From a shell: one page is fetched again without a purge", async () => {
     const [, command] = /`(curl -si [^`]+)`/.exec(readFileSync("docs/purging.md", "utf8"))!;
     const before = await edge.purges();
     const seen = edge.origin.countOf("/about");

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from django.core.checks import run_checks
+from django.core.exceptions import DisallowedHost
 from django.core.management import CommandError, call_command
 from django.db import transaction
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
@@ -529,9 +530,30 @@ class Page(WithEdge, TransactionTestCase):
         self.assertEqual(self.sent(), [{"urls": ["/feed.xml"], "tags": [f"song:{row.pk}", "album:None", "songs"]}])
 
 
-    def test_the_view_of_the_page_of_sites_tags_and_is_for_everybody(self):
+    def example_of_sites(self, text):
         page = (Path(__file__).parents[4] / "docs/sites.md").read_text()
-        (view,) = [code for code in re.findall(r"^```python\n(.*?)^```", page, re.M | re.S) if "def song(" in code]
+        (code,) = [code for code in re.findall(r"^```python\n(.*?)^```", page, re.M | re.S) if text in code]
+        return code
+
+    def test_the_settings_of_the_page_of_sites_tell_django_its_public_address(self):
+        names = {}
+        exec(self.example_of_sites("USE_X_FORWARDED_HOST"), {}, names)
+        request = HttpRequest()
+        request.META |= {
+            "SERVER_NAME": "127.0.0.1",
+            "SERVER_PORT": "8000",
+            "HTTP_HOST": "127.0.0.1:8000",
+            "HTTP_X_FORWARDED_HOST": "www.example.com",
+            "HTTP_X_FORWARDED_PROTO": "https",
+        }
+        with self.settings(ALLOWED_HOSTS=["www.example.com"]):
+            with self.assertRaises(DisallowedHost):
+                request.get_host()
+            with self.settings(**names):
+                self.assertEqual(request.build_absolute_uri("/"), "https://www.example.com/")
+
+    def test_the_view_of_the_page_of_sites_tags_and_is_for_everybody(self):
+        view = self.example_of_sites("def song(")
         row = Song.objects.create(title="a song")
         names = {"Song": Song, "cache_control": cache_control}
         names["render"] = lambda request, template, context: HttpResponse(context["song"].title)
