@@ -1,7 +1,7 @@
 import { cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type Cdn, startCdn } from "tidemark/local";
-import { afterEach, describe, expect, inject, test } from "vitest";
+import { afterEach, expect, inject, test } from "vitest";
 import { folderWith, run } from "../packed/installed-package.ts";
 import { freePort } from "../suite/free-ports.ts";
 import { BackendProcess } from "./backend-process.ts";
@@ -109,27 +109,23 @@ async function tryOutExample({ heading, packages, form, start }: Example): Promi
   await tryOut(program, folder, form);
 }
 
-const project = await projectWith(SVELTEKIT, inject("installed"));
-const title = "missing" in project ? `SvelteKit is SKIPPED, because ${project.missing}` : "SvelteKit";
-if ("missing" in project) process.stdout.write(`${title}\n`);
-
-describe.skipIf("missing" in project)(title, () => {
-  test("the example shows an edit to its editor at once, and then to all", {
-    tags: ["deep"],
-    timeout: 120_000,
-  }, async () => {
-    const { folder } = project as { folder: string };
-    for (const each of ["src", "build"]) await rm(join(folder, each), { recursive: true, force: true });
-    await cp("test/backends/sveltekit-site", folder, { recursive: true });
-    for (const file of ["src/hooks.server.js", "src/routes/songs/[id]/+page.server.js"]) {
-      await mkdir(dirname(join(folder, file)), { recursive: true });
-      await writeFile(join(folder, file), snippetNamed("SvelteKit", file));
-    }
-    const page = "<script>const { data } = $props();</script><h1>{data.song.title}</h1>";
-    await writeFile(join(folder, "src/routes/songs/[id]/+page.svelte"), page);
-    const vite = join(folder, "node_modules/vite/bin/vite.js");
-    const built = await run(process.execPath, [vite, "build"], { cwd: folder, env: { NODE_ENV: "production" } });
-    expect(built, built.stdout + built.stderr).toMatchObject({ exit: 0 });
-    await tryOut(join(folder, "build/index.js"), folder, "urlencoded");
-  });
+test("the example for SvelteKit shows an edit to its editor at once, and then to all", {
+  tags: ["deep"],
+  timeout: 120_000,
+}, async (context) => {
+  const project = await projectWith(SVELTEKIT, inject("installed"));
+  if ("missing" in project) return context.skip(`SvelteKit is SKIPPED, because ${project.missing}`);
+  const { folder } = project;
+  for (const each of ["src", "build"]) await rm(join(folder, each), { recursive: true, force: true });
+  await cp("test/backends/sveltekit-site", folder, { recursive: true });
+  for (const file of ["src/hooks.server.js", "src/routes/songs/[id]/+page.server.js"]) {
+    await mkdir(dirname(join(folder, file)), { recursive: true });
+    await writeFile(join(folder, file), snippetNamed("SvelteKit", file));
+  }
+  const page = "<script>const { data } = $props();</script><h1>{data.song.title}</h1>";
+  await writeFile(join(folder, "src/routes/songs/[id]/+page.svelte"), page);
+  const vite = join(folder, "node_modules/vite/bin/vite.js");
+  const built = await run(process.execPath, [vite, "build"], { cwd: folder, env: { NODE_ENV: "production" } });
+  expect(built, built.stdout + built.stderr).toMatchObject({ exit: 0 });
+  await tryOut(join(folder, "build/index.js"), folder, "urlencoded");
 });

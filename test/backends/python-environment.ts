@@ -1,24 +1,30 @@
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { run } from "../packed/installed-package.ts";
+import { byDepth } from "../suite/depth.ts";
 import { exists, moveUnlessThere } from "./npm-packages.ts";
 
-/** Django in the version for Debian's Python, the clients of other vendors, and what checks our own. */
-const PACKAGES = [
-  "Django==5.2.*",
-  "cloudflare==5.9.0",
-  "keycdn==0.4.3",
-  "requests==2.34.2",
-  "setuptools==80.9.0",
-  "pytest==9.0.2",
-  "mypy==1.19.1",
-];
+/** For the gate: Django in the version for Debian's Python, and what runs our tests. */
+const FOR_THE_GATE = ["Django==5.2.*", "pytest==9.0.2"];
+/** The clients of other vendors, and what checks our own. */
+const FOR_ALL = ["cloudflare==5.9.0", "keycdn==0.4.3", "requests==2.34.2", "setuptools==80.9.0", "mypy==1.19.1"];
 /** Without what only its pages need. */
 const ALONE = ["wagtail==8.0.1"];
 
+const INSTALLS = byDepth({
+  test: [FOR_THE_GATE],
+  gate: [FOR_THE_GATE],
+  all: [
+    [...FOR_THE_GATE, ...FOR_ALL],
+    ["--no-deps", ...ALONE],
+  ],
+});
+
 /** Kept between runs, because to fetch it takes longer than the tests. */
-const FOLDER = resolve("node_modules/.cache/python-django-5.2-cloudflare-5.9.0-wagtail-8.0.1-pytest-9.0.2");
+const VERSIONS = createHash("sha256").update(INSTALLS.join()).digest("hex").slice(0, 8);
+const FOLDER = resolve(`node_modules/.cache/python-django-${VERSIONS}`);
 
 /** A Python that has these packages, or the reason why there is none on this machine. */
 export type PythonEnvironment = { readonly python: string } | { readonly missing: string };
@@ -44,7 +50,7 @@ export async function pythonWithPackages(): Promise<PythonEnvironment> {
     if (made.exit !== 0) return { missing: `python3 makes no environment (on Debian: python3-venv): ${made.stdout}` };
     // What is imported is compiled then, and most of it never is.
     const pip = ["-m", "pip", "install", "--disable-pip-version-check", "--quiet", "--retries=1", "--no-compile"];
-    for (const args of [PACKAGES, ["--no-deps", ...ALONE]]) {
+    for (const args of INSTALLS) {
       const { exit, stderr } = await run(join(unfinished, "bin/python"), [...pip, ...args], { cwd });
       if (exit !== 0 && NO_NETWORK.test(stderr)) return { missing: `${args.join(", ")} cannot be fetched here` };
       if (exit !== 0) throw new Error(`pip install ${args.join(" ")}: ${stderr}`);
