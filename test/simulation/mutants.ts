@@ -31,15 +31,15 @@ if (inMemory && "body" in inMemory) ({ head, body } = inMemory);`,
   },
   R4: {
     "an entry in memory is served without a check for purges": {
-      in: "judgeInMemory",
-      replace: "judgeBy(context, remembered.head, purges.check(remembered.head, isUsable), token, now)",
-      by: 'judgeBy(context, remembered.head, "not-purged", token, now)',
+      in: "judgeAtOnce",
+      replace: "purges.check(stored, isUsable)",
+      by: '"not-purged"',
       foundBy: "simulation",
     },
     "a HEAD is answered from memory without a check for purges": {
-      in: "judgeInMemory",
-      replace: "judgeBy(context, remembered.head, purges.check(remembered.head, isUsable), token, now)",
-      by: 'judgeBy(context, remembered.head, context.facts.method === "HEAD" ? "not-purged" : purges.check(remembered.head, isUsable), token, now)',
+      in: "judgeAtOnce",
+      replace: "purges.check(stored, isUsable)",
+      by: 'context.facts.method === "HEAD" ? "not-purged" : purges.check(stored, isUsable)',
       foundBy: "simulation",
     },
     "an entry is judged by a view whose lease is over": {

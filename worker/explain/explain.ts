@@ -4,9 +4,9 @@ import { mayStandIn } from "../flow/answering/stale-answer.ts";
 import { fetchKeyOf, fetchUnderWay } from "../flow/collapsing/begin-fetch.ts";
 import { entryOf } from "../flow/entry.ts";
 import { planFetch } from "../flow/fetch-plan.ts";
-import { judgeNow, mayAnswer } from "../flow/judging.ts";
-import { judgeInMemory, lookInSharedTier } from "../flow/looking-up.ts";
-import { conditionsOf, type Miss, missOf, type UnusableResponse, type UsableVerdict } from "../flow/miss.ts";
+import { judgeAtOnce, judgeNow, mayAnswer } from "../flow/judging.ts";
+import { lookFurther } from "../flow/looking-up.ts";
+import { conditionsOf, type Miss, missOf, type UsableVerdict } from "../flow/miss.ts";
 import {
   clientOf,
   type IncomingRequest,
@@ -94,30 +94,29 @@ async function judgeRequest(context: RequestContext): Promise<JudgedRequest> {
   const { facts, ports } = context;
   const entry = entryOf(context);
   const remembered = selectInMemory(context);
-  const hasOtherVariants = () => markerInMemory(context) !== undefined;
-  const queue = queueOf(context);
-  const judged = { entry, facts, memory: remembered?.head, hit: null, unusable: [], fetch: null, queue };
-  const verdict = entry.kind === "look-up" && remembered && judgeInMemory(context, remembered, ports.clock.now());
-  if (entry.kind !== "look-up" || verdict) {
-    const found = await selectInSharedTier(context);
+  const verdict = entry.kind === "look-up" && remembered && judgeAtOnce(context, remembered.head, ports.clock.now());
+  const isDecided = entry.kind !== "look-up" || verdict;
+  const look = isDecided ? null : await lookFurther(context, remembered, ports.clock.now());
+  const found = look ? look.found : await selectInSharedTier(context);
+  const hasOtherVariants = markerInMemory(context) !== undefined;
+  const tiers = { memory: remembered?.head, sharedTier: found?.head, hasOtherVariants };
+  const judged = { ...tiers, entry, facts, queue: queueOf(context) };
+  if (look === null) {
     const hit = remembered && verdict ? hitOf(context, remembered, verdict) : null;
-    return { ...judged, sharedTier: found?.head, hasOtherVariants: hasOtherVariants(), hit };
+    return { ...judged, hit, unusable: [], fetch: null };
   }
-  const { found, choice } = await lookInSharedTier(context, remembered, ports.clock.now());
-  const looked = { ...judged, sharedTier: found?.head, hasOtherVariants: hasOtherVariants() };
-  if (choice.kind === "answers") {
+  if (look.kind === "answers") {
     // The response in memory was judged first, and may be one of which a purge has left the next in the shared tier.
-    const passedOver = remembered && choice.stored !== remembered ? [remembered] : [];
+    const passedOver = remembered && look.stored !== remembered ? [remembered] : [];
     const unusable = passedOver.flatMap(({ head }) => {
       const verdict = judgeNow(context, head, null, ports.clock.now());
       return mayAnswer(verdict) ? [] : [{ head, verdict }];
     });
-    return { ...looked, unusable, hit: hitOf(context, choice.stored, choice.verdict) };
+    return { ...judged, unusable, hit: hitOf(context, look.stored, look.verdict), fetch: null };
   }
-  const unusable = choice.unusable.map(({ stored, verdict }) => ({ head: stored.head, verdict }));
-  // The corridor reads the body of the shared tier's response here. An unchanged store gives none.
-  const miss = missOf(context, choice.unusable as readonly UnusableResponse[]);
-  return { ...looked, unusable, fetch: plannedFetch(context, miss) };
+  const unusable = look.unusable.map(({ stored, verdict }) => ({ head: stored.head, verdict }));
+  const fetch = plannedFetch(context, missOf(context, look.unusable));
+  return { ...judged, unusable, hit: null, fetch };
 }
 
 function queueOf(context: RequestContext): JudgedRequest["queue"] {

@@ -3,7 +3,6 @@ import type { FoundResponse } from "../ports/store.ts";
 import type { Outcome } from "../rules/forwarding/cache-status.ts";
 import type { RefusedUrl } from "../rules/key/cache-key.ts";
 import type { ReceiptToken } from "../rules/request/receipt-token.ts";
-import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import { answerFromStore } from "./answering/answer-from-store.ts";
 import { edgeAnswer } from "./answering/answers.ts";
 import { reportFromStore } from "./answering/report-answered.ts";
@@ -11,9 +10,9 @@ import { collapse } from "./collapsing/collapse.ts";
 import { bypassOf, type Entry, entryOf } from "./entry.ts";
 import { planFetch } from "./fetch-plan.ts";
 import { isInMemory, readFound } from "./found-response.ts";
-import { choose, type FurtherLook, judgeInMemory, lookInSharedTier } from "./looking-up.ts";
+import { judgeAtOnce } from "./judging.ts";
+import { type Look, lookFurther } from "./looking-up.ts";
 import { BODY_GONE, type Miss, missBy, missOf, type UsableVerdict, xCacheOf } from "./miss.ts";
-import { cancelBody } from "./origin/cancel-body.ts";
 import { forward } from "./origin/forward.ts";
 import { headByGet } from "./origin/head-by-get.ts";
 import { forwardHead } from "./origin/head-request.ts";
@@ -77,62 +76,32 @@ function lookUp(context: RequestContext): Answer | Promise<Answer> {
   const { purges, clock } = ports;
   const remembered = selectInMemory(context);
   const now = clock.now();
-  const verdict = remembered && judgeInMemory(context, remembered, now);
-  if (!remembered || !verdict) return lookFurther(context, remembered, now);
-  if (purges.isDue(now)) background.run(purges.renew(background, null));
-  return hit(context, remembered, verdict, "memory");
-}
-
-function lookFurther(
-  context: RequestContext,
-  remembered: StoredResponse | undefined,
-  now: number,
-): Answer | Promise<Answer> {
-  const look = lookInSharedTier(context, remembered, now);
+  const verdict = remembered && judgeAtOnce(context, remembered.head, now);
+  if (remembered && verdict) {
+    if (purges.isDue(now)) background.run(purges.renew(background, null));
+    return hit(context, remembered, verdict, "memory");
+  }
+  const look = lookFurther(context, remembered, now);
   return look instanceof Promise ? look.then((done) => goOn(context, done)) : goOn(context, look);
 }
 
-function goOn(context: RequestContext, look: FurtherLook): Answer | Promise<Answer> {
-  const { found, choice, token } = look;
-  if (choice.kind === "answers") return hitFound(context, choice.stored, found, choice.verdict);
-  if (choice.unusable.length === 0) return fetchFromOrigin(context, missOf(context, []), token);
-  return chooseAgain(context, found, token);
-}
-
-async function chooseAgain(
-  context: RequestContext,
-  found: FoundResponse | undefined,
-  token: ReceiptToken | null,
-): Promise<Answer> {
-  const read = found && (await readFound(context, found));
-  // While the body was read, a fetch shared with others may have brought a usable response.
-  const again = choose(context, selectInMemory(context), read, token);
-  if (again.kind === "answers") return hitFound(context, again.stored, read, again.verdict);
-  return fetchFromOrigin(context, missOf(context, again.unusable), token);
+function goOn(context: RequestContext, look: Look): Answer | Promise<Answer> {
+  if (look.kind === "answers") return hitFurther(context, look.stored, look.verdict);
+  return fetchFromOrigin(context, missOf(context, look.unusable), look.token);
 }
 
 /**
- * Answers with one of the candidates. A body that is on its way from the shared tier is passed on as it comes; it is read
- * first if the response is refreshed behind the answer, because the refresh needs it. For a part, the refresh reads its own:
- * a player that asks for one part after the other would have the whole read for each.
+ * Answers with a response that was found beyond memory. A body that is on its way from the shared tier is passed on as it
+ * comes; it is read first if the response is refreshed behind the answer, because the refresh needs it. For a part, the
+ * refresh reads its own: a player that asks for one part after the other would have the whole read for each.
  */
-async function hitFound(
-  context: RequestContext,
-  stored: FoundResponse,
-  found: FoundResponse | undefined,
-  verdict: UsableVerdict,
-): Promise<Answer> {
-  const { ports, background } = context;
-  if (found && stored !== found) background.run(cancelBody(found.body));
-  if (isInMemory(stored)) {
-    if (stored === found) ports.store.remember(stored);
-    return hit(context, stored, verdict, "shared");
-  }
-  if (context.facts.isPartial || xCacheOf(verdict) !== "UPDATING") return hit(context, stored, verdict, "shared");
+async function hitFurther(context: RequestContext, stored: FoundResponse, verdict: UsableVerdict): Promise<Answer> {
+  const isForRefresh = xCacheOf(verdict) === "UPDATING" && !context.facts.isPartial;
+  if (isInMemory(stored) || !isForRefresh) return hit(context, stored, verdict, "shared");
   const read = await readFound(context, stored);
-  return read
-    ? hitFound(context, read, read, verdict)
-    : fetchFromOrigin(context, BODY_GONE, context.facts.receiptToken);
+  if (!read) return fetchFromOrigin(context, BODY_GONE, context.facts.receiptToken);
+  context.ports.store.remember(read);
+  return hit(context, read, verdict, "shared");
 }
 
 /**
@@ -181,11 +150,9 @@ function fetchFromOrigin(context: RequestContext, miss: Miss, token: ReceiptToke
     case "fetch-unstored":
       return fetchAndStore(context, miss, null);
     case "fetch-for-one":
-    case "fetch": {
-      const asked = withoutIdleFields(context);
-      if (plan.kind === "fetch-for-one") return fetchAndStore(asked, plan.miss, null);
-      return collapse({ context: asked, miss, token, lookAgain });
-    }
+      return fetchAndStore(withoutIdleFields(context), plan.miss, null);
+    case "fetch":
+      return collapse({ context: withoutIdleFields(context), miss, token, lookAgain });
   }
 }
 

@@ -12,33 +12,45 @@ export function judgeNow(
   now: number,
 ): Verdict {
   const { purges } = context.ports;
-  const isUsable = purges.isUsable(now, token, maxViewAgeMs(context, stored));
-  return judgeBy(context, stored, purges.check(stored, isUsable), token, now);
+  const maxViewAgeMs = maxViewAgeOf(context, stored);
+  const isUsable = purges.isUsable(now, token, maxViewAgeMs);
+  return judgeBy(context, stored, purges.check(stored, isUsable), maxViewAgeMs, token, now);
 }
 
-/** Judges a stored response by the answer that a view has given for it. */
-export function judgeBy(
-  context: RequestContext,
+/** The verdict on a stored response, if the view may be used now and the response may answer. */
+export function judgeAtOnce(context: RequestContext, stored: StoredHead, now: number): UsableVerdict | undefined {
+  const { ports, facts } = context;
+  const { purges } = ports;
+  const token = facts.receiptToken;
+  const maxViewAgeMs = maxViewAgeOf(context, stored);
+  const isUsable = purges.isUsable(now, token, maxViewAgeMs);
+  if (!isUsable) return undefined;
+  const verdict = judgeBy(context, stored, purges.check(stored, isUsable), maxViewAgeMs, token, now);
+  return mayAnswer(verdict) ? verdict : undefined;
+}
+
+function judgeBy(
+  { ports, facts, isolate, resolved }: RequestContext,
   stored: StoredHead,
   answer: PurgeAnswer,
+  maxViewAgeMs: number,
   token: ReceiptToken | null,
   now: number,
 ): Verdict {
-  const { ports, facts, isolate, resolved } = context;
   const { purges } = ports;
   const soft = answer === "soft" ? { seenAt: purges.madeStaleAt(stored), forMs: isolate.site.purge.softForMs } : null;
-  const maxAgeMs = purges.unknownForMs(now, maxViewAgeMs(context, stored));
+  const unknownForMs = purges.unknownForMs(now, maxViewAgeMs);
   return judge(
     stored,
     facts,
-    { answer, maxViewAgeMs: maxAgeMs, awaitsToken: token !== null, soft },
+    { answer, maxViewAgeMs: unknownForMs, awaitsToken: token !== null, soft },
     resolved.route.stale,
     now,
   );
 }
 
 /** The oldest view, in milliseconds, that may judge this response, if its route allows more than the lease (R6). */
-export function maxViewAgeMs({ resolved }: RequestContext, { reuse }: StoredHead): number {
+function maxViewAgeOf({ resolved }: RequestContext, { reuse }: StoredHead): number {
   const { maxViewAgeMs, maxViewAgeImmutableMs } = resolved.route.purge;
   return reuse.immutable ? maxViewAgeImmutableMs : maxViewAgeMs;
 }

@@ -110,8 +110,8 @@ export const mutants: Mutants = {
   "docs/decisions/0007-what-a-follower-may-take.md": {
     "other requests wait for the answer to a request with Authorization": {
       in: "fetchFromOrigin",
-      replace: "fetchAndStore(asked, plan.miss, null)",
-      by: "fetchAndStore(asked, plan.miss, context.isolate.collapsed.begin({ page: context.resolved.cacheKey, variant: [], audience: 'anonymous' }, false).fetch)",
+      replace: "fetchAndStore(withoutIdleFields(context), plan.miss, null)",
+      by: "fetchAndStore(withoutIdleFields(context), plan.miss, context.isolate.collapsed.begin({ page: context.resolved.cacheKey, variant: [], audience: 'anonymous' }, false).fetch)",
       foundBy: "identity/authorization-is-not-joined",
     },
     "after a confirmation for an unusual request, every request fetches alone": {

@@ -67,26 +67,25 @@ export const mutants: Mutants = {
       foundBy: "freshening/304-and-older-copy",
     },
     "an entry from the shared tier is stamped with the view that finds it": {
-      in: "judgeWhenDone",
-      replace: "const found = await looked;",
-      by: `const found = await looked;
+      in: "chooseWhenDone",
+      replace: "const found = await finding;",
+      by: `const found = await finding;
 if (found && !selectInMemory(context)) Object.assign(found.head, { stamp: purges.stamp() });`,
       foundBy: "purge-protocol/entry-keeps-its-stamp",
     },
   },
   R4: {
     "memory is judged by a view whose lease is over": {
-      in: "judgeInMemory",
-      replace: "const isUsable = purges.isUsable(now, token, maxViewAgeMs(context, remembered.head));",
+      in: "judgeAtOnce",
+      replace: "const isUsable = purges.isUsable(now, token, maxViewAgeMs);",
       by: "const isUsable = true;",
       foundBy: "purge-protocol/old-page-until-lease-ends",
     },
     "an entry is judged by the view and the time of when its look-up began": {
-      in: "judgeWhenDone",
-      replace:
-        "if (!purges.isUsable(clock.now(), token)) token = await purges.renew(background, token); return { found, choice: choose(context, selectInMemory(context), found, token), token };",
+      in: "chooseWhenDone",
+      replace: "if (!purges.isUsable(clock.now(), token)) token = await purges.renew(background, token);",
       by: `const then = { now: () => context.arrival.at, wait: (ms: number) => clock.wait(ms) };
-return { found, choice: choose({ ...context, ports: { ...ports, clock: then } }, selectInMemory(context), found, token), token };`,
+context = { ...context, ports: { ...ports, clock: then } };`,
       foundBy: "purge-protocol/look-up-outlasts-lease",
     },
   },
@@ -130,7 +129,7 @@ return { found, choice: choose({ ...context, ports: { ...ports, clock: then } },
       foundBy: "purge-protocol/receipt-and-late-routes",
     },
     "the rule for immutable pages applies to all pages": {
-      in: "maxViewAgeMs",
+      in: "maxViewAgeOf",
       replace: "reuse.immutable ? maxViewAgeImmutableMs : maxViewAgeMs",
       by: "reuse ? maxViewAgeImmutableMs : maxViewAgeMs",
       foundBy: "purge-protocol/late-immutable-pages",
