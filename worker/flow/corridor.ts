@@ -77,12 +77,12 @@ function lookUp(context: RequestContext): Answer | Promise<Answer> {
   const remembered = selectInMemory(context);
   const now = clock.now();
   const verdict = remembered && judgeAtOnce(context, remembered.head, now);
-  if (remembered && verdict) {
-    if (purges.isDue(now)) background.run(purges.renew(background, null));
-    return hit(context, remembered, verdict, "memory");
+  if (!remembered || !verdict) {
+    const look = lookFurther(context, remembered, now);
+    return look instanceof Promise ? look.then((done) => goOn(context, done)) : goOn(context, look);
   }
-  const look = lookFurther(context, remembered, now);
-  return look instanceof Promise ? look.then((done) => goOn(context, done)) : goOn(context, look);
+  if (purges.isDue(now)) background.run(purges.renew(background, null));
+  return hit(context, remembered, verdict, "memory");
 }
 
 function goOn(context: RequestContext, look: Look): Answer | Promise<Answer> {

@@ -5,43 +5,38 @@ import type { UsableVerdict } from "./miss.ts";
 import type { RequestContext } from "./request-context.ts";
 
 /** Judges a stored response by the current time and view, whether or not the view is usable. */
-export function judgeNow(
-  context: RequestContext,
-  stored: StoredHead,
-  token: ReceiptToken | null,
-  now: number,
-): Verdict {
+export function judgeNow(context: RequestContext, head: StoredHead, token: ReceiptToken | null, now: number): Verdict {
   const { purges } = context.ports;
-  const maxViewAgeMs = maxViewAgeOf(context, stored);
+  const maxViewAgeMs = maxViewAgeOf(context, head);
   const isUsable = purges.isUsable(now, token, maxViewAgeMs);
-  return judgeBy(context, stored, purges.check(stored, isUsable), maxViewAgeMs, token, now);
+  return judgeBy(context, head, purges.check(head, isUsable), maxViewAgeMs, token, now);
 }
 
 /** The verdict on a stored response, if the view may be used now and the response may answer. */
-export function judgeAtOnce(context: RequestContext, stored: StoredHead, now: number): UsableVerdict | undefined {
+export function judgeAtOnce(context: RequestContext, head: StoredHead, now: number): UsableVerdict | undefined {
   const { ports, facts } = context;
   const { purges } = ports;
   const token = facts.receiptToken;
-  const maxViewAgeMs = maxViewAgeOf(context, stored);
+  const maxViewAgeMs = maxViewAgeOf(context, head);
   const isUsable = purges.isUsable(now, token, maxViewAgeMs);
   if (!isUsable) return undefined;
-  const verdict = judgeBy(context, stored, purges.check(stored, isUsable), maxViewAgeMs, token, now);
+  const verdict = judgeBy(context, head, purges.check(head, isUsable), maxViewAgeMs, token, now);
   return mayAnswer(verdict) ? verdict : undefined;
 }
 
 function judgeBy(
   { ports, facts, isolate, resolved }: RequestContext,
-  stored: StoredHead,
+  head: StoredHead,
   answer: PurgeAnswer,
   maxViewAgeMs: number,
   token: ReceiptToken | null,
   now: number,
 ): Verdict {
   const { purges } = ports;
-  const soft = answer === "soft" ? { seenAt: purges.madeStaleAt(stored), forMs: isolate.site.purge.softForMs } : null;
+  const soft = answer === "soft" ? { seenAt: purges.madeStaleAt(head), forMs: isolate.site.purge.softForMs } : null;
   const unknownForMs = purges.unknownForMs(now, maxViewAgeMs);
   return judge(
-    stored,
+    head,
     facts,
     { answer, maxViewAgeMs: unknownForMs, awaitsToken: token !== null, soft },
     resolved.route.stale,

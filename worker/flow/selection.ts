@@ -37,16 +37,16 @@ export function selectInMemory(context: RequestContext): StoredResponse | undefi
  * marker that is found there is kept in memory.
  */
 export function selectInSharedTier(context: RequestContext): Promise<FoundResponse | undefined> | undefined {
-  const looked = context.ports.store.lookUp(entryKeyOf(context));
-  return looked && selectAmong(context, looked);
+  const finding = context.ports.store.lookUp(entryKeyOf(context));
+  return finding && selectAmong(context, finding);
 }
 
 async function selectAmong(
   context: RequestContext,
-  looked: Promise<Found | undefined>,
+  finding: Promise<Found | undefined>,
 ): Promise<FoundResponse | undefined> {
   const { store } = context.ports;
-  const stored = await looked;
+  const stored = await finding;
   if (!stored || !isMarker(stored)) return stored && ifSelected(context, stored);
   const marker = mergeFound(stored, markerInMemory(context), context.isolate.site.limits.variants);
   store.remember(marker);

@@ -164,8 +164,8 @@ export const mutants: Mutants = {
     },
     "a part of a large body lacks its last byte": {
       in: "answerWithParts",
-      replace: "streamed(context, found, parts, only.last - only.first + 1, 206, fields)",
-      by: "streamed(context, found, [{ first: only.first, last: only.last - 1 }], only.last - only.first, 206, fields)",
+      replace: "streamed(context, found, parts, only.last - only.first + 1, 206, partFields)",
+      by: "streamed(context, found, [{ first: only.first, last: only.last - 1 }], only.last - only.first, 206, partFields)",
       foundBy: "bodies/parts-of-large-body",
     },
     "of several parts of a large body each has the bytes of the first": {
@@ -200,8 +200,8 @@ export const mutants: Mutants = {
   "RFC 5861 §4": {
     "a page without its body replaces a failed origin's answer": {
       in: "staleAnswer",
-      replace: "if (!served) return null;",
-      by: "if (!served) return new Response(null, { status: 200 });",
+      replace: "if (!answer) return null;",
+      by: "if (!answer) return new Response(null, { status: 200 });",
       foundBy: "bodies/evicted-and-stale-if-error",
     },
   },

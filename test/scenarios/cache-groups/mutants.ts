@@ -75,8 +75,8 @@ export const mutants: Mutants = {
     },
     "a page that a 304 freshened has only the 304's groups": {
       in: "freshen",
-      replace: "[...verdict.head.givenPurgeKeys, ...head.givenPurgeKeys]",
-      by: "verdict.head.givenPurgeKeys",
+      replace: "[...decision.head.givenPurgeKeys, ...head.givenPurgeKeys]",
+      by: "decision.head.givenPurgeKeys",
       foundBy: "cache-groups/groups-on-304",
     },
     "clients do not see a page's groups": {

@@ -39,7 +39,7 @@ export const mutants: Mutants = {
     },
     "a page that many wait for has the place of the one that asked first": {
       in: "followOrTryAgain",
-      drop: "if (leader.place) originGate?.share(leader.place, clientOf(context));",
+      drop: "if (fetch.place) originGate?.share(fetch.place, clientOf(context));",
       foundBy: "capacity/place-of-the-best",
     },
     "a page that somebody waits for who has had more loses its place": {

@@ -21,8 +21,8 @@ export const mutants: Mutants = {
     },
     "a follower waits as long as its leader takes": {
       in: "waitFor",
-      replace: "within(ports.clock, isolate.site.limits.followTimeoutMs, leader.outcome, enough)",
-      by: "leader.outcome",
+      replace: "within(ports.clock, isolate.site.limits.followTimeoutMs, fetch.outcome, enough)",
+      by: "fetch.outcome",
       foundBy: "collapsing/wait-is-limited",
     },
     "a follower waits a millisecond longer than the site allows": {
@@ -39,7 +39,7 @@ export const mutants: Mutants = {
     },
     "each follower waits anew for a leader that never ends": {
       in: "followOrTryAgain",
-      replace: "collapsed.abandon(leader); return collapse({ ...attempt, hasWaitedEnough: true });",
+      replace: "collapsed.abandon(fetch); return collapse({ ...attempt, hasWaitedEnough: true });",
       by: "return fetchAlone();",
       foundBy: "collapsing/leader-never-ends",
     },

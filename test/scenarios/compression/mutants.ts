@@ -172,8 +172,8 @@ export const mutants: Mutants = {
   "RFC 9111 §4.3.4": {
     "a page that the origin has confirmed loses its compressed forms": {
       in: "freshen",
-      replace: "head: { ...verdict.head, givenPurgeKeys, bodyBytes, bodyKey }, body }",
-      by: "head: { ...verdict.head, givenPurgeKeys, bodyBytes, bodyKey }, body: body && new Uint8Array(body) }",
+      replace: "head: { ...decision.head, givenPurgeKeys, bodyBytes, bodyKey }, body }",
+      by: "head: { ...decision.head, givenPurgeKeys, bodyBytes, bodyKey }, body: body && new Uint8Array(body) }",
       foundBy: "compression/freshened",
     },
   },

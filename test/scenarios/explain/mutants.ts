@@ -11,7 +11,7 @@ export const mutants: Mutants = {
     },
     "an explanation says that memory has nothing, where it has a purged page and the shared tier the answer": {
       in: "judgeRequest",
-      replace: "remembered && choice.stored !== remembered ? [remembered] : []",
+      replace: "remembered && look.stored !== remembered ? [remembered] : []",
       by: "[]",
       foundBy: "explain/purged-in-memory-alone",
     },

@@ -38,9 +38,9 @@ export const mutants: Mutants = {
     },
     "who waits for another request's fetch is told of it, too": {
       in: "followOrTryAgain",
-      replace: "const outcome = await waitFor(context, leader);",
+      replace: "const outcome = await waitFor(context, fetch);",
       by: `context.incoming.request.inform?.({ status: 103, fields: [] });
-const outcome = await waitFor(context, leader);`,
+const outcome = await waitFor(context, fetch);`,
       foundBy: "forwarding/interim-responses-and-followers",
     },
     "the links of a page are not sent ahead": {

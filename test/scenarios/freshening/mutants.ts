@@ -37,8 +37,8 @@ export const mutants: Mutants = {
     },
     "a page keeps its earlier lifetime, whatever the 304 says": {
       in: "freshen",
-      replace: "head: { ...verdict.head, givenPurgeKeys,",
-      by: "head: { ...verdict.head, freshnessSeconds: head.freshnessSeconds, givenPurgeKeys,",
+      replace: "head: { ...decision.head, givenPurgeKeys,",
+      by: "head: { ...decision.head, freshnessSeconds: head.freshnessSeconds, givenPurgeKeys,",
       foundBy: "freshening/lifetime-of-304",
     },
     "a 304 without a validator confirms nothing": {
@@ -119,14 +119,14 @@ export const mutants: Mutants = {
   "RFC 9111 §4.2.3": {
     "the Age of a 304 does not count": {
       in: "freshen",
-      replace: "head: { ...verdict.head, givenPurgeKeys,",
-      by: "head: { ...verdict.head, initialAgeMs: 0, givenPurgeKeys,",
+      replace: "head: { ...decision.head, givenPurgeKeys,",
+      by: "head: { ...decision.head, initialAgeMs: 0, givenPurgeKeys,",
       foundBy: "freshening/age-of-304",
     },
     "after a 304 a page is as old as when it first came": {
       in: "freshen",
-      replace: "head: { ...verdict.head, givenPurgeKeys,",
-      by: "head: { ...verdict.head, initialAgeMs: head.initialAgeMs, givenPurgeKeys,",
+      replace: "head: { ...decision.head, givenPurgeKeys,",
+      by: "head: { ...decision.head, initialAgeMs: head.initialAgeMs, givenPurgeKeys,",
       foundBy: "freshening/age-of-304",
     },
     "the time that the origin takes is not part of the age": {
@@ -174,20 +174,20 @@ export const mutants: Mutants = {
   R17: {
     "after a 304 a page has only the tags of the 304": {
       in: "freshen",
-      replace: "[...verdict.head.givenPurgeKeys, ...head.givenPurgeKeys]",
-      by: "[...verdict.head.givenPurgeKeys]",
+      replace: "[...decision.head.givenPurgeKeys, ...head.givenPurgeKeys]",
+      by: "[...decision.head.givenPurgeKeys]",
       foundBy: "freshening/purged-by-first-tag",
     },
     "a page keeps its tags and gets none of the 304's": {
       in: "freshen",
-      replace: "[...verdict.head.givenPurgeKeys, ...head.givenPurgeKeys]",
+      replace: "[...decision.head.givenPurgeKeys, ...head.givenPurgeKeys]",
       by: "[...head.givenPurgeKeys]",
       foundBy: "freshening/purged-by-added-tag",
     },
     "a 304 that has no tags of its own removes a page's tags": {
       in: "freshen",
-      replace: "[...verdict.head.givenPurgeKeys, ...head.givenPurgeKeys]",
-      by: "verdict.head.givenPurgeKeys.some((key) => key.startsWith('#')) ? [...verdict.head.givenPurgeKeys, ...head.givenPurgeKeys] : verdict.head.givenPurgeKeys",
+      replace: "[...decision.head.givenPurgeKeys, ...head.givenPurgeKeys]",
+      by: "decision.head.givenPurgeKeys.some((key) => key.startsWith('#')) ? [...decision.head.givenPurgeKeys, ...head.givenPurgeKeys] : decision.head.givenPurgeKeys",
       foundBy: "freshening/purged-by-kept-tag",
     },
   },

@@ -35,8 +35,8 @@ export const mutants: Mutants = {
     },
     "a part is sent with status 200": {
       in: "answerWithParts",
-      replace: "only.last + 1), 206, fields)",
-      by: "only.last + 1), 200, fields)",
+      replace: "only.last + 1), 206, partFields)",
+      by: "only.last + 1), 200, partFields)",
       foundBy: "ranges/part-of-stored-page",
     },
     "a part of an encoded page is sent to a client that does not accept the coding": {
@@ -147,13 +147,13 @@ export const mutants: Mutants = {
     },
     "a 416 does not give the length of the page": {
       in: "unsatisfiable",
-      drop: 'fields.set("content-range", unsatisfiedRange(found.head.bodyBytes));',
+      drop: 'headFields.set("content-range", unsatisfiedRange(found.head.bodyBytes));',
       foundBy: "ranges/unsatisfiable-is-416",
     },
     "a 416 has the fields of the page's body": {
       in: "unsatisfiable",
-      replace: "const fields = notModifiedFields(stored);",
-      by: "const fields = new Fields(stored);",
+      replace: "const headFields = notModifiedFields(fields);",
+      by: "const headFields = new Fields(fields);",
       foundBy: "ranges/unsatisfiable-is-416",
     },
   },
@@ -216,7 +216,7 @@ export const mutants: Mutants = {
     },
     "a body of several parts has the type of the page": {
       in: "answerWithParts",
-      drop: 'fields.set("content-type", multipart.contentType);',
+      drop: 'partFields.set("content-type", multipart.contentType);',
       foundBy: "ranges/several-parts",
     },
   },
@@ -348,8 +348,8 @@ export const mutants: Mutants = {
   "RFC 5861 §4": {
     "no part of a stale page replaces a failed origin's answer": {
       in: "fetchOnce",
-      replace: "const stale = isFailing ?",
-      by: "const stale = isFailing && !context.facts.isPartial ?",
+      replace: "const answer = await staleAnswer(context, miss, result);",
+      by: "const answer = context.facts.isPartial ? null : await staleAnswer(context, miss, result);",
       foundBy: "ranges/part-on-error",
     },
   },

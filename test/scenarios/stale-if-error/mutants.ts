@@ -320,7 +320,7 @@ export const mutants: Mutants = {
     },
     "a HEAD gets the origin's failure although a stale page may replace it": {
       in: "forwardHead",
-      drop: "if (stale) return stale;",
+      drop: "if (answer) return answer;",
       foundBy: "stale-if-error/head-of-stale-page",
     },
   },

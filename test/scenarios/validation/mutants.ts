@@ -159,8 +159,8 @@ export const mutants: Mutants = {
   "RFC 9111 §4.3.3": {
     "any answer to a validation is treated as a 304": {
       in: "answerBy",
-      replace: "if (status === 304 && offered)",
-      by: "if (offered)",
+      replace: "if (status === 304 && toValidate)",
+      by: "if (toValidate)",
       foundBy: "validation/page-has-changed",
     },
   },
@@ -185,13 +185,13 @@ export const mutants: Mutants = {
     },
     "a follower takes a page that must be validated for each request": {
       in: "isReusable",
-      replace: "return mayAnswer(judge(stored, facts, unpurged, resolved.route.stale, clock.now()));",
+      replace: "return mayAnswer(judge(head, facts, unpurged, resolved.route.stale, clock.now()));",
       by: "return true;",
       foundBy: "validation/follower-and-no-cache",
     },
     "a follower refuses even an answer that was requested after it arrived": {
       in: "mayFollow",
-      drop: "if (leader.order",
+      drop: "if (fetch.order",
       foundBy: "validation/follower-and-no-cache",
     },
   },
@@ -226,7 +226,7 @@ export const mutants: Mutants = {
     },
     "a follower takes a page that has become stale on the way": {
       in: "isReusable",
-      replace: "judge(stored, facts, unpurged",
+      replace: "judge(head, facts, unpurged",
       by: "judge({ ...stored, freshnessSeconds: 3600 }, facts, unpurged",
       foundBy: "validation/follower-and-short-lifetime",
     },
@@ -234,14 +234,14 @@ export const mutants: Mutants = {
   R2: {
     "a page that a 304 confirmed is stamped at the 304's arrival": {
       in: "answerBy",
-      replace: "answerFreshened(context, miss, offered, response, tellFollowers)",
-      by: "answerFreshened(context, miss, offered, { ...response, stamp: context.ports.purges.stamp() }, tellFollowers)",
+      replace: "answerFreshened(context, miss, toValidate, response, tellFollowers)",
+      by: "answerFreshened(context, miss, toValidate, { ...response, stamp: context.ports.purges.stamp() }, tellFollowers)",
       foundBy: "validation/purge-during-validation",
     },
     "a page that a 304 confirmed outlives the next purge": {
       in: "freshen",
-      replace: "{ ...verdict.head, givenPurgeKeys",
-      by: "{ ...verdict.head, stamp: verdict.head.stamp && { ...verdict.head.stamp, seq: verdict.head.stamp.seq + 1 }, givenPurgeKeys",
+      replace: "{ ...decision.head, givenPurgeKeys",
+      by: "{ ...decision.head, stamp: decision.head.stamp && { ...decision.head.stamp, seq: decision.head.stamp.seq + 1 }, givenPurgeKeys",
       foundBy: "validation/confirmed-before-purge-known",
     },
   },

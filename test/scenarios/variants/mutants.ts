@@ -187,8 +187,8 @@ if (stored.head.variant.length === 0) return`,
   "RFC 9111 §4.3.4": {
     "the Vary of a 304 is not read": {
       in: "freshen",
-      replace: "head: { ...verdict.head, givenPurgeKeys,",
-      by: "head: { ...verdict.head, key: head.key, variant: head.variant, givenPurgeKeys,",
+      replace: "head: { ...decision.head, givenPurgeKeys,",
+      by: "head: { ...decision.head, key: head.key, variant: head.variant, givenPurgeKeys,",
       foundBy: "variants/304-with-vary",
     },
   },

@@ -5,8 +5,8 @@ export const mutants: Mutants = {
   R1: {
     "the token of another log says how far a parent must have read its own": {
       in: "neededPosition",
-      replace: "if (token.logId !== position.logId) return null;",
-      by: "if (token.logId !== position.logId) return token;",
+      replace: "if (token.logId !== stamp.logId) return null;",
+      by: "if (token.logId !== stamp.logId) return token;",
       foundBy:
         "tier: a purge in a log that the parent does not read is honoured for the bearer of a token of the parent's log",
     },

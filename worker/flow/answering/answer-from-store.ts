@@ -36,7 +36,7 @@ export function answerFromStore(
   if (!incoming.child) return answer;
   const { outcome } = metadata;
   const source = { head: stored.head, isOfEarlierFetch: outcome.kind !== "forwarded" || outcome.collapsed };
-  if (answer instanceof Promise) return answer.then((read) => read && withSource(context, read, source));
+  if (answer instanceof Promise) return answer.then((streamed) => streamed && withSource(context, streamed, source));
   return withSource(context, answer, source);
 }
 
@@ -113,10 +113,10 @@ export function isHeldByClient({ facts, ports }: RequestContext, head: Pick<Stor
 }
 
 /** RFC 9110 §15.5.17. */
-function unsatisfiable(context: RequestContext, found: FoundResponse, stored: Fields): Answer {
-  const fields = notModifiedFields(stored);
-  fields.set("content-range", unsatisfiedRange(found.head.bodyBytes));
-  return withoutBody(context, found, 416, fields);
+function unsatisfiable(context: RequestContext, found: FoundResponse, fields: Fields): Answer {
+  const headFields = notModifiedFields(fields);
+  headFields.set("content-range", unsatisfiedRange(found.head.bodyBytes));
+  return withoutBody(context, found, 416, headFields);
 }
 
 /** RFC 9110 §15.3.7. No part is copied. */
@@ -124,21 +124,21 @@ function answerWithParts(
   context: RequestContext,
   found: FoundResponse,
   parts: readonly BytePart[],
-  stored: Fields,
+  fields: Fields,
 ): Answer | Promise<Answer | null> {
   const { random } = context.ports;
   const { head, body } = found;
-  const fields = new Fields(stored);
+  const partFields = new Fields(fields);
   const [only] = parts;
   if (only && parts.length === 1) {
-    fields.set("content-range", contentRange(only, head.bodyBytes));
-    if (body instanceof Uint8Array) return answerWith(body.subarray(only.first, only.last + 1), 206, fields);
-    return streamed(context, found, parts, only.last - only.first + 1, 206, fields);
+    partFields.set("content-range", contentRange(only, head.bodyBytes));
+    if (body instanceof Uint8Array) return answerWith(body.subarray(only.first, only.last + 1), 206, partFields);
+    return streamed(context, found, parts, only.last - only.first + 1, 206, partFields);
   }
   const boundary = `part-${random().toString(36).slice(2)}${random().toString(36).slice(2)}`;
   const multipart = multipartByteranges(parts, head.bodyBytes, storedField(head, "content-type"), boundary);
-  fields.set("content-type", multipart.contentType);
-  return streamed(context, found, multipart.pieces, multipart.lengthBytes, 206, fields);
+  partFields.set("content-type", multipart.contentType);
+  return streamed(context, found, multipart.pieces, multipart.lengthBytes, 206, partFields);
 }
 
 /** Streams pieces of a stored body. `null` in place of a piece stands for the whole body. */

@@ -36,11 +36,11 @@ export async function staleAnswer(
     collapsed: isHeardOf,
     because,
   });
-  const served = await answerAsOfNow(context, stored, "STALE", outcome);
-  if (!served) return null;
+  const answer = await answerAsOfNow(context, stored, "STALE", outcome);
+  if (!answer) return null;
   if (response) background.run(cancelBody(response.body));
-  reportFromStore(context, "origin", "STALE", served, stored);
-  return served;
+  reportFromStore(context, "origin", "STALE", answer, stored);
+  return answer;
 }
 
 /** The failure that the rules for stale responses see. A busy origin is reached: the edge's own 503 is the error then. */

@@ -29,8 +29,8 @@ export function beginFetch(context: RequestContext, joins = true): Begun {
   const { collapsed } = context.isolate;
   const key = fetchKeyOf(context);
   if (collapsed.isHitForMiss(key)) return { kind: "alone" };
-  const underWay = fetchUnderWay(context, key);
-  if (underWay && (joins || !underWay.isElsewhere)) return { kind: "follow", fetch: underWay };
+  const fetch = fetchUnderWay(context, key);
+  if (fetch && (joins || !fetch.isElsewhere)) return { kind: "follow", fetch };
   return collapsed.begin(key, joins);
 }
 

@@ -44,29 +44,29 @@ export function collapse(attempt: Attempt): Answer | Promise<Answer> {
   }
 }
 
-async function followOrTryAgain(attempt: Attempt, leader: SharedFetch): Promise<Answer> {
+async function followOrTryAgain(attempt: Attempt, fetch: SharedFetch): Promise<Answer> {
   const { context, miss, token, lookAgain } = attempt;
   const { collapsed, neighbours, originGate } = context.isolate;
-  if (leader.place) originGate?.share(leader.place, clientOf(context));
+  if (fetch.place) originGate?.share(fetch.place, clientOf(context));
   const fetchAlone = () => fetchAndStore(context, miss, null);
-  const outcome = await waitFor(context, leader);
+  const outcome = await waitFor(context, fetch);
   switch (outcome.kind) {
     case "waited-enough":
-      collapsed.abandon(leader);
+      collapsed.abandon(fetch);
       return collapse({ ...attempt, hasWaitedEnough: true });
     case "look-again":
-      await neighbours?.bring(context, leader);
+      await neighbours?.bring(context, fetch);
       return lookAgain();
     case "not-shareable":
       return fetchAlone();
     case "failed": {
-      const stale = outcome.byOrigin ? await staleAnswer(context, miss, outcome.byOrigin) : null;
-      if (stale) return stale;
+      const answer = outcome.byOrigin ? await staleAnswer(context, miss, outcome.byOrigin) : null;
+      if (answer) return answer;
       if (outcome.byOrigin === "busy") return answerBusy(context);
       return attempt.hasFailed ? fetchAlone() : collapse({ ...attempt, hasFailed: true });
     }
     case "storable":
-      if (await mayFollow(context, leader, outcome, token)) {
+      if (await mayFollow(context, fetch, outcome, token)) {
         const answer = await follow(context, outcome.stored, miss);
         if (answer) return answer;
       }

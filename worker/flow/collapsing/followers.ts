@@ -20,10 +20,10 @@ import type { SharedFetch } from "./collapsed-fetches.ts";
  */
 export function waitFor(
   { ports, isolate }: RequestContext,
-  leader: SharedFetch,
+  fetch: SharedFetch,
 ): Promise<SharedFetchOutcome | { readonly kind: "waited-enough" }> {
   const enough = () => ({ kind: "waited-enough" }) as const;
-  return within(ports.clock, isolate.site.limits.followTimeoutMs, leader.outcome, enough);
+  return within(ports.clock, isolate.site.limits.followTimeoutMs, fetch.outcome, enough);
 }
 
 /**
@@ -33,34 +33,36 @@ export function waitFor(
  */
 export async function mayFollow(
   context: RequestContext,
-  leader: SharedFetch,
+  fetch: SharedFetch,
   { stored: { head }, isOfEarlierFetch }: Extract<SharedFetchOutcome, { kind: "storable" }>,
   token: ReceiptToken | null,
 ): Promise<boolean> {
-  if (leader.order > context.arrival.order && !isOfEarlierFetch) return true;
+  if (fetch.order > context.arrival.order && !isOfEarlierFetch) return true;
   return (await isUnpurged(context, head, token)) && isReusable(context, head);
 }
 
 async function isUnpurged(
   { ports, background, arrival }: RequestContext,
-  stored: StoredHead,
-  sent: ReceiptToken | null,
+  head: StoredHead,
+  receiptToken: ReceiptToken | null,
 ): Promise<boolean> {
   const { purges, clock } = ports;
-  const token = purges.isUsable(clock.now(), sent) ? sent : await purges.renew(background, sent);
+  const token = purges.isUsable(clock.now(), receiptToken)
+    ? receiptToken
+    : await purges.renew(background, receiptToken);
   const now = clock.now();
-  const answer = purges.check(stored, purges.isUsable(now, token));
+  const answer = purges.check(head, purges.isUsable(now, token));
   if (answer !== "unknown") return answer === "not-purged";
-  const sinceFetchMs = Math.max(0, arrival.at - stored.fetchedAt);
+  const sinceFetchMs = Math.max(0, arrival.at - head.fetchedAt);
   const maxViewAgeMs = purges.unknownForMs(now, 0);
   return mayAnswerWhileUnknown({ sinceFetchMs, maxViewAgeMs, awaitsToken: token !== null });
 }
 
 /** Whether the response could answer without validation, leaving purges aside. */
-export function isReusable({ ports, facts, resolved }: RequestContext, stored: StoredHead): boolean {
+export function isReusable({ ports, facts, resolved }: RequestContext, head: StoredHead): boolean {
   const { clock } = ports;
   const unpurged = { answer: "not-purged", maxViewAgeMs: 0, awaitsToken: false, soft: null } as const;
-  return mayAnswer(judge(stored, facts, unpurged, resolved.route.stale, clock.now()));
+  return mayAnswer(judge(head, facts, unpurged, resolved.route.stale, clock.now()));
 }
 
 /** The answer of the leader's fetch; `null` if this request does not select it, or if its body is gone. */

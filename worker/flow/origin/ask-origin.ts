@@ -66,15 +66,11 @@ export interface OriginCall {
 
 /** Sends the request to the origin as the edge's own. */
 export async function askOrigin(context: RequestContext, call: OriginCall): Promise<OriginResult> {
-  const { facts, ports, isolate } = context;
-  const { originGate, originState } = isolate;
+  const { facts, isolate } = context;
+  const { originGate } = isolate;
   const fields = fieldsToSend(context, call);
-  const refused = reasonNotToSend(context, fields);
-  if (refused) return refused;
-  if (originState.isDown(ports.clock.now())) {
-    const known = knownDown(context, fields, call.hasStandIn);
-    if (known) return known;
-  }
+  const result = reasonNotToSend(context, fields) ?? knownDown(context, fields, call.hasStandIn);
+  if (result) return result;
   const { method } = facts;
   const body = method === "GET" || method === "HEAD" ? null : await bodyToSend(context);
   if (body?.isTooLarge()) return bodyTooLarge(context);
@@ -162,7 +158,7 @@ function giveBack({ background }: RequestContext, body: RequestBody | null): voi
 }
 
 /**
- * The answer without the origin, because that is down: nobody waits for it. Once a second, a request that changes nothing
+ * The answer without the origin, if that is down: nobody waits for it. Once a second, a request that changes nothing
  * asks whether it is back: behind its answer if it has a stale page to show, else it waits itself, and there is no answer
  * here.
  */
@@ -173,8 +169,10 @@ function knownDown(
 ): OriginResult | undefined {
   const { facts, ports, isolate } = context;
   const { originState } = isolate;
+  const now = ports.clock.now();
+  if (!originState.isDown(now)) return undefined;
   const changesNothing = facts.method === "GET" || facts.method === "HEAD";
-  if (changesNothing && originState.mayAsk(ports.clock.now())) {
+  if (changesNothing && originState.mayAsk(now)) {
     if (!hasStandIn?.()) return undefined;
     askBehind(context, fields);
   }
@@ -323,12 +321,12 @@ function failed(context: RequestContext, { because, cause }: OriginAnswer & { ki
  * stamp counts from there (R1), and as far as the request's token says (R9). `null` if nothing stored may answer: a
  * refresh, or a token of another log, whose numbers mean nothing in this one.
  */
-function neededPosition({ facts }: RequestContext, position: Stamp | null): Stamp | null {
+function neededPosition({ facts }: RequestContext, stamp: Stamp | null): Stamp | null {
   const { receiptToken: token } = facts;
-  if (facts.mode === "refresh" || position === null) return null;
-  if (token === null) return position;
-  if (token.logId !== position.logId) return null;
-  return token.seq > position.seq ? token : position;
+  if (facts.mode === "refresh" || stamp === null) return null;
+  if (token === null) return stamp;
+  if (token.logId !== stamp.logId) return null;
+  return token.seq > stamp.seq ? token : stamp;
 }
 
 /** Treats an answer with too many fields, or with broken ones, as a failure of the origin. */

@@ -17,8 +17,8 @@ import { askOrigin, hasFailed } from "./ask-origin.ts";
 export async function forwardHead(context: RequestContext, miss: Miss): Promise<Answer> {
   const { ports, background } = context;
   const result = await askOrigin(context, { storing: true });
-  const stale = hasFailed(result) ? await staleAnswer(context, miss, result) : null;
-  if (stale) return stale;
+  const answer = hasFailed(result) ? await staleAnswer(context, miss, result) : null;
+  if (answer) return answer;
   if (result.kind !== "answered") return result.answer();
   const { response } = result;
   const stored = miss.selected;

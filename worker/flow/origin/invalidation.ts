@@ -28,7 +28,7 @@ export async function invalidateAfter(context: RequestContext, result: OriginRes
     const target = resolve(each);
     return target.kind === "resolved" ? [target] : [];
   });
-  const purgeKeys = invalidated.map((each) => urlPurgeKey(each.host, keyedPath(each)));
+  const purgeKeys = invalidated.map((target) => urlPurgeKey(target.host, keyedPath(target)));
   purgeKeys.push(...groups.map((group) => groupPurgeKey(resolved, group)));
   if (purgeKeys.length === 0) return;
   ports.invalidations.tell([...new Set(purgeKeys)], background);

@@ -30,18 +30,18 @@ async function refresh(context: RequestContext, stored: FoundResponse, fetch: Le
   const { facts, ports, isolate } = context;
   const { neighbours } = isolate;
   if (neighbours && (await neighbours.takeOver(context, stored))) return fetch.tell({ kind: "look-again" });
-  const unseen: RequestContext = {
+  const unattended: RequestContext = {
     ...context,
     facts: facts.forWholePage(),
     answersHead: false,
     isUnattended: true,
     ports: { ...ports, reporter: withoutAnswerEvents(ports.reporter) },
   };
-  const found = isInMemory(stored) ? stored : await readAgain(context);
+  const read = isInMemory(stored) ? stored : await readAgain(context);
   // A purge may have come meanwhile (R10).
-  const toValidate = found && judgeNow(context, found.head, null, ports.clock.now()).kind !== "none" ? found : null;
+  const toValidate = read && judgeNow(context, read.head, null, ports.clock.now()).kind !== "none" ? read : null;
   const miss: Miss = { kind: "stale", because: "stale", selected: null, toValidate };
-  const answer = await fetchAndStore(unseen, miss, fetch);
+  const answer = await fetchAndStore(unattended, miss, fetch);
   await cancelBody(answer.body);
 }
 

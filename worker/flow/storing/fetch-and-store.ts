@@ -35,13 +35,13 @@ interface Fetched {
  * validated. If the origin fails, the selected one replaces the answer, where that is allowed. Other requests may wait
  * for the outcome if it is a shared fetch.
  */
-export function fetchAndStore(context: RequestContext, miss: Miss, leader: LeadingFetch | null): Promise<Answer> {
-  if (leader === null) return fetchOnce(context, miss, tellNobody);
-  context.background.run(leader.outcome); // Followers wait for it even if its client leaves.
+export function fetchAndStore(context: RequestContext, miss: Miss, fetch: LeadingFetch | null): Promise<Answer> {
+  if (fetch === null) return fetchOnce(context, miss, tellNobody);
+  context.background.run(fetch.outcome); // Followers wait for it even if its client leaves.
   const { isolate, isUnattended } = context;
-  if (isolate.originGate === null || isUnattended) return fetchOnce(context, miss, leader.tell);
-  leader.place = isolate.originGate.placeOf(clientOf(context));
-  return fetchOnce({ ...context, place: leader.place }, miss, leader.tell);
+  if (isolate.originGate === null || isUnattended) return fetchOnce(context, miss, fetch.tell);
+  fetch.place = isolate.originGate.placeOf(clientOf(context));
+  return fetchOnce({ ...context, place: fetch.place }, miss, fetch.tell);
 }
 
 async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: TellFollowers): Promise<Answer> {
@@ -51,13 +51,14 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
     const { selected } = miss;
     const hasStandIn = () => selected !== null && mayStandIn(context, selected.head, "disconnected") !== null;
     const result = await askOrigin(context, { storing: true, conditions, hasStandIn });
-    const isFailing = hasFailed(result);
-    if (isFailing) tellFollowers({ kind: "failing" }); // It may take long to know whether a stored page stands in.
-    if (result.kind === "busy") tellFollowers({ kind: "failed", byOrigin: !context.isUnattended && "busy" });
-    const stale = isFailing ? await staleAnswer(context, miss, result) : null;
-    if (stale) {
-      tellFollowers({ kind: "failed", byOrigin: result.kind === "answered" ? "error" : "disconnected" });
-      return stale;
+    if (hasFailed(result)) {
+      tellFollowers({ kind: "failing" }); // It may take long to know whether a stored page stands in.
+      if (result.kind === "busy") tellFollowers({ kind: "failed", byOrigin: !context.isUnattended && "busy" });
+      const answer = await staleAnswer(context, miss, result);
+      if (answer) {
+        tellFollowers({ kind: "failed", byOrigin: result.kind === "answered" ? "error" : "disconnected" });
+        return answer;
+      }
     }
     if (result.kind !== "answered") {
       tellFollowers({ kind: "failed", byOrigin: result.kind === "failed" && "disconnected" });
@@ -81,18 +82,18 @@ function tellOfEarlierFetch(tell: TellFollowers): TellFollowers {
   return (news) => tell(news.kind === "storable" ? { ...news, isOfEarlierFetch: true } : news);
 }
 
-/** Answers by what the origin has sent. `offered`: the stored response that it was asked to confirm. */
+/** Answers by what the origin has sent. `toValidate`: the stored response that it was asked to confirm. */
 function answerBy(
   context: RequestContext,
   miss: Miss,
-  offered: StoredResponse | null,
+  toValidate: StoredResponse | null,
   response: ReceivedAnswer,
   tellFollowers: TellFollowers,
 ): Answer | Promise<Answer> {
   const { facts, background } = context;
   const { status, fields, fetchedAt } = response;
   context.isolate.codings.learn(facts.originView.acceptedCodings, fields.get("content-encoding"), fetchedAt);
-  if (status === 304 && offered) return answerFreshened(context, miss, offered, response, tellFollowers);
+  if (status === 304 && toValidate) return answerFreshened(context, miss, toValidate, response, tellFollowers);
   const decision = decideStorage(context, response);
   const look = lookAgain(context, response, decision);
   if (look.kind === "ask-again") {
@@ -108,13 +109,13 @@ function answerBy(
 async function answerFreshened(
   context: RequestContext,
   miss: Miss,
-  offered: StoredResponse,
+  toValidate: StoredResponse,
   notModified: FetchedResponse,
   tellFollowers: TellFollowers,
 ): Promise<Answer> {
   const { background } = context;
-  const freshened = freshen(context, offered, notModified);
-  // A 304 that does not confirm the offered response cannot be used, so the request is sent again without conditions.
+  const freshened = freshen(context, toValidate, notModified);
+  // A 304 that does not confirm the stored response cannot be used, so the request is sent again without conditions.
   if (!freshened) return fetchOnce(context, { ...miss, toValidate: null }, tellFollowers);
   const { stored, notStored } = freshened;
   if (notStored === null) background.run(storeUnlessPurged(context, stored, tellFollowers));
@@ -178,10 +179,10 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
     if (read.kind === "whole") {
       const stored = withBody(decision.head, read.bytes);
       const outcome = forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false });
-      const part = await answerAsOfNow(context, stored, wordsOf(miss).xCache, outcome);
-      if (part) {
-        reportFetched(context, wordsOf(miss).xCache, part.status);
-        return part;
+      const answer = await answerAsOfNow(context, stored, wordsOf(miss).xCache, outcome);
+      if (answer) {
+        reportFetched(context, wordsOf(miss).xCache, answer.status);
+        return answer;
       }
     }
   } else {

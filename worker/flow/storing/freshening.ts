@@ -37,17 +37,17 @@ export function freshen(
   const receivedAt = context.ports.clock.now();
   const fields = freshenedFields(head, notModified.fields, receivedAt);
   const response = { ...notModified, status: head.status, fields, lengthBytes: null };
-  const verdict = decideStorage(context, response, tagsOf(head));
+  const decision = decideStorage(context, response, tagsOf(head));
   const { bodyBytes, bodyKey } = head;
-  if (verdict.kind === "not-stored") {
+  if (decision.kind === "not-stored") {
     // The response is not stored, so only the client whose request brought the 304 gets it.
     const age = initialAgeMs(fields.get("age"), fields.get("date"), notModified.fetchedAt, receivedAt);
     const shown = clientFields(context, fields).lines((name) => name !== "content-length");
     const changed = changedHead(head, { fields: shown, receivedAt, initialAgeMs: age });
-    return { stored: { head: changed, body }, notStored: verdict };
+    return { stored: { head: changed, body }, notStored: decision };
   }
-  const givenPurgeKeys = [...new Set([...verdict.head.givenPurgeKeys, ...head.givenPurgeKeys])]; // old and new tags (R17)
-  return { stored: { head: { ...verdict.head, givenPurgeKeys, bodyBytes, bodyKey }, body }, notStored: null };
+  const givenPurgeKeys = [...new Set([...decision.head.givenPurgeKeys, ...head.givenPurgeKeys])]; // old and new tags (R17)
+  return { stored: { head: { ...decision.head, givenPurgeKeys, bodyBytes, bodyKey }, body }, notStored: null };
 }
 
 /**

@@ -75,10 +75,10 @@ export class ViewLease implements PurgeState, ReaderIdentity {
     return this.#timing.longestViewAgeMs;
   }
 
-  isUsable(now: number, after: ReceiptToken | null, maxViewAgeMs = 0): boolean {
+  isUsable(now: number, token: ReceiptToken | null, maxViewAgeMs = 0): boolean {
     if (this.#timing.hasSteppedBack(now)) this.#tokenReads.reset();
     if (!this.#timing.isUsable(now, maxViewAgeMs)) return false;
-    return after === null || this.#leased.hasReached(after);
+    return token === null || this.#leased.hasReached(token);
   }
 
   isDue(now: number): boolean {
@@ -105,8 +105,8 @@ export class ViewLease implements PurgeState, ReaderIdentity {
     return this.#view.position;
   }
 
-  async renew(background: BackgroundWork, after: ReceiptToken | null): Promise<ReceiptToken | null> {
-    if (after !== null) return this.#readUpTo(after, background);
+  async renew(background: BackgroundWork, token: ReceiptToken | null): Promise<ReceiptToken | null> {
+    if (token !== null) return this.#readUpTo(token, background);
     const now = this.#clock.now();
     if (!this.#timing.isLeaseAlive(now)) this.#timing.noteRequest(now);
     if (!this.#timing.hasFailed(now)) await this.#renewal.waitFor(this.#renewal.renew(background));
