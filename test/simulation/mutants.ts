@@ -4,7 +4,7 @@ import type { Mutants } from "../mutants/mutant.ts";
 export const mutants: Mutants = {
   R1: {
     "a background refresh is stamped with the view that is held when it ends": {
-      in: "background-refresh:refresh",
+      in: "unattended",
       replace: "ports: { ...ports, reporter",
       by: `ports: { ...ports, purges: new Proxy(ports.purges, { get: (purges, name) => {
   const late = { get logId() { return purges.stamp()?.logId; }, get seq() { return purges.stamp()?.seq; } };

@@ -1,7 +1,7 @@
 import type { Explanation } from "../../wire/explanation.ts";
 import type { PurgeRecordBody } from "../../wire/purge-record.ts";
 import { mayStandIn } from "../flow/answering/stale-answer.ts";
-import { fetchKeyOf, fetchUnderWay } from "../flow/collapsing/begin-fetch.ts";
+import { fetchKeyOf } from "../flow/collapsing/begin-fetch.ts";
 import { entryOf } from "../flow/entry.ts";
 import { planFetch } from "../flow/fetch-plan.ts";
 import { judgeAtOnce, judgeNow, mayAnswer } from "../flow/judging.ts";
@@ -145,7 +145,7 @@ function plannedFetch(context: RequestContext, miss: Miss): PlannedFetch {
     plan,
     validates: sendsConditions && conditionsOf(context, plan.miss) !== null,
     standIn: plan.kind !== "forward" && selected ? mayStandIn(context, selected.head, "disconnected") : null,
-    follows: !isHitForMiss && key !== null && fetchUnderWay(context, key) !== undefined,
+    follows: !isHitForMiss && key !== null && isolate.collapsed.find(key) !== undefined,
     isHitForMiss,
     unkeyedField: unkeyedField(facts.fields, selectingNames(context), resolved.route),
   };

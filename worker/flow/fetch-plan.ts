@@ -1,5 +1,5 @@
+import { fetchKeyOf } from "./collapsing/begin-fetch.ts";
 import { conditionsOf, type Miss } from "./miss.ts";
-import { mayFetchByGet } from "./origin/head-by-get.ts";
 import type { RequestContext } from "./request-context.ts";
 
 /** How a request that no stored response may answer goes to the origin. Deciding it changes nothing. */
@@ -36,6 +36,18 @@ export function planFetch(context: RequestContext, miss: Miss): FetchPlan {
 
 function plan(kind: FetchPlan["kind"], miss: Miss): FetchPlan {
   return { kind, miss, isPastTheCache: false };
+}
+
+/**
+ * Whether the page is fetched by GET and stored for a HEAD that misses. What is held is validated by the HEAD itself
+ * (RFC 9111 §4.3.5), which costs the origin less.
+ */
+function mayFetchByGet(context: RequestContext, { selected, toValidate }: Miss): boolean {
+  const { facts, resolved, isolate, ports } = context;
+  if (!resolved.route.storesOnHead || facts.directives.forbidsStoring) return false;
+  if (selected !== null || toValidate !== null) return false;
+  const key = fetchKeyOf(context);
+  return !isolate.headOnly.has(key, ports.clock.now()) && !isolate.collapsed.isHitForMiss(key);
 }
 
 /**

@@ -17,12 +17,12 @@ export const mutants: Mutants = {
     },
     "each stale answer causes a refresh of its own": {
       in: "beginRefresh",
-      replace: "fetchUnderWay(context, key) ? null :",
+      replace: "collapsed.find(key) ? null :",
       by: "",
       foundBy: "stale-while-revalidate/refreshed-once",
     },
     "a background refresh is counted as an answer": {
-      in: "background-refresh:refresh",
+      in: "unattended",
       replace: "withoutAnswerEvents(ports.reporter)",
       by: "ports.reporter",
       foundBy: "stale-while-revalidate/refreshed-once",

@@ -14,8 +14,8 @@ import {
   validatorsOf,
 } from "../../rules/storing/stored-response.ts";
 import { isNotModified } from "../../rules/validation/not-modified.ts";
-import { isInMemory, passFoundBody } from "../found-response.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
+import { isInMemory, passFoundBody } from "../reading-bodies.ts";
 import type { RequestContext } from "../request-context.ts";
 import { type AnswerMetadata, answerWith, notModifiedFields, storedFields, withSource } from "./answers.ts";
 import { areInOrder, type BodyParts, partsOf, partsStoredApart } from "./body-parts.ts";

@@ -1,24 +1,14 @@
-import { mayJoinFetchesOf } from "../../rules/identity/identity.ts";
 import type { FetchKey } from "../../rules/key/fetch-key.ts";
 import { variantOf } from "../../rules/variants/vary.ts";
 import type { RequestContext } from "../request-context.ts";
 import { selectingNames } from "../selection.ts";
-import type { Begun, SharedFetch } from "./collapsed-fetches.ts";
+import type { Begun } from "./collapsed-fetches.ts";
 
 /** The key under which others may join the fetch of this request. */
 export function fetchKeyOf(context: RequestContext): FetchKey {
   const { resolved, facts } = context;
   const variant = variantOf(selectingNames(context), facts.originView);
   return { page: resolved.cacheKey, variant, audience: facts.identity };
-}
-
-/** The fetch under way that the request may wait for: one whose answer the store would also give to it. */
-export function fetchUnderWay({ isolate }: RequestContext, key: FetchKey): SharedFetch | undefined {
-  for (const audience of mayJoinFetchesOf(key.audience)) {
-    const fetch = isolate.collapsed.find({ ...key, audience });
-    if (fetch) return fetch;
-  }
-  return undefined;
 }
 
 /**
@@ -29,7 +19,7 @@ export function beginFetch(context: RequestContext, joins = true): Begun {
   const { collapsed } = context.isolate;
   const key = fetchKeyOf(context);
   if (collapsed.isHitForMiss(key)) return { kind: "alone" };
-  const fetch = fetchUnderWay(context, key);
+  const fetch = collapsed.find(key);
   if (fetch && (joins || !fetch.isElsewhere)) return { kind: "follow", fetch };
   return collapsed.begin(key, joins);
 }
@@ -38,5 +28,5 @@ export function beginFetch(context: RequestContext, joins = true): Begun {
 export function beginRefresh(context: RequestContext): Begun | null {
   const { collapsed } = context.isolate;
   const key = fetchKeyOf(context);
-  return fetchUnderWay(context, key) ? null : collapsed.begin(key, true);
+  return collapsed.find(key) ? null : collapsed.begin(key, true);
 }

@@ -1,6 +1,7 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { BeingStored, Failing, FetchTurn, SharedFetchOutcome } from "../../ports/fetches-elsewhere.ts";
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
+import { mayJoinFetchesOf } from "../../rules/identity/identity.ts";
 import { ExpiringKeys } from "../../rules/key/expiring-keys.ts";
 import { type FetchKey, fetchKeyText } from "../../rules/key/fetch-key.ts";
 import { mayBeOfOneRequest, type NotStoredBecause } from "../../rules/storing/not-stored.ts";
@@ -78,8 +79,13 @@ export class CollapsedFetches {
     return ++this.#arrivals;
   }
 
+  /** The fetch under way that a request may wait for: one whose answer the store would also give to it. */
   find(key: FetchKey): SharedFetch | undefined {
-    return this.#leaders.get(fetchKeyText(key));
+    for (const audience of mayJoinFetchesOf(key.audience)) {
+      const fetch = this.#leaders.get(fetchKeyText({ ...key, audience }));
+      if (fetch) return fetch;
+    }
+    return undefined;
   }
 
   /** Begins a shared fetch, unless another isolate makes it and the request `joins` the fetches of others. */
@@ -119,7 +125,8 @@ export class CollapsedFetches {
 
   /** From now on no request joins this fetch, because the leader's request may be dead. The fetch may still end. */
   abandon(fetch: SharedFetch): void {
-    if (this.find(fetch.key) === fetch) this.#leaders.delete(fetchKeyText(fetch.key));
+    const key = fetchKeyText(fetch.key);
+    if (this.#leaders.get(key) === fetch) this.#leaders.delete(key);
   }
 
   /** The answer itself cannot be shared, so later requests for this key do not wait for each other (R19). */

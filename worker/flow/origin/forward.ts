@@ -1,9 +1,14 @@
 import type { Answer } from "../../ports/answer.ts";
-import { passOn } from "../answering/pass-on.ts";
+import { Fields } from "../../rules/fields/fields.ts";
+import { invalidatedGroups } from "../../rules/invalidation/cache-groups.ts";
+import { invalidatedUrls } from "../../rules/invalidation/invalidated-urls.ts";
+import { isSafeMethod } from "../../rules/invalidation/safe-method.ts";
+import { keyedPath, partsKey } from "../../rules/key/cache-key.ts";
+import { groupPurgeKey, urlPurgeKey } from "../../rules/key/purge-key.ts";
+import { clientFields, passOn } from "../answering/pass-on.ts";
 import type { Miss } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
-import { askOrigin } from "./ask-origin.ts";
-import { invalidateAfter } from "./invalidation.ts";
+import { askOrigin, type OriginResult } from "./ask-origin.ts";
 
 /** Sends the request on unchanged and streams the answer. It stores nothing. */
 export async function forward(context: RequestContext, miss: Miss): Promise<Answer> {
@@ -11,4 +16,35 @@ export async function forward(context: RequestContext, miss: Miss): Promise<Answ
   await invalidateAfter(context, result);
   if (result.kind !== "answered") return result.answer();
   return passOn(context, result.response, miss, undefined);
+}
+
+/**
+ * Invalidates the responses that an unsafe request has made outdated: those of its own URL, of the URLs that the answer
+ * names, and of cache groups. RFC 9111 §4.4, RFC 9875 §3. This PoP's copies are removed before the client gets the
+ * answer; the log is told after the origin's answer and before the client's (R15). A lost answer may have been a
+ * success, so the URL is invalidated then, too.
+ */
+async function invalidateAfter(context: RequestContext, result: OriginResult): Promise<void> {
+  const { facts, resolved, ports, background } = context;
+  const { collapsed, resolve } = context.isolate;
+  if (isSafeMethod(facts.method) || resolved.route.pass) return;
+  if (result.kind === "refused" || result.kind === "switched") return;
+  const url = `${resolved.scheme}://${resolved.host}${resolved.pathAndQuery}`;
+  const fields = result.kind === "answered" ? clientFields(context, result.response.fields) : new Fields();
+  const status = result.kind === "answered" ? result.response.status : 200;
+  const named = invalidatedUrls(facts.method, status, url, fields.get("location"), fields.get("content-location"));
+  const groups = status < 400 ? invalidatedGroups(facts.method, fields.get("cache-group-invalidation")) : [];
+  const invalidated = named.flatMap((each) => {
+    const target = resolve(each);
+    return target.kind === "resolved" ? [target] : [];
+  });
+  const purgeKeys = invalidated.map((target) => urlPurgeKey(target.host, keyedPath(target)));
+  purgeKeys.push(...groups.map((group) => groupPurgeKey(resolved, group)));
+  if (purgeKeys.length === 0) return;
+  ports.invalidations.tell([...new Set(purgeKeys)], background);
+  for (const { cacheKey } of invalidated) collapsed.abandonPage(cacheKey);
+  const keys = invalidated.flatMap(({ cacheKey }) => [cacheKey, partsKey(cacheKey)]);
+  const forgotten = Promise.all(keys.map((key) => ports.store.forget(key)));
+  background.run(forgotten);
+  await forgotten;
 }

@@ -1,14 +1,30 @@
 import type { Answer } from "../../ports/answer.ts";
 import { isWorthStoring } from "../../rules/freshness/judge.ts";
+import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
 import { validatorsOf } from "../../rules/storing/stored-response.ts";
 import { freshenByHead } from "../../rules/validation/freshen.ts";
 import { passOn } from "../answering/pass-on.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
+import { collapse } from "../collapsing/collapse.ts";
 import type { Miss } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
 import { storeResponse } from "../selection.ts";
 import { forgetOutdated, forgetWithdrawn, freshen } from "../storing/freshening.ts";
 import { askOrigin, hasFailed } from "./ask-origin.ts";
+import { cancelBody } from "./cancel-body.ts";
+
+/** Fetches the page as a GET would, and answers with its head. */
+export async function headByGet(
+  context: RequestContext,
+  miss: Miss,
+  token: ReceiptToken | null,
+  lookAgain: () => Answer | Promise<Answer>,
+): Promise<Answer> {
+  const asGet = { ...context, facts: context.facts.forWholePage() };
+  const answer = await collapse({ context: asGet, miss, token, lookAgain });
+  context.background.run(cancelBody(answer.body)); // it is read for the store alone
+  return { ...answer, body: null };
+}
 
 /**
  * Forwards a HEAD that no stored response answers. Its answer is not stored, but may freshen or invalidate a stored

@@ -1,7 +1,7 @@
 import type { NotStored, NotStoredBecause } from "../../rules/storing/not-stored.ts";
 import type { ReceivedAnswer } from "../origin/ask-origin.ts";
+import { startFillFor } from "../reading-bodies.ts";
 import type { RequestContext } from "../request-context.ts";
-import { startFillFor } from "../storing/fill-for-request.ts";
 
 /** The reasons that say that a page is for one visitor. */
 const FOR_ONE: ReadonlySet<NotStoredBecause> = new Set(["private", "set-cookie", "cookie"]);

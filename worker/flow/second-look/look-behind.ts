@@ -14,11 +14,11 @@ import { beginFetch } from "../collapsing/begin-fetch.ts";
 import { type LeadingFetch, outcomeOfNotStored } from "../collapsing/collapsed-fetches.ts";
 import { askOrigin, type ReceivedAnswer } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
+import { startFillOf } from "../reading-bodies.ts";
 import type { RequestContext } from "../request-context.ts";
-import { startFillOf } from "../storing/fill-for-request.ts";
 import { decideStorage, withBody } from "../storing/storage-decision.ts";
 import { storeUnlessPurged, type TellFollowers, tellNobody } from "../storing/store-unless-purged.ts";
-import { withoutAnswerEvents } from "../storing/without-answer-events.ts";
+import { unattended } from "../storing/unattended.ts";
 import { placeOf } from "./place.ts";
 
 /**
@@ -74,12 +74,7 @@ async function look(context: RequestContext, { fields, leftOut }: PlainRequest, 
   const { secondLooks } = isolate;
   const { idleFields } = secondLooks;
   const place = placeOf(resolved);
-  const plain: RequestContext = {
-    ...context,
-    isUnattended: true,
-    facts: context.facts.withFields(fields),
-    ports: { ...ports, reporter: withoutAnswerEvents(ports.reporter) },
-  };
+  const plain = unattended(context, context.facts.withFields(fields));
   const begun = context.facts.authorized ? null : beginFetch(plain);
   // A plain visitor asks already, or one has asked and nothing could be stored.
   if (begun && begun.kind !== "lead") return;

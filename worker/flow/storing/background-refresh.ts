@@ -2,14 +2,14 @@ import type { FoundResponse } from "../../ports/store.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import { beginRefresh } from "../collapsing/begin-fetch.ts";
 import type { LeadingFetch } from "../collapsing/collapsed-fetches.ts";
-import { isInMemory, readFound } from "../found-response.ts";
 import { judgeNow } from "../judging.ts";
 import type { Miss } from "../miss.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
+import { isInMemory, readFound } from "../reading-bodies.ts";
 import type { RequestContext } from "../request-context.ts";
 import { selectInSharedTier } from "../selection.ts";
 import { fetchAndStore } from "./fetch-and-store.ts";
-import { withoutAnswerEvents } from "./without-answer-events.ts";
+import { unattended } from "./unattended.ts";
 
 /**
  * Refetches, in the background, a response that has just been served stale. RFC 5861 §3. A page has one refresh at a
@@ -30,18 +30,11 @@ async function refresh(context: RequestContext, stored: FoundResponse, fetch: Le
   const { facts, ports, isolate } = context;
   const { neighbours } = isolate;
   if (neighbours && (await neighbours.takeOver(context, stored))) return fetch.tell({ kind: "look-again" });
-  const unattended: RequestContext = {
-    ...context,
-    facts: facts.forWholePage(),
-    answersHead: false,
-    isUnattended: true,
-    ports: { ...ports, reporter: withoutAnswerEvents(ports.reporter) },
-  };
   const read = isInMemory(stored) ? stored : await readAgain(context);
   // A purge may have come meanwhile (R10).
   const toValidate = read && judgeNow(context, read.head, null, ports.clock.now()).kind !== "none" ? read : null;
   const miss: Miss = { kind: "stale", because: "stale", selected: null, toValidate };
-  const answer = await fetchAndStore(unattended, miss, fetch);
+  const answer = await fetchAndStore(unattended(context, facts.forWholePage()), miss, fetch);
   await cancelBody(answer.body);
 }
 

@@ -14,10 +14,10 @@ import { askOrigin, type FetchedResponse, hasFailed, type ReceivedAnswer } from 
 import { cancelBody } from "../origin/cancel-body.ts";
 import { forward } from "../origin/forward.ts";
 import { hintAtLinks } from "../origin/interim-responses.ts";
+import { startFillFor, startFillOf } from "../reading-bodies.ts";
 import { clientOf, type RequestContext } from "../request-context.ts";
 import { lookAgain, lookAgainAfterConfirmation } from "../second-look/second-look.ts";
 import type { ReadBody } from "./fill.ts";
-import { startFillFor, startFillOf } from "./fill-for-request.ts";
 import { forgetOutdated, forgetWithdrawn, freshen } from "./freshening.ts";
 import { copyLargeBody } from "./large-body.ts";
 import { decideStorage, type HeadToStore, type StorageDecision, withBody } from "./storage-decision.ts";

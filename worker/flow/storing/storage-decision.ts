@@ -1,11 +1,10 @@
 import type { Fields } from "../../rules/fields/fields.ts";
-import { publicLocation } from "../../rules/forwarding/location.ts";
+import { publicLocation, redirectTarget } from "../../rules/forwarding/location.ts";
 import { cacheGroups } from "../../rules/invalidation/cache-groups.ts";
 import { variantKey } from "../../rules/key/cache-key.ts";
 import { groupPurgeKey, tagPurgeKey } from "../../rules/key/purge-key.ts";
 import { mayStore } from "../../rules/storing/may-store.ts";
 import type { NotStored } from "../../rules/storing/not-stored.ts";
-import { redirectTarget } from "../../rules/storing/redirect-target.ts";
 import type { StoredHead, StoredResponse } from "../../rules/storing/stored-response.ts";
 import { clientFields, publicAddress } from "../answering/pass-on.ts";
 import type { FetchedResponse } from "../origin/ask-origin.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { redirectTarget } from "../../../worker/rules/storing/redirect-target.ts";
+import { redirectTarget } from "../../../worker/rules/forwarding/location.ts";
 
 const URL_ASKED = "https://www.example.test/a/b?x=1";
 
