@@ -1,3 +1,4 @@
+import { Heap } from "../../tools/counting/heap.ts";
 import type { Clock, Wait } from "../../worker/ports/clock.ts";
 
 interface Timer {
@@ -18,8 +19,7 @@ interface Timer {
 export class DiscreteEventClock implements Clock {
   #now = 0;
   #order = 0;
-  /** A binary heap: no timer fires before its parent, which stands at half its index. */
-  readonly #timers: Timer[] = [];
+  readonly #timers = new Heap(firesBefore);
 
   now(): number {
     return this.#now;
@@ -44,9 +44,9 @@ export class DiscreteEventClock implements Clock {
   /** Advances to an instant, and fires every timer on the way. */
   async runUntil(end: number): Promise<void> {
     for (;;) {
-      const next = this.#timers[0];
+      const next = this.#timers.first;
       if (!next || next.at > end) break;
-      this.#removeFirst();
+      this.#timers.removeFirst();
       if (next.isCancelled) continue;
       this.#now = next.at;
       next.wake();
@@ -57,32 +57,8 @@ export class DiscreteEventClock implements Clock {
 
   #set(at: number, wake: () => void): Timer {
     const timer = { at, order: this.#order++, wake, isCancelled: false };
-    const timers = this.#timers;
-    let place = timers.push(timer) - 1;
-    while (place > 0) {
-      const above = (place - 1) >> 1;
-      if (!firesBefore(timer, timers[above]!)) break;
-      timers[place] = timers[above]!;
-      place = above;
-    }
-    timers[place] = timer;
+    this.#timers.add(timer);
     return timer;
-  }
-
-  #removeFirst(): void {
-    const timers = this.#timers;
-    const last = timers.pop()!;
-    if (timers.length === 0) return;
-    let place = 0;
-    for (;;) {
-      let below = 2 * place + 1;
-      if (below >= timers.length) break;
-      if (below + 1 < timers.length && firesBefore(timers[below + 1]!, timers[below]!)) below++;
-      if (!firesBefore(timers[below]!, last)) break;
-      timers[place] = timers[below]!;
-      place = below;
-    }
-    timers[place] = last;
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { EndTimes } from "../../tools/counting/end-times.ts";
 import { FrequentNames } from "../../tools/counting/frequent-names.ts";
+import { Heap } from "../../tools/counting/heap.ts";
 import { hashKey } from "../../tools/counting/key-hash.ts";
 import { KeyTable } from "../../tools/counting/key-table.ts";
 import { NamedCounts } from "../../tools/counting/named-counts.ts";
@@ -118,12 +118,12 @@ describe("frequent names", () => {
 test("the earliest of many ends is at hand, in whatever order they were added", () => {
   const random = chances(3);
   const times = Array.from({ length: 500 }, () => Math.floor(random() * 300));
-  const ends = new EndTimes();
-  expect(ends.earliest).toBe(Infinity);
+  const ends = new Heap<number>((one, other) => one < other);
+  expect(ends.first).toBeUndefined();
   const taken: number[] = [];
   const takeOne = () => {
-    taken.push(ends.earliest);
-    ends.removeEarliest();
+    taken.push(ends.first!);
+    ends.removeFirst();
   };
   for (const time of times) ends.add(time);
   while (ends.size > 0) takeOne();
@@ -132,8 +132,8 @@ test("the earliest of many ends is at hand, in whatever order they were added", 
   for (const time of [5, 9, 1, 7]) ends.add(time);
   takeOne();
   ends.add(6);
-  for (const time of [5, 6, 7, 9, Infinity]) {
-    expect(ends.earliest).toBe(time);
-    ends.removeEarliest();
+  for (const time of [5, 6, 7, 9, undefined]) {
+    expect(ends.first).toBe(time);
+    ends.removeFirst();
   }
 });

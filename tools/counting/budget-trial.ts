@@ -9,8 +9,8 @@ import {
   RecentCounts,
   type Waiting,
 } from "../../internal.ts";
-import { EndTimes } from "./end-times.ts";
 import { FrequentNames } from "./frequent-names.ts";
+import { Heap } from "./heap.ts";
 
 /** So many requests at a time at the origin, as `origin` of a site says it. */
 export interface Budget {
@@ -78,8 +78,9 @@ export class BudgetTrial {
   readonly #held: Miss[] = [];
   #second = -Infinity;
   #now = -Infinity;
-  readonly #running = new EndTimes();
-  readonly #withoutBudget = new EndTimes();
+  /** When each request ends. */
+  readonly #running = new Heap(isEarlier);
+  readonly #withoutBudget = new Heap(isEarlier);
   /** In the order in which they came. */
   readonly #waiting = new Set<Place>();
   #turns = 0;
@@ -179,9 +180,10 @@ export class BudgetTrial {
 
   /** What happens until then: answers end, others have their turns, and some have waited too long. */
   #passTo(now: number): void {
-    while (this.#running.size > 0 && this.#running.earliest <= now) {
-      const at = this.#running.earliest;
-      this.#running.removeEarliest();
+    for (;;) {
+      const at = this.#running.first;
+      if (at === undefined || at > now) break;
+      this.#running.removeFirst();
       this.#sendAway(at);
       const next = nextInLine(this.#waiting, this.#turns);
       if (next !== undefined) this.#giveTurn(next, at);
@@ -211,7 +213,7 @@ export class BudgetTrial {
   }
 
   #countWithoutBudget(now: number, originMs: number): void {
-    while (this.#withoutBudget.earliest <= now) this.#withoutBudget.removeEarliest();
+    while ((this.#withoutBudget.first ?? Infinity) <= now) this.#withoutBudget.removeFirst();
     if (this.#withoutBudget.size < MAX_AT_A_TIME) this.#withoutBudget.add(now + originMs);
     this.#mostAtATime = Math.max(this.#mostAtATime, this.#withoutBudget.size);
   }
@@ -236,4 +238,8 @@ function networkText(client: string): string {
     .map((group) => group.replace(/^0+(?=.)/, ""))
     .join(":")
     .replace(/(?::0)+$/, "")}::/64`;
+}
+
+function isEarlier(one: number, other: number): boolean {
+  return one < other;
 }
