@@ -119,8 +119,8 @@ export const mutants: Mutants = {
       foundBy: "capacity/share-of-a-route-in-a-busy-site",
     },
     "who is turned away by the site keeps the turn of its route": {
-      in: "OriginGate.enter",
-      drop: "turn.end();",
+      in: "OriginTurn.hold",
+      drop: "this.end();",
       foundBy: "capacity/share-of-a-route-in-a-busy-site",
     },
     "a full queue makes room for nobody": {
@@ -177,7 +177,9 @@ export const mutants: Mutants = {
     },
     "a stream that nobody asked for needs no place": {
       in: "OriginTurn.becomeStream",
-      drop: "if (this.#ofStream === null) return false;",
+      replace:
+        "if (this.#enterStreams && this.#ofStream === null && !this.hold(await this.#enterStreams(), true)) return false;",
+      by: "if (this.#enterStreams) this.#ofStream ??= await this.#enterStreams();",
       foundBy: "capacity/streams-that-nobody-asked-for",
     },
     "a request that gets no answer counts for ever": {

@@ -22,8 +22,8 @@ export const mutants: Mutants = {
     },
     "an answer ends after the miss that comes then": {
       in: "BudgetTrial.#passTo",
-      replace: "this.#running.earliest <= now",
-      by: "this.#running.earliest < now",
+      replace: "at > now",
+      by: "at >= now",
       foundBy: "budget: an answer that ends when a miss comes has made room for it",
     },
     "a client's misses do not count": {
@@ -145,7 +145,7 @@ export const mutants: Mutants = {
     },
     "the most without a budget is the most that ever were": {
       in: "BudgetTrial.#countWithoutBudget",
-      drop: "while (this.#withoutBudget.earliest <= now) this.#withoutBudget.removeEarliest();",
+      drop: "while ((this.#withoutBudget.first ?? Infinity) <= now) this.#withoutBudget.removeFirst();",
       foundBy: "budget: nobody waits while there is room",
     },
     "what still waits at the end is lost": {

@@ -66,11 +66,15 @@ export interface OriginCall {
 
 /** Sends the request to the origin as the edge's own. */
 export async function askOrigin(context: RequestContext, call: OriginCall): Promise<OriginResult> {
-  const { facts, isolate } = context;
-  const { originGate } = isolate;
+  const { facts, ports, isolate } = context;
+  const { originGate, originState } = isolate;
   const fields = fieldsToSend(context, call);
-  const result = reasonNotToSend(context, fields) ?? knownDown(context, fields, call.hasStandIn);
-  if (result) return result;
+  const refused = reasonNotToSend(context, fields);
+  if (refused) return refused;
+  if (originState.isDown(ports.clock.now())) {
+    const known = knownDown(context, fields, call.hasStandIn);
+    if (known) return known;
+  }
   const { method } = facts;
   const body = method === "GET" || method === "HEAD" ? null : await bodyToSend(context);
   if (body?.isTooLarge()) return bodyTooLarge(context);
@@ -145,10 +149,7 @@ async function send(context: RequestContext, request: ReadyRequest, turn: Origin
 
 /** The origin began a stream of events for which there is no place. */
 function noPlaceForStream(context: RequestContext, answer: OriginAnswer): OriginResult {
-  const { background, isolate, ports } = context;
-  if (answer.kind === "answered") background.run(cancelBody(answer.response.body));
-  const client = isolate.originGate?.standingOf(clientOf(context)).client ?? "other";
-  ports.reporter.report({ kind: "origin-turned-away", client });
+  if (answer.kind === "answered") context.background.run(cancelBody(answer.response.body));
   return busy(context);
 }
 
@@ -158,7 +159,7 @@ function giveBack({ background }: RequestContext, body: RequestBody | null): voi
 }
 
 /**
- * The answer without the origin, if that is down: nobody waits for it. Once a second, a request that changes nothing
+ * The answer without the origin, because that is down: nobody waits for it. Once a second, a request that changes nothing
  * asks whether it is back: behind its answer if it has a stale page to show, else it waits itself, and there is no answer
  * here.
  */
@@ -169,10 +170,8 @@ function knownDown(
 ): OriginResult | undefined {
   const { facts, ports, isolate } = context;
   const { originState } = isolate;
-  const now = ports.clock.now();
-  if (!originState.isDown(now)) return undefined;
   const changesNothing = facts.method === "GET" || facts.method === "HEAD";
-  if (changesNothing && originState.mayAsk(now)) {
+  if (changesNothing && originState.mayAsk(ports.clock.now())) {
     if (!hasStandIn?.()) return undefined;
     askBehind(context, fields);
   }

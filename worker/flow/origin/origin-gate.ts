@@ -113,7 +113,7 @@ export class OriginGate {
     request: Pick<ClientRequest, "noteTurn">,
   ): Promise<OriginTurn | null> {
     place.since = this.#clock.now(); // a request may ask the origin twice
-    const turn = this.#newTurn(place);
+    const turn = this.#newTurn(place, () => reporter.report({ kind: "origin-turned-away", client: place.client }));
     let hasWaited = false;
     for (const queue of this.#queuesOf(route, asksForStream)) {
       const entered = queue.enter(place);
@@ -123,13 +123,10 @@ export class OriginGate {
         reporter.report({ kind: "origin-awaited", client: place.client });
       }
       const permit = entered instanceof Promise ? await entered : entered;
-      if (permit === null) {
-        turn.end();
-        reporter.report({ kind: "origin-turned-away", client: place.client });
+      if (!turn.hold(permit, queue === this.#ofStreams)) {
         this.#noteTurn(place, request, false);
         return null;
       }
-      turn.hold(permit, queue === this.#ofStreams);
     }
     if (hasWaited) this.#noteTurn(place, request, true);
     return turn;
@@ -141,27 +138,21 @@ export class OriginGate {
 
   /** For work that nobody waits for, which is left out if it would keep a visitor waiting. */
   enterIfIdle(route: string | null): OriginTurn | null {
-    const turn = this.#newTurn(null);
-    for (const queue of this.#queuesOf(route)) {
-      const permit = queue.enterIfIdle();
-      if (permit === null) {
-        turn.end();
-        return null;
-      }
-      turn.hold(permit);
-    }
-    return turn;
+    const turn = this.#newTurn(null, () => undefined);
+    const isLetThrough = this.#queuesOf(route).every((queue) => turn.hold(queue.enterIfIdle()));
+    return isLetThrough ? turn : null;
   }
 
   /** `place`: the request's own; it may need one among the streams later. `null` if nobody waits for it. */
-  #newTurn(place: Place | null): OriginTurn {
+  #newTurn(place: Place | null, onTurnedAway: () => void): OriginTurn {
     const ofStreams = this.#ofStreams;
-    if (ofStreams === null) return new OriginTurn(null);
-    return new OriginTurn(async () => {
+    if (ofStreams === null) return new OriginTurn(null, onTurnedAway);
+    const enterStreams = async () => {
       if (place === null) return ofStreams.enterIfIdle();
       place.since = this.#clock.now();
       return ofStreams.enter(place);
-    });
+    };
+    return new OriginTurn(enterStreams, onTurnedAway);
   }
 
   /** The site's own comes first. */

@@ -6,18 +6,32 @@ type EnterStreams = () => Promise<Permit | null>;
 /** What one request holds until the origin has done with it. */
 export class OriginTurn implements Permit {
   readonly #enterStreams: EnterStreams | null;
+  readonly #onTurnedAway: () => void;
   readonly #permits: Permit[] = [];
   #ofStream: Permit | null = null;
 
-  /** `enterStreams`: `null` if any number of streams may be open. */
-  constructor(enterStreams: EnterStreams | null) {
+  /**
+   * `enterStreams`: `null` if any number of streams may be open. `onTurnedAway` is called if the request is not let
+   * through, at first or when it becomes a stream.
+   */
+  constructor(enterStreams: EnterStreams | null, onTurnedAway: () => void) {
     this.#enterStreams = enterStreams;
+    this.#onTurnedAway = onTurnedAway;
   }
 
-  /** `isOfStream`: kept for as long as a stream lasts. */
-  hold(permit: Permit, isOfStream = false): void {
+  /**
+   * Holds one more permit. `null` ends the turn, because there is none for the request: the result is then false.
+   * `isOfStream`: kept for as long as a stream lasts.
+   */
+  hold(permit: Permit | null, isOfStream = false): boolean {
+    if (permit === null) {
+      this.end();
+      this.#onTurnedAway();
+      return false;
+    }
     if (isOfStream) this.#ofStream = permit;
     else this.#permits.push(permit);
+    return true;
   }
 
   /**
@@ -25,10 +39,7 @@ export class OriginTurn implements Permit {
    * place among the streams alone, until `ended`. False if there is no such place.
    */
   async becomeStream(ended: (() => Promise<void>) | undefined): Promise<boolean> {
-    if (this.#enterStreams) {
-      this.#ofStream ??= await this.#enterStreams();
-      if (this.#ofStream === null) return false;
-    }
+    if (this.#enterStreams && this.#ofStream === null && !this.hold(await this.#enterStreams(), true)) return false;
     const ofStream = this.#ofStream;
     this.#ofStream = null;
     this.end();
