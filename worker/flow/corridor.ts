@@ -3,6 +3,7 @@ import type { FoundResponse } from "../ports/store.ts";
 import type { Outcome } from "../rules/forwarding/cache-status.ts";
 import type { RefusedUrl } from "../rules/key/cache-key.ts";
 import type { ReceiptToken } from "../rules/request/receipt-token.ts";
+import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import { answerFromStore } from "./answering/answer-from-store.ts";
 import { edgeAnswer } from "./answering/answers.ts";
 import { reportFromStore } from "./answering/report-answered.ts";
@@ -76,12 +77,19 @@ function lookUp(context: RequestContext): Answer | Promise<Answer> {
   const remembered = selectInMemory(context);
   const now = clock.now();
   const verdict = remembered && judgeAtOnce(context, remembered.head, now);
-  if (!remembered || !verdict) {
-    const look = lookFurther(context, remembered, now);
-    return look instanceof Promise ? look.then((done) => goOn(context, done)) : goOn(context, look);
-  }
+  if (!remembered || !verdict) return lookBeyondMemory(context, remembered, now);
   if (purges.isDue(now)) background.run(purges.renew(background, null));
   return hit(context, remembered, verdict, "memory");
+}
+
+/** A function of its own: a hit in memory makes none that would hold its context. */
+function lookBeyondMemory(
+  context: RequestContext,
+  remembered: StoredResponse | undefined,
+  now: number,
+): Answer | Promise<Answer> {
+  const look = lookFurther(context, remembered, now);
+  return look instanceof Promise ? look.then((done) => goOn(context, done)) : goOn(context, look);
 }
 
 function goOn(context: RequestContext, look: Look): Answer | Promise<Answer> {

@@ -227,7 +227,7 @@ export const mutants: Mutants = {
     "a follower takes a page that has become stale on the way": {
       in: "isReusable",
       replace: "judge(head, facts, unpurged",
-      by: "judge({ ...stored, freshnessSeconds: 3600 }, facts, unpurged",
+      by: "judge({ ...head, freshnessSeconds: 3600 }, facts, unpurged",
       foundBy: "validation/follower-and-short-lifetime",
     },
   },
