@@ -265,7 +265,7 @@ if (!/^[0-9]+$/.test(field)) return { kind: "answer" };`,
   },
   "RFC 8586 §2": {
     "a request that loops is forwarded again": {
-      in: "reasonNotToSend",
+      in: "askOrigin",
       replace: 'hasLooped(facts.field("cdn-loop"), resolved.host)',
       by: "false",
       foundBy: "forwarding/loop-is-508",

@@ -16,7 +16,7 @@ export const mutants: Mutants = {
     },
     "who has a stale page waits for an origin that is down": {
       in: "knownDown",
-      replace: "if (!hasStandIn?.()) return undefined;",
+      replace: "if (!call.hasStandIn?.()) return undefined;",
       by: "return undefined;",
       foundBy: "stale-if-error/known-down-asked-behind",
     },

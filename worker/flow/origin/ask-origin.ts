@@ -2,6 +2,7 @@ import type { Answer } from "../../ports/answer.ts";
 import type { OriginAnswer, OriginRequest, OriginResponse, ParentAge } from "../../ports/origin.ts";
 import { reasonFieldIsBroken, reasonToRefuseFields } from "../../rules/fields/field-limits.ts";
 import { Fields } from "../../rules/fields/fields.ts";
+import { memoize } from "../../rules/fields/memoize.ts";
 import { hasLooped, originRequestFields } from "../../rules/forwarding/origin-request-fields.ts";
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
 import { type Choices, toldChoices } from "../../rules/request/choices.ts";
@@ -65,28 +66,27 @@ export interface OriginCall {
 }
 
 /** Sends the request to the origin as the edge's own. */
-export async function askOrigin(context: RequestContext, call: OriginCall): Promise<OriginResult> {
-  const { facts, ports, isolate } = context;
-  const { originGate, originState } = isolate;
-  const fields = fieldsToSend(context, call);
-  const refused = reasonNotToSend(context, fields);
-  if (refused) return refused;
-  if (originState.isDown(ports.clock.now())) {
-    const known = knownDown(context, fields, call.hasStandIn);
+export function askOrigin(context: RequestContext, call: OriginCall): OriginResult | Promise<OriginResult> {
+  const { incoming, resolved, facts, ports, isolate } = context;
+  // A child names the same host, and its own node beside it, which the platform looks for.
+  if (!incoming.child && hasLooped(facts.field("cdn-loop"), resolved.host)) {
+    return withoutAnswer(context, "refused", 508, "loop", "the request came back to this edge");
+  }
+  if (isolate.originState.isDown(ports.clock.now())) {
+    const known = knownDown(context, call);
     if (known) return known;
   }
   const { method } = facts;
-  const body = method === "GET" || method === "HEAD" ? null : await bodyToSend(context);
-  if (body?.isTooLarge()) return bodyTooLarge(context);
-  if (body?.brokeOff()) return bodyBrokeOff(context);
-  const request: ReadyRequest = { fields, body };
-  return originGate === null ? send(context, request, null) : sendInTurn(context, request, originGate);
+  return method === "GET" || method === "HEAD" ? sendInTurn(context, call, null) : sendWithBody(context, call);
 }
 
-/** The request as it goes to the origin, if it may be sent. */
-interface ReadyRequest {
-  readonly fields: OriginRequest["fields"];
-  readonly body: RequestBody | null;
+async function sendWithBody(context: RequestContext, call: OriginCall): Promise<OriginResult> {
+  const refused = reasonNotToSend(context, fieldsToSend(context, call));
+  if (refused) return refused;
+  const body = await bodyToSend(context);
+  if (body.isTooLarge()) return bodyTooLarge(context);
+  if (body.brokeOff()) return bodyBrokeOff(context);
+  return sendInTurn(context, call, body);
 }
 
 /** The body as the origin is to get it: whole, unless the route streams it or there is no room. */
@@ -97,8 +97,13 @@ async function bodyToSend({ incoming, resolved, isolate, ports, background }: Re
   return held(body, heldBodyBytes, ports.bodies);
 }
 
-/** Sends the request when it is its turn, and lets the next one through when the origin has done with it. */
-async function sendInTurn(context: RequestContext, request: ReadyRequest, gate: OriginGate): Promise<OriginResult> {
+/**
+ * Sends the request when it is its turn, and lets the next one through when the origin has done with it. What is sent is
+ * made then: in a flood, most requests get no turn, and many wait.
+ */
+async function sendInTurn(context: RequestContext, call: OriginCall, body: RequestBody | null): Promise<OriginResult> {
+  const { originGate: gate } = context.isolate;
+  if (gate === null) return send(context, call, body, null);
   const { isUnattended, ports, incoming, resolved, facts, place = gate.placeOf(clientOf(context)) } = context;
   const { pattern: route } = resolved.route;
   const { asksForStream } = facts;
@@ -106,11 +111,11 @@ async function sendInTurn(context: RequestContext, request: ReadyRequest, gate: 
     ? gate.enterIfIdle(route)
     : await gate.enter(place, { route, asksForStream }, ports.reporter, incoming.request);
   if (turn === null) {
-    giveBack(context, request.body);
+    giveBack(context, body);
     return busy(context);
   }
   try {
-    const result = await send(context, request, turn);
+    const result = await send(context, call, body, turn);
     if (result.kind === "answered") noteSessions(context, result.response, gate);
     else if (result.kind !== "switched") turn.end();
     return result;
@@ -128,9 +133,19 @@ function noteSessions(context: RequestContext, { fields }: FetchedResponse, gate
 }
 
 /** `turn`: what ends with the answer's last byte; `null` for none. */
-async function send(context: RequestContext, request: ReadyRequest, turn: OriginTurn | null): Promise<OriginResult> {
+async function send(
+  context: RequestContext,
+  call: OriginCall,
+  body: RequestBody | null,
+  turn: OriginTurn | null,
+): Promise<OriginResult> {
   const { resolved, facts, ports } = context;
-  const { fields, body } = request;
+  const fields = fieldsToSend(context, call);
+  const refused = reasonNotToSend(context, fields);
+  if (refused) {
+    giveBack(context, body);
+    return refused;
+  }
   const stamp = ports.purges.stamp();
   const fetchedAt = ports.clock.now();
   ports.reporter.report({ kind: "origin-asked" });
@@ -163,21 +178,25 @@ function giveBack({ background }: RequestContext, body: RequestBody | null): voi
  * asks whether it is back: behind its answer if it has a stale page to show, else it waits itself, and there is no answer
  * here.
  */
-function knownDown(
-  context: RequestContext,
-  fields: OriginRequest["fields"],
-  hasStandIn: (() => boolean) | undefined,
-): OriginResult | undefined {
+function knownDown(context: RequestContext, call: OriginCall): OriginResult | undefined {
   const { facts, ports, isolate } = context;
+  const fields = fieldsToSend(context, call);
+  const refused = reasonNotToSend(context, fields);
+  if (refused) return refused;
   const { originState } = isolate;
   const changesNothing = facts.method === "GET" || facts.method === "HEAD";
   if (changesNothing && originState.mayAsk(ports.clock.now())) {
-    if (!hasStandIn?.()) return undefined;
+    if (!call.hasStandIn?.()) return undefined;
     askBehind(context, fields);
   }
   const { answer } = withoutAnswer(context, "failed", 503, "origin-down", "the origin is down");
   // A request that was not sent has changed nothing.
-  return { kind: changesNothing ? "failed" : "refused", answer: () => withRetryAfter(answer(), 1) };
+  const comeSoon = () => {
+    const told = answer();
+    told.fields.set("retry-after", "1");
+    return told;
+  };
+  return { kind: changesNothing ? "failed" : "refused", answer: comeSoon };
 }
 
 /** The answer to a request that gets no turn. A request that was not sent has changed nothing. */
@@ -187,16 +206,18 @@ function busy(context: RequestContext): OriginResult {
   return { kind, answer: () => answerBusy(context) };
 }
 
-/** 503, for a request that gets no turn at the origin. */
-export function answerBusy(context: RequestContext): Answer {
-  const { answer } = withoutAnswer(context, "refused", 503, "origin-busy", "the origin is busy");
-  return withRetryAfter(answer(), context.isolate.originGate?.retryAfterSeconds ?? 1);
+/** 503, for a request that gets no turn at the origin. All of them get the same, because in a flood they are most. */
+export function answerBusy({ ports, resolved, isolate }: RequestContext): Answer {
+  ports.reporter.report({ kind: "answered-by-edge", status: 503, detail: BUSY, route: resolved.route.pattern });
+  return busyAnswer(`${isolate.originGate?.retryAfterSeconds ?? 1}`);
 }
 
-function withRetryAfter(answer: Answer, seconds: number): Answer {
-  answer.fields.set("retry-after", String(seconds));
+const BUSY = "origin-busy";
+const busyAnswer = memoize((retryAfter: string) => {
+  const answer = edgeAnswer(503, BUSY, "503: the origin is busy.");
+  answer.fields.set("retry-after", retryAfter);
   return answer;
-}
+});
 
 function askBehind(context: RequestContext, fields: OriginRequest["fields"]): void {
   const { facts, ports, background, resolved, isolate } = context;
@@ -247,21 +268,16 @@ function fieldsToSend(
   return fields;
 }
 
-/** The refusal of a request that may not be sent: it has come back to this edge, or its fields are broken or too large. */
+/** The refusal of a request whose fields are broken or too large. */
 function reasonNotToSend(
   context: RequestContext,
   fields: readonly (readonly [name: string, value: string])[],
 ): OriginResult | undefined {
-  const { incoming, resolved, facts, isolate } = context;
-  // A child names the same host, and its own node beside it, which the platform looks for.
-  if (!incoming.child && hasLooped(facts.field("cdn-loop"), resolved.host)) {
-    return withoutAnswer(context, "refused", 508, "loop", "the request came back to this edge");
-  }
   const broken = reasonFieldIsBroken(fields);
   if (broken !== null) {
     return withoutAnswer(context, "refused", 400, "request-fields-broken", `the request has ${broken}`);
   }
-  const { requestFieldBytes } = isolate.site.limits;
+  const { requestFieldBytes } = context.isolate.site.limits;
   if (fields.reduce((bytes, [name, value]) => bytes + name.length + value.length, 0) <= requestFieldBytes) return;
   const words = `the request has more than ${requestFieldBytes} bytes of fields`;
   return withoutAnswer(context, "refused", 431, "request-fields-too-large", words);
