@@ -49,6 +49,7 @@ export {
   type QueueLimits,
   type Waiting,
 } from "./worker/rules/queueing/queue-order.ts";
+export { TurnsLately } from "./worker/rules/queueing/turns-lately.ts";
 export { DEFAULT_QUEUE } from "./worker/site/default-queue.ts";
 
 // `report --deploy` compresses files as the server does, by the versions that browsers would name.

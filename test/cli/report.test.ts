@@ -141,7 +141,7 @@ The addresses with the most misses: 10.0.0.1 (75.0 %), 10.0.0.2 (25.0 %).
     // Of 1,500 misses of one second, the first is at the origin, 1,000 wait, and the others have no place.
     const flood = Array.from({ length: 1_500 }, (_none, each) => at("10.0.0.1", `/${each}`, " MISS 6.000")).join("");
     expect(await said(flood)).toContain(
-      "1,499 (99.9 %) would have got a 503 or a stale page: 499 because 1,000 others waited, 1,000 because their turn had not",
+      "1,499 (99.9 %) would have got a 503 or a stale page: 499 because as many others waited as may, 1,000 because their turn had not",
     );
     expect(late).toContain(
       "None of 2 misses would have got its turn after a wait.\n1 (50.0 %) would have got a 503 or",

@@ -7,6 +7,7 @@ import {
   nextInLine,
   type QueueLimits,
   RecentCounts,
+  TurnsLately,
   type Waiting,
 } from "../../internal.ts";
 import { FrequentNames } from "./frequent-names.ts";
@@ -83,6 +84,7 @@ export class BudgetTrial {
   readonly #withoutBudget = new Heap(isEarlier);
   /** In the order in which they came. */
   readonly #waiting = new Set<Place>();
+  readonly #turnsLately: TurnsLately;
   #turns = 0;
   // The secret keeps clients from choosing who shares their counters. Here the same log must give the same report.
   readonly #recentMisses = new RecentCounts("");
@@ -98,6 +100,7 @@ export class BudgetTrial {
 
   constructor(budget: Budget) {
     this.#budget = budget;
+    this.#turnsLately = new TurnsLately(budget.queue.maxMs);
     this.#waits = new Float64Array(budget.queue.maxMs + 1);
   }
 
@@ -164,8 +167,15 @@ export class BudgetTrial {
 
   /** A turn at once, a place among those that wait, or none. */
   #enter(place: Place): void {
-    if (this.#waiting.size === 0 && this.#running.size < this.#budget.concurrency) this.#start(place, place.since);
-    else if (mayWait(this.#waiting.size, this.#budget.queue) || this.#giveUpLast(place)) this.#waiting.add(place);
+    const { since: now } = place;
+    const waiting = this.#waiting.size;
+    if (waiting === 0 && this.#running.size < this.#budget.concurrency) {
+      this.#start(place, now);
+      return;
+    }
+    if (waiting === 0) this.#turnsLately.begin(now);
+    const isRoom = mayWait(waiting, this.#turnsLately.at(now), this.#budget.queue);
+    if (isRoom || this.#giveUpLast(place)) this.#waiting.add(place);
     else this.#noPlace++;
   }
 
@@ -195,6 +205,7 @@ export class BudgetTrial {
   #giveTurn(place: Place, now: number): void {
     this.#waiting.delete(place);
     this.#turns++;
+    this.#turnsLately.count();
     this.#waits[now - place.since]!++;
     this.#start(place, now);
   }

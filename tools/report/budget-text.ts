@@ -47,7 +47,7 @@ function waitText({ waited, misses, waited99Ms, longestWaitMs, turnedAway }: Bud
 function turnedAwayText({ turnedAway: { noPlace, tooLong }, misses, queue }: BudgetReport): string {
   const all = noPlace + tooLong;
   if (all === 0) return "None would have got a 503 or a stale page.";
-  const ofNoPlace = `because ${whole(queue.maxWaiting)} others waited`;
+  const ofNoPlace = "because as many others waited as may";
   const ofTooLong = `because their turn had not come after ${queue.maxMs / 1000} s`;
   const both = `: ${whole(noPlace)} ${ofNoPlace}, ${whole(tooLong)} ${ofTooLong}`;
   const why = noPlace === 0 ? `, ${ofTooLong}` : tooLong === 0 ? `, ${ofNoPlace}` : both;

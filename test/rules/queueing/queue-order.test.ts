@@ -6,13 +6,19 @@ const limits = { maxMs: 5000, maxWaiting: 2 };
 
 describe("the queue for the origin", () => {
   test.each([
-    [0, true],
-    [1, true],
-    [2, false],
-    [3, false],
-  ])("with %i in a queue for two, one more may wait: %s", (waiting, may) => {
-    expect(mayWait(waiting, limits)).toBe(may);
-  });
+    [1, null, true],
+    [2, null, false],
+    [3, null, false],
+    [1, 3, true],
+    [2, 3, false],
+    [0, 1, true],
+    [1, 1, false],
+  ])(
+    "with %i in a queue for two, of which %s have their turn in time, one more may wait: %s",
+    (waiting, turns, may) => {
+      expect(mayWait(waiting, turns, limits)).toBe(may);
+    },
+  );
 
   test.each([
     [4999, false],

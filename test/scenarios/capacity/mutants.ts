@@ -114,7 +114,7 @@ export const mutants: Mutants = {
     },
     "a request may wait anew for the site once it has waited for its route": {
       in: "PermitQueue.#wait",
-      replace: "Math.max(0, place.since + this.#limits.maxMs - this.#clock.now())",
+      replace: "Math.max(0, place.since + this.#limits.maxMs - now)",
       by: "this.#limits.maxMs",
       foundBy: "capacity/share-of-a-route-in-a-busy-site",
     },
@@ -201,9 +201,26 @@ export const mutants: Mutants = {
     },
     "any number of requests waits": {
       in: "mayWait",
-      replace: "waiting < maxWaiting",
+      replace: "waiting < Math.min(maxWaiting, turnsLately ?? maxWaiting)",
       by: "true",
       foundBy: "capacity/queue-is-full",
+    },
+    "who would wait in vain waits": {
+      in: "mayWait",
+      replace: "Math.min(maxWaiting, turnsLately ?? maxWaiting)",
+      by: "maxWaiting",
+      foundBy: "capacity/no-wait-in-vain",
+    },
+    "a new queue may be no longer than one before it": {
+      in: "PermitQueue.enter",
+      drop: "this.#turnsLately.begin(now);",
+      foundBy: "capacity/no-wait-in-vain",
+    },
+    "nobody waits for an origin that stands still": {
+      in: "TurnsLately.at",
+      replace: "lately || null",
+      by: "lately",
+      foundBy: "capacity/origin-that-stands-still",
     },
     "who is turned away gets no stale page": {
       in: "hasFailed",

@@ -52,7 +52,7 @@ export const mutants: Mutants = {
     },
     "any number may wait": {
       in: "BudgetTrial.#enter",
-      replace: "mayWait(this.#waiting.size, this.#budget.queue)",
+      replace: "mayWait(waiting, this.#turnsLately.at(now), this.#budget.queue)",
       by: "true",
       foundBy: "budget: while as many wait as may, one that would be the last gets no place",
     },

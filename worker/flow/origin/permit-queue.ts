@@ -11,6 +11,7 @@ import {
   type QueueLimits,
   type Waiting,
 } from "../../rules/queueing/queue-order.ts";
+import { TurnsLately } from "../../rules/queueing/turns-lately.ts";
 
 /** The right to have one request at the origin. */
 export interface Permit {
@@ -43,6 +44,7 @@ export class PermitQueue {
   readonly #limits: QueueLimits;
   readonly #clock: Clock;
   readonly #waiting = new Map<Waiting, Tell>();
+  readonly #turnsLately: TurnsLately;
   /**
    * The request that makes room for others; `undefined` until somebody asks. A flood asks far more often than it
    * changes.
@@ -55,6 +57,7 @@ export class PermitQueue {
   constructor(permits: OriginPermits, limits: QueueLimits, clock: Clock) {
     this.#permits = permits;
     this.#limits = limits;
+    this.#turnsLately = new TurnsLately(limits.maxMs);
     this.#clock = clock;
     permits.onFree = () => this.#serve();
     permits.onBrought = (waiting) => {
@@ -89,8 +92,12 @@ export class PermitQueue {
    * come who goes before it, or if it has waited as long as it may since it came.
    */
   enter(place: Place): Permit | null | Promise<Permit | null> {
-    if (this.#waiting.size === 0 && this.#permits.take()) return this.#permit();
-    return mayWait(this.#waiting.size, this.#limits) || this.#giveUpLast(place) ? this.#wait(place) : null;
+    const now = this.#clock.now();
+    const waiting = this.#waiting.size;
+    if (waiting === 0 && this.#permits.take()) return this.#permit();
+    if (waiting === 0) this.#turnsLately.begin(now);
+    const isRoom = mayWait(waiting, this.#turnsLately.at(now), this.#limits);
+    return isRoom || this.#giveUpLast(place) ? this.#wait(place, now) : null;
   }
 
   /** A client that stands better waits for the same answer, and the request goes by its place from now on. */
@@ -117,15 +124,13 @@ export class PermitQueue {
     return true;
   }
 
-  async #wait(place: Place): Promise<Permit | null> {
-    const turn = Promise.withResolvers<Permit | null>();
-    const patience = this.#clock.wait(Math.max(0, place.since + this.#limits.maxMs - this.#clock.now()));
+  #wait(place: Place, now: number): Promise<Permit | null> {
+    const patience = this.#clock.wait(Math.max(0, place.since + this.#limits.maxMs - now));
     void patience.over.then(() => this.#leave(place, null));
-    this.#waiting.set(place, turn.resolve);
+    const turn = new Promise<Permit | null>((tell) => this.#waiting.set(place, tell));
+    void turn.then(() => patience.cancel());
     this.#permits.bring(place);
-    const permit = await turn.promise;
-    patience.cancel();
-    return permit;
+    return turn;
   }
 
   /** Gives what is at hand to those whose turn it is. */
@@ -144,6 +149,7 @@ export class PermitQueue {
     }
     if (!this.#permits.take()) return false;
     this.#turns++;
+    this.#turnsLately.count();
     this.#leave(waiting, this.#permit());
     return true;
   }

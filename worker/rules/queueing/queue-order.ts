@@ -14,9 +14,12 @@ export interface Waiting extends Standing {
   readonly since: number;
 }
 
-/** Whether one more may wait, while so many do. */
-export function mayWait(waiting: number, { maxWaiting }: QueueLimits): boolean {
-  return waiting < maxWaiting;
+/**
+ * Whether one more may wait, while so many do. `turnsLately`: how many of them have their turn within the longest wait;
+ * `null` if that is not known.
+ */
+export function mayWait(waiting: number, turnsLately: number | null, { maxWaiting }: QueueLimits): boolean {
+  return waiting < Math.min(maxWaiting, turnsLately ?? maxWaiting);
 }
 
 /** Whether a request has waited as long as it may: it is not sent to the origin any more. */
