@@ -126,9 +126,9 @@ async function prepare(edge: URL): Promise<string[]> {
   return cookies;
 }
 
-let unique = 0;
+let [unique, rounds] = [0, 0];
 
-/** Resolves to the number of pages that the flood got. */
+/** Resolves to the number of pages that the flood got. Each time other people are new: what they asked for before counts. */
 async function play(
   edge: URL,
   cookies: readonly string[],
@@ -137,11 +137,13 @@ async function play(
   { known, fresh }: { readonly known: Crowd; readonly fresh: Crowd },
 ): Promise<number> {
   const signal = AbortSignal.timeout(seconds * 1000);
+  const round = ++rounds;
   const open = (person: number) => {
     const isHit = Math.random() < 0.7;
     const page = isHit ? `/hot/${Math.floor(Math.random() * HOT_PAGES)}` : `/page/${unique++}`;
     const crowd = person < KNOWN ? known : fresh;
-    void crowd.ask(new URL(page, edge), addressOf(person), { cookie: cookies[person] ?? "", isHit });
+    const address = addressOf(person, person < KNOWN ? 0 : round);
+    void crowd.ask(new URL(page, edge), address, { cookie: cookies[person] ?? "", isHit });
   };
   const everybody = KNOWN + NEW;
   const people = paced((everybody * 1000) / MEAN_PAUSE_MS, signal, () => open(Math.floor(Math.random() * everybody)));
@@ -152,8 +154,8 @@ async function play(
   return (await flooded)[0] as number;
 }
 
-function addressOf(person: number): string {
-  return `198.51.100.${person}`;
+function addressOf(person: number, round = 0): string {
+  return `198.51.${100 + round}.${person}`;
 }
 
 function part(crowd: Crowd): string {
