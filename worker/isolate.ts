@@ -5,9 +5,9 @@ import { CacheKeyMemo } from "./flow/cache-key-memo.ts";
 import { CollapsedFetches } from "./flow/collapsing/collapsed-fetches.ts";
 import { answerOurselves, handle, handleWithoutCache } from "./flow/corridor.ts";
 import { CodingChoices } from "./flow/origin/coding-choices.ts";
-import { HeadOnlyPages } from "./flow/origin/head-only-pages.ts";
 import { OriginGate } from "./flow/origin/origin-gate.ts";
 import { OriginState } from "./flow/origin/origin-state.ts";
+import { UnstoredPages } from "./flow/origin/unstored-pages.ts";
 import type { IncomingRequest, Isolate } from "./flow/request-context.ts";
 import { SecondLooks } from "./flow/second-look/second-looks.ts";
 import { FillBudget } from "./flow/storing/fill.ts";
@@ -133,7 +133,7 @@ function corridorParts(
     largeFills: new LargeFills(),
     originState: new OriginState(site.limits.originDownAfter, site.limits.originTimeoutMs, platform.originTalk),
     originGate: gateOf(site, platform),
-    headOnly: new HeadOnlyPages(),
+    unstored: new UnstoredPages(),
     codings: new CodingChoices(),
     secondLooks: new SecondLooks(),
     resolve: (url) => cacheKeys.resolve(url),

@@ -38,6 +38,8 @@ type HeadToMark = Parameters<typeof directivesOf>[0] & Pick<StoredHead, "status"
 /** After this long a body of which nothing was known is looked for once more, in milliseconds. */
 const LOOK_AGAIN_MS = 60_000;
 
+const NONE: readonly DictionaryCoding[] = [];
+
 interface Recognition {
   readonly hash: Promise<BodyHash>;
   lookedAt: number;
@@ -116,26 +118,28 @@ export class Deltas {
 
   /** The form in which a client wants it that holds a dictionary which may be used now; `null` for none. */
   wantedBy(request: CodedRequest, use: TimedUse): DeltaForm | null {
-    const { facts } = request;
-    const hash = availableDictionary(facts.field("available-dictionary"));
-    const accepted = facts.field("accept-encoding");
-    if (hash === null || accepted === null || facts.authorized) return null;
-    const [coding] = this.#wanted(accepted);
-    const dictionary = coding && this.#dictionaries.find(request, use.family, hash);
-    return dictionary ? { name: `${coding} ${hash}`, dictionary } : null;
+    const form = this.#formFor(request, (hash) => this.#dictionaries.find(request, use.family, hash));
+    return typeof form === "string" ? null : form;
   }
 
   /** The form that a request would get if it is made, or why it gets none. Changes nothing. */
   explain(request: CodedRequest, { body }: FoundResponse, use: TimedUse | NoDelta): FormName | NoDelta | NoDeltaNow {
     if (typeof use === "string") return use;
-    const { facts } = request;
+    const form = this.#formFor(request, (hash) => this.#dictionaries.peek(request, use.family, hash));
+    if (typeof form === "string") return form;
+    const own = body instanceof Uint8Array ? this.#recognized.get(body)?.own : null;
+    return own ? form.name : "not-admitted";
+  }
+
+  /** The form by the dictionary that a client names, if `known` has that, or why it gets none. */
+  #formFor({ facts }: CodedRequest, known: (hash: BodyHash) => Dictionary | undefined): DeltaForm | NoDeltaNow {
     const hash = availableDictionary(facts.field("available-dictionary"));
-    const [coding] = this.#wanted(facts.field("accept-encoding") ?? "");
+    const accepted = hash === null ? null : facts.field("accept-encoding");
+    const [coding] = accepted === null ? NONE : this.#wanted(accepted);
     if (hash === null || coding === undefined) return "not-wanted";
     if (facts.authorized) return "credentials";
-    if (!this.#dictionaries.peek(request, use.family, hash)) return "unknown-dictionary";
-    const own = body instanceof Uint8Array ? this.#recognized.get(body)?.own : null;
-    return own ? `${coding} ${hash}` : "not-admitted";
+    const dictionary = known(hash);
+    return dictionary ? { name: `${coding} ${hash}`, dictionary } : "unknown-dictionary";
   }
 
   #recognitionOf(request: CodedRequest, body: Uint8Array<ArrayBuffer>): Recognition {

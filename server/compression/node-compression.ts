@@ -234,10 +234,11 @@ export class NodeCompression implements Compression {
   }
 
   explainDelta(request: CodedRequest, found: FoundResponse): string | null {
-    const forms = this.#formsOf(request, found.head);
-    if (typeof forms === "string" || this.#deltas === null || request.incoming.child) return null;
-    const use = forms.use ?? this.#deltas.useOf(request, found.head, found.head.bodyBytes);
-    return use && this.#deltas.explain(request, found, use);
+    const { head } = found;
+    const use = request.incoming.child ? null : (this.#deltas?.useOf(request, head, head.bodyBytes) ?? null);
+    if (use === null) return null;
+    const forms = this.#formsOf(request, head);
+    return typeof forms === "string" ? forms : this.#deltas!.explain(request, found, use);
   }
 
   codedBytesOf(body: Uint8Array): number {

@@ -124,8 +124,7 @@ export const oneVisitorsError: readonly Case[] = [
     second: { path: "/a" },
     defence: {
       in: "matchesVariant",
-      replace:
-        'contentEncoding !== null && !acceptsCoding(request.value("accept-encoding") ?? "identity", contentEncoding)',
+      replace: "contentEncoding !== null && !acceptsCoding(request.acceptedCodings, contentEncoding)",
       by: "false",
     },
   },

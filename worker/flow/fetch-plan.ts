@@ -47,7 +47,7 @@ function mayFetchByGet(context: RequestContext, { selected, toValidate }: Miss):
   if (!resolved.route.storesOnHead || facts.directives.forbidsStoring) return false;
   if (selected !== null || toValidate !== null) return false;
   const key = fetchKeyOf(context);
-  return !isolate.headOnly.has(key, ports.clock.now()) && !isolate.collapsed.isHitForMiss(key);
+  return !isolate.unstored.has(key, ports.clock.now()) && !isolate.collapsed.isHitForMiss(key);
 }
 
 /**

@@ -15,10 +15,10 @@ import type {
 } from "./collapsing/collapsed-fetches.ts";
 import type { Client } from "./origin/client-standings.ts";
 import type { CodingChoices } from "./origin/coding-choices.ts";
-import type { HeadOnlyPages } from "./origin/head-only-pages.ts";
 import type { OriginGate } from "./origin/origin-gate.ts";
 import type { OriginState } from "./origin/origin-state.ts";
 import type { Place } from "./origin/permit-queue.ts";
+import type { UnstoredPages } from "./origin/unstored-pages.ts";
 import type { SecondLooks } from "./second-look/second-looks.ts";
 import type { FillBudget } from "./storing/fill.ts";
 import type { LargeFills } from "./storing/large-fills.ts";
@@ -35,7 +35,7 @@ export interface Isolate {
   readonly originState: OriginState;
   /** `null` where nothing bounds the requests at the origin. */
   readonly originGate: OriginGate | null;
-  readonly headOnly: HeadOnlyPages;
+  readonly unstored: UnstoredPages;
   readonly codings: CodingChoices;
   readonly secondLooks: SecondLooks;
   readonly resolve: (url: string) => ResolvedUrl | RefusedUrl;

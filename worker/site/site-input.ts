@@ -282,8 +282,9 @@ export interface RouteInput {
   readonly tags?: readonly string[] | undefined;
   /**
    * By `tidemark serve`, and not on Workers: whether visitors who hold an older version of a page or a file get what has
-   * changed since (RFC 9842). It needs `compression`, and pages that are keyed by nothing but their path. `true` for all
-   * defaults. Default: they get all of it.
+   * changed since (RFC 9842). It needs `compression`, and pages that are keyed by nothing but their path. The origin is asked
+   * for pages without a coding, because the server makes the codings; for those that were not stored lately, in the
+   * codings that the visitor accepts. `true` for all defaults. Default: they get all of it.
    */
   readonly deltas?: true | DeltasInput | undefined;
 }

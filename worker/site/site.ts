@@ -268,6 +268,7 @@ function compileRoute(rules: RouteRules, position: number | null, site: SiteRule
     query,
     keyFields,
     choices,
+    asksPlain: rules.deltas !== undefined,
     selectingNames: [...new Set([...keyFields, ...choiceNames(choices)])].sort(),
     bypass: {
       cookies: pickedBy(rules.bypass.cookies ?? site.bypass.cookies),

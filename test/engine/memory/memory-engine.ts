@@ -39,16 +39,19 @@ export function startMemoryEngine(
   const origin = new MemoryOrigin(scheduler);
   const logs = newLogWorld(holds);
   const tiers = new Map<string, MemorySharedTier>();
-  const compile = (change: SiteChange) => compiled(siteAt(origin.url, { ...site, ...change }));
+  const compile = (change: SiteChange) => {
+    const whole = { ...site, ...change };
+    return { site: compiled(siteAt(origin.url, whole)), compresses: compressionSettings(whole) };
+  };
   /** The settings of isolates that start now. Notes belong to one PoP and one log. */
-  const latest = { site: compile({}), log: new MemoryLog(scheduler, logs), notes: new Map<string, MemoryNotes>() };
+  const latest = { ...compile({}), log: new MemoryLog(scheduler, logs), notes: new Map<string, MemoryNotes>() };
   origin.timeoutMs = latest.site.limits.originTimeoutMs;
   const clocks = new Map<string, number>();
-  const compresses = compressionSettings(site);
   let started = 0;
   const news = new OriginNewsOffice();
   const start = (name: string): LearningIsolate => {
     const pop = name.split("/").at(-2) ?? "";
+    const { compresses } = latest;
     const { memoryBytes } = latest.site.limits;
     return startIsolate(latest.site, {
       ...(compresses && {
@@ -112,7 +115,7 @@ export function startMemoryEngine(
           clientAddress: request.address ?? CLIENT_ADDRESS,
           country: request.country ?? null,
         };
-        const answer = await readAnswer(toWebResponse(await isolate.fetch(arrival)), compresses !== null);
+        const answer = await readAnswer(toWebResponse(await isolate.fetch(arrival)), latest.compresses !== null);
         return { ...answer, interims };
       });
       underway.set(answer, of);
@@ -161,7 +164,7 @@ export function startMemoryEngine(
       },
       setClock: (isolate, aheadMs) => void clocks.set(isolate, aheadMs),
       deploy: (change) => {
-        latest.site = compile(change);
+        Object.assign(latest, compile(change));
       },
       cancel: (answer) => {
         underway.get(answer)!.isCancelled = true;

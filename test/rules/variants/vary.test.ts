@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { Fields } from "../../../worker/rules/fields/fields.ts";
 import { originRequestFields } from "../../../worker/rules/forwarding/origin-request-fields.ts";
 import { variantKey } from "../../../worker/rules/key/cache-key.ts";
+import { acceptedCodings } from "../../../worker/rules/variants/accept-encoding.ts";
 import {
   isVariantTooLong,
   matchesVariant,
@@ -18,6 +19,7 @@ import { anyText } from "../fields/any-text.ts";
 const requestOf = (field: (name: string) => string | null): SelectingFields => ({
   field,
   value: (name) => normalizedValue(name, field(name)),
+  acceptedCodings: acceptedCodings(field("accept-encoding")),
 });
 const request = (fields: Readonly<Record<string, string>>) => requestOf((name) => fields[name] ?? null);
 

@@ -16,13 +16,30 @@ export const mutants: Mutants = {
       foundBy: "deltas/credentials",
     },
     "a request with credentials gets what has changed": {
-      in: "Deltas.wantedBy",
-      replace: "|| facts.authorized",
-      by: "",
+      in: "Deltas.#formFor",
+      drop: 'if (facts.authorized) return "credentials";',
       foundBy: "deltas/request-with-credentials",
     },
   },
   "docs/server.md#deltas": {
+    "the origin is offered codings on a route with deltas": {
+      in: "OriginView.value",
+      replace: 'this.#rules.asksPlain ? "identity" : this.acceptedCodings',
+      by: "this.acceptedCodings",
+      foundBy: "deltas/plain-from-origin",
+    },
+    "what the origin encodes against the edge's wish is fetched for each visitor": {
+      in: "matchesVariant",
+      replace: "acceptsCoding(request.acceptedCodings, contentEncoding)",
+      by: 'acceptsCoding(request.value("accept-encoding")!, contentEncoding)',
+      foundBy: "deltas/origin-encodes-anyway",
+    },
+    "a page that is not stored is asked for plain each time": {
+      in: "rememberUnstored",
+      replace: "answersHead || resolved.route.asksPlain",
+      by: "answersHead",
+      foundBy: "deltas/not-stored",
+    },
     "a page that varies by a field which selects nothing here is a dictionary": {
       in: "dictionaryUse",
       drop: 'if (!varyNamesOnlyCodings(field("vary"))) return "keyed";',

@@ -1,6 +1,8 @@
+import type { Reply } from "../../../local/cdn/scripted-origin.ts";
 import { holding } from "../../engine/held-dictionaries.ts";
 import type { Expected, Scenario, SiteChange, Step } from "../../engine/scenario.ts";
 import { TOKEN } from "../../engine/scenario.ts";
+import { BENEATH_THE_ISOLATES } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 
 /** A script that compresses as scripts do, with one line that is `changed`. */
@@ -42,6 +44,16 @@ function js(body: string, fields: Readonly<Record<string, string>> = {}, cacheCo
 
 function html(body: string, fields: Readonly<Record<string, string>> = {}, cacheControl = "max-age=600") {
   return js(body, { "content-type": "text/html", ...fields }, cacheControl);
+}
+
+/** What an origin sends that names `Accept-Encoding`, to a request for plain bytes. */
+function negotiated(body: string): Reply {
+  return js(body, { vary: "Accept-Encoding" });
+}
+
+/** What an origin has encoded. The clients of scenarios leave the coding alone under its old name. */
+function zipped(body: string): Reply {
+  return js(body, { vary: "Accept-Encoding", "content-encoding": "x-gzip" });
 }
 
 function gets(path: string, fields: Readonly<Record<string, string>>, expect: Expected): Step {
@@ -493,6 +505,74 @@ export const scenarios: readonly Scenario[] = [
       { advanceMs: 2000 },
       { restart: "isolate" },
       ...neverByDelta(NEW, HOLDS_V1, VARY),
+    ],
+  },
+  {
+    ...common,
+    id: "deltas/plain-from-origin",
+    name: "on a route with deltas the origin is asked for plain bytes, so that one version is there for all codings",
+    site: { ...site, routes: [{ match: "/assets/*", deltas: true }] },
+    origin: { [OLD]: [negotiated(V1)], [NEW]: [negotiated(V2)], "/elsewhere.js": [negotiated(V1)] },
+    steps: [
+      ...fetched(OLD, V1),
+      { originLastSaw: OLD, fields: { "accept-encoding": "identity" } },
+      ...fetched(NEW, V2, HOLDS_V1),
+      sends("dcz", NEW, HOLDS_V1),
+      gets(NEW, { "accept-encoding": "gzip" }, { xCache: "HIT", body: V2 }),
+      FINISHED,
+      sends("gzip", NEW, { "accept-encoding": "gzip" }),
+      sends(null, NEW, {}),
+      { originSaw: { [OLD]: 1, [NEW]: 1 } },
+      gets("/elsewhere.js", BROWSER, { xCache: "MISS" }),
+      { originLastSaw: "/elsewhere.js", fields: { "accept-encoding": "br, gzip, zstd" } },
+    ],
+  },
+  {
+    ...common,
+    id: "deltas/origin-encodes-anyway",
+    name: "what an origin encodes although it is asked for plain bytes has no deltas, and is there for those who decode it",
+    origin: { [OLD]: [zipped("first"), zipped("second")] },
+    steps: [
+      gets(OLD, BROWSER, { xCache: "MISS", body: "first", fields: { "use-as-dictionary": null } }),
+      { originLastSaw: OLD, fields: { "accept-encoding": "identity" } },
+      FINISHED,
+      gets(OLD, BROWSER, { xCache: "HIT", body: "first", fields: { "content-encoding": "x-gzip" } }),
+      gets(OLD, { "accept-encoding": "gzip" }, { xCache: "HIT", body: "first" }),
+      explained(OLD, HOLDS_V1, "encoded", "encoded"),
+      gets(OLD, { "accept-encoding": "br" }, { xCache: "MISS", body: "second" }),
+    ],
+  },
+  {
+    ...common,
+    id: "deltas/encoded-before",
+    name: "what was stored encoded before the route had deltas answers as before, and is asked for plain the next time",
+    only: BENEATH_THE_ISOLATES,
+    site: { ...site, routes: [] },
+    origin: { [OLD]: [zipped("first"), negotiated(V1)] },
+    steps: [
+      gets(OLD, BROWSER, { xCache: "MISS", body: "first" }),
+      FINISHED,
+      { deploy: site },
+      { restart: "isolate" },
+      gets(OLD, BROWSER, { xCache: "HIT", body: "first", fields: { "content-encoding": "x-gzip" } }),
+      { advanceMs: 600_000 },
+      gets(OLD, BROWSER, { xCache: "EXPIRED", body: V1, fields: { "use-as-dictionary": /app/, vary: VARY } }),
+      { originLastSaw: OLD, fields: { "accept-encoding": "identity" } },
+    ],
+  },
+  {
+    ...common,
+    id: "deltas/not-stored",
+    name: "a page that turns out not to be stored is asked for as the visitor accepts it, for an hour",
+    origin: { "/mine": [page("private", V1)] },
+    steps: [
+      gets("/mine", BROWSER, { xCache: "MISS", body: V1 }),
+      { originLastSaw: "/mine", fields: { "accept-encoding": "identity" } },
+      gets("/mine", BROWSER, { xCache: "MISS", body: V1 }),
+      { originLastSaw: "/mine", fields: { "accept-encoding": "br, gzip, zstd" } },
+      { advanceMs: 3_600_000 },
+      gets("/mine", BROWSER, { xCache: "MISS", body: V1 }),
+      { originLastSaw: "/mine", fields: { "accept-encoding": "identity" } },
     ],
   },
   {

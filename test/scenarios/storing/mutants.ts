@@ -233,14 +233,14 @@ export const mutants: Mutants = {
       foundBy: "storing/head-of-large-page",
     },
     "every HEAD of a page that is not stored is a GET": {
-      in: "rememberHeadOnly",
-      replace: "if (answersHead) isolate",
+      in: "rememberUnstored",
+      replace: "if (answersHead || resolved.route.asksPlain) isolate",
       by: "if (false) context",
       foundBy: "storing/head-of-private-page",
     },
     "every HEAD of a page whose body outgrew the store is a GET": {
       in: "storeIfWhole",
-      drop: 'if (read.kind === "too-large") rememberHeadOnly(context);',
+      drop: 'if (read.kind === "too-large") rememberUnstored(context);',
       foundBy: "storing/head-of-large-page-without-length",
     },
     "a page that was once not stored is asked for by HEAD for ever": {
@@ -250,7 +250,7 @@ export const mutants: Mutants = {
       foundBy: "storing/head-of-large-page",
     },
     "a page that was not stored is asked for by HEAD for less than an hour": {
-      in: "HEAD_ONLY_MS",
+      in: "UNSTORED_MS",
       replace: "3_600_000",
       by: "3_599_999",
       foundBy: "storing/head-of-large-page",
@@ -265,8 +265,8 @@ export const mutants: Mutants = {
   "docs/protocol.md#promise-1-private-stays-private": {
     "one odd HEAD keeps the page from being stored for those that follow": {
       in: "answerFetched",
-      replace: "if (!mayBeOfOneRequest(decision.because, response.status)) rememberHeadOnly",
-      by: "rememberHeadOnly",
+      replace: "if (!mayBeOfOneRequest(decision.because, response.status)) rememberUnstored",
+      by: "rememberUnstored",
       foundBy: "storing/head-of-an-odd-request",
     },
   },

@@ -98,11 +98,12 @@ export const rows: readonly ConformanceRow[] = [
     table: "semantics",
     section: "9110 §12.5.3",
     requirement: "`Accept-Encoding`",
-    does: "The origin is asked for the accepted ones of br, gzip and zstd, in one spelling for each set. Requests that are passed on keep theirs.",
+    does: "The origin is asked for the accepted ones of br, gzip and zstd, in one spelling for each set; on a route with `deltas`, for none. Requests that are passed on keep theirs.",
     scenarios: [
       "variants/accept-encoding-is-normalized",
       "variants/same-codings-share",
       "variants/part-keeps-accept-encoding",
+      "deltas/plain-from-origin",
       "forwarding/pass-route",
     ],
   },

@@ -11,6 +11,7 @@ import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
 import { edgeAnswer } from "../answering/answers.ts";
 import { reportPassedOn } from "../answering/report-answered.ts";
+import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
 import { clientOf, type RequestContext } from "../request-context.ts";
 import { cancelBody } from "./cancel-body.ts";
 import { interimsFor } from "./interim-responses.ts";
@@ -243,9 +244,10 @@ function noteState({ ports, isolate, resolved }: RequestContext, answer: OriginA
 
 /** The request's fields as the origin gets them. */
 function fieldsToSend(
-  { incoming, resolved, facts, isolate }: RequestContext,
+  context: RequestContext,
   { storing, conditions }: OriginCall,
 ): (readonly [name: string, value: string])[] {
+  const { incoming, resolved, facts, isolate } = context;
   const { scheme, host, route } = resolved;
   const { site } = isolate;
   const { maxForwards } = facts;
@@ -255,7 +257,7 @@ function fieldsToSend(
     clientAddress: incoming.clientAddress,
     storing,
     forward: site.forward,
-    acceptedCodings: facts.originView.acceptedCodings,
+    acceptedCodings: offeredCodings(context),
     cookie: storing ? facts.visitor.cookies.forwarded : facts.visitor.cookieToPassOn,
     maxForwards: maxForwards.kind === "forward" ? maxForwards.field : null,
     fieldRules: facts.mode === "refresh" ? withTraceState(route) : route,
@@ -266,6 +268,16 @@ function fieldsToSend(
   });
   if (facts.isWebSocket) fields.push(["upgrade", "websocket"], ["connection", "upgrade"]);
   return fields;
+}
+
+/**
+ * The codings that the origin is offered. None on a route that asks for plain bytes, which the edge then codes itself. It
+ * codes nothing that it does not store, so a page of which it knows that is asked for as the client accepts it.
+ */
+function offeredCodings(context: RequestContext): string {
+  const { facts, resolved, isolate, ports } = context;
+  const isUnstored = resolved.route.asksPlain && isolate.unstored.has(fetchKeyOf(context), ports.clock.now());
+  return isUnstored ? facts.originView.acceptedCodings : facts.originView.value("accept-encoding")!;
 }
 
 /** The refusal of a request whose fields are broken or too large. */

@@ -92,7 +92,7 @@ function answerBy(
 ): Answer | Promise<Answer> {
   const { facts, background } = context;
   const { status, fields, fetchedAt } = response;
-  context.isolate.codings.learn(facts.originView.acceptedCodings, fields.get("content-encoding"), fetchedAt);
+  context.isolate.codings.learn(facts.originView.value("accept-encoding")!, fields.get("content-encoding"), fetchedAt);
   if (status === 304 && toValidate) return answerFreshened(context, miss, toValidate, response, tellFollowers);
   const decision = decideStorage(context, response);
   const look = lookAgain(context, response, decision);
@@ -146,14 +146,14 @@ function answerFetched(context: RequestContext, fetched: Fetched, decision: Stor
   const { lengthBytes } = response;
   if (decision.kind === "not-stored") {
     tellFollowers(outcomeOfNotStored(decision.because, response.status));
-    if (!mayBeOfOneRequest(decision.because, response.status)) rememberHeadOnly(context);
+    if (!mayBeOfOneRequest(decision.because, response.status)) rememberUnstored(context);
     if (miss.toValidate && isAboutPage(decision.because, response.status)) forgetOutdated(context, miss.toValidate);
     return passOn(context, response, miss, decision);
   }
   if (decision.isLarge && lengthBytes !== null) {
     tellFollowers({ kind: "not-shareable" });
     if (context.answersHead) {
-      rememberHeadOnly(context);
+      rememberUnstored(context);
       return passOn(context, response, miss, { because: "too-large" });
     }
     const toClient = copyLargeBody(context, response.body!, decision.head, lengthBytes);
@@ -194,10 +194,10 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
   return forward(context, { ...miss, isForPart: true });
 }
 
-/** Remembers, for a HEAD, that a GET in its place has stored nothing. */
-function rememberHeadOnly(context: RequestContext): void {
-  const { answersHead, isolate, ports } = context;
-  if (answersHead) isolate.headOnly.remember(fetchKeyOf(context), ports.clock.now());
+/** Remembers that a GET has stored nothing, where the next request would else be another one. */
+function rememberUnstored(context: RequestContext): void {
+  const { answersHead, isolate, ports, resolved } = context;
+  if (answersHead || resolved.route.asksPlain) isolate.unstored.remember(fetchKeyOf(context), ports.clock.now());
 }
 
 /**
@@ -259,7 +259,7 @@ async function storeIfWhole(
   if (read.kind !== "whole") {
     if (read.kind === "cut-off") reporter.report({ kind: "body-cut-off" });
     else reporter.report({ kind: "fill-discarded", because: read.kind });
-    if (read.kind === "too-large") rememberHeadOnly(context);
+    if (read.kind === "too-large") rememberUnstored(context);
     return tellFollowers(read.kind === "too-large" ? { kind: "not-shareable" } : { kind: "failed", byOrigin: false });
   }
   if (response.lengthBytes === null && read.bytes.byteLength > 0) {

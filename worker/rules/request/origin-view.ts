@@ -4,6 +4,12 @@ import { normalizedValue, type SelectingFields } from "../variants/vary.ts";
 import type { Choices } from "./choices.ts";
 import { type KeyAndOwnersFields, treatmentOf } from "./request-fields.ts";
 
+/** The owner's rules for what the origin sees. */
+export interface ViewRules extends KeyAndOwnersFields {
+  /** True if the origin is offered no coding, so that the edge has the plain bytes of all that it stores. */
+  readonly asksPlain: boolean;
+}
+
 /** A request, as far as the view reads it. */
 export interface ViewedRequest {
   /** A field's text as the client sent it; `null` if it is absent. */
@@ -18,11 +24,11 @@ export interface ViewedRequest {
  */
 export class OriginView implements SelectingFields {
   readonly #request: ViewedRequest;
-  readonly #rules: KeyAndOwnersFields;
+  readonly #rules: ViewRules;
   #acceptedCodings: string | undefined;
   #values: Map<string, string | null> | undefined;
 
-  constructor(request: ViewedRequest, rules: KeyAndOwnersFields) {
+  constructor(request: ViewedRequest, rules: ViewRules) {
     this.#request = request;
     this.#rules = rules;
   }
@@ -40,7 +46,7 @@ export class OriginView implements SelectingFields {
   }
 
   value(name: string): string | null {
-    if (name === "accept-encoding") return this.acceptedCodings;
+    if (name === "accept-encoding") return this.#rules.asksPlain ? "identity" : this.acceptedCodings;
     this.#values ??= new Map();
     const known = this.#values.get(name);
     if (known !== undefined) return known;

@@ -10,9 +10,9 @@ import { AFTER_COOKIE, Visitor, type VisitorRules } from "../identity/visitor.ts
 import { type PartFields, partsAskedFor } from "../variants/part-fields.ts";
 import { type BypassRules, bypassReason } from "./bypass.ts";
 import { type ChoiceRules, type Choices, readChoices } from "./choices.ts";
-import { OriginView } from "./origin-view.ts";
+import { OriginView, type ViewRules } from "./origin-view.ts";
 import { type ReceiptToken, readReceiptToken } from "./receipt-token.ts";
-import { isTrusted, type KeyAndOwnersFields } from "./request-fields.ts";
+import { isTrusted } from "./request-fields.ts";
 
 /** The fields of a request: the web's `Headers`, or an object with the same methods. Names are in lower case. */
 export interface RequestHeaders extends Iterable<readonly [name: string, value: string]> {
@@ -20,7 +20,7 @@ export interface RequestHeaders extends Iterable<readonly [name: string, value: 
 }
 
 /** The owner's rules for reading the requests of a route. */
-export interface RequestRules extends KeyAndOwnersFields, VisitorRules {
+export interface RequestRules extends ViewRules, VisitorRules {
   /** Which directives of visitors are obeyed. */
   readonly requestDirectives: RequestDirectivesPolicy;
   /** What sends a request past the cache. */

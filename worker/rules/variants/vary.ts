@@ -12,6 +12,8 @@ export interface SelectingFields {
   field(name: string): string | null;
   /** The same in the form of `normalizedValue`. */
   value(name: string): string | null;
+  /** The codings that the client accepts, as `acceptedCodings` writes them, also where the origin is not offered them. */
+  readonly acceptedCodings: string;
 }
 
 /** Fields that are case-insensitive lists. RFC 9110 §12.5. */
@@ -121,9 +123,7 @@ export function matchesVariant(
   request: SelectingFields,
   passedOver = "identity",
 ): boolean {
-  if (contentEncoding !== null && !acceptsCoding(request.value("accept-encoding") ?? "identity", contentEncoding)) {
-    return false;
-  }
+  if (contentEncoding !== null && !acceptsCoding(request.acceptedCodings, contentEncoding)) return false;
   return variant.every(([name, value]) => {
     const asked = request.value(name);
     return name === "accept-encoding"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { HeadOnlyPages } from "../../worker/flow/origin/head-only-pages.ts";
+import { UnstoredPages } from "../../worker/flow/origin/unstored-pages.ts";
 import type { FetchKey } from "../../worker/rules/key/fetch-key.ts";
 
 const HOUR_MS = 3_600_000;
@@ -8,9 +8,9 @@ function page(cacheKey: string): FetchKey {
   return { page: cacheKey, variant: [], audience: "anonymous" };
 }
 
-describe("HeadOnlyPages", () => {
+describe("UnstoredPages", () => {
   test("remembers a page for an hour, which starts again each time", () => {
-    const pages = new HeadOnlyPages();
+    const pages = new UnstoredPages();
     expect(pages.has(page("a"), 0)).toBe(false);
     pages.remember(page("a"), 0);
     expect(pages.has(page("a"), HOUR_MS - 1)).toBe(true);
@@ -21,7 +21,7 @@ describe("HeadOnlyPages", () => {
   });
 
   test("holds 2000 pages: the one that was remembered first goes first", () => {
-    const pages = new HeadOnlyPages();
+    const pages = new UnstoredPages();
     for (let number = 0; number < 2000; number++) pages.remember(page(`${number}`), 0);
     pages.remember(page("0"), 0);
     expect(pages.size).toBe(2000);
@@ -33,7 +33,7 @@ describe("HeadOnlyPages", () => {
   });
 
   test("a key that is too long to be remembered counts as one that is", () => {
-    const pages = new HeadOnlyPages();
+    const pages = new UnstoredPages();
     expect(pages.has(page("x".repeat(512)), 0)).toBe(false);
     expect(pages.has(page("x".repeat(513)), 0)).toBe(true);
     pages.remember(page("x".repeat(513)), 0);

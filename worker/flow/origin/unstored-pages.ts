@@ -1,21 +1,24 @@
 import { ExpiringKeys, MAX_KEY_CHARACTERS } from "../../rules/key/expiring-keys.ts";
 import { type FetchKey, fetchKeyText } from "../../rules/key/fetch-key.ts";
 
-/** How long a page whose body is not stored is asked for by HEAD. */
-const HEAD_ONLY_MS = 3_600_000;
+/** How long that is known. */
+const UNSTORED_MS = 3_600_000;
 /** The most pages for which that is remembered. */
 const MAX_PAGES = 2_000;
 
-/** The pages of which this isolate knows that a GET in place of a HEAD would store nothing. */
-export class HeadOnlyPages {
-  readonly #keys = new ExpiringKeys(MAX_PAGES, HEAD_ONLY_MS);
+/**
+ * The pages of which this isolate knows that a GET would store nothing: it is of no use in place of a HEAD, and only the
+ * origin can encode its answer.
+ */
+export class UnstoredPages {
+  readonly #keys = new ExpiringKeys(MAX_PAGES, UNSTORED_MS);
 
   /** `now` is epoch milliseconds. */
   remember(key: FetchKey, now: number): void {
     this.#keys.remember(fetchKeyText(key), now);
   }
 
-  /** Whether only HEAD is sent for this page. True for keys that are too long to remember, too. */
+  /** Whether nothing of this page is stored. True for keys that are too long to remember, too. */
   has(key: FetchKey, now: number): boolean {
     const text = fetchKeyText(key);
     return text.length > MAX_KEY_CHARACTERS || this.#keys.has(text, now);
