@@ -1,4 +1,5 @@
 import { hash, randomUUID } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { nodeBody } from "../../../server/bodies/node-body.ts";
 import { type Encode, encode } from "../../../server/compression/encode.ts";
@@ -27,6 +28,8 @@ export interface OriginPage {
   readonly status?: number;
   readonly fields?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Whether it is sent as gzip: to those who accept that, or to everybody. Default: plain. */
+  readonly gzip?: "if-accepted" | "always";
 }
 
 /** An answer with its body, as it came and decoded. */
@@ -113,9 +116,10 @@ export class CompressingIsolate {
   }
 
   /** Gives the origin a page that may be stored for a minute. */
-  page(path: string, body: string, fields: Readonly<Record<string, string>> = {}): void {
+  page(path: string, body: string, fields: Readonly<Record<string, string>> = {}, gzip?: OriginPage["gzip"]): void {
     this.pages.set(path, {
       body,
+      ...(gzip && { gzip }),
       fields: { "cache-control": "max-age=60", "content-type": "text/plain", ...fields },
     });
   }
@@ -183,8 +187,12 @@ export class CompressingIsolate {
     if (condition !== undefined && condition === sent.get("etag")) {
       return { kind: "answered", response: { status: 304, statusText: "", fields: sent, body: null } };
     }
-    sent.set("content-length", String(Buffer.byteLength(body)));
-    const stream = method === "HEAD" ? null : streamed([Buffer.from(body).toString("latin1")], Buffer.byteLength(body));
+    const accepted = fields.find(([name]) => name === "accept-encoding")?.[1] ?? "";
+    const isCoded = page?.gzip === "always" || (page?.gzip === "if-accepted" && accepted.includes("gzip"));
+    if (isCoded) sent.set("content-encoding", "gzip");
+    const bytes = isCoded ? gzipSync(body) : Buffer.from(body);
+    sent.set("content-length", String(bytes.byteLength));
+    const stream = method === "HEAD" ? null : streamed([bytes.toString("latin1")], bytes.byteLength);
     return { kind: "answered", response: { status, statusText: "", fields: sent, body: stream } };
   }
 }
