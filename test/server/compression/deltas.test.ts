@@ -1,10 +1,7 @@
-import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { holding } from "../../engine/held-dictionaries.ts";
 import { turns } from "../../suite/turns.ts";
 import { CompressingIsolate, HeldEncode } from "./compressing-isolate.ts";
-import { hasChromium, ReturningVisitor } from "./in-chromium.ts";
 
 /** A script as long as a small bundle, with a line of its own. */
 function script(line: string, length = 20_000): string {
@@ -114,64 +111,3 @@ test("where no route has them, no request looks for a dictionary, and no body is
   expect(edge.made - before).toBe(1);
   expect(edge.hashed).toBe(0);
 });
-
-/** Of a real bundle, three versions that differ in a line. */
-function bundleOf(version: number): string {
-  const real = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
-  const at = real.indexOf(";", real.length / 3) + 1;
-  return `window.deployed=${version};${real.slice(0, at)}/* ${version} */${real.slice(at)}`;
-}
-
-const HASHES = ["", "4f3a9c1d", "91bc04fe", "0c7de58a"];
-/** What the browser has run and, as it has decoded it, its SHA-256. */
-const SEEN = `(async () => {
-  const src = document.querySelector("script").src;
-  const bytes = await (await fetch(src, { cache: "force-cache" })).arrayBuffer();
-  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return { deployed: window.deployed, hash: Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("") };
-})()`;
-
-test.skipIf(!hasChromium)(
-  "Chromium loads what has changed of a real bundle, after each of two deploys with a purge",
-  { tags: ["deep"], timeout: 120_000 },
-  async () => {
-    const edge = new CompressingIsolate({ deltas: true });
-    await edge.clock.advance(Date.now() - edge.clock.now()); // as late as the browser has it
-    const visitor = await ReturningVisitor.of(edge);
-    const deploy = async (version: number) => {
-      const path = `/assets/app.${HASHES[version]}.js`;
-      const script = bundleOf(version);
-      edge.page(path, script, {
-        "content-type": "text/javascript",
-        "cache-control": "public, max-age=31536000, immutable",
-      });
-      edge.page("/", `<!doctype html><script src="${path}"></script>`, {
-        "content-type": "text/html",
-        "cache-control": "no-store",
-      });
-      await edge.purge({ urls: ["/"], prefixes: ["/assets/"] });
-      return { path, script, hash: createHash("sha256").update(script).digest("hex") };
-    };
-    try {
-      const first = await deploy(1);
-      expect(await visitor.visit("/", SEEN)).toEqual({ deployed: 1, hash: first.hash });
-      for (const version of [2, 3]) {
-        const { path, hash } = await deploy(version);
-        // Somebody else with the last version has had the delta made.
-        const other = { "accept-encoding": "br, dcz, dcb", "available-dictionary": holding(bundleOf(version - 1)) };
-        await edge.ask(path, other);
-        await edge.settled();
-        const whole = await edge.ask(path, { "accept-encoding": "br" });
-        expect(whole.coding).toBe("br");
-        visitor.sent.splice(0);
-        expect(await visitor.visit("/", SEEN)).toEqual({ deployed: version, hash });
-        const [sent] = visitor.sent.filter((each) => each.path === path);
-        expect(sent).toMatchObject({ coding: expect.stringMatching(/^dc[bz]$/) });
-        expect(sent!.bytes).toBeLessThan(whole.bytes.length / 10);
-      }
-    } finally {
-      await visitor.stop();
-    }
-    expect(edge.failures).toEqual([]);
-  },
-);
