@@ -10,7 +10,7 @@ import type { SiteSettings } from "./edge-settings.ts";
 import { addressWithTls, isLocal, leadsBack, localHosts } from "./listen-addresses.ts";
 import { isReadableOnTheWay, NODE, type ParentSettings } from "./parent-settings.ts";
 import { ServerError } from "./server-error.ts";
-import { siteWarnings } from "./site-warnings.ts";
+import { siteWarnings, warningsWhereReached } from "./site-warnings.ts";
 
 /** Where a site's rules are, and what outranks them. */
 export interface SiteSources {
@@ -109,6 +109,7 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
     ? overrides
     : { ...overrides, hosts: listen.flatMap(localHosts), originIsElsewhere: true };
   const site = compileSite(loaded.site, siteOverrides);
+  warnings.push(...warningsWhereReached(site, listen));
   for (const url of site.otherOriginUrls) expectElsewhere("origin", { url, socketPath: null }, listen);
   if (around.usesProxyProtocol) expectProxies(listen, site);
   const settings: SiteSettings = {

@@ -1,8 +1,12 @@
 import { existsSync } from "node:fs";
 import { neverMatches } from "../../wire/site-review.ts";
+import { isSecure } from "../../worker/rules/deltas/dictionary-use.ts";
+import type { Site } from "../../worker/site/site.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
 import type { OriginAddress } from "../origin/origin-address.ts";
 import type { LoadedSite } from "../program/load-site.ts";
+import type { ListenAddress } from "../supervisor/listening-sockets.ts";
+import { addressWithTls } from "./listen-addresses.ts";
 
 type RouteInput = NonNullable<SiteInput["routes"]>[number];
 
@@ -25,6 +29,24 @@ export function siteWarnings({ site, review }: LoadedSite, origin: OriginAddress
     ...routes.flatMap((route, index) => idleBesidePass(route, index)),
     ...memoryOfWorkers(site),
     ...missingSocket(origin),
+  ];
+}
+
+/** What has no effect because of where the server is reached, a line each. */
+export function warningsWhereReached(
+  { routes, publicUrl, hosts, trustedProxies }: Site,
+  listen: readonly ListenAddress[],
+): string[] {
+  const withDeltas = routes.findIndex(({ asksPlain }) => asksPlain);
+  if (withDeltas === -1) return [];
+  const mayBeSecure = publicUrl
+    ? isSecure(publicUrl.scheme, publicUrl.host)
+    : addressWithTls(listen) !== undefined ||
+      trustedProxies.length > 0 ||
+      (hosts?.some((host) => isSecure("http", host)) ?? true);
+  if (mayBeSecure) return [];
+  return [
+    `routes[${withDeltas}]: deltas has no effect, because no page comes by https: browsers take older versions only by https or from localhost.`,
   ];
 }
 

@@ -150,7 +150,7 @@ export const mutants: Mutants = {
   "RFC 9842 §8": {
     "pages over http are dictionaries": {
       in: "dictionaryUse",
-      drop: 'if (scheme !== "https" && !isLocal(host)) return "insecure";',
+      drop: 'if (!isSecure(scheme, host)) return "insecure";',
       foundBy: "deltas/insecure",
     },
   },

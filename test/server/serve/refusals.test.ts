@@ -316,6 +316,29 @@ describe("tidemark serve --check, of valid settings,", () => {
     expect(await check(trusting, ...hsts)).not.toContainEqual(expect.stringContaining("--hsts"));
   });
 
+  test("tells that deltas are for nobody where no page comes by https", { tags: ["deep"] }, async () => {
+    const site = (rules: string) =>
+      `{ origin: "http://127.0.0.1:8000", compression: {}, routes: [{ match: "/a" }, { match: "/*", deltas: true }], ${rules} }`;
+    const warning = expect.stringMatching(
+      /^tidemark: routes\[1\]: deltas has no effect, because no page comes by https/,
+    );
+    const listen = ["--listen", `127.0.0.1:${await freePort()}`];
+    for (const rules of [
+      'hosts: ["www.example.com"]',
+      'hosts: ["www.example.com"], publicUrl: "http://www.example.com"',
+    ]) {
+      expect(await check(site(rules), ...listen)).toContainEqual(warning);
+    }
+    for (const rules of [
+      "",
+      'hosts: ["localhost:8080"]',
+      'hosts: ["www.example.com"], publicUrl: "https://www.example.com"',
+      'hosts: ["www.example.com"], trustedProxies: ["127.0.0.1"]',
+    ]) {
+      expect(await check(site(rules), ...listen)).not.toContainEqual(warning);
+    }
+  });
+
   test("tells of addresses on which it could not listen now, and takes none from others", {
     tags: ["deep"],
   }, async () => {

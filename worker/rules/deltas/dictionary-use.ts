@@ -56,7 +56,7 @@ export function dictionaryUse(response: DictionaryCandidate, { match }: DeltaRul
   if (pathAndQuery.includes("?") || selectedBy.some((name) => name !== "accept-encoding")) return "keyed";
   if (!varyNamesOnlyCodings(field("vary"))) return "keyed";
   if (directives.some((text) => parseCacheControl(text).private !== "absent")) return "private";
-  if (scheme !== "https" && !isLocal(host)) return "insecure";
+  if (!isSecure(scheme, host)) return "insecure";
   if (!mayBrowsersUse(response)) return "no-browser-lifetime";
   const pattern = match ?? dictionaryMatch(pathAndQuery, isPage(field("content-type")));
   if (pattern === null) return "hash-alone";
@@ -98,8 +98,8 @@ function varyNamesOnlyCodings(vary: string | null): boolean {
 }
 
 /** RFC 9842 §8: browsers use dictionaries in secure contexts alone, of which localhost is one. */
-function isLocal(host: string): boolean {
-  return /^(?:(?:[^:]+\.)?localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$/.test(host);
+export function isSecure(scheme: "http" | "https", host: string): boolean {
+  return scheme === "https" || /^(?:(?:[^:]+\.)?localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$/.test(host);
 }
 
 /** Whether the response is fresh in a browser for a while, or may be used stale there. RFC 9842 §2.2.1, RFC 5861 §3. */
