@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import { join, relative } from "node:path";
-import { type RolldownOutput, rolldown } from "rolldown";
+import { type Plugin, type RolldownOutput, rolldown } from "rolldown";
 import { ReleaseError } from "../release-error.ts";
 
 /** What needs no package: it runs `serve` and everything else but what is for development. */
@@ -55,6 +55,7 @@ async function build(
     input,
     platform: "node",
     external: [...ABSENT, /^cloudflare:/],
+    plugins: [withoutHttp2ToOrigins],
     experimental: { attachDebugInfo: "none" }, // it names folders of this machine
   });
   try {
@@ -74,6 +75,18 @@ async function build(
     await bundle.close();
   }
 }
+
+/**
+ * The server asks origins by HTTP/1.1 alone (`allowH2: false`), but undici would load Node's HTTP/2 and TLS for the rest at each
+ * start of a process: 30 ms.
+ */
+const withoutHttp2ToOrigins: Plugin = {
+  name: "without-http2-to-origins",
+  load: {
+    filter: { id: /\/undici\/lib\/dispatcher\/client-h2\.js$/ },
+    handler: () => "module.exports = () => { throw new Error('HTTP/2 to origins is not bundled') };",
+  },
+};
 
 /** A package that is neither in the bundle nor among those that may be absent would be missed only at a call. */
 function refuseUnknownImports({ output }: RolldownOutput): void {

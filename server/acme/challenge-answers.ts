@@ -1,5 +1,6 @@
-import { createSecureContext, type SecureContext } from "node:tls";
+import type { SecureContext } from "node:tls";
 import type { Answer } from "../../worker/ports/answer.ts";
+import { nodeTls } from "../connections/node-tls.ts";
 import { ownAnswer } from "../http1/own-answer.ts";
 import type { ProcessLine } from "../supervisor/process-line.ts";
 import type { Challenge } from "./authority.ts";
@@ -30,7 +31,7 @@ export class ChallengeAnswers {
     const contexts = new Map<string, SecureContext>();
     for (const each of challenges) {
       if (each.type === "http-01") keyAuthorizations.set(each.token, each.keyAuthorization);
-      else contexts.set(each.name, createSecureContext({ cert: each.chain, key: each.key }));
+      else contexts.set(each.name, nodeTls().createSecureContext({ cert: each.chain, key: each.key }));
     }
     this.#keyAuthorizations = keyAuthorizations;
     this.#contexts = contexts;

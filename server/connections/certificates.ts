@@ -1,9 +1,9 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { createSecureContext } from "node:tls";
 import { messageOf } from "../message-of.ts";
 import { ServerError } from "../startup/server-error.ts";
+import { nodeTls } from "./node-tls.ts";
 
 /** A certificate with its key: plain data, because it is copied between processes. */
 export interface Certificate {
@@ -109,7 +109,7 @@ export function readCertificate(file: string, keyFile: string): Certificate {
     refuse(`certificate ${file}`, `the key ${keyFile} is that of another one${order}`);
   }
   tryTo(
-    () => createSecureContext({ cert: chain, key, minVersion: "TLSv1.2" }),
+    () => nodeTls().createSecureContext({ cert: chain, key, minVersion: "TLSv1.2" }),
     (cause) => refuse(`certificate ${file}`, messageOf(cause)),
   );
   return {

@@ -1,8 +1,8 @@
 import { createServer, type Server, type Socket } from "node:net";
-import { Server as TlsServer } from "node:tls";
 import { isWithin, type Network } from "../../worker/rules/forwarding/trusted-proxies.ts";
 import { CountedWarning } from "../counted-warning.ts";
 import { carrierOf } from "./carriers.ts";
+import { nodeTls } from "./node-tls.ts";
 import { readProxyHeader } from "./proxy-header.ts";
 
 /** The clients of connections, as the PROXY protocol has told them. */
@@ -72,7 +72,7 @@ export class ProxiedConnections {
         if (received.byteLength > read.bytes) socket.unshift(received.subarray(read.bytes));
         server.emit("connection", socket);
         // TLS takes what waits from a paused connection, and the rest below it.
-        if (!(server instanceof TlsServer)) socket.resume();
+        if (!(server instanceof nodeTls().Server)) socket.resume();
       }
       this.#forget(socket);
     };

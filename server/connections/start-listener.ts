@@ -1,14 +1,26 @@
+import { ownPackage } from "../../package/own-package.ts";
 import { tryFastAnswers } from "../http1/fast-answers-trial.ts";
 import { Listener, type ListenerParts, type ListenTarget } from "../http1/listener.ts";
 
-/** Starts a listener at these addresses. Plain requests are answered without Node's objects if that is wanted, and works here. */
-export async function startListener(parts: ListenerParts, addresses: readonly ListenTarget[]): Promise<Listener> {
-  const because = parts.usesFastAnswers
-    ? await tryFastAnswers(
-        (isolate, usesFastAnswers) =>
-          new Listener({ isolate, bodies: parts.bodies, warn: parts.warn, usesFastAnswers }),
-      )
-    : null;
+/** The tests of this version ran on this Node, so there is nothing to try, which takes 0.1 s. */
+const IS_TESTED = process.versions.node === ownPackage.devDependencies.node;
+
+/**
+ * Starts a listener at these addresses. Plain requests are answered without Node's objects if that is wanted, and works on
+ * this Node.
+ */
+export async function startListener(
+  parts: ListenerParts,
+  addresses: readonly ListenTarget[],
+  isTested = IS_TESTED,
+): Promise<Listener> {
+  const because =
+    parts.usesFastAnswers && !isTested
+      ? await tryFastAnswers(
+          (isolate, usesFastAnswers) =>
+            new Listener({ isolate, bodies: parts.bodies, warn: parts.warn, usesFastAnswers }),
+        )
+      : null;
   if (because !== null)
     parts.warn(`All requests are answered by Node's own server, because the faster way fails: ${because}.`);
   const listener = new Listener({ ...parts, usesFastAnswers: parts.usesFastAnswers && because === null });

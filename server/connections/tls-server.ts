@@ -1,15 +1,9 @@
 import { constants } from "node:crypto";
-import {
-  createSecureContext,
-  createServer,
-  type SecureContext,
-  type Server,
-  type TLSSocket,
-  type TlsOptions,
-} from "node:tls";
+import type { SecureContext, Server, TLSSocket, TlsOptions } from "node:tls";
 import { ACME_TLS, type ChallengeAnswers } from "../acme/challenge-answers.ts";
 import type { Carriers } from "./carriers.ts";
 import type { Certificate } from "./certificates.ts";
+import { nodeTls } from "./node-tls.ts";
 import { SESSION_CONTEXT, TicketKeys } from "./ticket-keys.ts";
 
 /** What a worker needs to speak TLS: plain data, because it is copied between processes. */
@@ -49,7 +43,7 @@ export interface TlsServerParts {
  */
 export function makeTlsServer(parts: TlsServerParts): Server {
   const { tls, challenges, handshakeTimeoutMs, carriers } = parts;
-  const server = createServer({
+  const server = nodeTls().createServer({
     ...secrets(tls.certificates[0]),
     SNICallback: choiceByName(tls.certificates, challenges),
     ...choiceOfProtocol(parts),
@@ -119,7 +113,7 @@ function unlessOfAuthority({ serve, tls }: TlsServerParts): TlsServerParts["serv
 
 /** Chooses the certificate for a name that a client has sent. RFC 6066 §3. */
 function contextsByName(certificates: readonly Certificate[]): (name: string) => SecureContext {
-  const contexts = new Map(certificates.map((each) => [each, createSecureContext(secrets(each))]));
+  const contexts = new Map(certificates.map((each) => [each, nodeTls().createSecureContext(secrets(each))]));
   const byName = new Map<string, SecureContext>();
   for (const name of new Set(certificates.flatMap(({ names }) => names))) {
     const best = certificates.filter(({ names }) => names.includes(name)).reduce(better);

@@ -12,7 +12,7 @@ import type { Connection } from "./connection.ts";
 import { NodeRequest } from "./node-request.ts";
 import { type RefusedRequest, type RequestLine, refused, requestTarget } from "./request-target.ts";
 import { join, type SwitchedConnection, switchingHead } from "./tunnel.ts";
-import { fromWebResponse } from "./web-answer.ts";
+import { plainAnswer } from "./web-answer.ts";
 import { cutSocket, unsent, type Written } from "./write-answer.ts";
 
 /** The parts of a listener that its bare connections need. */
@@ -143,7 +143,7 @@ export class BareConnections {
     const target = requestTarget(line, request.headers, this.#parts.defaultHost, request.arrival.scheme);
     const asked = target.kind === "refused" ? refusalAnswer(target) : this.#parts.ask(request, target.url);
     const answered = await Promise.resolve(asked).catch((cause: unknown) => this.#parts.failed(cause));
-    return answered instanceof Response ? fromWebResponse(answered) : answered;
+    return plainAnswer(answered);
   }
 
   /** Writes an answer on a connection that Node's HTTP no longer minds, and ends it. */

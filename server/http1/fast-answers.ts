@@ -10,7 +10,7 @@ import type { MadeAnswers } from "./made-answers.ts";
 import { lookFirst, type ParsedHead } from "./node-parser.ts";
 import { NodeRequest } from "./node-request.ts";
 import { isHost } from "./request-target.ts";
-import { fromWebResponse } from "./web-answer.ts";
+import { isOfControlPlane, plainAnswer } from "./web-answer.ts";
 import { wholeAnswer } from "./whole-answer.ts";
 import { unsent, type Written } from "./write-answer.ts";
 
@@ -111,13 +111,12 @@ export class FastAnswers {
 
   #answerHeld(connection: Connection, plain: PlainRequest, answered: EdgeAnswer): void {
     if (connection.socket.destroyed) {
-      const answer = answered instanceof Response ? fromWebResponse(answered) : answered;
+      const answer = plainAnswer(answered);
       connection.release();
       this.#record(plain, answer, unsent(answer), true);
       return;
     }
-    const answer =
-      answered instanceof Response || answered.switchedTo ? null : wholeAnswer(answered, this.#parts.bodies);
+    const answer = isOfControlPlane(answered) || answered.switchedTo ? null : wholeAnswer(answered, this.#parts.bodies);
     if (answer === null) {
       connection.giveToNode();
       return;

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createNetServer, type Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
@@ -19,6 +19,7 @@ import { admittedTarget, refusalAnswer } from "../connections/refusal.ts";
 import { answerOfNoSite, type SitesByHost } from "../connections/sites-by-host.ts";
 import { makeTlsServer, type TlsSettings } from "../connections/tls-server.ts";
 import { Http2Sessions } from "../http2/http2-sessions.ts";
+import { nodeHttp2 } from "../http2/node-http2.ts";
 import type { Children } from "../tiers/children.ts";
 import { answeredExchange } from "./answered-exchange.ts";
 import { BareConnections } from "./bare-connections.ts";
@@ -29,7 +30,7 @@ import { MadeAnswers } from "./made-answers.ts";
 import { type InterimWriter, NodeRequest } from "./node-request.ts";
 import { ownAnswer } from "./own-answer.ts";
 import { refused, requestTarget } from "./request-target.ts";
-import { fromWebResponse } from "./web-answer.ts";
+import { plainAnswer } from "./web-answer.ts";
 import { wholeAnswer } from "./whole-answer.ts";
 import { cutOff, unsent, type Written, writeAnswer } from "./write-answer.ts";
 
@@ -103,6 +104,9 @@ export interface Stopped {
   /** Connections that were cut off because they took too long. */
   readonly cutOff: number;
 }
+
+/** Not imported: an import reads all that the module exports, and thereby loads Node's own `fetch` and `WebSocket`. That takes 50 ms. */
+const { createServer } = process.getBuiltinModule("node:http");
 
 const MAX_HANDSHAKE_MS = 10_000;
 
@@ -321,6 +325,7 @@ export class Listener {
   #encrypt(http: Server): NetServer {
     const { tls, challenges } = this.#parts;
     if (!tls) throw new Error("an address with TLS needs certificates");
+    nodeHttp2(); // before a client waits for it
     const server = makeTlsServer({
       tls,
       challenges,
@@ -477,7 +482,7 @@ export class Listener {
     answered: EdgeAnswer,
     startedAt: number,
   ): void {
-    let answer = answered instanceof Response ? fromWebResponse(answered) : answered;
+    let answer = plainAnswer(answered);
     request.interims = null;
     if (response.destroyed) {
       const written = unsent(answer);

@@ -1,9 +1,22 @@
+import type { EdgeAnswer } from "../../worker/isolate.ts";
 import type { Answer } from "../../worker/ports/answer.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import { PushedBody } from "../bodies/pushed-body.ts";
 
-/** An answer of the control plane, which is made of the web's classes, as plain values. */
-export function fromWebResponse({ status, statusText, headers, body }: Response): Answer {
+/**
+ * Whether the control plane made this answer, of the web's classes. It is told by its properties, because Node loads all of its
+ * own `fetch` for whoever names the class `Response`: 50 ms at the first answer of each worker, and memory.
+ */
+export function isOfControlPlane(answered: EdgeAnswer): answered is Response {
+  return !("fields" in answered);
+}
+
+/** An answer as plain values, whoever made it. */
+export function plainAnswer(answered: EdgeAnswer): Answer {
+  return isOfControlPlane(answered) ? fromWebResponse(answered) : answered;
+}
+
+function fromWebResponse({ status, statusText, headers, body }: Response): Answer {
   const fields = new Fields([...headers].filter(([name]) => name !== "set-cookie"));
   for (const cookie of headers.getSetCookie()) fields.append("set-cookie", cookie);
   return { status, statusText, fields, body: body && fromWebStream(body) };

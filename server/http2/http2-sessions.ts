@@ -1,10 +1,4 @@
-import {
-  constants,
-  type IncomingHttpHeaders,
-  performServerHandshake,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
-} from "node:http2";
+import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { EdgeAnswer } from "../../worker/isolate.ts";
@@ -19,11 +13,12 @@ import { CountedWarning } from "../counted-warning.ts";
 import { answeredExchange } from "../http1/answered-exchange.ts";
 import type { MadeAnswers } from "../http1/made-answers.ts";
 import { NodeRequest } from "../http1/node-request.ts";
-import { fromWebResponse } from "../http1/web-answer.ts";
+import { plainAnswer } from "../http1/web-answer.ts";
 import type { Written } from "../http1/write-answer.ts";
 import { Allowance } from "./allowance.ts";
 import { http2Fields, http2Target, listBytes } from "./http2-target.ts";
 import { LAST_STREAM_WITHIN_MS, mayNameLastStream } from "./last-stream.ts";
+import { nodeHttp2 } from "./node-http2.ts";
 import { cutStream, hasEnded, hasGivenUp, refuseStream, writeInterimOn, writeStream } from "./write-stream.ts";
 
 /** The parts of a listener that its sessions need. */
@@ -88,7 +83,7 @@ export class Http2Sessions {
 
   /** `isOverLimit`: there are as many connections as allowed. */
   serve(socket: TLSSocket, arrivals: RequestArrivals, isOverLimit: boolean): void {
-    const inner = performServerHandshake(socket, {
+    const inner = nodeHttp2().performServerHandshake(socket, {
       ...OPTIONS,
       settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: this.#parts.maxHeadBytes, enablePush: false },
     });
@@ -226,7 +221,7 @@ class Session {
   #spend(allowance: Allowance): void {
     if (this.#session.destroyed || allowance.take(performance.now())) return;
     this.#flooded();
-    this.#session.destroy(new Error("the client floods the server"), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    this.#session.destroy(new Error("the client floods the server"), nodeHttp2().constants.NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
   #take(stream: ServerHttp2Stream, pseudo: IncomingHttpHeaders, flags: number, raw: readonly string[]): void {
@@ -246,13 +241,16 @@ class Session {
     // Node refuses such a list as well, but only once the client has acknowledged the settings, which it may never do.
     const isTooLarge = listBytes(raw) > this.#parts.maxHeadBytes;
     if (isTooLarge || this.#running >= MAX_RUNNING) {
-      refuseStream(stream, isTooLarge ? constants.NGHTTP2_ENHANCE_YOUR_CALM : constants.NGHTTP2_REFUSED_STREAM);
+      refuseStream(
+        stream,
+        isTooLarge ? nodeHttp2().constants.NGHTTP2_ENHANCE_YOUR_CALM : nodeHttp2().constants.NGHTTP2_REFUSED_STREAM,
+      );
       this.#spend(this.#resets);
       return;
     }
     this.#running++;
     if (++this.#requests >= this.#parts.maxRequestsPerConnection || this.#isOverLimit) this.close();
-    const hasBody = (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0;
+    const hasBody = (flags & nodeHttp2().constants.NGHTTP2_FLAG_END_STREAM) === 0;
     const begin = () =>
       void this.#answer(stream, pseudo, raw, hasBody).finally(() => {
         this.#running--;
@@ -294,13 +292,13 @@ class Session {
     const target = admittedTarget(http2Target(pseudo, fields, arrival.scheme), this.#isOverLimit, expectation);
     const asked = target.kind === "refused" ? refusalAnswer(target) : this.#parts.ask(request, target.url);
     const answered = asked instanceof Promise ? await asked.catch((cause) => this.#parts.failed(cause)) : asked;
-    const answer = answered instanceof Response ? fromWebResponse(answered) : answered;
+    const answer = plainAnswer(answered);
     const hasLeft = hasGivenUp(stream);
     const written = await this.#write(stream, request, answer, watch);
     // The rest of a body that nobody reads. RFC 9113 §8.1.
     if (hasBody && !stream.readableEnded && !stream.closed) {
       stream.resume();
-      stream.close(constants.NGHTTP2_NO_ERROR);
+      stream.close(nodeHttp2().constants.NGHTTP2_NO_ERROR);
     }
     const line = { method, url: pseudo[":path"] ?? "", httpVersion: "2.0" };
     this.#parts.log?.record(answeredExchange(line, request, answer, written, startedAt, hasLeft));

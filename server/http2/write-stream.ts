@@ -1,9 +1,10 @@
-import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import type { OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Answer } from "../../worker/ports/answer.ts";
 import type { Bodies, BodyReader } from "../../worker/ports/bodies.ts";
 import type { AnswerHead } from "../http1/answer-head.ts";
 import type { MadeAnswer } from "../http1/made-answers.ts";
 import type { Written } from "../http1/write-answer.ts";
+import { nodeHttp2 } from "./node-http2.ts";
 
 /** Fields of a connection, and of HTTP/1.1 alone. RFC 9113 §8.2.2. */
 const NOT_IN_HTTP2: ReadonlySet<string> = new Set([
@@ -52,14 +53,17 @@ export function cutStream(stream: ServerHttp2Stream, because: string): void {
 }
 
 /** Ends a stream on which nothing was done. Default: so that the client may ask again (RFC 9113 §8.7). */
-export function refuseStream(stream: ServerHttp2Stream, code: number = constants.NGHTTP2_REFUSED_STREAM): void {
+export function refuseStream(
+  stream: ServerHttp2Stream,
+  code: number = nodeHttp2().constants.NGHTTP2_REFUSED_STREAM,
+): void {
   endedHere.add(stream);
   stream.close(code);
 }
 
 /** Whether the client has ended a stream, by a reset or by a mistake, before its answer was whole. */
 export function hasGivenUp(stream: ServerHttp2Stream): boolean {
-  return (stream.aborted || stream.rstCode !== constants.NGHTTP2_NO_ERROR) && !endedHere.has(stream);
+  return (stream.aborted || stream.rstCode !== nodeHttp2().constants.NGHTTP2_NO_ERROR) && !endedHere.has(stream);
 }
 
 /** The bytes that are handed over at a time, so that no more wait in memory than the client reads. */

@@ -8,7 +8,7 @@ import { isAddress } from "../../worker/rules/forwarding/trusted-proxies.ts";
 import { within } from "../../worker/within.ts";
 import { ownAnswer } from "../http1/own-answer.ts";
 import type { SwitchedConnection } from "../http1/tunnel.ts";
-import { fromWebResponse } from "../http1/web-answer.ts";
+import { plainAnswer } from "../http1/web-answer.ts";
 import { answerForChild } from "./answer-for-child.ts";
 import {
   CHILD_FIELD,
@@ -73,7 +73,7 @@ export class Children {
     const hasSameRules = told.rules === rules;
     const mark = { after: sent ?? "none", arrivedAt: now(), hasSameRules };
     const finish = (answered: EdgeAnswer): Answer => {
-      const answer = answered instanceof Response ? fromWebResponse(answered) : answered;
+      const answer = plainAnswer(answered);
       return answerForChild(answer, { ...mark, now, position: isolate.position, ...this.#parts });
     };
     if (hasPassed(request.headers.get("cdn-loop"), node)) {
@@ -118,7 +118,7 @@ export class Children {
 
 /** Ends an answer that nobody gets. */
 async function letGo(answered: EdgeAnswer): Promise<void> {
-  const { body, switchedTo } = answered instanceof Response ? fromWebResponse(answered) : answered;
+  const { body, switchedTo } = plainAnswer(answered);
   if (switchedTo !== undefined) (switchedTo as SwitchedConnection).socket.destroy();
   if (body && !(body instanceof Uint8Array)) await body.cancel();
 }

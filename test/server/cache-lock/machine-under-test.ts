@@ -8,7 +8,7 @@ import { MachineFetches } from "../../../server/cache-lock/machine-fetches.ts";
 import { CacheFolder } from "../../../server/disk/cache-folder.ts";
 import { DiskTier } from "../../../server/disk/disk-tier.ts";
 import type { Janitor } from "../../../server/disk/eviction/janitor.ts";
-import { fromWebResponse } from "../../../server/http1/web-answer.ts";
+import { plainAnswer } from "../../../server/http1/web-answer.ts";
 import { startNodeIsolate } from "../../../server/program/node-isolate.ts";
 import type { Child } from "../../../worker/flow/request-context.ts";
 import type { LearningIsolate } from "../../../worker/isolate.ts";
@@ -195,7 +195,7 @@ export class WorkerOfMachine {
       clientAddress: null,
       child,
     });
-    const { status, fields: got, body } = "fields" in answer ? answer : fromWebResponse(answer);
+    const { status, fields: got, body } = plainAnswer(answer);
     return { status, text: body === null ? "" : await textOf(body), xCache: got.get("x-cache") };
   }
 

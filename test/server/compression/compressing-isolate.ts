@@ -5,7 +5,7 @@ import { nodeBody } from "../../../server/bodies/node-body.ts";
 import { type Encode, encode } from "../../../server/compression/encode.ts";
 import { NodeCompression } from "../../../server/compression/node-compression.ts";
 import type { DiskTier } from "../../../server/disk/disk-tier.ts";
-import { fromWebResponse } from "../../../server/http1/web-answer.ts";
+import { plainAnswer } from "../../../server/http1/web-answer.ts";
 import { startNodeIsolate } from "../../../server/program/node-isolate.ts";
 import { memoryAlone } from "../../../server/startup/memory-alone.ts";
 import type { IsolateStats, SiteStats } from "../../../wire/stats.ts";
@@ -140,7 +140,7 @@ export class CompressingIsolate {
       clientAddress: null,
       child,
     });
-    return received("fields" in answer ? answer : fromWebResponse(answer));
+    return received(plainAnswer(answer));
   }
 
   /** Default: purges all. */

@@ -31,7 +31,7 @@ const warn = (line: string) => void warnings.push(line);
 const page = answer("page");
 const isolate = { fetch: ({ url }: { url: string }) => (url.endsWith("/hit") ? page : Promise.resolve(page)) };
 const where = { host: "127.0.0.1", port: await freePort() };
-const listener = await startListener({ isolate, bodies: nodeBodies, warn, usesFastAnswers }, [where]);
+const listener = await startListener({ isolate, bodies: nodeBodies, warn, usesFastAnswers }, [where], false);
 
 let ofNode = 0;
 subscribe("http.server.request.start", () => ofNode++);
