@@ -7,9 +7,8 @@ import { defaultMemoryBytes } from "../../server/startup/default-memory.ts";
 import { readListenAddress } from "../../server/startup/listen-addresses.ts";
 import type { ServeOptions } from "../../server/startup/serve.ts";
 import { readSize } from "../../server/startup/size.ts";
-import { checkedText, startedText } from "../../server/startup/started-text.ts";
+import { keepCompiledCode } from "../../server/supervisor/compiled-code.ts";
 import type { ListenAddress } from "../../server/supervisor/listening-sockets.ts";
-import { eventInWords } from "../../server/supervisor/supervisor-events.ts";
 import { WorkerAhead } from "../../server/supervisor/worker-ahead.ts";
 import { EXIT } from "../exit-code.ts";
 import { lacksPeers } from "../lacks-peers.ts";
@@ -149,20 +148,17 @@ export function serveCommand(): Command {
 
 /** A flag outranks the environment, and the environment outranks the config. */
 async function run(flags: ServeFlags): Promise<void> {
+  if (!flags.check) keepCompiledCode(flags.cache);
   const ahead = flags.check ? null : new WorkerAhead(EDGE_PROGRAM);
-  // Loaded here, because an older Node does not have what it imports.
+  // Loaded here, because an older Node does not have what it imports, and while the worker loads its program.
   const { endAtSignals, holdSignals, obeySignals, TO_STOP } = await import("../../server/supervisor/signals.ts");
   const sendHeldOn = holdSignals();
   // The reader of these streams may have ended. That must not end the server, and there is nobody left to tell.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
-  const { serve, prepare } = await import("../../server/startup/serve.ts");
-  const { whyNotOpened } = await import("../../server/supervisor/listening-sockets.ts");
-  const { expectWritableFolder } = await import("../../server/startup/places.ts");
-  const { activatedSockets } = await import("../../server/supervisor/activated-sockets.ts");
-  const { Predecessor } = await import("../../server/supervisor/upgrade.ts");
-  const { PidFile } = await import("../../server/startup/pid-file.ts");
-  const { READY, STOPPING, tellServiceManager } = await import("../../server/startup/service-manager.ts");
-  const { sayToOperator } = await import("../../server/own-lines.ts");
+  const server = await import("../../server/server.ts");
+  const { activatedSockets, expectWritableFolder, PidFile, Predecessor, prepare, serve, whyNotOpened } = server;
+  const { checkedText, eventInWords, sayToOperator, startedText } = server;
+  const { READY, STOPPING, tellServiceManager } = server;
   const printLine = flags.check ? printPlainly : (line: string) => sayToOperator(`tidemark: ${line}`);
   const environment = process.env;
   try {
@@ -216,14 +212,14 @@ async function run(flags: ServeFlags): Promise<void> {
       return;
     }
     process.title = "tidemark supervisor"; // what ps and top show
-    const server = await serve(options, prepared);
-    obeySignals(server);
+    const running = await serve(options, prepared);
+    obeySignals(running);
     sendHeldOn();
     leaveStopToServer?.();
     pidFile?.write(printLine);
     tellServiceManager(environment, READY, printLine);
-    process.stdout.write(`${startedText(server)}\n`);
-    await server.ended;
+    process.stdout.write(`${startedText(running)}\n`);
+    await running.ended;
     pidFile?.remove();
   } catch (error) {
     if (!(error instanceof OwnerError)) throw error;

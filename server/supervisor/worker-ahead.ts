@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { moduleBeside } from "../../package/own-package.ts";
+import { variablesOfCompiledCode } from "./compiled-code.ts";
 
 /** The main module of a worker's process. */
 export const WORKER_MAIN = moduleBeside(import.meta.url, "worker-main");
@@ -13,7 +14,11 @@ const YOUNG_OBJECTS = "--max-semi-space-size=32";
 
 /** Starts a worker's process, which loads its program at once, and starts that when it is told its settings. Throws if it cannot. */
 export function forkWorker(main: string, program: string): ChildProcess {
-  return fork(main, [program], { serialization: "advanced", execArgv: [...process.execArgv, YOUNG_OBJECTS] });
+  return fork(main, [program], {
+    serialization: "advanced",
+    execArgv: [...process.execArgv, YOUNG_OBJECTS],
+    env: { ...process.env, ...variablesOfCompiledCode() },
+  });
 }
 
 /** A worker's process that loads its program while the settings are read. Half of a server's start is that. */
