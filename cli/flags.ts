@@ -9,7 +9,7 @@ export function refuseTokenFlag(command: Command): Command {
 function refuseToken(this: Command): never {
   // The message must not contain the value, which is a secret.
   this.error(
-    "error: --token does not exist, because everybody on a machine can see the arguments of its processes, and shells " +
+    "error: there is no --token, because everybody on a machine can see the arguments of its processes, and shells " +
       "keep them. Set the variable TIDEMARK_TOKEN. If that was a real token, replace it.",
   );
 }

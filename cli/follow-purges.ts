@@ -29,7 +29,7 @@ export async function followPurges(purger: Purger, options: FollowOptions): Prom
     try {
       const newest = (await purger.purges({ limit: 1, signal })).purges[0]?.seq ?? 0;
       if (newest < last) {
-        onNote("There is a new purge log, and its numbers start again.");
+        onNote("The edge has a new purge log, which numbers purges from 1 again.");
         last = 0;
       }
       purges = newest > last ? await purgesAfter(last, purger, signal) : [];
@@ -38,7 +38,7 @@ export async function followPurges(purger: Purger, options: FollowOptions): Prom
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof PurgeError && error.retryable)) throw error;
-      if (!isAway) onNote(`${error.message} Trying again until it answers.`);
+      if (!isAway) onNote(`${error.message} The command keeps trying.`);
       isAway = true;
       continue;
     }

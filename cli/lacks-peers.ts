@@ -7,7 +7,7 @@ export function lacksPeers(command: string, needs: readonly OptionalPeer[]): boo
   if (missing === null) return false;
   // As wrangler's build command, it keeps no deployment back for what it lacks itself.
   const isBuilding = process.env.WRANGLER_COMMAND !== undefined;
-  process.stderr.write(isBuilding ? `${missing}\nUntil then wrangler goes on without it.\n` : missing);
+  process.stderr.write(isBuilding ? `${missing}\nUntil then wrangler works without it.\n` : missing);
   process.exitCode = isBuilding ? EXIT.done : EXIT.usage;
   return true;
 }

@@ -66,7 +66,7 @@ function report(explanation: Explanation): Child[] {
 }
 
 function stored(held: Explanation["memory"]): string {
-  if (!held) return "nothing that the request selects";
+  if (!held) return "no variant for this request";
   const { status, bodyBytes, since, ageSeconds, freshForSeconds, selectedBy } = held;
   const freshness = freshForSeconds > 0 ? `fresh for ${freshForSeconds} s more` : `stale for ${-freshForSeconds} s`;
   const choice = selectedBy.length === 0 ? "" : `, selected by ${selectedBy.join(", ")}`;
@@ -74,7 +74,7 @@ function stored(held: Explanation["memory"]): string {
 }
 
 function purgeText({ seq, made, record }: NonNullable<Explanation["purge"]>): string {
-  if (!record) return `${made} by purge ${seq}, of which the trail has no row`;
+  if (!record) return `${made} by purge ${seq}, which is not in the audit trail`;
   const { at, by, reason, items } = record;
   const why = reason === null ? "" : `, because: ${reason}`;
   return `${made} by purge ${seq} of ${items.slice(0, 3).join(", ")}, ${instant(at)}, by ${by}${why}`;

@@ -13,7 +13,7 @@ const LAST = { "1h": "Last hour", "24h": "Last 24 h", "5d": "Last 5 days", "90d"
 
 /** The lists of URLs, and what each counts. */
 const KINDS = {
-  missed: { words: "Most missed", column: "Misses ", format: whole },
+  missed: { words: "Most misses", column: "Misses ", format: whole },
   bytes: { words: "Most bytes", column: "From the origin ", format: size },
   slowest: { words: "Slowest origin", column: "Waited ", format: time },
   notStored: { words: "Not stored", column: "Times ", format: whole },
@@ -113,7 +113,7 @@ function showSpan(index: number | null): void {
     ({ figure, show: showAt }) => `${figure.querySelector("strong")!.textContent}: ${showAt(index)}`,
   );
   const at = index === null ? LAST[last] : timeOf(Date.parse(stats.from) + index * stats.spanMs, stats.spanMs);
-  byId("at").textContent = index === null ? "Move along the time to read the charts." : at;
+  byId("at").textContent = index === null ? "Move along the time axis to read values." : at;
   byId("cursor").setAttribute("aria-valuetext", `${at}. ${words.join(". ")}`);
 }
 
@@ -142,7 +142,7 @@ function advice(now: SiteStats): Child[] {
 }
 
 function heard({ reported, alive, silent, heardShare }: SiteStats["isolates"]): string {
-  const quiet = silent === 0 ? "" : `, ${whole(silent)} fell silent`;
+  const quiet = silent === 0 ? "" : `, ${whole(silent)} stopped reporting`;
   return `${counted(reported, "isolate")} reported${quiet}; ${whole(alive)} alive. The reports cover ${percent(heardShare, "floor")} of their time.`;
 }
 
@@ -155,7 +155,11 @@ function answers({ requests, answers: byOutcome, answeredByEdge, fromCache }: Si
     return count === 0 ? [] : [[named(name, words), whole(count), share(count, requests)]];
   });
   if (own > 0) {
-    rows.push([named("own answers", Object.keys(answeredByEdge).join(", ")), whole(own), share(own, requests)]);
+    rows.push([
+      named("answered by the edge", Object.keys(answeredByEdge).join(", ")),
+      whole(own),
+      share(own, requests),
+    ]);
   }
   return [
     stackedBar("stack", [
@@ -180,7 +184,7 @@ function refused({ store }: SiteStats): Child[] {
   const rows = sorted(store.refused).map(([name, count]) => [named(name, REASONS[name] ?? ""), whole(count)]);
   const fields = listed(store.unkeyedFields);
   if (rows.length === 0)
-    return [h("p", { class: "soft" }, "Every answer of the origin that was looked up was stored.")];
+    return [h("p", { class: "soft" }, "Every answer to a request that was looked up in the cache was stored.")];
   return [
     table("Not stored, and why", ["Reason", "Answers "], rows),
     fields !== "" && h("p", { class: "soft" }, `Fields that are not in the key: ${fields}.`),
@@ -196,13 +200,13 @@ function memory(now: SiteStats): Child[] {
   const found = curve.map(({ hitRatio }) => hitRatio);
   const drawing = chart(
     {
-      title: "Held, by the size of a memory",
+      title: "Pages held, by the size of the memory",
       kind: "lines",
       format: (ratio = 0) => percent(ratio),
       ends: [memorySize(smallest), memorySize(largest)],
       top: 1,
       series: [
-        { name: "of the stored pages that are asked for", color: "c0", values: found, total: share(held, uses) },
+        { name: "of the stored pages that visitors request", color: "c0", values: found, total: share(held, uses) },
       ],
     },
     (index) => drawing.show(index),
@@ -236,7 +240,7 @@ function popTiles(pops: SiteStats["pops"], pop: string | null): Child[] {
     h(
       "p",
       { class: "soft" },
-      "From cache, of all requests; bytes out of the cache, and the median time of the origin.",
+      "Share of all requests that came from the cache, bytes that came from it, and the origin's median time.",
     ),
     h("ul", { class: "tiles" }, ...names.map(([name]) => h("li", button(name, pops[name]!)))),
   ];
@@ -278,7 +282,7 @@ function urls({ kind, allUrls }: Overview, { top, pop: of }: SiteStats): Child[]
       ...(kind === "notStored" ? [each.because] : []),
     ]);
   return [
-    table(words, ["URL, to be explained", column, ...(kind === "notStored" ? ["Reason"] : [])], rows),
+    table(words, ["URL, with a link to explain it", column, ...(kind === "notStored" ? ["Reason"] : [])], rows),
     list.length > rows.length &&
       h("button", { class: "quiet", type: "button", click: () => change({ allUrls: true }) }, `All ${list.length}`),
   ];
@@ -296,9 +300,9 @@ function listed(counts: Readonly<Record<string, number>>): string {
 }
 
 function nothing(): Child {
-  return h("p", { class: "soft" }, "Nothing was reported for this time.");
+  return h("p", { class: "soft" }, "There are no reports for this time.");
 }
 
 function forAll(): Child {
-  return h("p", { class: "soft" }, "Kept for the whole site alone.");
+  return h("p", { class: "soft" }, "Kept only for the whole site.");
 }

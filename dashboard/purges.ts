@@ -154,7 +154,7 @@ function plan({ planned = [], warnings = [], accepted: { everything } }: PurgeRe
 }
 
 function accepted({ seq, settlesInMs, replayed }: PurgeReceiptBody): void {
-  const words = replayed ? `Purge ${seq} had been accepted before.` : `Purge ${seq} is accepted.`;
+  const words = replayed ? `Purge ${seq} was accepted earlier.` : `Purge ${seq} is accepted.`;
   fill("plan", h("p", { class: "note good" }, `${words} It settles in ${settlesInMs / 1000} s: see the trail.`));
   unsettled.add(seq);
   document.dispatchEvent(new Event("stale"));

@@ -21,7 +21,7 @@ export async function refreshRules(): Promise<void> {
     "rules",
     h(
       "p",
-      `${counted(routes.length, "route")}, in order: the first that matches applies. Elsewhere the origin's fields decide.`,
+      `${counted(routes.length, "route")}, in order: the first that matches applies. Where none matches, the origin's fields decide.`,
     ),
     rows.length > 0 && table("Routes", ["No.", "Path", "Settings"], rows),
     h("h2", "Site"),

@@ -25,7 +25,7 @@ export function instant(iso: string): string {
 /** What each `X-Cache` means. */
 export const OUTCOMES: Readonly<Record<string, string>> = {
   HIT: "",
-  UPDATING: "stale, and refreshed behind the answer",
+  UPDATING: "stale; refreshed after the answer",
   STALE: "stale, because the origin failed",
   REVALIDATED: "confirmed by the origin",
   EXPIRED: "was stale, and fetched again",
@@ -35,11 +35,11 @@ export const OUTCOMES: Readonly<Record<string, string>> = {
 
 /** Why an answer was not stored, by the `detail` of its `Cache-Status`, where its name does not say it. */
 export const REASONS: Readonly<Record<string, string>> = {
-  vary: "its Vary names what cannot select",
+  vary: "its Vary names a field that cannot select",
   cookie: "the visitor's cookies may have shaped it",
   "error-for-odd-request": "an error, and the request was unusual",
   "no-freshness": "neither the origin nor a rule gives a lifetime",
-  "unframed-body": "its end cannot be told from a cut",
+  "unframed-body": "its end looks the same as a cut connection",
   "being-stored": "another copy of it was being stored",
-  "unkeyed-field": "a field that is not in the key may have chosen it",
+  "unkeyed-field": "a field that is not in the key may have changed it",
 };

@@ -27,7 +27,7 @@ function portTaken(error: unknown, what: string): DevError | null {
   const { code, port } = error as NodeJS.ErrnoException & { readonly port?: number };
   if (code !== "EADDRINUSE") return null;
   return new DevError(
-    `port ${port} is taken, where ${what} would listen. Stop what listens there. Is npm run dev running elsewhere?`,
+    `port ${port}, where ${what} would listen, is taken. Stop the process that listens there. Is npm run dev running elsewhere?`,
   );
 }
 

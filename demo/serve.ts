@@ -94,7 +94,7 @@ function writeLine(event: DemoEvent): void {
       console.error(`could not purge ${event.tags.join(" ")} (${event.reason}): ${message(event.error)}`);
       return;
     case "outbox-failed":
-      console.error(`could not read which purges are still to be sent: ${message(event.error)}`);
+      console.error(`could not read which purges are still waiting: ${message(event.error)}`);
       return;
     case "failed":
       console.error(`error at ${event.method} ${event.path}:`, event.error);

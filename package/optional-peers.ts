@@ -22,7 +22,7 @@ export function missingPeersMessage(user: string, peers: readonly OptionalPeer[]
   if (carries !== undefined) {
     const names = lacking.map(({ peer }) => peer).join(", ");
     return (
-      `${user} needs ${names}, which this archive does not carry. Use the package from npm for it, in the folder of ` +
+      `${user} needs ${names}, which this archive does not contain. Install the package from npm instead, in the folder of ` +
       `your project:\n\n  npm install --save-dev tidemark@${own}\n`
     );
   }
@@ -30,11 +30,11 @@ export function missingPeersMessage(user: string, peers: readonly OptionalPeer[]
   const wanted = other && `${other.peer} ${tested[other.peer]} or a later ${majorOf(tested[other.peer]!)}`;
   const why =
     other === undefined
-      ? `${user} needs packages that are not installed here. This installs them:`
+      ? `${user} needs packages that are not installed here. Install them with:`
       : other.peer === "acme-client"
-        ? `${user} needs ${wanted}. Here is ${other.version}. This installs it:`
-        : `${user} runs the edge in ${wanted}. Here is ` +
-          `${other.version}, which wrangler may have brought for itself. This installs the other beside it, and wrangler keeps its own:`;
+        ? `${user} needs ${wanted}, but ${other.version} is installed here. Install the other version with:`
+        : `${user} runs the edge in ${wanted}, but here is ` +
+          `${other.version}, perhaps as wrangler's own. Install the other version beside it with:`;
   // npm must not leave out in production what a server needs.
   const kind = peers.includes("acme-client") ? "" : " --save-dev";
   const install = `npm install${kind} ${lacking.map(({ peer }) => `${peer}@${tested[peer]}`).join(" ")}`;

@@ -12,12 +12,13 @@ To publish, push a tag: the workflow builds the same files from it, signs and up
 
   git tag v${version} && git push origin v${version}
 
-docs/release.md says what has to be there first.`;
+docs/release.md says what must be ready first.`;
 
 const { values } = parseArgs({ options: { "dry-run": { type: "boolean", default: false } } });
 try {
   if (!values["dry-run"]) throw new ReleaseError(HOW_TO_PUBLISH);
-  if (await hasOtherFiles()) say("files differ from the commit: what is made is of the commit, without the changes");
+  if (await hasOtherFiles())
+    say("some files differ from the commit; the release is made from the commit, without these changes");
   for (const line of await makeRelease(say)) process.stdout.write(`${line}\n`);
 } catch (error) {
   if (!(error instanceof ReleaseError)) throw error;

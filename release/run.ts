@@ -19,7 +19,7 @@ export async function run([program, ...args]: readonly [string, ...string[]], pl
     return (await execute(program, args, { ...place, env, maxBuffer: 1 << 28 })).stdout;
   } catch (error) {
     const { code, stderr = "", stdout = "" } = error as { code?: unknown; stderr?: string; stdout?: string };
-    const why = code === "ENOENT" ? "there is no such program here." : `${stderr}${stdout}`.trim().slice(-2_000);
+    const why = code === "ENOENT" ? "this program is not installed." : `${stderr}${stdout}`.trim().slice(-2_000);
     throw new ReleaseError(`${program} ${args[0] ?? ""}: ${why}`, { cause: error });
   }
 }

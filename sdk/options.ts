@@ -80,7 +80,7 @@ export const purgerOptionsSchema: z.ZodMiniType<PurgerOptions> = z
   .check(
     z.refine(({ endpoint, endpoints }) => !(endpoint && endpoints), {
       path: ["endpoints"],
-      message: "stands in the place of endpoint; leave one of them out",
+      message: "replaces endpoint; leave one of them out",
     }),
   );
 
@@ -135,7 +135,7 @@ export function findEdges(
     };
   });
   const again = edges.findIndex(({ endpoint }, index) => edges.findIndex((edge) => edge.endpoint === endpoint) < index);
-  if (again >= 0) throw notConfigured(`The option endpoints[${again}] names an edge that is named before.`);
+  if (again >= 0) throw notConfigured(`The option endpoints[${again}] names the same edge as an earlier one.`);
   return edges;
 }
 
@@ -150,7 +150,7 @@ function findToken(
   // RFC 6750 §2.1 allows fewer characters; a field value can carry all of these.
   if (!/^[!-~]+$/.test(token)) {
     throw notConfigured(
-      `${option ? source : "TIDEMARK_TOKEN"} holds characters that cannot be sent. Check that it was copied whole and without quotes.`,
+      `${option ? source : "TIDEMARK_TOKEN"} has characters that cannot be sent. Check that you copied all of it, without quotes.`,
     );
   }
   return token;

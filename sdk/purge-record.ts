@@ -102,7 +102,9 @@ export function parseStatusCall(purge: PurgeReference, options: ReadOptions = {}
   const seq = typeof purge === "object" ? purge?.seq : purge;
   if (!seqSchema.safeParse(seq).success) {
     const dryRun = seq === 0 ? " The receipt of a dry run has no number, because nothing was purged." : "";
-    throw new TypeError(`status: the first argument is the number of a purge, from 1 on, or its receipt.${dryRun}`);
+    throw new TypeError(
+      `status: the first argument must be the number of a purge (1 or more) or its receipt.${dryRun}`,
+    );
   }
   const parsed = readOptionsSchema.safeParse(options, WITH_VALUES);
   if (!parsed.success) throw misuse("status, options", parsed.error, readOptionsSchema);

@@ -20,7 +20,7 @@ export interface StatsCall {
 }
 
 const statsQuerySchema = z.strictObject({
-  last: z.optional(z.string().check(z.regex(/^[1-9][0-9]{0,5}[mhd]$/, 'must be as in "15m", "24h" or "7d"'))),
+  last: z.optional(z.string().check(z.regex(/^[1-9][0-9]{0,5}[mhd]$/, 'must be like "15m", "24h" or "7d"'))),
   pop: z.optional(z.string().check(z.minLength(1))),
   signal: signalSchema,
   deadlineMs: deadlineMsSchema,

@@ -29,7 +29,7 @@ const tag = z
     z.maxLength(MAX_TAG_BYTES, `a tag can have at most ${MAX_TAG_BYTES} bytes`),
     z.regex(
       /^[!-+\--~]*$/,
-      "a tag must be printable ASCII without spaces and commas, which separate tags in the fields of a response",
+      "a tag must be printable ASCII without spaces or commas, because these separate tags in response fields",
     ),
   );
 
@@ -100,10 +100,10 @@ export const purgeRequestSchema = z
       if (items > MAX_PURGE_ITEMS) {
         find([], `names ${items} items; one purge can name at most ${MAX_PURGE_ITEMS}, so split it`);
       }
-      if (purge.refresh && !purge.urls) find(["refresh"], "needs urls: only a URL can be fetched again");
+      if (purge.refresh && !purge.urls) find(["refresh"], "needs urls, because only a URL can be fetched again");
       const urls = purge.urls?.length ?? 0;
       if (purge.refresh && urls > MAX_REFRESH_URLS) {
-        find(["refresh"], `can fetch at most ${MAX_REFRESH_URLS} URLs in one call; this one names ${urls}`);
+        find(["refresh"], `one call can fetch at most ${MAX_REFRESH_URLS} URLs; this one names ${urls}`);
       }
     }),
   );

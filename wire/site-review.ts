@@ -26,6 +26,6 @@ export interface ShadowedRoute {
 export function neverMatches({ match, by }: ShadowedRoute): string {
   return (
     `${match} never matches, because routes[${by.index}], ${by.match}, comes first and matches all of it. ` +
-    "Move it before that route, or take it out."
+    "Move it before that route, or remove it."
   );
 }

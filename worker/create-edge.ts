@@ -114,7 +114,7 @@ function startOrExplain(compile: Compile, env: EdgeEnv, hooks: EdgeHooks): Runni
   } catch (error) {
     if (!(error instanceof SiteError)) throw error;
     console.error(`Tidemark cannot start: ${error.message}`);
-    const words = "The settings of this edge are not valid. Its log says which, and why.";
+    const words = "The settings of this edge are not valid. Its log says which ones, and why.";
     return { fetch: () => edgeAnswer(503, "misconfigured", words) };
   }
 }

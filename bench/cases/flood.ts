@@ -72,7 +72,7 @@ export const flood: Case<{ readonly seconds: number; readonly peers?: string; re
   description: "A site that makes 50 pages a second, under people who browse and a flood that asks for 1,000.",
   options: [
     count("--seconds", "how long each row is measured", 60),
-    words("--peers", "only those with one of these words in their names"),
+    words("--peers", "only rows with one of these words in their names"),
     new Option("--tidemark <command>", "how Tidemark is started").default(SOURCES_COMMAND),
   ],
   needs: [NGINX],

@@ -36,7 +36,7 @@ interface RivalsOptions {
 
 export const rivals: Case<RivalsOptions> = {
   name: "rivals",
-  description: "`tidemark serve` beside today's caches, which it gets, each in its plain and its best setting.",
+  description: "`tidemark serve` beside today's caches, which it installs, each in its plain and its best setting.",
   options: [
     count("--rounds", "how many turns each server has in a form of load", 5),
     count("--seconds", "how long a turn takes", 3),
@@ -79,7 +79,7 @@ async function gather({ tidemark: command, servers }: RivalsOptions): Promise<{ 
   for (const { name, get, settings } of RIVALS.filter((rival) => hasWord(rival.name, servers))) {
     const program = await get().catch(messageOf);
     if (typeof program === "string") {
-      console.log(`${name}: LEFT OUT, because it could not be got: ${program}`);
+      console.log(`${name}: LEFT OUT, because it could not be installed: ${program}`);
       entrants.push({ name, version: null, leftOut: program });
       continue;
     }

@@ -65,8 +65,8 @@ export const sessions: Case<SessionsOptions> = {
   description:
     "Hit ratios of a mix of sessions, and whether visitors got each other's answers, beside nginx and Varnish.",
   options: [
-    count("--sessions", "how many sessions there are of each kind", 100),
-    count("--seed", "what decides all choices", 1),
+    count("--sessions", "how many sessions of each kind", 100),
+    count("--seed", "the seed of all random choices", 1),
     new Option("--alone", "each kind alone with an empty cache, instead of all mixed"),
   ],
   needs: [],
@@ -109,9 +109,9 @@ async function measureSessions(settings: SessionsOptions): Promise<Outcome> {
     rows.map(({ kind, tallies }) => [kind, String(tallies[0]!.requests), ...tallies.map(cellOf)]),
   );
   console.log(`
-A hit is a request for which the origin was not asked. "+": requests that the cache sent to the origin beyond those. "!": visitors got an answer
-that another visitor's field, cookie or token had made, so often. "p": visitors whose field the site heeds got the answer of
-those without it.`);
+A hit is a request for which the origin was not asked. "+": requests that the cache sent to the origin beyond those. "!": how often visitors
+got an answer made for another visitor's field, cookie or token. "p": how often visitors whose field the site reads got the
+answer for requests without it.`);
   for (const { name } of PEERS.filter((peer) => !installed.includes(peer))) {
     console.log(`${name}: SKIPPED, because it is not installed.`);
   }

@@ -80,6 +80,6 @@ export function hasWord(name: string, chosen: string | undefined): boolean {
 
 function positive(text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("It has to be a whole number, 1 or more.");
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("It must be a whole number, 1 or more.");
   return value;
 }

@@ -9,11 +9,14 @@ export function bundleFindings(config: string, gzippedBytes: number): Finding[] 
   const size = `the bundle has ${kibibytes(gzippedBytes)} gzipped`;
   if (gzippedBytes > MAX_BUNDLE_BYTES) {
     return [
-      problem(config, `${size}, and Cloudflare takes ${kibibytes(MAX_BUNDLE_BYTES)}. Import less in the worker.`),
+      problem(
+        config,
+        `${size}, more than the ${kibibytes(MAX_BUNDLE_BYTES)} that Cloudflare accepts. Import less in the worker.`,
+      ),
     ];
   }
   if (gzippedBytes > MAX_FREE_BUNDLE_BYTES) {
-    return [warning(config, `${size}, and the free plan takes ${kibibytes(MAX_FREE_BUNDLE_BYTES)}.`)];
+    return [warning(config, `${size}, more than the ${kibibytes(MAX_FREE_BUNDLE_BYTES)} that the free plan accepts.`)];
   }
   return [];
 }

@@ -22,8 +22,7 @@ export async function checkProject({ config, environment }: CheckOptions): Promi
   // Mostly all environments have one entry, and then it is bundled and run once.
   for (const [main, group] of Map.groupBy(settings, (each) => each.main)) {
     if (main === undefined) {
-      const words =
-        'there is no main, so there is no worker to deploy. Add main = "worker.ts", or whichever file it is.';
+      const words = 'there is no main, so there is no worker to deploy. Add main = "worker.ts", or another file.';
       findings.push(problem(placeIn(config, group[0]!), words));
       continue;
     }
@@ -37,12 +36,12 @@ export async function checkProject({ config, environment }: CheckOptions): Promi
       continue;
     }
     if (ran.kind === "not-run") {
-      const words = "it could not be run here, so its site and its exports were not checked:";
+      const words = "the worker could not be run here, so its site and its exports were not checked:";
       findings.push(warning(entry, `${words} ${ran.message}`));
       continue;
     }
     if (ran.reviews.length === 0) {
-      const words = "it does not call createEdge of tidemark/worker, so there is no edge in it.";
+      const words = "the worker does not call createEdge of tidemark/worker, so it has no edge.";
       findings.push(problem(entry, `${words} Add: export default createEdge(site);`));
     }
     for (const [index, each] of group.entries()) {
@@ -62,7 +61,9 @@ export async function checkProject({ config, environment }: CheckOptions): Promi
     try {
       bundle ??= await weigh(group[0]!);
     } catch (error) {
-      findings.push(warning(entry, `the size of its bundle could not be measured here: ${buildMessage(error)}`));
+      findings.push(
+        warning(entry, `the size of the worker's bundle could not be measured here: ${buildMessage(error)}`),
+      );
     }
   }
   if (bundle !== null) findings.push(...bundleFindings(config, bundle.gzippedBytes));

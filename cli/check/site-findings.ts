@@ -27,7 +27,9 @@ export function siteFindings(config: string, entry: string, settings: WranglerSe
   }
   if (/^(?:localhost|127\..*|\[::1\]|.*\.localhost)$/.test(new URL(review.originUrl).hostname)) {
     const words = `the origin is ${review.originUrl}, which a deployed edge cannot reach`;
-    findings.push(warning(where, `${words}. Name one that it can, or set TIDEMARK_ORIGIN where it is deployed.`));
+    findings.push(
+      warning(where, `${words}. Name an origin that it can reach, or set TIDEMARK_ORIGIN where it is deployed.`),
+    );
   }
   for (const host of settings.routedHosts ?? []) {
     if (review.hosts === null || host.startsWith("*") || review.hosts.includes(host)) continue;

@@ -98,7 +98,7 @@ export function wranglerFindings(file: string, settings: WranglerSettings, expor
   }
   if (settings.vars.TIDEMARK_TOKEN !== undefined) {
     const words =
-      "vars has TIDEMARK_TOKEN, so everybody who can read the file can read the token. Remove it, make another one, and set";
+      "vars has TIDEMARK_TOKEN, so everybody who can read the file can read the token. Remove it, make another token, and set";
     findings.push(problem(where, `${words} it with npx wrangler secret put TIDEMARK_TOKEN.`));
   }
   return findings;
@@ -140,7 +140,7 @@ function purgeLogFindings(file: string, settings: WranglerSettings, exported: re
   } else if (!made.includes(name)) {
     const lines = `[[migrations]]\ntag = "v${migrations.length + 1}"\nnew_sqlite_classes = ["${name}"]`;
     findings.push(
-      problem(where, `no migration makes the class ${name}, so the deployment would fail. Add:\n\n${lines}`),
+      problem(where, `no migration creates the class ${name}, so the deployment would fail. Add:\n\n${lines}`),
     );
   }
   return findings;

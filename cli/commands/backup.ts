@@ -13,14 +13,15 @@ interface Flags {
 }
 
 const AFTER_BACKUP = `
-The copy holds purges, their audit trail and the site's ledger up to one moment. Pages are not in it. The server may run.
+The copy holds the purges, their audit trail and the site's counts as they were at one moment. It holds no pages.
+The server may be running.
 
 Exit codes: 0 done, 2 nothing was written.
 
   tidemark backup --cache /var/cache/tidemark /backup/purge-log.sqlite`;
 
 const AFTER_RESTORE = `
-The server must not run. Its log is set aside, and the copy becomes a new log: every page is fetched anew.
+Stop the server first. Its log is set aside, and the copy becomes a new log, so the server fetches every page again.
 
 Exit codes: 0 done, 2 nothing was changed.
 
@@ -30,8 +31,8 @@ Exit codes: 0 done, 2 nothing was changed.
 export function backupCommand(): Command {
   return new Command("backup")
     .description(DESCRIPTIONS.backup)
-    .argument("<file>", "the copy; it must not exist")
-    .option("--cache <folder>", "the folder of --cache of tidemark serve", valueNotFlag, DEFAULT_CACHE)
+    .argument("<file>", "the file to write; it must not exist yet")
+    .option("--cache <folder>", "the folder that tidemark serve has as --cache", valueNotFlag, DEFAULT_CACHE)
     .addHelpText("after", AFTER_BACKUP)
     .action((file: string, { cache }: Flags) =>
       orSay(async () => {
@@ -46,14 +47,14 @@ export function backupCommand(): Command {
 export function restoreCommand(): Command {
   return new Command("restore")
     .description(DESCRIPTIONS.restore)
-    .argument("<file>", "the copy")
-    .option("--cache <folder>", "the folder of --cache of tidemark serve", valueNotFlag, DEFAULT_CACHE)
+    .argument("<file>", "the copy to restore")
+    .option("--cache <folder>", "the folder that tidemark serve has as --cache", valueNotFlag, DEFAULT_CACHE)
     .addHelpText("after", AFTER_RESTORE)
     .action((file: string, { cache }: Flags) =>
       orSay(async () => {
         const { restoreLog } = await import("../../server/log/log-copies.ts");
         const { seq, setAside } = restoreLog(resolve(file), resolve(logFolderIn(cache)), new Date());
-        const before = setAside === null ? "" : ` The log that was there is now ${setAside}.`;
+        const before = setAside === null ? "" : ` The log that was there before is now ${setAside}.`;
         return `restored   ${file}: ${counted(seq, "purge")}. Stored pages will be fetched again.${before}`;
       }),
     );

@@ -20,15 +20,15 @@ const AFTER_HELP = `
 It reads the wrangler config, runs the worker's modules in the Workers runtime, and looks at the site's rules, public
 hosts, the binding of the purge log, routes that never match, and the size of the bundle. Nothing is sent anywhere.
 
-As wrangler's build command it keeps a mistake from being deployed:
+As wrangler's build command it stops a deployment that has a mistake:
 
   [build]
   command = "npx --no tidemark check"
 
-What cannot be looked at on this machine is a warning, and keeps nothing from being deployed.
+It warns of what it cannot check on this machine; a warning does not stop a deployment.
 
-In a folder without a wrangler config, or where --config names a site's rules, it is tidemark serve --check: the rules
-and settings of one's own server.
+In a folder without a wrangler config, or if --config names a site's rules, it does what tidemark serve --check does:
+it checks the rules and settings of your own server.
 
 Exit codes: 0 can be deployed, 1 has problems, 2 wrong usage, or no config that can be read.`;
 
@@ -37,7 +37,7 @@ export function checkCommand(): Command {
   return new Command("check")
     .description(DESCRIPTIONS.check)
     .option("--config <file>", `the config (default: ${[...WRANGLER_FILES, DEFAULT_CONFIG].join(", ")})`, valueNotFlag)
-    .option("--env <name>", "only this environment of it (default: the top level and all environments)", valueNotFlag)
+    .option("--env <name>", "check only this environment (default: the top level and all environments)", valueNotFlag)
     .option("--json", "print the report as one JSON object")
     .addHelpText("after", AFTER_HELP)
     .action(async ({ config, env, json }: CheckFlags, command: Command) => {

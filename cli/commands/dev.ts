@@ -36,10 +36,10 @@ export function devCommand(demoSite: DemoSite | null): Command {
     .option("--origin <url>", "the site to front (else TIDEMARK_ORIGIN, else the config's origin)", serverUrl)
     .option("--port <number>", `the port to listen on (else TIDEMARK_PORT, else ${DEFAULT_PORT})`, portNumber)
     .option("--config <file>", `the site's rules (else TIDEMARK_CONFIG, else ${DEFAULT_CONFIG})`)
-    .option("--public <url>", "the public address, in keys and to the origin (else TIDEMARK_PUBLIC_URL)", serverUrl)
+    .option("--public <url>", "the public address, for keys and for the origin (else TIDEMARK_PUBLIC_URL)", serverUrl)
     .option("--regions <names>", `several edges, a port each, like nyc,fra,syd (${REGION_NAMES})`, regionNames)
-    .option("--latency", "with --regions: round trips to origin and purge log as over public networks")
-    .option("--persist", "keep cache and purges over a restart, in .tidemark/ beside the config")
+    .option("--latency", "with --regions: add round trips to origin and purge log, like those of public networks")
+    .option("--persist", "keep cache and purges across restarts, in .tidemark/ beside the config")
     .option("--json", "log each request as a line of JSON on stdout; everything else goes to stderr")
     .addOption(new Option("--quiet", "do not log requests").conflicts("json"))
     .action(async (flags: DevFlags) => {
@@ -56,7 +56,7 @@ export function devCommand(demoSite: DemoSite | null): Command {
 /** A flag outranks the environment, and the environment outranks the config. */
 async function dev(flags: DevFlags, demoSite: DemoSite | null): Promise<void> {
   if (flags.latency && !flags.regions) {
-    throw new DevError("--latency is for --regions: name some regions, like --regions nyc,fra,syd.");
+    throw new DevError("--latency needs regions: name some, like --regions nyc,fra,syd.");
   }
   const traffic = new Traffic();
   // Loaded here, because it needs packages that the help text does not.

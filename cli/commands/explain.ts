@@ -19,8 +19,8 @@ interface ExplainFlags {
 const DEFAULT_FIELDS = { "accept-encoding": "gzip, deflate, br, zstd" };
 
 const AFTER_HELP = `
-Nothing is requested, counted or stored. The answer is that of one isolate in one PoP: the memory of others may differ.
-Without -H the request has only Accept-Encoding, with the codings of browsers.
+Nothing is requested, counted or stored. One isolate in one PoP answers; the memory of others may differ.
+Without -H the request has only Accept-Encoding, with the codings that browsers send.
 
 The token comes from TIDEMARK_TOKEN alone; it needs the scope read.
 
@@ -36,7 +36,7 @@ export function explainCommand(): Command {
     .argument("<url>", "a path of the site or a whole URL", valueNotFlag)
     .option("-H, --header <name: value>", "a field of the request; may be repeated", addField, {})
     .option("-X, --request <method>", "the method", "GET")
-    .option("--json", "print JSON as the edge sends it")
+    .option("--json", "print the edge's JSON")
     .option("--endpoint <url>", "the site's origin (else TIDEMARK_ENDPOINT)", valueNotFlag)
     .addHelpText("after", AFTER_HELP)
     .action(async (url: string, flags: ExplainFlags) => {

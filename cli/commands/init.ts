@@ -28,13 +28,13 @@ interface InitFlags {
 }
 
 const AFTER_HELP = `
-It asks for what the flags leave open, at most three things. Where nobody can answer, as in CI, --origin and --host are
-required and nothing is asked. In an app that is a worker itself, --origin may be left out: the edge then asks that worker,
-by a service binding. With --import the rules come from an nginx.conf, and so do origin and
-host where the file names them. With --server it writes a config, a unit for systemd and a file with a new token, and
-nothing for Workers. What is there already is kept, and package.json and .gitignore are only added to.
+It asks at most three questions, about what the flags do not say. If nobody can answer, as in CI, it asks nothing and
+needs --origin and --host. In an app that is a worker itself, leave --origin out: the edge then asks that worker through a
+service binding. With --import the rules come from an nginx.conf, and so do origin and host if the file names them.
+With --server it writes a config, a systemd unit and a file with a new token, and nothing for Workers. It keeps files
+that exist already, and only adds lines to package.json and .gitignore.
 
-Exit codes: 0 done, 2 wrong usage; then nothing was written.
+Exit codes: 0 done, 2 wrong usage, and nothing was written.
 
   tidemark init
   tidemark init --origin https://origin.example.com --host www.example.com --pass /admin,/cart
@@ -47,10 +47,10 @@ export function initCommand(): Command {
     .description(DESCRIPTIONS.init)
     .option("--origin <url>", "where the site is now, like https://origin.example.com", valueNotFlag)
     .option("--host <name>", "the public host, like www.example.com", valueNotFlag)
-    .option("--pass <paths>", "paths that are never stored, with all below them, like /admin,/cart", valueNotFlag)
+    .option("--pass <paths>", "paths to never store, with everything below them, like /admin,/cart", valueNotFlag)
     .option("--import <file>", "take the rules of an nginx.conf, as tidemark import does", valueNotFlag)
-    .option("--server", "for a server of your own, by tidemark serve, in place of Workers")
-    .option("--force", "replace files that are there, but for package.json, .gitignore and .dev.vars")
+    .option("--server", "write files for your own server (tidemark serve) instead of Workers")
+    .option("--force", "replace existing files, except package.json, .gitignore and .dev.vars")
     .addHelpText("after", AFTER_HELP)
     .action(async (flags: InitFlags) => {
       try {
@@ -74,9 +74,10 @@ export function initCommand(): Command {
 
 /** The rules of the file, with the flags that stand for what it does not say. */
 async function importedBy({ origin, host, pass, force }: InitFlags, file: string): Promise<ImportedProject> {
-  if (pass !== undefined) throw new AnswerError("--pass is for a project without --import: the file says what passes");
+  if (pass !== undefined)
+    throw new AnswerError("leave out --pass with --import: the imported file says which paths pass");
   if (!force && existsSync(DEFAULT_CONFIG)) {
-    throw new AnswerError(`${DEFAULT_CONFIG} is there already; --force replaces it`);
+    throw new AnswerError(`${DEFAULT_CONFIG} exists already; --force replaces it`);
   }
   // Loaded here, because most projects import nothing.
   const { importProject } = await import("./tools/import-project.ts");

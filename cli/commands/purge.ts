@@ -37,9 +37,10 @@ const MAX_WAIT_SECONDS = 2_147_483;
 const AFTER_HELP = `
 The token comes from TIDEMARK_TOKEN alone.
 
-Items on standard input, one on each line: /path or http(s)://… is a URL, tag:NAME a tag, prefix:/PATH a prefix, host:NAME a
-host. Empty lines and lines that begin with # are left out. More than 10,000 items, or 50 URLs with --refresh, become several
-purges; if they are interrupted, the same command with the --id that it printed goes on, and no purge happens twice.
+Standard input has one item on each line: /path or http(s)://… is a URL, tag:NAME a tag, prefix:/PATH a prefix, host:NAME a
+host. Empty lines and lines that begin with # are skipped. The command divides more than 10,000 items, or 50 URLs with
+--refresh, into several purges. If it is interrupted, run it again with the --id that it printed: it continues, and no
+purge happens twice.
 
 Exit codes: 0 done, 1 refused, 2 wrong usage or settings, 3 the edge cannot be reached, 4 not settled in time.
 
@@ -52,11 +53,11 @@ Exit codes: 0 done, 1 refused, 2 wrong usage or settings, 3 the edge cannot be r
 export function purgeCommand(): Command {
   return refuseTokenFlag(new Command("purge"))
     .description(DESCRIPTIONS.purge)
-    .argument("[-]", "a dash: read items from standard input too")
+    .argument("[-]", "a dash: also read items from standard input")
     .option("--url <url>", "a path of the site or a whole URL; may be repeated", append)
     .option("--tag <tag>", "a tag; may be repeated", append)
-    .option("--prefix <prefix>", "whole segments of a path and all below, like /shop; may be repeated", append)
-    .option("--host <host>", "all of one host; may be repeated", append)
+    .option("--prefix <prefix>", "whole segments of a path, with everything below, like /shop; may be repeated", append)
+    .option("--host <host>", "every page of this host; may be repeated", append)
     .option("--everything", "the whole site")
     .option(
       "--soft",
@@ -64,20 +65,24 @@ export function purgeCommand(): Command {
     )
     .option("--dry-run", "purge nothing; print what would be purged, and warnings")
     .option("--refresh", "fetch the purged URLs again at once, and print a line for each")
-    .option("--wait", "end only when no PoP serves a purged page any more")
+    .option("--wait", "wait until no PoP serves a purged page any more")
     .addOption(
-      new Option("--wait-timeout <seconds>", "wait, but no longer than this")
+      new Option("--wait-timeout <seconds>", "wait, but at most this long")
         .argParser(waitSeconds)
         .implies({ wait: true }),
     )
     .option("--json", "print the receipt as one JSON object")
-    .option("--reason <text>", "why, for the audit trail", valueNotFlag)
-    .option("--id <id>", "a name for this purge: sent again with the same id, it happens once", valueNotFlag)
+    .option("--reason <text>", "the reason, for the audit trail", valueNotFlag)
+    .option(
+      "--id <id>",
+      "a name for this purge: if it is sent again with the same id, it still happens once",
+      valueNotFlag,
+    )
     .option("--endpoint <url>", "the site's origin (else TIDEMARK_ENDPOINT)", valueNotFlag)
     .addHelpText("after", AFTER_HELP)
     .action(async (dash: string | undefined, flags: PurgeFlags, command: Command) => {
       if (dash !== undefined && dash !== "-") {
-        command.error(`error: ${JSON.stringify(dash)} has no flag; name it with --url, --tag, --prefix or --host`);
+        command.error(`error: ${JSON.stringify(dash)} needs a flag: --url, --tag, --prefix or --host`);
       }
       process.exitCode = await purge(flags, dash === "-");
     });
@@ -125,7 +130,7 @@ async function send(
       accepted += countOf(receipt);
       if (purges > 1)
         printProgress(
-          `${done} of ${purges} purges: ${counted(accepted, "item")}${receipt.replayed ? ", accepted before" : ""}`,
+          `${done} of ${purges} purges: ${counted(accepted, "item")}${receipt.replayed ? ", accepted earlier" : ""}`,
         );
     },
   });
@@ -158,7 +163,7 @@ async function itemsOf(flags: PurgeFlags, readsInput: boolean): Promise<PurgeIte
   };
   if (Object.values(named).every((items) => items.length === 0) && !flags.everything) {
     throw new PurgeItemsError(
-      "no item is named. Use --url, --tag, --prefix, --host or --everything, or a dash and items on standard input.",
+      "there is nothing to purge. Name items with --url, --tag, --prefix, --host or --everything, or write a dash and send items on standard input.",
     );
   }
   return named;
@@ -186,7 +191,7 @@ function exitCodeOf(error: unknown): number {
     const exitCode = printPurgeError(error);
     // The id of the whole, without the number of the purge.
     const id = error instanceof PurgeIncomplete ? error.failures[0]!.request.id!.replace(/\.\d+$/, "") : null;
-    if (id !== null) printError(`the same command with --id ${id} sends those that failed.`);
+    if (id !== null) printError(`run the same command with --id ${id} to send those that failed.`);
     return exitCode;
   }
   if (error instanceof PurgeItemsError || error instanceof TypeError) {

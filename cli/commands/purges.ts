@@ -47,21 +47,28 @@ export function purgesCommand(): Command {
     .argument("[seq]", "the number of one purge", wholeNumber)
     .option("--before <seq>", "only purges below this number", wholeNumber)
     .option("--limit <count>", `at most this many, up to ${MAX_LISTED} (default: 50)`, limitNumber)
-    .option("--follow", `print purges as they come, after the latest ones (default: ${DEFAULT_LATEST}), until Ctrl-C`)
-    .option("--every <seconds>", `with --follow: look this often (default: ${DEFAULT_EVERY_SECONDS})`, everySeconds)
-    .option("--json", "print JSON as the edge sends it; with --follow, a line for each purge")
+    .option(
+      "--follow",
+      `print the latest purges (default: ${DEFAULT_LATEST}), then new ones as they come, until Ctrl-C`,
+    )
+    .option(
+      "--every <seconds>",
+      `with --follow: ask the edge this often (default: ${DEFAULT_EVERY_SECONDS})`,
+      everySeconds,
+    )
+    .option("--json", "print the edge's JSON; with --follow, a line for each purge")
     .option("--endpoint <url>", "the site's origin (else TIDEMARK_ENDPOINT)", valueNotFlag)
     .addHelpText("after", AFTER_HELP)
     .action(async (seq: number | undefined, flags: PurgesFlags, command: Command) => {
       const { before, limit, follow, every } = flags;
       if (follow && (seq ?? before) !== undefined) command.error("error: --follow takes neither a number nor --before");
-      if (every !== undefined && !follow) command.error("error: --every is for --follow");
+      if (every !== undefined && !follow) command.error("error: --every needs --follow");
       if (follow) {
         process.exitCode = await followAndPrint(flags);
         return;
       }
       if (seq !== undefined && (before ?? limit) !== undefined) {
-        command.error("error: --before and --limit are for a list, not for one purge");
+        command.error("error: --before and --limit need a list; leave them out for one purge");
       }
       process.exitCode = await list(seq === undefined ? { before, limit } : { seq }, flags);
     });
@@ -123,7 +130,7 @@ async function onePurge(purger: Purger, seq: number): Promise<PurgeRecordPage> {
 }
 
 function wholeNumber(text: string): number {
-  if (!/^[1-9][0-9]{0,14}$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 1 on.");
+  if (!/^[1-9][0-9]{0,14}$/.test(text)) throw new InvalidArgumentError("It must be a whole number, 1 or more.");
   return Number(text);
 }
 

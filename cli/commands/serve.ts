@@ -57,11 +57,11 @@ const MAX_WORKERS = 256;
 const YEAR_SECONDS = 31_536_000;
 
 const AFTER_HELP = `
-Other machines are served only if the site's hosts are named: --hosts, TIDEMARK_HOSTS, or hosts in the config. The token comes
-from TIDEMARK_TOKEN. TIDEMARK_ORIGIN and TIDEMARK_CONFIG stand for --origin and --config, TIDEMARK_LOG for --log, and
-TIDEMARK_PARENT with TIDEMARK_PARENT_TOKEN for --parent.
+The server answers other machines only if you name the site's hosts: with --hosts, TIDEMARK_HOSTS, or hosts in the config.
+The token comes from TIDEMARK_TOKEN. TIDEMARK_ORIGIN, TIDEMARK_CONFIG, TIDEMARK_LOG and TIDEMARK_PARENT may replace --origin,
+--config, --log and --parent. A parent needs TIDEMARK_PARENT_TOKEN.
 
-Exit codes: 0 stopped, or valid with --check; 1 the workers died again and again; 2 wrong settings, or it cannot start.
+Exit codes: 0 stopped, or valid with --check; 1 the workers kept dying; 2 wrong settings, or it cannot start.
 
   tidemark serve --origin http://127.0.0.1:8000
   TIDEMARK_HOSTS=www.example.com tidemark serve --origin unix:/run/app.sock --listen '*:80' --cache /var/cache/tidemark
@@ -74,46 +74,50 @@ export function serveCommand(): Command {
     .option("--origin <address>", "the site to front: http://127.0.0.1:8000 or unix:/run/app.sock (else the config's)")
     .option(
       "--parent <address>",
-      "a server of yours to ask in place of the origin: https://shield.example.com; needs --log",
+      "ask this other server of yours instead of the origin: https://shield.example.com; needs --log",
     )
-    .option("--config <file>", `the site's rules (default: ${DEFAULT_CONFIG} if it is there)`)
+    .option("--config <file>", `the site's rules (default: ${DEFAULT_CONFIG} if it exists)`)
     .option("--sites <folder>", "serve several sites by their hosts: NAME.config.ts each, with its tokens in NAME.env")
     .option(
       "--listen <address>",
-      `where to listen, several times if wanted: 8080, 127.0.0.1:8080, [::]:80, unix:/run/edge.sock (default: localhost:8080)`,
+      `where to listen; may be repeated: 8080, 127.0.0.1:8080, [::]:80, unix:/run/edge.sock (default: localhost:8080)`,
       addAddress,
     )
     .option("--listen-tls <address>", "where to listen with TLS: 8443, 127.0.0.1:8443, [::]:443, *:443", addTlsAddress)
-    .option("--tls-cert <file>", "a certificate with its chain, as PEM; several times for several names", addFile)
+    .option("--tls-cert <file>", "a certificate with its chain, as PEM; may be repeated for other names", addFile)
     .option("--tls-key <file>", "the key of each certificate, in the same order", addFile)
-    .option("--tls-folder <folder>", "certificates: NAME.crt with NAME.key, or folders as certbot keeps them")
+    .option("--tls-folder <folder>", "a folder of certificates: NAME.crt with NAME.key, or certbot's folders")
     .option(
       "--acme <email>",
-      "order certificates and renew them, at Let's Encrypt, whose terms you accept by that",
+      "order certificates from Let's Encrypt and renew them; with this you accept its terms",
       email,
     )
     .option(
       "--acme-directory <url>",
-      "order them at another authority, whose terms you accept",
+      "order them from another authority; with this you accept its terms",
       directory,
       LETS_ENCRYPT,
     )
     .option("--hosts <names>", "the public hosts of the site: www.example.com,example.com (else the config's)")
-    .option("--proxy-protocol", "connections begin with a PROXY header, version 1 or 2, of one of the trustedProxies")
-    .option("--redirect-to-https [status]", "send requests without TLS to https, by 308 or 301 (default: 308)", status)
-    .option("--hsts <value>", "the Strict-Transport-Security of answers over TLS, such as max-age=31536000", hsts)
-    .option("--cache <folder>", "the folder of the purge log and of the pages on disk", DEFAULT_CACHE)
+    .option("--proxy-protocol", "connections begin with a PROXY header (version 1 or 2) from one of the trustedProxies")
+    .option(
+      "--redirect-to-https [status]",
+      "redirect requests without TLS to https, with 308 or 301 (default: 308)",
+      status,
+    )
+    .option("--hsts <value>", "the Strict-Transport-Security of answers over TLS, like max-age=31536000", hsts)
+    .option("--cache <folder>", "the folder for the purge log and the pages on disk", DEFAULT_CACHE)
     .option("--log <address>", "share one purge log with other machines: postgres://user@host/database")
-    .option("--memory <size>", "memory for pages, the total of all workers (default: a quarter of the machine's)", size)
+    .option("--memory <size>", "memory for pages, for all workers together (default: a quarter of the machine's)", size)
     .option("--disk <size>", "disk for pages; 0 for none (default: 10GiB)", size)
     .option("--workers <number>", "worker processes (default: one for each core)", workerCount)
-    .option("--access-log <file>", "log each request there; - for standard output (default: no log)")
+    .option("--access-log <file>", "log each request to this file; - for standard output (default: no log)")
     .addOption(
       new Option("--log-format <format>", "of the access log").choices(["combined", "json"]).default("combined"),
     )
-    .option("--pid-file <file>", "write the number of the process that takes signals there")
-    .option("--no-fast-hits", "answer all requests by Node's own server, none inside its parser")
-    .option("--check", "check config, settings and folders, and end")
+    .option("--pid-file <file>", "write the id of the process that takes signals to this file")
+    .option("--no-fast-hits", "answer all requests through Node's own server, not the faster way inside its parser")
+    .option("--check", "check config, settings and folders, then exit")
     .addHelpText("after", AFTER_HELP)
     .action(async (flags: ServeFlags, command: Command) => {
       const major = Number(process.versions.node.split(".")[0]);
@@ -123,19 +127,19 @@ export function serveCommand(): Command {
         return;
       }
       if (flags.accessLog === undefined && command.getOptionValueSource("logFormat") !== "default") {
-        command.error("error: --log-format is the format of the access log: name its file with --access-log");
+        command.error("error: --log-format needs --access-log, which names the file of the access log");
       }
       const ofOneSite = flags.config ?? flags.origin ?? (process.env.TIDEMARK_CONFIG || undefined);
       if (flags.sites !== undefined && ofOneSite !== undefined) {
         command.error(
-          "error: --sites names a folder with a config for each site: --config (or TIDEMARK_CONFIG) and --origin are of one",
+          "error: --sites names a folder with a config for each site: leave out --config (or TIDEMARK_CONFIG) and --origin",
         );
       }
       if (flags.hosts !== undefined && flags.sites !== undefined) {
-        command.error("error: --hosts are those of one site: with --sites, name them in the config of each");
+        command.error("error: --hosts names the hosts of one site: with --sites, name them in each site's config");
       }
       if (flags.acme === undefined && command.getOptionValueSource("acmeDirectory") !== "default") {
-        command.error("error: --acme-directory is for certificates that are ordered: --acme you@example.com");
+        command.error("error: --acme-directory needs --acme you@example.com, which orders the certificates");
       }
       if (flags.acme !== undefined && lacksPeers("serve --acme", ["acme-client"])) return;
       const { tlsCert = [], tlsKey = [] } = flags;
@@ -281,7 +285,9 @@ function hsts(text: string): string {
   const [, seconds, withSubdomains, preload] =
     /^max-age=(\d{1,10})(; ?includeSubDomains)?(; ?preload)?$/.exec(text) ?? [];
   if (seconds === undefined) {
-    throw new InvalidArgumentError('It must be like "max-age=31536000", with "; includeSubDomains" and "; preload".');
+    throw new InvalidArgumentError(
+      'It must be like "max-age=31536000", optionally with "; includeSubDomains" and "; preload".',
+    );
   }
   if (preload !== undefined && (withSubdomains === undefined || Number(seconds) < YEAR_SECONDS)) {
     throw new InvalidArgumentError("With preload it needs includeSubDomains, and a max-age of a year: 31536000.");

@@ -30,9 +30,9 @@ Exit codes: 0 done, 1 refused, 2 wrong usage or settings, 3 the edge cannot be r
 export function statsCommand(): Command {
   return refuseTokenFlag(new Command("stats"))
     .description(DESCRIPTIONS.stats)
-    .option("--last <time>", "minutes, hours or days up to now, as in 15m, 24h or 7d", duration, "24h")
-    .option("--pop <name>", "one PoP alone", valueNotFlag)
-    .option("--json", "print JSON as the edge sends it")
+    .option("--last <time>", "the last minutes, hours or days, like 15m, 24h or 7d", duration, "24h")
+    .option("--pop <name>", "only this PoP", valueNotFlag)
+    .option("--json", "print the edge's JSON")
     .option("--endpoint <url>", "the site's origin (else TIDEMARK_ENDPOINT)", valueNotFlag)
     .addHelpText("after", AFTER_HELP)
     .action(async (flags: StatsFlags) => {
@@ -43,12 +43,12 @@ export function statsCommand(): Command {
 async function say({ last, pop, json, endpoint = process.env.TIDEMARK_ENDPOINT }: StatsFlags): Promise<number> {
   const token = process.env.TIDEMARK_TOKEN;
   if (!endpoint || !URL.canParse(endpoint) || !/^https?:/.test(endpoint)) {
-    printError("set TIDEMARK_ENDPOINT or --endpoint to the site's origin, as in https://www.example.com.");
+    printError("set TIDEMARK_ENDPOINT or --endpoint to the site's origin, like https://www.example.com.");
     return EXIT.usage;
   }
   // A character that no field may have would be named, with the token around it, by the error of the request.
   if (!token || !/^[!-~]+$/.test(token)) {
-    printError("set TIDEMARK_TOKEN to a token with the scope read.");
+    printError("set TIDEMARK_TOKEN to a token that has the scope read.");
     return EXIT.usage;
   }
   const url = new URL("/_tidemark/stats", endpoint);
@@ -71,8 +71,7 @@ async function say({ last, pop, json, endpoint = process.env.TIDEMARK_ENDPOINT }
   }
   const body = parsed(text);
   if (status !== 200 || body?.scope !== "site") {
-    const detail =
-      typeof body?.detail === "string" ? printable(body.detail) : `it answered with ${status}, and not with stats`;
+    const detail = typeof body?.detail === "string" ? printable(body.detail) : `it answered ${status}, without stats`;
     printError(`the edge at ${url.origin}: ${detail}`);
     return status >= 500 ? EXIT.unreachable : EXIT.refused;
   }
@@ -99,6 +98,6 @@ function causeOf(error: unknown): string {
 }
 
 function duration(text: string): string {
-  if (!/^[1-9][0-9]{0,5}[mhd]$/.test(text)) throw new InvalidArgumentError("It must be as in 15m, 24h or 7d.");
+  if (!/^[1-9][0-9]{0,5}[mhd]$/.test(text)) throw new InvalidArgumentError("It must be like 15m, 24h or 7d.");
   return text;
 }

@@ -29,8 +29,8 @@ const LEAVE = "\u001b[?25h\u001b[?1049l";
 const CTRL_C = "\u0003";
 
 const AFTER_HELP = `
-On one machine rates are of the time since the last look, and of the newest minute. Elsewhere each isolate reports once a
-minute, so rates are of the newest minute that all have reported. In a pipe it prints once.
+On one machine, rates cover the time since the previous request for stats, and the latest minute. Elsewhere each isolate
+reports once a minute, so rates cover the latest minute that all have reported. In a pipe it prints once.
 
 The token comes from TIDEMARK_TOKEN alone; it needs the scope read.
 
@@ -44,9 +44,9 @@ Exit codes: 0 done, 1 refused, 2 wrong usage or settings, 3 the edge cannot be r
 export function topCommand(): Command {
   return refuseTokenFlag(new Command("top"))
     .description(DESCRIPTIONS.top)
-    .option("--every <seconds>", "look this often", everySeconds, DEFAULT_EVERY_SECONDS)
-    .option("--once", "print it once and end")
-    .option("--json", "print a line of JSON each time, with the stats as the edge sends them")
+    .option("--every <seconds>", "ask the edge this often", everySeconds, DEFAULT_EVERY_SECONDS)
+    .option("--once", "print the figures once and exit")
+    .option("--json", "print the edge's stats as a line of JSON each time")
     .option("--endpoint <url>", "the site's origin (else TIDEMARK_ENDPOINT)", valueNotFlag)
     .addHelpText("after", AFTER_HELP)
     .action(async (flags: TopFlags) => {

@@ -55,7 +55,9 @@ export async function initProject({
   const names = namesFor(app);
   const behind = answers.origin === null ? app : null;
   if (answers.origin === null && !behind?.name) {
-    throw new AnswerError("no wrangler config here names a worker that could be the origin, so name one with --origin");
+    throw new AnswerError(
+      "no wrangler config here names a worker that could be the origin: name an origin with --origin",
+    );
   }
   const runner = runnerFor(existing);
   const commands = scriptsFor(names, runner, behind?.config ?? null);
@@ -82,7 +84,7 @@ export async function initProject({
 function notIn(config: string | null, { origin, host }: SiteAnswers): string | undefined {
   const missing = [origin ?? originText(origin), host].filter((each) => !config?.includes(each));
   if (missing.length === 0) return undefined;
-  return `it does not have ${missing.join(" and ")}; change it there, or replace it with --force`;
+  return `it does not name ${missing.join(" and ")}; edit it, or replace it with --force`;
 }
 
 /** Beside an app that is a worker itself, the edge is a worker of its own: `names` says where it is written. */
@@ -94,7 +96,7 @@ async function putWranglerFile(
 ): Promise<WrittenFile> {
   if (suffix !== "") {
     const written = await put(wrangler, text);
-    const note = "the edge in front of the worker that is here. Its route takes the place of that worker's own";
+    const note = "the edge in front of this folder's worker. The edge's route replaces that worker's own";
     return { ...written, ...(written.outcome === "written" && { note }) };
   }
   const missing = found === null || found.text.includes("PURGE_LOG") ? null : MISSING_LINES;
@@ -129,7 +131,7 @@ async function completeManifest(
   const types = typesBeside(wrangler === null ? null : JSON.parse(wrangler), devDependencies[RUNTIME_TYPES]!);
   const tested = { ...devDependencies, [RUNTIME_TYPES]: types };
   const { manifest, changed, kept } = completedManifest(existing, name, { versions: { own, tested }, ...found });
-  const left = kept.length > 0 ? `${kept.join(", ")} stayed as found` : "";
+  const left = kept.length > 0 ? `${kept.join(", ")} unchanged` : "";
   if (existing !== null && changed.length === 0) {
     return { file: "package.json", outcome: "kept", ...(left !== "" && { note: left }) };
   }

@@ -36,7 +36,7 @@ export default defineSite({
   // The public hosts. All others are answered 421.
   hosts: [${JSON.stringify(host)}],
 
-  // In order; the first that matches wins. What none matches obeys the origin.
+  // The first route that matches applies. Where none matches, the origin's fields decide.
   routes: [
 ${routes.length > 0 ? `    // Never stored, and sent to the origin as it is.\n${routes.join("\n")}\n` : ""}    // { match: "/blog/:slug", defaultTtl: "1h", tags: ["blog", "blog:{slug}"] },
   ],
@@ -51,7 +51,7 @@ export function wranglerFile(
   { worker, suffix, configFlag }: EdgeNames,
   app: string | null,
 ): string {
-  const services = `# The app's worker, which is asked in place of an origin.
+  const services = `# The app's worker, which the edge asks instead of an origin.
 [[services]]
 binding = "${APP_BINDING}"
 service = ${JSON.stringify(app)}
@@ -63,23 +63,23 @@ compatibility_date = "${COMPATIBILITY_DATE}"
 minify = true
 keep_names = false
 
-# The domain that visitors use. It has to be in your Cloudflare account: on workers.dev nothing is stored.
+# The domain that visitors use. It must be in your Cloudflare account: on workers.dev nothing is stored.
 routes = [{ pattern = ${JSON.stringify(host)}, custom_domain = true }]
 workers_dev = false
 
-# A mistake in tidemark.config.ts or in this file ends \`wrangler deploy\` before anything is deployed.
+# A mistake in tidemark.config.ts or in this file stops \`wrangler deploy\` before it deploys anything.
 [build]
 command = "npx --no tidemark check${configFlag}"
-watch_dir = ["tidemark.config.ts", "${worker}"] # what \`wrangler dev\` reloads at an edit
+watch_dir = ["tidemark.config.ts", "${worker}"] # \`wrangler dev\` reloads when one of these changes
 
-${app === null ? "" : services}# The purge log. Keep these names: in a renamed log every earlier purge would be lost.
+${app === null ? "" : services}# The purge log. Keep these names: a renamed log would lose every earlier purge.
 ${PURGE_LOG_TOML}`;
 }
 
 /** The variables that `wrangler dev` adds to the worker's on this machine. */
 export function devVariables(token: string): string {
-  return `# For wrangler dev on this machine alone. Keep it out of version control.
-# The token of a deployed edge is another one: npx wrangler secret put TIDEMARK_TOKEN
+  return `# For wrangler dev on this machine only. Keep this file out of version control.
+# Give a deployed edge another token: npx wrangler secret put TIDEMARK_TOKEN
 TIDEMARK_TOKEN="${token}"
 # Any host, so that http://localhost:8787 is served too.
 TIDEMARK_HOSTS="*"
@@ -129,7 +129,7 @@ ${claims}
 export function testFile({ passed }: SiteAnswers, wrangler: string, app: AppWorker | null): string {
   const never = passed.map((path) => `  await expect(cdn).toNeverStore(${JSON.stringify(`${path}/*`)});`);
   const passTest = `
-test("what is private is never stored, whatever the origin says", async () => {
+test("private paths are never stored, whatever the origin says", async () => {
 ${never.join("\n")}
 }, 60_000);
 `;
@@ -138,7 +138,7 @@ import "tidemark/local/matchers";
 import { type Cdn, startCdn } from "tidemark/local";
 import { afterAll, beforeAll, expect, test } from "vitest";
 ${app === null ? "" : 'import { unstable_startWorker } from "wrangler";\n'}
-/** The worker of ${wrangler} in two places, with an origin that says what a test tells it to. Its time is its own. */
+/** The worker of ${wrangler} in two places, with an origin that answers what a test tells it, on simulated time. */
 let cdn: Cdn<"fra" | "syd">;
 
 beforeAll(async () => {
@@ -147,7 +147,7 @@ beforeAll(async () => {
 
 afterAll(() => cdn?.close());
 
-test("a page is stored where it was asked for, and a purge reaches it everywhere", async () => {
+test("a page is stored in the region that requested it, and a purge removes it from all regions", async () => {
   const page = (body: string) => ({ fields: { "cache-control": "public, max-age=3600" }, body });
   cdn.origin.reply("/hello", page("old"), page("old"), page("new"));
   await cdn.get("/hello", { from: "fra" });
@@ -161,24 +161,24 @@ ${never.length > 0 ? passTest : ""}${app === null ? "" : `${throughTheEdge(app, 
 }
 
 /** An answer that the edge has made itself, because the app gave none, has no `X-Cache`. */
-const CLAIMS = `    expect(xCache, body).not.toBeNull(); // the edge itself answers only if the app does not
+const CLAIMS = `    expect(xCache, body).not.toBeNull(); // null: the app gave no answer, so the edge made one
     expect(status).toBeLessThan(500);`;
 
-const NODE_CLAIMS = `    assert.notEqual(xCache, null, body); // the edge itself answers only if the app does not
+const NODE_CLAIMS = `    assert.notEqual(xCache, null, body); // null: the app gave no answer, so the edge made one
     assert.ok(status < 500, body);`;
 
 /** The same for Node's own runner, in a file that no other runner takes for its own. */
 export function nodeTestFile({ passed }: SiteAnswers, wrangler: string, app: AppWorker | null): string {
   const never = passed.map((path) => `  await assertNeverStores(cdn, ${JSON.stringify(`${path}/*`)});`);
   const passTest = `
-test("what is private is never stored, whatever the origin says", async () => {
+test("private paths are never stored, whatever the origin says", async () => {
 ${never.join("\n")}
 });
 `;
   return `${app === null ? "" : 'import assert from "node:assert/strict";\n'}import { after, before, test } from "node:test";
 import { assertHit, assertNeverShows${never.length > 0 ? ", assertNeverStores" : ""}, startCdn } from "tidemark/local";
 ${app === null ? "" : 'import { unstable_startWorker } from "wrangler";\n'}
-/** The worker of ${wrangler} in two places, with an origin that says what a test tells it to. Its time is its own. */
+/** The worker of ${wrangler} in two places, with an origin that answers what a test tells it, on simulated time. */
 let cdn;
 
 before(async () => {
@@ -187,7 +187,7 @@ before(async () => {
 
 after(() => cdn?.close());
 
-test("a page is stored where it was asked for, and a purge reaches it everywhere", async () => {
+test("a page is stored in the region that requested it, and a purge removes it from all regions", async () => {
   const page = (body) => ({ fields: { "cache-control": "public, max-age=3600" }, body });
   cdn.origin.reply("/hello", page("old"), page("old"), page("new"));
   await cdn.get("/hello", { from: "fra" });

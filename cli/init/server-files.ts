@@ -27,14 +27,14 @@ After=network-online.target
 Wants=network-online.target
 
 [Service]
-# Node itself, without npx or a shell: signals are for this process.
+# Node itself, without npx or a shell, because this process takes the signals.
 ExecStart=${quoted(node)} ${quoted(`${folder}/node_modules/tidemark/dist/package/cli.mjs`)} serve \\
     --listen '*:80' --cache /var/cache/tidemark --access-log /var/log/tidemark/access.log
-# This folder, and Node's, have to be where every user may enter, such as /opt, and not below /home.
+# Every user must be able to enter this folder and Node's: put both below /opt, for example, and not below /home.
 WorkingDirectory=${folder}
 EnvironmentFile=${folder}/${environment}
-# New rules: systemctl reload tidemark. A new version, without a dropped connection: systemctl kill --kill-whom=main
-# --signal=USR2 tidemark.
+# To load new rules: systemctl reload tidemark. To start a new version without dropping connections:
+# systemctl kill --kill-whom=main --signal=USR2 tidemark.
 ExecReload=/bin/kill -HUP $MAINPID
 Type=notify
 NotifyAccess=all
@@ -44,7 +44,7 @@ TimeoutStopSec=20
 KillMode=mixed
 LimitNOFILE=65536
 
-# A user that exists while the service runs, and folders that belong to it.
+# A user that exists only while the service runs, and its own folders.
 DynamicUser=yes
 CacheDirectory=tidemark
 CacheDirectoryMode=0700
@@ -52,7 +52,7 @@ LogsDirectory=tidemark
 LogsDirectoryMode=0750
 UMask=0077
 
-# Port 80 is the one privilege. Everything else is read-only or out of sight.
+# The only privilege is to listen on port 80. Everything else is read-only or hidden.
 AmbientCapabilities=CAP_NET_BIND_SERVICE
 CapabilityBoundingSet=CAP_NET_BIND_SERVICE
 NoNewPrivileges=yes

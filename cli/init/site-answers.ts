@@ -54,7 +54,7 @@ export function passedOf(text: string): readonly string[] {
 export function checkAnswers({ origin, host }: SiteAnswers): void {
   if (origin === null || new URL(origin).hostname !== host) return;
   throw new AnswerError(
-    `the origin, ${origin}, has the public host's own name, so each request would come back to the edge. Give the server ` +
+    `the origin, ${origin}, has the public host's name, so each request would come back to the edge. Give the server ` +
       `behind it a name of its own, like https://origin.${host.replace(/^www\./, "")}, and name that as the origin`,
   );
 }

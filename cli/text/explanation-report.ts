@@ -18,7 +18,7 @@ export function explanationReport(explanation: Explanation): string {
   const row = (name: string, text: string) => lines.push(`${name.padEnd(12)} ${text}`);
   if (key !== null) row("Key", printable(key));
   if (dropped.length > 0) row("Dropped", printable(dropped.join(", ")));
-  if (worker !== undefined) row("Worker", `${printable(worker)}: the memory of the others may hold other pages`);
+  if (worker !== undefined) row("Worker", `${printable(worker)}: other workers may hold other pages in memory`);
   if (memory) row("Memory", storedText(memory));
   if (sharedTier) row("Shared tier", storedText(sharedTier));
   const tags = memory?.tags ?? sharedTier?.tags ?? [];
@@ -38,7 +38,7 @@ function storedText({ status, bodyBytes, since, ageSeconds, freshForSeconds, sel
 }
 
 function purgeText({ seq, made, record }: NonNullable<Explanation["purge"]>): string {
-  if (!record) return `${made} by purge ${seq}, of which the audit trail has no row`;
+  if (!record) return `${made} by purge ${seq}, which is not in the audit trail`;
   const { at, by, reason, items } = record;
   const why = reason === null ? "" : `, because: ${reason}`;
   return printable(`${made} by purge ${seq} of ${items.slice(0, 3).join(", ")}, ${at}, by ${by}${why}`);

@@ -8,10 +8,10 @@ import { counted } from "../../wire/text/numbers.ts";
 export function purgeReport(receipt: Receipt, receipts: readonly Receipt[] = [receipt]): string {
   const { seq, accepted, replayed, settlesInMs, dryRun, planned = [], refreshed = [] } = receipt;
   if (dryRun) {
-    const first = `Nothing was purged. It would have been ${inWords(accepted)}.`;
+    const first = `Nothing was purged. This purge would cover ${inWords(accepted)}.`;
     return `${[first, ...planned.map(plannedLine)].join("\n")}\n`;
   }
-  const accepting = replayed ? " had been accepted before under this id" : " is accepted";
+  const accepting = replayed ? " was accepted earlier under this id" : " is accepted";
   const settles =
     settlesInMs === 0
       ? "It has settled: no PoP serves what was purged."
@@ -19,14 +19,14 @@ export function purgeReport(receipt: Receipt, receipts: readonly Receipt[] = [re
   const purges =
     receipts.length === 1
       ? `Purge ${seq}${accepting}`
-      : `${receipts.length} purges, the last of them ${seq}, ${severalAccepted(receipts)}`;
+      : `${receipts.length} purges, the last with number ${seq}, ${severalAccepted(receipts)}`;
   const lines = [`${purges}: ${inWords(accepted)}. ${settles}`, ...refreshed.map(refreshedLine)];
   return `${lines.join("\n")}\n`;
 }
 
 function severalAccepted(receipts: readonly Receipt[]): string {
   const before = receipts.filter(({ replayed }) => replayed).length;
-  return before === 0 ? "are accepted" : `are accepted, ${before} of them before under this id`;
+  return before === 0 ? "are accepted" : `are accepted, ${before} of them earlier under this id`;
 }
 
 /** Milliseconds as seconds, to the hundredth. */

@@ -55,7 +55,7 @@ function totals(stats: SiteStats, now: SinceLook | null): string[] {
     .toSorted(([, a], [, b]) => b - a)
     .map(([name, count]) => `${printable(name)} ${percent(count / requests)}`);
   const own = ownAnswers(stats);
-  if (own !== null) shares.push(`own answers ${own}`);
+  if (own !== null) shares.push(`answered by the edge ${own}`);
   const minute = lastMinuteOf(stats);
   const waited = waits
     ? `; waited ${ms(waits.p50Ms)} in the median, 95 %: ${ms(waits.p95Ms)}, 99 %: ${ms(waits.p99Ms)}`

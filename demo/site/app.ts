@@ -110,7 +110,7 @@ function refuseMethod(context: DemoContext, methods: readonly string[]): Respons
 
 function badRequest(context: DemoContext, { status, message }: HTTPException): Response | Promise<Response> {
   if (isApi(context)) return context.json({ error: message }, status, UNSTORED_FIELDS);
-  return errorPage(context, status, UNSTORED_FIELDS, { title: "That did not work out", text: message });
+  return errorPage(context, status, UNSTORED_FIELDS, { title: "The request is not valid", text: message });
 }
 
 function isApi(context: DemoContext): boolean {

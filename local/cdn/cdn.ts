@@ -86,7 +86,7 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
   get origin(): ScriptedOrigin {
     if (this.#parts.origin) return this.#parts.origin;
     throw new Error(
-      "The origin of this CDN is a URL, so it has no script and no record of requests. Start the CDN with a script instead.",
+      "The origin of this CDN is a URL, so it has no script and no record of requests. Start the CDN with a script of replies instead.",
     );
   }
 
@@ -157,7 +157,7 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     const ms = durationMs(by);
     if (ms < 0) {
       throw new RangeError(
-        `advance(${JSON.stringify(by)}): time does not go back. cdn.skew can put one PoP's clock behind.`,
+        `advance(${JSON.stringify(by)}): time cannot go back. To set one PoP's clock back, use cdn.skew.`,
       );
     }
     await this.#moveTime(ms);
@@ -207,7 +207,7 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     const from = region === undefined ? {} : { from: region };
     const answer = await this.request("/_tidemark/stats?scope=isolate", { ...from, isolate, token: this.token });
     if (answer.status !== 200) {
-      throw new Error(`GET /_tidemark/stats?scope=isolate was answered with ${answer.status}, not 200: ${answer.body}`);
+      throw new Error(`GET /_tidemark/stats?scope=isolate answered ${answer.status}, not 200: ${answer.body}`);
     }
     return JSON.parse(answer.body) as IsolateStats;
   }

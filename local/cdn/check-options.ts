@@ -36,7 +36,7 @@ export function checkCdnOptions(options: unknown): void {
 /** Throws a `TypeError` for replies that a scripted origin cannot give. `call` and `target` are for its message. */
 export function checkReplies(call: string, target: string, replies: readonly unknown[]): void {
   if (!isPath(target)) throw new TypeError(`${call}: ${JSON.stringify(target)} is not a path. ${asPath(target)}`);
-  if (replies.length === 0) throw new TypeError(`${call}: there is no reply. Write one like { body: "v1" }.`);
+  if (replies.length === 0) throw new TypeError(`${call}: the reply is missing. Write one like { body: "v1" }.`);
   for (const [index, reply] of replies.entries()) {
     const place = replies.length === 1 ? `the reply for ${target}` : `reply ${index + 1} for ${target}`;
     if (typeof reply === "string") {
@@ -68,7 +68,7 @@ export function checkReceipt(receipt: unknown): void {
 const HOW_TO_NAME_A_SITE =
   'Write startCdn({ site: {} }) for a site without rules, or startCdn({ config: "tidemark.config.ts" }) for one in a file.';
 
-const WHOLE = "must be a whole number from 1 on";
+const WHOLE = "must be a whole number, 1 or more";
 
 const strings = z.record(z.string(), z.string(), 'must be an object of strings, like { "accept-language": "en" }');
 
@@ -85,7 +85,7 @@ const replySchema = z.strictObject(
     body: z.string("must be a string").optional(),
     framing: z.enum(["length", "chunked", "close"], 'must be "length", "chunked" or "close"').optional(),
     cutAfterBytes: z.int("must be a number of bytes").nonnegative().optional(),
-    hold: z.string("must be a name, which origin.release takes").optional(),
+    hold: z.string("must be a name for origin.release").optional(),
     bytesBeforeHold: z.int("must be a number of bytes").nonnegative().optional(),
     interims: z
       .array(

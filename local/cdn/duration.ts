@@ -17,7 +17,7 @@ export function durationMs(duration: SimulatedDuration): number {
   const [, amount, unit] = /^(-?\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/.exec(String(duration)) ?? [];
   if (amount !== undefined) return Number(amount) * UNIT_MS[unit!]!;
   if (typeof duration === "number") {
-    throw new TypeError(`${duration} is a duration without a unit. Write "${duration}s" or "${duration}ms".`);
+    throw new TypeError(`${duration} has no unit. Write "${duration}s" or "${duration}ms".`);
   }
   throw new TypeError(
     `${JSON.stringify(duration)} is not a duration. Write a number with its unit, like "500ms", "2s", "10m", "1h" or "7d".`,

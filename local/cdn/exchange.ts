@@ -54,7 +54,7 @@ export function exchangeBytes(
     outgoing.on("information", ({ statusCode, headers }) => onInterim(statusCode, headers as Record<string, string>));
   }
   outgoing.on("error", reject);
-  outgoing.on("timeout", () => outgoing.destroy(new Error(`${method} ${path} of ${host} was not answered in time`)));
+  outgoing.on("timeout", () => outgoing.destroy(new Error(`${method} ${path} of ${host} got no answer in time`)));
   outgoing.end(body);
   return promise;
 }

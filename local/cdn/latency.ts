@@ -32,7 +32,7 @@ export function roundTripsOf(region: string, latency: Latency): RoundTrips {
   const roundTrips = ROUND_TRIPS[region];
   if (!roundTrips) {
     throw new TypeError(
-      `latency: true does not know the round trips of ${region}, only those of ${Object.keys(ROUND_TRIPS).join(", ")}. ` +
+      `latency: true does not know the round trips of ${region}; it knows those of ${Object.keys(ROUND_TRIPS).join(", ")}. ` +
         `Give them yourself: latency: { ${region}: { clientMs: 12, originMs: 80, logMs: 80 } }.`,
     );
   }

@@ -25,7 +25,7 @@ export async function readWranglerConfig(file: string): Promise<WranglerConfig> 
   const { PURGE_LOG: purgeLog, ...otherObjects } = durableObjects;
   if (main === undefined)
     throw new ConfigFileError(
-      `${file}: there is no main, so there is no worker to run. Add main = "src/index.ts", or whichever file it is.`,
+      `${file}: there is no main, so there is no worker to run. Add main = "src/index.ts", or another file.`,
     );
   if (typeof purgeLog !== "object" || !("className" in purgeLog)) {
     throw new ConfigFileError(

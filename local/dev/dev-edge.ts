@@ -154,7 +154,7 @@ class EdgeGroup {
         onLine: (line) => {
           if (line === LOGIN_CODE_USED) {
             this.#isCodeUsed = true; // the next reload starts the worker anew, which would not know it
-            return printLine("Logged in at the dashboard; the link is used up.");
+            return printLine("Logged in to the dashboard; the link cannot be used again.");
           }
           const entry = readEntry(line);
           if (entry?.kind === "traffic") onTraffic(entry);

@@ -72,7 +72,7 @@ function popsOf(regions: readonly string[] | undefined, firstPort: number): read
   const pops = (regions ?? [null]).map((region, index) => ({ region, port: firstPort + index }));
   if (pops.at(-1)!.port > MAX_PORT) {
     throw new DevError(
-      `${pops.length} regions need as many ports, and there are not that many from ${firstPort} on: choose a lower --port.`,
+      `${pops.length} regions need that many ports, but there are fewer from ${firstPort} up: choose a lower --port.`,
     );
   }
   return pops;
@@ -81,7 +81,7 @@ function popsOf(regions: readonly string[] | undefined, firstPort: number): read
 function portTakenMessage({ port }: PortTaken, pops: readonly DevPop[]): string {
   const region = pops.find((pop) => pop.port === port)?.region ?? null;
   const purpose = region === null ? "" : `, where ${region} would listen`;
-  return `port ${port} is taken${purpose}. Stop what listens there, or choose another port with --port.`;
+  return `port ${port} is taken${purpose}. Stop the process that listens there, or choose another port with --port.`;
 }
 
 interface ChosenSite {
@@ -98,7 +98,7 @@ async function chooseSite({ config, origin }: DevSessionOptions, demoSite: DemoS
   if (origin !== undefined && isMissing) return { configFile: null, origin, hasDashboard: true };
   if (isMissing) {
     throw new DevError(
-      `there is no ${DEFAULT_CONFIG} here, and no --origin. Name the site to front, like --origin http://localhost:8000, ` +
+      `there is no ${DEFAULT_CONFIG} here, and no --origin. Name your site, like --origin http://localhost:8000, ` +
         "or a file with its rules, with --config FILE. npx tidemark init writes one.",
     );
   }
@@ -106,7 +106,7 @@ async function chooseSite({ config, origin }: DevSessionOptions, demoSite: DemoS
   const chosenOrigin = origin ?? site.origin;
   if (chosenOrigin === null) {
     throw new DevError(
-      `${configFile} has a service binding in place of an origin. Start that worker, and name its address: --origin ` +
+      `${configFile} names a service binding instead of an origin. Start that worker, and name its address: --origin ` +
         "http://localhost:8788. Or run both: npx wrangler dev -c wrangler.toml -c THAT_WORKERS_CONFIG.",
     );
   }

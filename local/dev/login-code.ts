@@ -14,11 +14,11 @@ export class LoginCode {
   async exchange(request: Request, code: string | null, token: string | undefined): Promise<Response> {
     const { hostname } = new URL(request.url);
     if (!/^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)) {
-      return refused("This link works at localhost alone.");
+      return refused("This link works only at localhost.");
     }
     const given = request.method === "POST" ? await request.text() : "";
     if (this.#isUsed || code === null || given !== code) {
-      return refused("This link has been used. The token stands in the terminal, and a new link after a restart.");
+      return refused("This link was used already. The terminal shows the token; a restart prints a new link.");
     }
     this.#isUsed = true;
     console.log(LOGIN_CODE_USED);
@@ -29,5 +29,5 @@ export class LoginCode {
 const NOT_STORED = { "cache-control": "no-store" };
 
 function refused(detail: string): Response {
-  return Response.json({ title: "This link logs in no more", detail }, { status: 403, headers: NOT_STORED });
+  return Response.json({ title: "This link no longer logs in", detail }, { status: 403, headers: NOT_STORED });
 }

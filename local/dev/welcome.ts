@@ -37,7 +37,7 @@ export function welcomeText(welcome: Welcome, stream: NodeJS.WriteStream): strin
     [
       "rules",
       configFile === null
-        ? "none: the origin's Cache-Control decides alone; --config FILE names some"
+        ? "none: only the origin's Cache-Control decides; name a file of rules with --config FILE"
         : `${configFile}  (edits are picked up at once)`,
     ],
     ...(publicUrl === null ? [] : [["public", `${publicUrl}  (in cache keys, and forwarded to the origin)`]]),

@@ -93,7 +93,7 @@ type Received = CdnAnswer | ResponseFacts;
 async function received(answerOrResponse: AnswerOrResponse): Promise<Received> {
   const given = await answerOrResponse;
   if (isAnswer(given)) return given;
-  if (!isResponse(given)) throw new TypeError(`this takes ${WHAT_IT_TAKES}, a Response, or the promise of one`);
+  if (!isResponse(given)) throw new TypeError(`this takes ${WHAT_IT_TAKES}, a Response, or a promise of one`);
   const { status, url, headers } = given;
   const age = headers.get("age");
   const facts = { xCache: headers.get("x-cache"), cacheStatus: headers.get("cache-status") };
@@ -105,7 +105,7 @@ async function repeatable(answerOrPromise: AnswerOrPromise): Promise<CdnAnswer> 
   const given: unknown = await answerOrPromise;
   if (isAnswer(given)) return given;
   const instead = isResponse(given)
-    ? "This matcher sends the same request again, and a Response does not have its request: fetch twice and use toHit."
+    ? "This matcher sends the same request again, but a Response does not carry its request: fetch twice and use toHit."
     : "";
   throw new TypeError(`this takes ${WHAT_IT_TAKES}. ${instead}`.trimEnd());
 }

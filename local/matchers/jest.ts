@@ -7,7 +7,7 @@ export type { CdnMatchers } from "./claims.ts";
 const { expect } = globalThis as { readonly expect?: { extend(matchers: CdnMatcherFunctions): void } };
 if (expect === undefined) {
   throw new TypeError(
-    "tidemark/local/matchers was required where no expect is global, as it is in Jest. For vitest import it; elsewhere take assertHit and its like from tidemark/local.",
+    "tidemark/local/matchers was loaded with require, but there is no global expect, which Jest has. In vitest, import it; elsewhere use assertHit and the like from tidemark/local.",
   );
 }
 expect.extend(cdnMatchers);

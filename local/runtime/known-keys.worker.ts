@@ -49,7 +49,7 @@ export async function cacheKeyOf(
 ): Promise<string | null> {
   let key: string | null = null;
   const unreachable = async () => {
-    throw new Error("an edge that only makes a key has no purge log");
+    throw new Error("an edge that only makes keys has no purge log");
   };
   const platform = ({ origin, ...rest }: Platform): Platform => ({
     ...rest,

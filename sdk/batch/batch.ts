@@ -142,7 +142,7 @@ export async function batchAround<T>(
   options: BatchOptions | undefined,
   sender: BatchSender,
 ): Promise<BatchOutcome<T>> {
-  if (typeof work !== "function") throw new TypeError("batch: the first argument must be a function, or be left out");
+  if (typeof work !== "function") throw new TypeError("batch: the first argument must be a function; or leave it out");
   parseBatchOptions("batch", options);
   const batch = createBatch(sender);
   const { urls, tags, prefixes, hosts, add, everything } = batch;
@@ -156,7 +156,7 @@ export async function batchAround<T>(
   }
 }
 
-const BATCH_IS_OVER = "this batch is over; begin another one";
+const BATCH_IS_OVER = "this batch has ended; begin another one";
 
 function requestsOf(
   calls: readonly PurgeItems[],

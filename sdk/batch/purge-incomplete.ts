@@ -30,7 +30,7 @@ export class PurgeIncomplete extends PurgeError {
     const all = receipts.length + failures.length;
     super(
       `${failures.length} of ${all} purges failed, and ${receipts.length} ${receipts.length === 1 ? "was" : "were"} accepted. ` +
-        `It is safe to send the same again with the same id. The first failure: ${message}`,
+        `Sending the same items again with the same id is safe. The first failure: ${message}`,
       {
         code,
         status,

@@ -28,7 +28,7 @@ const MARGIN_SECONDS = 5;
  */
 export function editorCookie(receipt: Pick<Receipt, "token" | "settlesInMs">): EditorCookie {
   const { token, settlesInMs } = receipt;
-  if (token === "") throw new TypeError("editorCookie: this is the receipt of a dry run, so there is nothing to show");
+  if (token === "") throw new TypeError("editorCookie: this receipt is of a dry run, which purged nothing");
   const maxAge = Math.ceil(settlesInMs / 1000) + MARGIN_SECONDS;
   return { name: AFTER_COOKIE, value: token, path: "/", httpOnly: true, sameSite: "lax", maxAge };
 }

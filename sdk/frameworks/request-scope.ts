@@ -59,7 +59,7 @@ export class RequestScope {
   /** Adds tags to the response: all of them, or none if one of them cannot be right. */
   tag(given: readonly string[]): void {
     if (this.#isHeadSent) {
-      throw new Error(`tag: the head of this response has been sent, so ${shown(given[0])} would not be on it`);
+      throw new Error(`tag: the response head was sent already, so it cannot carry ${shown(given[0])}`);
     }
     for (const tag of given) checkTag("tag", tag);
     const added = [...new Set(given)].filter((tag) => !this.#tags.has(tag));
@@ -70,7 +70,7 @@ export class RequestScope {
       throw new TypeError(
         `tag: this response would have ${count} tags of ${bytes} bytes. The edge stores none with more than ${maxTags} ` +
           `tags (limits.tags), and answers 502 to one with more than ${maxFieldBytes} bytes of fields ` +
-          "(limits.responseFieldBytes). Name what the page is a list of in one tag.",
+          "(limits.responseFieldBytes). If the page is a list, use one tag for the list.",
       );
     }
     for (const tag of added) this.#tags.add(tag);
@@ -80,10 +80,10 @@ export class RequestScope {
   /** Collects items for the purge at the end of the request. */
   purgeLater(input: PurgeLaterInput): void {
     if (this.#isOver) {
-      throw new Error("purgeLater: the request has been answered and its purge sent. Call the purger itself.");
+      throw new Error("purgeLater: the request was answered and its purge sent already. Call the purger itself.");
     }
     const { purger } = this.#options;
-    if (!purger) throw new TypeError("purgeLater: the middleware was given no purger. Give it one: { purger }.");
+    if (!purger) throw new TypeError("purgeLater: the middleware has no purger. Give it one: { purger }.");
     this.#batch ??= purger.batch();
     const { everything, ...items } = input;
     // The check of the items comes first, so that a misspelt kind is an error beside `everything`, too.
@@ -159,7 +159,7 @@ function currentScope(caller: string): RequestScope {
   const scope = storage.getStore();
   if (scope) return scope;
   throw new Error(
-    `${caller}: this code runs outside of a request. Install the middleware before the routes; in a job, call the purger itself.`,
+    `${caller}: this code runs outside a request. Install the middleware before the routes; in a job, call the purger itself.`,
   );
 }
 

@@ -59,7 +59,7 @@ export async function askExplanation(
     if (problem.data.code !== "invalid") throw refusal(head, problem.data);
     const { errors = [], title } = problem.data;
     const faults = errors.length > 0 ? listFaults(errors) : title;
-    const words = `The edge at ${endpoint} does not understand the request to explain (400): ${faults}.`;
+    const words = `The edge at ${endpoint} does not accept the request to explain (400): ${faults}.`;
     throw new PurgeRejected(words, { code: "invalid", status: 400, attempts: 1, errors, cause: problem.data });
   } finally {
     await transport.close();

@@ -54,7 +54,7 @@ function warningOf(seq: number, pages: EarlyPages): string {
   const named = pages.slice(0, MAX_NAMED_PAGES).map(({ path, afterMs }) => `${path} (${afterMs} ms later)`);
   return (
     `Purge ${seq} may have come before the commit: ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""} ` +
-    `${pages.length === 1 ? "was" : "were"} fetched again after it and had not changed. The old page is stored again. Purge after the ` +
+    `${pages.length === 1 ? "was" : "were"} fetched again after it, unchanged. The old page is stored again. Purge after the ` +
     "transaction has committed: batch() collects until then. If the backend reads from replicas that lag, give the " +
     "purge repeatAfterMs, which purges the same once more."
   );

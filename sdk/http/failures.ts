@@ -28,7 +28,7 @@ export function unreachable(endpoint: string, attempts: number, cause: unknown):
 export function purgeUnreachable(endpoint: string, attempts: number, cause: unknown): PurgeUnreachable {
   if (NEVER_SENT.test(reasonOf(cause))) return unreachable(endpoint, attempts, cause);
   return new PurgeUnreachable(
-    `The connection to ${endpoint} ended before an answer: ${reasonOf(cause)} (${attemptsText(attempts)}). The purge may ` +
+    `The connection to ${endpoint} ended before the edge answered: ${reasonOf(cause)} (${attemptsText(attempts)}). The purge may ` +
       "have happened; purge again to be sure.",
     { code: "unreachable", retryable: true, attempts, cause },
   );
@@ -69,7 +69,7 @@ export function unavailable(answer: AnswerHead): PurgeUnreachable {
   const { endpoint, status, attempts } = answer;
   return new PurgeUnreachable(
     `The edge at ${endpoint} accepts no purges at the moment (${status}; ${attemptsText(attempts)}). Purge again ` +
-      "later; if this does not end, look at the edge's log.",
+      "later; if this continues, look at the edge's log.",
     { code: "unavailable", status, retryable: true, attempts, retryAfterMs: retryAfterMs(answer.headers) },
   );
 }

@@ -112,4 +112,4 @@ export function createHttpPurger(options: PurgerOptions, platform: Platform): Pu
   });
 }
 
-const OWN_LEDGERS = "each of several edges counts for itself. Make a purger with the endpoint of one of them.";
+const OWN_LEDGERS = "each edge has its own counts. Make a purger with the endpoint of one edge.";

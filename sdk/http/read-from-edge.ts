@@ -106,8 +106,8 @@ function readAnswer<T>(head: AnswerHead, text: string, { schema, name, missing }
 
 function unavailable({ endpoint, status, headers, attempts }: AnswerHead, problem: Problem | undefined): PurgeError {
   return new PurgeUnreachable(
-    `The edge at ${endpoint} cannot read its purge log at the moment (${status}). Try again later; if this does not ` +
-      "end, look at the edge's log.",
+    `The edge at ${endpoint} cannot read its purge log at the moment (${status}). Try again later; if this ` +
+      "continues, look at the edge's log.",
     { code: "unavailable", status, retryable: true, attempts, retryAfterMs: retryAfterMs(headers), cause: problem },
   );
 }

@@ -52,4 +52,4 @@ export async function readFromAll(
 }
 
 const OWN_TRAILS =
-  "each of several edges has a purge log of its own, with its own numbers. Make a purger with the endpoint of one of them.";
+  "each edge has its own purge log, with its own numbers. Make a purger with the endpoint of one edge.";

@@ -71,7 +71,8 @@ export class KeptPurges {
       const failures = before + 1;
       const settings = { failures, maxAttempts: Number.POSITIVE_INFINITY, now: this.#now(), random: Math.random() };
       const after = afterFailure(error, settings);
-      const next = after.kind === "dead" ? "It is given up, and pages may be stale" : "It is sent again later";
+      const next =
+        after.kind === "dead" ? "It is not sent again, and pages may be stale" : "It will be sent again later";
       console.error(`The purge after a revalidation in Next failed. ${next}:`, error);
       if (after.kind === "retry") {
         await this.#storage.put(id, { request, failures });

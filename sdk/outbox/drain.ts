@@ -95,7 +95,7 @@ export class Drain<Answer> {
   /** Drains now and whenever a purge falls due, until `close`. */
   start(options: StartOptions): void {
     const { onError, everyMs } = parseStartOptions(options);
-    if (this.#background) throw new TypeError("start: this outbox was started before");
+    if (this.#background) throw new TypeError("start: this outbox was started already");
     this.#background = (async () => {
       while (!this.#closing.signal.aborted) {
         try {

@@ -140,16 +140,16 @@ export function parseEnqueue(
   const { request, ...ofSending } = parseCall("enqueue", input, options);
   const [misplaced] = Object.entries(ofSending).find(([, value]) => value !== undefined) ?? [];
   if (misplaced !== undefined) {
-    throw new TypeError(`enqueue: ${misplaced} is an option of a call that sends, and enqueue sends nothing`);
+    throw new TypeError(`enqueue: ${misplaced} is an option for calls that send, but enqueue sends nothing`);
   }
   if (request.dryRun)
-    throw new TypeError("enqueue: dryRun: a dry run would be sent later, and nobody would see its answer");
+    throw new TypeError("enqueue: dryRun: the outbox would send the dry run later, and nobody would see its answer");
   return { ...request, id: request.id ?? newId() };
 }
 
 /** Checks the ids of `requeue` and `discard`. Throws a `TypeError`. */
 export function parseIds(call: string, ids: Iterable<string>): string[] {
   const list = typeof ids === "string" ? [ids] : [...(ids ?? [])];
-  if (list.some((id) => typeof id !== "string")) throw new TypeError(`${call}: an id is a string`);
+  if (list.some((id) => typeof id !== "string")) throw new TypeError(`${call}: an id must be a string`);
   return [...new Set(list)];
 }

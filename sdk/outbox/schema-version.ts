@@ -28,7 +28,7 @@ export function schemaError(
   const steps = Array.from({ length: wanted - found }, (_, index) => migrations[found + index]);
   if (steps.includes(undefined)) {
     return new Error(
-      `The table tidemark_outbox has version ${found}, which no version of the package has written. Drop the tables ` +
+      `The table tidemark_outbox has version ${found}, which no version of the package writes. Drop the tables ` +
         `tidemark_outbox and tidemark_outbox_schema once nothing in them is needed, and run:\n\n${createStatement}`,
     );
   }

@@ -23,11 +23,11 @@ export type TagOf<T extends TagVocabulary> = {
  * ```
  *
  * A function throws a `TypeError` if the tag is one that the edge would not keep, or if a part of it is missing: `null`,
- * `undefined`, `NaN` or an empty text. A text that is not valid is a `TypeError` at once.
+ * `undefined`, `NaN` or an empty string. A text that is not valid is a `TypeError` at once.
  */
 export function defineTags<const T extends TagVocabulary>(vocabulary: T): Readonly<T> {
   if (typeof vocabulary !== "object" || vocabulary === null) {
-    throw new TypeError("defineTags: the first argument must be an object with a text or a function for each tag");
+    throw new TypeError("defineTags: the first argument must be an object with a string or a function for each tag");
   }
   const tags = Object.entries(vocabulary).map(([name, make]) => [name, checkedMaker(`tags.${name}`, make)]);
   return Object.freeze(Object.fromEntries(tags)) as Readonly<T>;
@@ -49,7 +49,7 @@ function checkedMaker(name: string, make: TagVocabulary[string]): string | ((...
 }
 
 function saidOf(part: unknown): string {
-  return part === "" ? "an empty text" : String(part);
+  return part === "" ? "an empty string" : String(part);
 }
 
 /** Throws a `TypeError` for a tag that the edge would not keep. */

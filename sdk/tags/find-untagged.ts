@@ -50,7 +50,7 @@ export async function findUntagged<T>(
     const texts = [shows(record)].flat();
     if (texts.some((text) => typeof text !== "string" || text.trim() === "")) {
       throw new TypeError(
-        "findUntagged: shows must give texts that are not empty, because an empty one is on every page",
+        "findUntagged: shows must return strings that are not empty, because every page contains the empty string",
       );
     }
     return texts.some((text) => readings.some((reading) => reading.includes(text)));

@@ -78,7 +78,7 @@ function merged(
   if (all.length > maxTags) {
     throw new TypeError(
       `tagResponse: the response would have ${all.length} tags, and the edge stores none with more than ${maxTags} ` +
-        "(limits.tags). Name what the page is a list of in one tag. If the site's limit is higher, give it as maxTags.",
+        "(limits.tags). If the page is a list, use one tag for the list. If the site's limit is higher, give it as maxTags.",
     );
   }
   const text = all.join(",");

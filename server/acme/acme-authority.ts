@@ -127,7 +127,7 @@ export class AcmeAuthority implements Authority {
     challenged: Challenged,
   ): Promise<Refused | null> {
     const offered = authorization.challenges.find((each) => (each.type as string) === type);
-    if (offered === undefined) return refusedName(`the authority does not offer ${type} for it`);
+    if (offered === undefined) return refusedName(`the authority does not offer the challenge ${type} for this name`);
     const keyAuthorization = await client.getChallengeKeyAuthorization(offered);
     let challenge: Challenge;
     if (type === "http-01") challenge = { type, token: offered.token, keyAuthorization };
@@ -146,7 +146,9 @@ export class AcmeAuthority implements Authority {
       );
       if (looked.status === "valid") return null;
       const { error } = looked.challenges.find(({ url }) => url === offered.url) ?? {};
-      const detail = (error as { readonly detail?: string } | undefined)?.detail ?? `its check is ${looked.status}`;
+      const detail =
+        (error as { readonly detail?: string } | undefined)?.detail ??
+        `the authority's check of the name is ${looked.status}`;
       return refusedName(`${type}: ${shown(detail)}`);
     } finally {
       challenged.forget(challenge);

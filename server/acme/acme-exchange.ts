@@ -49,7 +49,7 @@ export function exchangeBy(stopped: AbortSignal, now: () => number): Adapter {
 export function problemOf({ status, headers }: Response, body: string, now: number): AcmeProblem {
   const { type, detail } = problemIn(body);
   const isKnown = typeof type === "string" && type.startsWith(ERROR);
-  const words = typeof detail === "string" ? detail : `it answers with status ${status}`;
+  const words = typeof detail === "string" ? detail : `it answered with status ${status}`;
   const retryAfterMs = readRetryAfter(headers.get("retry-after"), now);
   return new AcmeProblem(status, isKnown ? type.slice(ERROR.length) : "", words, retryAfterMs);
 }

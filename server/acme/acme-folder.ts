@@ -71,7 +71,7 @@ export class AcmeFolder {
         const certificate = this.#readOnce(name);
         if (certificate !== null) certificates.push(certificate);
       } catch (cause) {
-        problems.push(`${messageOf(cause)} Another one is ordered.`);
+        problems.push(`${messageOf(cause)} The server orders another one.`);
       }
     }
     return { certificates, problems };

@@ -59,7 +59,7 @@ interface Need {
 
 type Refusal = Extract<OrderOutcome, { kind: "refused" }>;
 
-const TOO_SOON = { because: "it was tried a short time ago" };
+const TOO_SOON = { because: "the last attempt was a short time ago" };
 
 /**
  * Sees to it that each name has a certificate: orders what is missing, renews in time, and leaves the old one in place as
@@ -84,7 +84,7 @@ export class CertificateKeeper {
   /** Begins, and goes on until it is stopped. */
   start(): void {
     void this.#run().catch((cause: unknown) => {
-      this.#parts.say(`a bug in Tidemark: no certificate is renewed until the next start: ${String(cause)}`);
+      this.#parts.say(`a bug in Tidemark stops all renewals of certificates until the next start: ${String(cause)}`);
     });
   }
 
@@ -288,5 +288,10 @@ export class CertificateKeeper {
 }
 
 function ofTheDisk(cause: unknown, concerns: Refusal["concerns"]): Refusal {
-  return { kind: "refused", because: `it cannot be kept: ${messageOf(cause)}`, retryAfterMs: null, concerns };
+  return {
+    kind: "refused",
+    because: `the certificate cannot be written to disk: ${messageOf(cause)}`,
+    retryAfterMs: null,
+    concerns,
+  };
 }

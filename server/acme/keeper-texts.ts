@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 export function failureText({ name, old, because, againAt }: Failure, now: number): string {
   const again = `The next attempt is at ${iso(againAt)}.`;
   if (old === null) {
-    return `there is no certificate for ${name}: ${because}. Until there is one, its connections with TLS fail. ${again}`;
+    return `there is no certificate for ${name}: ${because}. Until there is one, TLS connections to it fail. ${again}`;
   }
   if (old.validUntil <= now) {
     return `the certificate for ${name} expired at ${iso(old.validUntil)}, and could not be renewed: ${because}. ${again}`;

@@ -45,7 +45,7 @@ export function prepareAcme({ directory }: AcmeOptions, around: Surroundings): P
   const { names, others } = namesToCertify(named.flatMap((hosts) => hosts ?? []));
   if (names.length === 0) {
     throw new ServerError(
-      `--acme orders a certificate for each public host, and there is none${others.length > 0 ? ` among ${others.join(", ")}` : ""}. ` +
+      `--acme orders a certificate for each public host, but there is none${others.length > 0 ? ` among ${others.join(", ")}` : ""}. ` +
         "Name them: --hosts www.example.com, or hosts in the config.",
     );
   }
@@ -53,13 +53,13 @@ export function prepareAcme({ directory }: AcmeOptions, around: Surroundings): P
   const { certificates, problems } = folder.certificatesOf(names);
   const warnings = [...problems];
   if (others.length > 0) {
-    warnings.push(`no certificate is ordered for ${others.join(", ")}: the internet does not know such hosts.`);
+    warnings.push(`no certificate is ordered for ${others.join(", ")}, because these are not public host names.`);
   }
-  if (named.includes(null)) warnings.push("no certificate is ordered for hosts that no config names.");
+  if (named.includes(null)) warnings.push("--acme orders no certificates for hosts that no config names.");
   if (isOneOfSeveral) {
     warnings.push(
-      "--acme is for a machine that alone has its hosts: with several behind one name, the authority asks another one than " +
-        "the one that has ordered, and refuses. Certificates that are files work there: --tls-folder.",
+      "--acme works only if no other machine serves the same hosts: otherwise the authority's check may reach a machine that " +
+        "did not order the certificate, and fails. Use certificates in files there: --tls-folder.",
     );
   }
   return { names, folder, certificates, types: challengeTypes(listen), warnings };

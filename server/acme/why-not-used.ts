@@ -6,10 +6,12 @@ export function whyNotUsed(chain: string, key: string, name: string): string | n
   try {
     certificate = new X509Certificate(chain);
   } catch {
-    return "the authority has issued something that is not a certificate";
+    return "the authority issued something that is not a certificate";
   }
   if (certificate.checkHost(name) === undefined) {
-    return `the authority has issued a certificate for other names: ${certificate.subjectAltName ?? "no names"}`;
+    return `the authority issued a certificate for other names: ${certificate.subjectAltName ?? "no names"}`;
   }
-  return certificate.checkPrivateKey(createPrivateKey(key)) ? null : "the authority has issued it for another key";
+  return certificate.checkPrivateKey(createPrivateKey(key))
+    ? null
+    : "the authority issued the certificate for another key";
 }

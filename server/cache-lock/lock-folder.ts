@@ -64,7 +64,7 @@ export class LockFolder {
     unless("EEXIST", () => mkdirSync(path, 0o700));
     const { mode, uid } = lstatSync(path);
     const isOurs = (mode & 0o170077) === 0o040000 && uid === (process.getuid?.() ?? uid);
-    if (!isOurs) throw new Error("it is not a folder of this user alone");
+    if (!isOurs) throw new Error("it is not a folder that only this user can access");
     return new LockFolder(path);
   }
 

@@ -118,7 +118,7 @@ export class MachineFetches {
         faults.push(`${place} (${messageOf(cause)})`);
       }
     }
-    parts.say(`${EACH_FOR_ITSELF}: they cannot keep locks in ${faults.join(" or in ")}.`);
+    parts.say(`${EACH_FOR_ITSELF}, because they cannot keep locks in ${faults.join(" or in ")}.`);
     return undefined;
   }
 

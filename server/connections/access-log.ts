@@ -209,7 +209,7 @@ export class AccessLog implements ExchangeLog {
     this.#tellOfDropped();
     if (!this.#isFailing) return;
     this.#isFailing = false;
-    this.#warn(`The access log ${this.#path} is written again.`);
+    this.#warn(`The access log ${this.#path} can be written again.`);
   }
 
   #tellOfDropped(): void {
@@ -217,7 +217,7 @@ export class AccessLog implements ExchangeLog {
     if (lines === 0) return;
     this.#droppedAndTold = this.#dropped;
     this.#warn(
-      `The access log ${this.#path} lacks ${lines} ${lines === 1 ? "line" : "lines"} for which there was no room.`,
+      `The access log ${this.#path} lost ${lines} ${lines === 1 ? "line" : "lines"}, because the memory for waiting lines was full.`,
     );
   }
 }

@@ -46,8 +46,7 @@ export function certificateWarnings(certificates: readonly Certificate[], now: n
     if (names.length === 0) warnings.push(`${of} names no host in its subjectAltName, so browsers refuse it.`);
     if (validFrom > now) warnings.push(`${of} is not valid before ${new Date(validFrom).toISOString()}.`);
     if (validUntil <= now) warnings.push(`${of} expired at ${new Date(validUntil).toISOString()}.`);
-    else if (days < SOON_DAYS)
-      warnings.push(`${of} expires in ${days} days: is it renewed, and SIGHUP sent after that?`);
+    else if (days < SOON_DAYS) warnings.push(`${of} expires in ${days} days. Renew it, then send SIGHUP.`);
     return warnings;
   });
 }
@@ -55,7 +54,7 @@ export function certificateWarnings(certificates: readonly Certificate[], now: n
 /** The files of certificates and keys that tools leave in a folder. */
 function pairsIn(folder: string): { certificate: string; key: string }[] {
   const refuse = (because: string): never => {
-    throw new ServerError(`no certificates can be read from ${folder}: ${because}.`);
+    throw new ServerError(`the certificates in ${folder} cannot be read: ${because}.`);
   };
   const names = tryTo(
     () => readdirSync(folder).sort(),
@@ -77,7 +76,7 @@ function pairsIn(folder: string): { certificate: string; key: string }[] {
     return stem !== undefined && found(key) ? [{ certificate: path, key }] : [];
   });
   if (pairs.length === 0) {
-    refuse("it has neither NAME.crt or NAME.pem with NAME.key, nor folders with fullchain.pem and privkey.pem");
+    refuse("it has no NAME.crt or NAME.pem with NAME.key, and no folders with fullchain.pem and privkey.pem");
   }
   return pairs;
 }
@@ -106,7 +105,7 @@ export function readCertificate(file: string, keyFile: string): Certificate {
   if (!certificate.checkPrivateKey(privateKey)) {
     const isChain = chain.split("BEGIN CERTIFICATE").length > 2;
     const order = isChain ? " or the first certificate in the file is not the site's own" : "";
-    refuse(`certificate ${file}`, `the key ${keyFile} is that of another one${order}`);
+    refuse(`certificate ${file}`, `the key ${keyFile} belongs to another certificate${order}`);
   }
   tryTo(
     () => nodeTls().createSecureContext({ cert: chain, key, minVersion: "TLSv1.2" }),
@@ -140,7 +139,7 @@ function tryTo<Result>(action: () => Result, failed: (cause: unknown) => never):
 const WORDS: Readonly<Record<string, string>> = {
   ENOENT: "it does not exist",
   EACCES:
-    "this user may not read it; give it, or its group, the right to read the file and to enter the folders above it",
+    "this user may not read it; give the user or its group the right to read the file and to enter the folders above it",
   ELOOP: "it is a link that leads to itself",
   EISDIR: "it is a folder",
   ENOTDIR: "it is not a folder",

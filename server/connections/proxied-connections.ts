@@ -94,7 +94,7 @@ export class ProxiedConnections {
   }
 
   #refuse(socket: Socket, because: string): void {
-    this.#refused.add(`A connection was refused, because ${socket.remoteAddress ?? "unknown"} ${because}`);
+    this.#refused.add(`A connection was refused: ${socket.remoteAddress ?? "unknown"} ${because}`);
     socket.resetAndDestroy();
   }
 }

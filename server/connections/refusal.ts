@@ -3,7 +3,7 @@ import { ownAnswer } from "../http1/own-answer.ts";
 import { type RefusedRequest, type RequestTarget, refused } from "../http1/request-target.ts";
 
 export const TOO_MANY_CONNECTIONS = refused(503, "this server has too many connections", "too-many-connections");
-const OTHER_EXPECTATION = refused(417, "the only expectation supported is 100-continue", "expectation");
+const OTHER_EXPECTATION = refused(417, "this server supports only the expectation 100-continue", "expectation");
 
 /**
  * The target of a request that the edge may be asked for, or why it is refused, in either protocol. `expectation`: its

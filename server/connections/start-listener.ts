@@ -22,7 +22,7 @@ export async function startListener(
         )
       : null;
   if (because !== null)
-    parts.warn(`All requests are answered by Node's own server, because the faster way fails: ${because}.`);
+    parts.warn(`Node's own server answers all requests, because the trial of the faster way failed: ${because}.`);
   const listener = new Listener({ ...parts, usesFastAnswers: parts.usesFastAnswers && because === null });
   for (const address of addresses) await listener.listen(address);
   return listener;

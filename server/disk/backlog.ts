@@ -18,7 +18,7 @@ export class Backlog {
   enter(bodyBytes: number): boolean {
     const bytes = HEAD_BYTES + bodyBytes;
     if (this.#bytes > 0 && this.#bytes + bytes > MAX_WAITING_BYTES) {
-      this.#refused.add("does not keep up, so pages are kept in memory alone");
+      this.#refused.add("is too slow, so some pages are kept only in memory");
       return false;
     }
     this.#bytes += bytes;

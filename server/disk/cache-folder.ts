@@ -59,7 +59,7 @@ export class CacheFolder {
         const others = readdirSync(path).filter((name) => !MAY_STAND_UNMARKED.has(name));
         if (others.length > 0) {
           throw new CacheFolderError(
-            `The folder ${path} is not empty, and it is not a cache of tidemark (it has no ${MARK}). Name an empty folder, or one that does not exist.`,
+            `The folder ${path} is not empty and is not a cache of tidemark (it has no ${MARK}). Name an empty folder, or one that does not exist.`,
           );
         }
         // The mark comes first, and whole, so that a crash never leaves a folder of ours that is refused.

@@ -50,7 +50,7 @@ export class DiskHealth {
     if (this.#fault === null) {
       const words = WORDS[code] ?? "the disk fails";
       this.#say(
-        `The cache in ${this.#folder} cannot be used (${code}: ${words}). Pages are kept in memory alone for now.`,
+        `The cache in ${this.#folder} cannot be used (${code}: ${words}). For now, pages are kept only in memory.`,
       );
     }
     if (this.#fault === null || access === "write") this.#fault = { code, access };

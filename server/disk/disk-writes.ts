@@ -19,7 +19,7 @@ import type { FileWriter } from "./file-writer.ts";
 
 /** A body of unknown length asks for room in pieces of this size. */
 const BODY_ROOM_BYTES = 8 * 1024 * 1024;
-const CANNOT_WRITE = "the disk tier cannot write at present";
+const CANNOT_WRITE = "the disk tier cannot write now";
 
 export interface DiskWritesParts {
   readonly folder: CacheFolder;

@@ -81,11 +81,11 @@ export async function tryFastAnswers(
   const listeners = [makeListener(isolate, false), makeListener(isolate, true)] as const;
   try {
     const [plain, fast] = await Promise.all(listeners.map(exchangeAll));
-    if (plain !== fast) return "the answers are not the same";
+    if (plain !== fast) return "its answers differ from those of Node's own server";
     const { fastHits, lateAnswers } = listeners[1];
-    if (fastHits !== HITS) return `${fastHits} of ${HITS} hits were answered in this way`;
-    if (lateAnswers !== LATE) return `${lateAnswers} of ${LATE} misses were answered in this way`;
-    return (await seesSlowHead(listeners[1])) ? null : "a head that takes too long is not seen";
+    if (fastHits !== HITS) return `${fastHits} of ${HITS} hits were answered in the faster way`;
+    if (lateAnswers !== LATE) return `${lateAnswers} of ${LATE} misses were answered in the faster way`;
+    return (await seesSlowHead(listeners[1])) ? null : "the faster way did not notice a head that takes too long";
   } catch (error) {
     return String(error);
   } finally {

@@ -144,7 +144,7 @@ export class Listener {
       backlog: 4096,
       ...parts.settings,
     };
-    this.work = new CountedWork((cause) => parts.warn(`Work in the background failed: ${String(cause)}`));
+    this.work = new CountedWork((cause) => parts.warn(`A background task failed: ${String(cause)}`));
     const { accessLog, strictTransportSecurity } = parts;
     this.#made = { http: new MadeAnswers(), https: new MadeAnswers(strictTransportSecurity) };
     this.#proxied = new ProxiedConnections({
@@ -455,7 +455,7 @@ export class Listener {
   }
 
   #failure(cause: unknown): Answer {
-    this.#parts.warn(`A request failed inside the edge: ${String(cause)}`);
+    this.#parts.warn(`The edge failed on a request: ${String(cause)}`);
     return ownAnswer(502, "failed", "the edge failed on this request");
   }
 
@@ -535,7 +535,7 @@ export class Listener {
     if (!hasBody) return Object.assign(new NodeRequest(message.method!, fields, null, arrival), { interims });
     const body: PushedBody = new PushedBody(isChunked ? null : Number(length), {
       begin: () => {
-        if (message.destroyed) body.fail(new Error("the client has gone"));
+        if (message.destroyed) body.fail(new Error("the client has left"));
         message.on("data", (piece: Buffer) => body.push(piece));
         message.on("end", () => body.end());
         message.on("error", (cause) => body.fail(cause));

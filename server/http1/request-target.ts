@@ -48,12 +48,13 @@ export function requestTarget(
   scheme: Scheme,
 ): RequestTarget {
   const { method, target, versionMajor, versionMinor } = line;
-  if (versionMajor !== 1) return refused(505, "only HTTP/1.0 and HTTP/1.1 are spoken here");
+  if (versionMajor !== 1) return refused(505, "this server speaks only HTTP/1.0 and HTTP/1.1");
   const coding = fields.get("transfer-encoding");
   if (coding !== null) {
-    if (versionMinor === 0) return refused(400, "HTTP/1.0 has no Transfer-Encoding");
-    if (coding.toLowerCase() !== "chunked") return refused(501, "the only transfer coding accepted is chunked, once");
-    if (fields.get("content-length") !== null) return refused(400, "Content-Length and Transfer-Encoding contradict");
+    if (versionMinor === 0) return refused(400, "a request in HTTP/1.0 cannot have Transfer-Encoding");
+    if (coding.toLowerCase() !== "chunked") return refused(501, "the only accepted Transfer-Encoding is chunked, once");
+    if (fields.get("content-length") !== null)
+      return refused(400, "Content-Length and Transfer-Encoding contradict each other");
   }
   const length = fields.get("content-length");
   if (length !== null && !/^[0-9]+$/.test(length)) return refused(400, "Content-Length is not one number");
@@ -74,7 +75,7 @@ export function requestTarget(
   if (origin[1]!.toLowerCase() !== scheme) {
     return refused(421, scheme === "http" ? "this connection is not encrypted" : "this connection is encrypted");
   }
-  if (!isHost(origin[2]!)) return refused(400, "the host of the target is not valid");
+  if (!isHost(origin[2]!)) return refused(400, "the target's host is not valid");
   const rest = target.slice(origin[0].length);
   return { kind: "url", url: `${scheme}://${origin[2]}${rest.startsWith("/") ? rest : `/${rest}`}` };
 }

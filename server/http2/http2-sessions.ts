@@ -89,7 +89,7 @@ export class Http2Sessions {
     });
     const carrier = carrierOf(socket);
     const session = new Session(inner, carrier, arrivals, isOverLimit, this.#parts, () =>
-      this.#floods.add("Connections in HTTP/2 were ended because they flooded the server"),
+      this.#floods.add("HTTP/2 connections were closed because they flooded the server"),
     );
     this.#sessions.add(session);
     if (this.#isClosing) session.close(); // it was in its handshake when the listener stopped
@@ -202,7 +202,7 @@ class Session {
 
   /**
    * Ends the connection unless its client answers. While Node has something to write, it reads nothing, and may not see that
-   * the client has gone. RFC 9113 §6.7.
+   * the client has left. RFC 9113 §6.7.
    */
   #ping(): void {
     if (this.#isPinged || this.#session.destroyed) return;
@@ -315,7 +315,7 @@ class Session {
       const made = this.#parts.made[request.arrival.scheme].make(answer, asked);
       return await writeStream(stream, made, answer, this.#parts.bodies, (isWaiting) => watch.writes(isWaiting));
     } catch (cause) {
-      this.#parts.warn(`An answer could not be written in HTTP/2: ${String(cause)}`);
+      this.#parts.warn(`An HTTP/2 answer could not be written: ${String(cause)}`);
       cutStream(stream, "the answer could not be written");
       return { bodyBytes: 0, isWhole: false };
     }
@@ -368,7 +368,7 @@ class StallWatch {
 
 /** The body of a request, which is read when somebody reads it. Until then HTTP/2 lets the client send 64 KiB. */
 function bodyOf(stream: ServerHttp2Stream, length: string | null, watch: StallWatch, begun: () => void): PushedBody {
-  const gone = () => body.fail(new Error("the client gave up in the middle of its request"));
+  const gone = () => body.fail(new Error("the client hung up in the middle of its request"));
   const body = new PushedBody(length === null ? null : Number(length), {
     begin: () => {
       if (stream.destroyed) gone();

@@ -130,7 +130,7 @@ async function writePieces(
     return { bodyBytes, isWhole: await hasFinished(stream) };
   } catch {
     void reader.cancel().catch(() => undefined);
-    cutStream(stream, "the answer is not whole");
+    cutStream(stream, "the answer is incomplete");
     return { bodyBytes, isWhole: false };
   }
 }

@@ -144,7 +144,7 @@ export class SupervisedLog implements LogCalls {
 
   /** The connection, or the attempt to make one. */
   #connected(): Promise<Connection> {
-    if (this.#isClosed) return Promise.reject(new Error("the purge log was left, because this worker ends"));
+    if (this.#isClosed) return Promise.reject(new Error("this worker left the purge log, because it is stopping"));
     this.#connection ??= this.#connect();
     return this.#connection;
   }

@@ -30,8 +30,9 @@ const BUSY_MS = 10_000;
  */
 export function backUpLog(folder: string, to: string): LogCopy {
   const from = join(folder, LOG_FILE);
-  if (!existsSync(from)) throw new LogCopyError(`There is no purge log in ${folder}. Name the folder of --cache.`);
-  if (existsSync(to)) throw new LogCopyError(`${to} exists. Name a file that does not.`);
+  if (!existsSync(from))
+    throw new LogCopyError(`There is no purge log in ${folder}. Name the folder that tidemark serve has as --cache.`);
+  if (existsSync(to)) throw new LogCopyError(`${to} exists already. Name another file.`);
   return explaining(`The purge log in ${folder} cannot be copied to ${to}`, () => copyWithoutId(from, to));
 }
 
@@ -40,10 +41,10 @@ export function backUpLog(folder: string, to: string): LogCopy {
  * everything that was stored before is fetched anew (R13). Throws a `LogCopyError`, or as `LogFolder.own` does.
  */
 export function restoreLog(from: string, folder: string, now: Date): LogCopy & { readonly setAside: string | null } {
-  if (!existsSync(from)) throw new LogCopyError(`There is no ${from}.`);
+  if (!existsSync(from)) throw new LogCopyError(`There is no file ${from}.`);
   if (MachineNote.isIn(folder)) {
     throw new LogCopyError(
-      `${folder} is the folder of a machine that shares its purge log in PostgreSQL, so no other log can be restored there. Restore into another folder, or restore the database.`,
+      `${folder} belongs to a machine whose purge log is in PostgreSQL, so no other log can be restored there. Restore into another folder, or restore the database.`,
     );
   }
   const owned = LogFolder.own(folder, "restore");

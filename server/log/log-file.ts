@@ -200,7 +200,7 @@ export class LogFile {
       if (hasCopies(database)) keepCopies(database); // with the tables of a new version, or a crash would look like damage
       database.exec("COMMIT");
       const { head } = opened.log;
-      if (before !== null && before.logId !== head.logId) why ??= "this version keeps it in another format";
+      if (before !== null && before.logId !== head.logId) why ??= "this version stores it in another format";
       const notedHead = new NotedHead(headPath, head);
       keepCopies(database); // the first time not before there is a note, which is expected from then on
       database.exec("PRAGMA wal_checkpoint(PASSIVE)"); // so that damage beside the file does not take it back to before that
@@ -228,7 +228,7 @@ export class LogFile {
       const path = join(folder, LOG_FILE + suffix);
       if (existsSync(path)) renameSync(path, join(folder, setAside + suffix));
     }
-    return this.#openFile(`it was damaged (${messageOf(damage)}), and its file is ${setAside} now`);
+    return this.#openFile(`it was damaged (${messageOf(damage)}), and its file was renamed to ${setAside}`);
   }
 
   /** The statements by which a file is opened fail in no other way if it is as this program has written it. */
@@ -270,11 +270,11 @@ function headOf(database: DatabaseSync): Stamp | null {
 
 /** Why a file counts as another log than the one that was noted (R13); `null` if it does not. */
 function whyAnother(before: Stamp | null, noted: Stamp | "missing" | "damaged" | null): string | null {
-  if (before === null) return noted === null ? null : "its file was gone";
+  if (before === null) return noted === null ? null : "its file was missing";
   if (before.logId === "") return "it was restored from a copy"; // which has no id (`backUpLog`)
   if (noted === null) return null;
   if (noted === "missing" || noted === "damaged") return `${HEAD_FILE} beside it is ${noted}`;
-  if (noted.logId !== before.logId) return `${HEAD_FILE} beside it is of another log`;
+  if (noted.logId !== before.logId) return `${HEAD_FILE} beside it belongs to another log`;
   if (noted.seq <= before.seq) return null;
   return `it lost purges: it ends with number ${before.seq}, and ${HEAD_FILE} beside it says ${noted.seq}`;
 }

@@ -28,7 +28,7 @@ export class FolderInUseError extends OwnerError {
   override readonly name = "FolderInUseError";
 
   constructor(folder: string) {
-    super(`Another tidemark serve owns ${folder}. Stop it first, or give this one a folder of its own.`);
+    super(`Another tidemark serve is using ${folder}. Stop it first, or give this server another folder.`);
   }
 }
 
@@ -98,7 +98,7 @@ export class LogFolder {
   static expectShortPath(path: string): void {
     if (Buffer.byteLength(join(path, SOCKET)) <= MAX_SOCKET_PATH_BYTES) return;
     const most = MAX_SOCKET_PATH_BYTES - SOCKET.length - 1;
-    throw new FolderPathError(`The path of ${path} is too long for a Unix socket: it can have ${most} bytes.`);
+    throw new FolderPathError(`The path ${path} is too long for a Unix socket, which can have at most ${most} bytes.`);
   }
 
   /** Whether a worker of an earlier supervisor is still alive, and may hold a lease that is unknown to this one. */

@@ -8,7 +8,7 @@ import type { SwitchedConnection } from "../http1/tunnel.ts";
 import { LastValues } from "./last-values.ts";
 import { becauseOf } from "./origin-failure.ts";
 
-const NO_CONNECTION = "the request waited too long for a connection";
+const NO_CONNECTION = "the request waited too long for a connection to the origin";
 
 /** One request to the origin, from its start to the last byte of its answer's body. */
 export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {

@@ -18,15 +18,15 @@ export class SharedLogError extends OwnerError {
  */
 const WORDS: Readonly<Record<string, string>> = {
   "53300": "it accepts no more connections (max_connections); a machine needs five",
-  "57P03": "it is starting, or is a standby that accepts no connections",
-  "57P01": "it has ended the connection, because it stops",
+  "57P03": "it is starting up, or is a standby that accepts no connections",
+  "57P01": "it closed the connection because it is stopping",
   "57014": "it took too long to answer",
-  "55P03": "another machine holds the log for too long",
+  "55P03": "another machine has locked the log for too long",
   "25006": "it is a standby, or read-only; the log needs the primary",
   "28P01": "the password is wrong",
   "28000": "this user may not connect",
-  "3D000": "the database does not exist; make it with: createdb",
-  "42501": "this user may not make or use the log's tables",
+  "3D000": "the database does not exist; create it with: createdb",
+  "42501": "this user may not create or use the log's tables",
   "53100": "its disk is full",
 };
 
@@ -44,7 +44,12 @@ export function sharedLogError(where: string, cause: unknown): SharedLogError {
   const known = typeof code === "string" ? code : "";
   const isOfServer = /^[0-9A-Z]{5}$/.test(known) && !known.startsWith("E");
   if (WANTS_PASSWORD.test(message)) {
-    return new SharedLogError(where, "it wants a password; set PGPASSWORD, or write it into ~/.pgpass", false, cause);
+    return new SharedLogError(
+      where,
+      "it asks for a password; set PGPASSWORD, or write it into ~/.pgpass",
+      false,
+      cause,
+    );
   }
   const words = WORDS[known] ?? (isOfServer ? message : `it cannot be reached (${message || known})`);
   const isOutOfReach = isOfServer ? OUT_OF_REACH.test(known) : !DISAGREE.test(message);

@@ -232,7 +232,7 @@ async function driver(where: string): Promise<typeof pg> {
     const install = `npm install pg@${ownPackage.devDependencies.pg}`;
     throw new SharedLogError(
       where,
-      `it needs a package that is not installed here. Install it: ${install}`,
+      `it needs a package that is not installed here. Install it with: ${install}`,
       false,
       cause,
     );

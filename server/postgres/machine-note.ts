@@ -22,8 +22,8 @@ export class LogChangedError extends OwnerError {
 
   constructor(folder: string, before: string) {
     super(
-      `${folder} is of a server that ${before}. Pages beside it may have been purged there, so give this server another ` +
-        "folder (--cache), or delete that one with its pages.",
+      `${folder} belongs to a server that ${before}. Its pages may have been purged there, so give this server another ` +
+        "folder (--cache), or delete that folder with its pages.",
     );
   }
 }

@@ -37,7 +37,7 @@ const MAX_MARKS = 1000;
 const WATCHED_FOR_MS = 10 * 60 * 1000;
 
 /** What a purge waits for besides machines, in a log that has taken the place of another one (R13). */
-const READERS_BEFORE = "machines of the log before this one";
+const READERS_BEFORE = "machines that used the earlier log";
 
 export interface PgPurgeLogOptions {
   readonly database: Database;
@@ -223,7 +223,7 @@ export class PgPurgeLog implements LogStorage {
           AND NOT (coalesce(machines.log_id = $2, false) AND coalesce(confirmed, 0) >= $3)`,
       [this.machine, logId, seq],
     );
-    if (rows[0]?.log_id !== logId) throw new Error("another log has taken the place of the one that gave the number");
+    if (rows[0]?.log_id !== logId) throw new Error("another log has replaced the one that gave this number");
     return new Map(rows.flatMap(({ machine, name }) => (machine === null ? [] : [[machine, name] as const])));
   }
 
@@ -298,7 +298,7 @@ export class PgPurgeLog implements LogStorage {
       const [row] = found!.exists ? await query("SELECT format FROM tidemark_log_format") : [];
       const format = (row?.format as number | undefined) ?? 0;
       if (format > SCHEMA_FORMAT) {
-        const words = `a later version of tidemark made it (format ${format}, and this one knows ${SCHEMA_FORMAT})`;
+        const words = `a later version of tidemark created it (format ${format}; this version knows ${SCHEMA_FORMAT})`;
         throw new SharedLogError(this.#database.where, words, false);
       }
       if (format < SCHEMA_FORMAT) await query(format === 0 ? CREATE_SQL : UPGRADE_SQL);
@@ -461,7 +461,7 @@ export class PgPurgeLog implements LogStorage {
   }
 
   #endless(): SharedLogError {
-    return new SharedLogError(this.#database.where, "it changes faster than it can be read", true);
+    return new SharedLogError(this.#database.where, "it changes faster than this server can read it", true);
   }
 }
 

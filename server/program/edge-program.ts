@@ -173,7 +173,9 @@ class EdgeWorker implements RunningWorker {
   async listen(sockets: readonly ListeningSocket[], notAdmitted: readonly string[]): Promise<void> {
     for (const site of notAdmitted) {
       this.#closed.add(site);
-      this.#parts.say(`site ${site}: its purge log does not answer, so the site is answered by 503 until it does.`);
+      this.#parts.say(
+        `site ${site}: its purge log does not answer, so the server answers 503 for this site until it does.`,
+      );
     }
     this.#listener = await startListener(this.#listenerParts(), sockets);
   }

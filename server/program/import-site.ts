@@ -69,7 +69,7 @@ export async function importSite(file: string, origin?: string): Promise<SiteInp
     throw new ConfigFileError(`${file}: the file must end in export default defineSite({ origin: …, … })`);
   }
   if (!["string", "object"].includes(typeof (site.origin ?? origin))) {
-    const found = withValue("name it here, or by --origin or TIDEMARK_ORIGIN", site.origin);
+    const found = withValue("name it in this file, or with --origin or TIDEMARK_ORIGIN", site.origin);
     throw new ConfigFileError(`${file}: origin is required: ${found}`);
   }
   return { ...site, origin: site.origin ?? origin! };

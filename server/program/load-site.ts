@@ -27,7 +27,7 @@ export async function loadSite(file: string | null, overrides: SiteOverrides): P
   const { promise, resolve, reject } = Promise.withResolvers<LoadedSite | { readonly message: string }>();
   thread.on("message", resolve);
   thread.on("error", reject);
-  thread.on("exit", () => reject(new ConfigFileError(`${file}: the file ended the process while it was read`)));
+  thread.on("exit", () => reject(new ConfigFileError(`${file}: the file ended the process that was loading it`)));
   try {
     const loaded = await promise;
     if ("message" in loaded) throw new ConfigFileError(loaded.message);

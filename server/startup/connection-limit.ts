@@ -33,8 +33,8 @@ export function connectionLimit(openFiles: number | null, handles: number): Conn
   const toOrigins = files && Math.floor((files - connections) * SHARE_OF_ORIGINS);
   if (connections >= FEW_CONNECTIONS) return { connections, toOrigins, warning: null };
   const warning =
-    `each worker takes at most ${connections} connections, because a process may open ${openFiles} files here: raise ` +
-    "that by LimitNOFILE= in systemd, --ulimit nofile= in Docker, or ulimit -n";
+    `each worker accepts at most ${connections} connections, because a process may open only ${openFiles} files here: raise ` +
+    "that limit with LimitNOFILE= in systemd, --ulimit nofile= in Docker, or ulimit -n";
   return { connections, toOrigins, warning };
 }
 

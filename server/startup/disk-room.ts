@@ -31,8 +31,8 @@ export function whyLittleRoom(pages: string, maxBytes: number, keptBytes: number
   if (maxBytes + keptBytes <= has) return null;
   const kept = keptBytes === 0 ? "" : `, of which ${sizeText(keptBytes)} stay free for the purge log`;
   return (
-    `--disk is ${sizeText(maxBytes)}, and the file system of ${place} has ${sizeText(has)}${isNew ? " free" : ""}${kept}. ` +
-    "Pages get what is there: name a smaller --disk, or a larger disk."
+    `--disk is ${sizeText(maxBytes)}, but the file system of ${place} has only ${sizeText(has)}${isNew ? " free" : ""}${kept}. ` +
+    "Pages use what is there. Set a smaller --disk, or get a larger disk."
   );
 }
 

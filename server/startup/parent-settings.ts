@@ -35,12 +35,12 @@ export function readParentSettings({
     // It may hold a password, which the message does not repeat.
     if (address !== null && hasCredentials(address.url)) {
       throw new ServerError(
-        "the parent's address has a user or a password, and the parent asks for a token: TIDEMARK_PARENT_TOKEN.",
+        "the parent's address has a user or password, but the parent needs a token: set TIDEMARK_PARENT_TOKEN instead.",
       );
     }
     throw new ServerError(`the parent ${JSON.stringify(parent)} is not like https://shield.example.com`);
   }
-  if (hasSeveralSites) throw new ServerError("--parent is for one site, and not for --sites.");
+  if (hasSeveralSites) throw new ServerError("--parent works with one site, not with --sites.");
   if (log === null) {
     throw new ServerError(
       "--parent needs --log, because a parent and its children share one purge log: --log postgres://user@host/database",

@@ -11,7 +11,8 @@ export class PidFile {
   constructor(path: string) {
     this.#path = resolve(path);
     const folder = dirname(this.#path);
-    if (!existsSync(folder)) throw new ServerError(`the pid file cannot be ${path}: there is no folder ${folder}.`);
+    if (!existsSync(folder))
+      throw new ServerError(`the pid file ${path} cannot be written: there is no folder ${folder}.`);
   }
 
   /** Puts it there whole, so that no reader sees half a number. `warn` is told if that fails: the server serves. */

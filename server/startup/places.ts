@@ -7,12 +7,14 @@ export function expectWritableLog(file: string): void {
   if (file === "/dev/stdout") return; // it is open already
   const path = resolve(file);
   const folder = dirname(path);
-  if (!existsSync(folder)) throw new ServerError(`the access log cannot be ${file}: there is no folder ${folder}.`);
+  if (!existsSync(folder))
+    throw new ServerError(`the access log ${file} cannot be written: there is no folder ${folder}.`);
   if (existsSync(path) && statSync(path).isDirectory()) {
-    throw new ServerError(`the access log cannot be ${file}, because that is a folder.`);
+    throw new ServerError(`the access log ${file} cannot be written, because it is a folder.`);
   }
   const place = existsSync(path) ? path : folder;
-  if (!isWritable(place)) throw new ServerError(`the access log cannot be ${file}: this user may not write ${place}.`);
+  if (!isWritable(place))
+    throw new ServerError(`the access log ${file} cannot be written: this user may not write to ${place}.`);
 }
 
 /** Throws a `ServerError` if the cache could not be kept there. Makes nothing. */
@@ -20,7 +22,8 @@ export function expectWritableFolder(folder: string): void {
   let place = resolve(folder);
   while (!existsSync(place)) place = dirname(place);
   if (!statSync(place).isDirectory()) throw new ServerError(`the cache cannot be in ${folder}: ${place} is a file.`);
-  if (!isWritable(place)) throw new ServerError(`the cache cannot be in ${folder}: this user may not write ${place}.`);
+  if (!isWritable(place))
+    throw new ServerError(`the cache cannot be in ${folder}: this user may not write to ${place}.`);
   if (KERNEL_FILE_SYSTEMS.has(statfsSync(place).type)) {
     throw new ServerError(`the cache cannot be in ${folder}: ${place} shows the kernel's state and holds no files.`);
   }

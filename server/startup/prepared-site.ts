@@ -67,12 +67,12 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
   const { namesHosts, originUrl } = loaded.review;
   if (!namesHosts && listen.some((address) => !isLocal(address))) {
     throw new ServerError(
-      "other machines can reach this server, so it has to know its public hosts. Name them in the config, " +
+      "other machines can reach this server, so it must know its public hosts. Name them in the config, " +
         'hosts: ["www.example.com"], or in the environment, TIDEMARK_HOSTS=www.example.com.',
     );
   }
   if (!namesHosts && listen.some((address) => "port" in address && address.port === 0)) {
-    throw new ServerError("with port 0 the address is not known in advance, so name hosts, or choose a port.");
+    throw new ServerError("with port 0 the address is not known in advance: name hosts, or choose a port.");
   }
   const starred = loaded.review.hosts?.find((host) => host.includes("*"));
   if (starred !== undefined) {
@@ -83,13 +83,15 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
   const { originService } = loaded.review;
   if (named === null && parent === null && originService !== null) {
     throw new ServerError(
-      `origin names the service binding ${originService}, which Workers alone have. Name an address: --origin http://127.0.0.1:8000`,
+      `origin names the service binding ${originService}, which exists only on Workers. Name an address: --origin http://127.0.0.1:8000`,
     );
   }
   const origin = named ?? (parent === null ? originOf(originUrl) : null);
   const warnings = siteWarnings(loaded, origin);
   if (parent !== null && isReadableOnTheWay(parent.address)) {
-    warnings.push(`the token for the parent ${parent.address.url} can be read on the way: name it by https`);
+    warnings.push(
+      `the token for the parent ${parent.address.url} could be read on the way, because the address is not https: write https://`,
+    );
   }
   const { TIDEMARK_TOKEN, TIDEMARK_TOKENS } = environment;
   const given = { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
@@ -130,7 +132,7 @@ function expectElsewhere(setting: string, address: OriginAddress, listen: readon
   if (!listen.some((own) => leadsBack(own, address))) return;
   const found = JSON.stringify(addressText(address));
   throw new ServerError(
-    `the settings are not valid: ${setting} ${found} is where this server listens: name the server behind it`,
+    `the settings are not valid: ${setting} ${found} is an address of this server itself: name the server behind it`,
   );
 }
 
@@ -146,12 +148,12 @@ function tokenOfThisMachine(): string {
 function expectProxies(listen: readonly ListenAddress[], { trustedProxies }: Site): void {
   if (trustedProxies.length === 0) {
     throw new ServerError(
-      '--proxy-protocol needs trustedProxies in the config, such as trustedProxies: ["10.0.0.0/8"]: others could claim any address.',
+      '--proxy-protocol needs trustedProxies in the config, like trustedProxies: ["10.0.0.0/8"]: otherwise anybody could claim any address.',
     );
   }
   if (listen.some((address) => "path" in address)) {
     throw new ServerError(
-      "--proxy-protocol does not work on unix sockets, because the other end has no address to trust.",
+      "--proxy-protocol does not work on unix sockets, because the proxy has no address there to trust.",
     );
   }
 }
@@ -163,7 +165,7 @@ function redirectOf({ listen, redirectsToHttps: status }: SiteSurroundings, site
   if (withTls === undefined && site.trustedProxies.length === 0) {
     throw new ServerError(
       "--redirect-to-https would redirect clients forever: this server has no address with TLS (--listen-tls), and the " +
-        "config names no trustedProxies whose X-Forwarded-Proto could say that a request came over https.",
+        "config names no trustedProxies, whose X-Forwarded-Proto could say that a request came over https.",
     );
   }
   const port = withTls?.port || 443;

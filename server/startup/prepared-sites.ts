@@ -96,7 +96,8 @@ export function tokenWarnings(sites: PreparedSites): string[] {
   return [...groups.values()]
     .filter(({ length }) => length > 1)
     .map(
-      (group) => `one TIDEMARK_TOKEN opens the sites ${group.map(({ name }) => name).join(", ")}: give each its own.`,
+      (group) =>
+        `the sites ${group.map(({ name }) => name).join(", ")} have the same TIDEMARK_TOKEN: give each its own.`,
     );
 }
 
@@ -124,7 +125,7 @@ function clashOfHosts(sites: PreparedSites): Clash | null {
 
 function clashText(first: string, second: string, host: string): string {
   return host === ANY_OTHER
-    ? `${first} and ${second} both serve the hosts that no site names, and only one may: name the hosts of the other.`
+    ? `${first} and ${second} both serve the hosts that no site names, but only one site may: name the hosts of the other.`
     : `the host ${host} is in both ${first} and ${second}.`;
 }
 
@@ -133,7 +134,7 @@ function clashOfProxies(sites: PreparedSites): Clash | null {
   const [first, ...others] = [...sites].map(([name, { loaded }]) => ({ name, proxies: proxiesOf(loaded) }));
   const other = others.find(({ proxies }) => proxies !== first!.proxies);
   if (other === undefined) return null;
-  const because = `with --proxy-protocol all sites have the same trustedProxies; ${first!.name} and ${other.name} differ.`;
+  const because = `with --proxy-protocol all sites must have the same trustedProxies; ${first!.name} and ${other.name} differ.`;
   return { between: [first!.name, other.name], because };
 }
 

@@ -226,7 +226,9 @@ async function sitesOf(
   }
   expectNoSharedVariables(environment);
   if (options.log !== null) {
-    throw new ServerError("--log is for one site: several sites cannot share their logs with other machines yet.");
+    throw new ServerError(
+      "--log works with one site only: several sites cannot share their logs with other machines yet.",
+    );
   }
   const read = await readSites(folder, options.cache, around, before?.sites ?? new Map());
   if (before === undefined && read.problems.length > 0) throw new ServerError(read.problems.join("\n"));
@@ -398,7 +400,7 @@ function openFolder(path: string, report: (event: SupervisorEvent) => void): Cac
     return CacheFolder.open(path);
   } catch (cause) {
     if (!refusesWrites(path)) throw cause;
-    report({ kind: "warning", line: `${messageOf(cause)} Pages are kept in memory alone for now.` });
+    report({ kind: "warning", line: `${messageOf(cause)} For now, pages are kept only in memory.` });
     return CacheFolder.at(path);
   }
 }
@@ -418,11 +420,13 @@ function acmeOf(
   if (acme === null) return null;
   if (certificates.pairs.length > 0 || certificates.folder !== null) {
     throw new ServerError(
-      "--acme orders the certificates of all hosts, so it does not go with --tls-cert, --tls-key and --tls-folder.",
+      "--acme orders the certificates of all hosts: leave out --tls-cert, --tls-key and --tls-folder.",
     );
   }
   if (addressWithTls(listen) === undefined) {
-    throw new ServerError("--acme orders certificates, but no address with TLS is named: --listen-tls '*:443'");
+    throw new ServerError(
+      "--acme orders certificates, but there is no address with TLS. Name one: --listen-tls '*:443'",
+    );
   }
   return prepareAcme(acme, { cache, listen, sites, isOneOfSeveral: log !== null });
 }
@@ -440,13 +444,11 @@ function tlsOf(
   if (isNeeded && !hasFiles) {
     throw new ServerError(
       "TLS needs a certificate and its key. Name them: --tls-cert fullchain.pem --tls-key privkey.pem, " +
-        "or a folder of them: --tls-folder /etc/letsencrypt/live. Or have them ordered: --acme you@example.com",
+        "or a folder of them: --tls-folder /etc/letsencrypt/live. Or let the server order them: --acme you@example.com",
     );
   }
   if (hasFiles && !isNeeded) {
-    throw new ServerError(
-      "certificates are named, but no address with TLS. Name it, for example: --listen-tls '*:443'",
-    );
+    throw new ServerError("there are certificates, but there is no address with TLS. Name one: --listen-tls '*:443'");
   }
   return isNeeded ? { certificates: readCertificates(files), ticketSecret: ticketSecret() } : null;
 }
@@ -460,7 +462,9 @@ function hstsWarnings(
   const speaksTls = addressWithTls(listen) !== undefined;
   const trustsProxies = [...sites.values()].some(({ site }) => site.trustedProxies.length > 0);
   if (strictTransportSecurity === null || speaksTls || trustsProxies) return [];
-  return ["--hsts has no effect: it is for answers over TLS, and this server has no address with TLS (--listen-tls)."];
+  return [
+    "--hsts has no effect, because it applies to answers over TLS and this server has no address with TLS (--listen-tls).",
+  ];
 }
 
 /** Calls `onChange` shortly after the files of any site have changed, or one of several was added or removed. */

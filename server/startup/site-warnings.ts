@@ -56,14 +56,14 @@ function idleBesidePass(route: RouteInput, index: number): string[] {
   const idle = OF_STORED_PAGES.filter((name) => route[name] !== undefined);
   if (idle.length === 0) return [];
   return [
-    `routes[${index}]: ${route.match} has pass: true and stores nothing, so this has no effect: ${idle.join(", ")}.`,
+    `routes[${index}]: ${route.match} has pass: true and stores nothing, so these settings have no effect: ${idle.join(", ")}.`,
   ];
 }
 
 function memoryOfWorkers({ limits }: SiteInput): string[] {
   if (limits?.memoryBytes === undefined) return [];
   return [
-    "limits.memoryBytes has no effect here, because it is for Workers: --memory says how much memory pages have, for all workers together.",
+    "limits.memoryBytes has no effect here, because it is for Workers. --memory sets the memory for pages, for all workers together.",
   ];
 }
 

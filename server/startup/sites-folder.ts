@@ -68,7 +68,9 @@ export function sitesIn(folder: string): FoundSites {
     const config = join(folder, file);
     const other = sites.get(name);
     if (!NAME.test(name)) {
-      problems.push(`${config}: the name of a site has lower-case letters, digits, and - . _ within; 63 at most.`);
+      problems.push(
+        `${config}: a site's name must be lower-case letters and digits, with - . _ only inside; 63 characters at most.`,
+      );
     } else if (other) problems.push(`the site ${name} has two configs, ${other.config} and ${config}.`);
     else sites.set(name, { name, config, environment: join(folder, `${name}.env`) });
   }
@@ -78,10 +80,10 @@ export function sitesIn(folder: string): FoundSites {
     problems.push(`${join(folder, file)} belongs to no site: there is no ${name}.config.ts.`);
   }
   if (sites.size === 0 && problems.length === 0) {
-    throw new ServerError(`there is no site in ${folder}: each one is a file NAME.config.ts, such as shop.config.ts.`);
+    throw new ServerError(`there is no site in ${folder}: write a file NAME.config.ts for each, like shop.config.ts.`);
   }
   if (sites.size > MAX_SITES) {
-    throw new ServerError(`there are ${sites.size} sites in ${folder}, and one server takes ${MAX_SITES}.`);
+    throw new ServerError(`there are ${sites.size} sites in ${folder}, but one server takes at most ${MAX_SITES}.`);
   }
   return { sites: [...sites.values()], problems };
 }
@@ -109,6 +111,6 @@ export function expectNoSharedVariables(environment: OwnVariables): void {
   const shared = KNOWN.find((name) => environment[name]);
   if (shared === undefined) return;
   throw new ServerError(
-    `${shared} in the environment would apply to every site. With --sites, write it into the file of its site: NAME.env.`,
+    `${shared} in the environment would apply to every site. With --sites, write it into the site's own file, NAME.env.`,
   );
 }

@@ -22,7 +22,10 @@ export function startedText(server: Pick<RunningServer, "addresses" | "prepared"
     ...(settings.parent ? [["parent", addressText(settings.parent.address)]] : []),
     ...(settings.origin ? [["origin", addressText(settings.origin)]] : []),
     ["rules", rulesText(config)],
-    ["hosts", isLocal ? "only this machine; name hosts in the config to serve others" : hostsText(loaded.review.hosts)],
+    [
+      "hosts",
+      isLocal ? "answers only this machine; name hosts in the config to serve others" : hostsText(loaded.review.hosts),
+    ],
     ["memory", memoryText(prepared)],
     ["disk", diskText(prepared)],
     ...(isLocal ? [["token", tokenText(only)]] : []),
@@ -60,7 +63,9 @@ function rulesText(config: string | null): string {
 /** What `--check` prints if nothing is wrong. */
 export function checkedText({ sites, config }: Prepared): string {
   const texts = [...sites.values()].map(({ loaded, settings, isLocal }) => {
-    const hosts = isLocal ? "no hosts, so it would serve only this machine" : `hosts ${hostsText(loaded.review.hosts)}`;
+    const hosts = isLocal
+      ? "no hosts, so it would answer only this machine"
+      : `hosts ${hostsText(loaded.review.hosts)}`;
     const site = settings.name === ONLY_SITE ? "" : `site ${settings.name}: `;
     const parent = settings.parent && `parent ${addressText(settings.parent.address)}`;
     const origin = settings.origin && `origin ${addressText(settings.origin)}`;
@@ -77,7 +82,7 @@ export function checkedText({ sites, config }: Prepared): string {
 function severalText(prepared: Prepared): string {
   const sites = [...prepared.sites.values()].map((site) => {
     const { loaded, settings, isLocal } = site;
-    const hosts = isLocal ? "this machine alone" : hostsText(loaded.review.hosts);
+    const hosts = isLocal ? "only this machine" : hostsText(loaded.review.hosts);
     const token = isLocal ? `, token ${tokenText(site)}` : "";
     return [settings.name, `${hosts} from ${settings.origin ? addressText(settings.origin) : "its parent"}${token}`];
   });
@@ -86,7 +91,7 @@ function severalText(prepared: Prepared): string {
 
 /** A token that the owner has set is no text for logs. */
 function tokenText({ settings: { tokens }, madeToken }: PreparedSite): string {
-  return madeToken ?? (tokens.TIDEMARK_TOKEN ? "that of TIDEMARK_TOKEN" : "those of TIDEMARK_TOKENS");
+  return madeToken ?? (tokens.TIDEMARK_TOKEN ? "from TIDEMARK_TOKEN" : "from TIDEMARK_TOKENS");
 }
 
 function inRows(rows: readonly (readonly string[])[]): string {

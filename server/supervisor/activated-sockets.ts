@@ -19,8 +19,8 @@ export function activatedSockets(environment: NodeJS.ProcessEnv, warn: (line: st
   if (!Number.isInteger(count) || count < 1) return [];
   if (Number(LISTEN_PID) !== process.pid) {
     warn(
-      `systemd has passed sockets to process ${LISTEN_PID}, and this is process ${process.pid}: start node itself, ` +
-        "not npx or a shell. The sockets are not used.",
+      `systemd passed its sockets to process ${LISTEN_PID}, but this is process ${process.pid}: let the unit start node itself, ` +
+        "not npx or a shell. The server does not use these sockets.",
     );
     return [];
   }

@@ -42,14 +42,14 @@ export class ListenError extends OwnerError {
 }
 
 const WORDS: Readonly<Record<string, string>> = {
-  EADDRINUSE: "another process listens there",
-  EACCES: "this user may not; ports below 1024 need a privilege, for example CAP_NET_BIND_SERVICE",
+  EADDRINUSE: "another process is listening there",
+  EACCES: "this user may not; ports below 1024 need a privilege, like CAP_NET_BIND_SERVICE",
   EADDRNOTAVAIL: "this machine does not have that address",
   EAFNOSUPPORT: "this machine has no such addresses",
   ENOENT: "its folder does not exist",
   EROFS: "the disk cannot be written",
-  ENOTFOUND: "no address is known for that name",
-  EAI_AGAIN: "the name could not be looked up",
+  ENOTFOUND: "that name has no address",
+  EAI_AGAIN: "that name could not be looked up",
 };
 
 /** What the same codes mean for a Unix socket. */

@@ -47,9 +47,14 @@ export async function openLog(
     const late = new CountedWarning((line) => report({ kind: "warning", line }));
     const machines = {
       onReplaced: (where: string) =>
-        report({ kind: "log-replaced", why: `the one in PostgreSQL at ${where} is not the one that was used before` }),
+        report({
+          kind: "log-replaced",
+          why: `the log in PostgreSQL at ${where} is not the one that this server used before`,
+        }),
       onLateMachines: (names: readonly string[]) =>
-        late.add(`a purge settles by the lease, because ${names.join(", ")} did not confirm it in time`),
+        late.add(
+          `a purge settles only when the leases have run out, because ${names.join(", ")} did not confirm it in time`,
+        ),
     };
     return openSharedLog({ url: sharedLog, folder, grant, ...kept, ...settings, ...machines, random: Math.random });
   }

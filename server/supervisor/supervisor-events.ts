@@ -42,14 +42,14 @@ export function eventInWords(event: SupervisorEvent): string {
       return `${event.name} (process ${event.pid}) accepts connections`;
     case "worker-died": {
       const again = event.againInMs === 0 ? "now" : `in ${event.againInMs} ms`;
-      return `${event.name} died: ${endingInWords(event.ending)}; another one starts ${again}`;
+      return `${event.name} died: ${endingInWords(event.ending)}; another worker starts ${again}`;
     }
     case "worker-killed":
       return `${event.name} did not finish in time and was killed`;
     case "reloaded":
       return "the new settings are in use";
     case "reload-failed":
-      return `the old settings stay in use: ${messageOf(event.cause)}`;
+      return `the new settings cannot be used, so the old ones stay in use: ${messageOf(event.cause)}`;
     case "warning":
       return event.line;
     case "reopened":
@@ -61,20 +61,20 @@ export function eventInWords(event: SupervisorEvent): string {
     case "stopping":
       return "stopping";
     case "log-replaced":
-      return `the purge log counts as a new one, so every stored page is fetched again: ${event.why}`;
+      return `the purge log counts as a new log, so the server fetches every stored page again: ${event.why}`;
     case "log-unwritable":
-      return `${messageOf(event.cause)} Until it can be written, pages are kept in memory alone, and purges are refused.`;
+      return `${messageOf(event.cause)} Until it can be written again, pages are kept only in memory, and purges are refused.`;
     case "log-writable":
-      return "the purge log can be written again, and takes purges";
+      return "the purge log can be written again, and accepts purges";
     case "log-failed":
       return `the purge log failed: ${messageOf(event.cause)}`;
     case "purges-refused":
-      return `the purge log takes no purges: ${messageOf(event.cause)}`;
+      return `the purge log refuses purges: ${messageOf(event.cause)}`;
     case "purges-taken":
-      return "the purge log takes purges again";
+      return "the purge log accepts purges again";
     case "log-awaited": {
       const seconds = event.withinMs / 1000;
-      return `${messageOf(event.cause)} It is tried again each second; if it cannot be used within ${seconds} s, this server ends.`;
+      return `${messageOf(event.cause)} The server tries again each second, and stops if the log cannot be used within ${seconds} s.`;
     }
     case "broken-peer":
       return `a connection to the purge log was closed: ${messageOf(event.cause)}`;

@@ -27,7 +27,7 @@ const TRY_AGAIN_MS = 1_000;
 /** How long a server that starts waits for a log that is out of reach. Milliseconds. */
 const REACH_WITHIN_MS = 30_000;
 
-const WAITS_FOR_PREDECESSOR = "the upgrade begins when the server before this one has finished its answers";
+const WAITS_FOR_PREDECESSOR = "the upgrade begins when the previous server has finished its answers";
 
 /** One supervisor owns the folder. */
 export interface SupervisorOptions extends Omit<SiteLogsOptions, "clock">, PoolOptions {

@@ -84,7 +84,7 @@ export class Successor {
     const ended = Promise.withResolvers<void>();
     this.ended = ended.promise;
     const end = (because: string) => {
-      for (const { reject } of Object.values(steps)) reject(new Error(`the new server ended: ${because}`));
+      for (const { reject } of Object.values(steps)) reject(new Error(`the new server exited: ${because}`));
       ended.resolve();
     };
     child.on("exit", (code, signal) => end(signal ?? `exit code ${code}`));
@@ -181,7 +181,7 @@ export class Predecessor {
     this.#handOver.promise.catch(() => undefined);
     process.on("message", (message: ToSuccessor, handle: unknown) => this.#take(message, handle as Handle));
     process.on("disconnect", () => {
-      this.#handOver.reject(new UpgradeError("The old server ended before it had handed over."));
+      this.#handOver.reject(new UpgradeError("The old server exited before it had handed over."));
       for (const resolve of this.#reopened.splice(0)) resolve();
       this.#onGone();
     });

@@ -214,7 +214,7 @@ export class WorkerPool {
       this.#options.report({ kind: "worker-died", name: worker.name, ending, againInMs });
       if (this.#failedStarts >= MAX_FAILED_STARTS && this.listening.size === 0) {
         const last = new WorkerEndedError(worker.name, ending);
-        this.#parts.onHopeless(new Error(`No worker starts. The last one: ${last.message}`, { cause: last }));
+        this.#parts.onHopeless(new Error(`No worker starts. The last attempt: ${last.message}`, { cause: last }));
         return;
       }
       if (againInMs > 0) await this.#parts.clock.wait(againInMs).over;

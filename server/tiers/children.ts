@@ -67,7 +67,7 @@ export class Children {
     const { isolate, node, rules, clock, say } = this.#parts;
     const now = () => clock.now();
     const told = readChild(request.headers.get(CHILD_FIELD));
-    if (told === null) return ownAnswer(400, "no-child", "the child does not tell whom it asks for");
+    if (told === null) return ownAnswer(400, "no-child", "the child does not say which host it asks for");
     const { clientAddress, country } = told;
     const sent = request.headers.get(AFTER_FIELD);
     const hasSameRules = told.rules === rules;
@@ -112,7 +112,7 @@ export class Children {
   #tellOfRules({ node }: ToldByChild): void {
     if (this.#toldOfRules.has(node) || this.#toldOfRules.size >= MAX_TOLD) return;
     this.#toldOfRules.add(node);
-    this.#parts.say(`the child ${node} has other rules, so the origin is asked for every request of it`);
+    this.#parts.say(`the child ${node} has other rules, so this server asks the origin for each of its requests`);
   }
 }
 

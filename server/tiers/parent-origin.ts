@@ -107,7 +107,8 @@ export class ParentOrigin implements Origin {
     const told = readParent(response.fields.get(PARENT_FIELD));
     if (told?.after !== after) {
       void response.body?.cancel().catch(() => undefined);
-      const cause = told === null ? refusal(response) : "another request's answer, which a cache on the way has kept";
+      const cause =
+        told === null ? refusal(response) : "it got another request's answer, which a cache on the way had stored";
       return { kind: "failed", because: "bad-response", cause };
     }
     this.#compare(told, position ?? null);
@@ -139,7 +140,7 @@ export class ParentOrigin implements Origin {
     this.#pause();
     const { code, message } = (cause ?? {}) as { readonly code?: string; readonly message?: string };
     const why = code ?? message ?? String(cause);
-    const instead = origin === null ? "" : "; the origin is asked instead";
+    const instead = origin === null ? "" : "; this server asks the origin instead";
     this.#say(`the parent ${parent.url} fails (${because}: ${why})${instead}`);
   }
 
@@ -176,7 +177,7 @@ export function connectToParent({ timeoutMs, ...options }: UndiciOriginOptions):
 const TOLD_OTHERWISE = ["x-forwarded-host", "x-forwarded-proto", "x-forwarded-for", "x-country"];
 
 /** A parent says so before it carries anything out. */
-const REFUSES_CHILD = "it refuses TIDEMARK_PARENT_TOKEN, which is not one of its tokens with the scope parent";
+const REFUSES_CHILD = "it refuses TIDEMARK_PARENT_TOKEN: none of its tokens with the scope parent is this one";
 
 /** The reason to give for an answer that does not come from a parent, or comes from one that refuses. */
 function refusal({ status, fields }: OriginResponse): string {

@@ -178,7 +178,7 @@ describe("through any other cache", () => {
     expect(stdout).toContain("The answers do not tell whether they came from a cache");
     expect({ exit, stderr }).toEqual({
       exit: 1,
-      stderr: "tidemark: nothing tells the hit ratio in the second pass, where --min-hit-ratio wants 1 %.\n",
+      stderr: "tidemark: the hit ratio is unknown in the second pass, where --min-hit-ratio wants 1 %.\n",
     });
   });
 

@@ -360,7 +360,7 @@ describe.concurrent("tidemark purge", () => {
 
     expect(first).toMatchObject({ exit: 1, stdout: "" });
     expect(first.stderr).toMatch(/\n1 of 3 purges: 1 item\n/);
-    expect(first.stderr).toContain(`tidemark: the same command with --id ${id} sends those that failed.\n`);
+    expect(first.stderr).toContain(`tidemark: run the same command with --id ${id} to send those that failed.\n`);
     expect(second).toEqual({
       exit: 0,
       stdout: `3 purges, the last of them 9, are accepted, 1 of them before under this id: 3 tags. ${settles}\n`,

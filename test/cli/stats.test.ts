@@ -49,8 +49,8 @@ describe("in words", () => {
     expect(
       statsLines(big(), "24h").join("\n"),
     ).toBe(`Last 24 h: 1,204,331 requests, 93.1 % from cache. The origin was asked 83,200 times instead of 1,204,331, and failed once; visitors waited 11 ms instead of 240 ms in the median; 41.3 GB did not leave it, 2.5 MB did.
-Time to the head in the median: the origin 240 ms (95 %: 800 ms, 99 %: 1200 ms); the cache of the PoP 11 ms (95 %: 30 ms, 99 %: 44 ms). In memory it was not measured.
-A memory of 32 MiB held 60 % of the stored pages that were asked for. Others would hold at least: 8 MiB 60 %, 16 MiB 60 %, 64 MiB 60 %, 128 MiB 60 %, 256 MiB 60 %.
+Median time to the response head: the origin 240 ms (95 %: 800 ms, 99 %: 1200 ms); the cache of the PoP 11 ms (95 %: 30 ms, 99 %: 44 ms). In memory it was not measured.
+A memory of 32 MiB held 60 % of the stored pages that visitors requested. Other sizes would hold at least: 8 MiB 60 %, 16 MiB 60 %, 64 MiB 60 %, 128 MiB 60 %, 256 MiB 60 %.
 Not stored: no-store 1,200, bad\ufffd[2J 3.
 Heard of 1,200 isolates; 3 have fallen silent. The reports cover at least 99.9 % of their time.`);
   });
@@ -63,7 +63,7 @@ Heard of 1,200 isolates; 3 have fallen silent. The reports cover at least 99.9 %
     >;
     const found = { ...big(), memory, machine };
     expect(memoryLines(found)[0]).toBe(
-      "A memory of 256 MiB held 30 % of the stored pages that were asked for. Others would hold at least: 512 MiB 90 %.",
+      "A memory of 256 MiB held 30 % of the stored pages that visitors requested. Other sizes would hold at least: 512 MiB 90 %.",
     );
     expect(memoryVerdicts(found)).toMatchObject([
       { evidence: expect.stringContaining("a memory of 256 MiB"), setting: 'set `--memory` to `"512MiB"`' },
@@ -84,7 +84,7 @@ Heard of 1,200 isolates; 3 have fallen silent. The reports cover at least 99.9 %
   test("what visitors with older versions were spared", () => {
     const deltas = { sent: 1200, bytes: 90_000, savedBytes: 99_910_000 };
     expect(statsLines({ ...big(), deltas }, "1h")[0]).toMatch(
-      / 2\.5 MB did\. 1,200 answers had only what had changed since the visitor's version: 90 kB instead of 100 MB\.$/,
+      / 2\.5 MB did\. 1,200 answers carried only the changes since the visitor's version: 90 kB instead of 100 MB\.$/,
     );
   });
 
@@ -154,7 +154,7 @@ Heard of 1,200 isolates; 3 have fallen silent. The reports cover at least 99.9 %
     const { isolates } = stats;
     const none = { ...big(), requests: 0, isolates: { ...isolates, reported: 0, alive: 0 } };
     expect(statsLines(none, "1h")).toEqual([
-      "Last 1 h: no isolate has reported. Counts of the last minute are on their way: each isolate reports once a minute.",
+      "Last 1 h: no isolate has reported yet. Each isolate reports once a minute.",
     ]);
   });
 

@@ -76,10 +76,7 @@ describe("before the first counts", () => {
     isolates: { ...stats.isolates, reported },
   });
   test.each([
-    [
-      0,
-      "Last 15 minutes: no isolate has reported. Counts of the last minute are on their way: each isolate reports once a minute.",
-    ],
+    [0, "Last 15 minutes: no isolate has reported yet. Each isolate reports once a minute."],
     [2, "Last 15 minutes: no requests were reported. Isolates report once a minute."],
   ])("of %i isolates that have reported, top says so", async (reported, said) => {
     const all = stats;

@@ -356,7 +356,7 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     expect(await rows.count()).toBe(missed.length);
     await page.getByText("Not stored", { exact: true }).click();
     expect(await page.locator("#top").innerText()).toContain(notStored[0]!.because);
-    await page.getByText("Most missed").click();
+    await page.getByText("Most misses").click();
     expect(await rows.count()).toBe(10);
     await page.context().close();
   });

@@ -30,7 +30,7 @@ export interface NotAudited {
   readonly dropsBuster: boolean;
 }
 
-const NO_CREDENTIALS = "Nothing was asked with credentials.";
+const NO_CREDENTIALS = "No request had credentials.";
 
 /** What the audit found. The report is `clean` only if all of it could be looked at. */
 export interface AuditReport {
@@ -152,12 +152,12 @@ class Audit {
     }
     const { buster } = this.#options;
     if (this.#notAudited.some(({ dropsBuster }) => dropsBuster)) {
-      this.#problems.push(`No page that is stored has the parameter ${buster} in its key. ${NO_CREDENTIALS}`);
+      this.#problems.push(`No stored page has the parameter ${buster} in its key. ${NO_CREDENTIALS}`);
     } else if (sound.length > 0) {
       this.#problems.push(
-        `No page was answered from the store, so it is not known whether the parameter ${buster} is in the key. ` +
-          `${NO_CREDENTIALS} Add a page that is stored for everybody, such as a stylesheet, or name the field that ` +
-          "tells hits: --hit 'X-My-Cache: hit'.",
+        `No page was answered from the cache, so the audit cannot tell whether the parameter ${buster} is in the key. ` +
+          `${NO_CREDENTIALS} Add a page that is stored for everybody, like a stylesheet, or name the field that ` +
+          "marks hits: --hit 'X-My-Cache: hit'.",
       );
     }
     return [];
@@ -199,11 +199,11 @@ class Audit {
       const page = this.#known.get(name);
       if (page === undefined) {
         this.#problems.push(
-          `${name} is answered like a stranger everywhere. The session may have ended; or no page here is another for ${name}.`,
+          `${name} gets the same answers as a stranger everywhere. The session may have ended, or no page here differs for ${name}.`,
         );
       } else if ((await this.#tried(page, () => page.isStillKnown(name))) === false) {
         this.#problems.push(
-          `${name}'s session ended during the walk: ${page.target.path} now answers as to a stranger.`,
+          `${name}'s session ended during the audit: ${page.target.path} now answers ${name} like a stranger.`,
         );
       }
     }
@@ -211,13 +211,13 @@ class Audit {
       for (const other of names) {
         const areKnown = this.#known.has(name) && this.#known.has(other);
         if (name < other && areKnown && !this.#apart.has(pairOf(name, other))) {
-          this.#problems.push(`${name} and ${other} are answered alike everywhere. Are they one account?`);
+          this.#problems.push(`${name} and ${other} get the same answers everywhere. Are they one account?`);
         }
       }
     }
     for (const { name, canaries } of this.#options.identities) {
       if (canaries.some((text) => !this.#seenCanaries.has(`${name} ${text}`))) {
-        this.#problems.push(`A canary of ${name} is in none of ${name}'s own answers.`);
+        this.#problems.push(`${name}'s own answers do not contain the canary of ${name}.`);
       }
     }
   }

@@ -9,7 +9,7 @@ export function auditText(report: AuditReport): string {
   const who = inWords(visitors.map((name) => (name === "stranger" ? "a stranger" : name)));
   const lines = [
     `${counted(pages.length, "page")} at ${edge} as ${who}: ${verdictText(report)}`,
-    `${counted(requests, "request")}, ${whole(fromStore)} of them answered from the store`,
+    `${counted(requests, "request")}, ${whole(fromStore)} of them answered from the cache`,
   ];
   for (const [index, { id, path, what, evidence, mend }] of findings.entries()) {
     lines.push(
@@ -18,20 +18,21 @@ export function auditText(report: AuditReport): string {
       `   ${printable(what)}`,
       ...evidence.map((line) => `   - ${line}`),
     );
-    lines.push("   To mend it:", ...mend.map((line) => `   - ${printable(line)}`));
-    lines.push(`   If it is meant to be so: --accept ${printable(id)}`);
+    lines.push("   To fix it:", ...mend.map((line) => `   - ${printable(line)}`));
+    lines.push(`   If this is intended: --accept ${printable(id)}`);
   }
   if (accepted.length > 0) lines.push("", `Accepted: ${accepted.map(({ id }) => printable(id)).join(", ")}`);
   if (notAudited.length > 0) lines.push("", "Not audited:");
   for (const { path, because } of notAudited) lines.push(`  ${printable(path)} ${because}.`);
-  if (leftOut.length > 0) lines.push("", `Left out, because they end sessions: ${leftOut.map(printable).join(", ")}`);
-  if (visitors.length === 2) lines.push("", "With one account, nothing is known of what members get of each other.");
+  if (leftOut.length > 0) lines.push("", `Skipped, because they end sessions: ${leftOut.map(printable).join(", ")}`);
+  if (visitors.length === 2)
+    lines.push("", "With only one account, the audit cannot tell whether members get each other's pages.");
   if (problems.length > 0) lines.push("", ...problems);
-  if (interrupted) lines.push("", "Interrupted: the pages above are those that were walked to the end.");
+  if (interrupted) lines.push("", "Interrupted: the report covers only the pages that were audited completely.");
   return `${lines.join("\n")}\n`;
 }
 
 function verdictText({ verdict, findings }: AuditReport): string {
   if (verdict === "findings") return counted(findings.length, "finding");
-  return verdict === "clean" ? "clean" : "nothing found, but not all of it could be looked at";
+  return verdict === "clean" ? "clean" : "nothing found, but some pages could not be audited";
 }

@@ -47,7 +47,8 @@ const NOT_CREDENTIALS = new Set([
  */
 export function readIdentity(text: string, sources: CredentialSources): Identity {
   const [name, value] = namedText(text, "--as", "cookies");
-  if (name === STRANGER) throw new AuditUsageError(`--as: ${STRANGER} is the visitor without credentials`);
+  if (name === STRANGER)
+    throw new AuditUsageError(`--as: ${STRANGER} names the visitor without credentials; choose another name`);
   const credentials: Record<string, string> = {};
   for (const line of sourceOf(name, value, sources).split(/\r?\n/)) {
     if (line.trim() === "") continue;
@@ -57,12 +58,12 @@ export function readIdentity(text: string, sources: CredentialSources): Identity
       throw new AuditUsageError(`--as ${name}: no field of that name is a credential`);
     // Only what HTTP can carry: anything else would fail later, with the value in the message.
     if (!/^[\x20-\x7e]+$/.test(content!))
-      throw new AuditUsageError(`--as ${name}: the value has characters beyond printable ASCII`);
+      throw new AuditUsageError(`--as ${name}: the value has characters outside printable ASCII`);
     if (key === "cookie" && !content!.includes("="))
-      throw new AuditUsageError(`--as ${name}: cookies are written as NAME=VALUE; NAME=VALUE`);
+      throw new AuditUsageError(`--as ${name}: write cookies as NAME=VALUE; NAME=VALUE`);
     credentials[key] = content!;
   }
-  if (Object.keys(credentials).length === 0) throw new AuditUsageError(`--as ${name}: there is no cookie in it`);
+  if (Object.keys(credentials).length === 0) throw new AuditUsageError(`--as ${name}: the value has no cookie`);
   return { name, credentials, canaries: [] };
 }
 
@@ -71,7 +72,8 @@ export function withCanaries(identities: readonly Identity[], texts: readonly st
   const canaries = texts.map((text) => namedText(text, "--canary", "a text"));
   for (const [name, canary] of canaries) {
     if (!identities.some((each) => each.name === name)) throw new AuditUsageError(`--canary: there is no --as ${name}`);
-    if (canary.length < 3) throw new AuditUsageError(`--canary ${name}: a text this short is on any page`);
+    if (canary.length < 3)
+      throw new AuditUsageError(`--canary ${name}: the text is too short, so other pages may contain it by chance`);
   }
   return identities.map((each) => ({
     ...each,
@@ -98,9 +100,9 @@ function namedText(text: string, flag: string, what: string): [name: string, val
   const at = text.indexOf("=");
   const name = text.slice(0, Math.max(0, at));
   if (!NAME.test(name))
-    throw new AuditUsageError(`${flag} is written as NAME=${what.toUpperCase()}, with a name of letters and digits`);
+    throw new AuditUsageError(`write ${flag} as NAME=${what.toUpperCase()}, with a name of letters and digits`);
   const value = text.slice(at + 1);
-  if (value === "") throw new AuditUsageError(`${flag} ${name}: there is no value behind the =`);
+  if (value === "") throw new AuditUsageError(`${flag} ${name}: there is no value after the =`);
   return [name, value];
 }
 

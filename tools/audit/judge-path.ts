@@ -57,8 +57,8 @@ const BECAUSE_TEXT: Readonly<Record<PersonalBecause, string>> = {
   private: "it says Cache-Control: private",
   "no-store": "it says Cache-Control: no-store",
   "set-cookie": "it sets a cookie",
-  "vary: cookie": "it varies by Cookie, and the cookies were others",
-  authorization: "it answered a request with Authorization, and does not say that it is for all",
+  "vary: cookie": "it varies by Cookie, and the cookies were different",
+  authorization: "it answered a request with Authorization, and does not say that it is for everybody",
 };
 
 function storedFindings(record: PathRecord, identities: readonly Identity[]): readonly Finding[] {
@@ -69,7 +69,7 @@ function storedFindings(record: PathRecord, identities: readonly Identity[]): re
       id: `stored:${because.replace(": ", "-")}:${path}`,
       kind: "stored" as const,
       path,
-      what: `it is stored, and answered ${inWords(visitors)} from the store, although ${BECAUSE_TEXT[because]}`,
+      what: `it is stored and was given to ${inWords(visitors)} from the cache, although ${BECAUSE_TEXT[because]}`,
       evidence: [],
       mend: mendStored(productOf(record), because),
     };
@@ -87,8 +87,8 @@ function unkeyedFindings(record: PathRecord, identities: readonly Identity[]): r
     const input = inputOf(each[0]!);
     const spreads = each.filter(({ maker }) => maker.inputs.length > 0);
     const effects = [
-      ...(spreads.length > 0 ? ["a page made for one value was given to requests without it"] : []),
-      ...(spreads.length < each.length ? ["requests with it got the page made for those without it"] : []),
+      ...(spreads.length > 0 ? ["requests without it got a page made for one value"] : []),
+      ...(spreads.length < each.length ? ["requests with it got the page made for requests without it"] : []),
     ];
     return {
       id: `unkeyed:${name}:${path}`,

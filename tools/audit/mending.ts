@@ -24,13 +24,13 @@ export function mendShared(product: Product, path: string, cookies: readonly str
   const inVarnish = cookies.length > 0 ? `req.http.Cookie ~ "(^|; )(${cookies.join("|")})="` : "req.http.Authorization";
   const list = cookies.length > 0 ? `bypass: { cookies: ${JSON.stringify(cookies)} }` : "pass: true";
   return [
-    "the site: Cache-Control: private on answers that it makes for one visitor",
+    "the site: send Cache-Control: private on answers for one visitor",
     {
       tidemark: `tidemark.config.ts: { match: ${JSON.stringify(withoutQuery(path))}, ${list} }`,
       nginx: `nginx: proxy_cache_bypass ${inNginx}; proxy_no_cache ${inNginx};`,
-      cloudflare: `the Worker or rule: neither look up nor store where the request has ${named}`,
+      cloudflare: `the Worker or rule: neither look up nor store requests with ${named}`,
       varnish: `vcl_recv: if (${inVarnish}) { return (pass); }`,
-      unknown: `the cache: neither look up nor store where the request has ${named}`,
+      unknown: `the cache: neither look up nor store requests with ${named}`,
     }[product],
   ];
 }
@@ -55,7 +55,7 @@ export function mendStored(product: Product, because: PersonalBecause): readonly
       varnish: `vcl_backend_response: set beresp.uncacheable = true; where ${field} says so`,
       unknown: `the cache: obey ${field}`,
     }[product],
-    "the site: say so if the page is for everybody, and else leave it as it is",
+    "the site: if the page is for everybody, say so; otherwise leave it as it is",
   ];
 }
 
@@ -71,7 +71,7 @@ export function mendUnkeyed(product: Product, path: string, { kind, name }: Inpu
   return [
     vary === null
       ? `the site: do not let ${name} change the page, or redirect to a URL without it`
-      : `the site: Vary: ${vary}, or do not let it change the page`,
+      : `the site: send Vary: ${vary}, or do not let it change the page`,
     {
       tidemark: `tidemark.config.ts: { match: ${JSON.stringify(withoutQuery(path))}, ${key} }`,
       nginx: `nginx: add ${variable} to proxy_cache_key${kind === "field" ? `, or proxy_set_header ${name} "";` : ""}`,

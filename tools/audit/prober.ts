@@ -64,7 +64,7 @@ export class Prober {
 
   /** Throws `NoAnswerError`, and the signal's reason once it is aborted. */
   async ask(target: Target, who: string, buster: string, inputs: readonly Input[]): Promise<Exchange> {
-    if (target.method !== "GET" && target.method !== "HEAD") throw new TypeError("the audit sends GET and HEAD alone");
+    if (target.method !== "GET" && target.method !== "HEAD") throw new TypeError("the audit sends only GET and HEAD");
     await this.#pace.turn(this.#signal);
     this.#signal.throwIfAborted();
     const { edge, host, identities, hitFields } = this.#options;

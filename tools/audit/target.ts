@@ -32,7 +32,7 @@ export function readTargets(lines: readonly TargetLine[], site: AuditedSite): re
     if (line === "" || line.startsWith("#")) continue;
     const [, method = "GET", page = line] = /^([A-Za-z]+)[ \t]+(\S.*)$/.exec(line) ?? [];
     if (method !== "GET" && method !== "HEAD") {
-      throw new AuditUsageError(`${place}: ${method} may change something, and the audit sends GET and HEAD alone`);
+      throw new AuditUsageError(`${place}: ${method} may change something, and the audit sends only GET and HEAD`);
     }
     const target: Target = { method, path: pathOf(page, place, site) };
     targets.set(`${method} ${target.path}`, target);
@@ -84,11 +84,11 @@ function nameOf(pair: string): string {
 
 function pathOf(page: string, place: string, { edge, host }: AuditedSite): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these cannot be part of a request line
-  if (/[\u0000-\u001f\u007f]/.test(page)) throw new AuditUsageError(`${place}: a URL has no control characters`);
+  if (/[\u0000-\u001f\u007f]/.test(page)) throw new AuditUsageError(`${place}: a URL cannot have control characters`);
   const [text = ""] = page.split("#", 1);
   if (!/^[a-z][a-z0-9+.-]*:/i.test(text)) {
     if (text.startsWith("//")) {
-      throw new AuditUsageError(`${place}: what begins with // may name a host or a path. Write the whole URL`);
+      throw new AuditUsageError(`${place}: // may begin a host or a path. Write the whole URL`);
     }
     // Not repeated: it may be a credential that has lost its flag.
     if (!text.startsWith("/")) throw new AuditUsageError(`${place} is neither a path, which begins with /, nor a URL`);
@@ -100,7 +100,7 @@ function pathOf(page: string, place: string, { edge, host }: AuditedSite): strin
   if (!isHere || url.username !== "" || url.password !== "") {
     const here = host === null ? edge.origin : `${edge.protocol}//${host}`;
     throw new AuditUsageError(
-      `${place}: a page of ${url.host} is not of ${here}, and credentials are sent to no other origin`,
+      `${place}: ${url.host} is not ${here}, and the audit sends credentials to no other origin`,
     );
   }
   return url.pathname + url.search;

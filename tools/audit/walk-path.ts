@@ -181,27 +181,29 @@ export class PathWalk {
     const answer = await this.#options.ask(this.target, who, buster, inputs);
     this.#exchanges.push(answer);
     if (busterVerdict(this.record) === "dropped") throw new NotAuditedError(this.#droppedText(who), true);
-    if (answer.status === 429) throw new NotAuditedError("is answered with 429: ask at a lower --rate");
+    if (answer.status === 429) throw new NotAuditedError("answered 429: set a lower --rate");
     return answer;
   }
 
   #droppedText(who: string): string {
     const exposed =
-      who === STRANGER ? "" : `. It was ${who}'s request that showed it: purge the page, which may now be in the cache`;
+      who === STRANGER ? "" : `. ${who}'s request showed this, so the cache may now have that page: purge it`;
     return (
-      `is answered from the store for a URL that was never asked for: the parameter ${this.#options.buster} is not in ` +
-      `its key. Name one that is with --buster${exposed}`
+      `came from the cache for a URL that nobody had requested: the parameter ${this.#options.buster} is not in ` +
+      `its key. Name a parameter that is, with --buster${exposed}`
     );
   }
 
   #refuseOddAnswers(): void {
     const answers = freshAnswers(this.record, STRANGER);
     const [first] = answers;
-    if (answers.every(({ status }) => status >= 500)) throw new NotAuditedError(`is answered with ${first!.status}`);
+    if (answers.every(({ status }) => status >= 500)) throw new NotAuditedError(`answered ${first!.status}`);
     const location = first!.fields.location?.[0];
     if (first!.status >= 300 && first!.status < 400 && location !== undefined && this.#isThisPage(location)) {
       const { buster } = this.#options;
-      throw new NotAuditedError(`redirects to itself without the parameter ${buster}: name another with --buster`);
+      throw new NotAuditedError(
+        `redirects to itself without the parameter ${buster}: name another parameter with --buster`,
+      );
     }
   }
 

@@ -43,9 +43,9 @@ const REFUSED_SHARE = 0.05;
 /** Why the config leaves a route to the origin; `null` if it may be stored. */
 export function passReason(path: string, { requests, unsafe, refused }: RouteCounts): string | null {
   if (!OF_A_RULE.test(path)) return null;
-  if (PERSONAL.test(path)) return "its name says that its pages are personal";
+  if (PERSONAL.test(path)) return "its name suggests personal pages";
   if (refused >= requests * REFUSED_SHARE && refused > 1) return "it answers 401 or 403";
-  if (unsafe >= requests * UNSAFE_SHARE && unsafe > 1) return "it is mostly written to";
+  if (unsafe >= requests * UNSAFE_SHARE && unsafe > 1) return "most of its requests change something";
   return null;
 }
 

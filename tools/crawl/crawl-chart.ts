@@ -6,7 +6,7 @@ import { finding, placeName } from "./crawl-text.ts";
 
 /** The medians of a crawl as an SVG, under its sentence. */
 export function crawlChart({ places, pages, edge, origin }: CrawlReport): string {
-  const what = `Medians to the head of the answer, ${counted(pages.found, "page")} of ${edge}`;
+  const what = `Median times to the response head, ${counted(pages.found, "page")} of ${edge}`;
   return barChart(finding(places, origin !== null), what, places.map(groupOf));
 }
 

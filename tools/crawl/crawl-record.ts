@@ -34,7 +34,7 @@ export class CrawlRecord implements AnsweredBefore {
       throw new CrawlError("usage", `${file} is not a record of a crawl. Name a file that does not exist yet.`);
     }
     if (text !== "" && first !== head) {
-      const difference = "is of a crawl with another --edge, --origin, --from or --host, or by another version";
+      const difference = "belongs to a crawl with another --edge, --origin, --from or --host, or by another version";
       throw new CrawlError("usage", `${file} ${difference}. Name another file, or delete this one.`);
     }
     for (const { round, path, answer } of lines.flatMap(lineOf)) this.#answers.set(keyOf(round, path), answer);

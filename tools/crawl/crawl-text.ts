@@ -25,7 +25,7 @@ export function crawlText(report: CrawlReport, isKept: boolean): string {
     ...notHitLines(report),
     ...distanceLines(places),
     ...walkNotes(report),
-    ...(goesOn ? ["The same command goes on from here."] : []),
+    ...(goesOn ? ["The same command continues from here."] : []),
   ];
   return [
     bold(subjectOf(report)),
@@ -42,7 +42,7 @@ export function crawlText(report: CrawlReport, isKept: boolean): string {
 function subjectOf({ pages, edge, places, origin }: CrawlReport): string {
   const where = places.length > 1 ? `, from ${places.length} regions` : "";
   const directly = origin === null ? "" : `, and once at ${origin}`;
-  return `${counted(pages.found, "page")} of ${edge}, asked for twice${where}${directly}`;
+  return `${counted(pages.found, "page")} of ${edge}, requested twice${where}${directly}`;
 }
 
 /** The name of a place in a table. */
@@ -58,7 +58,7 @@ export function finding(places: readonly PlaceReport[], hasOrigin: boolean): str
     return with_ === null || without === null ? [] : [{ place, with_, without }];
   });
   const [best] = compared.sort((a, b) => b.without - b.with_ - (a.without - a.with_));
-  if (best === undefined) return "Nothing can be compared: too little was answered.";
+  if (best === undefined) return "There is nothing to compare, because too few requests were answered.";
   const { place, with_, without } = best;
   const from = place.region === null ? "From here" : `From ${place.city}`;
   const gain = `${from} a page takes ${msOf(with_)} instead of ${msOf(without).replace(" ms", "")}`;
@@ -66,7 +66,7 @@ export function finding(places: readonly PlaceReport[], hasOrigin: boolean): str
     const other = hasOrigin ? "from the origin" : "in the first pass";
     return `${from} a page takes ${msOf(with_)}, and ${msOf(without)} ${other}: the edge does not make it faster.`;
   }
-  return hasOrigin ? `${gain}.` : `${gain} when it is asked for again.`;
+  return hasOrigin ? `${gain}.` : `${gain} when it is requested again.`;
 }
 
 function rowsOf(name: string, { first, second, origin }: Pick<CrawlReport["all"], "first" | "second" | "origin">) {
@@ -86,7 +86,7 @@ function row(name: string, pass: string, figures: PassFigures, isEdge: boolean):
 
 function notHitLines({ notHits, all }: CrawlReport): string[] {
   if (all.second.count > 0 && all.second.hitRatio === null) {
-    return ["The answers do not tell whether they came from a cache: they have neither X-Cache nor its like."];
+    return ["The answers do not tell whether they came from a cache: they have neither X-Cache nor a similar field."];
   }
   if (notHits.count === 0) return [];
   const named = notHits.examples
@@ -100,7 +100,7 @@ function notHitLines({ notHits, all }: CrawlReport): string[] {
 function distanceLines(places: readonly PlaceReport[]): string[] {
   if (places[0]?.region === null) return [];
   if (places.every(({ clientMs, originMs }) => clientMs === 0 && originMs === 0)) {
-    return ["The regions have no distances: tidemark dev --latency simulates those of public networks."];
+    return ["The regions have no latency: tidemark dev --latency simulates that of public networks."];
   }
-  return ["The distances are those that tidemark dev simulates; the rest is measured."];
+  return ["tidemark dev simulates the latency; everything else is measured."];
 }

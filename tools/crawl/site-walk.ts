@@ -188,20 +188,20 @@ async function getDocument(
 async function robotsOf(edge: URL, get: (url: URL, maxBytes: number) => Promise<SiteDocument>): Promise<RobotRules> {
   const document = await get(new URL("/robots.txt", edge), MAX_ROBOTS_BYTES);
   if ("failure" in document) {
-    throw new CrawlError("unreachable", `the edge at ${edge.origin} could not be asked: ${document.failure}.`);
+    throw new CrawlError("unreachable", `the request to the edge at ${edge.origin} failed: ${document.failure}.`);
   }
   const { status, body } = document;
   if (status === 421) {
     throw new CrawlError(
       "usage",
-      `the edge at ${edge.origin} does not know this host (421). Name the site's with --host.`,
+      `the edge at ${edge.origin} does not know this host (421). Name the site's host with --host.`,
     );
   }
   if (status >= 500) {
     throw new CrawlError(
       "refused",
       `${edge.origin}/robots.txt answered ${status}, which forbids every page (RFC 9309 §2.3.1.4). If the site is your ` +
-        "own, --ignore-robots asks all the same.",
+        "own, --ignore-robots requests them anyway.",
     );
   }
   return status >= 200 && status < 300 && body !== null ? readRobots(body.toString(), edge) : NO_RULES;
@@ -221,9 +221,9 @@ async function sitemapsAlone(
 
 function nothingToAsk({ forbidden, elsewhere }: FoundPages): string {
   if (forbidden > 0) {
-    return "robots.txt forbids all of these pages. If the site is your own, --ignore-robots asks all the same.";
+    return "robots.txt forbids all of these pages. If the site is your own, --ignore-robots requests them anyway.";
   }
   const hosts = Object.keys(elsewhere);
   if (hosts.length === 0) return "no pages were found.";
-  return `all pages that were found are of other hosts: ${hosts.join(", ")}. --host names the one that is this site's.`;
+  return `all pages that were found belong to other hosts: ${hosts.join(", ")}. If one of them is this site, name it with --host.`;
 }

@@ -30,14 +30,14 @@ export async function simulatedViewpoints(
 ): Promise<readonly Viewpoint[]> {
   const document = await get(new URL(SIMULATED_REGIONS_PATH, edge), MAX_ANSWER_BYTES);
   if ("failure" in document) {
-    throw new CrawlError("unreachable", `the edge at ${edge.origin} could not be asked: ${document.failure}.`);
+    throw new CrawlError("unreachable", `the request to the edge at ${edge.origin} failed: ${document.failure}.`);
   }
   const regions = document.status === 200 ? regionsIn(document.body) : null;
   if (regions === null) {
     throw new CrawlError(
       "usage",
-      `--from is for regions that tidemark dev simulates, and ${edge.origin} is another edge: it is seen from this ` +
-        "machine alone. Leave --from out, or run the command where the visitors are.",
+      `--from is for regions that tidemark dev simulates, but ${edge.origin} is another edge, which can be measured only from this ` +
+        "machine. Leave --from out, or run the command where the visitors are.",
     );
   }
   const start = `tidemark dev --regions ${names.join(",")} starts them`;

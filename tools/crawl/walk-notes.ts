@@ -10,9 +10,9 @@ export function walkNotes({ pages, failed, redirects, robotsDelayMs, edge, ...en
   return [
     ...(pages.publicHost === null
       ? []
-      : [`The sitemap is that of ${printable(pages.publicHost)}: its pages were asked for at ${edge}.`]),
+      : [`The sitemap is for ${printable(pages.publicHost)}; the crawl requested its pages at ${edge}.`]),
     ...(pages.hasMore
-      ? [`There are more pages than the first ${whole(pages.found)}: --limit asks for more of them.`]
+      ? [`There are more pages than these first ${whole(pages.found)}: raise --limit to request more.`]
       : []),
     ...(pages.forbidden === 0
       ? []
@@ -20,16 +20,18 @@ export function walkNotes({ pages, failed, redirects, robotsDelayMs, edge, ...en
     ...(hosts.length === 0
       ? []
       : [
-          `URLs of other hosts were left out: ${hosts.map(([host, count]) => `${whole(count)} of ${printable(host)}`).join(", ")}. --host says which of them is this site.`,
+          `URLs of other hosts were left out: ${hosts.map(([host, count]) => `${whole(count)} of ${printable(host)}`).join(", ")}. If one of them is this site, name it with --host.`,
         ]),
-    ...(pages.malformed === 0 ? [] : [`${whole(pages.malformed)} lines or locations that are no URLs were left out.`]),
+    ...(pages.malformed === 0
+      ? []
+      : [`${whole(pages.malformed)} lines or locations were left out, because they are not URLs.`]),
     ...pages.unreadSitemaps.map((why) => `A sitemap was left out: ${printable(why)}.`),
     ...(robotsDelayMs === 0 ? [] : [`robots.txt asks for ${robotsDelayMs / 1000} s between two requests.`]),
     ...(redirects.followed === 0 ? [] : [`${whole(redirects.followed)} redirects were followed.`]),
     ...(redirects.elsewhereExample === null
       ? []
       : [
-          `${whole(redirects.elsewhere)} answers redirect to another host or to what robots.txt forbids, like ${printable(redirects.elsewhereExample)}: nothing was asked there.`,
+          `${whole(redirects.elsewhere)} answers redirect to another host or to what robots.txt forbids, like ${printable(redirects.elsewhereExample)}; these were not followed.`,
         ]),
     ...(failed.count === 0
       ? []
@@ -46,7 +48,7 @@ export function walkNotes({ pages, failed, redirects, robotsDelayMs, edge, ...en
           `${counted(ended.answeredBefore, "request")} had been answered before, and ${ended.answeredBefore === 1 ? "was" : "were"} not sent again.`,
         ]),
     ...(ended.endedBecause === null ? [] : [`The crawl ended early: ${printable(ended.endedBecause)}.`]),
-    ...(ended.interrupted ? ["It was interrupted: this is of the requests until then."] : []),
+    ...(ended.interrupted ? ["The crawl was interrupted; this report covers the requests until then."] : []),
   ];
 }
 

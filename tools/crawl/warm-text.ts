@@ -11,11 +11,11 @@ export function warmText(report: WarmReport): string {
     .map(([because, count]) => `${printable(because)}: ${whole(count)}`);
   const parts = [
     `${whole(stored)} ${were(stored)} stored now`,
-    ...(hadBeen === 0 ? [] : [`${whole(hadBeen)} had been before`]),
-    `${whole(notStored.count)} could not be${reasons.length === 0 ? "" : ` (${reasons.join("; ")})`}`,
-    ...(unknown === 0 ? [] : [`of ${whole(unknown)} the answers do not tell`]),
+    ...(hadBeen === 0 ? [] : [`${whole(hadBeen)} stored before`]),
+    `${whole(notStored.count)} could not be stored${reasons.length === 0 ? "" : ` (${reasons.join("; ")})`}`,
+    ...(unknown === 0 ? [] : [`${whole(unknown)} unknown`]),
   ];
-  const line = `${counted(asked, "page")} asked for${where}: ${parts.join(", ")}.`;
+  const line = `${counted(asked, "page")} requested${where}: ${parts.join(", ")}.`;
   return `${[line, ...walkNotes(report)].join("\n")}\n`;
 }
 

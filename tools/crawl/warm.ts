@@ -23,7 +23,7 @@ export interface WarmOutcome {
   readonly isSilent: boolean;
 }
 
-/** What became of a page. `unsure`: whether it was stored shows when it is asked for again. */
+/** What became of a page. `unsure`: whether it was stored shows when it is requested again. */
 type Fate = "stored" | "had-been" | "unsure" | "unknown" | { readonly notBecause: string };
 
 /** Asks each place for all pages, so that they are stored there. */
@@ -76,7 +76,7 @@ function fateOf(answer: PageAnswer): Fate {
   // A confirmed page is stored as before.
   if (isHit || word?.includes("REVALIDATED")) return "had-been";
   if (isStored) return "stored";
-  if (isStored === false) return { notBecause: detail ?? word ?? "it does not say why" };
+  if (isStored === false) return { notBecause: detail ?? word ?? "the answer does not say why" };
   return isHit === null ? "unknown" : "unsure";
 }
 

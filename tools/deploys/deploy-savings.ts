@@ -101,7 +101,7 @@ async function filesIn(folder: string): Promise<{ readonly files: readonly TextF
   const names = entries.filter((entry) => entry.isFile());
   if (names.length > MAX_FILES) {
     throw new DeployFolderError(
-      `The folder ${folder} has ${names.length} files, more than the ${MAX_FILES} that are compared: name the folder of a build.`,
+      `The folder ${folder} has ${names.length} files, but at most ${MAX_FILES} can be compared: name the folder of a build.`,
     );
   }
   const files: TextFile[] = [];

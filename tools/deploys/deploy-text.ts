@@ -15,12 +15,12 @@ export function deployText({ changed, added, same, leftOut }: DeploySavings): st
   const rest = [
     `${files(same)} ${same === 1 ? "is" : "are"} the same as before`,
     `${files(added.files)} ${added.files === 1 ? "is" : "are"} new (${sizeOf(added.brotliBytes)})`,
-    `${files(leftOut)} ${leftOut === 1 ? "is" : "are"} no text, or of another size than 1 KiB to 10 MiB`,
+    `${files(leftOut)} ${leftOut === 1 ? "is" : "are"} not text, or smaller than 1 KiB or larger than 10 MiB`,
   ];
   const others = `${rest.join("; ")}.`;
-  if (changed.length === 0) return `No file of text has changed that visitors hold. ${others}\n`;
+  if (changed.length === 0) return `No text file of the old build has changed. ${others}\n`;
   const headline =
-    `${files(changed.length)} of text ${changed.length === 1 ? "has" : "have"} changed. A visitor who holds the old version downloads ` +
+    `${counted(changed.length, "text file")} changed. A visitor who has the old version downloads ` +
     `${sizeOf(delta)} with deltas, instead of ${sizeOf(brotli)} as Brotli: ${percentOf(1 - delta / brotli)} less.`;
   const rows = changed
     .slice(0, MAX_ROWS)

@@ -14,7 +14,7 @@ export const UNSAFE: readonly string[] = ["POST", "PUT", "PATCH", "DELETE"];
 /** What the edge does differently from nginx on every site, whatever the file says. */
 export const BY_DESIGN: readonly Difference[] = [
   safer(
-    "Answers to requests with cookies are stored only if the origin says public or s-maxage, and visitors with a framework's session get pages that only the route's lifetime makes storable from the origin. Cookies of well-known analytics do not count.",
+    "Answers to requests with cookies are stored only if the origin says public or s-maxage. Visitors with a framework's session get a page from the origin if only the route's lifetime made it storable. Cookies of well-known analytics do not count.",
     ["stored"],
     { cookies: ["*"] },
   ),
@@ -31,24 +31,26 @@ export const BY_DESIGN: readonly Difference[] = [
   safer("A POST that succeeds invalidates its page (RFC 9111 §4.4).", ["stored"], {
     methods: UNSAFE,
   }),
-  safer("A HEAD for a stale page is asked for by HEAD, and stores nothing.", ["stored"], { methods: ["HEAD"] }),
-  safer("Other hosts than the site's get 421.", ["answer", "stored"], { host: "foreign" }),
+  safer("If a HEAD finds a stale page, the edge asks the origin with HEAD, and stores nothing.", ["stored"], {
+    methods: ["HEAD"],
+  }),
+  safer("Requests for hosts that are not the site's get 421.", ["answer", "stored"], { host: "foreign" }),
   safer(
-    "Parts of stored pages are served whether or not the origin offers parts. A part of a page that is not stored is fetched alone, unless limits.fetchWholeBytes says otherwise.",
+    "The edge serves parts of stored pages whether or not the origin offers parts. If a page is not stored, it fetches only the requested part, unless limits.fetchWholeBytes says otherwise.",
     ["stored", "answer"],
     {
       requestFields: ["range"],
     },
   ),
   safer(
-    "The answer to a request with an unknown field is not stored, until a second look at the page has shown that the field does not choose it: docs/security.md, fields.",
+    "The answer to a request with an unknown field is not stored, until a second look at the page has shown that the field does not change it: docs/security.md, fields.",
     ["stored"],
     { requestFields: ["x-*"] },
   ),
-  safer("A visitor's no-store is obeyed.", ["stored"], { requestFields: ["cache-control"] }),
+  safer("The edge obeys a visitor's no-store.", ["stored"], { requestFields: ["cache-control"] }),
   {
     ...safer(
-      "The origin is offered br, gzip and zstd as far as the visitor takes them, in one spelling, and each form is stored.",
+      "The edge asks the origin for those of br, gzip and zstd that the visitor accepts, in one spelling, and stores each form.",
       ["origin-field"],
       {},
     ),

@@ -9,11 +9,11 @@ export function configText(imported: ImportedSite): string {
     'import { defineSite } from "tidemark/worker";',
     "",
     "/**",
-    ` * Imported from ${inComment(files[0]!)} by tidemark import. What differs from it is listed at the end.`,
+    ` * Imported from ${inComment(files[0]!)} by tidemark import. The end of this file lists the differences.`,
     " */",
     "export default defineSite({",
     ...sources(origin.from, 1),
-    ...(socket === null ? [] : [`  // The socket is named to the server: npx tidemark serve --origin ${socket}`]),
+    ...(socket === null ? [] : [`  // Name the socket to the server: npx tidemark serve --origin ${socket}`]),
     `  origin: ${literal(configOrigin(imported), 1)},`,
   ];
   if (hosts !== null) lines.push("", ...sources(hosts.from, 1), `  hosts: ${literal(hosts.value, 1)},`);
@@ -21,7 +21,7 @@ export function configText(imported: ImportedSite): string {
     lines.push("", ...sources(from, 1));
     for (const [name, setting] of Object.entries(value)) lines.push(`  ${name}: ${literal(setting, 1)},`);
   }
-  lines.push("", "  // In order; the first that matches wins.", "  routes: [");
+  lines.push("", "  // The first route that matches applies.", "  routes: [");
   let before = "";
   for (const { value, from } of routes) {
     // Routes of the same lines stand below one comment.

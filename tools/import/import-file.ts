@@ -16,7 +16,7 @@ export async function importFile(file: string, options: ImportOptions): Promise<
   }
   if (file.endsWith(".vcl") || /^\s*vcl\s+4\.\d\s*;/m.test(text)) {
     throw new ImportError(
-      `${file} is a VCL, which is a program and not a list of rules: write its routes by the table in docs/tools.md, "From VCL to a route"`,
+      `${file} is VCL, which is a program and not a list of rules: write its routes with the table in docs/tools.md, "From VCL to a route"`,
     );
   }
   return importNginx(file, options);
@@ -34,7 +34,7 @@ export async function writeWhole(file: string, text: string, force: boolean): Pr
     else await linkNew(temporary, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    throw new ImportError(`${file} is there already; --force replaces it, --out names another file`, { cause: error });
+    throw new ImportError(`${file} exists already; --force replaces it, --out names another file`, { cause: error });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -3,7 +3,7 @@ import type { Difference, ImportedSite } from "./imported-site.ts";
 
 /** The kinds of differences in the order in which they are told, with their headings. */
 const HEADINGS: readonly (readonly [heading: string, isUnder: (difference: Difference) => boolean])[] = [
-  ["Kept visitors out, and is not carried over:", ({ kind }) => kind === "access"],
+  ["Not carried over, although it kept visitors out:", ({ kind }) => kind === "access"],
   ["Not carried over:", ({ kind }) => kind === "dropped"],
   ["Carried over, with a difference:", ({ kind }) => kind === "changed"],
   ["Safer now:", ({ kind, source }) => kind === "safer" && source !== null],
@@ -55,7 +55,7 @@ export function importSummary({ locations }: ImportedSite): string {
   const because = [
     ...(uncached > 0 ? [`no cache in ${uncached}`] : []),
     ...named,
-    ...(others > 0 ? [`${others} more, which are in the list`] : []),
+    ...(others > 0 ? [`${others} more, which the list shows`] : []),
   ];
   const passing = locations.length - stored.length;
   return [

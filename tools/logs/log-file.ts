@@ -160,7 +160,7 @@ function isMissing(cause: unknown): cause is NodeJS.ErrnoException {
 
 function missingInWords({ code }: NodeJS.ErrnoException): string {
   if (code === "ENOENT" || code === "ENOTDIR") return "there is no such file";
-  return code === "EISDIR" ? "that is a folder" : "this user may not read it";
+  return code === "EISDIR" ? "it is a folder" : "this user may not read it";
 }
 
 /** The pieces of a log, whatever its first bytes say of their compression. Its name does not count. */

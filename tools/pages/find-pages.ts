@@ -87,7 +87,7 @@ class PageList {
     if (path === null) {
       throw new CrawlError(
         "usage",
-        `${place} is not a page of ${site.edge.origin}. Give its path, or say with --host that ${url.host} is this site.`,
+        `${place} is not a page of ${site.edge.origin}. Name its path, or use --host ${url.host} if that is this site.`,
       );
     }
     this.#addPath(path);
@@ -101,7 +101,7 @@ class PageList {
     const unread: string[] = [];
     for (const url of named.length > 0 ? named : [new URL("/sitemap.xml", site.edge)]) {
       const path = site.pathOf(url);
-      const sitemap = path === null ? "is of another host" : await this.#fetchSitemap(new URL(path, site.edge));
+      const sitemap = path === null ? "belongs to another host" : await this.#fetchSitemap(new URL(path, site.edge));
       if (typeof sitemap === "object") await this.#addSitemap(sitemap, new URL(path!, site.edge));
       else unread.push(`${path ?? url.href} ${sitemap}`);
       if (this.#hasMore || this.#search.signal.aborted) return;

@@ -8,9 +8,9 @@ import type { ReplayReport } from "./replay-logs.ts";
 function sampleNotes(oneIn: number, left: number, edges: ReplayReport["edges"]): readonly string[] {
   const margin = Math.max(0, ...edges.map((each) => each.margin));
   return [
-    `One path in ${oneIn} was replayed, and each that is asked for often; ${whole(left)} requests were left out. The hit ratio is`,
-    `that of all requests, ± ${(margin * 100).toFixed(1)} points in 95 of 100 samples; the counts are of those that were replayed.`,
-    "--sample 1 replays all, at 15,000 to 20,000 lines a second.",
+    `The replay covers one path in ${oneIn} and all popular paths; it left out ${whole(left)} requests. The hit ratio is`,
+    `that of all requests, ± ${(margin * 100).toFixed(1)} points in 95 of 100 samples; the counts cover only the replayed requests.`,
+    "--sample 1 replays all lines, 15,000 to 20,000 a second.",
   ];
 }
 
@@ -18,19 +18,21 @@ function sampleNotes(oneIn: number, left: number, edges: ReplayReport["edges"]):
 export function replayText({ logs, notHttp, interrupted, oneIn, left, edges }: ReplayReport): string {
   const bold = (text: string) => styleText("bold", text, { stream: process.stdout });
   const notes = [
-    ...(interrupted ? ["The reading was interrupted: this is of the lines until then."] : []),
+    ...(interrupted ? ["Reading was interrupted; this report covers the lines until then."] : []),
     ...(logs.broken === 0
       ? []
       : [`${whole(logs.broken)} of ${whole(logs.lines)} lines could not be read, and were not replayed.`]),
-    ...(notHttp === 0 ? [] : [`${whole(notHttp)} lines tell of something that is not HTTP, and were not replayed.`]),
+    ...(notHttp === 0 ? [] : [`${whole(notHttp)} lines are not about HTTP requests, and were not replayed.`]),
     ...(oneIn === 1 ? [] : sampleNotes(oneIn, left, edges)),
     ...orderNotes(logs),
-    ...logs.cutOff.map((file) => `${file} is cut off: what could be read of it was replayed.`),
+    ...logs.cutOff.map((file) => `${file} is cut off; the readable part was replayed.`),
     ...edges.flatMap(({ evicted, failures }) => [
       ...(evicted === 0
         ? []
-        : [`${whole(evicted)} pages had to leave the shared tier, which has room for 500,000 here.`]),
-      ...(failures === 0 ? [] : [`The edge itself failed on ${whole(failures)} requests, and asked the origin.`]),
+        : [`${whole(evicted)} pages were evicted from the shared tier, which has room for 500,000 here.`]),
+      ...(failures === 0
+        ? []
+        : [`The edge itself failed on ${whole(failures)} requests, and passed them to the origin.`]),
     ]),
   ];
   const [first] = edges;
@@ -44,7 +46,7 @@ export function replayText({ logs, notHttp, interrupted, oneIn, left, edges }: R
     ["served stale", ...edges.map(({ stale }) => whole(stale))],
     ...words.map((word) => [`X-Cache: ${word}`, ...edges.map(({ answers }) => whole(answers[word] ?? 0))]),
   ];
-  const heading = `${whole(first.requests)} requests through the edge, at the time of the log`;
+  const heading = `${whole(first.requests)} requests through the edge, timed as in the log`;
   const lines = table(["", ...edges.map(({ config }) => config ?? "no config")], rows);
   return `${[...notes, bold(heading), ...lines].join("\n")}\n`;
 }

@@ -18,7 +18,7 @@ export function budgetText(report: BudgetReport): { readonly title: string; read
       turnedAwayText(report),
       `Without the limit there would have been ${whole(report.mostAtATime)} at a time at most.`,
       networksText(report),
-      "A log tells no sessions, so all clients count as `other`. The edge lets editors and visitors that it knows go first.",
+      "A log does not show sessions, so all clients count as `other`. The edge would let editors and known visitors go first.",
     ],
   };
 }
@@ -26,10 +26,10 @@ export function budgetText(report: BudgetReport): { readonly title: string; read
 function lengthText({ originMs, misses, timedByLog, meanMs }: BudgetReport): string {
   if (originMs !== null) return `Each answer takes ${whole(originMs)} ms, as --origin-ms says.`;
   if (timedByLog === 0)
-    return `Each answer takes ${DEFAULT_ORIGIN_MS} ms, because the log does not say how long: see --origin-ms.`;
+    return `Each answer takes ${DEFAULT_ORIGIN_MS} ms, because the log does not say how long; --origin-ms sets another time.`;
   const rest =
     timedByLog < misses
-      ? ` Where it does not say how long, in ${counted(misses - timedByLog, "miss", "misses")}, it is ${DEFAULT_ORIGIN_MS} ms.`
+      ? ` For ${counted(misses - timedByLog, "miss", "misses")} without a time, the report assumes ${DEFAULT_ORIGIN_MS} ms.`
       : "";
   return `Each answer takes as long as the log says, ${whole(meanMs)} ms on average.${rest}`;
 }
@@ -55,8 +55,8 @@ function turnedAwayText({ turnedAway: { noPlace, tooLong }, misses, queue }: Bud
 }
 
 function networksText({ networks }: BudgetReport): string {
-  if (networks.length === 0) return "The log tells no addresses, so all clients are equal.";
-  if (networks[0]!.share < TOO_SMALL) return `No address has as much as ${percentOf(TOO_SMALL)} of the misses.`;
+  if (networks.length === 0) return "The log shows no addresses, so all clients are equal.";
+  if (networks[0]!.share < TOO_SMALL) return `No address made as much as ${percentOf(TOO_SMALL)} of the misses.`;
   const each = networks.map(({ network, share }) => `${printable(network)} (${percentOf(share)})`);
   return `The addresses with the most misses: ${each.join(", ")}.`;
 }

@@ -45,13 +45,13 @@ export function findingsOf(report: AccessReport): Findings {
     ...(loggedCache === null
       ? []
       : [
-          `The cache that wrote these logs answered ${percentOf(loggedCache.hitRatio)} of the ${whole(loggedCache.requests)} requests that it judged.`,
+          `The cache that wrote these logs answered ${percentOf(loggedCache.hitRatio)} of the ${whole(loggedCache.requests)} requests that it marked as hit or miss.`,
         ]),
     costText(cost),
   ];
   return {
     subject: `${counted(requests.all, "request")} in ${durationOf(span)}, from ${timeOf(from)} to ${timeOf(to)} UTC`,
-    headline: `With a lifetime of ${inWords(lifetimeSeconds)}, a cache would answer ${percentOf(hitRatio)} of them${margin}. That spares the origin ${counted(sparedPerHour, "request")} an hour.`,
+    headline: `With a lifetime of ${inWords(lifetimeSeconds)}, a cache would answer ${percentOf(hitRatio)} of them${margin}. That saves the origin ${counted(sparedPerHour, "request")} an hour.`,
     details,
     warnings: warningsOf(report),
   };
@@ -82,16 +82,14 @@ function warningsOf({ logs, requests }: AccessReport): string[] {
         ]),
     ...(requests.notHttp === 0
       ? []
-      : [
-          `${counted(requests.notHttp, "line")} ${requests.notHttp === 1 ? "tells" : "tell"} of something that is not HTTP.`,
-        ]),
+      : [`${counted(requests.notHttp, "line")} ${requests.notHttp === 1 ? "is" : "are"} not about an HTTP request.`]),
     ...orderNotes(logs),
-    ...logs.cutOff.map((file) => `${file} is cut off: what could be read of it counts.`),
+    ...logs.cutOff.map((file) => `${file} is cut off; the readable part counts.`),
   ];
 }
 
 /** What the prediction rests on, which a log cannot tell. */
 export const ASSUMPTIONS: readonly string[] = [
-  "A log tells neither cookies nor Cache-Control. The prediction is for the config below, and for pages that are the same for every visitor: leave others to the origin with pass: true.",
-  "The cache begins empty, is one for all visitors, and has one variant of each page.",
+  "A log shows neither cookies nor Cache-Control. The prediction assumes the config below, and pages that are the same for every visitor. For other pages, set pass: true, so that they go to the origin.",
+  "The cache begins empty, serves all visitors, and has one variant of each page.",
 ];

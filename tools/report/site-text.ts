@@ -35,14 +35,14 @@ export function siteText({ lifetimeSeconds, routes, parameters, searches }: Site
     ),
     "    {",
     '      match: "/*",',
-    `      // What the origin says of a lifetime outranks this.`,
+    `      // A lifetime that the origin sends overrides this.`,
     `      defaultTtl: { ${lifetimes.join(", ")} },`,
     ...(search.length === 0 ? [] : [`      key: { query: { lowercase: [${names}], trim: [${names}] } },`]),
     ...(idle.length === 0
       ? []
       : [
-          `      // These do not seem to change the page: ${idle.join(", ")}. If that is so, name them in key.query.ignore, with the
-      // trackers, which that list replaces.`,
+          `      // These do not seem to change the page: ${idle.join(", ")}. If so, name them in key.query.ignore, together
+      // with the trackers, because that list replaces the default.`,
         ]),
     ...cutOffLines(searches),
     "    },",

@@ -83,7 +83,7 @@ export async function askPolitely(
     }
     if (pauseMs > MAX_PAUSE_MS) {
       const seconds = whole(Math.ceil(pauseMs / 1000));
-      return failure(`it answered ${answer.status} and wants to be left alone for ${seconds} s`, true);
+      return failure(`it answered ${answer.status} with a Retry-After of ${seconds} s`, true);
     }
     if (attempts === MAX_ATTEMPTS) return failure(`it answered ${answer.status} ${MAX_ATTEMPTS} times`);
     pace.pauseFor(pauseMs);

@@ -2,11 +2,11 @@ const TEXTS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "the connection was refused",
   ENOTFOUND: "there is no such host",
   EAI_AGAIN: "the host's name could not be looked up",
-  UND_ERR_CONNECT_TIMEOUT: "no connection came about in time",
+  UND_ERR_CONNECT_TIMEOUT: "the connection took too long",
   UND_ERR_SOCKET: "the connection was closed",
   ECONNRESET: "the connection was closed",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is signed by itself; NODE_EXTRA_CA_CERTS can name it",
-  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is of another name",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is self-signed; name it in NODE_EXTRA_CA_CERTS to trust it",
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name",
   CERT_HAS_EXPIRED: "its certificate has expired",
 };
 

@@ -11,11 +11,11 @@ export function orderNotes(logs: {
   const { lines, outOfOrder, late } = logs;
   if (outOfOrder === 0) return [];
   const share = percentOf(outOfOrder / lines);
-  const found = `${counted(outOfOrder, "line is", "lines are")} older than one before (${share})`;
+  const found = `${counted(outOfOrder, "line is", "lines are")} older than an earlier one (${share})`;
   if (late === 0) return [`${found}, and ${outOfOrder === 1 ? "was" : "were"} put in order.`];
   const window = `${ORDER_WINDOW.seconds / 60} minutes or ${whole(ORDER_WINDOW.maxHeld)} lines`;
   return [
     `${found}. ${whole(outOfOrder - late)} of them were put in order.`,
-    `${counted(late, "line")} came more than ${window} too late for that: ${late === 1 ? "it counts" : "they count"} as if logged when the line before was.`,
+    `${counted(late, "line")} came more than ${window} too late for that: ${late === 1 ? "it counts" : "they count"} as if logged at the time of the previous line.`,
   ];
 }

@@ -5,22 +5,22 @@ const UNUSABLE: Readonly<Record<string, string>> = {
   stale: "its lifetime is over",
   "no-cache": "its Cache-Control requires validation each time",
   "request-directive": "the request's Cache-Control asks for a fresher one",
-  "purge-state-unknown": "the purge log is silent, so it may have been purged",
-  unverifiable: "it may have been purged, because this isolate has not read the purges since its fetch",
+  "purge-state-unknown": "the purge log does not answer, so it may have been purged",
+  unverifiable: "it may have been purged: this isolate has not yet read the purges since it was fetched",
   invalidated: "a request with an unsafe method has invalidated it",
   "soft-purge": "a soft purge has made it stale",
   purged: "it was purged",
-  authorization: "it is not for requests with Authorization",
-  session: "it is not for visitors with a session",
+  authorization: "it may not answer requests with Authorization",
+  session: "it may not answer visitors with a session",
 };
 
 const USABLE: Readonly<Record<string, string>> = {
   "stale-while-revalidate":
-    "it is stale, but its stale-while-revalidate allows it, and it is fetched again after the answer",
+    "it is stale, but its stale-while-revalidate allows this; the edge fetches it again after the answer",
   "stale.whileRevalidate":
-    "it is stale, but stale.whileRevalidate of the site allows it, and it is fetched again after the answer",
-  "soft-purge": "a soft purge has made it stale, so it answers once more and is fetched again after the answer",
-  "max-stale": "it is stale, but the request's max-stale allows it",
+    "it is stale, but the site's stale.whileRevalidate allows this; the edge fetches it again after the answer",
+  "soft-purge": "a soft purge has made it stale; it may still answer, and the edge fetches it again after that",
+  "max-stale": "it is stale, but the request's max-stale allows this",
 };
 
 const BYPASSED: Readonly<Record<string, string>> = {
@@ -29,18 +29,18 @@ const BYPASSED: Readonly<Record<string, string>> = {
   "bypass-query": "its URL has a parameter that bypass names",
   "route-condition": "its query does not meet the route's condition for storing",
   method: "its method is neither GET nor HEAD",
-  pass: "the route passes everything",
-  condition: "it has a condition that only the origin can check, or asks for a WebSocket",
+  pass: "the route has pass: true",
+  condition: "it has a condition that only the origin can check, or it asks for a WebSocket",
 };
 
 const FETCHED: Readonly<Record<string, string>> = {
   "only-if-cached": "The request accepts only a stored answer, so it gets 504.",
   forward: "The request is passed on to the origin as it is.",
-  "fetch-for-one": "The origin is asked for this visitor alone.",
-  "head-by-get": "The origin is asked for the page by GET, so that it can be stored.",
-  head: "The origin is asked by HEAD.",
-  "fetch-unstored": "The origin is asked for this request alone, because its Cache-Control says no-store.",
-  fetch: "The origin is asked.",
+  "fetch-for-one": "The edge asks the origin for this visitor only.",
+  "head-by-get": "The edge asks the origin with GET, so that it can store the page.",
+  head: "The edge asks the origin with HEAD.",
+  "fetch-unstored": "The edge asks the origin for this request only, because its Cache-Control says no-store.",
+  fetch: "The edge asks the origin.",
 };
 
 const STORED: Readonly<Record<string, string>> = {
@@ -52,28 +52,30 @@ const STORED: Readonly<Record<string, string>> = {
 };
 
 const OTHERS: Readonly<Record<string, string>> = {
-  "last-hop": "Max-Forwards lets the request go no further, so the edge answers it itself.",
-  refresh: "If the token of Tidemark-Refresh has the scope purge, the page is fetched and stored, whatever is stored.",
-  "origin-busy": "The origin has as many requests as it may, and others are waiting, so this one waits, too.",
-  follow: "Another request is fetching the same page already, so this one waits for that answer.",
-  "hit-for-miss": "The last answer could not be stored, so for some seconds no request waits for another one's fetch.",
-  revalidate: "It is asked with the validators of what is stored: if it answers 304, that is the answer (REVALIDATED).",
-  part: "The whole page is fetched. If it is too large to keep for one part, the origin is asked again for the part alone.",
+  "last-hop": "Max-Forwards lets the request go no further, so the edge itself answers.",
+  refresh:
+    "If the token in Tidemark-Refresh has the scope purge, the edge fetches the page and replaces what is stored.",
+  "origin-busy":
+    "The origin already has as many requests as it may get, and others are waiting, so this one waits too.",
+  follow: "Another request is already fetching the same page, so this one waits for its answer.",
+  "hit-for-miss": "The last answer could not be stored, so for some seconds each request makes its own fetch.",
+  revalidate:
+    "The request carries the validators of the stored response: if the origin answers 304, that response is the answer (REVALIDATED).",
+  part: "The edge fetches the whole page. If that is too large to keep for one part, it asks the origin again for only that part.",
 };
 
 const STANDS_IN: Readonly<Record<string, string>> = {
-  "stale-if-error": "If the origin fails, the stored response is the answer (STALE): stale-if-error allows it.",
+  "stale-if-error": "If the origin fails, the stored response is the answer (STALE): stale-if-error allows this.",
   "stale.ifError":
-    "If the origin fails, the stored response is the answer (STALE): stale.ifError of the site allows it.",
+    "If the origin fails, the stored response is the answer (STALE): the site's stale.ifError allows this.",
   "stale.ifDisconnected":
-    "If the origin gives no answer, the stored response is the answer (STALE): stale.ifDisconnected of the site allows it.",
+    "If the origin gives no answer, the stored response is the answer (STALE): the site's stale.ifDisconnected allows this.",
 };
 
 const CLIENTS: Readonly<Record<string, string>> = {
-  editor: "In the queue for the origin it goes before others, because it has the receipt of a purge.",
-  known:
-    "In the queue for the origin it goes before others, because the origin set its session at least ten minutes ago.",
-  other: "Its place in the queue for the origin depends on how much its address has had of the origin lately.",
+  editor: "It goes first in the queue for the origin, because it has the receipt of a purge.",
+  known: "It goes ahead in the queue for the origin, because the origin set its session at least ten minutes ago.",
+  other: "Its place in the queue for the origin depends on how many of the recent requests came from its address.",
 };
 
 /** The steps of an explanation in sentences. */
@@ -107,7 +109,7 @@ function stepText(
     case "sharedTier": {
       const place = step === "memory" ? "Memory" : "The shared tier";
       if (reason === "nothing") return `${place} has nothing under this key.`;
-      if (reason === "other-variants") return `${place} has no variant that the request selects.`;
+      if (reason === "other-variants") return `${place} has no variant for this request.`;
       const forSeconds = (step === "memory" ? memory : sharedTier)?.freshForSeconds ?? 0;
       if (reason === "fresh") return `${place} has the answer: it is fresh for ${forSeconds} s more.`;
       if (isLast) return `${place} has the answer: ${USABLE[reason] ?? reason}.`;
@@ -117,7 +119,7 @@ function stepText(
       const why =
         field === undefined
           ? (BYPASSED[reason] ?? reason)
-          : `a second look found that its field ${field} chooses the page`;
+          : `second looks found that its field ${field} changes the page`;
       return `The request goes past the cache: ${why}. The answer is not stored.`;
     }
     case "fetch":
@@ -125,8 +127,8 @@ function stepText(
     case "store":
       if (field === undefined) return STORED[reason] ?? reason;
       return (
-        `It is not known whether the field ${field} chooses the answer: that is stored only if Vary names the field, or if ` +
-        "second looks have found that the field chooses nothing."
+        `The edge does not know yet whether the field ${field} changes the answer. It stores the answer only if Vary names the field, or if ` +
+        "second looks have found that the field changes nothing."
       );
     case "stale-if-error":
       return STANDS_IN[reason] ?? reason;
@@ -144,12 +146,12 @@ function stepText(
 /** Why a stored response is sent plain. */
 const PLAIN: Readonly<Record<string, string>> = {
   status: "only a 200 is compressed",
-  encoded: "the origin has sent it encoded",
+  encoded: "the origin sent it encoded",
   "no-transform": "its Cache-Control says no-transform",
-  digest: "it has a digest or a signature of its bytes",
+  digest: "it has a digest or signature of its bytes",
   type: "the edge does not compress its Content-Type",
   size: "its body is too small or too large",
-  part: "parts are cut from the plain bytes",
+  part: "the request asks for a part, and parts are cut from the plain bytes",
   "not-wanted": "the request's Accept-Encoding accepts none of the codings that the edge makes",
   "not-smaller": "compressing it did not make it smaller",
 };
@@ -157,39 +159,42 @@ const PLAIN: Readonly<Record<string, string>> = {
 function codingText(reason: string): string {
   const [, coding, when] = /^(br|gzip|zstd|dcb|dcz)(-later|-if-made)?$/.exec(reason) ?? [];
   if (coding === undefined) return `It is sent plain: ${PLAIN[reason] ?? reason}.`;
-  if (when === "-later") return `It is sent plain, and compressed as ${coding} after the answer, for later requests.`;
-  const condition = when === "-if-made" ? ", if that has been made" : "";
+  if (when === "-later")
+    return `It is sent plain; after the answer the edge compresses it as ${coding} for later requests.`;
+  const condition = when === "-if-made" ? ", if the edge has made that form already" : "";
   return `It is sent compressed as ${coding}${condition}.`;
 }
 
 /** Why a stored response is sent without what the visitor holds. */
 const WHOLE: Readonly<Record<string, string>> = {
-  status: "only a 200 is one",
-  encoded: "the origin has sent it encoded",
+  status: "only a 200 can be one",
+  encoded: "the origin sent it encoded",
   "no-transform": "its Cache-Control says no-transform",
-  digest: "it has a digest or a signature of its bytes",
-  type: "its Content-Type is not one of text",
+  digest: "it has a digest or signature of its bytes",
+  type: "its Content-Type is not a text type",
   size: "its body is smaller than 1 KiB or larger than 10 MiB",
-  keyed: "something beside its path selects it",
-  insecure: "browsers use none over http",
-  private: "it is private for browsers, or a field of it is",
-  "no-browser-lifetime": "it gives browsers neither a lifetime nor stale-while-revalidate",
-  "own-dictionary": "the origin has its own Use-As-Dictionary",
-  "hash-alone": "its whole name is a hash, so that nothing tells its next version",
+  keyed: "something besides its path selects it",
+  insecure: "browsers use dictionaries only over https",
+  private: "its Cache-Control is private, for the whole response or for a field",
+  "no-browser-lifetime": "browsers get neither a lifetime nor stale-while-revalidate for it",
+  "own-dictionary": "the origin sends its own Use-As-Dictionary",
+  "hash-alone": "its whole file name is a hash, so the next version cannot be matched to it",
 };
 
 const NOT_BY_ONE: Readonly<Record<string, string>> = {
-  "not-wanted": "the request names none, or does not accept dcz and dcb as gladly as other codings",
+  "not-wanted": "the request names none, or prefers other codings to dcz and dcb",
   credentials: "the request has Authorization",
-  "unknown-dictionary": "the version that the request names is not kept here, or not any more",
-  "not-admitted": "this worker has not seen yet that everybody may see these bytes",
+  "unknown-dictionary": "the version that the request names is not kept here, or no longer",
+  "not-admitted": "this worker does not know yet that everybody may see these bytes",
 };
 
 function deltaText(reason: string): string {
   const [, coding, hash] = /^(dcz|dcb) (.+)$/.exec(reason) ?? [];
   if (hash !== undefined) {
-    return `The visitor holds the version with the SHA-256 ${hash}, and gets what has changed since as ${coding}, once that is made.`;
+    return `The visitor has the version with the SHA-256 ${hash}, and gets the changes since then as ${coding}, once the edge has made them.`;
   }
   const why = NOT_BY_ONE[reason];
-  return why === undefined ? `It is no dictionary: ${WHOLE[reason] ?? reason}.` : `No older version is used: ${why}.`;
+  return why === undefined
+    ? `It is not offered as a dictionary: ${WHOLE[reason] ?? reason}.`
+    : `No delta from an older version is sent: ${why}.`;
 }

@@ -9,13 +9,13 @@ export function machineLines(machine: Omit<MachineStats, "inWords">): string[] {
   const files =
     disk === null
       ? "no disk"
-      : `${size(disk.usedBytes)} of the ${size(disk.maxBytes)} of --disk that are for pages` +
+      : `${size(disk.usedBytes)} of the ${size(disk.maxBytes)} of --disk for pages` +
         (disk.freeBytes === null ? "" : `, where ${size(disk.freeBytes)} are free`);
   const atOrigin =
     origin &&
-    `${whole(origin.running)} of ${whole(origin.concurrency)} requests are at the origin, and ` +
+    `${whole(origin.running)} of ${whole(origin.concurrency)} requests are at the origin; ` +
       `${whole(origin.waiting)} of ${whole(origin.maxWaiting)} wait for their turn` +
-      `${origin.waiting > 0 ? `, the first for ${ms(origin.longestWaitMs)}` : ""}.`;
+      `${origin.waiting > 0 ? `, the longest for ${ms(origin.longestWaitMs)}` : ""}.`;
   return [
     `On ${printable(name)}, ${pages}, and ${files}.`,
     ...(atOrigin === null ? [] : [atOrigin]),

@@ -12,7 +12,7 @@ export function summaryText(stats: SiteStats, last: string): string {
   return (
     `${about}: ${counted(requests, "request")}, ${percent(fromCache / requests)} from cache. ` +
     `The origin was asked ${timesWords(origin.asked)}${instead}${origin.failed > 0 ? `, and failed ${timesWords(origin.failed)}` : ""}; ` +
-    `${waited(stats)}${size(bytes.fromCache)} did not leave it, ${size(bytes.fromOrigin)} did.${spared(stats)}`
+    `${waited(stats)}the cache sent ${size(bytes.fromCache)}, the origin ${size(bytes.fromOrigin)}.${spared(stats)}`
   );
 }
 
@@ -20,7 +20,7 @@ export function summaryText(stats: SiteStats, last: string): string {
 export function nothingReported({ isolates, isCurrent }: SiteStats): string {
   if (isCurrent) return "no requests.";
   if (isolates.reported > 0) return "no requests were reported. Isolates report once a minute.";
-  return "no isolate has reported. Counts of the last minute are on their way: each isolate reports once a minute.";
+  return "no isolate has reported yet. Each isolate reports once a minute.";
 }
 
 /** How long visitors waited, and how long they would have waited for the origin. */
@@ -52,7 +52,7 @@ export function statsLines(stats: SiteStats, last: string): string[] {
 function spared({ deltas: { sent, bytes, savedBytes } }: SiteStats): string {
   if (sent === 0) return "";
   const instead = `${size(bytes)} instead of ${size(bytes + savedBytes)}`;
-  return ` ${counted(sent, "answer")} had only what had changed since the visitor's version: ${instead}.`;
+  return ` ${counted(sent, "answer")} carried only the changes since the visitor's version: ${instead}.`;
 }
 
 function waits({ memory, shared, origin }: SiteStats["times"]): string[] {
@@ -65,7 +65,9 @@ function waits({ memory, shared, origin }: SiteStats["times"]): string[] {
     time ? [`${name} ${ms(time.p50Ms)} (95 %: ${ms(time.p95Ms)}, 99 %: ${ms(time.p99Ms)})`] : [],
   );
   if (measured.length === 0) return [];
-  return [`Time to the head in the median: ${measured.join("; ")}.${memory ? "" : " In memory it was not measured."}`];
+  return [
+    `Median time to the response head: ${measured.join("; ")}.${memory ? "" : " Hits in memory were not measured."}`,
+  ];
 }
 
 /** Of one isolate; on a machine, of all workers together, which share `--memory` in equal parts. */
@@ -83,7 +85,7 @@ export function memoryLines(stats: SiteStats): string[] {
   const others = memory.curve.filter(({ bytes }) => bytes !== memory.maxBytes);
   const named = others.map(({ bytes, hitRatio }) => `${memorySize(bytes)} ${percent(hitRatio)}`).join(", ");
   return [
-    `A memory of ${memorySize(memory.maxBytes)} held ${percent(memory.held / memory.uses)} of the stored pages that were asked for. Others would hold at least: ${named}.`,
+    `A memory of ${memorySize(memory.maxBytes)} held ${percent(memory.held / memory.uses)} of the stored pages that visitors requested. Other sizes would hold at least: ${named}.`,
   ];
 }
 
@@ -133,7 +135,7 @@ function reasons(counts: SiteStats["answeredByEdge"]): string {
 
 function heard({ reported, silent, heardShare }: SiteStats["isolates"]): string {
   const quiet = silent === 0 ? "none has" : `${whole(silent)} ${silent === 1 ? "has" : "have"}`;
-  return `Heard of ${counted(reported, "isolate")}; ${quiet} fallen silent. The reports cover at least ${percent(heardShare, "floor")} of their time.`;
+  return `${counted(reported, "isolate")} reported; ${quiet} stopped reporting. The reports cover at least ${percent(heardShare, "floor")} of their time.`;
 }
 
 function lastWords(last: string): string {

@@ -38,7 +38,7 @@ function verdictOn(pattern: string, route: RouteStats, change: string, fetches: 
     kind: kind === "vary" ? "vary" : "query",
     route: pattern,
     evidence:
-      `${percent(fetches / (route.requests - route.fromCache))} of the fetches on ${onRoute(pattern)} differ from a ` +
+      `${percent(fetches / (route.requests - route.fromCache))} of the fetches on ${onRoute(pattern)} differ from the request for a ` +
       `fresh page only in ${differsIn}, and all ${whole(same)} bodies that were compared were the same`,
     setting,
     effect: `${percent(hitRatio.after)} of its requests would come from the cache instead of ${percent(hitRatio.now)}`,

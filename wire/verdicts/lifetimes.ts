@@ -38,7 +38,7 @@ function missingLifetime(pattern: string, route: RouteStats): Verdict[] {
       kind: "missing-lifetime",
       route: pattern,
       evidence: `${whole(refused)} answers on ${onRoute(pattern)} were not stored, because they have no lifetime`,
-      setting: `if they may be so old, set \`defaultTtl\` to \`"${found.ttl}"\` and purge what changes`,
+      setting: `if pages may be that old, set \`defaultTtl\` to \`"${found.ttl}"\` and purge what changes`,
       effect: `at least ${percent(hitRatio.after)} of its requests would come from the cache instead of ${percent(hitRatio.now)}`,
       savedFetches: found.fetches,
       hitRatio,
@@ -60,7 +60,7 @@ function shortLifetime(pattern: string, route: RouteStats): Verdict[] {
       route: pattern,
       evidence: `of ${whole(all)} pages on ${onRoute(pattern)} that were fetched again, ${whole(same)} had not changed`,
       setting: `set \`ttl\` to \`"${found.ttl}"\` and purge what changes`,
-      effect: `the origin would be asked at least ${whole(found.fetches)} times less`,
+      effect: `the origin would get at least ${whole(found.fetches)} requests fewer`,
       savedFetches: found.fetches,
     },
   ];

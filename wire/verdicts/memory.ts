@@ -29,7 +29,7 @@ export function memoryVerdicts(stats: SiteStats): Verdict[] {
     {
       kind: "small-memory",
       route: null,
-      evidence: `a memory of ${memorySize(maxBytes)} holds ${percent(ratio)} of the stored pages that are asked for`,
+      evidence: `a memory of ${memorySize(maxBytes)} holds ${percent(ratio)} of the stored pages that visitors request`,
       setting: `set \`${stats.machine ? "--memory" : "limits.memoryBytes"}\` to \`"${size}"\``,
       effect: `at least ${percent(found.hitRatio)} would come from memory`,
       savedFetches: 0,

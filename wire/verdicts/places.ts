@@ -31,7 +31,7 @@ function slowerThanOrigin({ routes }: SiteStats): Verdict[] {
         route: pattern,
         evidence: `hits are slower than your origin on ${onRoute(pattern)} (${ms(shared.p50Ms)} against ${ms(originMs)})`,
         setting: "set `pass` to `true`",
-        effect: `visitors would wait about ${ms(originMs)} in the median, and the origin would be asked ${whole(fromCache)} times more`,
+        effect: `visitors would wait about ${ms(originMs)} (median), and the origin would get ${whole(fromCache)} requests more`,
         savedFetches: -fromCache,
       } as const,
     ];
@@ -47,13 +47,13 @@ function quietPops({ pops }: SiteStats): Verdict[] {
     const share = log.reads / requests;
     if (requests < LEAST_REQUESTS || share < READS_PER_REQUEST) return [];
     const then = 1 / (1 + LONGER * (1 / Math.min(share, 1) - 1));
-    const pop = given === "" ? "a PoP that tells no name" : `\`${printable(given)}\``;
+    const pop = given === "" ? "a PoP without a name" : `\`${printable(given)}\``;
     return [
       {
         kind: "quiet-pop",
         route: null,
         evidence: `${pop} has too few requests for its lease: ${percent(share)} of them read the purge log`,
-        setting: `set \`purge.leaseMs\` to ${LONGER} times its length, if purges may settle that much later`,
+        setting: `make \`purge.leaseMs\` ${LONGER} times as long, if purges may settle that much later`,
         effect: share < 1 ? `about ${percent(then)} would read it` : "fewer would read it",
         savedFetches: 0,
       } as const,

@@ -43,7 +43,7 @@ function sameForAll(pattern: string, route: RouteStats): Verdict[] {
       route: pattern,
       evidence:
         `${whole(refused)} answers on ${onRoute(pattern)} were not stored, because they ${says}; yet ` +
-        `${same === 1 ? "a page was" : `${whole(same)} pages were`} the same for 20 visitors in succession, and none differed`,
+        `${same === 1 ? "a page was" : `${whole(same)} pages were`} the same for 20 visitors in a row, and none differed`,
       setting: `if that is so for everybody, ${setting}`,
       effect: `up to ${percent(hitRatio.after)} of its requests would come from the cache instead of ${percent(hitRatio.now)}`,
       savedFetches: refused,
@@ -61,7 +61,7 @@ function unkeyedFields({ store, requests }: SiteStats): Verdict[] {
         kind: "unkeyed-field",
         route: null,
         evidence: `${whole(count)} answers were not stored, because the request had \`${name}\`, which is not in the key`,
-        setting: `if it chooses the page, add \`"${name}"\` to \`key.fields\`; if it does not, to \`fields.drop\``,
+        setting: `if it changes the page, add \`"${name}"\` to \`key.fields\`; if it does not, to \`fields.drop\``,
         effect: `up to ${whole(count)} answers could be stored`,
         savedFetches: count,
       } as const;
@@ -90,7 +90,7 @@ function tooLargeUnannounced({ store, requests }: SiteStats): Verdict[] {
     {
       kind: "too-large",
       route: null,
-      evidence: `${whole(discarded)} bodies turned out to be too large to store, because the origin did not announce their length`,
+      evidence: `${whole(discarded)} bodies were too large to store, which the edge saw late because the origin did not announce their length`,
       setting: "let the origin send `Content-Length`, or raise `limits.storeBytes`",
       effect: `up to ${whole(discarded)} answers could be stored`,
       savedFetches: discarded,

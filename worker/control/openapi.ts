@@ -59,7 +59,7 @@ const ANY_JSON = { description: "It", content: { "application/json": { schema: {
 /** What both calls of `explain` have. The URL may stand in the body, too. */
 const EXPLAIN = {
   parameters: [{ name: "url", in: "query", schema: { type: "string" } }],
-  answer: answer("What would happen now, and why", "Explanation"),
+  answer: answer("What the edge would do now, and why", "Explanation"),
   refusals: ["invalid", "too-large", "unsupported-media-type"],
 } as const;
 
@@ -67,17 +67,17 @@ const EXPLAIN = {
 const OPERATIONS: Readonly<Record<NameOf<(typeof DESCRIBED)[number]>, Operation | null>> = {
   "POST purge": {
     operationId: "purge",
-    summary: "Purge by URL, tag, prefix or host, or everything: all of it, or nothing",
+    summary: "Purge by URL, tag, prefix or host, or everything. It purges all items or none",
     parameters: [
       {
         name: IDEMPOTENCY_FIELD,
         in: "header",
-        description: "The same as id in the body: the purge happens once, however often it is sent.",
+        description: "The same as id in the body: however often it is sent, the purge happens once.",
         schema: { type: "string", pattern: "^[!-~]{1,128}$" },
       },
     ],
     requestBody: { required: true, content: { "application/json": { schema: ref("PurgeRequest") } } },
-    answer: answer("Accepted. It is true everywhere settlesInMs after the receipt has arrived", "PurgeReceipt"),
+    answer: answer("Accepted. The purge is in force everywhere settlesInMs after the receipt arrived", "PurgeReceipt"),
     refusals: ["invalid", "conflict", "too-large", "unsupported-media-type"],
   },
   "GET purges": {
@@ -107,7 +107,7 @@ const OPERATIONS: Readonly<Record<NameOf<(typeof DESCRIBED)[number]>, Operation 
       {
         name: "wait",
         in: "query",
-        description: "Hold the answer until the purge has settled, for at most so many milliseconds",
+        description: "Wait with the answer until the purge has settled, for at most this many milliseconds",
         schema: { type: "integer", minimum: 1, maximum: MAX_PURGE_WAIT_MS },
       },
     ],
@@ -123,7 +123,7 @@ const OPERATIONS: Readonly<Record<NameOf<(typeof DESCRIBED)[number]>, Operation 
   },
   "GET metrics": {
     operationId: "metrics",
-    summary: "The same since the ledger began, for Prometheus",
+    summary: "The same counts since the ledger began, for Prometheus",
     answer: { description: "By Accept", content: { "text/plain": { schema: TEXT } } },
   },
   "GET explain": { operationId: "explain", summary: "What the edge would do with a GET of this URL", ...EXPLAIN },

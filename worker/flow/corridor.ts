@@ -50,7 +50,12 @@ function enter(context: RequestContext, entry: Entry): Answer | Promise<Answer> 
     case "bypass":
       return bypass(context, entry.miss);
     case "last-hop":
-      return answerOurselves(context, 200, "max-forwards", "This edge is the last hop that the request may reach.");
+      return answerOurselves(
+        context,
+        200,
+        "max-forwards",
+        "Max-Forwards does not let this request go beyond this edge.",
+      );
   }
 }
 
@@ -112,7 +117,7 @@ async function hitFurther(context: RequestContext, stored: FoundResponse, verdic
 }
 
 /**
- * Answers from the store, and refreshes a stale response in the background. If a body that was stored apart is gone,
+ * Answers from the store, and refreshes a stale response in the background. If a body that was stored separately is missing,
  * the request is a miss. `tier`: where the response was found.
  */
 function hit(
@@ -163,7 +168,7 @@ function fetchFromOrigin(context: RequestContext, miss: Miss, token: ReceiptToke
   }
 }
 
-const NOT_STORED = "504: this page is not stored, and the request accepts only a stored one.";
+const NOT_STORED = "504: this page is not stored, but the request accepts only a stored one.";
 
 /** Fetches and stores the answer, whatever is stored: `Tidemark-Refresh`. Joins no older fetch (R20). */
 async function refresh(context: RequestContext): Promise<Answer> {

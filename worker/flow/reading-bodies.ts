@@ -27,7 +27,7 @@ export async function readFound({ ports }: RequestContext, found: FoundResponse)
       bytes.set(piece, readBytes);
       readBytes += piece.byteLength;
     }
-    if (readBytes !== bytes.byteLength) throw new Error(`${readBytes} of ${bytes.byteLength} bytes came`);
+    if (readBytes !== bytes.byteLength) throw new Error(`only ${readBytes} of ${bytes.byteLength} bytes arrived`);
   } catch (cause) {
     ports.reporter.report({ kind: "store-failed", cause });
     return undefined;

@@ -31,17 +31,17 @@ const lowerCaseName = z.pipe(
 /** The name of a field that the owner may drop or trust, in lower case. It may end in `*`. */
 const openField = lowerCaseName.check(
   z.refine((name) => name !== "*", 'covers every field: name them, like "x-app-version" or "x-app-*"'),
-  z.refine((name) => !name.slice(0, -1).includes("*"), "has a * before its end, which matches only itself"),
+  z.refine((name) => !name.slice(0, -1).includes("*"), "has a * before its end, where it matches only a *"),
   z.refine(
     (name) => name === "*" || isOpenToOwners(name),
-    'names or covers a claim, a credential, a cookie, or a field that the edge or the connection sets: name others, like "x-app-version"',
+    'names or covers a credential, a cookie, a field in which proxies tell an address, host or scheme (X-Real-IP and the like), or one that the edge or the connection sets: name others, like "x-app-version"',
   ),
 );
 /** The name of a field that the owner may trust. */
 const trustedField = openField.check(
   z.refine(
     (name) => !isOpenToOwners(name) || !speaksOfCredentials(name),
-    "carries credentials, so the answers may be for one visitor: name others, or drop it",
+    "carries credentials, so its answers may be for one visitor: name other fields, or drop it",
   ),
 );
 /** The name of a field that the origin may get from the owner: one that the connection does not write itself. */
@@ -50,7 +50,7 @@ const originField = fieldName.check(
     (name) => name.toLowerCase() !== "host",
     "the origin gets its own name in Host, and the public one in X-Forwarded-Host",
   ),
-  z.refine((name) => !ofConnection(name.toLowerCase()), "is written by the connection, which sends no other"),
+  z.refine((name) => !ofConnection(name.toLowerCase()), "is set by the connection, which ignores other values"),
 );
 
 /** What becomes of fields that are not in the key, of the site or of a route. */
@@ -71,13 +71,13 @@ const languageTag = z
   .string()
   .check(z.regex(/^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/, 'is not a language like "en" or "de-AT"'));
 
-const NAMES_ONE = "has a *, which would match only itself here: name each one";
+const NAMES_ONE = "has a *, which matches only a * here: name each one";
 
 /** The most values of one choice. All combinations of choices share the variants of a URL. */
 const MAX_CHOICES = 32;
 
 const COUNTRY_IS_THE_PLATFORMS =
-  "is true or false: the platform tells the country; a field that a proxy sends is named by countryField of the site";
+  "must be true or false: the platform tells the country. If a proxy sends it in a field, name that field in the site's countryField";
 
 /** A proxy, or the network that it is in. */
 const proxyNetwork = z.string().check(
@@ -96,7 +96,7 @@ const stale = z.strictObject({
   overSMaxage: z.optional(z.boolean()),
 });
 
-const HAS_A_BARE_STAR = "has a bare *: a route with pass: true does that";
+const HAS_A_BARE_STAR = "has a bare *: write a route with pass: true for that";
 
 /** A name, or a pattern, which becomes text: a checked site is plain data. */
 const nameOrPattern = z.pipe(
@@ -124,7 +124,7 @@ const bypassFields = z.union(
     z.array(lowerCaseName).check(z.refine((list) => !list.includes("*"), HAS_A_BARE_STAR)),
     z.record(lowerCaseName.check(z.refine((name) => !name.includes("*"))), patterns),
   ],
-  { error: 'is neither a list of field names, nor patterns by whole names like { "user-agent": [/bot/i] }' },
+  { error: 'is neither a list of field names nor patterns by field name like { "user-agent": [/bot/i] }' },
 );
 
 /** What sends a request past the cache, of the site or of a route. */
@@ -203,7 +203,7 @@ const route = z.strictObject({
       error: ({ input }) =>
         typeof input === "number"
           ? durationError(input)
-          : 'is not a duration: write one like "24h", or one per status like { 200: "24h", 404: "1m" }',
+          : 'is not a duration: write one like "24h", or one for each status like { 200: "24h", 404: "1m" }',
     }),
   ),
   browserTtl: z.optional(durationSeconds.check(z.refine(Number.isInteger, "is not a whole number of seconds"))),
@@ -221,7 +221,7 @@ const route = z.strictObject({
 /** From a whole network others could purge, too. */
 const oneAddress = z
   .string()
-  .check(z.refine(isAddress, 'is not one address like "192.0.2.7": who purges from another one has a token'));
+  .check(z.refine(isAddress, 'is not one address like "192.0.2.7": callers from other addresses need a token'));
 
 const doorZone = z.string().check(z.regex(/^[\w.-]+$/, 'is not an id of letters, digits, ".", "_" and "-"'));
 
@@ -279,11 +279,11 @@ const originObject = z
     z.refine(({ url, service }) => url === undefined || service === undefined, "names a url and a service: keep one"),
     z.refine(({ concurrency, queue }) => queue === undefined || concurrency !== undefined, {
       path: ["queue"],
-      error: "needs concurrency: without it nothing waits",
+      error: "needs concurrency: without it no request waits",
     }),
     z.refine(({ concurrency, streams }) => streams === undefined || concurrency !== undefined, {
       path: ["streams"],
-      error: "needs concurrency: streams have a limit of their own beside it",
+      error: "needs concurrency: streams have their own limit beside it",
     }),
   );
 
@@ -312,7 +312,7 @@ export const siteSchema = z.strictObject({
     fieldName.check(
       z.refine(
         (name) => name.toLowerCase() !== "cache-control",
-        "is read by other caches, too: name a field for this cache alone",
+        "is read by other caches too: name a field that only this cache reads",
       ),
     ),
   ),
@@ -320,7 +320,7 @@ export const siteSchema = z.strictObject({
   trustedProxies: z.prefault(z.array(proxyNetwork), []),
   countryField: z.optional(
     lowerCaseName.check(
-      z.refine((name) => !name.includes("*"), "has a *, which would match only itself: name one field"),
+      z.refine((name) => !name.includes("*"), "has a *, which matches only a *: name one field"),
       z.refine(
         mayTellCountry,
         'cannot tell a country: name a field of the proxy\'s own, like "CloudFront-Viewer-Country"',
@@ -431,7 +431,7 @@ function countryFieldErrors({ countryField, trustedProxies, routes }: SiteRules)
   const keying = routes.flatMap(({ key }, index) => (key.fields.includes(countryField) ? [index] : []));
   return keying.map((index) => ({
     path: `routes[${index}].key.fields`,
-    message: `names ${JSON.stringify(countryField)}, the countryField, which does not reach the origin: write key: { country: true }`,
+    message: `names ${JSON.stringify(countryField)}, the countryField, which the origin does not get: write key: { country: true }`,
   }));
 }
 
@@ -441,7 +441,7 @@ function shareErrors({ origin: { concurrency: ofSite }, routes }: SiteRules) {
     if (concurrency === undefined || (ofSite !== undefined && concurrency < ofSite)) return [];
     const message =
       ofSite === undefined
-        ? "needs origin.concurrency, because it is a part of that"
+        ? "needs origin.concurrency, because it limits a part of that"
         : `must be less than origin.concurrency, which is ${ofSite}`;
     return [{ path: `routes[${index}].concurrency`, message }];
   });

@@ -44,10 +44,7 @@ const mediaType = z.string().check(
     /^(?:[\w!#$&^.+-]+\/(?:\*|[\w!#$&^.+-]+)|\*\+[\w-]+)$/,
     'is not a media type like "application/json", "text/*" or "*+json"',
   ),
-  z.refine(
-    (type) => type.toLowerCase() !== "text/event-stream",
-    "is a stream of events, which have to arrive one by one",
-  ),
+  z.refine((type) => type.toLowerCase() !== "text/event-stream", "is a stream of events, which must arrive one by one"),
 );
 
 const schema = z.strictObject({

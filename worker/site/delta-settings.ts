@@ -18,7 +18,7 @@ const deltas = z.strictObject(
           z.regex(/^\/[\x21-\x7e]*$/, "is not the pattern of a path: it begins with /, and has no spaces"),
           z.refine(
             isPlainPattern,
-            "is not a URL pattern that browsers take here: leave out regular expressions and queries",
+            "is not a URL pattern that browsers accept here: leave out regular expressions and queries",
           ),
         ),
     ),
@@ -60,16 +60,16 @@ export function deltaSettings({ compression, routes = [] }: Pick<SiteInput, "com
 }
 
 const NEEDS_COMPRESSION =
-  "needs compression of the site, for visitors who hold no older version: write compression: {} beside routes";
+  "needs the site's compression, for visitors who have no older version: write compression: {} beside routes";
 
 /** Why no page of a route could be a dictionary; `null` if one could. */
 function whyNever({ pass, key = {}, browserTtl }: RouteInput): string | null {
-  if (pass) return "needs stored pages, and pass: true stores none";
+  if (pass) return "needs stored pages, but pass: true stores none";
   const { query: _, ...selecting } = key;
   const [named] = Object.entries(selecting).flatMap(([name, value]) => (isNothing(value) ? [] : [name]));
-  if (named !== undefined) return `needs pages that are keyed by nothing but their path: leave out key.${named}`;
+  if (named !== undefined) return `needs pages that are keyed only by their path: leave out key.${named}`;
   if (browserTtl !== undefined && /^0/.test(browserTtl) && Number.parseFloat(browserTtl) === 0) {
-    return "needs pages that browsers may use for a while: browserTtl gives them no time";
+    return "needs pages that browsers may keep for a while, but browserTtl allows no time";
   }
   return null;
 }

@@ -6,7 +6,7 @@ export function refuseServerSettings({ compression, doors, forward, origin, rout
   const withDeltas = routes?.findIndex(({ deltas }) => deltas !== undefined) ?? -1;
   if (withDeltas !== -1) {
     const message =
-      "is for tidemark serve alone: the Workers runtime cannot compress by a dictionary yet, so leave it out here";
+      "is only for tidemark serve: the Workers runtime cannot compress with a dictionary yet, so leave it out here";
     throw new SiteError([{ path: `routes[${withDeltas}].deltas`, message }]);
   }
   if (compression) {
@@ -14,11 +14,12 @@ export function refuseServerSettings({ compression, doors, forward, origin, rout
     throw new SiteError([{ path: "compression", message }]);
   }
   if (typeof origin === "object" && "url" in origin && typeof origin.url !== "string") {
-    const message = "can name several addresses only for tidemark serve: name one here";
+    const message = "can name several addresses only under tidemark serve: name one here";
     throw new SiteError([{ path: "origin.url", message }]);
   }
   if (forward?.host === "visitor") {
-    const message = "is only for tidemark serve: on Workers Host is the name in the origin's URL, so leave it out here";
+    const message =
+      "is only for tidemark serve: on Workers, Host is the name in the origin's URL, so leave it out here";
     throw new SiteError([{ path: "forward.host", message }]);
   }
   if (typeof doors?.varnish === "object") {

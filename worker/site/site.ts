@@ -206,7 +206,7 @@ function namedByAddress(origin: SiteInput["origin"], url: string): SiteInput["or
 
 const ANY_HOST = {
   path: "forward.host",
-  message: '"visitor" needs hosts: without them, any host that a visitor makes up would reach the origin',
+  message: '"visitor" needs hosts: without them, the origin would get any host that a visitor makes up',
 };
 
 /** The overrides in the place of what the file says. `moved`: the origin at another address. */

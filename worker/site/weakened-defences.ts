@@ -16,7 +16,7 @@ export function weakenedDefences({ routes }: Pick<Site, "routes">): readonly str
     )) {
       lines.push(`sends ${name} to the origin as the visitor sent it, and adds it to the key`);
     }
-    if (hasOwnLifetime && !bypass.sessions) lines.push("answers visitors with a session like those without one");
+    if (hasOwnLifetime && !bypass.sessions) lines.push("answers visitors with a session like visitors without one");
     for (const name of pass ? [] : trustedFields) {
       lines.push(
         `sends ${name} to the origin, and stores the answer for everybody${trustedForErrors.includes(name) ? ", errors too" : ""}`,

@@ -30,15 +30,15 @@ export function addPageFlags(command: Command): Command {
     .requiredOption("--edge <url>", "the edge, like https://www.example.com", siteUrl)
     .option(
       "--from <regions>",
-      `regions that tidemark dev simulates there, like nyc,fra,syd (${REGION_NAMES})`,
+      `regions that tidemark dev simulates at the edge, like nyc,fra,syd (${REGION_NAMES})`,
       regions,
     )
-    .option("--host <name>", "the site's public host, where the edge is reached under another name", hostName)
-    .option("--limit <number>", "ask for so many pages at most", wholeNumber(1, 100_000), 1_000)
+    .option("--host <name>", "the site's public host, if --edge has another name", hostName)
+    .option("--limit <number>", "request at most this many pages", wholeNumber(1, 100_000), 1_000)
     .option("--concurrency <number>", "requests at a time", wholeNumber(1, 64), 4)
     .option("--rate <number>", "requests a second", wholeNumber(1, 1_000), 20)
-    .option("--timeout <seconds>", "wait so long for each answer", wholeNumber(1, 600), 30)
-    .option("--ignore-robots", "ask for what robots.txt forbids, and without its pauses, on a site of your own")
+    .option("--timeout <seconds>", "wait at most this long for each answer", wholeNumber(1, 600), 30)
+    .option("--ignore-robots", "ignore robots.txt and its pauses, on a site of your own")
     .option("--json", "print the result as one JSON object");
 }
 
@@ -125,7 +125,9 @@ function progressText({ round, done, of, failed }: CrawlProgress): string {
 export function siteUrl(given: string): string {
   const url = URL.parse(given);
   if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== "/" || url.search !== "" || url.username !== "") {
-    throw new InvalidArgumentError("It must be like https://www.example.com, without a path; pages follow the flags.");
+    throw new InvalidArgumentError(
+      "It must be like https://www.example.com, without a path; name pages after the flags.",
+    );
   }
   return url.origin;
 }

@@ -38,15 +38,16 @@ interface AuditFlags {
 }
 
 const AFTER_HELP = `
-Two accounts made for this and a stranger ask for the same pages. Each answer that was made for another visitor is told,
-each page that says it is personal and is stored, and each parameter, field and cookie that changes a page and is not in
-its key. Only GET and HEAD are sent, only to the edge; redirects are not followed. Every URL has a parameter with a random
-value, so that what gets stored is found by nobody else; strangers first make sure that the parameter is in the key.
+Two test accounts and a visitor without credentials (a stranger) request the same pages. The report lists answers that
+were made for another visitor, stored pages that say they are personal, and parameters, fields and cookies that change a
+page but are not in its key. The audit sends only GET and HEAD, only to the edge, and follows no redirects. It adds a
+parameter with a random value to every URL, so that no other visitor gets what it stores. Requests without credentials
+first check that this parameter is in the key.
 
-Credentials are cookies, or a field: alice="Authorization: Bearer …". Everybody on a machine can see arguments, so take
-them from a file (alice=@FILE) or a variable (alice=env:ALICE).
+Credentials are cookies, or a field: alice="Authorization: Bearer …". Everybody on a machine can see arguments, so name
+a file (alice=@FILE) or a variable (alice=env:ALICE).
 
-Exit codes: 0 clean, 1 findings, 2 not all could be audited, or wrong usage, 130 interrupted.
+Exit codes: 0 no findings, 1 findings, 2 some pages could not be audited, or wrong usage, 130 interrupted.
 
   tidemark audit --edge https://www.example.com --as alice=env:ALICE --as bob=env:BOB / /account /style.css
   tidemark audit --edge http://localhost:8787 --as alice=@alice.txt --as bob=@bob.txt --paths paths.txt --json`;
@@ -60,14 +61,14 @@ export function auditCommand(): Command {
     .requiredOption("--edge <url>", "the cache to audit: scheme and host", valueNotFlag)
     .option("--as <name=cookies>", "a visitor with these credentials; may be repeated", list)
     .option("--canary <name=text>", "a text that only this visitor may get; may be repeated", list)
-    .option("--paths <file>", "more pages, one a line, or - for standard input", valueNotFlag)
-    .option("--host <name>", "the public host, if the edge is asked under another name", valueNotFlag)
+    .option("--paths <file>", "a file with more pages, one a line, or - for standard input", valueNotFlag)
+    .option("--host <name>", "the public host, if --edge has another name", valueNotFlag)
     .option("--buster <parameter>", "the parameter that keeps the audit's pages apart", valueNotFlag, "tidemark-audit")
-    .option("--try <kind:name=value>", "a parameter, field or cookie to try, too; may be repeated", list)
-    .option("--hit <name: text>", "a field of the answers that tells hits; may be repeated", list)
-    .option("--accept <id>", "a finding that is known and does not count; may be repeated", list)
-    .option("--rate <number>", "the most requests a second", "10")
-    .option("--concurrency <number>", "the pages that are walked at a time", "2")
+    .option("--try <kind:name=value>", "another parameter, field or cookie to try; may be repeated", list)
+    .option("--hit <name: text>", "an answer field that marks a hit; may be repeated", list)
+    .option("--accept <id>", "a known finding that does not count; may be repeated", list)
+    .option("--rate <number>", "at most this many requests a second", "10")
+    .option("--concurrency <number>", "how many pages to audit at a time", "2")
     .option("--timeout <seconds>", "how long an answer may take", "15")
     .option("--json", "print the report as one JSON object")
     .addHelpText("after", AFTER_HELP)
@@ -90,7 +91,7 @@ async function run(paths: readonly string[], flags: AuditFlags): Promise<number>
     (flags.as ?? []).map((text) => readIdentity(text, sources)),
     flags.canary ?? [],
   );
-  if (identities.length === 0) throw new AuditUsageError("no --as names a visitor with credentials");
+  if (identities.length === 0) throw new AuditUsageError("there is no visitor with credentials: name one with --as");
   if (new Set(identities.map(({ name }) => name)).size < identities.length) {
     throw new AuditUsageError("two --as have the same name");
   }
@@ -98,7 +99,8 @@ async function run(paths: readonly string[], flags: AuditFlags): Promise<number>
     [...paths.map((text, index) => ({ text, place: `page ${index + 1}` })), ...pathLines(flags.paths)],
     site,
   );
-  if (targets.length === 0) throw new AuditUsageError("no page is named, neither as an argument nor in --paths");
+  if (targets.length === 0)
+    throw new AuditUsageError("there are no pages: name some as arguments or in a file with --paths");
   const ending = new AbortController();
   interruption().then(() => ending.abort());
   const line = new ProgressLine();

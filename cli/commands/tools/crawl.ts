@@ -21,12 +21,12 @@ interface CrawlFlags extends PageFlags {
 }
 
 const AFTER_HELP = `
-Without pages it asks for those of the site's sitemaps: the ones that robots.txt names, or /sitemap.xml. Each page is
-asked for twice, so that the second pass shows what the first has stored, and with --origin once more without the edge.
-Any cache will do that says X-Cache, Cache-Status or the like. Nothing is added to a URL. Ctrl-C reports on what was
-asked until then, and with --resume FILE the same command goes on from there.
+Without pages it requests those in the site's sitemaps: the ones that robots.txt names, or /sitemap.xml. It requests each
+page twice, so that the second pass shows what the first has stored; with --origin it requests each once more, without the
+edge. It works with any cache that sends X-Cache, Cache-Status or a similar field, and adds nothing to a URL. Ctrl-C prints
+a report on the requests so far; with --resume FILE the same command continues from there.
 
-Exit codes: 0 every page was answered, 1 some were not or the hit ratio is too low, 2 wrong usage, 3 the edge does not
+Exit codes: 0 every page was answered, 1 some were not, or the hit ratio is too low, 2 wrong usage, 3 the edge does not
 answer, 130 interrupted.
 
   tidemark crawl --edge https://www.example.com
@@ -38,9 +38,9 @@ export function crawlCommand(): Command {
   return addPageFlags(new Command("crawl"))
     .description(DESCRIPTIONS.crawl)
     .option("--origin <url>", "the site behind the edge, to compare with", siteUrl)
-    .option("--chart <file>", "write a chart, too: an .svg, or a .png", chartFile)
-    .option("--resume <file>", "keep answers in a file until the end, to go on after an interruption", valueNotFlag)
-    .option("--min-hit-ratio <percent>", "end with 1 if less of the second pass are hits", wholeNumber(0, 100))
+    .option("--chart <file>", "also write a chart, as .svg or .png", chartFile)
+    .option("--resume <file>", "keep answers in this file, to continue after an interruption", valueNotFlag)
+    .option("--min-hit-ratio <percent>", "exit with 1 if the second pass has fewer hits than this", wholeNumber(0, 100))
     .addHelpText("after", AFTER_HELP)
     .action(async (pages: string[], flags: CrawlFlags) => {
       process.exitCode = await run(pages, flags);
@@ -73,7 +73,7 @@ async function run(pages: readonly string[], flags: CrawlFlags): Promise<number>
     if (exit !== EXIT.done || minHitRatio === undefined || (hitRatio !== null && hitRatio * 100 >= minHitRatio)) {
       return exit;
     }
-    const those = hitRatio === null ? "nothing tells the hit ratio" : `${percentOf(hitRatio)} are hits`;
+    const those = hitRatio === null ? "the hit ratio is unknown" : `${percentOf(hitRatio)} are hits`;
     printError(`${those} in the second pass, where --min-hit-ratio wants ${minHitRatio} %.`);
     return EXIT.refused;
   });

@@ -27,7 +27,7 @@ export async function importProject(
   const socket = readSocket(imported.origin.value);
   if (socket !== null) {
     throw new AnswerError(
-      `no worker reaches the socket ${socket}: name the site's public address with --origin. For a server of your own, tidemark import writes the config`,
+      `Workers cannot reach the socket ${socket}: name the site's public address with --origin. For your own server, tidemark import writes the config`,
     );
   }
   return {

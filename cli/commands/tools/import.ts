@@ -21,12 +21,12 @@ interface ImportFlags {
 }
 
 const AFTER_HELP = `
-It reads nginx's proxy_cache and its like with all included files, and writes a site config with the lines that each
-setting came from. A location stores if every line that applies to it is understood in full, and else it passes. Then it
-lists what is not carried over and why, what differs, and what is safer.
-Nothing is sent anywhere, and nothing is written if anything in the file cannot be read.
+It reads nginx's proxy_cache (or fastcgi_cache and the like) with all included files, and writes a site config that names
+the lines each setting came from. A location stores pages only if the import understands every line that applies to it;
+otherwise it passes requests on. Then it lists what it left out and why, what differs, and what is safer now.
+It sends nothing anywhere, and writes nothing if it cannot read something in the file.
 
-Exit codes: 0 done, 1 the file cannot be imported, or with --strict something that kept visitors out is not carried over,
+Exit codes: 0 done, 1 the file cannot be imported, or (with --strict) a rule that kept visitors out is not carried over,
 2 wrong usage.
 
   tidemark import /etc/nginx/nginx.conf
@@ -36,15 +36,15 @@ Exit codes: 0 done, 1 the file cannot be imported, or with --strict something th
 export function importCommand(): Command {
   return new Command("import")
     .description(DESCRIPTIONS.import)
-    .argument("<file>", "nginx.conf, or a file of sites-enabled")
-    .option("--origin <url>", "where the site is, if not where the file says; or unix:/run/app.sock", valueNotFlag)
+    .argument("<file>", "nginx.conf, or a file from sites-enabled")
+    .option("--origin <url>", "where the site is, if the file names another place; or unix:/run/app.sock", valueNotFlag)
     .option("--host <name>", "the public host, if the file does not name it", valueNotFlag)
-    .option("--server <name>", "the server_name to import, where several have a cache", valueNotFlag)
-    .option("--root <folder>", "the folder that stands for / in includes", valueNotFlag)
-    .option("--out <file>", "where to write the config; - for standard output", valueNotFlag, "tidemark.config.ts")
-    .option("--force", "replace the file if it is there")
-    .option("--json", "print site and differences as one JSON object, and write nothing")
-    .option("--strict", "end with 1, and write nothing, if something that kept visitors out is not carried over")
+    .option("--server <name>", "the server_name to import, if several servers have a cache", valueNotFlag)
+    .option("--root <folder>", "the folder to use as / for included files", valueNotFlag)
+    .option("--out <file>", "the config to write; - for standard output", valueNotFlag, "tidemark.config.ts")
+    .option("--force", "replace the file if it exists")
+    .option("--json", "print the site and the differences as one JSON object, and write nothing")
+    .option("--strict", "exit with 1, and write nothing, if a rule that kept visitors out is not carried over")
     .addHelpText("after", AFTER_HELP)
     .action(async (file: string, { origin, host, server, root, out, force, json, strict }: ImportFlags) => {
       try {
@@ -65,7 +65,7 @@ export function importCommand(): Command {
         const list = `${differenceLines(imported.differences, process.stdout.columns ?? 100).join("\n")}\n`;
         if (strict && isOpen) {
           process.stdout.write(list);
-          printError("something that kept visitors out is not carried over. Nothing was written.");
+          printError("a rule that kept visitors out is not carried over. Nothing was written.");
         } else if (out === "-") process.stdout.write(configText(imported));
         else {
           await writeWhole(out, configText(imported), force ?? false);

@@ -18,11 +18,11 @@ interface ReplayFlags {
 const OLDEST_NODE = 24;
 
 const AFTER_HELP = `
-Each request goes through the edge itself, in this process, when the log says that it came. The origin answers with the
-status and the size that the log has, and with the Cache-Control that --cache-control names. The cache begins empty, and
-has room for everything behind its memory.
+The edge itself runs in this process, and gets each request at the time in the log. A simulated origin answers with the
+status and size from the log, and with the Cache-Control that --cache-control names. The cache begins empty. Behind its
+memory there is room for every page.
 
-Exit codes: 0 done, 1 no line could be read, 2 wrong usage, or no such file or config, 130 interrupted.
+Exit codes: 0 done, 1 no line could be read, 2 wrong usage, or a missing file or config, 130 interrupted.
 
   tidemark replay access.log --config tidemark.config.ts --config new.config.ts
   tidemark replay access.log --cache-control "max-age=600" --memory 128MiB`;
@@ -32,12 +32,12 @@ export function replayCommand(): Command {
   return new Command("replay")
     .description(DESCRIPTIONS.replay)
     .argument("<log...>", "access logs, or - for standard input")
-    .option("--config <file>", "a site's rules; several times to compare them (default: none)", addFile)
-    .option("--cache-control <value>", "what the origin says with every page (default: nothing)", valueNotFlag)
-    .option("--memory <size>", "a cache of this size alone, like tidemark serve without a disk", size)
+    .option("--config <file>", "a site's rules; repeat to compare several (default: none)", addFile)
+    .option("--cache-control <value>", "the origin's Cache-Control on every page (default: none)", valueNotFlag)
+    .option("--memory <size>", "only a memory cache of this size, like tidemark serve without a disk", size)
     .option(
       "--sample <n>",
-      "replay one path in n (default: all paths of logs up to 200 MiB, fewer of larger ones)",
+      "replay one path in n (default: all paths for logs up to 200 MiB, fewer for larger logs)",
       oneIn,
     )
     .option("--json", "print the result as one JSON object")

@@ -23,11 +23,11 @@ interface ReportFlags {
 
 const AFTER_HELP = `
 Logs of nginx and Apache (common, combined, JSON), Varnish (varnishncsa), tidemark serve, HAProxy, Traefik, Caddy,
-Cloudflare (Logpush), CloudFront, Fastly (JSON) and AWS load balancers (ALB), also compressed with gzip or zstd. Files may
-be named in any order, and lines be out of order by 10 minutes. Nothing is sent anywhere. Ctrl-C reports on what was read
-until then.
+Cloudflare (Logpush), CloudFront, Fastly (JSON) and AWS load balancers (ALB), also compressed with gzip or zstd. Name files
+in any order; lines may be out of order by up to 10 minutes. Nothing is sent anywhere. Ctrl-C prints a report on the lines
+read so far.
 
-Exit codes: 0 done, 1 no line could be read, 2 wrong usage, or no such file, 130 interrupted.
+Exit codes: 0 done, 1 no line could be read, 2 wrong usage, or a missing file, 130 interrupted.
 
   tidemark report /var/log/nginx/access.log*
   tidemark report access.log --lifetime 10m --html report.html
@@ -43,16 +43,16 @@ export function reportCommand(): Command {
     .option("--lifetime <duration>", "how long pages are stored, like 10m or 1d (default: 1h)", lifetime)
     .option(
       "--concurrency <n>",
-      "say what a limit of requests at the origin would have done, like 32",
+      "report what a limit of so many requests at the origin would have done, like 32",
       wholeNumber(1, 10_000),
     )
     .option(
       "--origin-ms <ms>",
-      "with it: how long an answer takes (default: as the log says, else 200)",
+      "with --concurrency: how long an answer takes (default: what the log says, else 200)",
       wholeNumber(0, 600_000),
     )
-    .option("--html <file>", "write the report as one HTML file, too", valueNotFlag)
-    .option("--deploy", "say instead what visitors would download after a deploy, with deltas and without")
+    .option("--html <file>", "also write the report as one HTML file", valueNotFlag)
+    .option("--deploy", "report instead what visitors would download after a deploy, with and without deltas")
     .option("--json", "print the report as one JSON object")
     .addHelpText("after", AFTER_HELP)
     .action(async (files: string[], flags: ReportFlags) => {
@@ -64,7 +64,7 @@ async function run(files: readonly string[], flags: ReportFlags): Promise<number
   const { lifetime: lifetimeSeconds, concurrency, originMs, html, json, deploy } = flags;
   if (deploy) return reportDeploy(files, flags);
   if (concurrency === undefined && originMs !== undefined) {
-    printError("--origin-ms needs --concurrency: without a limit nothing waits for the origin.");
+    printError("--origin-ms needs --concurrency: without a limit no request waits for the origin.");
     return EXIT.usage;
   }
   return readingLogs(async (reading, clear) => {
@@ -85,13 +85,11 @@ async function run(files: readonly string[], flags: ReportFlags): Promise<number
 async function reportDeploy(folders: readonly string[], { json, deploy: _, ...others }: ReportFlags): Promise<number> {
   const [before, after, ...more] = folders;
   if (before === undefined || after === undefined || more.length > 0) {
-    printError(
-      "--deploy compares two folders, the old one and the new one, as in: tidemark report --deploy dist-before dist",
-    );
+    printError("--deploy compares the old folder with the new one: tidemark report --deploy dist-before dist");
     return EXIT.usage;
   }
   if (Object.keys(others).length > 0) {
-    printError("--deploy reads no logs, so of the other flags it takes --json alone.");
+    printError("--deploy reads no logs: use it only with --json.");
     return EXIT.usage;
   }
   return readingLogs(async () => {

@@ -5,9 +5,9 @@ import { DESCRIPTIONS } from "../../text/descriptions.ts";
 import { addPageFlags, askingPages, type PageFlags, walkExit } from "./asking-pages.ts";
 
 const AFTER_HELP = `
-Without pages it asks for those of the site's sitemaps: the ones that robots.txt names, or /sitemap.xml. What is stored
-is the page as a browser without cookies gets it, where this machine reaches the edge: another data centre of a CDN has
-a cache of its own. Ctrl-C keeps what is stored, and says how much that is.
+Without pages it requests those in the site's sitemaps: the ones that robots.txt names, or /sitemap.xml. The edge stores
+each page as it is for a browser without cookies, in the cache that answers this machine; a CDN's other data centres have
+caches of their own. Ctrl-C stops; pages that were stored stay stored, and a report says how many.
 
 Exit codes: 0 every page was answered, 1 some were not, 2 wrong usage, 3 the edge does not answer, 130 interrupted.
 

@@ -26,7 +26,7 @@ export async function purgeAfterSave({ outbox }: Site, id: string | undefined): 
     return {
       kind: "failed",
       tags,
-      message: error === undefined ? "an earlier purge has to be sent first" : text(error),
+      message: error === undefined ? "an earlier purge must be sent first" : text(error),
     };
   } catch (error) {
     return { kind: "failed", tags, message: text(error) };

@@ -20,7 +20,7 @@ export function plogList(context: DemoContext): Promise<Response> {
   const tags = [LIST_TAG, ...items.map((post) => postTag(post.slug))];
   if (items.length === 0) {
     return errorPage(context, 404, publicFields({ edgeSeconds: 60, browserSeconds: 0, tags }), {
-      title: "The plog does not go that far",
+      title: "The plog ends before this page",
       text: `There are ${total} posts, and none on page ${number}.`,
     });
   }

@@ -18,7 +18,7 @@ export function songsPage(context: DemoContext): Promise<Response> {
   const caching = publicFields({ edgeSeconds: 3600, browserSeconds: 0, tags: ["songs"] });
   if (items.length === 0 && number > 1) {
     return errorPage(context, 404, caching, {
-      title: "The list does not go that far",
+      title: "The list ends before this page",
       text: `The search found ${total} songs, and none on page ${number}.`,
     });
   }

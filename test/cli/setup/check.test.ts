@@ -116,7 +116,7 @@ describe("a problem is found", { tags: ["deep"] }, () => {
     {
       name: "a missing migration",
       change: ["wrangler.toml", `[[migrations]]\n${MIGRATION}`, ""],
-      says: /no migration makes the class PurgeLog.*tag = "v1"/s,
+      says: /no migration creates the class PurgeLog.*tag = "v1"/s,
     },
     {
       name: "a migration without SQLite",

@@ -74,7 +74,7 @@ const misuses: { name: string; args: readonly unknown[]; message: string }[] = [
   {
     name: "half an isolate",
     args: [{ site: {}, isolates: 0.5 }],
-    message: "startCdn: isolates: must be a whole number from 1 on (got 0.5)",
+    message: "startCdn: isolates: must be a whole number, 1 or more (got 0.5)",
   },
   {
     name: "a public address without a scheme",

@@ -151,7 +151,7 @@ describe("tidemark serve --log", { timeout: 60_000 }, () => {
       expect(settlesInMs).toBeGreaterThan(3_600_000);
       expect(await control(address, `purges/${seq}`)).toMatchObject({
         settled: false,
-        waitsFor: expect.arrayContaining(["machines of the log before this one"]),
+        waitsFor: expect.arrayContaining(["machines that used the earlier log"]),
       });
     });
 

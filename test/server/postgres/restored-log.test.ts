@@ -8,7 +8,7 @@ import { byDepth, inGate } from "../../suite/depth.ts";
 import { type MachineOptions, MachineUnderTest } from "./machine-under-test.ts";
 
 const LONG_MS = LONGEST_USE_MS + 250;
-const READERS_BEFORE = "machines of the log before this one";
+const READERS_BEFORE = "machines that used the earlier log";
 
 if (noPostgres) process.stdout.write(`${noPostgres}\n`);
 

@@ -31,15 +31,15 @@ export interface DirectiveRow {
 const dropped = (why: string, ...aspects: Aspect[]): Note => ({ kind: "dropped", why, aspects });
 const access = (why: string): Note => ({ kind: "access", why, aspects: ["answer", "stored"] });
 
-const TO_ORIGIN = "The edge refuses nobody: the origin has to, or the firewall in front of it.";
-const PASSWORDS = "The edge asks for no passwords: the origin has to. Nothing is stored here.";
-const FILES = "The edge has no files: the origin has to serve them.";
-const FIELDS = "The edge passes fields on: worker/rules/request/request-fields.ts.";
+const TO_ORIGIN = "The edge refuses nobody: the origin must do this, or a firewall in front of the edge.";
+const PASSWORDS = "The edge asks for no passwords: the origin must do this. Nothing is stored here.";
+const FILES = "The edge has no files: the origin must serve them.";
+const FIELDS = "The edge decides which fields it passes on: worker/rules/request/request-fields.ts.";
 const COMPRESSION = dropped(
-  "Cloudflare compresses for visitors. tidemark serve compresses stored pages, with compression: {} in the config: docs/server.md. What else goes out compressed, the origin has to compress.",
+  "Cloudflare compresses for visitors. tidemark serve compresses stored pages if the config has compression: {} (docs/server.md). The origin must compress everything else.",
 );
 const RATE: Note = {
-  ...access("There are no rate limits at the edge: the origin has to, or the platform."),
+  ...access("The edge has no rate limits: the origin or the platform must limit rates."),
   aspects: [],
 };
 
@@ -65,14 +65,14 @@ const TABLE: readonly Line[] = [
     "own",
     "rewrite",
     "read",
-    dropped("The edge makes no answers of its own: the origin has to.", "answer", "stored"),
+    dropped("The edge makes no such answers itself: the origin must.", "answer", "stored"),
   ],
   [
     "rewrite",
     "own",
     "rewrite",
     "read",
-    dropped("The edge does not change paths: the origin has to.", "answer", "stored", "origin-url"),
+    dropped("The edge does not change paths: the origin must.", "answer", "stored", "origin-url"),
   ],
   [
     "try_files",
@@ -80,7 +80,7 @@ const TABLE: readonly Line[] = [
     "precontent",
     "read",
     dropped(
-      `${FILES} What nginx has as a file is stored by the rules of this location: where that must not be, write a route with pass.`,
+      `${FILES} Pages that nginx serves from files are stored by this location's rules; where this is wrong, write a route with pass.`,
       "answer",
       "stored",
     ),
@@ -127,7 +127,7 @@ const TABLE: readonly Line[] = [
     "replaces",
     "setup",
     "passes",
-    access("The edge serves every path of its hosts: the origin has to refuse this one."),
+    access("The edge serves every path of its hosts: the origin must refuse this one."),
   ],
   ["limit_except", "own", "access", "read", access(TO_ORIGIN)],
   ["limit_req limit_conn", "replaces", "preaccess", "harmless", RATE],
@@ -141,7 +141,13 @@ const TABLE: readonly Line[] = [
     "content",
     "harmless",
   ],
-  ["X_method", "replaces", "content", "passes", dropped("The edge asks with the visitor's method.", "answer")],
+  [
+    "X_method",
+    "replaces",
+    "content",
+    "passes",
+    dropped("The edge asks the origin with the visitor's method.", "answer"),
+  ],
   [
     "X_set_body X_pass_request_body",
     "replaces",
@@ -150,21 +156,27 @@ const TABLE: readonly Line[] = [
     dropped("The edge does not change bodies.", "answer"),
   ],
   ["X_pass_request_headers", "replaces", "content", "passes", dropped(FIELDS)],
-  ["slice", "replaces", "content", "harmless", dropped("The edge stores whole bodies: limits.largeBytes.", "stored")],
-  ["mirror mirror_request_body", "replaces", "precontent", "harmless", dropped("The edge asks one origin.")],
+  [
+    "slice",
+    "replaces",
+    "content",
+    "harmless",
+    dropped("The edge stores whole bodies, up to limits.largeBytes.", "stored"),
+  ],
+  ["mirror mirror_request_body", "replaces", "precontent", "harmless", dropped("The edge asks only one origin.")],
   [
     "X_redirect",
     "replaces",
     "content",
     "harmless",
-    dropped("The edge puts the public host in the place of the origin's in Location, and changes nothing else there."),
+    dropped("The edge replaces the origin's host in Location with the public one, and changes nothing else there."),
   ],
   [
     "X_cookie_domain X_cookie_path X_cookie_flags",
     "replaces",
     "content",
     "harmless",
-    dropped("The edge does not change cookies: the origin has to."),
+    dropped("The edge does not change cookies: the origin must."),
   ],
   [
     "X_cache_min_uses",
@@ -178,21 +190,21 @@ const TABLE: readonly Line[] = [
     "replaces",
     "cache",
     "harmless",
-    dropped("The edge stores answers to GET and HEAD alone.", "stored"),
+    dropped("The edge stores only answers to GET and HEAD.", "stored"),
   ],
   [
     "X_cache_max_range_offset",
     "replaces",
     "cache",
     "harmless",
-    dropped("limits.fetchWholeBytes of the site says when a whole is fetched for a part."),
+    dropped("The site's limits.fetchWholeBytes says when the edge fetches a whole page for a part."),
   ],
   [
     "X_cache_purge",
     "replaces",
     "cache",
     "harmless",
-    { kind: "safer", why: "Purges are calls with a token, and final everywhere: docs/purging.md.", aspects: [] },
+    { kind: "safer", why: "Purges are calls with a token, and apply everywhere: docs/purging.md.", aspects: [] },
   ],
   [
     "X_buffer* X_busy_buffers_size X_max_temp_file_size X_temp_* X_connect_timeout X_send_* X_http_version",
@@ -222,7 +234,7 @@ const TABLE: readonly Line[] = [
     "replaces",
     "output",
     "harmless",
-    dropped("The edge does not change bodies: the origin has to.", "answer"),
+    dropped("The edge does not change bodies: the origin must.", "answer"),
   ],
   ["sub_filter_*", "replaces", "output", "harmless"],
   [
@@ -230,10 +242,10 @@ const TABLE: readonly Line[] = [
     "replaces",
     "output",
     "harmless",
-    dropped("The edge adds no fields to answers: the origin has to.", "response-field"),
+    dropped("The edge adds no fields to answers: the origin must.", "response-field"),
   ],
-  ["charset", "replaces", "output", "harmless", dropped("The origin has to name its charset.")],
-  ["default_type types", "replaces", "output", "harmless", dropped("The origin has to name its types.")],
+  ["charset", "replaces", "output", "harmless", dropped("The origin must name its charset.")],
+  ["default_type types", "replaces", "output", "harmless", dropped("The origin must name its types.")],
   [
     "charset_* source_charset override_charset add_trailer ssi* etag if_modified_since max_ranges msie_*",
     "replaces",
@@ -307,14 +319,14 @@ const TABLE: readonly Line[] = [
     "own",
     "setup",
     "harmless",
-    dropped("The edge does not divide visitors: the origin has to, with a cookie of key.cookies."),
+    dropped("The edge does not divide visitors into groups: the origin must, with a cookie that key.cookies names."),
   ],
   [
     "geo geoip_* geoip2 geoip2_*",
     "own",
     "setup",
     "harmless",
-    dropped("The edge knows the visitor's country alone: key.country."),
+    dropped("The edge knows only the visitor's country: key.country."),
   ],
   ["resolver", "replaces", "setup", "harmless", dropped("The edge resolves the origin's name itself.")],
   [
@@ -386,7 +398,7 @@ export function noteOn(directive: Directive): Note | null {
   if (row !== null) return row.note;
   if (CODE.test(directive.name)) return dropped("Code is not carried over. Nothing is stored here.", "stored");
   return dropped(
-    "The import does not know this directive, so nothing is stored here. If it changes answers, the origin has to do it.",
+    "The import does not know this directive, so nothing is stored here. If it changes answers, the origin must do this.",
     "stored",
   );
 }

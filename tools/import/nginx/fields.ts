@@ -48,7 +48,7 @@ export function importOriginFields(routed: readonly RoutedLocation[]): ImportedF
     if (field === "cookie" && value === "" && isEverywhere) {
       settings.push({ value: { cookies: { ignore: ["*"] } }, from: [source] });
       const why =
-        "Cookies do not reach the origin where answers may be stored. Requests that go past the cache keep them.";
+        "The origin gets no cookies with requests whose answers may be stored. Requests that go past the cache keep their cookies.";
       differences.push({
         kind: "changed",
         source,
@@ -99,7 +99,7 @@ function whyNotSent(field: string, value: string, isFixed: boolean): string {
     return 'Host is the origin\'s own name. The public one is in X-Forwarded-Host, and under tidemark serve with forward: { host: "visitor" } in Host, too.';
   }
   if (["x-real-ip", "x-client-ip", "true-client-ip", "x-forwarded-for"].includes(field)) {
-    return "The visitor's address is in X-Forwarded-For, alone.";
+    return "X-Forwarded-For has the visitor's address and no other.";
   }
   if (
     [
@@ -115,12 +115,12 @@ function whyNotSent(field: string, value: string, isFixed: boolean): string {
     return "The public host is in X-Forwarded-Host, and the scheme in X-Forwarded-Proto.";
   }
   if (field === "accept-encoding")
-    return "The origin is offered br, gzip and zstd as far as the visitor takes them, and each form is stored.";
+    return "The edge asks the origin for those of br, gzip and zstd that the visitor accepts, and stores each form.";
   if (field === "cookie")
-    return "Not all routes leave cookies out. Name those that the origin does not read in cookies.ignore.";
+    return "Some routes send cookies to the origin. In cookies.ignore, name those that it does not read.";
   if (value === "") return `${field} reaches the origin. To leave it out, name it in fields.drop.`;
-  if (isFixed) return "Fields that the edge adds are the same on all routes: originFields.";
-  return `The edge has no such variable for the origin, ${value}.`;
+  if (isFixed) return "The edge adds the same fields on all routes: see originFields.";
+  return `The edge cannot send the origin a variable like ${value}.`;
 }
 
 /** What `add_header` and `expires` add to answers. The edge adds its own fields and no others. */
@@ -132,8 +132,8 @@ export function answerFieldDifferences(routed: readonly RoutedLocation[]): reado
     const isStatus = /\$(?:\w+_cache_status|srcache_\w+)/.test(value);
     if (isStatus && field === "x-cache") continue;
     const why = isStatus
-      ? `${name} is X-Cache at the edge, with the same words, and Cache-Status with more.`
-      : `The edge adds no fields to answers: the origin has to send ${name}, and it is then stored with the page.`;
+      ? `Instead of ${name} the edge sends X-Cache, with the same words, and Cache-Status, with more.`
+      : `The edge adds no fields to answers: the origin must send ${name}, and the edge stores it with the page.`;
     differences.push({
       kind: "dropped",
       source: line.source,
@@ -154,7 +154,7 @@ export function answerFieldDifferences(routed: readonly RoutedLocation[]): reado
       source: line.source,
       why:
         isCarried && isTime
-          ? "browserTtl sets max-age on stored answers alone, without Expires; other answers keep the origin's."
+          ? "browserTtl sets max-age only on stored answers, without Expires; other answers keep the origin's."
           : "Browsers get the lifetime that the origin gives.",
       aspects: ["response-field"],
       affects: { routes },

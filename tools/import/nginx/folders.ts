@@ -30,7 +30,7 @@ export function passedFolders(
       return { regex: folders, ignoreCase: false, from: [line.source, through.source] };
     }),
     differences: [...new Map(others.map((each) => [each.through, each])).values()].map(({ line, through }) => {
-      const why = `A folder of nginx with an index is answered by ${through.source.text}, which does not store as this location does. Paths there that end with / are not stored.`;
+      const why = `nginx answers a folder with an index through ${through.source.text}, which stores by other rules than this location. Paths here that end with / are not stored.`;
       return { kind: "changed", source: line.source, why, aspects: ["stored"], affects: { routes: null } };
     }),
   };

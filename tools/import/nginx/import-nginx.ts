@@ -43,14 +43,14 @@ export function importNginx(file: string, options: ImportOptions): ImportedSite 
   for (const other of http.filter(({ name, block }) => name === "server" && block !== null)) {
     if (other === server) continue;
     const why =
-      "A site is one server of the file. This one stays where it is; if it has a cache, import it with --server.";
+      "A site is one server of the file. This other server is not imported; if it has a cache, import it with --server.";
     differences.push({ kind: "dropped", source: other.source, why, aspects: [], affects: { routes: null } });
   }
   if (hosts?.value.includes(new URL(origin.value).host)) {
     const place = origin.from[0]?.place;
     throw new ImportError(
       `${place ? `${place}: ` : ""}${origin.value} is an address of the site itself, so each request would come back to the edge: ` +
-        "give the server behind it a name of its own, and name that with --origin",
+        "give the server behind the edge its own name, and pass that with --origin",
     );
   }
 
@@ -78,7 +78,7 @@ export function importNginx(file: string, options: ImportOptions): ImportedSite 
 function chosenServer(file: string, http: readonly Directive[], named: string | null): Directive {
   const servers = http.filter(({ name, block }) => name === "server" && block !== null);
   if (servers.length === 0)
-    throw new ImportError(`${file}: there is no server block in it, nor in the files that it includes`);
+    throw new ImportError(`${file}: neither this file nor the files that it includes have a server block`);
   const namesOf = ({ block }: Directive) =>
     block!.filter(({ name }) => name === "server_name").flatMap(({ args }) => args);
   const hasCache = ({ block }: Directive) => locationsOf([block!, http]).some(isCached);
@@ -97,7 +97,7 @@ function chosenServer(file: string, http: readonly Directive[], named: string | 
     throw new ImportError(`${file}: no location has a cache, like proxy_cache, so there are no rules to import`);
   }
   throw new ImportError(
-    `${file}: ${cached.length} servers have a cache, and a site is one of them: name it with --server. There are: ${cached.map(list).join(", ")}`,
+    `${file}: ${cached.length} servers have a cache, but a site is one of them: choose it with --server. There are: ${cached.map(list).join(", ")}`,
   );
 }
 
@@ -113,7 +113,7 @@ function hostsOf(
     if (name === "_" || name === "" || name === "localhost") continue;
     if (/^[a-z0-9.-]+$/.test(name) && !name.startsWith(".")) usable.push({ name, source });
     else {
-      const why = `Hosts are named one by one: add those of ${name} that visitors use to hosts.`;
+      const why = `The edge needs each host by name: add to hosts those of ${name} that visitors use.`;
       differences.push({
         kind: "dropped",
         source,

@@ -23,8 +23,8 @@ export function notCarried(
         if (!hasEffect(directive.block)) continue;
         const isRefusal = refuses(directive);
         const why = isRefusal
-          ? "The edge refuses nobody: the origin has to, or the firewall in front of it."
-          : "A condition with an effect of its own is not carried over: the origin has to do it.";
+          ? "The edge refuses nobody: the origin must do this, or a firewall in front of the edge."
+          : "A condition that does something is not carried over: the origin must do it.";
         const kind = isRefusal ? "access" : "dropped";
         differences.push({ kind, source, why, aspects: ["answer", "stored"], affects: { routes } });
         continue;

@@ -91,12 +91,12 @@ function readLocation(
   };
   if (isCached(location)) {
     if (unsupported !== null) {
-      const why = `No pattern of a route can say ${unsupported}, so that this route matches more paths. Nothing is stored on it.`;
+      const why = `A route's pattern cannot express ${unsupported}, so this route matches more paths. Nothing is stored on it.`;
       pass(source.text, source, why);
     }
     for (const { directive } of nested) {
       const why =
-        "A location within an expression is not carried over. Nothing is stored in the expression's location.";
+        "A location inside a regular expression's location is not carried over. Nothing is stored in the outer location.";
       pass(directive.source.text, directive.source, why);
     }
     const handler = handlerOf(location);
@@ -104,7 +104,7 @@ function readLocation(
     for (const { from, ...expression } of unsupported === null ? imported.passed : []) {
       const below = passedPatterns({ location, prefix }, expression);
       if (below.kind === "patterns") continue;
-      const why = `No pattern of a route can say ${below.construct}. Nothing is stored in this location until you route those paths with pass.`;
+      const why = `A route's pattern cannot express ${below.construct}. Nothing is stored in this location until you route those paths with pass.`;
       pass(from.at(-1)!.text, from.at(-1)!, why);
     }
   }
@@ -202,7 +202,7 @@ function locationOutcome({ location, because }: Read): LocationOutcome {
 
 function ofStoringNothing(location: Location, routes: readonly string[], because: readonly string[]): Difference[] {
   if (because.length === 0) return [];
-  const why = `Nothing is stored here, because the import cannot carry over in full: ${[...new Set(because)].join("; ")}.`;
+  const why = `Nothing is stored here, because the import cannot fully carry over: ${[...new Set(because)].join("; ")}.`;
   const { source } = location.directive;
   return [{ kind: "changed", source, why, aspects: ["stored"], affects: { routes } }];
 }
@@ -217,7 +217,7 @@ function ofFiles(location: Location, routes: readonly string[]): Difference[] {
 
 function ofNoLocation({ source }: Directive): { readonly route: Routes[number]; readonly difference: Difference } {
   const why =
-    "No location has the other paths, and nginx answers them from its own files. The edge asks the origin, and stores nothing.";
+    "Other paths are in no location, and nginx answers them from its own files. The edge asks the origin, and stores nothing.";
   return {
     route: { value: { match: "/*", pass: true }, from: [source] },
     difference: { kind: "dropped", source, why, aspects: ["answer", "stored"], affects: { routes: ["/*"] } },

@@ -52,7 +52,8 @@ export function importOrigin(
   const address = first?.args[0] ?? target.authority;
   const from: Source[] = [target.source, ...(upstream ? [upstream.source] : []), ...(first ? [first.source] : [])];
   for (const other of servers.filter((server) => server !== first)) {
-    const why = "The edge asks one address. Put a load balancer in front of several, and name that as the origin.";
+    const why =
+      "The edge asks one address. If there are several, put a load balancer in front of them, and name that as the origin.";
     differences.push({ kind: "dropped", source: other.source, why, aspects: [], affects: { routes: null } });
   }
   if (balancer) differences.push({ ...noteOn(balancer)!, source: balancer.source, affects: { routes: null } });
@@ -69,8 +70,8 @@ export function importOrigin(
     const asked = newPathOf(location) ?? (own.path === "" ? null : `one below ${own.path}`);
     const why =
       own.authority === target.authority
-        ? `The edge asks the origin for the path that the visitor asked for, and not for ${asked}: the origin has to serve it there.`
-        : `A site has one origin. Requests here go to ${origin}, which has to pass them on.`;
+        ? `The edge asks the origin for the visitor's path, not for ${asked}: the origin must serve the page at that path.`
+        : `A site has one origin. Requests here go to ${origin}, which must pass them on.`;
     differences.push({
       kind: "dropped",
       source: own.source,
@@ -131,11 +132,11 @@ function addressOf(main: Location, { scheme, authority, source }: Target, addres
   const handler = handlerOf(main);
   if (handler.kind === "upstream" && handler.family !== "proxy") {
     throw new ImportError(
-      `${source.place}: ${authority} speaks ${handler.family}, and the edge speaks HTTP: ${NAME_IT}. That can be this nginx on another port, without its cache`,
+      `${source.place}: ${authority} speaks ${handler.family}, but the edge speaks HTTP: ${NAME_IT}. That can be this nginx on another port, without its cache`,
     );
   }
   if (authority.includes("$"))
-    throw new ImportError(`${source.place}: the address ${authority} is made of variables: ${NAME_IT}`);
+    throw new ImportError(`${source.place}: the address ${authority} contains variables: ${NAME_IT}`);
   if (address.startsWith("unix:")) {
     const socket = scheme === "http" ? readSocket(address) : null;
     if (socket !== null) return socket;

@@ -19,7 +19,7 @@ export function urlWarnings(
   const isDropped =
     asked.kind === "url" && parametersIn(asked.search) > parametersIn(URL.parse(cacheKey)?.search ?? "");
   if (!isDropped) return [];
-  return [`${named} has query parameters that ${owner} does not keep apart: what is stored without them is purged.`];
+  return [`${named} has query parameters that ${owner} does not keep apart: the page without them is purged.`];
 }
 
 /** Warnings about the purge of a prefix whose effect may surprise the owner. */
@@ -28,8 +28,9 @@ export function prefixWarnings(
   { prefix, isWidened, hadQuery }: { readonly prefix: string; readonly isWidened: boolean; readonly hadQuery: boolean },
 ): readonly string[] {
   const warnings: string[] = [];
-  if (isWidened) warnings.push(`${JSON.stringify(text)} is too deep or too long: all below ${prefix} is purged.`);
-  if (hadQuery) warnings.push(`${JSON.stringify(text)} has a query, which a prefix does not look at.`);
+  if (isWidened)
+    warnings.push(`${JSON.stringify(text)} is too deep or too long: everything below ${prefix} is purged.`);
+  if (hadQuery) warnings.push(`${JSON.stringify(text)} has a query, but a prefix matches paths only.`);
   return warnings;
 }
 

@@ -38,7 +38,7 @@ export async function findStats(
   const [, number, unit] = /^([1-9]\d{0,5})([mhd])$/.exec(last) ?? [];
   const lastMs = Number(number) * UNIT_MS[unit ?? ""]!;
   if (!(lastMs <= MAX_MS))
-    errors.push({ path: "last", message: "must be minutes, hours or days up to 90d, as in 24h" });
+    errors.push({ path: "last", message: "must be minutes, hours or days, at most 90d, like 24h" });
   if (errors.length > 0) return { kind: "invalid", errors };
   if (scope === "isolate") return { kind: "isolate" };
   try {

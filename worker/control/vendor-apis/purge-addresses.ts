@@ -13,9 +13,9 @@ export interface PurgeAddresses {
  */
 export function whyTokenIsNeeded(peer: string | null, fields: Headers, addresses: PurgeAddresses): string | null {
   const { from, proxies } = addresses;
-  if (from.length === 0) return "send Authorization: Bearer with a token of the scope door:varnish";
-  if (peer === null) return "this platform gives no address that could replace a token";
-  if (isWithin(peer, proxies)) return `${peer} is one of the site's trustedProxies, through which everybody comes`;
+  if (from.length === 0) return "send Authorization: Bearer with a token that has the scope door:varnish";
+  if (peer === null) return "this platform does not tell addresses, so a token is needed";
+  if (isWithin(peer, proxies)) return `${peer} is one of the site's trustedProxies, so anybody may send through it`;
   if (!isWithin(peer, from)) return `${peer} is not an address in doors.varnish.from`;
   const forwarding = [...fields.keys()].find(isOfProxies);
   return forwarding === undefined ? null : `a call with ${forwarding} does not come from ${peer}`;

@@ -50,7 +50,7 @@ function readDirectory(page: string): DoorReading {
   const [, host, folder] = /^https?:\/\/([^/]+)(?:(\/.+))?\/\.\*$/.exec(page) ?? [];
   const path = folder === undefined ? "" : onlyLiteral(folder);
   if (host === undefined || path === undefined || path.includes("?")) {
-    return refused(`${PURGE_METHOD}: regex is taken for a whole directory alone, as in /shop/.*`);
+    return refused(`${PURGE_METHOD}: regex is supported only for a whole directory, like /shop/.*`);
   }
   return purged(path === "" ? { hosts: [host] } : { prefixes: [host + path] });
 }

@@ -55,7 +55,7 @@ export async function partsStoredApart(
     send: async (part, to) => {
       const body = first ?? (await read(part));
       first = undefined;
-      if (!body) throw new Error("a body that was stored apart is gone");
+      if (!body) throw new Error("a body that was stored separately is missing");
       await bodies.copy(body, to);
     },
   };

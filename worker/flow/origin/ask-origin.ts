@@ -334,7 +334,7 @@ function switchedAnswer(context: RequestContext, { connection }: OriginAnswer & 
 const FAILED_WORDS = {
   unreachable: "the origin cannot be reached, or hung up before it answered",
   "timed-out": "the origin took too long to answer",
-  "bad-response": "the origin's answer was not one that HTTP allows, or over this edge's limits",
+  "bad-response": "the origin's answer was not valid HTTP, or exceeded this edge's limits",
 };
 
 function failed(context: RequestContext, { because, cause }: OriginAnswer & { kind: "failed" }): OriginResult {
@@ -372,7 +372,7 @@ function bodyTooLarge(context: RequestContext): OriginResult {
 }
 
 function bodyBrokeOff(context: RequestContext): OriginResult {
-  return withoutAnswer(context, "refused", 400, "request-body-cut-off", "the request's body ended before its end");
+  return withoutAnswer(context, "refused", 400, "request-body-cut-off", "the request's body ended too early");
 }
 
 function withoutAnswer<Kind extends "failed" | "refused">(

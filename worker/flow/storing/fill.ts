@@ -184,7 +184,8 @@ async function pump(
       share.close();
       if (client.isGone) return void (await reader.cancel());
     }
-    if (lengthBytes !== null && readBytes !== lengthBytes) throw new Error(`${readBytes} of ${lengthBytes} bytes came`);
+    if (lengthBytes !== null && readBytes !== lengthBytes)
+      throw new Error(`only ${readBytes} of ${lengthBytes} bytes arrived`);
     if (isKept) tell({ kind: "whole", bytes: joined(chunks, readBytes) });
     await client.close();
   } catch (cause) {

@@ -74,7 +74,7 @@ async function copyBeside(
       await sent;
       if (client.isGone && copy.isGone) return void (await reader.cancel());
     }
-    if (readBytes !== lengthBytes) throw new Error(`${readBytes} of ${lengthBytes} bytes came`);
+    if (readBytes !== lengthBytes) throw new Error(`only ${readBytes} of ${lengthBytes} bytes arrived`);
   } catch (cause) {
     ports.reporter.report({ kind: "body-cut-off" });
     await Promise.all([client.abort(cause), copy.abort(cause)]);

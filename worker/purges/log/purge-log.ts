@@ -115,7 +115,7 @@ export class PurgeLog extends DurableObject {
     try {
       this.report(report);
     } catch (cause) {
-      console.warn(`The ledger could not take a report: ${String(cause)}`);
+      console.warn(`The ledger could not store a report: ${String(cause)}`);
     }
   }
 

@@ -40,15 +40,16 @@ function parsedUrl(text: string): UrlVerdict {
   const authorityEnd = text.indexOf("/", text.indexOf("//") + 2);
   const target = authorityEnd === -1 ? "/" : text.slice(authorityEnd);
   const pathAsSent = target.replace(/[?#].*/s, "");
-  if (pathAsSent.includes("\\")) return refused("the path has a backslash; write %5C if it is meant");
+  if (pathAsSent.includes("\\")) return refused("the path has a backslash; write %5C for one");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   if (/[\u0000-\u0020\u007f]/.test(target)) return refused("the URL has a space or a control character");
   if (/%(?:0[0-9a-f]|1[0-9a-f]|7f)/i.test(pathAsSent)) return refused("the path has an encoded control character");
-  if (/%(?![0-9a-f]{2})/i.test(pathAsSent)) return refused("the path has a % that begins no escape; write %25");
+  if (/%(?![0-9a-f]{2})/i.test(pathAsSent))
+    return refused("the path has a % without two hexadecimal digits; write %25 for a percent sign");
   const url = URL.parse(text);
   if (!url) return refused("it is not a URL");
   if (url.protocol !== "http:" && url.protocol !== "https:") return refused("its scheme is not http or https");
-  if (url.username !== "" || url.password !== "") return refused("it has user information before the host");
+  if (url.username !== "" || url.password !== "") return refused("it has a user or password before the host");
   const path = normalEscapes(url.pathname);
   if (hasHiddenDots(path)) return refused("the path has dot segments between escaped slashes");
   return {

@@ -12,7 +12,7 @@ export function parsePurgeHost(text: string, hosts: readonly string[] | null): P
   }
   // A host covers http and https, so neither scheme's default port is part of it.
   const host = URL.parse(`http://${text.replace(/:(?:80|443)$/, "")}`)?.host;
-  if (host === undefined || host === "") return refused("it is no host name");
+  if (host === undefined || host === "") return refused("it is not a host name");
   if (hosts && !hosts.includes(host)) return refused(unknownHost(host, hosts));
   return { kind: "host", host };
 }

@@ -26,8 +26,8 @@ export function parsePurgePrefix(text: string, hosts: readonly string[] | null):
   const url = canonicalUrl(`http://host.invalid${pathText}`);
   if (url.kind === "refused") return refused(url.because);
   const { path, search } = url;
-  if (path.endsWith("*")) return refused("a prefix takes all that lies below it; leave out the *");
-  if (/^\/*$/.test(path)) return refused("it names no segment; name hosts, or everything, to purge all of a site");
+  if (path.endsWith("*")) return refused("a prefix covers everything below it; leave out the *");
+  if (/^\/*$/.test(path)) return refused("it names no path segment; to purge a whole site, use hosts or everything");
   const prefix = pathPrefixes(path).at(-1);
   if (prefix === undefined) {
     return refused(`its first segment has more than ${MAX_PREFIX_CHARACTERS} characters; purge by URL, tag or host`);

@@ -33,7 +33,8 @@ export function readNginxFiles(mainFile: string, root: string | null): NginxFile
     return short.startsWith("..") ? path : short;
   };
   const read = (path: string, depth: number, includedAt: string | null): readonly Directive[] => {
-    if (depth > MAX_DEPTH) throw new ImportError(`${includedAt}: files include each other more than ${MAX_DEPTH} deep`);
+    if (depth > MAX_DEPTH)
+      throw new ImportError(`${includedAt}: files include each other more than ${MAX_DEPTH} levels deep`);
     const text = readText(path, includedAt);
     const name = shown(path);
     if (!files.includes(name)) files.push(name);
@@ -43,7 +44,7 @@ export function readNginxFiles(mainFile: string, root: string | null): NginxFile
         if (statement.name === "include" && statement.block === null) {
           const [pattern] = statement.args;
           if (statement.args.length !== 1 || pattern === undefined) {
-            throw new ImportError(`${source.place}: include takes one file, found ${JSON.stringify(source.text)}`);
+            throw new ImportError(`${source.place}: include takes one file, but has ${JSON.stringify(source.text)}`);
           }
           return includedFiles(pattern, dirname(mainFile), root, source.place).flatMap((file) =>
             read(file, depth + 1, source.place),
@@ -68,7 +69,7 @@ function readText(path: string, includedAt: string | null): string {
   }
 }
 
-const ROOT_HINT = ". If the files were copied from another machine, name the folder that stands for its / with --root";
+const ROOT_HINT = ". If you copied the files from another machine, name the folder to use as its / with --root";
 
 /** Files that nginx's package installs, which hold nothing that an import needs. */
 const WITHOUT_RULES = new Set([

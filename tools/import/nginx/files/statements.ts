@@ -27,12 +27,12 @@ export function parseStatements(text: string, file: string): readonly Statement[
     });
   } catch (error) {
     if (error instanceof ImportError) throw error;
-    refuse('there is a "}" too many before this line', parser.lineOf(null));
+    refuse('there is an extra "}" before this line', parser.lineOf(null));
   }
   const lost = parser.firstLost(root!);
-  if (lost !== null) refuse(`"${lost.name}" is not ended by ";" or "{"`, parser.lineOf(lost));
+  if (lost !== null) refuse(`"${lost.name}" has no ";" or "{" at its end`, parser.lineOf(lost));
   const open = parser.openBlock(root!);
-  if (open === undefined) refuse('there is a "}" too many', parser.lineOf(null));
+  if (open === undefined) refuse('there is an extra "}"', parser.lineOf(null));
   if (open) refuse(`the block of "${open.name}" is not closed by "}"`, parser.lineOf(open));
   return toStatements(root!, parser);
 }

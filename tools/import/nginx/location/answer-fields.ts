@@ -20,7 +20,7 @@ export function readAnswerFields(
   const differences: Difference[] = [];
   if (stripSetCookie) {
     from.push(ignore[0]!.source, hidesSetCookie.source);
-    const why = "Set-Cookie is removed from answers to GET and HEAD alone, so that forms work.";
+    const why = "Set-Cookie is removed only from answers to GET and HEAD, so that forms work.";
     const affects = { methods: UNSAFE, answerFields: ["set-cookie"] };
     differences.push({
       ...location.difference("changed", hidesSetCookie.source, why, ["response-field"], affects),
@@ -42,7 +42,7 @@ export function readAnswerFields(
       from.push(source);
       continue;
     }
-    const why = `The edge passes ${args[0]} on: the origin has to leave it out.`;
+    const why = `The edge passes ${args[0]} on: the origin must leave it out.`;
     const affects = { answerFields: [field] };
     differences.push({ ...location.difference("dropped", source, why, ["response-field"], affects), field });
   }

@@ -110,7 +110,7 @@ class BypassReader {
   #takeUnknown(text: string, { source, effect }: Condition, line: Source): void {
     this.#because.add(effect === "other" ? source.text : text);
     if (effect === "other") return;
-    const why = `The import cannot tell which requests ${text} means, and what must not be stored must not be guessed: nothing is stored here. Name cookies, fields or parameters in bypass, and take out pass.`;
+    const why = `The import cannot tell which requests ${text} means, and must not guess what is safe to store, so nothing is stored here. Name cookies, fields or parameters in bypass, and remove pass.`;
     this.#differ("changed", line, why, ["stored", "answer"]);
   }
 
@@ -120,7 +120,7 @@ class BypassReader {
       case "field": {
         const { name, pattern } = cause;
         if (effect === "bypass" && name !== "authorization" && !ALWAYS_SENT.test(name)) {
-          const why = `A secret in ${name} made nginx fetch the page again. Send Tidemark-Refresh with a token instead: it does the same, can be revoked, and nobody who guesses a name reaches the origin. ${name} has no effect any more.`;
+          const why = `A secret in ${name} made nginx fetch the page again. Send Tidemark-Refresh with a token instead: it does the same, a token can be revoked, and nobody can reach the origin by guessing a name. ${name} no longer has an effect.`;
           this.#differ("safer", source, why, ["stored", "answer"], { requestFields: [name] });
           return false;
         }
@@ -157,10 +157,10 @@ class BypassReader {
     const affects = affectedBy(cause);
     const which = wordsFor(cause);
     if (effect === "bypass") {
-      const why = `The answer to a request with ${which} goes to that visitor alone. nginx stored it for everybody.`;
+      const why = `Only the visitor who sent ${which} gets the answer. nginx stored it for everybody.`;
       this.#differ("safer", source, why, ["stored", "answer"], affects);
     } else if (effect === "no-cache") {
-      const why = `Requests with ${which} always go to the origin. nginx answered them from the cache, too.`;
+      const why = `Requests with ${which} always go to the origin. nginx also answered them from the cache.`;
       this.#differ("changed", source, why, ["stored", "answer"], affects);
     } else if (!isExact && which !== "authorization") {
       // No credentials are 0, which nginx takes for none.

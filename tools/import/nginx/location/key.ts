@@ -23,11 +23,11 @@ export function readKey(
   const { key, unknown, onlyParameters: only } = imported;
   const differences: Difference[] = [];
   if (unknown.length > 0) {
-    const why = `A route cannot key by ${unknown.join(", ")}, and one page for all could be another visitor's. Nothing is stored here until you write the route's key.`;
+    const why = `A route cannot key by ${unknown.join(", ")}, and without that a visitor could get another visitor's page. Nothing is stored here until you write the route's key.`;
     differences.push(location.difference("changed", source, why, ["stored"]));
   }
   for (const cookie of imported.unboundedCookies) {
-    const why = `A key by ${cookie} is a cache for each visitor, without a bound. Requests with it go to the origin. If it has few values, name them: key: { cookies: { ${cookie}: ["a", "b"] } }.`;
+    const why = `A key with ${cookie} makes a separate cache for each visitor, without a bound. Requests with it go to the origin. If it has few values, name them: key: { cookies: { ${cookie}: ["a", "b"] } }.`;
     differences.push(location.difference("safer", source, why, ["stored", "answer"], { cookies: [cookie] }));
   }
   for (const choice of imported.approximate) {
@@ -41,11 +41,11 @@ export function readKey(
     differences.push(location.difference("changed", source, why, ["stored"], { methods: ["HEAD"] }));
   }
   if (only !== null) {
-    const why = `Parameters that are not in the key do not reach the origin either${only.length > 0 ? ` (all but ${only.join(", ")})` : ""}: otherwise one visitor's query would choose the page of all others.`;
+    const why = `The origin does not get parameters that are not in the key either${only.length > 0 ? ` (all but ${only.join(", ")})` : ""}: otherwise one visitor's query would choose the page of all others.`;
     differences.push(location.difference("safer", source, why, ["origin-url", "answer"], { parameters: ["*"] }));
   }
   if (imported.leavesOutHost && hosts.length > 1) {
-    const why = "Each host has entries of its own. Where all names show the same pages, set publicUrl.";
+    const why = "Each host has its own entries. If all names show the same pages, set publicUrl.";
     differences.push(location.difference("changed", source, why, ["stored"], { host: "alias" }));
   }
   return {
@@ -64,10 +64,10 @@ const FIELD_OF_CHOICE: Readonly<Record<string, string>> = { device: "user-agent"
 function approximationText(choice: string): string {
   switch (choice) {
     case "device":
-      return "key.device chooses in its own way, by Sec-CH-UA-Mobile and Mobi in User-Agent, and the origin gets the choice.";
+      return "key.device chooses differently, by Sec-CH-UA-Mobile and by Mobi in User-Agent, and the origin gets the choice.";
     case "languages":
-      return "key.languages chooses in its own way, by all weights of Accept-Language, and the origin gets the choice.";
+      return "key.languages chooses differently, by all weights of Accept-Language, and the origin gets the choice.";
     default:
-      return `The route keys by the whole value of ${choice}, and not by what the map makes of it.`;
+      return `The route keys by the whole value of ${choice}, not by the map's result.`;
   }
 }

@@ -14,7 +14,7 @@ export function readLifetimes(location: CachedLocation): LocationPart {
   if (leftOutStatuses.length > 0) {
     const line = valid.find(({ args }) => args.includes("any") || leftOutStatuses.includes(Number(args[0])));
     const source = line?.source ?? location.source;
-    const why = `Answers with ${someOf(leftOutStatuses)} are about one request, and are not stored.`;
+    const why = `Answers with ${someOf(leftOutStatuses)} concern only one request, and are not stored.`;
     differences.push(location.difference("safer", source, why, ["stored"], { statuses: leftOutStatuses }));
   }
   const ofFailure = valid.find(({ args }) =>
@@ -22,14 +22,14 @@ export function readLifetimes(location: CachedLocation): LocationPart {
   );
   if (ofFailure && ofFailure.args.at(-1) !== "0") {
     const why =
-      "Where the origin gives no answer, the next request asks it again. nginx said 502 for that time without asking.";
+      "If the origin gives no answer, the next request asks it again. nginx answered 502 for that time without asking.";
     differences.push(location.difference("safer", ofFailure.source, why, ["stored", "answer"], { statuses: [0] }));
   }
   if (ignoresOrigins) {
     from.push(...ignore.map(({ source }) => source));
     const why = readsOrigins
-      ? "Where the origin gives a lifetime, that counts; the route's is for answers without one. What says private or no-store is not stored. An origin whose lifetimes are wrong has to be corrected."
-      : "What the origin calls private or no-store is not stored.";
+      ? "A lifetime from the origin counts; the route's lifetime is for answers without one. Answers with private or no-store are not stored. If the origin's lifetimes are wrong, correct them there."
+      : "Answers that the origin marks private or no-store are not stored.";
     const answerFields = ["cache-control", "expires"];
     differences.push(location.difference("safer", ignore[0]!.source, why, ["stored", "answer"], { answerFields }));
   }

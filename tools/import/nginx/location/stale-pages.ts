@@ -28,7 +28,7 @@ export function readStalePages(location: CachedLocation, inactiveSeconds: (zone:
     const lasts = `for ${lasting} after its lifetime, which is the zone's inactive. nginx counts that from the last request.`;
     const forbids = "must-revalidate and proxy-revalidate, which nginx ignores, forbid it.";
     if (coversFailures) {
-      const why = `A stale page may stand in ${lasts} ${forbids}`;
+      const why = `If the origin fails, a stale page may be served ${lasts} ${forbids}`;
       const statuses = coversErrors ? [0, ...ERRORS] : [0];
       differences.push(location.difference("changed", source, why, ["answer"], { statuses }));
     }
@@ -40,20 +40,20 @@ export function readStalePages(location: CachedLocation, inactiveSeconds: (zone:
     const statuses = [...missing, ...(!coversFailures || stale.has("error") ? [] : [0])];
     if (statuses.length > 0) {
       const why = coversErrors
-        ? "A stale page stands in for every failure of the origin: no answer, 500, 502, 503 and 504."
-        : "A stale page stands in whenever the origin gives no answer.";
+        ? "A stale page is served for every failure of the origin: no answer, 500, 502, 503 and 504."
+        : "A stale page is served whenever the origin gives no answer.";
       differences.push(location.difference("changed", source, why, ["answer", "stored"], { statuses }));
     }
   }
   const refusals = [403, 404, 429].filter((status) => stale.has(`http_${status}`));
   if (line && refusals.length > 0) {
-    const why = `A ${refusals.join(" or ")} of the origin is passed on: a page that was taken down has to go.`;
+    const why = `A ${refusals.join(" or ")} of the origin is passed on, because a removed page must disappear.`;
     differences.push(location.difference("safer", line.source, why, ["answer"], { statuses: refusals }));
   }
   if (line && stale.has("updating") && !isUpdating) {
     // In nginx, only requests during the fetch of another get the stale page.
     const why =
-      "Requests wait while a stale page is fetched again. With stale.whileRevalidate, all of them get it, and it is fetched in the background.";
+      "Requests wait while a stale page is fetched again. With stale.whileRevalidate, they all get the stale page, and the edge fetches a new one in the background.";
     differences.push(location.difference("dropped", line.source, why, []));
   }
   const convertsHead = location.read("cache_convert_head")[0];
