@@ -11,12 +11,12 @@ export function bundleFindings(config: string, gzippedBytes: number): Finding[] 
     return [
       problem(
         config,
-        `${size}, more than the ${kibibytes(MAX_BUNDLE_BYTES)} that Cloudflare accepts. Import less in the worker.`,
+        `${size}, but Cloudflare accepts at most ${kibibytes(MAX_BUNDLE_BYTES)}. Import less in the worker.`,
       ),
     ];
   }
   if (gzippedBytes > MAX_FREE_BUNDLE_BYTES) {
-    return [warning(config, `${size}, more than the ${kibibytes(MAX_FREE_BUNDLE_BYTES)} that the free plan accepts.`)];
+    return [warning(config, `${size}, but the free plan accepts at most ${kibibytes(MAX_FREE_BUNDLE_BYTES)}.`)];
   }
   return [];
 }

@@ -81,7 +81,7 @@ describe("tidemark audit", () => {
     expect(stdout).toContain(
       "1. /me.json\n   alice's answer was given to bob and a stranger; bob's answer was given to",
     );
-    expect(stdout).toContain("the site: Cache-Control: private on answers that it makes for one visitor");
+    expect(stdout).toContain("the site: send Cache-Control: private on answers for one visitor");
     for (const secret of [alice, bob]) expect(stdout).not.toContain(secret.split("=")[1]);
   });
 
@@ -143,15 +143,19 @@ describe("what is wrong with a call is said before anything is sent", () => {
     {
       name: "an edge with a path",
       parameters: () => ["--edge", "http://localhost/shop", ...visitors(), "/"],
-      message: "--edge is scheme and host alone",
+      message: "--edge must be only scheme and host",
     },
     {
       name: "an edge with a password",
       parameters: () => ["--edge", "http://a:b@localhost", ...visitors(), "/"],
-      message: "--edge has no user and password",
+      message: "--edge cannot have a user and password",
     },
-    { name: "nobody with credentials", parameters: () => [...edge(), "/"], message: "no --as names a visitor" },
-    { name: "no page", parameters: () => [...edge(), ...visitors()], message: "no page is named" },
+    {
+      name: "nobody with credentials",
+      parameters: () => [...edge(), "/"],
+      message: "there is no visitor with credentials",
+    },
+    { name: "no page", parameters: () => [...edge(), ...visitors()], message: "there are no pages" },
     {
       name: "the same name twice",
       parameters: () => [...edge(), "--as", "a=b=c", "--as", "a=d=e", "/"],
@@ -160,12 +164,12 @@ describe("what is wrong with a call is said before anything is sent", () => {
     {
       name: "no cookie in a name's value",
       parameters: () => [...edge(), "--as", "alice=secret-value", "/"],
-      message: "--as alice: cookies are written as NAME=VALUE",
+      message: "--as alice: write cookies as NAME=VALUE",
     },
     {
       name: "a name that is missing",
       parameters: () => [...edge(), "--as", "secret value", "/"],
-      message: "--as is written as NAME=COOKIES",
+      message: "write --as as NAME=COOKIES",
     },
     {
       name: "a file that is missing",
@@ -195,17 +199,17 @@ describe("what is wrong with a call is said before anything is sent", () => {
     {
       name: "a page of another host",
       parameters: () => [...edge(), ...visitors(), "/", "http://www.example.org/"],
-      message: "credentials are sent to no other origin",
+      message: "sends credentials to no other origin",
     },
     {
       name: "a page of the same host over another scheme",
       parameters: () => [...edge(), ...visitors(), cache.url.origin.replace("http", "https")],
-      message: "credentials are sent to no other origin",
+      message: "sends credentials to no other origin",
     },
     {
       name: "a page that may name a host",
       parameters: () => [...edge(), ...visitors(), "//www.example.org/"],
-      message: "may name a host or a path",
+      message: "may begin a host or a path",
     },
     {
       name: "a credential that has lost its flag",
@@ -215,17 +219,17 @@ describe("what is wrong with a call is said before anything is sent", () => {
     {
       name: "an input that makes a GET change something",
       parameters: () => [...edge(), ...visitors(), "--try", "field:X-HTTP-Method-Override=DELETE", "/"],
-      message: "the audit is read-only",
+      message: "the audit only reads",
     },
     {
       name: "a rate of nothing",
       parameters: () => [...edge(), ...visitors(), "--rate", "0", "/"],
-      message: "--rate is a number above 0",
+      message: "--rate must be a number above 0",
     },
     {
       name: "half a page at a time",
       parameters: () => [...edge(), ...visitors(), "--concurrency", "0.5", "/"],
-      message: "--concurrency is a whole number from 1 to 64",
+      message: "--concurrency must be a whole number from 1 to 64",
     },
   ])("$name", async ({ parameters, message }) => {
     const before = site.seen.length;

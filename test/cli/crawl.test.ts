@@ -89,7 +89,7 @@ describe("through a real edge", () => {
     const { exit, stdout, stderr } = await run("crawl", ["--edge", address, "--origin", site.url]);
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     const lines = stdout.split("\n");
-    expect(lines[0]).toBe(`3 pages of ${address}, asked for twice, and once at ${site.url}`);
+    expect(lines[0]).toBe(`3 pages of ${address}, requested twice, and once at ${site.url}`);
     expect(lines.slice(2, 6).map((line) => line.replaceAll(/[\d.,]+ ms/g, "_ ms").replaceAll(/ +/g, " "))).toEqual([
       " COUNT HIT RATIO AVERAGE MEDIAN P95",
       "this machine first pass 3 0.0 % _ ms _ ms _ ms",
@@ -97,7 +97,7 @@ describe("through a real edge", () => {
       " origin 3 - _ ms _ ms _ ms",
     ]);
     expect(stdout).toContain("\nNo hits in the second pass: /private (private).\n");
-    expect(stdout).toContain(`\nThe sitemap is that of www.example.com: its pages were asked for at ${address}.\n`);
+    expect(stdout).toContain(`\nThe sitemap is for www.example.com; the crawl requested its pages at ${address}.\n`);
     expect(stdout).toContain("\n1 page was left out, because robots.txt forbids it.\n");
     expect(stdout).toContain("\nURLs of other hosts were left out: 1 of elsewhere.example.");
     expect(stdout).toContain("\nA sitemap was left out: /gone.xml answered 404.\n");
@@ -127,7 +127,7 @@ describe("through a real edge", () => {
     });
     const second = await run("warm", ["--edge", address, "/", "/a", "/b", "/private", "/gone"]);
     expect(second.stdout).toBe(
-      `5 pages asked for: 1 was stored now, 2 had been before, 2 could not be (private: 1; it answered 404: 1).
+      `5 pages asked for: 1 was stored now, 2 stored before, 2 could not be (private: 1; it answered 404: 1).
 1 request failed:
   /gone (the edge): it answered 404
 `,
@@ -166,7 +166,7 @@ describe("through any other cache", () => {
     const { exit, stdout } = await run("warm", ["--edge", site.url, "/a", "/b", "/c", "/d"]);
     expect(exit).toBe(0);
     expect(stdout).toBe(
-      "4 pages asked for: 2 were stored now, 1 could not be (DYNAMIC the second time, too: 1), of 1 the answers do not tell.\n",
+      "4 pages asked for: 2 were stored now, 1 could not be (DYNAMIC the second time, too: 1), 1 unknown.\n",
     );
     expect(pagesSeen().sort()).toEqual(["/a", "/a", "/b", "/b", "/c", "/d"]);
   });
@@ -246,7 +246,7 @@ describe("through any other cache", () => {
     );
     const { exit, stdout } = await run("crawl", ["--edge", site.url, "map.xml.gz", "--limit", "20"]);
     expect(exit).toBe(0);
-    expect(stdout).toContain("There are more pages than the first 20: --limit asks for more of them.");
+    expect(stdout).toContain("There are more pages than these first 20: raise --limit to request more.");
     expect(new Set(pagesSeen()).size).toBe(20);
   });
 
@@ -330,11 +330,11 @@ describe("through any other cache", () => {
     const { exit, stdout } = await ended;
     expect(exit).toBe(130);
     expect(stdout).toContain(
-      "It was interrupted: this is of the requests until then.\nThe same command goes on from here.",
+      "The crawl was interrupted; this report covers the requests until then.\nThe same command continues from here.",
     );
     const other = await run("crawl", ["--edge", site.url, "--resume", "crawl.jsonl", "--host", "b.example", "/a"]);
     expect(other.exit).toBe(2);
-    expect(other.stderr).toContain("crawl.jsonl is of a crawl with another --edge, --origin, --from or --host");
+    expect(other.stderr).toContain("crawl.jsonl belongs to a crawl with another --edge, --origin, --from or --host");
     // Killed while it wrote a line.
     appendFileSync(join(folder, "crawl.jsonl"), '{"round":"first pass","path":"/d","ans');
     site.reply("/c", { status: 500 });
@@ -378,7 +378,7 @@ describe("through any other cache", () => {
     {
       parameters: ["--edge", "http://127.0.0.1:1", "/"],
       exit: 3,
-      message: "could not be asked: the connection was refused",
+      message: "failed: the connection was refused",
     },
     { parameters: ["--edge", "http://127.0.0.1:1", "/", "--ignore-robots"], exit: 3, message: "" },
     { parameters: ["--edge", "SITE", "--from", "nyx"], exit: 2, message: "Did you mean nyc?" },

@@ -72,9 +72,9 @@ const missText = `MISS  GET https://www.example.com/list?page=2&utm_source=mail
   1. /list is the first route that matches /list.
   2. Memory has nothing under this key.
   3. The shared tier has nothing under this key.
-  4. The origin is asked.
+  4. The edge asks the origin.
   5. The answer is stored if its own fields allow that.
-  6. It is not known whether the field x-app chooses the answer: that is stored only if Vary names the field, or if second looks have found that the field chooses nothing.
+  6. The edge does not know yet whether the field x-app changes the answer. It stores the answer only if Vary names the field, or if second looks have found that the field changes nothing.
 
 Key          https://www.example.com/list?page=2
 Dropped      utm_source=mail
@@ -85,7 +85,7 @@ Nearest      https://www.example.com/list?page=1
 const purgedText = `UPDATING (soft-purge)  GET https://www.example.com/a
 
   1. No route matches /a: the fields of the origin's answer decide.
-  2. Memory has the answer: a soft purge has made it stale, so it answers once more and is fetched again after the answer.
+  2. Memory has the answer: a soft purge has made it stale; it may still answer, and the edge fetches it again after that.
 
 Key          https://www.example.com/a
 Memory       200, 12 bytes, since 2026-01-02T03:04:05.678Z, age 90 s, stale for 30 s, selected by accept-language
@@ -139,7 +139,7 @@ const cases: readonly Case[] = [
     answer: refusal("invalid", [{ path: "url", message: "must be an absolute URL" }]),
     asks: { ...asked, url: "a" },
     exit: 1,
-    stderr: /does not understand the request to explain \(400\): url: must be an absolute URL/,
+    stderr: /does not accept the request to explain \(400\): url: must be an absolute URL/,
   },
   {
     name: "A token that may not read",

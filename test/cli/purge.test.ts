@@ -68,7 +68,7 @@ const done: readonly Case[] = [
     }),
     sent: { urls: ["/a?utm_source=x", "/b"], prefixes: ["/shop/"], dryRun: true },
     exit: 0,
-    stdout: `Nothing was purged. It would have been 2 URLs and 1 prefix.
+    stdout: `Nothing was purged. This purge would cover 2 URLs and 1 prefix.
 /a?utm_source=x  is purged as /a, on the route /a
 /b  is purged as /b, on no route
 /shop/  is purged as /shop
@@ -91,7 +91,7 @@ const done: readonly Case[] = [
     args: ["--tag", "x"],
     edge: receipt({ replayed: true, settlesInMs: 0 }),
     exit: 0,
-    stdout: "Purge 7 had been accepted before under this id: 1 tag. It has settled: no PoP serves what was purged.\n",
+    stdout: "Purge 7 was accepted earlier under this id: 1 tag. It has settled: no PoP serves what was purged.\n",
   },
   {
     name: "Each refreshed URL has a line, and the purge is accepted although one was not fetched",
@@ -174,9 +174,15 @@ const usage: readonly Case[] = [
     name: "nothing is named",
     args: [],
     exit: 2,
-    stderr: /no item is named\. Use --url, --tag, --prefix, --host or --everything/,
+    stderr: /there is nothing to purge\. Name items with --url, --tag, --prefix, --host or --everything/,
   },
-  { name: "standard input names nothing", args: ["-"], stdin: "# none\n", exit: 2, stderr: /no item is named/ },
+  {
+    name: "standard input names nothing",
+    args: ["-"],
+    stdin: "# none\n",
+    exit: 2,
+    stderr: /there is nothing to purge/,
+  },
   {
     name: "a line is neither URL nor tag",
     args: ["-"],
@@ -203,7 +209,7 @@ const usage: readonly Case[] = [
     exit: 2,
     stderr: /^tidemark: refresh: needs urls/,
   },
-  { name: "an item has no flag", args: ["/about"], exit: 2, stderr: /"\/about" has no flag; name it with --url/ },
+  { name: "an item has no flag", args: ["/about"], exit: 2, stderr: /"\/about" needs a flag: --url/ },
   { name: "a flag does not exist", args: ["--tags", "x"], exit: 2, stderr: /unknown option '--tags'\n\(Did you mean/ },
   {
     name: "a flag stands where a value is missing",
@@ -363,8 +369,8 @@ describe.concurrent("tidemark purge", () => {
     expect(first.stderr).toContain(`tidemark: run the same command with --id ${id} to send those that failed.\n`);
     expect(second).toEqual({
       exit: 0,
-      stdout: `3 purges, the last of them 9, are accepted, 1 of them before under this id: 3 tags. ${settles}\n`,
-      stderr: expect.stringMatching(/\n1 of 3 purges: 1 item, accepted before\n2 of 3 purges: 2 items\n3 of 3 /),
+      stdout: `3 purges, the last with number 9, are accepted, 1 of them earlier under this id: 3 tags. ${settles}\n`,
+      stderr: expect.stringMatching(/\n1 of 3 purges: 1 item, accepted earlier\n2 of 3 purges: 2 items\n3 of 3 /),
     });
     const sent = edge.requests.map(({ body }) => [body.id, (body.tags as string[]).length]);
     const all = [10_000, 10_000, 1].map((count, index) => [`${id}.${index + 1}`, count]);

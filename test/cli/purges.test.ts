@@ -138,14 +138,14 @@ const cases: readonly Case[] = [
     exit: 3,
     stderr: /which is not an answer of a Tidemark edge/,
   },
-  { name: "A purge that is not a number", args: ["latest"], asks: null, exit: 2, stderr: /whole number from 1 on/ },
+  { name: "A purge that is not a number", args: ["latest"], asks: null, exit: 2, stderr: /whole number, 1 or more/ },
   { name: "A limit above the maximum", args: ["--limit", "501"], asks: null, exit: 2, stderr: /at most 500/ },
   {
     name: "One purge with a limit",
     args: ["7", "--limit", "5"],
     asks: null,
     exit: 2,
-    stderr: /--before and --limit are for a list/,
+    stderr: /--before and --limit need a list/,
   },
 ];
 

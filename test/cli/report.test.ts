@@ -72,7 +72,7 @@ describe("tidemark report", () => {
     const two = await run(["report", "-"], `${at("00", "/a?utm_source=x")}\n${at("05", "/a")}\n${at("01", "/a")}\n`);
     expect(two.stdout).toContain(": 2 spellings are 1 page.");
     expect(two.stdout).toContain("the origin would get 1 request instead of 3.");
-    expect(two.stdout).toContain("1 line is older than one before (33.3 %), and was put in order.");
+    expect(two.stdout).toContain("1 line is older than an earlier one (33.3 %), and was put in order.");
   });
 
   test("reads compressed standard input, and prints JSON", async () => {
@@ -129,11 +129,13 @@ The addresses with the most misses: 10.0.0.1 (75.0 %), 10.0.0.2 (25.0 %).
     const byLog = await said(at("10.0.0.1", "/a", " MISS 6.000") + at("10.0.0.2", "/b", " MISS 0.100"));
     expect(byLog).toContain("Each answer takes as long as the log says, 3,050 ms on average.\n");
     const inPart = await said(at("10.0.0.1", "/a", " MISS 0.400") + at("10.0.0.2", "/b", ""));
-    expect(inPart).toContain("300 ms on average. Where it does not say how long, in 1 miss, it is 200 ms.\n");
+    expect(inPart).toContain("300 ms on average. For 1 miss without a time, the report assumes 200 ms.\n");
     const neither = await said(at("-", "/a", "") + at("-", "/b", ""));
-    expect(neither).toContain("Each answer takes 200 ms, because the log does not say how long: see --origin-ms.\n");
+    expect(neither).toContain(
+      "Each answer takes 200 ms, because the log does not say how long; --origin-ms sets another time.\n",
+    );
     expect(neither).toContain("None of 2 misses would have waited.\n");
-    expect(neither).toContain("The log tells no addresses, so all clients are equal.\n");
+    expect(neither).toContain("The log shows no addresses, so all clients are equal.\n");
     expect(await said(at("10\u009b31m", "/a", ""))).toContain(
       "The addresses with the most misses: 10\ufffd31m (100.0 %).\n",
     );
@@ -150,7 +152,7 @@ The addresses with the most misses: 10.0.0.1 (75.0 %), 10.0.0.2 (25.0 %).
     const scattered = Array.from({ length: 1_001 }, (_none, each) =>
       at(`10.0.${each >> 8}.${each & 255}`, `/${each}`, ""),
     );
-    expect(await said(scattered.join(""))).toContain("No address has as much as 0.1 % of the misses.\n");
+    expect(await said(scattered.join(""))).toContain("No address made as much as 0.1 % of the misses.\n");
     const refused = at("10.0.0.1", "/%", "");
     expect(await said(refused)).toContain("at the origin\nNo request would have reached it.\n");
   });
@@ -173,7 +175,7 @@ The addresses with the most misses: 10.0.0.1 (75.0 %), 10.0.0.2 (25.0 %).
     const { exit, stdout } = await run(["report", "odd.log", "access.log"]);
     expect(exit).toBe(0);
     expect(stdout).toMatch(/2 of 1,0\d\d lines could not be read, and do not count\. The first:\n {2}odd\.log:2: /);
-    expect(stdout).toContain("1 line tells of something that is not HTTP.");
+    expect(stdout).toContain("1 line is not about an HTTP request.");
   });
 
   test("keeps what is done at Ctrl-C, even if standard input has nothing more to say", { tags: ["deep"] }, async () => {
@@ -254,8 +256,8 @@ describe("a log whose lines are out of order", () => {
     const order = { outOfOrder: 2, late: 2 };
     expect(report).toMatchObject({ logs: order, prediction: { hits: 2 } });
     expect(replay).toMatchObject({ logs: order, edges: [{ hits: 2 }] });
-    const said = `2 lines are older than one before (33.3 %). 0 of them were put in order.
-2 lines came more than 10 minutes or 100,000 lines too late for that: they count as if logged when the line before was.
+    const said = `2 lines are older than an earlier one (33.3 %). 0 of them were put in order.
+2 lines came more than 10 minutes or 100,000 lines too late for that: they count as if logged at the time of the previous line.
 `;
     expect((await run(["report", "-"], odd)).stdout).toContain(said);
     expect((await run(["replay", "-"], odd)).stdout).toContain(said);
@@ -267,7 +269,7 @@ describe("tidemark replay", () => {
     const { exit, stdout, stderr } = await run(["replay", "access.log", "--config", "hour.mjs", "--config", "day.mjs"]);
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     expect(stdout).toMatch(
-      /^1,0\d\d requests through the edge, at the time of the log\n +hour\.mjs +day\.mjs\nhit ratio /,
+      /^1,0\d\d requests through the edge, timed as in the log\n +hour\.mjs +day\.mjs\nhit ratio /,
     );
     const [hour, day] = /^hit ratio +([\d.]+) % +([\d.]+) %$/m.exec(stdout)!.slice(1).map(Number);
     expect(day).toBeGreaterThan(hour!);

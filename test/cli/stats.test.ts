@@ -48,11 +48,11 @@ describe("in words", () => {
   test("a busy day", () => {
     expect(
       statsLines(big(), "24h").join("\n"),
-    ).toBe(`Last 24 h: 1,204,331 requests, 93.1 % from cache. The origin was asked 83,200 times instead of 1,204,331, and failed once; visitors waited 11 ms instead of 240 ms in the median; 41.3 GB did not leave it, 2.5 MB did.
-Median time to the response head: the origin 240 ms (95 %: 800 ms, 99 %: 1200 ms); the cache of the PoP 11 ms (95 %: 30 ms, 99 %: 44 ms). In memory it was not measured.
+    ).toBe(`Last 24 h: 1,204,331 requests, 93.1 % from cache. The origin was asked 83,200 times instead of 1,204,331, and failed once; visitors waited 11 ms instead of 240 ms in the median; the cache sent 41.3 GB, the origin 2.5 MB.
+Median time to the response head: the origin 240 ms (95 %: 800 ms, 99 %: 1200 ms); the cache of the PoP 11 ms (95 %: 30 ms, 99 %: 44 ms). Hits in memory were not measured.
 A memory of 32 MiB held 60 % of the stored pages that visitors requested. Other sizes would hold at least: 8 MiB 60 %, 16 MiB 60 %, 64 MiB 60 %, 128 MiB 60 %, 256 MiB 60 %.
 Not stored: no-store 1,200, bad\ufffd[2J 3.
-Heard of 1,200 isolates; 3 have fallen silent. The reports cover at least 99.9 % of their time.`);
+1,200 isolates reported; 3 have stopped reporting. The reports cover at least 99.9 % of their time.`);
   });
 
   test("the memory of a machine is that of all its workers together, which is --memory", () => {
@@ -84,7 +84,7 @@ Heard of 1,200 isolates; 3 have fallen silent. The reports cover at least 99.9 %
   test("what visitors with older versions were spared", () => {
     const deltas = { sent: 1200, bytes: 90_000, savedBytes: 99_910_000 };
     expect(statsLines({ ...big(), deltas }, "1h")[0]).toMatch(
-      / 2\.5 MB did\. 1,200 answers carried only the changes since the visitor's version: 90 kB instead of 100 MB\.$/,
+      /, the origin 2\.5 MB\. 1,200 answers carried only the changes since the visitor's version: 90 kB instead of 100 MB\.$/,
     );
   });
 
@@ -120,7 +120,7 @@ Heard of 1,200 isolates; 3 have fallen silent. The reports cover at least 99.9 %
       certificates: [{ file: "/etc/site.crt", names: [], expiresAt: "2026-03-01T00:00:00.000Z" }],
     };
     const lines = [
-      "On edge-1\ufffd, pages take 60 MiB of the 128 MiB of --memory, and 2 GB of the 9 GB of --disk that are for pages, where 30 GB are free.",
+      "On edge-1\ufffd, pages take 60 MiB of the 128 MiB of --memory, and 2 GB of the 9 GB of --disk for pages, where 30 GB are free.",
       "supervisor: 81 MB resident, 20 of 1,024 files open.",
       "worker-3 (ends): 81 MB resident, 20 of 1,024 files open, 300 of 20,000 connections, 1,200 pages, 34 evicted.",
       "worker-4: 81 MB resident, 300 of 20,000 connections, 1,200 pages, 34 evicted.",
@@ -130,12 +130,12 @@ Heard of 1,200 isolates; 3 have fallen silent. The reports cover at least 99.9 %
     const machine = { ...figures, inWords: [...lines, "\u001b[2J"] };
     lines.push("\ufffd[2J");
     expect(statsLines({ ...big(), isCurrent: true, machine }, "1h").slice(-6)).toEqual(lines);
-    expect(statsLines({ ...big(), machine }, "1h").at(-7)).toMatch(/^Heard of/);
+    expect(statsLines({ ...big(), machine }, "1h").at(-7)).toMatch(/ isolates reported; /);
     expect(statsLines({ ...big(), isCurrent: true, machine }, "1h").join()).not.toContain("Heard of");
     expect(statsLines({ ...big(), requests: 0, isCurrent: true, machine }, "1h").slice(1)).toEqual(lines);
     const queue = { running: 32, concurrency: 32, waiting: 0, maxWaiting: 1024, longestWaitMs: 0 };
     expect(machineLines({ ...figures, origin: queue })[1]).toBe(
-      "32 of 32 requests are at the origin, and 0 of 1,024 wait for their turn.",
+      "32 of 32 requests are at the origin; 0 of 1,024 wait for their turn.",
     );
     expect(machineLines({ ...figures, disk: null })[0]).toBe(
       "On edge-1\ufffd, pages take 60 MiB of the 128 MiB of --memory, and no disk.",
@@ -206,7 +206,7 @@ test.each([
     answer: { status: 200, body: "<html>" },
     args: [],
     exit: 1,
-    says: "not with stats",
+    says: "without stats",
   },
   {
     name: "a log that does not answer counts as unreachable",

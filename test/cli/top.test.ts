@@ -206,7 +206,7 @@ describe("a screen", () => {
       );
     const shares = "MISS 54.5 %  HIT 22.7 %  BYPASS 4.5 %";
     expect(shown(answeredByEdge).map((line) => line.trim())).toContain(
-      `${shares}  own answers 18.2 % (origin-unreachable 3, host-unknown 1)`,
+      `${shares}  answered by the edge 18.2 % (origin-unreachable 3, host-unknown 1)`,
     );
     expect(shown({}).map((line) => line.trim())).toContain(shares);
   });

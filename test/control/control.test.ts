@@ -123,9 +123,9 @@ const refusals: readonly (Call & {
     status: 400,
     code: "invalid",
     errors: [
-      { path: "prefixes[0]", message: /names no segment/ },
+      { path: "prefixes[0]", message: /names no path segment/ },
       { path: "prefixes[1]", message: /leave out the \*/ },
-      { path: "prefixes[2]", message: /begins no escape/ },
+      { path: "prefixes[2]", message: /without two hexadecimal digits/ },
       { path: "prefixes[3]", message: /elsewhere\.example is not a host of this site/ },
       { path: "hosts[0]", message: /without scheme and path/ },
       { path: "hosts[1]", message: /elsewhere\.example is not a host of this site/ },
@@ -188,7 +188,7 @@ const refusals: readonly (Call & {
     body: { urls: ["/a%zz"] },
     status: 400,
     code: "invalid",
-    errors: [{ path: "urls[0]", message: /begins no escape/ }],
+    errors: [{ path: "urls[0]", message: /without two hexadecimal digits/ }],
   },
   {
     name: "everything together with items",
@@ -442,7 +442,7 @@ describe("the control plane answers", () => {
       replayed: false,
       dryRun: true,
       warnings: [
-        '"/x?utm_source=a" has query parameters that the site does not keep apart: what is stored without them is purged.',
+        '"/x?utm_source=a" has query parameters that the site does not keep apart: the page without them is purged.',
       ],
       planned: [
         { item: "/x?utm_source=a", key: "/x", route: null },

@@ -25,9 +25,9 @@ test("the last sentence of a miss says why and when the last answer was not stor
 });
 
 test.each([
-  ["stale-if-error", /^If the origin fails, .*: stale-if-error allows it\.$/],
-  ["stale.ifError", /^If the origin fails, .*: stale\.ifError of the site allows it\.$/],
-  ["stale.ifDisconnected", /^If the origin gives no answer, .*: stale\.ifDisconnected of the site allows it\.$/],
+  ["stale-if-error", /^If the origin fails, .*: stale-if-error allows this\.$/],
+  ["stale.ifError", /^If the origin fails, .*: the site's stale\.ifError allows this\.$/],
+  ["stale.ifDisconnected", /^If the origin gives no answer, .*: the site's stale\.ifDisconnected allows this\.$/],
 ])("a sentence says that %s allows a stale answer", (because, text) => {
   expect(stepTexts({ ...MISS, steps: [{ step: "stale-if-error", because }] }).at(-1)).toMatch(text);
 });
@@ -35,18 +35,18 @@ test.each([
 test.each([
   [
     "dcz pZGm1Av",
-    "The visitor holds the version with the SHA-256 pZGm1Av, and gets what has changed since as dcz, once that is made.",
+    "The visitor has the version with the SHA-256 pZGm1Av, and gets the changes since then as dcz, once the edge has made them.",
   ],
   [
     "not-wanted",
-    "No older version is used: the request names none, or does not accept dcz and dcb as gladly as other codings.",
+    "No delta from an older version is sent: the request names none, or prefers other codings to dcz and dcb.",
   ],
   [
     "unknown-dictionary",
-    "No older version is used: the version that the request names is not kept here, or not any more.",
+    "No delta from an older version is sent: the version that the request names is not kept here, or no longer.",
   ],
-  ["keyed", "It is no dictionary: something beside its path selects it."],
-  ["no-browser-lifetime", "It is no dictionary: it gives browsers neither a lifetime nor stale-while-revalidate."],
+  ["keyed", "It is not offered as a dictionary: something besides its path selects it."],
+  ["no-browser-lifetime", "It is not offered as a dictionary: browsers get neither a lifetime nor stale-while-revalidate for it."],
 ])("a sentence says by which older version a page is sent, or why by none: %s", (because, text) => {
   const steps = [
     { step: "memory", because: "fresh" },

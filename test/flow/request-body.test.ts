@@ -32,7 +32,7 @@ describe("the body of a request", () => {
   });
 
   test("in chunks has broken off once its source has failed, and not if the origin takes no more", async () => {
-    const broken = new ReadableStream({ pull: (body) => body.error(new Error("the client has gone")) });
+    const broken = new ReadableStream({ pull: (body) => body.error(new Error("the client has left")) });
     const request = new Request("http://www.example.test/", { method: "POST", body: broken, duplex: "half" } as never);
     const cut = requestBody(request, 10, memoryBodies, background);
     await expect(new Response(streamOf(cut.stream!)).text()).rejects.toThrow();

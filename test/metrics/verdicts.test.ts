@@ -65,7 +65,7 @@ const CASES: readonly Case[] = [
   {
     name: "a parameter that does not matter",
     kind: "query",
-    says: /^\d.* % of the fetches on `\/shop\/\*` differ from a fresh page only in the parameter `ref`, and all \d+ bodies that were compared were the same: add `"ref"` to `key\.query\.ignore`; 9.* % of its requests would come from the cache instead of 2/,
+    says: /^\d.* % of the fetches on `\/shop\/\*` differ from the request for a fresh page only in the parameter `ref`, and all \d+ bodies that were compared were the same: add `"ref"` to `key\.query\.ignore`; 9.* % of its requests would come from the cache instead of 2/,
     world: { site: site(), answer: pageByQ },
     changed: { site: site({ key: { query: { ignore: ["ref"] } } }) },
     visit: (random) => ({ path: `/shop/list?q=${some(random, 5)}&ref=${some(random, 100)}` }),
@@ -208,7 +208,7 @@ const CASES: readonly Case[] = [
   {
     name: "a memory that is too small",
     kind: "small-memory",
-    says: /^A memory of 1 MiB holds 3[\d.]+ % of the stored pages that are asked for: set `limits\.memoryBytes` to `"8MiB"`; at least 8[\d.]+ % would come from memory/,
+    says: /^A memory of 1 MiB holds 3[\d.]+ % of the stored pages that visitors request: set `limits\.memoryBytes` to `"8MiB"`; at least 8[\d.]+ % would come from memory/,
     world: { site: site({}, { limits: { memoryBytes: "1MiB" } }), answer: pageOfItsSize },
     changed: { site: site({}, { limits: { memoryBytes: "8MiB" } }) },
     visit: (random) => ({ path: `/shop/${Math.floor(1000 * random() ** 2)}`, pauseMs: 20 }),

@@ -514,7 +514,7 @@ describe("the command, installed", () => {
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     const { miniflare, esbuild, wrangler } = (await manifestOf(installed)).devDependencies;
     const message = (more: string) =>
-      "startCdn needs packages that are not installed here. This installs them:\n\n" +
+      "startCdn needs packages that are not installed here. Install them with:\n\n" +
       `  npm install --save-dev miniflare@${miniflare} esbuild@${esbuild}${more}\n\n`;
     expect(stdout).toBe(message("") + message(` wrangler@${wrangler}`));
   });

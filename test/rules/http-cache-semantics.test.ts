@@ -141,7 +141,7 @@ const hasValidator = ({ fields }: Exchange) => "etag" in fields || "last-modifie
 
 const DIFFERENCES: readonly Difference[] = [
   {
-    name: "answers to requests with credentials are stored only if they are for everybody and no error",
+    name: "answers to requests with credentials are stored only if they are for everybody and are not errors",
     source: "RFC 9111 §3.5",
     reason: "the RFC allows it with must-revalidate, too; a mistake there would show one visitor to all",
     aspects: ["stores"],
@@ -149,7 +149,7 @@ const DIFFERENCES: readonly Difference[] = [
     when: ({ authorized }) => authorized,
   },
   {
-    name: "answers to cookies need a word that they are for all",
+    name: "answers to requests with cookies must say that they are for all",
     source: "RFC 9111 §7.3",
     reason: "most origins that read cookies do not say so in Vary",
     aspects: ["stores"],
@@ -157,7 +157,7 @@ const DIFFERENCES: readonly Difference[] = [
     when: ({ identifying }) => identifying,
   },
   {
-    name: "errors are stored from plain requests alone",
+    name: "errors are stored only from plain requests",
     source: "docs/http.md",
     reason: "one odd field must not break a page for all",
     aspects: ["stores"],
@@ -165,7 +165,7 @@ const DIFFERENCES: readonly Difference[] = [
     when: ({ plain, status }) => !plain && status >= 400,
   },
   {
-    name: "Set-Cookie keeps a response out",
+    name: "a response with Set-Cookie is not stored",
     source: "RFC 9111 §7.3",
     reason: "the package stores it, and uses it where it is public",
     aspects: ["stores"],
@@ -173,7 +173,7 @@ const DIFFERENCES: readonly Difference[] = [
     when: ({ fields }) => "set-cookie" in fields,
   },
   {
-    name: "Vary: * keeps a response out",
+    name: "a response with Vary: * is not stored",
     source: "RFC 9111 §4.1",
     reason: "no request ever matches it; the package stores it all the same",
     aspects: ["stores"],
@@ -181,7 +181,7 @@ const DIFFERENCES: readonly Difference[] = [
     when: ({ fields }) => fields.vary === "*",
   },
   {
-    name: "a body whose end cannot be told from a cut is not stored",
+    name: "a body whose end looks the same as a cut connection is not stored",
     source: "RFC 9112 §8",
     reason: "the package does not see bodies",
     aspects: ["stores"],
@@ -189,7 +189,7 @@ const DIFFERENCES: readonly Difference[] = [
     when: ({ fields, status }) => !("content-length" in fields) && status !== 204,
   },
   {
-    name: "what is never fresh and cannot be validated is not stored",
+    name: "a response that is never fresh and cannot be validated is not stored",
     source: "RFC 9111 §3",
     reason: "the package stores it and never uses it",
     aspects: ["stores"],
@@ -197,7 +197,7 @@ const DIFFERENCES: readonly Difference[] = [
     when: (exchange, there) => there.stores && there.lifetimeSeconds === 0 && !hasValidator(exchange),
   },
   {
-    name: "what nobody gave a lifetime is not stored for its validator alone",
+    name: "a response without a lifetime is not stored only because it has a validator",
     source: "RFC 9111 §4.2.2",
     reason: "the package stores each status that may be guessed about, also where it guesses nothing",
     aspects: ["stores"],
@@ -206,7 +206,7 @@ const DIFFERENCES: readonly Difference[] = [
       there.stores && there.lifetimeSeconds === 0 && !hasLifetime(exchange) && !says(exchange, /no-cache/),
   },
   {
-    name: "what is stale on arrival and cannot be validated is not stored",
+    name: "a response that is stale on arrival and cannot be validated is not stored",
     source: "RFC 9111 §4.2",
     reason: "the package stores it and never uses it",
     aspects: ["stores"],
@@ -238,7 +238,7 @@ const DIFFERENCES: readonly Difference[] = [
     when: (exchange) => says(exchange, /no-cache="/),
   },
   {
-    name: "must-understand outranks no-store",
+    name: "must-understand overrides no-store",
     source: "RFC 9111 §5.2.2.3",
     reason: "the package does not read it",
     aspects: ["stores"],
@@ -246,7 +246,7 @@ const DIFFERENCES: readonly Difference[] = [
     when: (exchange) => says(exchange, /must-understand, no-store/),
   },
   {
-    name: "CDN-Cache-Control speaks alone",
+    name: "CDN-Cache-Control replaces Cache-Control",
     source: "RFC 9213 §2.2",
     reason: "the package does not read it",
     aspects: OF_LIFETIME,
@@ -262,7 +262,7 @@ const DIFFERENCES: readonly Difference[] = [
     when: (exchange) => says(exchange, /[A-Z]/),
   },
   {
-    name: "a field that cannot be read forbids",
+    name: "an unreadable field forbids storing",
     source: "RFC 9111 §4.2.1",
     reason: "the package passes over what it cannot read",
     aspects: ["stores"],
@@ -270,7 +270,7 @@ const DIFFERENCES: readonly Difference[] = [
     when: (exchange) => says(exchange, /private; x/),
   },
   {
-    name: "of two lifetimes the shorter counts",
+    name: "if there are two lifetimes, the shorter counts",
     source: "RFC 9111 §4.2.1",
     reason: "with the package the last one does",
     aspects: OF_LIFETIME,
@@ -278,7 +278,7 @@ const DIFFERENCES: readonly Difference[] = [
     when: (exchange) => says(exchange, /\bmax-age=.*\bmax-age=|s-maxage=.*s-maxage=/),
   },
   {
-    name: "a lifetime that is no whole number leaves nothing fresh",
+    name: "a lifetime that is not a whole number makes the response stale",
     source: "RFC 9111 §4.2.1",
     reason: "the package takes the digits in front, or lets another field speak",
     aspects: OF_LIFETIME,
@@ -286,7 +286,7 @@ const DIFFERENCES: readonly Difference[] = [
     when: (exchange) => says(exchange, /max-?age=(?:1h|1\.5|5x|-1|$)/),
   },
   {
-    name: "a stale window that is no whole number is none",
+    name: "a stale window that is not a whole number is ignored",
     source: "RFC 9111 §1.2.2",
     reason: "the package takes the digits in front",
     aspects: WHILE_STALE,
@@ -302,7 +302,7 @@ const DIFFERENCES: readonly Difference[] = [
     when: (exchange) => says(exchange, /max-age=99999999999/),
   },
   {
-    name: "proxy-revalidate is about stale responses",
+    name: "proxy-revalidate applies only to stale responses",
     source: "RFC 9111 §5.2.2.8",
     reason: "the package takes it for no lifetime at all",
     aspects: ["stores", "lifetimeSeconds", "fresh"],
@@ -310,7 +310,7 @@ const DIFFERENCES: readonly Difference[] = [
     when: (exchange) => says(exchange, /proxy-revalidate/),
   },
   {
-    name: "must-revalidate is about stale responses",
+    name: "must-revalidate applies only to stale responses",
     source: "RFC 9111 §5.2.2.2",
     reason: "the package validates fresh ones, too",
     aspects: ["fresh"],
@@ -318,7 +318,7 @@ const DIFFERENCES: readonly Difference[] = [
     when: (exchange) => says(exchange, /must-revalidate/),
   },
   {
-    name: "nothing stale is served against must-revalidate, proxy-revalidate, s-maxage or no-cache",
+    name: "must-revalidate, proxy-revalidate, s-maxage and no-cache forbid stale answers",
     source: "RFC 9111 §4.2.4",
     reason: "the package looks at must-revalidate alone, and not for errors",
     aspects: WHILE_STALE,
@@ -334,7 +334,7 @@ const DIFFERENCES: readonly Difference[] = [
     when: (exchange) => says(exchange, /immutable/),
   },
   {
-    name: "an Expires that is no HTTP date is in the past",
+    name: "an Expires that is not an HTTP date counts as in the past",
     source: "RFC 9111 §5.3",
     reason: "the package reads whatever the JavaScript engine takes for a date",
     aspects: OF_LIFETIME,
@@ -342,7 +342,7 @@ const DIFFERENCES: readonly Difference[] = [
     when: ({ fields }) => ["2027-01-01", "31 Feb", "EST"].some((part) => fields.expires?.includes(part)),
   },
   {
-    name: "a Date ahead of us lengthens no guess",
+    name: "a Date in the future does not lengthen a heuristic lifetime",
     source: "RFC 9111 §4.2.2",
     reason: "the package believes it",
     aspects: OF_LIFETIME,
@@ -350,7 +350,7 @@ const DIFFERENCES: readonly Difference[] = [
     when: ({ fields }) => fields.date === dateAt(30) && "last-modified" in fields,
   },
   {
-    name: "Pragma in a response says nothing",
+    name: "Pragma in a response has no effect",
     source: "RFC 9111 §5.4",
     reason: "the package takes it for no-cache",
     aspects: OF_LIFETIME,
@@ -358,7 +358,7 @@ const DIFFERENCES: readonly Difference[] = [
     when: ({ fields }) => fields.pragma === "no-cache" && !("cache-control" in fields),
   },
   {
-    name: "Date and the wait for the answer count for the age",
+    name: "Date and the time to the answer count for the age",
     source: "RFC 9111 §4.2.3",
     reason: "the package looks at Age alone",
     aspects: OF_AGE,
@@ -366,7 +366,7 @@ const DIFFERENCES: readonly Difference[] = [
     when: ({ fields, delayMs }) => fields.date === dateAt(-30) || delayMs > 0,
   },
   {
-    name: "an Age that is no whole number is ignored",
+    name: "an Age that is not a whole number is ignored",
     source: "RFC 9111 §5.1",
     reason: "the package takes the digits in front, or a negative number",
     aspects: OF_AGE,
@@ -507,11 +507,11 @@ describe("these rules beside http-cache-semantics", () => {
     }
   }
 
-  test(`of ${EXCHANGES} exchanges every verdict is the same, or differs as intended`, () => {
+  test(`in ${EXCHANGES} exchanges, every verdict is the same or differs as intended`, () => {
     expect([...unexplained].slice(0, 3)).toEqual([]);
   });
 
-  test("many exchanges have nothing about which the two could differ, and agree", () => {
+  test("in exchanges without an intended difference, both agree", () => {
     expect(plainly).toBeGreaterThan(5_000);
   });
 

@@ -9,11 +9,11 @@ describe("the ids of scenarios", () => {
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
   });
 
-  test("are an area and a name in lower case", () => {
+  test("consist of an area and a name in lower case", () => {
     expect(ids.filter((id) => !/^[a-z]+(-[a-z]+)*\/[a-z0-9]+(-[a-z0-9]+)*$/.test(id))).toEqual([]);
   });
 
-  test("name the folders of this directory as their areas", () => {
+  test("use the folders of this directory as areas", () => {
     const folders = readdirSync(import.meta.dirname, { withFileTypes: true }).filter((each) => each.isDirectory());
     const areas = new Set(ids.map((id) => id.split("/")[0]));
     expect([...areas].sort()).toEqual(folders.map(({ name }) => name).sort());

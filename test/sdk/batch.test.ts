@@ -63,9 +63,9 @@ test("Adding an item that cannot be right is a TypeError, and so is using a batc
   expect(() => batch.tags("a b")).toThrow(/^batch\.tags: tags\[0\]: a tag must be printable ASCII/);
   expect(() => batch.urls("about")).toThrow(/^batch\.urls: urls\[0\]: must be a path/);
   await batch.tags("a").commit();
-  expect(() => batch.tags("b")).toThrow(/^batch\.tags: this batch is over/);
-  expect(() => batch.everything()).toThrow(/^batch\.everything: this batch is over/);
-  await expect(batch.commit()).rejects.toThrow(/^batch\.commit: this batch is over; begin another one$/);
+  expect(() => batch.tags("b")).toThrow(/^batch\.tags: this batch has ended/);
+  expect(() => batch.everything()).toThrow(/^batch\.everything: this batch has ended/);
+  await expect(batch.commit()).rejects.toThrow(/^batch\.commit: this batch has ended; begin another one$/);
 });
 
 test("A batch whose commit fails rejects with that error and is over", async () => {
@@ -75,7 +75,7 @@ test("A batch whose commit fails rejects with that error and is over", async () 
   const batch = cdn.batch().tags("a");
 
   await expect(batch.commit()).rejects.toBe(error);
-  await expect(batch.commit()).rejects.toThrow(/^batch\.commit: this batch is over/);
+  await expect(batch.commit()).rejects.toThrow(/^batch\.commit: this batch has ended/);
 });
 
 test("Items that belong together are added in one call", async () => {
@@ -132,7 +132,7 @@ test("A batch around work that fails rejects with its error and sends nothing, a
   await expect(cdn.batch((batch) => collectors.push(batch))).resolves.toEqual({ value: 2, receipt: null });
 
   expect(cdn.calls).toEqual([]);
-  for (const batch of collectors) expect(() => batch.tags("b")).toThrow(/^batch\.tags: this batch is over/);
+  for (const batch of collectors) expect(() => batch.tags("b")).toThrow(/^batch\.tags: this batch has ended/);
 });
 
 test("Wrong options of a batch are a TypeError before its work begins, and leave a batch as it was", async () => {

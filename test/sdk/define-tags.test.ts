@@ -38,7 +38,7 @@ const wrong: { name: string; make: () => unknown; message: RegExp }[] = [
     message: /^tags\.song: argument 1 is undefined, so no page has this tag$/,
   },
   { name: "no number", make: () => tags.song(Number.NaN), message: /^tags\.song: argument 1 is NaN/ },
-  { name: "an empty part", make: () => tags.line(1, ""), message: /^tags\.line: argument 2 is an empty text/ },
+  { name: "an empty part", make: () => tags.line(1, ""), message: /^tags\.line: argument 2 is an empty string/ },
   {
     name: "a function that makes no text",
     make: () => defineTags({ a: (() => 7) as unknown as () => string }).a(),

@@ -48,5 +48,5 @@ test("A record can need several tags and be known by several texts, and fields a
 test("A text that is on every page is a TypeError", async () => {
   const found = findUntagged(page("a"), songs, { ...song, shows: () => " " });
 
-  await expect(found).rejects.toThrow(/^findUntagged: shows must give texts that are not empty/);
+  await expect(found).rejects.toThrow(/^findUntagged: shows must return strings that are not empty/);
 });

@@ -126,7 +126,7 @@ const misuses: { name: string; call: (cdn: Loose) => Promise<unknown>; message: 
   {
     name: "no purge to know the status of",
     call: (cdn) => cdn.status(),
-    message: /^status: the first argument is the number of a purge, from 1 on, or its receipt\.$/,
+    message: /^status: the first argument must be the number of a purge \(1 or more\) or its receipt\.$/,
   },
   {
     name: "the receipt of a dry run",

@@ -203,8 +203,8 @@ test("The status of a receipt is asked of each edge by its own number, and has s
 test("Several edges have no common trail and no common numbers", async () => {
   await using cdn = purgerUnderTest({ endpoints: ["http://a.test", "http://b.test"] });
 
-  await expect(cdn.purges()).rejects.toThrow(/^purges: each of several edges has a purge log of its own/);
-  await expect(cdn.status(7)).rejects.toThrow(/^status: needs the receipt, because each of several edges has/);
+  await expect(cdn.purges()).rejects.toThrow(/^purges: each edge has its own purge log/);
+  await expect(cdn.status(7)).rejects.toThrow(/^status: needs the receipt, because each edge has/);
 });
 
 const misuses = [
@@ -216,7 +216,7 @@ const misuses = [
   {
     name: "one endpoint and several",
     options: { endpoint: "http://a.test", endpoints: ["http://b.test"] },
-    message: /^createPurger: endpoints: stands in the place of endpoint; leave one of them out$/,
+    message: /^createPurger: endpoints: replaces endpoint; leave one of them out$/,
   },
   {
     name: "a misspelt field of an edge",
@@ -243,7 +243,7 @@ const wrong = [
   },
   {
     endpoints: ["http://a.test", new URL("http://a.test")],
-    message: /^The option endpoints\[1\] names an edge that is/,
+    message: /^The option endpoints\[1\] names the same edge as an earlier one/,
   },
 ];
 

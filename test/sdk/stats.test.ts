@@ -68,7 +68,7 @@ test("Several edges have no stats in common", async () => {
       { endpoint: "http://127.0.0.1:10", token: TOKEN },
     ],
   });
-  await expect(cdn.stats()).rejects.toThrow(/^stats: each of several edges counts for itself/);
+  await expect(cdn.stats()).rejects.toThrow(/^stats: each edge has its own counts/);
 });
 
 test("A recording purger has the stats of a site without requests", async () => {

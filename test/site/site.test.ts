@@ -86,12 +86,12 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "a queue for nothing",
       { origin: { url: origin, queue: {} } },
-      /^origin\.queue: needs concurrency: without it nothing waits; found {}$/,
+      /^origin\.queue: needs concurrency: without it no request waits; found {}$/,
     ],
     [
       "a limit of streams alone",
       { origin: { url: origin, streams: 8 } },
-      /^origin\.streams: needs concurrency: streams have a limit of their own beside it; found 8$/,
+      /^origin\.streams: needs concurrency: streams have their own limit beside it; found 8$/,
     ],
     [
       "a misspelt limit",
@@ -123,7 +123,7 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "a bypass of everything",
       { origin, bypass: { cookies: ["*"] } },
-      /^bypass\.cookies\[0\]: has a bare \*: a route with pass: true does that/,
+      /^bypass\.cookies\[0\]: has a bare \*: write a route with pass: true for that/,
     ],
     [
       "a bypass by a pattern that goes on where it stopped",
@@ -148,12 +148,12 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "a bypass by the value of several fields",
       { origin, bypass: { fields: { "x-*": [/a/] } } },
-      /^bypass\.fields: is neither a list of field names, nor patterns by whole names like \{ "user-agent": \[\/bot\/i\] \}/,
+      /^bypass\.fields: is neither a list of field names nor patterns by field name like \{ "user-agent": \[\/bot\/i\] \}/,
     ],
     [
       "a bypass by every field",
       { origin, routes: [{ match: "/a", bypass: { fields: ["*"] } }] },
-      /^routes\[0\]\.bypass\.fields: has a bare \*: a route with pass: true does that/,
+      /^routes\[0\]\.bypass\.fields: has a bare \*: write a route with pass: true for that/,
     ],
     [
       "the bound on how late a purge may come, outside purge",
@@ -178,7 +178,7 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "a claim that is trusted",
       { origin, routes: [{ match: "/a", fields: { trust: ["X-Forwarded-Host"] } }] },
-      /^routes\[0\]\.fields\.trust\[0\]: names or covers a claim.*: name others, like "x-app-version"; found "X-Forwarded-Host"$/,
+      /^routes\[0\]\.fields\.trust\[0\]: names or covers a credential.*: name others, like "x-app-version"; found "X-Forwarded-Host"$/,
     ],
     ["a cookie that is trusted", { origin, fields: { trust: ["Cookie"] } }, /^fields\.trust\[0\]: names or covers/],
     ["a pattern that covers claims", { origin, fields: { trust: ["x-*"] } }, /^fields\.trust\[0\]: names or covers/],
@@ -190,7 +190,7 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "a field of credentials that is trusted",
       { origin, fields: { trust: ["x-app-version", "x-api-key"] } },
-      /^fields\.trust\[1\]: carries credentials.*: name others, or drop it; found "x-api-key"$/,
+      /^fields\.trust\[1\]: carries credentials.*: name other fields, or drop it; found "x-api-key"$/,
     ],
     [
       "a list of fields under a wrong name",
@@ -241,7 +241,7 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "a default lifetime of one status without a unit",
       { origin, routes: [{ match: "/a", defaultTtl: { 404: 60 } }] },
-      /^routes\[0\]\.defaultTtl: is not a duration: write one like "24h", or one per status .*; found \{"404":60\}$/,
+      /^routes\[0\]\.defaultTtl: is not a duration: write one like "24h", or one for each status .*; found \{"404":60\}$/,
     ],
     [
       "a duration that is a number below 0",
@@ -318,7 +318,7 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "Cache-Control as the field for this cache alone",
       { origin, targetedField: "Cache-Control" },
-      /^targetedField: is read by other caches, too: name a field for this cache alone; found "Cache-Control"/,
+      /^targetedField: is read by other caches too: name a field that only this cache reads; found "Cache-Control"/,
     ],
     [
       "a lifetime for browsers that is none",
@@ -381,18 +381,14 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "the visitor's host for the origin, where any host is served",
       { origin, forward: { host: "visitor" } },
-      /^forward\.host: "visitor" needs hosts: without them, any host that a visitor makes up would reach the origin$/,
+      /^forward\.host: "visitor" needs hosts: without them, the origin would get any host that a visitor makes up$/,
     ],
     [
       "a field for the origin that the connection writes",
       { origin, originFields: { "Content-Length": "5" } },
-      /^originFields\.Content-Length: is written by the connection, which sends no other$/,
+      /^originFields\.Content-Length: is set by the connection, which ignores other values$/,
     ],
-    [
-      "or that is about one connection",
-      { origin, originFields: { TE: "trailers" } },
-      /^originFields\.TE: is written by/,
-    ],
+    ["or that is about one connection", { origin, originFields: { TE: "trailers" } }, /^originFields\.TE: is set by/],
   ])("%s", (_, input, expected) => {
     expect(problemsOf(input)).toEqual([expect.stringMatching(expected)]);
   });
@@ -683,7 +679,7 @@ describe("choices in the key", () => {
     [
       "a pattern of cookies",
       { cookies: { "wp-*": ["1"] } },
-      /^routes\[0\]\.key\.cookies\.wp-\*: has a \*, which would match only itself here: name each one$/,
+      /^routes\[0\]\.key\.cookies\.wp-\*: has a \*, which matches only a \* here: name each one$/,
     ],
     ["no languages", { languages: [] }, /^routes\[0\]\.key\.languages: needs at least one language/],
     [
@@ -695,7 +691,7 @@ describe("choices in the key", () => {
     [
       "a field to read the country from",
       { country: "x-country-code" },
-      /^routes\[0\]\.key\.country: is true or false: the platform tells the country; .*; found "x-country-code"$/,
+      /^routes\[0\]\.key\.country: must be true or false: the platform tells the country\. .*; found "x-country-code"$/,
     ],
     ["a misspelt choice", { language: ["en"] }, /^routes\[0\]\.key\.language: unknown key; did you mean languages\?/],
   ])("%s is refused", (_, key, message) => {
@@ -871,7 +867,7 @@ describe("what is loosened is said at the start", () => {
         { match: "/a", ttl: "1m", bypass: { sessions: false } },
         { match: "/b", bypass: { sessions: false } },
       ],
-      ["The route /a answers visitors with a session like those without one."],
+      ["The route /a answers visitors with a session like visitors without one."],
     ],
   ])("%s", (_, routes, lines) => {
     expect(weakenedDefences(compileSite({ origin, routes }, {}))).toEqual(lines);
@@ -893,7 +889,7 @@ describe("a route's share of the origin", () => {
   });
 
   test.each([
-    [{ url: origin }, /routes\[0\]\.concurrency: needs origin\.concurrency, because it is a part of that$/],
+    [{ url: origin }, /routes\[0\]\.concurrency: needs origin\.concurrency, because it limits a part of that$/],
     [{ url: origin, concurrency: 8 }, /routes\[0\]\.concurrency: must be less than origin\.concurrency, which is 8$/],
   ])("is refused for %j", (given, words) => {
     expect(() => compileSite({ origin: given, routes }, {})).toThrow(words);

@@ -29,7 +29,7 @@ const looksStatic = [
 export const dynamicPages: readonly Case[] = [
   ...looksStatic.map(
     (path): Case => ({
-      name: `a page that the origin does not let be stored is not, though its URL looks like a file: ${path}`,
+      name: `a page that the origin forbids to store is not stored, even if its URL looks like a file: ${path}`,
       origin: (request) => (isFirst(request) ? account : page("please log in")),
       first: { path, fields: ONE_BROWSER },
       second: { path, fields: OTHER_BROWSER },
@@ -42,7 +42,7 @@ export const dynamicPages: readonly Case[] = [
   ),
   ...["/static/..%2faccount", "/static/%2e%2e%2faccount", "/static/..%5caccount", "/static/..;/account"].map(
     (path): Case => ({
-      name: `a path that leaves its route only once it is decoded is refused: ${path}`,
+      name: `a path that leaves its route once it is decoded is refused: ${path}`,
       site: STATIC_ROUTE,
       origin: (request) => (isFirst(request) ? decoding(request) : page("please log in")),
       first: { path, fields: ONE_BROWSER },
@@ -73,7 +73,7 @@ export const dynamicPages: readonly Case[] = [
   },
   ...["/%61dmin/x", "/adm%69n/x"].map(
     (path): Case => ({
-      name: `what is routed is what is sent: ${path} is under /admin`,
+      name: `the origin gets the path that was matched to a route: ${path} is under /admin`,
       site: { routes: [{ match: "/admin/*", pass: true }, ...STATIC_ROUTE.routes] },
       origin: (request) => page(isFirst(request) ? "the first one's desk" : "please log in"),
       first: { path, fields: ONE_BROWSER },

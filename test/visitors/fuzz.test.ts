@@ -24,7 +24,7 @@ function holdsAt(meet: Meet) {
   });
 }
 
-describe("whatever the first visitor sends, the second one gets what the origin would answer to him alone", () => {
+describe("whatever the first visitor sends, the second one gets the answer that the origin would give him without the first", () => {
   test(`${IN_MEMORY} encounters in memory`, { timeout: 120_000 }, async () => {
     await fc.assert(holdsAt(meetSoundly), { seed, numRuns: IN_MEMORY });
   });
@@ -43,7 +43,7 @@ describe("whatever the first visitor sends, the second one gets what the origin 
   });
 });
 
-describe("control: with one defence switched off, these encounters find it", () => {
+describe("control: these encounters notice each defence that is switched off", () => {
   const named = (cases: readonly Case[], part: string) => cases.find(({ name }) => name.includes(part))!;
   const defended = [named(identity, "with Set-Cookie is not stored")];
   const others = [

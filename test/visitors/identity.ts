@@ -14,7 +14,7 @@ export const identity: readonly Case[] = [
     },
   },
   {
-    name: "an answer to credentials is not stored because must-revalidate lets it serve others",
+    name: "must-revalidate alone does not let an answer to credentials be stored",
     origin: ({ fields }) =>
       page(`for ${fields.authorization ?? "all"}`, { "cache-control": "max-age=60, must-revalidate" }),
     first: { path: "/a", fields: { authorization: "Basic YTpi" } },
@@ -26,7 +26,7 @@ export const identity: readonly Case[] = [
     },
   },
   {
-    name: "a redirect for credentials is not stored, though it says public",
+    name: "a redirect for credentials is not stored, even if it says public",
     origin: ({ fields }) =>
       fields.authorization === undefined
         ? page("the page")
@@ -40,7 +40,7 @@ export const identity: readonly Case[] = [
     },
   },
   {
-    name: "credentials are not answered with what is stored for others",
+    name: "a request with credentials does not get a page stored for others",
     origin: ({ fields }) => page(`for ${fields.authorization ?? "all"}`),
     first: { path: "/a" },
     second: { path: "/a", fields: { authorization: "Basic YTpi" } },
@@ -59,7 +59,7 @@ export const identity: readonly Case[] = [
     defence: { in: "mayStoreAnswer", replace: 'return "if-for-everybody";', by: 'return "yes";' },
   },
   {
-    name: "a session among ignored cookies is one",
+    name: "a session cookie among ignored cookies still counts",
     origin: ({ fields }) => page(`for ${fields.cookie ?? "all"}`),
     first: { path: "/a", fields: { cookie: "_ga=1; session=1; _gid=2" } },
     second: { path: "/a", fields: { cookie: "_ga=9" } },
@@ -81,7 +81,7 @@ export const identity: readonly Case[] = [
     defence: { in: "reasonInResponse", replace: 'return "set-cookie";', by: "return undefined;" },
   },
   {
-    name: "where a route strips Set-Cookie, nobody gets it",
+    name: "if a route strips Set-Cookie, nobody gets it",
     site: { routes: [{ match: "/*", stripSetCookie: true }] },
     origin: (request) => page("v1", isFirst(request) ? { "set-cookie": "session=1" } : {}),
     first: { path: "/a", fields: ONE_BROWSER },
@@ -95,7 +95,7 @@ export const identity: readonly Case[] = [
     ] as const
   ).map(
     ([directive, replace]): Case => ({
-      name: `what is ${directive} is not stored, whatever lifetime the route gives`,
+      name: `an answer that is ${directive} is not stored, whatever the route's lifetime`,
       site: { routes: [{ match: "/*", ttl: "1h" }] },
       origin: (request) =>
         isFirst(request) ? page("mine", { "cache-control": `${directive}, max-age=60` }) : page("for all"),
@@ -105,7 +105,7 @@ export const identity: readonly Case[] = [
     }),
   ),
   {
-    name: "under Vary: Cookie, what is stored for visitors without cookies is theirs alone",
+    name: "under Vary: Cookie, a page stored for visitors without cookies is only for them",
     origin: ({ fields }) =>
       page(`for ${fields.cookie ?? "all"}`, { "cache-control": "public, max-age=60", vary: "Cookie" }),
     first: { path: "/a" },
@@ -124,7 +124,7 @@ export const identity: readonly Case[] = [
     ] as const
   ).map(
     ([framework, cookie]): Case => ({
-      name: `a visitor with a session of ${framework} does not get what the owner's lifetime stores for others`,
+      name: `a visitor with a session of ${framework} does not get a page that the owner's lifetime stores for others`,
       site: { routes: [{ match: "/*", ttl: "1h" }] },
       origin: ({ fields }) => ({ body: `for ${fields.cookie ?? "all"}` }),
       first: { path: "/a" },

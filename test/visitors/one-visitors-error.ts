@@ -8,13 +8,13 @@ export const oneVisitorsError: readonly Case[] = [
     [
       ["an oversized field", { "x-padding": "x".repeat(9000) }],
       ["an oversized value of a usual field", { "accept-language": "x".repeat(9000) }],
-      ["a field that no server knows", { "x-oversized-header": "x" }],
-      ["a character that no server likes", { "user-agent": "a\u0080b" }],
-      ["what a firewall takes for an attack", { "user-agent": "() { :; }; /bin/eject" }],
+      ["an unknown field", { "x-oversized-header": "x" }],
+      ["a character that servers refuse", { "user-agent": "a\u0080b" }],
+      ["a value that looks like an attack to a firewall", { "user-agent": "() { :; }; /bin/eject" }],
     ] as const
   ).map(
     ([what, fields]): Case => ({
-      name: `a page that says why it failed on ${what} is not stored, whatever its status`,
+      name: `an error page about ${what} is not stored, whatever its status`,
       origin: (request) => (isPlain(request.fields) ? page("the page") : page("this request is bad")),
       first: { path: "/a", fields },
       second: { path: "/a" },
@@ -22,7 +22,7 @@ export const oneVisitorsError: readonly Case[] = [
     }),
   ),
   {
-    name: "an error that another site's page provokes is not stored",
+    name: "an error that a page of another site provokes is not stored",
     origin: ({ fields }) =>
       fields["sec-fetch-site"] === "cross-site" ? { ...page("not from there"), status: 403 } : page("the page"),
     first: { path: "/a", fields: { "sec-fetch-site": "cross-site" } },
@@ -59,7 +59,7 @@ export const oneVisitorsError: readonly Case[] = [
     },
   },
   {
-    name: "an error that an oversized field provokes is not stored, though the field is trusted for errors",
+    name: "an error that an oversized field provokes is not stored, even if the field is trusted for errors",
     site: { fields: { trustForErrors: ["x-app-version"] } },
     origin: ({ fields }) =>
       fields["x-app-version"] === undefined ? page("the page") : { ...page("bad version"), status: 400 },
@@ -71,7 +71,7 @@ export const oneVisitorsError: readonly Case[] = [
     },
   },
   {
-    name: "an error for a session that is broken is not stored, though it says public",
+    name: "an error for a broken session is not stored, even if it says public",
     origin: ({ fields }) =>
       fields.cookie === undefined
         ? page("the page")
@@ -85,7 +85,7 @@ export const oneVisitorsError: readonly Case[] = [
   },
   ...[401, 407, 406, 408, 412, 416, 421, 425, 428, 429, 431].map(
     (status): Case => ({
-      name: `${status} tells of one request, and is not stored`,
+      name: `${status} concerns one request, and is not stored`,
       origin: (request) => (isFirst(request) ? { ...page("only you"), status } : page("the page")),
       first: { path: "/a", fields: ONE_BROWSER },
       second: { path: "/a", fields: OTHER_BROWSER },
@@ -93,7 +93,7 @@ export const oneVisitorsError: readonly Case[] = [
     }),
   ),
   {
-    name: "the answer to a POST is not what a GET gets",
+    name: "a GET does not get the answer to a POST",
     origin: ({ method }) => page(method === "GET" ? "the page" : "posted"),
     first: { method: "POST", path: "/a", body: "x" },
     second: { path: "/a" },
@@ -103,7 +103,7 @@ export const oneVisitorsError: readonly Case[] = [
     },
   },
   {
-    name: "a part that comes as if it were the whole is not stored for others",
+    name: "a part that looks like a whole page is not stored for others",
     site: { limits: { fetchWholeBytes: "1KiB" } },
     origin: ({ fields }) => page(fields.range === undefined ? "the whole page" : "th"),
     first: { path: "/a", fields: { range: "bytes=0-1" } },
@@ -115,7 +115,7 @@ export const oneVisitorsError: readonly Case[] = [
     },
   },
   {
-    name: "an encoded page is not for a visitor who cannot read it, though Vary is silent",
+    name: "a visitor who cannot decode a page does not get it encoded, even without Vary",
     origin: ({ fields }) =>
       String(fields["accept-encoding"]).includes("gzip")
         ? page("zipped", { "content-encoding": "gzip" })
@@ -129,7 +129,7 @@ export const oneVisitorsError: readonly Case[] = [
     },
   },
   {
-    name: "a request for another protocol stays with the connection",
+    name: "a request to switch protocols is not forwarded",
     origin: ({ fields }) => page(`upgrade: ${fields.upgrade ?? "none"}`),
     first: { path: "/a", fields: { upgrade: "h2c" } },
     second: { path: "/a" },
@@ -137,7 +137,7 @@ export const oneVisitorsError: readonly Case[] = [
     defence: { in: "HOP_BY_HOP", replace: '"upgrade",', by: "" },
   },
   {
-    name: "fields that Connection names stay with the connection",
+    name: "fields that Connection names are not forwarded",
     origin: ({ fields }) => page(`x-hop: ${fields["x-hop"] ?? "none"}`),
     first: { path: "/a", fields: { connection: "x-hop", "x-hop": "evil" } },
     second: { path: "/a" },

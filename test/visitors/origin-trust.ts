@@ -51,14 +51,14 @@ export const originTrust: readonly Case[] = [
     },
   },
   {
-    name: "a body larger than may be stored is not",
+    name: "a body over the limit is not stored",
     site: { limits: { storeBytes: 5, largeBytes: 5 } },
     origin: (request) => ({ ...page(isFirst(request) ? "0123456789" : "01234"), framing: "chunked" }),
     ...VISITORS,
     defence: { in: "pump", replace: "readBytes > maxBytes", by: "false" },
   },
   {
-    name: "a body with no end to be seen is not stored",
+    name: "a body without a visible end is not stored",
     origin: (request) => ({
       ...page(isFirst(request) ? "01234" : "0123456789"),
       framing: isFirst(request) ? "close" : "length",
@@ -70,7 +70,7 @@ export const originTrust: readonly Case[] = [
     },
   },
   {
-    name: "an answer with more tags than can be kept is not stored",
+    name: "an answer with more tags than the limit is not stored",
     site: { limits: { tags: 3 } },
     origin: (request) => page(isFirst(request) ? "tagged" : "v1", isFirst(request) ? { "cache-tag": "a b c d" } : {}),
     ...VISITORS,

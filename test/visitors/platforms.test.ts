@@ -60,7 +60,7 @@ const places: readonly Place[] = [
   },
 ];
 
-describe.each(places)("$name, visitors and origin see what they see in memory", ({ platform, count, tags, open }) => {
+describe.each(places)("$name, visitors and origin see the same as in memory", ({ platform, count, tags, open }) => {
   const meetings = open();
   beforeAll(() => meetings.start());
   afterAll(() => meetings.stop());

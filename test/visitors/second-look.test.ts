@@ -19,13 +19,13 @@ async function rendersSeen(meet: Meet): Promise<{ renders: string[]; asked: numb
   }
 }
 
-test("on a page that differs on every render, no invented field is a way past the cache", async () => {
+test("if a page differs on every render, no invented field bypasses the cache", async () => {
   const { renders, asked } = await rendersSeen(meetSoundly);
   expect(renders).toEqual(["render 1", "render 2", "render 2", "render 2"]);
   expect(asked).toBe(3);
 });
 
-test("control: it would be one if any difference counted as a choice", async () => {
+test("control: it would if any difference counted as an effect of the field", async () => {
   const { startMemoryEngine } = await mutatedEngine({
     in: "fieldThatChooses",
     replace: 'compareAnswers(plain, again) === "alike"',

@@ -32,7 +32,7 @@ async function talliesOf(mix: Mix, site: Case["site"] = {}): Promise<Tallies> {
   }
 }
 
-test("a mix of sessions keeps its hits, and nobody gets what another visitor's field has made, or the page for a part", {
+test("a mix of sessions keeps its hits, and nobody gets an answer made for another visitor's field, or a page instead of a part", {
   tags: ["gate"],
 }, async () => {
   const tallies = await talliesOf({ seed: 1, sessions: 25 });
@@ -47,13 +47,13 @@ test("a mix of sessions keeps its hits, and nobody gets what another visitor's f
   expect(added).toBeLessThanOrEqual(10 + missed * 0.1);
 });
 
-test("control: without second looks the app's clients fall below the floor", async () => {
+test("control: without second looks, the app's clients get too few hits", async () => {
   const [app] = KINDS.filter(({ name }) => name === "app clients with version and request ids");
   const tallies = await talliesOf({ seed: 1, sessions: 25, kinds: [app!] }, { secondLook: false });
   expect(hitRatio(tallies.get(app!.name)!) * 100).toBeLessThan(FLOORS[app!.name]!);
 });
 
-test("control: an answer that another visitor's session has made is counted", async () => {
+test("control: an answer made for another visitor's session is counted", async () => {
   const [loggedIn] = KINDS.filter(({ name }) => name === "logged-in users, own pages not private");
   const bodies = new Map<string, string>();
   const careless = await measure(

@@ -150,7 +150,7 @@ export const unkeyedInput: readonly Case[] = [
     }),
   ),
   {
-    name: "a stranger's word in the field of a trusted proxy tells no country",
+    name: "the country field counts only from a trusted proxy",
     site: BEHIND_PROXY,
     origin: ({ fields }) => page(`in ${fields["x-country"]}, ${fields["cf-ipcountry"]}`),
     first: { path: "/a", fields: { "cf-ipcountry": "DE" } },
@@ -163,7 +163,7 @@ export const unkeyedInput: readonly Case[] = [
     },
   },
   {
-    name: "what a trusted proxy tells of the country is one of few values",
+    name: "a trusted proxy's country is one of few values",
     // The network of both visitors' own address.
     site: { ...BEHIND_PROXY, trustedProxies: ["192.0.2.0/24"] },
     origin: reflecting("x-country"),
@@ -177,7 +177,7 @@ export const unkeyedInput: readonly Case[] = [
     },
   },
   {
-    name: "the field of a trusted proxy does not reach the origin from anybody where nothing is stored",
+    name: "the country field never reaches the origin, even if nothing is stored",
     site: { ...BEHIND_PROXY, countryField: "X-Geo" },
     origin: reflecting("x-geo"),
     first: { path: "/pass", fields: { "x-geo": "DE" } },
@@ -202,7 +202,7 @@ export const unkeyedInput: readonly Case[] = [
   ),
   ...selecting.map(
     ([field, value]): Case => ({
-      name: `a client's ${field} does not reach the origin where the answer may be stored`,
+      name: `a client's ${field} does not reach the origin if the answer may be stored`,
       origin: reflecting(field),
       first: { path: "/a", fields: { [field]: value } },
       second: { path: "/a" },
@@ -212,7 +212,7 @@ export const unkeyedInput: readonly Case[] = [
   ),
   ...software.map(
     ([field, value]): Case => ({
-      name: `${field}: ${value} does not reach the origin where the answer may be stored`,
+      name: `${field}: ${value} does not reach the origin if the answer may be stored`,
       origin: reflecting(field),
       first: { path: "/a", fields: { [field]: value } },
       second: { path: "/a" },
@@ -225,7 +225,7 @@ export const unkeyedInput: readonly Case[] = [
     }),
   ),
   {
-    name: "a GET's max-forwards does not reach the origin where the answer may be stored",
+    name: "a GET's Max-Forwards does not reach the origin if the answer may be stored",
     origin: reflecting("max-forwards"),
     first: { path: "/a", fields: { "max-forwards": "0" } },
     second: { path: "/a" },
@@ -238,7 +238,7 @@ export const unkeyedInput: readonly Case[] = [
   },
   ...odd.map(
     ([field, value]): Case => ({
-      name: `what an origin answers to ${field}: ${value.slice(0, 40)}, without a word in Vary, is not stored`,
+      name: `an answer to ${field}: ${value.slice(0, 40)} without Vary is not stored`,
       origin: reflecting(field),
       first: { path: "/a", fields: { [field]: value } },
       second: { path: "/a" },
@@ -250,7 +250,7 @@ export const unkeyedInput: readonly Case[] = [
     }),
   ),
   {
-    name: "a client's own coding does not reach the origin, nor an order of preference",
+    name: "neither a client's unknown codings nor its order of preference reach the origin",
     origin: reflecting("accept-encoding"),
     first: { path: "/a", fields: { "accept-encoding": "gzip;q=0.1, evil, br" } },
     second: { path: "/a", fields: { "accept-encoding": "br, gzip" } },
@@ -275,7 +275,7 @@ export const unkeyedInput: readonly Case[] = [
     }),
   ),
   {
-    name: "a lowercased parameter is sent as it is keyed",
+    name: "the origin gets a lowercased parameter in the form that is in the key",
     site: { routes: [{ match: "/search", key: { query: { lowercase: ["q"] } } }] },
     origin: ({ target }) => page(`results of ${target}`),
     first: { path: "/search?q=LAN" },
@@ -287,7 +287,7 @@ export const unkeyedInput: readonly Case[] = [
     },
   },
   {
-    name: "what only one origin's scripts may read is stored for that origin, though Vary is silent",
+    name: "an answer that only one origin's scripts may read is stored for that origin, even without Vary",
     origin: ({ fields }) =>
       page("data", { "access-control-allow-origin": String(fields.origin ?? "https://own.example") }),
     first: { path: "/data", fields: { origin: "https://evil.example" } },
@@ -295,14 +295,14 @@ export const unkeyedInput: readonly Case[] = [
     defence: ORIGIN_IS_NO_KEY,
   },
   {
-    name: "what every origin's scripts may read is kept apart for each that asked",
+    name: "an answer that every origin's scripts may read is stored separately for each origin",
     origin: ({ fields }) => page(`for ${fields.origin ?? "all"}`, { "access-control-allow-origin": "*" }),
     first: { path: "/data", fields: { origin: "https://evil.example" } },
     second: { path: "/data", fields: { origin: "https://good.example" } },
     defence: ORIGIN_IS_NO_KEY,
   },
   {
-    name: "an answer to a foreign Origin that says nothing of origins is not stored",
+    name: "an answer to a foreign Origin without CORS fields is not stored",
     origin: ({ fields }) => page(fields.origin === "https://evil.example" ? "refused" : "data"),
     first: { path: "/data", fields: { origin: "https://evil.example" } },
     second: { path: "/data" },
@@ -325,7 +325,7 @@ export const unkeyedInput: readonly Case[] = [
     },
   },
   {
-    name: "a field that the owner drops does not reach the origin where the answer may be stored",
+    name: "a field that the owner drops does not reach the origin if the answer may be stored",
     site: { fields: { drop: ["x-app-*"] } },
     origin: reflecting("x-app-version"),
     first: { path: "/a", fields: { "x-app-version": "evil" } },
@@ -338,7 +338,7 @@ export const unkeyedInput: readonly Case[] = [
     },
   },
   {
-    name: "a pattern of trusted fields does not cover what speaks of credentials",
+    name: "a pattern of trusted fields does not cover a field whose name suggests credentials",
     site: { fields: { trust: ["x-app-*"] } },
     origin: reflecting("x-app-token"),
     first: { path: "/a", fields: { "x-app-token": "secret" } },
@@ -346,7 +346,7 @@ export const unkeyedInput: readonly Case[] = [
     defence: { in: "isTrusted", replace: "&& !speaksOfCredentials(name)", by: "" },
   },
   {
-    name: "a field by which an origin chooses without a word in Vary passes the cache once that is found out",
+    name: "a field that changes the page without Vary bypasses the cache once the edge has found this out",
     origin: ({ fields }) => page(fields["x-mobile"] === undefined ? "whole" : "part"),
     first: { path: "/a", fields: { "x-mobile": "1" } },
     second: { path: "/a", fields: { "x-mobile": "1" } },
@@ -354,14 +354,14 @@ export const unkeyedInput: readonly Case[] = [
     defence: { in: "entryOf", replace: "marked(context) ??", by: "" },
   },
   {
-    name: "a part for which a framework asks is not answered with the page, where Vary is silent",
+    name: "a framework's request for a part does not get the page, even without Vary",
     origin: ({ fields }) => page(fields["hx-request"] === undefined ? "whole" : "part"),
     first: { path: "/a" },
     second: { path: "/a", fields: { "hx-request": "true" } },
     defence: { in: "entryKeyOf", replace: "partsKey(resolved.cacheKey)", by: "resolved.cacheKey" },
   },
   {
-    name: "what an origin reflects of an unknown field reaches nobody by a second look",
+    name: "an unknown field that the origin reflects reaches nobody through a second look",
     origin: reflecting("x-app-version"),
     first: { path: "/a", fields: { "x-app-version": "evil" } },
     second: { path: "/a", fields: { "x-other": "1" } },
@@ -381,7 +381,7 @@ export const unkeyedInput: readonly Case[] = [
     },
   },
   {
-    name: "an origin that says so in Vary gets the field, and each visitor his own page",
+    name: "if Vary names a field, the origin gets it, and each visitor gets the right page",
     origin: ({ fields }) => page(`in ${fields["accept-language"]}`, { vary: "Accept-Language" }),
     first: { path: "/a", fields: { "accept-language": "de" } },
     second: { path: "/a", fields: { "accept-language": "en" } },

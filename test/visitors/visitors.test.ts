@@ -22,15 +22,15 @@ describe.each(Object.entries(areas))("%s", (_, cases) => {
   describe.each(cases.map((each, at) => ({ ...each, tags: at % CONTROLS === 0 ? ["gate"] : ["deep"] })))(
     "$name",
     (each) => {
-      test("the second visitor gets what the origin would answer to him alone", async () => {
+      test("the second visitor gets the answer that the origin would give him without the first", async () => {
         expect(await testimony(each, meetSoundly)).toEqual(await truth(each, meetSoundly));
       });
 
-      test("control: without the trick he has a HIT", { tags: each.tags }, async () => {
+      test("control: without the trick he gets a HIT", { tags: each.tags }, async () => {
         expect(await xCacheWithoutTrick(each, meetSoundly)).toBe("HIT");
       });
 
-      test("without that one defence he does not get it", { tags: each.tags }, async () => {
+      test("without that one defence he does not", { tags: each.tags }, async () => {
         const { startMemoryEngine } = await engineWithout(each.defence);
         expect(await testimony(each, meetInMemory(startMemoryEngine))).not.toEqual(await truth(each, meetSoundly));
       });
@@ -38,7 +38,7 @@ describe.each(Object.entries(areas))("%s", (_, cases) => {
   );
 });
 
-test("no two cases have one name", () => {
+test("no two cases have the same name", () => {
   const names = Object.values(areas)
     .flat()
     .map(({ name }) => name);

@@ -82,11 +82,11 @@ export const findingCases: readonly FindingCase[] = [
     finds: [/^problem .*names the class PurgeLog, which worker\.ts does not export/],
   },
   { name: "a class of another worker", settings: { purgeLog: { class_name: "Log", script_name: "edge" } }, finds: [] },
-  { name: "no migration", settings: { migrations: [] }, finds: [/^problem .*no migration makes .*tag = "v1"/s] },
+  { name: "no migration", settings: { migrations: [] }, finds: [/^problem .*no migration creates .*tag = "v1"/s] },
   {
     name: "a migration of another class",
     settings: { migrations: [{ new_sqlite_classes: ["Other"] }] },
-    finds: [/^problem .*no migration makes .*tag = "v2"/s],
+    finds: [/^problem .*no migration creates .*tag = "v2"/s],
   },
   {
     name: "a class that was renamed",
@@ -138,13 +138,13 @@ export const findingCases: readonly FindingCase[] = [
   {
     name: "a bundle that the paid plan takes",
     gzippedBytes: 3 * MEBIBYTE + 1,
-    finds: [/^warning .*3072\.0 KiB gzipped, and the free plan takes 3072\.0 KiB/],
+    finds: [/^warning .*3072\.0 KiB gzipped, but the free plan accepts at most 3072\.0 KiB/],
   },
   { name: "the largest bundle", gzippedBytes: 10 * MEBIBYTE, finds: [/^warning .*the free plan takes/] },
   {
     name: "a bundle that no plan takes",
     gzippedBytes: 10 * MEBIBYTE + 1,
-    finds: [/^problem .*Cloudflare takes 10240\.0 KiB\. Import less/],
+    finds: [/^problem .*Cloudflare accepts at most 10240\.0 KiB\. Import less/],
   },
 ];
 

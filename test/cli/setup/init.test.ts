@@ -110,10 +110,10 @@ describe("tidemark init", () => {
     expect(await said("--origin", origin, "--host", host)).toBe("kept       tidemark.config.ts");
     const kept = "kept       tidemark.config.ts: ";
     expect(await said("--origin", "https://new.example.com", "--host", host)).toBe(
-      `${kept}it does not have https://new.example.com; change it there, or replace it with --force`,
+      `${kept}it does not name https://new.example.com; edit it, or replace it with --force`,
     );
     expect(await said("--origin", "https://new.example.com", "--host", "new.example.org")).toBe(
-      `${kept}it does not have https://new.example.com and new.example.org; change it there, or replace it with --force`,
+      `${kept}it does not name https://new.example.com and new.example.org; edit it, or replace it with --force`,
     );
   });
 
@@ -134,7 +134,7 @@ describe("tidemark init", () => {
     expect(await get(".gitignore")).toMatch(/^dist\n/);
     expect(stdout).toContain("kept       worker.ts");
     expect(stdout).toMatch(/kept {7}wrangler\.toml: it needs these lines:\s+\[\[durable_objects\.bindings\]\]/);
-    expect(stdout).toContain("scripts.dev stayed as found");
+    expect(stdout).toContain("scripts.dev unchanged");
     // What the owner's own scripts do is not what the steps say.
     expect(stdout).toMatch(
       /1\. npm install && npm run test:edge .*\n {2}2\. npx tidemark dev .*\n {2}3\. npm run deploy /,

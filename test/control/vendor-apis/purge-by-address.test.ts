@@ -90,7 +90,7 @@ test.each<[string, Partial<SiteInput>]>([
 test("where the platform tells no address, none stands for a token", async () => {
   await open({ doors: { varnish: { from: [HERE] } } }, "the memory engine");
   const answer = await edge!.ask(PURGE);
-  expect(answer).toMatchObject({ status: 405, body: expect.stringContaining("this platform gives no address") });
+  expect(answer).toMatchObject({ status: 405, body: expect.stringContaining("this platform does not tell addresses") });
 });
 
 test("one address has several forms", () => {

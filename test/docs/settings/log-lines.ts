@@ -74,7 +74,7 @@ export interface OtherLine {
 /** What the parts of a server say beside that. */
 export const OTHER_LINES: readonly OtherLine[] = [
   {
-    line: "a purge settles by the lease, because … did not confirm it in time",
+    line: "a purge settles only when the leases have run out, because … did not confirm it in time",
     source: "server/supervisor/open-log.ts",
     meaning: "A machine of the shared log is slow or gone. `tidemark purges` names it.",
   },
@@ -99,12 +99,12 @@ export const OTHER_LINES: readonly OtherLine[] = [
     meaning: "Name the parent by https.",
   },
   {
-    line: "… expires in … days: is it renewed, and SIGHUP sent after that?",
+    line: "… expires in … days. Renew it, then send SIGHUP.",
     source: "server/connections/certificates.ts",
     meaning: "A certificate in a file. Renew it, and send SIGHUP.",
   },
   {
-    line: "no certificate is ordered for …: the internet does not know such hosts.",
+    line: "no certificate is ordered for …, because these are not public host names.",
     source: "server/acme/prepared-acme.ts",
     meaning: "`localhost`, an address, or a name such as `box.local`.",
   },
@@ -124,13 +124,13 @@ export const OTHER_LINES: readonly OtherLine[] = [
     meaning: "The server runs all the same.",
   },
   {
-    line: "The cache in … cannot be used (…). Pages are kept in memory alone for now.",
+    line: "The cache in … cannot be used (…). For now, pages are kept only in memory.",
     source: "server/disk/disk-health.ts",
     meaning: "The disk is full, read-only or broken. It is tried again every 5 s.",
   },
   { line: "The cache in … works again.", source: "server/disk/disk-health.ts", meaning: "That is over." },
   {
-    line: "does not keep up, so pages are kept in memory alone",
+    line: "is too slow, so some pages are kept only in memory",
     source: "server/disk/backlog.ts",
     meaning: "32 MiB of pages wait in a worker for the disk. The line says how many pages were not written.",
   },
@@ -139,7 +139,7 @@ export const OTHER_LINES: readonly OtherLine[] = [
     source: "server/connections/access-log.ts",
     meaning: "Up to 8 MiB in each worker wait; what is beyond is counted, and lost.",
   },
-  { line: "The access log … is written again.", source: "server/connections/access-log.ts", meaning: "That is over." },
+  { line: "The access log … can be written again.", source: "server/connections/access-log.ts", meaning: "That is over." },
   {
     line: "The access log … cannot be reopened, so the server still writes the old file: …",
     source: "server/connections/access-log.ts",
@@ -177,7 +177,7 @@ export const OTHER_LINES: readonly OtherLine[] = [
     meaning: "This version of Node has changed. Hits cost more; nothing else differs.",
   },
   {
-    line: "A request failed inside the edge: …",
+    line: "The edge failed on a request: …",
     source: "server/http1/listener.ts",
     meaning: "A bug. Please report it, with the stack.",
   },
@@ -202,7 +202,7 @@ export const OTHER_LINES: readonly OtherLine[] = [
     meaning: "The first order failed: connections with TLS for that host fail.",
   },
   {
-    line: "site …: its purge log does not answer, so the site is answered by 503 until it does.",
+    line: "site …: its purge log does not answer, so the server answers 503 for this site until it does.",
     source: "server/program/edge-program.ts",
     meaning: "One of several sites has lost its log; the others go on.",
   },
@@ -213,7 +213,7 @@ export const OTHER_LINES: readonly OtherLine[] = [
       "With `--proxy-protocol`: no PROXY header came, or not from one of the `trustedProxies`. Told once a minute, with their number.",
   },
   {
-    line: "Connections in HTTP/2 were ended because they flooded the server",
+    line: "HTTP/2 connections were closed because they flooded the server",
     source: "server/http2/http2-sessions.ts",
     meaning: "They went beyond [a limit](server.md#limits-of-a-connection). Told once a minute, with their number.",
   },

@@ -218,9 +218,9 @@ const ADVICE_TEXT = `\`tidemark stats\` ends with what to change. Each sentence 
 \`\`\`console
 $ npx tidemark stats --last 24h
 Last 24 h: 1,204,331 requests, 93.1 % from cache. The origin was asked 83,200 times instead of 1,204,331; visitors waited 11 ms
-instead of 240 ms in the median; 41.3 GB did not leave it, 2.5 MB did.
+instead of 240 ms in the median; the cache sent 41.3 GB, the origin 2.5 MB.
 
-62 % of the fetches on \`/api/search\` differ from a fresh page only in the parameter \`ref\`, and all 562 bodies that were
+62 % of the fetches on \`/api/search\` differ from the request for a fresh page only in the parameter \`ref\`, and all 562 bodies that were
 compared were the same: add \`"ref"\` to \`key.query.ignore\`; 71 % of its requests would come from the cache instead of 33 %.
 \`\`\``;
 
@@ -247,7 +247,7 @@ MISS  GET http://www.example.com/list?page=2&utm_source=mail
   1. /list is the first route that matches /list.
   2. Memory has nothing under this key.
   3. The shared tier has nothing under this key.
-  4. The origin is asked.
+  4. The edge asks the origin.
   5. With cookies that count, the answer is stored only if it is public or has an s-maxage.
 
 Key          http://www.example.com/list?page=2

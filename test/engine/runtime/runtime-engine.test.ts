@@ -51,7 +51,7 @@ test("a runtime that no longer answers fails its scenario and the next beginning
   try {
     const engine = await hanging.begin({});
     engine.reply("/a", [{ ...page, hold: "for ever" }]);
-    await expect(engine.send({ path: "/a" })).rejects.toThrow("GET /a of www.example.test was not answered in time");
+    await expect(engine.send({ path: "/a" })).rejects.toThrow("GET /a of www.example.test got no answer in time");
     await expect(hanging.begin({})).rejects.toThrow("the work of the scenario before did not end");
     await engine.stop();
     await playOut(await hanging.begin({}));

@@ -108,7 +108,7 @@ test("the message for an answer that the edge made itself has its status", async
     "expected a bypass, got an answer that the edge made itself, 400
 
       request            GET /%zz from fra
-      answer             400, X-Cache none, "Tidemark refused this request: the path has a % that begins…"
+      answer             400, X-Cache none, "Tidemark refused this request: the path has a % without two…"
       Cache-Status       tidemark; detail=url-refused
       key                none: not looked up
       the origin saw     /%zz never; others: /about?ref=1 once, /about once, /private 2 times, /admin/a 2 times"

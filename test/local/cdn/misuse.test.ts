@@ -117,7 +117,7 @@ const misuses: { name: string; args: readonly unknown[]; message: string }[] = [
   {
     name: "a list of no replies",
     args: [{ site: {}, origin: { "/about": [] } }],
-    message: 'startCdn, origin: there is no reply. Write one like { body: "v1" }.',
+    message: 'startCdn, origin: the reply is missing. Write one like { body: "v1" }.',
   },
 ];
 
@@ -212,7 +212,7 @@ describe("asking a CDN", () => {
       "expected a hit, got a response without X-Cache: it did not come through a Tidemark edge",
     );
     await expect(expect(fetch(`${cdn.url()}/about`)).toBeStored()).rejects.toThrow(
-      "This matcher sends the same request again, and a Response does not have its request: fetch twice and use toHit.",
+      "This matcher sends the same request again, but a Response does not carry its request: fetch twice and use toHit.",
     );
     await expect(expect("v1").toHit()).rejects.toThrow("this takes an answer of a simulated CDN, as cdn.get and ");
   });

@@ -24,7 +24,7 @@ describe("tidemark dev explains", () => {
     ["an unknown region", ["--regions", "nyc,fro"], /no region fro\. Did you mean fra\? The regions are sfo, /],
     ["a region that is listed twice", ["--regions", "nyc,fra,nyc"], /nyc is listed twice/],
     ["a public address with a path", ["--public", "https://www.example.test/app"], /without a path/],
-    ["latency without regions", ["--latency"], /--latency is for --regions/],
+    ["latency without regions", ["--latency"], /--latency needs regions/],
     ["regions beyond the last port", ["--regions", "nyc,fra", "--port", "65535"], /choose a lower --port/],
     ["--json together with --quiet", ["--json", "--quiet"], /'--quiet' cannot be used with option '--json'/],
   ])("%s", async (_, args, expected) => {
@@ -45,7 +45,7 @@ describe("tidemark dev explains", () => {
   test("that there is neither a config nor an origin, and suggests --origin", async () => {
     const empty = mkdtempSync(join(folder, "empty-"));
     const { exit, stderr } = await tidemark({ args: ["dev"], cwd: empty });
-    const words = /there is no tidemark\.config\.ts here, and no --origin\. Name the site to front, like --origin /;
+    const words = /there is no tidemark\.config\.ts here, and no --origin\. Name your site, like --origin /;
     expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringMatching(words) });
   });
 

@@ -61,7 +61,7 @@ describe("dictionaryMatch", () => {
     ["/_next/app/(shop)/page-8d3c1f2e0a9b7c65.js", "/_next/app/(shop)/page-0d3c1f2e0a9b7c65.js", true],
     ["/a:b/c*d+e.js", "/a:b/c*d+e.js", true],
     ["/a:b/c*d+e.js", "/ab/cxd+e.js", false],
-  ])("as browsers read it, the pattern of %s matches %s: %s", (path, next, isMatched) => {
+  ])("by the rules of browsers, the pattern of %s matches %s: %s", (path, next, isMatched) => {
     const pattern = new URLPattern(dictionaryMatch(path, false)!, `https://www.example.com${path}`);
     expect(pattern.hasRegExpGroups).toBe(false);
     expect(pattern.test(`https://www.example.com${next}`)).toBe(isMatched);

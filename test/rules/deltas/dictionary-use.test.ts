@@ -40,13 +40,13 @@ describe("a response may be a dictionary", () => {
   test.each<[string, DictionaryCandidate]>([
     ["with a lifetime", candidate()],
     ["whose length is not known yet", candidate({}, { bodyBytes: null })],
-    ["of the least size", candidate({}, { bodyBytes: 1024 })],
+    ["of the smallest size", candidate({}, { bodyBytes: 1024 })],
     ["of the largest size", candidate({}, { bodyBytes: 10 * 1024 * 1024 })],
     ["that varies by the coding", candidate({ vary: "accept-encoding" }, { selectedBy: ["accept-encoding"] })],
     ["that varies by the dictionary", candidate({ vary: "Accept-Encoding, Available-Dictionary" })],
     ["that expires", candidate({ "cache-control": undefined, expires: "Sat, 01 Nov 2025 12:00:01 GMT" })],
     ["that may be used stale", candidate({ "cache-control": "max-age=0, stale-while-revalidate=60" })],
-    ["to which the owner gives a lifetime", candidate({ "cache-control": "max-age=0" }, { browserTtlSeconds: 1 })],
+    ["with a lifetime from the owner", candidate({ "cache-control": "max-age=0" }, { browserTtlSeconds: 1 })],
     ["as JSON", candidate({ "content-type": "application/problem+json" })],
     ["on localhost", candidate({}, { scheme: "http", host: "localhost:8080" })],
   ])("%s", (_, response) => {
@@ -115,12 +115,12 @@ describe("a response is no dictionary", () => {
 
 describe("mayBecomeDictionary", () => {
   const page = Buffer.from("A page for everybody.");
-  test("not what credentials may have made", () => {
+  test("does not include answers to credentials", () => {
     expect(mayBecomeDictionary({ authorized: false }, page)).toBe(true);
     expect(mayBecomeDictionary({ authorized: true }, page)).toBe(false);
   });
 
-  test("not what a decoder would take for a trained dictionary", () => {
+  test("does not include bytes that a decoder would mistake for a trained dictionary", () => {
     const trained = Buffer.concat([Buffer.from("37a430ec", "hex"), page]);
     expect(mayBecomeDictionary({ authorized: false }, trained)).toBe(false);
     expect(mayBecomeDictionary({ authorized: false }, trained.subarray(1))).toBe(true);

@@ -6,7 +6,7 @@ import { anyText } from "../fields/any-text.ts";
 
 describe("browserCacheControl", () => {
   test.each<[name: string, sent: string | null, expected: string | null]>([
-    ["where the origin says nothing, the owner's time alone", null, "max-age=610"],
+    ["only the owner's time if the origin says nothing", null, "max-age=610"],
     ["the owner's time in place of the origin's", "max-age=60, s-maxage=3600", "max-age=610"],
     ["no stale windows", "max-age=60, stale-while-revalidate=5, stale-if-error=5", "max-age=610"],
     ["what does not change", "max-age=60, immutable, no-transform", "immutable, no-transform, max-age=610"],
@@ -21,7 +21,7 @@ describe("browserCacheControl", () => {
     expect(browserCacheControl(sent, 600, 10)).toBe(expected);
   });
 
-  test("what it tells is the owner's time, and never allows what the origin forbids", () => {
+  test("always tells the owner's time, and never allows what the origin forbids", () => {
     fc.assert(
       fc.property(anyText, fc.nat(1e9), fc.nat(1e9), (sent, ttlSeconds, ageSeconds) => {
         const told = browserCacheControl(sent, ttlSeconds, ageSeconds);

@@ -33,9 +33,9 @@ const cases: readonly { name: string; rfc: string; text: string | null; expect: 
     text: "No-Store, MAX-AGE=5",
     expect: { noStore: true, maxAge: 5 },
   },
-  { name: "empty members are passed over", rfc: "9110 §5.6.1", text: ", ,max-age=5,,", expect: { maxAge: 5 } },
-  { name: "unknown directives are passed over", rfc: "9111 §5.2.3", text: "x=1, public, y", expect: { public: true } },
-  { name: "white space around is nothing", rfc: "9110 §5.6.1", text: " max-age = 5 ", expect: { maxAge: 5 } },
+  { name: "empty members are ignored", rfc: "9110 §5.6.1", text: ", ,max-age=5,,", expect: { maxAge: 5 } },
+  { name: "unknown directives are ignored", rfc: "9111 §5.2.3", text: "x=1, public, y", expect: { public: true } },
+  { name: "surrounding white space is ignored", rfc: "9110 §5.6.1", text: " max-age = 5 ", expect: { maxAge: 5 } },
   {
     name: "a tab is white space",
     rfc: "9110 §5.6.3",
@@ -43,7 +43,7 @@ const cases: readonly { name: string; rfc: string; text: string | null; expect: 
     expect: { public: true, maxAge: 5 },
   },
   {
-    name: "an argument without quotes may hold more than a token does",
+    name: "an argument without quotes may contain more characters than a token",
     rfc: "9111 §5.2",
     text: "x=a/b?c=(d)é, max-age=5",
     expect: { maxAge: 5 },
@@ -55,14 +55,14 @@ const cases: readonly { name: string; rfc: string; text: string | null; expect: 
     expect: { noStore: true },
   },
   {
-    name: "an escaped backslash escapes nothing",
+    name: "an escaped backslash does not escape the next character",
     rfc: "9110 §5.6.4",
     text: 'x="a\\\\", max-age=5',
     expect: { maxAge: 5 },
   },
   { name: "a quoted number is a number", rfc: "9111 §5.2", text: 'max-age="10"', expect: { maxAge: 10 } },
   {
-    name: "a comma in quotes does not split",
+    name: "a comma in quotes does not split a member",
     rfc: "9110 §5.6.4",
     text: 'x="a, no-store", max-age=5',
     expect: { maxAge: 5 },
@@ -94,7 +94,7 @@ const cases: readonly { name: string; rfc: string; text: string | null; expect: 
     expect: { staleWhileRevalidate: 30, staleIfError: 60 },
   },
   {
-    name: "private and no-cache without an argument are about the whole response",
+    name: "private and no-cache without an argument apply to the whole response",
     rfc: "9111 §5.2.2.4, §5.2.2.7",
     text: "private, no-cache",
     expect: { private: "whole", noCache: "whole" },
@@ -119,7 +119,7 @@ const cases: readonly { name: string; rfc: string; text: string | null; expect: 
   },
   ...['private, private="a"', 'private="a", private', 'private=""', 'private=" , "', 'private="a b"', "private=a"].map(
     (text) => ({
-      name: `${text} is about the whole response`,
+      name: `${text} applies to the whole response`,
       rfc: "9111 §5.2.2.7",
       text,
       expect: { private: "whole" as const },
@@ -138,7 +138,7 @@ const cases: readonly { name: string; rfc: string; text: string | null; expect: 
     expect: { maxAge: 60, noCache: "whole" },
   },
   {
-    name: "of two lifetimes the shorter counts",
+    name: "if there are two lifetimes, the shorter counts",
     rfc: "9111 §4.2.1",
     text: "max-age=10, max-age=5",
     expect: { maxAge: 5 },
@@ -176,7 +176,7 @@ const cases: readonly { name: string; rfc: string; text: string | null; expect: 
   })),
 
   {
-    name: "a string that never ends may hide anything",
+    name: "a string without an end may hide any directive",
     rfc: "9110 §5.6.4",
     text: 'no-store, x="',
     expect: { noStore: true },
@@ -210,7 +210,7 @@ describe("parseCacheControl", () => {
     ["white space before a name", `${" ".repeat(200_000)};`],
     ["one name", `${"a".repeat(200_000)};`],
     ["a string that never ends", `a="${'\\"'.repeat(100_000)}`],
-  ])("a long run of one thing is read as fast as any other: %s", (_, text) => {
+  ])("long repetitions are parsed as fast as other text: %s", (_, text) => {
     expect(parseCacheControl(text).noStore).toBe(true);
     expect(parseSurrogateControl(text)?.noStore).toBe(true);
     expect(parseTargetedField(`${"a".repeat(200_000)}, b=1.5, max-age=60`)?.maxAge).toBe(60);
@@ -220,7 +220,7 @@ describe("parseCacheControl", () => {
     fc.assert(fc.property(fieldText, (text) => void parseCacheControl(text)));
   });
 
-  test("what is printed and parsed again is the same", () => {
+  test("printing and parsing again gives the same result", () => {
     fc.assert(
       fc.property(fieldText, (text) => {
         const read = parseCacheControl(text);
@@ -229,7 +229,7 @@ describe("parseCacheControl", () => {
     );
   });
 
-  test("a member more never makes a response fresher or freer", () => {
+  test("an additional member never makes a response fresher or less restricted", () => {
     const restriction = fc.constantFrom("no-store", "private", "no-cache", "max-age=5", "s-maxage=x", 'private="a"');
     fc.assert(
       fc.property(fieldText, restriction, (text, more) => {

@@ -23,7 +23,7 @@ const cases: readonly {
   fields: { "cache-control"?: string; pragma?: string };
   expect: Partial<RequestDirectives>;
 }[] = [
-  { name: "no fields ask for nothing", rfc: "9111 §5.2.1", policy: "all", fields: {}, expect: {} },
+  { name: "without fields, the request asks for nothing", rfc: "9111 §5.2.1", policy: "all", fields: {}, expect: {} },
   {
     name: "harmless directives are obeyed",
     rfc: "9111 §5.2.1",
@@ -37,14 +37,14 @@ const cases: readonly {
     expect: {},
   },
   {
-    name: "where all is obeyed, so are no-cache, max-age and min-fresh",
+    name: "if all directives are obeyed, no-cache, max-age and min-fresh are too",
     rfc: "9111 §5.2.1.1, §5.2.1.3, §5.2.1.4",
     policy: "all",
     fields: { "cache-control": "no-cache, max-age=0, min-fresh=60, no-store" },
     expect: { noCache: true, maxAgeSeconds: 0, minFreshSeconds: 60, forbidsStoring: true },
   },
   {
-    name: "a bare max-stale takes an answer however stale",
+    name: "a bare max-stale accepts any stale answer",
     rfc: "9111 §5.2.1.2",
     fields: { "cache-control": "max-stale" },
     expect: { maxStaleSeconds: Number.POSITIVE_INFINITY },
@@ -69,7 +69,7 @@ const cases: readonly {
     expect: {},
   })),
   {
-    name: "of duplicates the strictest counts",
+    name: "if there are duplicates, the strictest counts",
     rfc: "9111 §4.2.1",
     policy: "all",
     fields: {
@@ -85,7 +85,7 @@ const cases: readonly {
     expect: { forbidsStoring: true },
   },
   {
-    name: "Pragma: no-cache counts where there is no Cache-Control",
+    name: "Pragma: no-cache counts if there is no Cache-Control",
     rfc: "9111 §5.4",
     policy: "all",
     fields: { pragma: "x, No-Cache" },
@@ -107,7 +107,7 @@ describe("readRequestDirectives", () => {
     expect(readRequestDirectives(field, policy)).toEqual({ ...nothing, ...expected });
   });
 
-  test("a request without Cache-Control costs one look where only harmless directives are obeyed", () => {
+  test("if only harmless directives are obeyed, a request without Cache-Control costs one look-up of a field", () => {
     const looks: string[] = [];
     readRequestDirectives((name) => {
       looks.push(name);

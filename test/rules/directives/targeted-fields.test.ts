@@ -18,32 +18,32 @@ const selections: readonly {
   expect: { field: string } & Partial<CacheControl>;
 }[] = [
   {
-    name: "without targeted fields, Cache-Control speaks",
+    name: "without targeted fields, Cache-Control applies",
     source: "RFC 9213 §2.2",
     fields: { "cache-control": "max-age=60" },
     expect: { field: "cache-control", maxAge: 60 },
   },
   {
-    name: "CDN-Cache-Control speaks alone",
+    name: "CDN-Cache-Control replaces Cache-Control",
     source: "RFC 9213 §3.1",
     fields: { "cdn-cache-control": "max-age=600", "cache-control": "no-store, s-maxage=1" },
     expect: { field: "cdn-cache-control", maxAge: 600 },
   },
   {
-    name: "an unknown directive alone silences Cache-Control",
+    name: "even an unknown directive alone replaces Cache-Control",
     source: "RFC 9213 §3.1",
     fields: { "cdn-cache-control": "none", "cache-control": "no-store" },
     expect: { field: "cdn-cache-control" },
   },
   {
-    name: "a field of the site's own comes before CDN-Cache-Control",
+    name: "the site's own field comes before CDN-Cache-Control",
     source: "RFC 9213 §2.2",
     fields: { "tidemark-cache-control": "max-age=5", "cdn-cache-control": "max-age=600" },
     targeted: ["tidemark-cache-control"],
     expect: { field: "tidemark-cache-control", maxAge: 5 },
   },
   {
-    name: "of the site's own fields the first that is there speaks",
+    name: "the first of the site's own fields that is present applies",
     source: "RFC 9213 §2.2",
     fields: { "b-cache-control": "max-age=2", "c-cache-control": "max-age=3" },
     targeted: ["a-cache-control", "b-cache-control", "c-cache-control"],
@@ -74,32 +74,32 @@ const selections: readonly {
     "no-store=?2",
     "é",
   ].map((text) => ({
-    name: `CDN-Cache-Control: ${JSON.stringify(text)} is ignored, and Cache-Control speaks`,
+    name: `CDN-Cache-Control: ${JSON.stringify(text)} is ignored, and Cache-Control applies`,
     source: "RFC 9213 §2.1",
     fields: { "cdn-cache-control": text, "cache-control": "max-age=60" },
     expect: { field: "cache-control", maxAge: 60 },
   })),
   {
-    name: "a malformed field lets the next targeted one speak",
+    name: "if a targeted field is malformed, the next one applies",
     source: "RFC 9213 §2.2",
     fields: { "tidemark-cache-control": "max-age=", "cdn-cache-control": "max-age=600", "cache-control": "max-age=60" },
     targeted: ["tidemark-cache-control"],
     expect: { field: "cdn-cache-control", maxAge: 600 },
   },
   {
-    name: "Surrogate-Control speaks before Cache-Control",
+    name: "Surrogate-Control comes before Cache-Control",
     source: "Edge Architecture §2.2",
     fields: { "surrogate-control": "max-age=3600", "cache-control": "private, no-store" },
     expect: { field: "surrogate-control", maxAge: 3600 },
   },
   {
-    name: "CDN-Cache-Control speaks before Surrogate-Control",
+    name: "CDN-Cache-Control comes before Surrogate-Control",
     source: "RFC 9213 §2.2",
     fields: { "surrogate-control": "max-age=3600", "cdn-cache-control": "max-age=600" },
     expect: { field: "cdn-cache-control", maxAge: 600 },
   },
   {
-    name: "a Surrogate-Control that names capabilities only lets Cache-Control speak",
+    name: "if a Surrogate-Control names only capabilities, Cache-Control applies",
     source: "Edge Architecture §2.2",
     fields: { "surrogate-control": 'content="ESI/1.0"', "cache-control": "max-age=60" },
     expect: { field: "cache-control", maxAge: 60 },
@@ -109,22 +109,22 @@ const selections: readonly {
 const values: readonly { name: string; text: string; expect: Partial<CacheControl> }[] = [
   { name: "an integer is a lifetime", text: "max-age=60", expect: { maxAge: 60 } },
   {
-    name: "a larger integer than a lifetime holds is the largest",
+    name: "an integer too large for a lifetime counts as the largest one",
     text: "max-age=999999999999999",
     expect: { maxAge: 2_147_483_648 },
   },
   { name: "parameters are ignored", text: "max-age=60;a=1, no-store;b", expect: { maxAge: 60, noStore: true } },
   {
-    name: "of duplicates the last counts, as in every dictionary",
+    name: "if there are duplicates, the last counts, as in every dictionary",
     text: "max-age=5, max-age=60",
     expect: { maxAge: 60 },
   },
   ...['"60"', "60.0", "60.5", "abc", "?1", "(60)", "-1", ":NjA=:"].map((value) => ({
-    name: `max-age=${value} is no integer, and leaves nothing fresh`,
+    name: `max-age=${value} is not an integer, so the response is stale`,
     text: `max-age=${value}`,
     expect: { maxAge: "invalid" as const },
   })),
-  { name: "a lifetime without a value leaves nothing fresh", text: "s-maxage", expect: { sMaxage: "invalid" } },
+  { name: "a lifetime without a value makes the response stale", text: "s-maxage", expect: { sMaxage: "invalid" } },
   { name: "a decimal elsewhere does not hurt a lifetime", text: "x=1.5, max-age=60", expect: { maxAge: 60 } },
   {
     name: "a string is a list of fields",
@@ -132,7 +132,7 @@ const values: readonly { name: string; text: string; expect: Partial<CacheContro
     expect: { private: ["set-cookie"], noCache: ["a", "b"] },
   },
   {
-    name: "a list of fields that is no string is about the whole response",
+    name: "a list of fields that is not a string applies to the whole response",
     text: "private=set-cookie, no-cache=(a b)",
     expect: { private: "whole", noCache: "whole" },
   },
@@ -142,12 +142,12 @@ const values: readonly { name: string; text: string; expect: Partial<CacheContro
     expect: { noStore: true, mustRevalidate: true },
   },
   {
-    name: "a restriction that says ?0 restricts nothing",
+    name: "a restriction with the value ?0 has no effect",
     text: "no-store=?0, private=?0, max-age=1",
     expect: { maxAge: 1 },
   },
   {
-    name: "a permission that is not true permits nothing",
+    name: "a permission that is not true has no effect",
     text: 'public=1, must-understand="x", max-age=1',
     expect: { maxAge: 1 },
   },
@@ -155,32 +155,36 @@ const values: readonly { name: string; text: string; expect: Partial<CacheContro
 
 const surrogate: readonly { name: string; text: string; expect: Partial<CacheControl> | "nothing" }[] = [
   { name: "no-store is no-store", text: "no-store", expect: { noStore: true } },
-  { name: "no-store-remote is no-store, for an edge is remote", text: "no-store-remote", expect: { noStore: true } },
+  {
+    name: "no-store-remote counts as no-store, because an edge is remote",
+    text: "no-store-remote",
+    expect: { noStore: true },
+  },
   { name: "a lifetime", text: "max-age=3600", expect: { maxAge: 3600 } },
   {
     name: "a lifetime and its extension",
     text: "max-age=3600+600",
     expect: { maxAge: 3600, staleWhileRevalidate: 600, staleIfError: 600 },
   },
-  { name: "an extension that is none leaves nothing fresh", text: "max-age=3600+x", expect: { maxAge: "invalid" } },
+  { name: "an invalid extension makes the response stale", text: "max-age=3600+x", expect: { maxAge: "invalid" } },
   {
-    name: "what RFC 5861 says is read",
+    name: "the directives of RFC 5861 are read",
     text: "max-age=1, stale-while-revalidate=60",
     expect: { maxAge: 1, staleWhileRevalidate: 60 },
   },
-  { name: "what RFC 9111 says is read", text: 'private="a"', expect: { private: ["a"] } },
+  { name: "the directives of RFC 9111 are read", text: 'private="a"', expect: { private: ["a"] } },
   {
-    name: "a directive for another surrogate is not for this one",
+    name: "a directive for another surrogate does not apply",
     text: "max-age=60;far, max-age=30",
     expect: { maxAge: 30 },
   },
   {
-    name: "capabilities for another surrogate are passed over",
+    name: "capabilities for another surrogate are ignored",
     text: 'content="ESI/1.0, x";far, max-age=30',
     expect: { maxAge: 30 },
   },
-  { name: "directives for another surrogate alone say nothing", text: "no-store;far", expect: "nothing" },
-  { name: "unknown directives alone say nothing", text: "x=1", expect: "nothing" },
+  { name: "directives only for other surrogates say nothing", text: "no-store;far", expect: "nothing" },
+  { name: "only unknown directives say nothing", text: "x=1", expect: "nothing" },
   { name: "an empty field says nothing", text: "", expect: "nothing" },
   ...["max-age=60;", "max-age=60 no-store", 'content="', "max-age=60;a;b"].map((text) => ({
     name: `${text} cannot be read, and forbids`,

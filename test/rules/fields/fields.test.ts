@@ -11,7 +11,7 @@ function sorted(fields: Iterable<readonly [name: string, value: string]>): (read
 
 describe("the fields of a message", () => {
   test.each(Array.from({ length: 200 }, (_, seed) => [seed + 1]))(
-    "are what Headers makes of the same calls: seed %i",
+    "are the same as those of Headers after the same calls: seed %i",
     (seed) => {
       const random = chances(seed);
       const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)]!;
@@ -32,7 +32,7 @@ describe("the fields of a message", () => {
     },
   );
 
-  test("are in lower case, in the order in which they came, with the lines of a name in one", () => {
+  test("are in lower case, in their order of arrival, with all lines of a name joined", () => {
     const lines = [
       ...new Fields([
         ["Vary", "a"],
@@ -46,7 +46,7 @@ describe("the fields of a message", () => {
     ]);
   });
 
-  test("that were copied do not change with their copy", () => {
+  test("do not change when a copy of them changes", () => {
     const first = new Fields([["via", "1.1 inner"]]);
     const copy = new Fields(first);
     copy.append("via", "1.1 tidemark");

@@ -14,7 +14,12 @@ const dates: readonly { name: string; rfc: string; text: string; expect: number 
     text: "Sun Nov 16 08:49:37 1994",
     expect: Date.UTC(1994, 10, 16, 8, 49, 37),
   },
-  { name: "white space around is nothing", rfc: "9110 §5.5", text: " \tThu, 01 Jan 2026 12:00:00 GMT ", expect: NOON },
+  {
+    name: "surrounding white space is ignored",
+    rfc: "9110 §5.5",
+    text: " \tThu, 01 Jan 2026 12:00:00 GMT ",
+    expect: NOON,
+  },
   { name: "letter case does not count", rfc: "9111 §4.2", text: "thu, 01 JAN 2026 12:00:00 gmt", expect: NOON },
   {
     name: "a wrong day of the week does not matter",
@@ -23,7 +28,7 @@ const dates: readonly { name: string; rfc: string; text: string; expect: number 
     expect: NOON,
   },
   {
-    name: "a leap second is the first of the next minute",
+    name: "a leap second counts as the first second of the next minute",
     rfc: "9110 §5.6.7",
     text: "Sat, 31 Dec 2016 23:59:60 GMT",
     expect: Date.UTC(2017, 0, 1),
@@ -41,7 +46,7 @@ const dates: readonly { name: string; rfc: string; text: string; expect: number 
     expect: Date.UTC(2000, 1, 29),
   },
   {
-    name: "years below 100 are what they say",
+    name: "years below 100 are read literally",
     rfc: "9110 §5.6.7",
     text: "Thu, 01 Jan 0026 00:00:00 GMT",
     expect: Date.parse("0026-01-01T00:00:00Z"),
@@ -70,7 +75,7 @@ const dates: readonly { name: string; rfc: string; text: string; expect: number 
     "Thursday, 32-Jan-26 12:00:00 GMT",
     "2026-01-01T12:00:00Z",
     "Thu, 01 Jan 2026 12:00:00 GMT, Thu, 01 Jan 2026 12:00:00 GMT",
-  ].map((text) => ({ name: `${JSON.stringify(text)} is no date`, rfc: "9110 §5.6.7", text, expect: undefined })),
+  ].map((text) => ({ name: `${JSON.stringify(text)} is not a date`, rfc: "9110 §5.6.7", text, expect: undefined })),
 ];
 
 describe("parseHttpDate", () => {
@@ -91,15 +96,15 @@ describe("parseHttpDate", () => {
     expect(parseHttpDate(text, NOON)).toBe(expected);
   });
 
-  test("two digits of a year reach over the turn of a century (RFC 9110 §5.6.7)", () => {
+  test("a two-digit year may refer to the next or previous century (RFC 9110 §5.6.7)", () => {
     expect(parseHttpDate("Saturday, 01-Jan-05 00:00:00 GMT", Date.UTC(1999, 0, 1))).toBe(Date.UTC(2005, 0, 1));
   });
 
-  test("an absent field is no date", () => {
+  test("an absent field is not a date", () => {
     expect(parseHttpDate(null, NOON)).toBeUndefined();
   });
 
-  test("every instant comes back from its own text", () => {
+  test("every instant survives printing and parsing", () => {
     const second = fc.integer({ min: -50_000_000_000, max: 250_000_000_000 });
     fc.assert(
       fc.property(second, (seconds) => {
@@ -110,7 +115,7 @@ describe("parseHttpDate", () => {
     );
   });
 
-  test("every day of four hundred years comes back from its own text, the first century too", () => {
+  test("every day of four hundred years survives printing and parsing, even in the first century", () => {
     const wrong: string[] = [];
     for (let at = Date.parse("0000-01-01"); at < Date.parse("0400-01-02"); at += 86_400_000) {
       const text = new Date(at).toUTCString();

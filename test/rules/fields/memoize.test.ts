@@ -12,7 +12,7 @@ function counted() {
 }
 
 describe("remembered", () => {
-  test("a text that was read is not read again", () => {
+  test("a text is parsed only once", () => {
     const { length, calls } = counted();
     expect([length("max-age=60"), length("public"), length("max-age=60")]).toEqual([
       { length: 10 },
@@ -25,7 +25,7 @@ describe("remembered", () => {
   test.each([
     { texts: 256, calls: 256 },
     { texts: 257, calls: 258 },
-  ])("of $texts texts and the first again, $calls are read", ({ texts, calls: expected }) => {
+  ])("$texts texts and the first one again cost $calls parses", ({ texts, calls: expected }) => {
     const { length, calls } = counted();
     for (let text = 0; text < texts; text++) length(`max-age=${text}`);
     expect(length("max-age=0")).toEqual({ length: 9 });
@@ -35,11 +35,14 @@ describe("remembered", () => {
   test.each([
     { characters: 256, calls: 1 },
     { characters: 257, calls: 2 },
-  ])("a text of $characters characters that comes twice is read $calls times", ({ characters, calls: expected }) => {
-    const { length, calls } = counted();
-    for (const text of ["x".repeat(characters), "x".repeat(characters)]) {
-      expect(length(text)).toEqual({ length: characters });
-    }
-    expect(calls()).toBe(expected);
-  });
+  ])(
+    "a text of $characters characters that arrives twice is parsed $calls times",
+    ({ characters, calls: expected }) => {
+      const { length, calls } = counted();
+      for (const text of ["x".repeat(characters), "x".repeat(characters)]) {
+        expect(length(text)).toEqual({ length: characters });
+      }
+      expect(calls()).toBe(expected);
+    },
+  );
 });

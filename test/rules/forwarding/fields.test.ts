@@ -29,13 +29,13 @@ describe("publicLocation", () => {
 const NOON = Date.UTC(2026, 0, 1, 12);
 
 describe("toClientFields", () => {
-  test("a missing Date is the time of arrival, and one that came stays (RFC 9110 §6.6.1)", () => {
+  test("a missing Date becomes the time of arrival, and an existing one stays (RFC 9110 §6.6.1)", () => {
     const dated = (sent: Fields) => toClientFields(sent, address, [], NOON).get("date");
     expect(dated(new Fields())).toBe("Thu, 01 Jan 2026 12:00:00 GMT");
     expect(dated(new Fields([["date", "yesterday"]]))).toBe("yesterday");
   });
 
-  test("Set-Cookie lines stay apart, and an origin's own Via stays", () => {
+  test("Set-Cookie lines stay separate, and the origin's own Via stays", () => {
     const sent = new Fields([
       ["set-cookie", "a=1"],
       ["set-cookie", "b=2"],
@@ -91,7 +91,7 @@ describe("originRequestFields", () => {
     expect(fields["x-real-ip"] ?? null).toBe(clientAddress);
   });
 
-  test("without a known client address none is claimed", () => {
+  test("without a known client address, none is sent", () => {
     const fields = originRequestFields(new Fields([["X-Forwarded-For", "6.6.6.6"]]), forwarded);
     expect(Object.fromEntries(fields)).not.toHaveProperty("x-forwarded-for");
   });
@@ -133,7 +133,7 @@ describe("receipt tokens", () => {
     expect(readReceiptToken(writeReceiptToken({ logId: "a-1", seq: 7 }))).toEqual({ logId: "a-1", seq: 7 });
   });
 
-  test.each([null, "", "x", "x.0", "x.-1", "x.1e9", ".1", "a b.1", "x.1.2"])("%j is no token", (text) => {
+  test.each([null, "", "x", "x.0", "x.-1", "x.1e9", ".1", "a b.1", "x.1.2"])("%j is not a token", (text) => {
     expect(readReceiptToken(text)).toBeNull();
   });
 });

@@ -11,23 +11,38 @@ describe("maxForwards", () => {
     { name: "at zero the edge answers OPTIONS", method: "OPTIONS", field: "0", expect: ANSWER },
     { name: "at zero the edge answers TRACE", method: "TRACE", field: "0", expect: ANSWER },
     { name: "zero may have several digits", method: "TRACE", field: "000", expect: ANSWER },
-    { name: "one goes on as zero", method: "OPTIONS", field: "1", expect: forward("0") },
-    { name: "ten goes on as nine", method: "TRACE", field: "10", expect: forward("9") },
-    { name: "without the field it goes on without it", method: "OPTIONS", field: null, expect: forward(null) },
+    { name: "one is forwarded as zero", method: "OPTIONS", field: "1", expect: forward("0") },
+    { name: "ten is forwarded as nine", method: "TRACE", field: "10", expect: forward("9") },
+    {
+      name: "a request without the field is forwarded without it",
+      method: "OPTIONS",
+      field: null,
+      expect: forward(null),
+    },
     { name: "the largest number that counts", method: "TRACE", field: "2147483647", expect: forward("2147483646") },
-    { name: "a larger one is taken for it", method: "TRACE", field: "2147483648", expect: forward("2147483646") },
-    { name: "so is a huge one", method: "TRACE", field: "9".repeat(400), expect: forward("2147483646") },
-    { name: "a sign makes it no number", method: "TRACE", field: "-1", expect: forward("-1") },
-    { name: "a word is no number", method: "TRACE", field: "few", expect: forward("few") },
-    { name: "an empty field is no number", method: "TRACE", field: "", expect: forward("") },
-    { name: "for GET it means nothing", method: "GET", field: "0", expect: forward("0") },
-    { name: "for POST it means nothing", method: "POST", field: "5", expect: forward("5") },
-    { name: "methods differ in case", method: "trace", field: "0", expect: forward("0") },
+    {
+      name: "a larger number counts as the largest",
+      method: "TRACE",
+      field: "2147483648",
+      expect: forward("2147483646"),
+    },
+    {
+      name: "a huge number counts as the largest",
+      method: "TRACE",
+      field: "9".repeat(400),
+      expect: forward("2147483646"),
+    },
+    { name: "a number with a sign is not a number", method: "TRACE", field: "-1", expect: forward("-1") },
+    { name: "a word is not a number", method: "TRACE", field: "few", expect: forward("few") },
+    { name: "an empty field is not a number", method: "TRACE", field: "", expect: forward("") },
+    { name: "it has no effect on GET", method: "GET", field: "0", expect: forward("0") },
+    { name: "it has no effect on POST", method: "POST", field: "5", expect: forward("5") },
+    { name: "methods are case-sensitive", method: "trace", field: "0", expect: forward("0") },
   ])("$name (RFC 9110 §7.6.2)", (row) => {
     expect(maxForwards(row.method, row.field)).toEqual(row.expect);
   });
 
-  test("a request goes on at most as often as it says", () => {
+  test("a request is forwarded at most as often as the field says", () => {
     fc.assert(
       fc.property(fc.nat(50), (hops) => {
         let verdict = maxForwards("TRACE", String(hops));

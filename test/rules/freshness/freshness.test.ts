@@ -23,13 +23,13 @@ const lifetimes: readonly {
   expect: FreshnessLifetime;
 }[] = [
   {
-    name: "s-maxage outranks max-age",
+    name: "s-maxage overrides max-age",
     rfc: "§5.2.2.10",
     cacheControl: "max-age=600, s-maxage=60",
     expect: { seconds: 60, source: "s-maxage" },
   },
   {
-    name: "max-age outranks Expires",
+    name: "max-age overrides Expires",
     rfc: "§5.3",
     cacheControl: "max-age=60",
     expires: at(600),
@@ -37,19 +37,19 @@ const lifetimes: readonly {
   },
   { name: "Expires counts from Date", rfc: "§4.2.1", expires: at(90), expect: { seconds: 90, source: "expires" } },
   {
-    name: "an Expires in the past leaves nothing fresh",
+    name: "with an Expires in the past, the response is stale",
     rfc: "§5.3",
     expires: at(-1),
     expect: { seconds: 0, source: "expires" },
   },
   {
-    name: "an Expires that is no date is in the past",
+    name: "an Expires that is not a date counts as in the past",
     rfc: "§5.3",
     expires: "0",
     expect: { seconds: 0, source: "expires" },
   },
   {
-    name: "an invalid max-age leaves nothing fresh, and Expires does not speak instead",
+    name: "with an invalid max-age the response is stale, and Expires does not replace it",
     rfc: "§4.2.1",
     cacheControl: "max-age=1h",
     expires: at(600),
@@ -75,27 +75,27 @@ const lifetimes: readonly {
     expect: { seconds: 90, source: "expires" },
   },
   {
-    name: "a negative s-maxage leaves nothing fresh, and max-age does not speak instead",
+    name: "with a negative s-maxage the response is stale, and max-age does not replace it",
     rfc: "§4.2.1",
     cacheControl: "max-age=600, s-maxage=-1",
     expect: { seconds: 0, source: "s-maxage" },
   },
   {
-    name: "a tenth of the time since the last modification may be guessed",
+    name: "a heuristic lifetime may be a tenth of the time since the last modification",
     rfc: "§4.2.2",
     lastModified: at(-1000),
     rules: { heuristic: { fraction: 0.1, maxSeconds: 3600 } },
     expect: { seconds: 100, source: "heuristic" },
   },
   ...([35_990, 36_000, 36_010] as const).map((agoSeconds) => ({
-    name: `a page unchanged for ${agoSeconds} s is guessed to stay fresh for an hour at most`,
+    name: `a page unchanged for ${agoSeconds} s gets a heuristic lifetime of at most an hour`,
     rfc: "§4.2.2",
     lastModified: at(-agoSeconds),
     rules: { heuristic: { fraction: 0.1, maxSeconds: 3600 } },
     expect: { seconds: Math.min(agoSeconds / 10, 3600), source: "heuristic" as const },
   })),
   ...[302, 403, 500, 299].map((status) => ({
-    name: `nothing is guessed for status ${status}`,
+    name: `status ${status} has no heuristic lifetime`,
     rfc: "§4.2.2",
     status,
     lastModified: at(-1000),
@@ -103,7 +103,7 @@ const lifetimes: readonly {
     expect: { seconds: 0, source: "none" as const },
   })),
   {
-    name: "nothing is guessed where the origin says that nothing is fresh",
+    name: "a response that the origin calls stale gets no heuristic lifetime",
     rfc: "§4.2.2",
     cacheControl: "max-age=0",
     lastModified: at(-1000),
@@ -111,7 +111,7 @@ const lifetimes: readonly {
     expect: { seconds: 0, source: "max-age" },
   },
   {
-    name: "a Date ahead of us lengthens no guess",
+    name: "a Date in the future does not lengthen a heuristic lifetime",
     rfc: "§4.2.2",
     date: at(9000),
     lastModified: at(-1000),
@@ -119,36 +119,36 @@ const lifetimes: readonly {
     expect: { seconds: 100, source: "heuristic" },
   },
   ...["no date", at(1)].map((lastModified) => ({
-    name: `nothing is guessed from a last modification at ${lastModified}, and the route's default stands in`,
+    name: `a last modification at ${lastModified} gives no heuristic lifetime, so the route's default applies`,
     rfc: "§4.2.2",
     lastModified,
     rules: { heuristic: { fraction: 0.1, maxSeconds: 3600 }, defaultTtlSeconds: 30 },
     expect: { seconds: 30, source: "route-default" as const },
   })),
   {
-    name: "a route's ttl is not for failures, which keep what the origin says",
+    name: "a route's ttl does not apply to failures, which keep the origin's lifetime",
     rfc: "—",
     status: 503,
     cacheControl: "max-age=2",
     rules: { ttlSeconds: 86_400 },
     expect: { seconds: 2, source: "max-age" },
   },
-  { name: "nothing said is nothing fresh", rfc: "§4.2.2", expect: { seconds: 0, source: "none" } },
+  { name: "without any lifetime, a response is stale", rfc: "§4.2.2", expect: { seconds: 0, source: "none" } },
   {
-    name: "a route's default stands in where nothing is said",
+    name: "a route's default applies if the origin says nothing",
     rfc: "—",
     rules: { defaultTtlSeconds: 30 },
     expect: { seconds: 30, source: "route-default" },
   },
   {
-    name: "a route's default does not outrank the origin's zero",
+    name: "a route's default does not override the origin's zero",
     rfc: "—",
     cacheControl: "max-age=0",
     rules: { defaultTtlSeconds: 30 },
     expect: { seconds: 0, source: "max-age" },
   },
   {
-    name: "a route's ttl outranks the origin",
+    name: "a route's ttl overrides the origin",
     rfc: "—",
     cacheControl: "max-age=600",
     rules: { ttlSeconds: 5 },
@@ -167,7 +167,7 @@ describe("freshnessLifetime", () => {
     },
   );
 
-  test("beside a targeted field Expires is silent (RFC 9213 §2.2)", () => {
+  test("beside a targeted field, Expires has no effect (RFC 9213 §2.2)", () => {
     const response = { status: 200, receivedAt: NOON, field: (name: string) => (name === "expires" ? at(90) : null) };
     const speaking = { cacheControl: parseCacheControl("public"), source: "cdn-cache-control" };
     expect(freshnessLifetime(response, speaking, { heuristic: null })).toEqual({ seconds: 0, source: "none" });
@@ -175,10 +175,10 @@ describe("freshnessLifetime", () => {
 });
 
 const ages: readonly { name: string; age?: string; date?: string; delayMs?: number; expectMs: number }[] = [
-  { name: "an answer of this second is not old", date: at(0), expectMs: 0 },
-  { name: "a Date 30 s ago is 30 s of age", date: at(-30), expectMs: 30_000 },
-  { name: "a Date ahead of us is no age", date: at(30), expectMs: 0 },
-  { name: "a malformed Date is no age", date: "yesterday", expectMs: 0 },
+  { name: "an answer from this second has age 0", date: at(0), expectMs: 0 },
+  { name: "a Date 30 s ago gives an age of 30 s", date: at(-30), expectMs: 30_000 },
+  { name: "a Date in the future gives no age", date: at(30), expectMs: 0 },
+  { name: "a malformed Date gives no age", date: "yesterday", expectMs: 0 },
   {
     name: "Age counts, with the time that the answer took (5 s + 0.4 s)",
     age: "5",
@@ -186,14 +186,14 @@ const ages: readonly { name: string; age?: string; date?: string; delayMs?: numb
     delayMs: 400,
     expectMs: 5400,
   },
-  { name: "the larger of Age and Date counts", age: "5", date: at(-30), expectMs: 30_000 },
-  { name: "of several members of Age the first counts", age: "5, 60", date: at(0), expectMs: 5000 },
-  { name: "an Age whose first member is malformed is none", age: "x, 60", date: at(0), expectMs: 0 },
-  { name: "a fraction is no Age", age: "5.5", date: at(0), expectMs: 0 },
-  { name: "an empty Age is none", age: "", date: at(0), expectMs: 0 },
-  { name: "white space around Age is nothing", age: " 5 ", date: at(0), expectMs: 5000 },
+  { name: "the larger of Age and the age by Date counts", age: "5", date: at(-30), expectMs: 30_000 },
+  { name: "if Age has several members, the first counts", age: "5, 60", date: at(0), expectMs: 5000 },
+  { name: "an Age with a malformed first member is ignored", age: "x, 60", date: at(0), expectMs: 0 },
+  { name: "a fraction is not a valid Age", age: "5.5", date: at(0), expectMs: 0 },
+  { name: "an empty Age is ignored", age: "", date: at(0), expectMs: 0 },
+  { name: "white space around Age is ignored", age: " 5 ", date: at(0), expectMs: 5000 },
   {
-    name: "a huge Age is the largest that there is",
+    name: "a huge Age counts as the largest possible one",
     age: "99999999999999999999",
     date: at(0),
     expectMs: 2_147_483_648_000,
@@ -201,12 +201,12 @@ const ages: readonly { name: string; age?: string; date?: string; delayMs?: numb
   { name: "without a Date, Age and delay count", age: "5", delayMs: 400, expectMs: 5400 },
   { name: "a Date of an obsolete form counts", date: "Thursday, 01-Jan-26 11:59:30 GMT", expectMs: 30_000 },
   {
-    name: "a response delay does not add to what Date tells",
+    name: "the response delay is not added to the age by Date",
     date: at(-30),
     delayMs: 400,
     expectMs: 30_000,
   },
-  { name: "a negative Age is none", age: "-5", date: at(0), expectMs: 0 },
+  { name: "a negative Age is ignored", age: "-5", date: at(0), expectMs: 0 },
 ];
 
 describe("initialAgeMs", () => {
@@ -214,7 +214,7 @@ describe("initialAgeMs", () => {
     expect(initialAgeMs(age, date, NOON - delayMs, NOON)).toBe(expectMs);
   });
 
-  test("an answer only grows older: what is stale stays stale", () => {
+  test("an answer only grows older, so a stale one stays stale", () => {
     const instant = fc.integer({ min: NOON, max: NOON + 120_000 });
     fc.assert(
       fc.property(fc.nat(90_000), instant, instant, instant, (initialMs, receivedAt, one, other) => {
@@ -225,7 +225,7 @@ describe("initialAgeMs", () => {
     );
   });
 
-  test("no text makes an age negative or no number", () => {
+  test("no text makes an age negative or NaN", () => {
     const text = fc.oneof(
       fc.string(),
       fc.integer().map(String),

@@ -52,7 +52,7 @@ const usable = (because: (Verdict & { kind: "stale-usable" })["because"], ageSec
 const validate = (because: (Verdict & { kind: "validate" })["because"]): Verdict => ({ kind: "validate", because });
 
 const verdicts: readonly (Asked & { name: string; source: string; expect: Verdict })[] = [
-  { name: "just stored is fresh", source: "RFC 9111 §4.2", afterMs: 0, expect: fresh(0) },
+  { name: "a page that was just stored is fresh", source: "RFC 9111 §4.2", afterMs: 0, expect: fresh(0) },
   { name: "the last millisecond is fresh", source: "RFC 9111 §4.2", afterMs: 59_999, expect: fresh(59) },
   {
     name: "an age equal to the lifetime is stale",
@@ -61,7 +61,7 @@ const verdicts: readonly (Asked & { name: string; source: string; expect: Verdic
     expect: validate("stale"),
   },
   {
-    name: "a page for visitors without a session is not for one with a session",
+    name: "a page for visitors without a session is not used for a visitor with one",
     source: "docs/http.md#cookies-sessions-and-authorization",
     stored: { sharedWithSessions: false },
     hasSession: true,
@@ -69,42 +69,42 @@ const verdicts: readonly (Asked & { name: string; source: string; expect: Verdic
     expect: { kind: "none", because: "session" },
   },
   {
-    name: "a page for visitors without a session is for one of them",
+    name: "a page for visitors without a session is used for another of them",
     source: "docs/http.md#cookies-sessions-and-authorization",
     stored: { sharedWithSessions: false },
     afterMs: 0,
     expect: fresh(0),
   },
   {
-    name: "a page that the origin lets caches store is for a visitor with a session, too",
+    name: "a page that the origin lets caches store is also used for a visitor with a session",
     source: "docs/http.md#cookies-sessions-and-authorization",
     hasSession: true,
     afterMs: 0,
     expect: fresh(0),
   },
   {
-    name: "purged is purged, however fresh",
+    name: "a purged page is not used, however fresh",
     source: "R10",
     purge: "purged",
     afterMs: 0,
     expect: { kind: "none", because: "purged" },
   },
   {
-    name: "what the view cannot tell is validated, however fresh",
+    name: "if the view cannot tell whether a page was purged, it is validated, however fresh",
     source: "R13, R23",
     purge: "unverifiable",
     afterMs: 0,
     expect: validate("unverifiable"),
   },
   {
-    name: "authorized requests need the origin's word",
+    name: "requests with Authorization need the origin's permission",
     source: "RFC 9111 §3.5",
     authorized: true,
     afterMs: 0,
     expect: { kind: "none", because: "authorization" },
   },
   {
-    name: "authorized requests take what is shared",
+    name: "requests with Authorization may use shared pages",
     source: "RFC 9111 §3.5",
     authorized: true,
     stored: { sharedWithAuthorized: true },
@@ -133,7 +133,7 @@ const verdicts: readonly (Asked & { name: string; source: string; expect: Verdic
     expect: validate("purge-state-unknown"),
   },
   {
-    name: "unknown purges: a receipt's token that is not reached admits nothing",
+    name: "unknown purges: a receipt's token that the view has not reached allows nothing",
     source: "R9",
     purge: "unknown",
     awaitsToken: true,
@@ -141,7 +141,7 @@ const verdicts: readonly (Asked & { name: string; source: string; expect: Verdic
     expect: validate("purge-state-unknown"),
   },
   {
-    name: "a receipt's token that is not reached says nothing of what a view has judged",
+    name: "a receipt's token that the view has not reached does not affect pages that the view has judged",
     source: "R9",
     awaitsToken: true,
     afterMs: 0,
@@ -165,14 +165,14 @@ const verdicts: readonly (Asked & { name: string; source: string; expect: Verdic
     ...window,
   })),
   {
-    name: "must-revalidate outranks stale-while-revalidate",
+    name: "must-revalidate overrides stale-while-revalidate",
     source: "RFC 9111 §5.2.2.2",
     reuse: { staleWhileRevalidateSeconds: 10, mayServeStale: false },
     afterMs: 60_000,
     expect: validate("stale"),
   },
   {
-    name: "who awaits a purge takes nothing stale",
+    name: "a request that awaits a purge gets nothing stale",
     source: "R9",
     awaitsPurge: true,
     reuse: { staleWhileRevalidateSeconds: 10 },
@@ -208,15 +208,15 @@ const verdicts: readonly (Asked & { name: string; source: string; expect: Verdic
     { name: "at once", afterMs: 30_000, expect: usable("soft-purge", 30) },
     { name: "by a clock that has gone back", afterMs: 29_000, expect: usable("soft-purge", 29) },
     {
-      name: "what must not be used stale",
+      name: "a page that must not be used stale",
       reuse: { mayServeStale: false },
       afterMs: 30_000,
       expect: validate("soft-purge"),
     },
     { name: "no-cache", reuse: { validateAlways: true }, afterMs: 30_000, expect: validate("no-cache") },
-    { name: "who awaits a purge (R9)", awaitsPurge: true, afterMs: 30_000, expect: validate("soft-purge") },
+    { name: "a request that awaits a purge (R9)", awaitsPurge: true, afterMs: 30_000, expect: validate("soft-purge") },
     {
-      name: "the authorized, also where all is shared",
+      name: "a request with Authorization, even for a shared page",
       authorized: true,
       stored: { sharedWithAuthorized: true },
       afterMs: 30_000,
@@ -234,7 +234,7 @@ const verdicts: readonly (Asked & { name: string; source: string; expect: Verdic
   ...[
     { name: "inside the site's own time", forMs: 5_000, afterMs: 14_999, expect: usable("soft-purge", 14) },
     { name: "at the end of the site's own time", forMs: 5_000, afterMs: 15_000, expect: validate("soft-purge") },
-    { name: "where the site allows nothing", forMs: 0, afterMs: 10_000, expect: validate("soft-purge") },
+    { name: "if the site allows nothing", forMs: 0, afterMs: 10_000, expect: validate("soft-purge") },
     { name: "in its lifetime's last millisecond", forMs: 600_000, afterMs: 59_999, expect: usable("soft-purge", 59) },
     { name: "at the end of its lifetime", forMs: 600_000, afterMs: 60_000, expect: validate("soft-purge") },
   ].map(({ name, forMs, ...asked }) => ({
@@ -242,7 +242,7 @@ const verdicts: readonly (Asked & { name: string; source: string; expect: Verdic
     purge: "soft" as const,
     soft: { seenAfterMs: 10_000, forMs },
     ...asked,
-    name: `after a soft purge of what says nothing itself: ${name}`,
+    name: `after a soft purge of a page without its own stale window: ${name}`,
   })),
   ...[
     { name: "inside", afterMs: 69_999, expect: usable("soft-purge", 69) },
@@ -253,17 +253,17 @@ const verdicts: readonly (Asked & { name: string; source: string; expect: Verdic
     reuse: { staleWhileRevalidateSeconds: 10 },
     soft: { seenAfterMs: 65_000, forMs: 0 },
     ...asked,
-    name: `a soft purge of what was stale already gives it no more than its own time: ${asked.name}`,
+    name: `a soft purge of a page that was already stale does not extend its time: ${asked.name}`,
   })),
   {
-    name: "a soft purge of which no time is known",
+    name: "a soft purge at an unknown time",
     source: "R10",
     purge: "soft",
     afterMs: 0,
     expect: validate("soft-purge"),
   },
   {
-    name: "what an unsafe request put out of date is validated, whatever else it says",
+    name: "a page that an unsafe request invalidated is validated, whatever else it says",
     source: "R10",
     purge: "invalidated",
     reuse: { staleWhileRevalidateSeconds: 10 },
@@ -271,7 +271,7 @@ const verdicts: readonly (Asked & { name: string; source: string; expect: Verdic
     expect: validate("invalidated"),
   },
   {
-    name: "a soft purge leaves a page with s-maxage usable where the owner's rules cover it",
+    name: "after a soft purge, a page with s-maxage is usable if the owner's rules cover it",
     source: "docs/decisions/0037-a-window-beside-s-maxage-permits-stale.md",
     purge: "soft",
     soft: { seenAfterMs: 10_000, forMs: 5_000 },
@@ -322,7 +322,7 @@ const verdicts: readonly (Asked & { name: string; source: string; expect: Verdic
       afterMs: 60_000,
       expect: validate("stale"),
     },
-    { name: "is for those who await a purge", awaitsPurge: true, afterMs: 60_000, expect: validate("stale") },
+    { name: "applies to requests that await a purge", awaitsPurge: true, afterMs: 60_000, expect: validate("stale") },
   ].map((asked) => ({
     source: "docs/http.md#stale-responses",
     ...asked,
@@ -330,7 +330,7 @@ const verdicts: readonly (Asked & { name: string; source: string; expect: Verdic
     name: `the owner's whileRevalidate of 10 s: ${asked.name}`,
   })),
   {
-    name: "max-stale does not outrank must-revalidate",
+    name: "max-stale does not override must-revalidate",
     source: "RFC 9111 §5.2.2.2",
     directives: "max-stale",
     reuse: { mayServeStale: false },
@@ -353,7 +353,7 @@ describe("judge", () => {
     expect(verdict).toEqual(asked.expect);
   });
 
-  test("what was stale once is never fresh again", () => {
+  test("a stale page is never fresh again", () => {
     const instants = fc.integer({ min: 0, max: 200_000 });
     fc.assert(
       fc.property(instants, instants, fc.integer({ min: 0, max: 100 }), (one, other, freshnessSeconds) => {
@@ -366,7 +366,7 @@ describe("judge", () => {
     );
   });
 
-  test("nothing is answered past its lifetime and its windows, whatever the request asks", () => {
+  test("no page is served beyond its lifetime and stale windows, whatever the request asks", () => {
     const seconds = fc.integer({ min: 0, max: 100 });
     fc.assert(
       fc.property(
@@ -402,7 +402,7 @@ const errors: readonly (Asked & {
   expect: boolean | StandInBecause;
 })[] = [
   {
-    name: "invalidated by an unsafe request is never shown (RFC 9111 §4.4)",
+    name: "a page invalidated by an unsafe request is never shown (RFC 9111 §4.4)",
     reuse: { staleIfErrorSeconds: 10 },
     purge: "invalidated",
     afterMs: 20_000,
@@ -431,7 +431,7 @@ const errors: readonly (Asked & {
     { name: "inside ifError", rules: { ifErrorSeconds: 10 }, afterMs: 69_999, expect: "stale.ifError" as const },
     { name: "at the end of ifError", rules: { ifErrorSeconds: 10 }, afterMs: 70_000, expect: false },
     {
-      name: "ifError covers no answer, too",
+      name: "ifError also covers a missing answer",
       rules: { ifErrorSeconds: 10 },
       failure: "disconnected" as const,
       afterMs: 69_999,
@@ -475,7 +475,7 @@ const errors: readonly (Asked & {
     },
   ].map((asked) => ({ ...asked, name: `the owner's rules: ${asked.name}` })),
   {
-    name: "the origin's stale-if-error=0 outranks the site",
+    name: "the origin's stale-if-error=0 overrides the site",
     reuse: { staleIfErrorSeconds: 0 },
     rules: { ifErrorSeconds: 10 },
     afterMs: 60_000,
@@ -496,29 +496,34 @@ const errors: readonly (Asked & {
     expect: false,
   },
   {
-    name: "purged hard is never shown (R18)",
+    name: "a hard-purged page is never shown (R18)",
     reuse: { staleIfErrorSeconds: 10 },
     purge: "purged",
     afterMs: 60_000,
     expect: false,
   },
   {
-    name: "of another log is never shown (R13)",
+    name: "a page from another log is never shown (R13)",
     reuse: { staleIfErrorSeconds: 10 },
     purge: "unverifiable",
     afterMs: 0,
     expect: false,
   },
   {
-    name: "unknown, where the window allows it (R18)",
+    name: "purge state unknown, and the window allows it (R18)",
     reuse: { staleIfErrorSeconds: 10 },
     purge: "unknown",
     afterMs: 60_000,
     expect: true,
   },
-  { name: "unknown and fresh, but nobody allows it (R18)", purge: "unknown", afterMs: 5_000, expect: false },
   {
-    name: "unknown, and the site forbids it (R18)",
+    name: "purge state unknown, page fresh, but nobody allows it (R18)",
+    purge: "unknown",
+    afterMs: 5_000,
+    expect: false,
+  },
+  {
+    name: "purge state unknown, and the site forbids it (R18)",
     reuse: { staleIfErrorSeconds: 10 },
     purge: "unknown",
     whileUnknown: false,
@@ -526,7 +531,7 @@ const errors: readonly (Asked & {
     expect: false,
   },
   {
-    name: "softly purged as far as is known, the view too old, and the site forbids it (R18)",
+    name: "soft-purged as far as is known, the view too old, and the site forbids it (R18)",
     reuse: { staleIfErrorSeconds: 10 },
     purge: "soft",
     isViewUsable: false,
@@ -535,7 +540,7 @@ const errors: readonly (Asked & {
     expect: false,
   },
   {
-    name: "softly purged as far as is known, the view too old, and the site allows it (R18)",
+    name: "soft-purged as far as is known, the view too old, and the site allows it (R18)",
     reuse: { staleIfErrorSeconds: 10 },
     purge: "soft",
     isViewUsable: false,
@@ -543,14 +548,14 @@ const errors: readonly (Asked & {
     expect: true,
   },
   {
-    name: "who awaits a purge takes nothing stale (R9)",
+    name: "a request that awaits a purge gets nothing stale (R9)",
     reuse: { staleIfErrorSeconds: 10 },
     awaitsPurge: true,
     afterMs: 60_000,
     expect: false,
   },
   {
-    name: "what is not shared with the authorized",
+    name: "a page that is not shared with requests with Authorization",
     reuse: { staleIfErrorSeconds: 10 },
     authorized: true,
     afterMs: 60_000,

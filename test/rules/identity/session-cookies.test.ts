@@ -57,7 +57,7 @@ describe("carriesSession", () => {
     expect(carriesSession(cookie)).toBe(false);
   });
 
-  test("no cookies carry no session, and no text makes it throw", () => {
+  test("without cookies there is no session, and no text makes it throw", () => {
     expect(carriesSession(null)).toBe(false);
     fc.assert(fc.property(anyText, (text) => void carriesSession(text)));
   });

@@ -71,7 +71,7 @@ describe("invalidatedTargets", () => {
     { name: "user information", location: "https://a:b@www.example.test/a", expect: [] },
     { name: "a user without a password", location: "https://a@www.example.test/a", expect: [] },
     { name: "a password without a user", location: "https://:b@www.example.test/a", expect: [] },
-    { name: "no web address", location: "mailto:a@b.test", expect: [] },
+    { name: "an address that is not http or https", location: "mailto:a@b.test", expect: [] },
     {
       name: "a malformed reference",
       location: "https://[broken",
@@ -87,7 +87,7 @@ describe("invalidatedTargets", () => {
     expect(invalidatedUrls("POST", 200, "/plog", "https://www.example.test/a", null)).toEqual([]);
   });
 
-  test("whatever an answer names, only its own origin is invalidated", () => {
+  test("an answer can invalidate only its own origin, whatever it names", () => {
     const reference = fc.option(fc.oneof(fc.webUrl(), anyText, fc.string()));
     fc.assert(
       fc.property(reference, reference, (location, contentLocation) => {
@@ -107,8 +107,8 @@ describe("cacheGroups", () => {
     { name: "without the field there are none", rfc: "9875 §2", field: null, expect: [] },
     { name: "an empty field has none", rfc: "9651 §4.2", field: "", expect: [] },
     { name: "strings are groups, in order", rfc: "9875 §2", field: '"scripts", "css"', expect: ["scripts", "css"] },
-    { name: "groups differ in case", rfc: "9875 §2.1", field: '"A", "a"', expect: ["A", "a"] },
-    { name: "a group that is named twice is one", rfc: "9875 §2.1", field: '"a", "b", "a"', expect: ["a", "b"] },
+    { name: "groups are case-sensitive", rfc: "9875 §2.1", field: '"A", "a"', expect: ["A", "a"] },
+    { name: "a group that is named twice counts once", rfc: "9875 §2.1", field: '"a", "b", "a"', expect: ["a", "b"] },
     { name: "parameters are ignored", rfc: "9875 §2", field: '"a";x=1;y, "b";z="c"', expect: ["a", "b"] },
     {
       name: "spaces, commas and escapes are part of a group",
@@ -123,7 +123,7 @@ describe("cacheGroups", () => {
     { name: "a display string spoils the field", rfc: "9651 §4.2", field: '"a", %"b"', expect: [] },
     { name: "a comma at the end spoils the field", rfc: "9651 §4.2.1", field: '"a",', expect: [] },
     { name: "an open quote spoils the field", rfc: "9651 §4.2.5", field: '"a", "b', expect: [] },
-    { name: "what is not ASCII spoils the field", rfc: "9651 §4.2.5", field: '"ä"', expect: [] },
+    { name: "a character outside ASCII spoils the field", rfc: "9651 §4.2.5", field: '"ä"', expect: [] },
     {
       name: "32 groups of 32 characters are kept",
       rfc: "9875 §2",
@@ -145,7 +145,7 @@ describe("cacheGroups", () => {
     expect(cacheGroups(row.field)).toEqual(row.expect);
   });
 
-  test("what is written as strings is read again", () => {
+  test("groups survive printing and parsing", () => {
     const groups = fc.uniqueArray(fc.string({ unit: "grapheme-ascii" }), { maxLength: 10 });
     fc.assert(
       fc.property(groups, (names) => {

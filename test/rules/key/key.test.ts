@@ -49,7 +49,7 @@ describe("canonicalUrl", () => {
     expect(canonicalUrl(text)).toEqual({ kind: "refused", because: expect.stringMatching(/\w+ \w+/) });
   });
 
-  test("a URL of plain characters is read as by the parser, which any fragment brings in", () => {
+  test("a URL of plain characters is read as the URL parser reads it", () => {
     const pieces = fc.string({ unit: fc.constantFrom(...PIECES), maxLength: 4 });
     const host = fc.constantFrom("x.test", "X.test:80", "x.test:443", "127.1", "x_y", "x.test:99999", "x%2etest", "");
     const scheme = fc.constantFrom("http", "https", "HTTP");
@@ -101,7 +101,7 @@ describe("canonicalQuery", () => {
     );
   });
 
-  test("without rules of a route, only tracking parameters and empty members are lost", () => {
+  test("without a route's rules, only tracking parameters and empty members are dropped", () => {
     fc.assert(
       fc.property(anySearch, (search) => {
         const members = search
@@ -127,7 +127,7 @@ describe("the key", () => {
     );
   });
 
-  test("on a route that stores, what the origin is asked stands in the key", () => {
+  test("on a route that stores, the key contains everything that the origin is asked", () => {
     fc.assert(
       fc.property(fc.webUrl({ withQueryParameters: true }), (url) => {
         const target = resolveUrl(url, site);
@@ -172,11 +172,14 @@ describe("a host that is not the site's", () => {
     ["http://[::2]/", "[::2]", ""],
     ["http://example.test/", "example.test", ""],
     ["http://a.www.example.test:8081/", "a.www.example.test:8081", ""],
-  ])("is refused by name, and no host but one of that name is told: %s", (url, host, hint) => {
-    const site = compileSite({ origin: "http://origin.test", hosts }, {});
-    const because = `${host} is not a host of this site${hint}`;
-    expect(resolveUrl(url, site)).toEqual({ kind: "refused", status: 421, because });
-  });
+  ])(
+    "is refused with its name, and the refusal mentions no other host than one of that name: %s",
+    (url, host, hint) => {
+      const site = compileSite({ origin: "http://origin.test", hosts }, {});
+      const because = `${host} is not a host of this site${hint}`;
+      expect(resolveUrl(url, site)).toEqual({ kind: "refused", status: 421, because });
+    },
+  );
 });
 
 describe("the purge keys that follow from a cache key", () => {

@@ -7,8 +7,8 @@ const deep = (segments: number) => Array.from({ length: segments }, (_, index) =
 describe("the prefixes that a path is filed under", () => {
   test.each([
     { name: "whole segments, the shortest first", path: "/shop/a/b", prefixes: ["/shop", "/shop/a", "/shop/a/b"] },
-    { name: "a slash at the end makes no other segment", path: "/shop/a/", prefixes: ["/shop", "/shop/a"] },
-    { name: "an empty segment is none, and keeps its place", path: "/a//b", prefixes: ["/a", "/a//b"] },
+    { name: "a slash at the end does not make another segment", path: "/shop/a/", prefixes: ["/shop", "/shop/a"] },
+    { name: "an empty segment is not a prefix, but keeps its place", path: "/a//b", prefixes: ["/a", "/a//b"] },
     { name: "an empty first segment", path: "//a", prefixes: ["//a"] },
     { name: "an encoded slash separates nothing", path: "/a%2Fb", prefixes: ["/a%2Fb"] },
     { name: "the front page has none", path: "/", prefixes: [] },
@@ -34,7 +34,7 @@ describe("the prefixes that a path is filed under", () => {
     expect(pathPrefixes(`/a/${"x".repeat(characters - 3)}`)).toHaveLength(count);
   });
 
-  test("whatever lies below a prefix is filed under what that prefix purges", () => {
+  test("every page below a prefix is filed under the key that the prefix purges", () => {
     const segments = fc.array(fc.stringMatching(/^[a-c]{0,2}$/), { minLength: 1, maxLength: 16 });
     fc.assert(
       fc.property(segments, segments, fc.boolean(), (above, below, endsWithSlash) => {

@@ -36,12 +36,12 @@ test.each(items)("$key is read as $item, and purged again by it", ({ key, item, 
   expect(readPurgeItems(item)).toEqual({ urls: [], tags: [], prefixes: [], hosts: [], ...read });
 });
 
-test("everything and groups are told by their names", () => {
+test("everything and groups are shown by name", () => {
   expect(purgeItemText(EVERYTHING_PURGE_KEY)).toBe("everything");
   expect(purgeItemText(groupPurgeKey({ scheme: "https", host: "a.test" }, "news"))).toBe("group:https://a.test news");
 });
 
-test("no two kinds of items meet in one key", () => {
+test("no two kinds of items share a key", () => {
   const keys = [
     ...items.map(({ key }) => key),
     prefixPurgeKey("//m.example.test/shop"),
@@ -80,7 +80,7 @@ const written: Readonly<Record<string, fc.Arbitrary<Written>>> = {
   everything: fc.constant<Written>([EVERYTHING_PURGE_KEY, { kind: "everything" }]),
 };
 
-test.each(Object.entries(written))("what is written for a %s is read as the same", (_, keys) => {
+test.each(Object.entries(written))("the key of a %s is read as the same item", (_, keys) => {
   fc.assert(
     fc.property(keys, ([key, item]) => {
       expect(readPurgeKey(key)).toEqual(item);
@@ -88,7 +88,7 @@ test.each(Object.entries(written))("what is written for a %s is read as the same
   );
 });
 
-test("a text that is not a purge key is read as null, and shown as it is", () => {
+test("a text that is not a purge key is read as null, and shown unchanged", () => {
   for (const other of ["", "a", "//host-without-path", "group:x", "tag:a"]) {
     expect(readPurgeKey(other)).toBeNull();
     expect(purgeItemText(other)).toBe(other);

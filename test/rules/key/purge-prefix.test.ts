@@ -7,9 +7,9 @@ const plain = { kind: "prefix", isWidened: false, hadQuery: false };
 
 describe("a prefix as a purge names it", () => {
   test.each([
-    { name: "a path is meant on every host", text: "/shop/a", expected: { host: null, prefix: "/shop/a" } },
-    { name: "a slash at its end says nothing", text: "/shop/a/", expected: { host: null, prefix: "/shop/a" } },
-    { name: "slashes at its end say nothing", text: "/shop//", expected: { host: null, prefix: "/shop" } },
+    { name: "a path applies to every host", text: "/shop/a", expected: { host: null, prefix: "/shop/a" } },
+    { name: "a slash at the end has no effect", text: "/shop/a/", expected: { host: null, prefix: "/shop/a" } },
+    { name: "slashes at the end have no effect", text: "/shop//", expected: { host: null, prefix: "/shop" } },
     { name: "two slashes at its beginning are a path", text: "//shop", expected: { host: null, prefix: "//shop" } },
     { name: "a host and a path", text: "www.example.test/a", expected: { host: "www.example.test", prefix: "/a" } },
     { name: "a whole URL", text: "HTTP://WWW.example.test/a", expected: { host: "www.example.test", prefix: "/a" } },
@@ -28,12 +28,12 @@ describe("a prefix as a purge names it", () => {
     { name: "an encoded slash stays", text: "/a%2fb", expected: { host: null, prefix: "/a%2Fb" } },
     { name: "a star in the middle is a character", text: "/a*b/c", expected: { host: null, prefix: "/a*b/c" } },
     {
-      name: "a query does not count, and is told",
+      name: "a query has no effect, and is reported",
       text: "/a?b=/c",
       expected: { host: null, prefix: "/a", hadQuery: true },
     },
     {
-      name: "a segment too many is left out, and that is told",
+      name: "an extra segment is left out, and this is reported",
       text: "/1/2/3/4/5/6/7/8/9/10/11/12/13",
       expected: { host: null, prefix: "/1/2/3/4/5/6/7/8/9/10/11/12", isWidened: true },
     },
@@ -62,7 +62,7 @@ describe("a prefix as a purge names it", () => {
     expect(parsePurgePrefix(text, HOSTS)).toEqual({ kind: "refused", because: expect.stringMatching(because) });
   });
 
-  test("where the site names no hosts, any is taken", () => {
+  test("if the site names no hosts, any is accepted", () => {
     expect(parsePurgePrefix("elsewhere.example/a", null)).toMatchObject({ host: "elsewhere.example" });
   });
 });

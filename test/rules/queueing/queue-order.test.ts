@@ -34,7 +34,7 @@ describe("the queue for the origin", () => {
     ["nobody, and nobody", [], undefined, undefined],
     ["the only one, and the same", [[7, 0]], 0, 0],
     [
-      "of clients that had as much the one that came first, and the one that came last",
+      "of equal clients, the one that came first, and the one that came last",
       [
         [9, 4],
         [7, 4],
@@ -44,7 +44,7 @@ describe("the queue for the origin", () => {
       0,
     ],
     [
-      "the one that had least, and the one that had most, whenever they came",
+      "the client with the fewest recent requests, and the one with the most, whenever they came",
       [
         [1, 3],
         [3, 1],
@@ -54,7 +54,7 @@ describe("the queue for the origin", () => {
       0,
     ],
     [
-      "of equal ones the first in the list, and the last",
+      "of equal requests, the first in the list, and the last",
       [
         [7, 1],
         [7, 1],
@@ -63,7 +63,7 @@ describe("the queue for the origin", () => {
       1,
     ],
     [
-      "an editor, and who is not known, whatever they had and whenever they came",
+      "an editor, and an unknown client, whatever they had and whenever they came",
       [
         [1, 1, "other"],
         [2, 3, "known"],
@@ -85,14 +85,11 @@ describe("the queue for the origin", () => {
     [19, 0],
     [20, 1],
     [39, 0],
-  ])(
-    "after %i turns the next one is that of request %i: each twentieth goes to the one that came first",
-    (turns, next) => {
-      const waiting = [
-        { client: "other", since: 1, recentMisses: 9 },
-        { client: "known", since: 2, recentMisses: 1 },
-      ] as const;
-      expect(nextInLine(waiting, turns)).toBe(waiting[next]);
-    },
-  );
+  ])("after %i turns, request %i is next: every twentieth turn goes to the request that came first", (turns, next) => {
+    const waiting = [
+      { client: "other", since: 1, recentMisses: 9 },
+      { client: "known", since: 2, recentMisses: 1 },
+    ] as const;
+    expect(nextInLine(waiting, turns)).toBe(waiting[next]);
+  });
 });

@@ -37,7 +37,7 @@ const cases: readonly {
   { name: "one of a list is enough", rfc: "9110 §13.1.2", ifNoneMatch: '"x", W/"a", "y"', etag: '"a"', expect: true },
   { name: "a comma in a tag does not split it", rfc: "9110 §8.8.3", ifNoneMatch: '"a,b"', etag: '"b"', expect: false },
   { name: "a star is any stored response", rfc: "9110 §13.1.2", ifNoneMatch: " * ", expect: true },
-  { name: "tags differ in case", rfc: "9110 §8.8.3", ifNoneMatch: '"A"', etag: '"a"', expect: false },
+  { name: "entity tags are case-sensitive", rfc: "9110 §8.8.3", ifNoneMatch: '"A"', etag: '"a"', expect: false },
   { name: "without a stored tag nothing matches", rfc: "9110 §13.1.2", ifNoneMatch: '"a"', expect: false },
   {
     name: "a tag that does not match outranks a date that would",

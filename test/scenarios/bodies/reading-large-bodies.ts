@@ -47,7 +47,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "bodies/parts-of-large-body",
-    name: "parts of a large body are cut from the stored one: single, open, suffix, several, and none beyond its end",
+    name: "parts of a large body are cut from the stored body: one part, an open range, a suffix, several parts, and none beyond the end",
     source: "RFC 9110 §14.2, §15.3.7, §15.5.17",
     site: SITE,
     origin: { "/a": [{ ...tagged, fields: { ...tagged.fields, "content-type": "text/plain" } }] },
@@ -89,7 +89,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "bodies/if-range-of-large-body",
-    name: "If-Range decides whether a part of a large body is sent or all of it",
+    name: "If-Range decides whether a part of a large body or all of it is sent",
     source: "RFC 9110 §13.1.5",
     site: SITE,
     origin: { "/a": [tagged] },
@@ -104,7 +104,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "bodies/part-of-missing-page",
-    name: "of a large page that is not stored, only the requested part is fetched from the origin",
+    name: "if a large page is not stored, the edge fetches only the requested part from the origin",
     source: "RFC 9111 §3.3",
     site: { limits: { storeBytes: 10, fetchWholeBytes: 10 } },
     origin: { "/a": [large, { status: 206, fields: { "content-range": "bytes 0-1/26" }, body: "ab" }, large] },
@@ -117,7 +117,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "bodies/evicted-is-miss",
-    name: "a large body that was evicted is a miss, and is stored again",
+    name: "a request for an evicted large body is a miss, and stores it again",
     source: "docs/protocol.md#promise-6-failures-fall-back-to-the-origin",
     site: SITE,
     origin: { "/a": [large, larger] },
@@ -142,7 +142,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "bodies/part-of-evicted-body",
-    name: "a part of a large body that was evicted is requested from the origin",
+    name: "a part of an evicted large body is requested from the origin",
     source: "docs/protocol.md#promise-6-failures-fall-back-to-the-origin; RFC 9111 §3.3",
     site: SITE,
     origin: { "/a": [large, { status: 206, fields: { "content-range": "bytes 0-1/26" }, body: "AB" }] },
@@ -156,7 +156,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "bodies/evicted-and-stale-if-error",
-    name: "a large body that was evicted does not replace a failed origin's answer",
+    name: "an evicted large body does not replace a failed origin's answer",
     source: "RFC 5861 §4; docs/http.md#bodies-and-ranges",
     site: { ...SITE, stale: { ifError: "1h" } },
     origin: { "/a": [large] },
@@ -208,7 +208,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "bodies/large-stale-while-revalidate",
-    name: "a large stale page is answered at once, and the new one is stored behind the answer",
+    name: "a large stale page is served at once, and the new one is stored after the answer",
     source: "RFC 5861 §3; docs/http.md#bodies-and-ranges",
     site: SITE,
     origin: {

@@ -5,7 +5,7 @@ import { page } from "../page.ts";
 export const scenarios: readonly Scenario[] = [
   {
     id: "bodies/cut-off",
-    name: "a body that is cut off is passed on short and is never a hit",
+    name: "a body that is cut off reaches the client incomplete and is never a hit",
     source: "docs/protocol.md#promise-4-whole-and-unchanged-or-not-at-all",
     origin: {
       "/a": [
@@ -38,7 +38,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "bodies/close-delimited",
-    name: "a body whose end cannot be told from a cut is not stored",
+    name: "a body whose end looks the same as a cut connection is not stored",
     source: "RFC 9112 §6.3, §8",
     origin: { "/a": [{ fields: { "cache-control": "max-age=60" }, body: "v1", framing: "close" }] },
     steps: [

@@ -10,7 +10,7 @@ const HELD_WRITES = {
 export const scenarios: readonly Scenario[] = [
   {
     id: "bodies/stored-in-two-steps",
-    name: "a large body of known length is stored in two steps, and the second request gets it from store",
+    name: "a large body of known length is stored in two steps, and the second request is a hit",
     source: "docs/http.md#bodies-and-ranges",
     site: SITE,
     origin: { "/a": [large] },
@@ -56,7 +56,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "bodies/limits-by-size",
-    name: "a body of up to storeBytes is kept in memory, one of up to largeBytes apart, and a larger one not at all",
+    name: "a body of up to storeBytes is kept in memory, one of up to largeBytes is stored separately, and a larger one is not stored",
     source: "docs/http.md#limits",
     only: COUNTS_BYTES,
     site: { limits: { storeBytes: 10, largeBytes: 26 } },
@@ -101,7 +101,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "bodies/large-head-miss",
-    name: "a HEAD of a large page that misses stores nothing",
+    name: "a HEAD that misses a large page stores nothing",
     source: "RFC 9111 §3",
     site: SITE,
     origin: { "/a": [large] },
@@ -116,7 +116,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "bodies/large-cut-off",
-    name: "a large body that is cut off reaches the client as a cut and is never a hit",
+    name: "a large body that is cut off reaches the client incomplete and is never a hit",
     source: "RFC 9112 §8; docs/protocol.md#promise-4-whole-and-unchanged-or-not-at-all",
     site: SITE,
     origin: { "/a": [{ ...large, cutAfterBytes: 13 }, larger] },
@@ -131,7 +131,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "bodies/while-being-stored",
-    name: "while a large body is being stored, other requests for the page are passed on, and then it is a hit",
+    name: "while a large body is being stored, other requests for the page go to the origin; afterwards they are hits",
     source: "docs/http.md#bodies-and-ranges",
     only: HELD_WRITES,
     site: SITE,
@@ -156,7 +156,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "bodies/stalled-fill",
-    name: "a fill of a large body that has stood still for half a minute does not keep another from beginning",
+    name: "if a fill of a large body has stalled for half a minute, another fill may begin",
     source: "docs/http.md#bodies-and-ranges",
     only: HELD_WRITES,
     site: SITE,
@@ -176,7 +176,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "bodies/purge-during-fill",
-    name: "a purge overtakes the fill of a large body that began before it",
+    name: "a fill of a large body that began before a purge is not served after it",
     source: "docs/protocol.md#r1-stamp; docs/protocol.md#r23-no-waste",
     site: SITE,
     origin: { "/a": [{ ...large, hold: "slow", bytesBeforeHold: 5 }, larger] },
@@ -195,7 +195,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "bodies/purge-during-anothers-fill",
-    name: "the fill of a large body that another isolate began before a purge is refused by all isolates",
+    name: "if an isolate began a fill of a large body before a purge, no isolate serves it",
     source: "docs/protocol.md#r1-stamp; docs/protocol.md#r4-judge-last",
     only: HELD_WRITES,
     site: SITE,
@@ -212,7 +212,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "bodies/variants-with-large-bodies",
-    name: "each variant of a page may have a large body of its own",
+    name: "each variant of a page may have its own large body",
     source: "RFC 9111 §4.1; docs/http.md#bodies-and-ranges",
     site: SITE,
     origin: {
@@ -232,7 +232,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "bodies/browser-ttl",
-    name: "browsers are told the owner's lifetime of a large page from the first answer on",
+    name: "the first answer with a large page already tells browsers the owner's lifetime",
     source: "docs/http.md#what-clients-see",
     site: { ...SITE, routes: [{ match: "/*", browserTtl: "5s" }] },
     origin: { "/a": [large] },
@@ -244,7 +244,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "bodies/client-304-while-storing",
-    name: "a client that holds a large page gets a 304 while the page is stored for others",
+    name: "a client that has a large page gets a 304 while the edge stores the page for others",
     source: "RFC 9111 §4.3.2; docs/http.md#bodies-and-ranges",
     site: SITE,
     origin: { "/a": [tagged] },

@@ -13,7 +13,7 @@ const named: SiteChange = {
 export const scenarios: readonly Scenario[] = [
   {
     id: "bypass/by-name",
-    name: "requests with a cookie, a field or a parameter that the owner names are not looked up, are not stored, and are counted",
+    name: "requests with a cookie, field or parameter that the owner names bypass the cache and are counted",
     source: "docs/security.md#who-gets-past-the-cache",
     site: named,
     origin: {
@@ -50,7 +50,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "bypass/by-pattern",
-    name: "requests in whose Cookie field or query an owner's pattern is found are not looked up, and are not stored",
+    name: "if an owner's pattern matches a request's Cookie field or query, the request is not looked up and its answer is not stored",
     source: "docs/security.md#who-gets-past-the-cache",
     site: { bypass: { cookies: ["/session/i"], query: ["/(?:^|&)draft=/i"] } },
     origin: {
@@ -69,7 +69,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "bypass/by-a-fields-value",
-    name: "a request in whose field an owner's pattern is found is not looked up, and is not stored, also where it sends no such field",
+    name: "if an owner's pattern matches a request field, even an absent one, the request is not looked up and its answer is not stored",
     source: "docs/security.md#who-gets-past-the-cache",
     site: {
       bypass: { fields: { "X-Client": ["/bot/i"], "X-App": ["/^$/"] } },
@@ -90,7 +90,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "bypass/by-any-query",
-    name: "no page with a query is stored where the owner says so, and parameters that the key leaves out do not count",
+    name: "if the owner says so, no page with a query is stored; parameters that are not in the key do not count",
     source: "docs/security.md#who-gets-past-the-cache",
     site: { bypass: { query: true }, routes: [{ match: "/own", bypass: { query: false } }] },
     origin: {
@@ -109,7 +109,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "bypass/of-a-route",
-    name: "a route's list of names replaces the site's list of that kind, and no other",
+    name: "a route's list of names replaces only the site's list of the same kind",
     source: "docs/reference/worker.md#siteinput",
     site: named,
     origin: { "/own": [page("max-age=60")], "/own?preview=1": [page("max-age=60")] },
@@ -131,7 +131,7 @@ export const scenarios: readonly Scenario[] = [
   ).map(
     ([id, setting, fields]): Scenario => ({
       id: `bypass/${id}`,
-      name: `a visitor with a framework's session does not get the page that is stored only because of the owner's ${setting}${"cache-control" in fields ? ", where the origin says max-age=0" : ""}`,
+      name: `a visitor with a framework's session does not get a page that is stored only because of the owner's ${setting}${"cache-control" in fields ? ", where the origin says max-age=0" : ""}`,
       source: "docs/http.md#cookies-sessions-and-authorization",
       site: { routes: [{ match: "/*", [setting]: "1h" }] },
       origin: {
@@ -191,7 +191,7 @@ export const scenarios: readonly Scenario[] = [
   ),
   {
     id: "bypass/session-does-not-follow",
-    name: "a visitor with a session who waited for the fetch of one without gets a page of his own",
+    name: "a visitor with a session who waited for another visitor's fetch gets his own page",
     source: "docs/decisions/0007-what-a-follower-may-take.md",
     site: { routes: [{ match: "/*", ttl: "1h" }] },
     origin: { "/a": [{ body: "Log in", hold: "slow" }, { body: "Hello, Ann" }] },
@@ -208,7 +208,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "bypass/session-does-not-follow-later-fetches",
-    name: "a visitor with a session does not get the answer of a fetch that began after him for one without",
+    name: "a visitor with a session does not get the answer of a later fetch for a visitor without one",
     source: "docs/decisions/0007-what-a-follower-may-take.md",
     site: { routes: [{ match: "/*", ttl: "1h" }] },
     origin: { "/a": [{ status: 400, body: "odd", hold: "slow" }, { body: "a page" }] },
@@ -227,7 +227,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "bypass/session-and-failed-origin",
-    name: "the page of visitors without a session does not stand in for a failed origin where the visitor has one",
+    name: "if the origin fails, a visitor with a session does not get the stale page of visitors without one",
     source: "docs/http.md#cookies-sessions-and-authorization",
     site: { routes: [{ match: "/*", defaultTtl: "1m", stale: { ifError: "1h" } }] },
     origin: { "/a": [{ body: "Log in" }] },
@@ -241,7 +241,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "bypass/session-after-restart",
-    name: "that a page is for visitors without a session is stored with it",
+    name: "a stored page records that it is only for visitors without a session",
     source: "docs/http.md#memory-and-the-cache-api",
     site: { routes: [{ match: "/*", ttl: "1h" }] },
     origin: { "/a": [{ body: "Log in" }, { body: "Hello, Ann" }], "/b": [page("max-age=60")] },

@@ -36,7 +36,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "cache-groups/groups-of-one-host",
-    name: "a group belongs to one host: another host's group of the same name is not invalidated",
+    name: "a group belongs to one host: another host's group with the same name is not invalidated",
     source: "RFC 9875 §2.1",
     site: HOSTS,
     origin: { "/a": [inGroups('"menu"')], "/save": [changed('"menu"')] },
@@ -68,7 +68,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "cache-groups/groups-of-the-target",
-    name: "an unsafe request invalidates the other members of its page's groups only where the answer says so",
+    name: "an unsafe request invalidates the other members of its page's groups only if the answer says so",
     source: "RFC 9875 §2.2.1",
     origin: { "/a": [inGroups('"menu"'), done, v2], "/b": [inGroups('"menu"')] },
     steps: [
@@ -132,7 +132,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "cache-groups/clients-see-groups",
-    name: "clients see the groups of a page and the groups that an answer invalidates, for their own caches",
+    name: "clients get both group fields, for their own caches",
     source: "RFC 9875 §2, §3",
     origin: { "/a": [inGroups('"menu"')], "/save": [changed('"menu"')] },
     steps: [
@@ -189,7 +189,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "cache-groups/reaches-every-isolate",
-    name: "an invalidated group is invalid in every isolate once its lease ends",
+    name: "every isolate treats an invalidated group as invalid once the isolate's lease ends",
     source: "RFC 9875 §3; docs/protocol.md#what-happens-on-a-purge",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [inGroups('"menu"'), inGroups('"menu"', "v2")], "/save": [changed('"menu"')] },

@@ -79,7 +79,7 @@ const LOGIN: Readonly<Record<string, readonly Reply[]>> = {
 export const scenarios: readonly Scenario[] = [
   {
     id: "capacity/waits-for-its-turn",
-    name: "a request that would be one too many for the origin waits until another has its answer",
+    name: "if the origin has as many requests as it may, the next one waits until another has its answer",
     source: SOURCE,
     site: ONE_AT_A_TIME,
     origin: { "/slow": [held], "/b": [plain] },
@@ -96,14 +96,14 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/off-by-default",
-    name: "without a limit of the owner's nothing waits",
+    name: "without the owner's limit no request waits",
     source: SOURCE,
     origin: { "/slow": [held], "/b": [plain] },
     steps: [...OCCUPY, { get: "/b", expect: { xCache: "MISS", body: "b" } }, ...LET_GO],
   },
   {
     id: "capacity/first-come-first-served",
-    name: "requests of one client get their turn in the order in which they came",
+    name: "a client's requests get their turns in the order in which they arrived",
     source: SOURCE,
     site: ONE_AT_A_TIME,
     origin: { "/slow": [held], "/b": [{ ...plain, hold: "b" }], "/c": [page("max-age=60", "c")] },
@@ -126,7 +126,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/fewest-misses-first",
-    name: "who has had less of the origin lately has the next turn, though another came first",
+    name: "the client with fewer recent requests at the origin gets the next turn, even if another waited longer",
     source: SOURCE,
     site: ONE_AT_A_TIME,
     origin: OVERTAKEN,
@@ -134,7 +134,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/a-network-is-one-client",
-    name: "addresses of IPv6 with the same 64 bits in front are one client",
+    name: "IPv6 addresses with the same first 64 bits count as one client",
     source: SOURCE,
     site: ONE_AT_A_TIME,
     origin: OVERTAKEN,
@@ -142,7 +142,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/place-of-the-best",
-    name: "a page has the place of the client that has had least of the origin, of all who wait for it",
+    name: "a fetch that several clients wait for takes the place of the client with the fewest recent requests",
     source: SOURCE,
     site: ONE_AT_A_TIME,
     origin: {
@@ -174,7 +174,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/known-session-first",
-    name: "a visitor with a session that the origin set ten minutes ago goes before who has had as little of the origin",
+    name: "a visitor with a session that the origin set ten minutes ago goes before an equal client without one",
     source: SOURCE,
     site: ONE_AT_A_TIME,
     origin: { ...LOGIN, "/b": [plain] },
@@ -187,7 +187,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/session-made-in-time",
-    name: "a session that the origin has set less than ten minutes before the queue began does not count",
+    name: "a session that the origin set less than ten minutes before the queue began gives no priority",
     source: SOURCE,
     site: ONE_AT_A_TIME,
     origin: LOGIN,
@@ -199,7 +199,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/invented-session",
-    name: "a session that the origin has not set does not count",
+    name: "a session that the origin did not set gives no priority",
     source: SOURCE,
     site: ONE_AT_A_TIME,
     origin: LOGIN,
@@ -207,7 +207,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/session-that-the-request-had",
-    name: "a session that the origin sets again as the request had it may be invented, and does not count",
+    name: "a session cookie that the origin only repeats may be invented, and gives no priority",
     source: SOURCE,
     site: ONE_AT_A_TIME,
     origin: LOGIN,
@@ -219,7 +219,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/session-of-two-networks",
-    name: "what the origin sets for several clients is nobody's session",
+    name: "a cookie value that the origin sets for several clients is no session",
     source: SOURCE,
     site: ONE_AT_A_TIME,
     origin: LOGIN,
@@ -232,7 +232,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/renewed-session",
-    name: "a session for which the origin sets a new cookie goes on",
+    name: "a session continues when the origin sets a new cookie for it",
     source: SOURCE,
     site: ONE_AT_A_TIME,
     origin: {
@@ -249,7 +249,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/stripped-session",
-    name: "a session that no client gets does not count",
+    name: "a session cookie that no client receives gives no priority",
     source: SOURCE,
     site: { ...ONE_AT_A_TIME, routes: [{ match: "/login", stripSetCookie: true }] },
     origin: LOGIN,
@@ -261,7 +261,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/receipt-goes-first",
-    name: "who has the receipt of a purge goes before who has had as little of the origin",
+    name: "a client with the receipt of a purge goes before an equal client without one",
     source: SOURCE,
     site: ONE_AT_A_TIME,
     origin: OVERTAKEN,
@@ -272,7 +272,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/invented-receipt",
-    name: "a receipt of another log does not count",
+    name: "a receipt of another log gives no priority",
     source: SOURCE,
     site: ONE_AT_A_TIME,
     origin: { ...LOGIN, "/c": [page("max-age=60", "c")] },
@@ -287,7 +287,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/full-queue-makes-room",
-    name: "where as many wait as may, who has had most of the origin lately makes room for who has had less",
+    name: "when the queue is full, the client with the most recent requests loses its place to one with fewer",
     source: SOURCE,
     site: { origin: { concurrency: 1, queue: { maxWaiting: 2 } } },
     origin: { "/slow": [held], "/b": [plain], "/c": [page("max-age=60", "c")], "/d": [page("max-age=60", "d")] },
@@ -309,7 +309,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/hits-never-wait",
-    name: "a stored page is served at once, however many wait for the origin",
+    name: "a stored page is served at once, however many requests wait for the origin",
     source: SOURCE,
     site: ONE_AT_A_TIME,
     origin: { "/slow": [held], "/b": [plain], "/c": [page("max-age=60", "c")] },
@@ -325,7 +325,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/until-the-last-byte",
-    name: "a request is at the origin until the last byte of its answer has come",
+    name: "a request counts as at the origin until the last byte of its answer has arrived",
     source: SOURCE,
     site: ONE_AT_A_TIME,
     origin: { "/slow": [{ ...held, bytesBeforeHold: 2 }], "/b": [plain] },
@@ -340,7 +340,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/after-a-failure",
-    name: "a request that gets no answer, or half of one, makes room for the next one",
+    name: "a request that gets no answer, or only half of one, makes room for the next",
     source: SOURCE,
     site: ONE_AT_A_TIME,
     origin: {
@@ -356,7 +356,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/waits-too-long",
-    name: "a request that has waited as long as it may gets 503, and the origin is not blamed for it",
+    name: "a request that has waited as long as it may gets 503, which does not count as a failure of the origin",
     source: SOURCE,
     site: { origin: { concurrency: 1, queue: { maxMs: 2500 } }, limits: { originDownAfter: 1 } },
     origin: { "/slow": [held], "/b": [plain] },
@@ -380,7 +380,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/queue-is-full",
-    name: "where as many wait as may, the next one is turned away at once",
+    name: "when the queue is full, the next request is turned away at once",
     source: SOURCE,
     site: { origin: { concurrency: 1, queue: { maxWaiting: 1 } } },
     origin: { "/slow": [held], "/b": [plain], "/c": [page("max-age=60", "c")] },
@@ -480,7 +480,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/stale-in-place",
-    name: "who gets no turn gets the stale page, where its rules allow one for an error",
+    name: "a request that gets no turn gets the stale page if its rules allow it for an error",
     source: SOURCE,
     site: { origin: { concurrency: 1, queue: { maxWaiting: 0 } } },
     origin: { "/slow": [held], "/a": [kept], "/b": [plain] },
@@ -511,7 +511,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/followers-are-turned-away-together",
-    name: "those who wait for the same page are turned away with the one that waits for its turn",
+    name: "requests that wait for the same page are turned away together with the one in the queue",
     source: SOURCE,
     site: ONE_AT_A_TIME,
     origin: { "/slow": [held], "/b": [plain] },
@@ -530,7 +530,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/refreshes-give-way",
-    name: "a refresh for which nobody waits is left out while the origin is busy",
+    name: "while the origin is busy, background refreshes are skipped",
     source: SOURCE,
     site: ONE_AT_A_TIME,
     origin: {
@@ -555,7 +555,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/event-streams",
-    name: "a stream of events, which may last for days, holds nobody up",
+    name: "a stream of events, which may last for days, delays no other request",
     source: SOURCE,
     site: ONE_AT_A_TIME,
     origin: { "/slow": [EVENTS], "/b": [plain] },
@@ -563,7 +563,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/limit-of-streams",
-    name: "who asks for one stream of events too many is told to come again; pages do not wait for streams",
+    name: "a request beyond the limit of event streams gets 503 with Retry-After; pages do not wait for streams",
     source: SOURCE,
     site: ONE_STREAM,
     origin: { "/slow": [EVENTS, { fields: EVENTS.fields!, body: "again" }], "/b": [plain] },
@@ -582,7 +582,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/streams-that-nobody-asked-for",
-    name: "a stream of events in answer to any request takes a place among the streams",
+    name: "every answer that is a stream of events counts against the limit of streams",
     source: SOURCE,
     site: ONE_STREAM,
     origin: { "/slow": [EVENTS], "/more": [{ ...EVENTS, hold: "more" }], "/b": [plain] },
@@ -600,7 +600,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/share-of-a-route",
-    name: "a route has no more requests at the origin than its share, and leaves room for others",
+    name: "a route never has more requests at the origin than its share, and leaves room for others",
     source: SOURCE,
     site: { origin: { concurrency: 2 }, routes: [{ match: "/s/*", concurrency: 1 }] },
     origin: { "/s/1": [held], "/s/2": [page("max-age=60", "two")], "/b": [plain] },
@@ -618,7 +618,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "capacity/share-of-a-route-in-a-busy-site",
-    name: "a request waits for its route and then for the site no longer than it may in all",
+    name: "the waiting times for a route and for the site together do not exceed the limit",
     source: SOURCE,
     site: { origin: { concurrency: 2 }, routes: [{ match: "/s/*", concurrency: 1 }] },
     origin: {

@@ -23,7 +23,7 @@ const kept: readonly (readonly [sent: string, told: string])[] = [
 export const scenarios: readonly Scenario[] = [
   {
     id: "client-response/browser-ttl",
-    name: "browsers are told to keep a page for the owner's time from now on, however old it is, and Expires is removed",
+    name: "browsers are told to keep a page for the owner's time from now, however old it is, and Expires is removed",
     source: "docs/reference/worker.md#siteinput; RFC 9111 §4.2.1, §5.3",
     site: tenMinutes,
     origin: { "/a": [saying("max-age=60", { age: "5", expires: "Thu, 01 Jan 2026 12:01:00 GMT" })] },
@@ -47,7 +47,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "client-response/no-browser-ttl",
-    name: "browsers are told what the origin said where the path has no browserTtl",
+    name: "if the path has no browserTtl, browsers get the origin's lifetime",
     source: "docs/reference/worker.md#siteinput",
     site: tenMinutes,
     origin: { "/b": [saying("max-age=60", { expires: "Thu, 01 Jan 2026 12:01:00 GMT" })] },
@@ -81,7 +81,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "client-response/browser-ttl-overrules-nothing",
-    name: "an origin that forbids browsers to store a page, or to use it without validation, is not overruled",
+    name: "the edge keeps the origin's no-store and no-cache for browsers",
     source: "RFC 9111 §5.2.2.4, §5.2.2.5; RFC 9213 §2.2",
     site: tenMinutes,
     origin: {
@@ -109,7 +109,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "client-response/browser-ttl-if-stored",
-    name: "browsers are told what the origin said about a response that is not stored",
+    name: "for a response that is not stored, browsers get the origin's lifetime",
     source: "docs/reference/worker.md#siteinput",
     site: tenMinutes,
     origin: {
@@ -164,7 +164,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "client-response/browser-ttl-on-miss",
-    name: "a browser that holds a page that the edge does not is answered 304, with the owner's lifetime",
+    name: "a browser that has a page that is not stored gets a 304 with the owner's lifetime",
     source: "RFC 9111 §4.3.2",
     site: tenMinutes,
     origin: { "/a": [saying("max-age=60", { etag: '"1"' })] },
@@ -178,7 +178,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "client-response/browser-ttl-validated-or-stale",
-    name: "browsers are also told the owner's lifetime with a page that the origin confirmed, that is stale, or that another request fetched",
+    name: "browsers also get the owner's lifetime with a confirmed page, a stale page, and a page that another request fetched",
     source: "docs/reference/worker.md#siteinput",
     site: tenMinutes,
     origin: {
@@ -206,7 +206,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "client-response/browser-ttl-in-two-steps",
-    name: "browsers are also told the owner's lifetime with a large page that is stored in two steps",
+    name: "browsers also get the owner's lifetime with a large page that is stored in two steps",
     source: "docs/http.md#bodies-and-ranges",
     site: { ...tenMinutes, limits: { storeBytes: 4 } },
     origin: { "/a": [saying("max-age=60", {}, "large")] },

@@ -28,7 +28,7 @@ const paths: readonly Path[] = [
   },
   {
     id: "client-response/revalidating-is-hit",
-    name: "a stale page that is refetched behind the answer is a hit with the reason",
+    name: "a stale page that is refetched after the answer is a hit with the reason",
     origin: { "/a": [page("max-age=60, stale-while-revalidate=5"), v2] },
     before: stale,
     xCache: "UPDATING",
@@ -44,7 +44,7 @@ const paths: readonly Path[] = [
   },
   {
     id: "client-response/stale-for-error-response",
-    name: "a stale page in place of the origin's error gives the reason and the error's status",
+    name: "a stale page served instead of the origin's error gives the reason and the error's status",
     origin: { "/a": [page("max-age=60, stale-if-error=5"), { status: 503 }] },
     before: stale,
     xCache: "STALE",
@@ -52,7 +52,7 @@ const paths: readonly Path[] = [
   },
   {
     id: "client-response/stale-for-unreachable-origin",
-    name: "a stale page in place of an origin that does not answer gives the reason",
+    name: "a stale page served because the origin does not answer gives the reason",
     origin: { "/a": [page("max-age=60, stale-if-error=5")] },
     before: [...stale, { origin: "down" }],
     xCache: "STALE",
@@ -121,7 +121,7 @@ const paths: readonly Path[] = [
   },
   {
     id: "client-response/authorization-is-request",
-    name: "a fresh page that the request may not have is forwarded because of the request",
+    name: "a request that may not get the fresh page is forwarded because of the request",
     before: stored,
     send: { fields: { authorization: "Basic eDp5" } },
     xCache: "MISS",
@@ -129,7 +129,7 @@ const paths: readonly Path[] = [
   },
   {
     id: "client-response/no-cache-is-request",
-    name: "a fresh page that the request does not accept is forwarded because of the request",
+    name: "a request that does not accept the fresh page is forwarded because of the request",
     site: { routes: [{ match: "/*", requestDirectives: "all" }] },
     before: stored,
     send: { fields: { "cache-control": "no-cache" } },
@@ -138,14 +138,14 @@ const paths: readonly Path[] = [
   },
   {
     id: "client-response/purged-is-stale",
-    name: "a page that was purged is stale and gives the reason",
+    name: "a purged page counts as stale, with the reason",
     before: [...stored, { purge: { urls: ["/a"] } }],
     xCache: "MISS",
     cacheStatus: "tidemark; fwd=stale; fwd-status=200; stored; detail=purged",
   },
   {
     id: "client-response/refresh-is-request",
-    name: "a page that its owner refreshes is forwarded because of the request",
+    name: "a refresh by the owner is forwarded because of the request",
     before: stored,
     send: { fields: { "tidemark-refresh": "scenario-token-with-32-characters0" } },
     xCache: "BYPASS",
@@ -192,7 +192,7 @@ const paths: readonly Path[] = [
   },
   {
     id: "client-response/only-if-cached-is-504",
-    name: "an only-if-cached request for a page that is not stored is answered by the edge itself",
+    name: "the edge itself answers an only-if-cached request for a page that is not stored",
     send: { fields: { "cache-control": "only-if-cached" } },
     status: 504,
     xCache: null,
@@ -200,7 +200,7 @@ const paths: readonly Path[] = [
   },
   {
     id: "client-response/unreachable-origin-is-502",
-    name: "a request to an origin that does not answer is answered by the edge itself",
+    name: "the edge itself answers if the origin does not",
     before: [{ origin: "down" }],
     status: 502,
     xCache: null,

@@ -53,7 +53,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "reporting",
     section: "9211 §2",
     requirement: "each cache appends its member",
-    does: "After the origin's own. The edge's own answers have only `detail`, and no `X-Cache`.",
+    does: "After the origin's own. The edge's answered by the edge have only `detail`, and no `X-Cache`.",
     scenarios: [
       "client-response/cache-status-of-origin",
       "client-response/only-if-cached-is-504",

@@ -289,7 +289,7 @@ if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-a
     },
   },
   "RFC 9110 §9.3.2": {
-    "a HEAD is answered with the stored body": {
+    "a HEAD answered the stored body": {
       in: "answerInForm",
       replace: "if (context.answersHead) return headAlone",
       by: "if (false) return headAlone",

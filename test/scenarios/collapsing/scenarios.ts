@@ -9,7 +9,7 @@ const kept = page("max-age=60");
 export const scenarios: readonly Scenario[] = [
   {
     id: "collapsing/answer-for-one-visitor",
-    name: "story 27: an answer for one visitor alone stops collapsing for five seconds, and no longer",
+    name: "story 27: an answer for only one visitor stops collapsing for five seconds, and no longer",
     source: "docs/protocol.md#r19-markers",
     origin: { "/a": [page("private", "for one")] },
     steps: [
@@ -35,7 +35,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "collapsing/visitors-with-own-cookies",
-    name: "20 simultaneous visitors with cookies of their own each get their own uncacheable page",
+    name: "20 simultaneous visitors with different cookies each get their own uncacheable page",
     source: "docs/protocol.md#promise-1-private-stays-private",
     origin: {
       "/me": Array.from({ length: 20 }, (_, index) => page("private", `page ${index}`)),
@@ -54,7 +54,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "collapsing/not-storable-frees-followers",
-    name: "followers of a page that proves not to be storable do not wait for its body",
+    name: "if the fetched page proves not storable, followers do not wait for its body",
     source: "docs/http.md#collapsed-requests; docs/protocol.md#r19-markers",
     origin: {
       "/a": [
@@ -72,7 +72,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "collapsing/leader-fails",
-    name: "a leader that fails sets its followers free",
+    name: "if a leader fails, its followers make their own fetches",
     source: "docs/http.md#collapsed-requests",
     origin: { "/a": [{ ...kept, body: "0123456789", cutAfterBytes: 5, hold: "slow", bytesBeforeHold: 2 }, kept] },
     steps: [
@@ -86,7 +86,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "collapsing/cookie-follows-anonymous",
-    name: "a request with a cookie may take the fetch of an anonymous request, but not the other way round",
+    name: "a request with a cookie may use an anonymous request's fetch, but not the other way round",
     source: "docs/http.md#cookies-sessions-and-authorization",
     origin: {
       "/a": [{ ...kept, hold: "slow" }],
@@ -157,7 +157,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "collapsing/no-store-of-one-visitor",
-    name: "one visitor's Cache-Control: no-store does not keep other requests from collapsing",
+    name: "one visitor's Cache-Control: no-store does not stop other requests from collapsing",
     source: "docs/protocol.md#r19-markers",
     origin: { "/a": [kept] },
     steps: [
@@ -168,7 +168,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "collapsing/leader-never-ends",
-    name: "a leader that never ends is waited for once, and not again by the next visitor",
+    name: "after one visitor waited in vain for a fetch that never ends, the next visitor does not wait for it",
     source: "docs/http.md#collapsed-requests",
     only: { on: ["memory", "server"], because: "waiting for other requests is on real time in the runtime" },
     site: { limits: { followTimeout: "5s" } },
@@ -194,7 +194,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "collapsing/body-too-large",
-    name: "no request waits for a body that has proved too large to store",
+    name: "no request waits for a body that proved too large to store",
     source: "docs/http.md#bodies-and-ranges",
     site: { limits: { storeBytes: 4 } },
     origin: {
@@ -214,7 +214,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "collapsing/error-of-one-request",
-    name: "one request that provokes an error does not keep other requests from collapsing",
+    name: "a request that provokes an error does not stop other requests from collapsing",
     source: "docs/protocol.md#r19-markers",
     origin: { "/a": [{ status: 400, body: "odd", hold: "slow" }, kept] },
     steps: [

@@ -46,7 +46,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "compression/behind-the-first-answer",
-    name: "the first visitor gets a page as the origin has sent it, and the next ones get it compressed",
+    name: "the first visitor gets a page as the origin sent it, and the next ones get it compressed",
     origin: { "/a": [text("max-age=60", V1, { etag: '"1"', "x-own": "kept" })] },
     steps: [
       {
@@ -81,7 +81,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "compression/each-coding-once",
-    name: "each coding is made when it is first wanted, and one that is there already serves meanwhile",
+    name: "the edge makes each coding when a client first wants it, and meanwhile sends one that it already has",
     origin: { "/a": [text("max-age=60")] },
     steps: [
       ...warmed("/a"),
@@ -97,7 +97,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "compression/weights",
-    name: "a client gets the coding that it wants most, and none that it refuses or wants less than plain bytes",
+    name: "a client gets the coding that it prefers, and none that it refuses or likes less than plain bytes",
     source: "RFC 9110 §12.5.3",
     origin: { "/a": [text("max-age=60")] },
     steps: [
@@ -125,7 +125,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "compression/no-transform",
-    name: "a page or a request that says no-transform has the page sent plain",
+    name: "with no-transform in the page or the request, the page is sent plain",
     source: "RFC 9111 §5.2.2.6",
     origin: {
       "/a": [text("max-age=60, no-transform")],
@@ -147,7 +147,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "compression/only-plain-text-of-some-size",
-    name: "what is encoded already, of another type, too small or too large is sent as it came",
+    name: "pages that are already encoded, of another type, too small or too large are sent as they came",
     site: { compression: { minBytes: 1024, maxBytes: "8KiB", types: ["text/*", "*+json", "application/wasm"] } },
     origin: {
       "/picture": [page("max-age=60", V1, { "content-type": "image/png" })],
@@ -195,7 +195,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "compression/not-smaller",
-    name: "a page that compressing does not make smaller is sent plain, and still varies",
+    name: "a page that compression does not make smaller is sent plain, and still varies",
     site: { compression: { minBytes: 1 } },
     origin: { "/a": [text("max-age=60", "short")] },
     steps: [
@@ -207,7 +207,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "compression/conditions",
-    name: "a client that holds either form gets a 304 with the tag that it has named",
+    name: "a client that has either form gets a 304 with the entity tag that it named",
     source: "RFC 9110 §13.1.2",
     origin: { "/a": [text("max-age=60", V1, { etag: '"1"' })] },
     steps: [
@@ -239,7 +239,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "compression/parts",
-    name: "parts are cut from the plain bytes, and only for a client that does not hold the compressed ones",
+    name: "the request asks for a part, and the request asks for a part, and parts are cut from the plain bytes, and only for a client that does not have the compressed form",
     source: "RFC 9110 §13.1.5",
     origin: {
       "/a": [text("max-age=60", V1, { etag: '"1"', "last-modified": "Wed, 31 Dec 2025 12:00:00 GMT" })],
@@ -272,7 +272,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "compression/head",
-    name: "HEAD has the fields of the compressed page, with its length",
+    name: "HEAD gets the fields of the compressed page, with its length",
     source: "RFC 9110 §9.3.2",
     origin: { "/a": [text("max-age=60", V1, { etag: '"1"' })] },
     steps: [
@@ -294,7 +294,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "compression/vary",
-    name: "Accept-Encoding is added to the Vary that a page has, once",
+    name: "the edge adds Accept-Encoding once to the page's Vary",
     source: "RFC 9110 §12.5.5",
     origin: {
       "/a": [text("max-age=60", V1, { vary: "Accept-Language" })],
@@ -334,7 +334,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "compression/freshened",
-    name: "a page that the origin has confirmed keeps its compressed forms, with its new fields",
+    name: "a page that the origin confirmed keeps its compressed forms, with its new fields",
     source: "RFC 9111 §4.3.4",
     origin: {
       "/a": [
@@ -369,7 +369,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "compression/freshened-with-no-transform",
-    name: "a page of which the origin says no-transform from now on is sent plain from then on",
+    name: "if a 304 adds no-transform to a page, the page is sent plain from then on",
     source: "RFC 9111 §5.2.2.6",
     origin: {
       "/a": [
@@ -387,7 +387,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "compression/stale",
-    name: "a page that replaces an error is compressed, too",
+    name: "a stale page that replaces an error is compressed too",
     origin: { "/a": [text("max-age=10, stale-if-error=600"), { failure: "reset" }] },
     steps: [
       ...warmed("/a"),
@@ -410,7 +410,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "compression/off",
-    name: "without the setting pages are sent as the origin has sent them",
+    name: "without the setting, pages are sent as the origin sent them",
     site: {},
     origin: { "/a": [text("max-age=60")] },
     steps: staysPlain("/a"),
@@ -418,7 +418,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "compression/explained",
-    name: "an explanation says in which coding a page would be sent, or why it would be sent plain",
+    name: "an explanation names the coding in which a page would be sent, or says why it would be sent plain",
     source: "docs/reference/http-api.md#explain",
     origin: { "/a": [text("max-age=60")], "/b": [page("max-age=60", V1, { "content-type": "image/png" })] },
     steps: [

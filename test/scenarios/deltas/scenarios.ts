@@ -98,7 +98,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/hashed-name",
-    name: "a visitor who holds the last version of a file gets what has changed, once another one has had it made",
+    name: "a visitor who has a file's previous version gets a delta, once another visitor's request has made it",
     source: "RFC 9842 §2",
     origin: { [OLD]: [js(V1)], [NEW]: [js(V2, { etag: '"2"' })] },
     steps: [
@@ -124,7 +124,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/purged-page",
-    name: "a purge ends a version as an answer, and leaves it as a dictionary for those who name it",
+    name: "a purged version is no longer an answer, but stays a dictionary for visitors who name it",
     origin: { "/a": [html(V1), html(V2)] },
     steps: [
       gets("/a", BROWSER, { body: V1, fields: { "use-as-dictionary": 'match="/a"', vary: VARY } }),
@@ -139,7 +139,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/only-purges-of-everything",
-    name: "purges of a host, a prefix and a tag leave dictionaries, too",
+    name: "purges of a host, a prefix or a tag also leave dictionaries",
     origin: { "/a": [html(V1, { "cache-tag": "t" }), html(V2, { "cache-tag": "t" })] },
     steps: [
       ...fetched("/a", V1),
@@ -152,7 +152,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/kept-for-a-while",
-    name: "a version stays a dictionary for as long as the route says after it was last sent",
+    name: "a version stays a dictionary for the route's time after it was last sent",
     site: { ...site, routes: [{ match: "/*", deltas: { keep: "1h" } }] },
     origin: { "/a": [html(V1, {}, "max-age=600"), html(V2, {}, "max-age=86400")] },
     steps: [
@@ -172,7 +172,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/everything-purged",
-    name: "a purge of everything ends all dictionaries, also those by which a form has been made",
+    name: "a purge of everything ends all dictionaries, including those with deltas made from them",
     origin: { "/a": [html(V1), html(V2), html(V2), html(V3)] },
     steps: [
       ...fetched("/a", V1),
@@ -194,7 +194,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/everything-made-stale",
-    name: "a soft purge of everything leaves dictionaries, as it leaves the pages",
+    name: "a soft purge of everything leaves dictionaries and pages",
     origin: { "/a": [html(V1), html(V2)] },
     steps: [
       ...fetched("/a", V1),
@@ -208,7 +208,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/unknown-hash",
-    name: "a hash that is not known, or not well formed, changes nothing",
+    name: "a dictionary hash that is unknown or malformed changes nothing",
     source: "RFC 9842 §2.2",
     origin: { [NEW]: [js(V2)] },
     steps: [
@@ -222,7 +222,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/other-family",
-    name: "a version of another file is no dictionary, although it is known",
+    name: "a version of another file is not used as a dictionary",
     origin: { "/other.4f3a9c1d.js": [js(V1)], [NEW]: [js(V2)] },
     steps: [...fetched("/other.4f3a9c1d.js", V1), ...neverByDelta(NEW, HOLDS_V1, VARY)],
   },
@@ -243,7 +243,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/weights",
-    name: "a client gets a form by a dictionary only in a coding that it names and wants as much as any other",
+    name: "a client gets a delta only in a coding that it accepts and prefers no other to",
     source: "RFC 9842 §6",
     origin: { [OLD]: [js(V1)], [NEW]: [js(V2)] },
     steps: [
@@ -266,7 +266,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/conditions",
-    name: "HEAD, conditions and parts are as with any other coding",
+    name: "HEAD, conditions and parts work as with any other coding",
     source: "RFC 9110 §13, §14",
     origin: { [OLD]: [js(V1)], [NEW]: [js(V2, { etag: '"2"' })] },
     steps: [
@@ -299,7 +299,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/credentials",
-    name: "what credentials may have made is no dictionary, and no request with credentials gets less than all",
+    name: "an answer to credentials is no dictionary, and a request with credentials always gets the whole page",
     source: "RFC 9842 §9.2",
     origin: { [OLD]: [js(V1)], [NEW]: [js(V2)], "/b.4f3a9c1d.js": [js(V1)], "/b.91bc04fe.js": [js(V2)] },
     steps: [
@@ -313,7 +313,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/request-with-credentials",
-    name: "a request with credentials gets all of a page, although others get what has changed",
+    name: "a request with credentials gets the whole page, although others get a delta",
     source: "RFC 9842 §9.2",
     origin: { [OLD]: [js(V1)], [NEW]: [js(V2)] },
     steps: [
@@ -327,7 +327,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/keyed",
-    name: "what a cookie, a language, a query or the name of a part selects is no dictionary, nor what varies by more",
+    name: "a page that a cookie, a language, a query, a part's name or another Vary field selects is no dictionary",
     origin: {
       "/cookie": [html(V1, { vary: "Cookie" }), html(V2, { vary: "Cookie" })],
       "/language": [html(V1, { vary: "Accept-Language" }), html(V2, { vary: "Accept-Language" })],
@@ -346,7 +346,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/cookies",
-    name: "a visitor's cookies change nothing about a page that is for everybody",
+    name: "for a page that is for everybody, a visitor's cookies change nothing",
     origin: { "/a": [html(V1), html(V2)] },
     steps: [
       ...fetched("/a", V1),
@@ -359,7 +359,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/private",
-    name: "what is private for browsers is no dictionary, although CDNs may store it",
+    name: "a page that is private for browsers is no dictionary, although CDNs may store it",
     origin: {
       "/a": [V1, V2].map((body) => html(body, { "cdn-cache-control": "max-age=600" }, "private, max-age=600")),
     },
@@ -368,7 +368,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/no-browser-lifetime",
-    name: "a page that browsers may not use for a while is no dictionary, and one that they may use stale is",
+    name: "a page with no lifetime in browsers is no dictionary, unless they may use it stale",
     source: "RFC 9842 §2.2.1",
     origin: {
       "/a": [html(V1, {}, "s-maxage=600"), html(V2, {}, "s-maxage=600")],
@@ -395,7 +395,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/insecure",
-    name: "over http nothing is a dictionary",
+    name: "over http no page is a dictionary",
     source: "RFC 9842 §8",
     site: { compression: {}, routes: [{ match: "/*", deltas: true }] },
     origin: { "/a": [html(V1), html(V2)] },
@@ -404,7 +404,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/no-transform",
-    name: "a page or a request that says no-transform has all of it sent plain",
+    name: "with no-transform in the page or the request, the whole page is sent plain",
     source: "RFC 9111 §5.2.2.6",
     origin: { "/a": [html(V1, {}, "max-age=600, no-transform")], [OLD]: [js(V1)], [NEW]: [js(V2)] },
     steps: [
@@ -420,7 +420,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/own-dictionary",
-    name: "an origin that names its own dictionaries is left alone",
+    name: "if the origin names its own dictionaries, the edge does not interfere",
     origin: { "/a": [html(V1, { "use-as-dictionary": 'match="/*"' })] },
     steps: [
       gets("/a", BROWSER, { fields: { "use-as-dictionary": 'match="/*"', vary: "Accept-Encoding" } }),
@@ -431,7 +431,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/off",
-    name: "without the setting nothing is a dictionary",
+    name: "without the setting no page is a dictionary",
     site: { publicUrl: "https://www.example.test", compression: {} },
     origin: { "/a": [html(V1), html(V2)] },
     steps: isNoDictionary("/a"),
@@ -439,7 +439,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/not-smaller",
-    name: "a form by a dictionary that is no smaller than the usual one is not sent",
+    name: "a delta that is no smaller than the usual form is not sent",
     origin: { [OLD]: [js(`${"0123456789abcdef".repeat(64)}`)], [NEW]: [js("x".repeat(4000))] },
     steps: [
       ...fetched(OLD, "0123456789abcdef".repeat(64)),
@@ -454,7 +454,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/confirmed",
-    name: "a page that the origin confirms after a purge of everything is a dictionary again",
+    name: "after a purge of everything, a page that the origin confirms is a dictionary again",
     origin: {
       "/a": [
         html(V1, { etag: '"1"' }),
@@ -477,7 +477,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/from-disk",
-    name: "a new process reads dictionaries and forms from the disk, and asks the origin for nothing",
+    name: "a new process reads dictionaries and deltas from the disk, without asking the origin",
     only: { on: ["server"], because: "only a server of one's own has a disk" },
     origin: { [OLD]: [js(V1)], [NEW]: [js(V2)] },
     steps: [
@@ -496,7 +496,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/everything-purged-on-disk",
-    name: "a new process takes no dictionary from the disk that a purge of everything has ended",
+    name: "a new process does not use dictionaries on the disk that a purge of everything has ended",
     only: { on: ["server"], because: "only a server of one's own has a disk" },
     origin: { [OLD]: [js(V1)], [NEW]: [js(V2)] },
     steps: [
@@ -578,7 +578,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...common,
     id: "deltas/explained",
-    name: "an explanation says by which version a page would be sent, or why by none",
+    name: "an explanation names the version that a delta would be based on, or says why there would be none",
     source: "docs/reference/http-api.md#explain",
     origin: { [OLD]: [js(V1)], [NEW]: [js(V2)], "/b": [html(V1, {}, "s-maxage=600")] },
     steps: [

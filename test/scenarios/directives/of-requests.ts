@@ -15,7 +15,7 @@ const WINDOWS = ", stale-if-error=600, stale-while-revalidate=600";
 export const scenarios: readonly Scenario[] = [
   {
     id: "directives/request-no-store",
-    name: "the response to a request with no-store is not stored, and what is stored already stays",
+    name: "the response to a request with no-store is not stored, and stored pages stay",
     source: "RFC 9111 §5.2.1.5",
     origin: { "/a": [page("max-age=60")] },
     steps: [
@@ -30,7 +30,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "directives/reload-is-a-hit",
-    name: "a reload with no-cache, max-age, min-fresh or Pragma is answered from store, so that visitors do not decide when the origin is asked",
+    name: "a reload with no-cache, max-age, min-fresh or Pragma is answered from the store, so visitors do not decide when the origin is asked",
     source: "RFC 9111 §5.2.1, §5.4",
     origin: { "/a": [saying("max-age=60")] },
     steps: [
@@ -124,7 +124,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "directives/only-if-cached",
-    name: "a request with only-if-cached is answered from store or with 504, and the origin is never asked",
+    name: "a request with only-if-cached is answered from the store or with 504, and never reaches the origin",
     source: "RFC 9111 §5.2.1.7",
     origin: { "/a": [saying("max-age=60")] },
     steps: [
@@ -163,7 +163,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "directives/max-stale",
-    name: "max-stale accepts an answer that has been stale for that long, and no longer",
+    name: "max-stale accepts an answer that has been stale for at most that long",
     source: "RFC 9111 §5.2.1.2, §4.2.4",
     origin: { "/a": [saying("max-age=60"), saying("max-age=60", {}, "v2")] },
     steps: [
@@ -217,7 +217,7 @@ export const scenarios: readonly Scenario[] = [
   ),
   {
     id: "directives/purged-despite-max-stale",
-    name: "a purged page is gone, not stale, whatever a visitor accepts",
+    name: "a purged page is not served as stale, whatever a visitor accepts",
     source: "docs/protocol.md#promise-2-purged-is-purged",
     origin: { "/a": [saying("max-age=60"), saying("max-age=60", {}, "v2")] },
     steps: [
@@ -228,7 +228,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "directives/request-stale-if-error",
-    name: "a request's stale-if-error accepts an answer that has been stale for that long when the origin fails, and no longer",
+    name: "when the origin fails, a request's stale-if-error accepts an answer that has been stale for at most that long",
     source: "RFC 5861 §4",
     origin: { "/a": [saying("max-age=60"), { status: 503, body: "down" }] },
     steps: [
@@ -252,7 +252,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "directives/malformed-request-cache-control",
-    name: "a Cache-Control of a request that cannot be read counts as no-store, and nothing stored is removed",
+    name: "an unreadable Cache-Control in a request counts as no-store, and stored pages stay",
     source: "RFC 9111 §5.2.1.5",
     origin: { "/a": [saying("max-age=60"), saying("max-age=60", {}, "v2")] },
     steps: [

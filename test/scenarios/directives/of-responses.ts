@@ -67,7 +67,7 @@ export const scenarios: readonly Scenario[] = [
   ),
   {
     id: "directives/lifetime-spellings",
-    name: "a lifetime is read as origins write it: in any letter case, quoted, beside unknown and empty members, over several lines",
+    name: "a lifetime is read in every form that origins write: any letter case, quoted, beside unknown and empty members, over several lines",
     source: "RFC 9111 §5.2, §4.2.1; RFC 9110 §5.6.1.2",
     origin: spelled(tenSeconds),
     steps: [
@@ -80,7 +80,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "directives/most-restrictive-reading",
-    name: "where directives conflict or a lifetime is not a number, the most restrictive reading counts",
+    name: "if directives conflict or a lifetime is not a number, the most restrictive reading applies",
     source: "RFC 9111 §4.2.1, §5.2.2",
     origin: spelled(notStored.map(([text]) => saying(text))),
     steps: notStored.map(([, because], index) => ({
@@ -90,7 +90,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "directives/largest-lifetime",
-    name: "a lifetime too large to represent counts as the largest one, 2^31 seconds",
+    name: "a lifetime too large to represent counts as 2^31 seconds",
     source: "RFC 9111 §1.2.2",
     origin: { "/a": [saying("max-age=99999999999999999999")] },
     steps: [
@@ -101,7 +101,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "directives/private-with-field-names",
-    name: 'fields that private="…" names go to the client that asked and are not stored; the rest of the page is',
+    name: 'fields that private="…" names go to the client that asked and are not stored; the rest of the page is stored',
     source: "RFC 9111 §5.2.2.7, §7.3",
     origin: { "/a": [saying('max-age=60, private="Set-Cookie, X-User"', { "set-cookie": "a=1", "x-user": "jo" })] },
     steps: [
@@ -115,7 +115,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "directives/no-cache-with-field-names",
-    name: 'fields that no-cache="…" names are not reused; the rest of the page is, without asking the origin',
+    name: 'fields that no-cache="…" names are not reused; the rest of the page is reused without asking the origin',
     source: "RFC 9111 §5.2.2.4",
     origin: { "/a": [saying('max-age=60, no-cache="x-user"', { "x-user": "jo", "x-other": "1" })] },
     steps: [
@@ -125,7 +125,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "directives/private-fields-and-followers",
-    name: "a follower does not get the fields that are for its leader alone",
+    name: "a follower does not get fields that are only for its leader",
     source: "RFC 9111 §5.2.2.7",
     origin: { "/a": [{ ...saying('max-age=60, private="set-cookie"', { "set-cookie": "a=1" }), hold: "slow" }] },
     steps: [
@@ -159,7 +159,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "directives/must-understand",
-    name: "must-understand outranks no-store where the status is understood, and forbids storing where it is not",
+    name: "must-understand overrides no-store if the status is understood, and forbids storing if it is not",
     source: "RFC 9111 §5.2.2.3",
     origin: {
       "/known": [saying("no-store, must-understand, max-age=60")],
@@ -174,7 +174,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "directives/unchanged-for-clients",
-    name: "directives reach clients as they came, those that Tidemark does not know included",
+    name: "directives reach clients unchanged, including those that Tidemark does not know",
     source: "RFC 9111 §5.2.3; RFC 8246; RFC 9111 §5.2.2.6",
     origin: { "/a": [saying('max-age=60, immutable, no-transform, ext="a, b"')] },
     steps: [
@@ -203,7 +203,7 @@ export const scenarios: readonly Scenario[] = [
   ),
   {
     id: "directives/private-fields-across-isolates",
-    name: "another isolate of the PoP finds the same page without the private fields, and serves it stale to a request that accepts that",
+    name: "another isolate of the PoP finds the page without its private fields, and serves it stale to a request that accepts stale answers",
     source: "docs/http.md#memory-and-the-cache-api; RFC 9111 §5.2.2.7, §5.2.1.2",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [saying('max-age=60, private="x-user"', { "x-user": "jo" })] },

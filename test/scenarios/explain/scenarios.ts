@@ -57,7 +57,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "explain/miss-then-hit",
-    name: "an explanation tells a miss from a hit, and what is stored since when, for how long, with which tags",
+    name: "an explanation says whether a request would hit or miss, and what is stored, since when, for how long and with which tags",
     source: SOURCE,
     site: shop,
     origin: { "/shop/a": [page("max-age=60", "v1", { "cache-tag": "song:42" })] },
@@ -105,7 +105,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "explain/purge",
-    name: "an explanation names the purge that touched a page, when it was, and whose",
+    name: "an explanation names the purge that touched a page, its time and its caller",
     source: SOURCE,
     origin: { "/a": [page("max-age=60", "v1", { etag: '"1"', "cache-tag": "t" })] },
     steps: [
@@ -133,7 +133,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "explain/stale",
-    name: "an explanation says what a stale page is still good for",
+    name: "an explanation says when a stale page may still be used",
     source: SOURCE,
     origin: { "/a": [page("max-age=1, stale-while-revalidate=10, stale-if-error=60", "v1", { etag: '"1"' })] },
     steps: [
@@ -178,7 +178,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "explain/purged-in-memory-alone",
-    name: "an explanation by an isolate whose memory has a purged page, and the shared tier the next one, tells them apart",
+    name: "an explanation distinguishes a purged page in memory from its successor in the shared tier",
     source: SOURCE,
     only: SEVERAL_ISOLATES,
     origin: { "/a": [page("max-age=3600"), page("max-age=3600", "v2")] },
@@ -203,7 +203,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "explain/last-refusal",
-    name: "an explanation of a page that could not be stored says why and when, until it has been stored",
+    name: "an explanation says why and when a page could not be stored, until it has been stored",
     source: SOURCE,
     origin: {
       "/a": [
@@ -231,7 +231,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "explain/past-the-cache",
-    name: "an explanation says by what a request goes past the cache",
+    name: "an explanation says why a request goes past the cache",
     source: SOURCE,
     site: { bypass: { cookies: ["sid"] }, routes: [{ match: "/pass/*", pass: true }] },
     steps: [
@@ -249,7 +249,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "explain/request-decides-storing",
-    name: "an explanation says what of a request keeps its answer from being stored",
+    name: "an explanation names the part of a request that keeps its answer from being stored",
     source: SOURCE,
     steps: [
       explainRequest("/a", { fields: { Cookie: "id=1" } }, outcome("MISS"), step("store", "if-for-everybody")),
@@ -267,7 +267,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "explain/another-fetch",
-    name: "an explanation says that another request is fetching the page already, or that nobody waits for the others",
+    name: "an explanation says that another request is already fetching the page, or that requests do not wait for each other",
     source: SOURCE,
     origin: {
       "/a": [{ ...page("max-age=60"), hold: "answer" }],
@@ -285,7 +285,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "explain/nearest-keys",
-    name: "on a miss, an explanation names the stored keys that differ least, and in what",
+    name: "on a miss, an explanation names the most similar stored keys and their differences",
     source: SOURCE,
     origin: {
       "/list?page=1": [page("max-age=60")],

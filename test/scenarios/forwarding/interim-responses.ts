@@ -14,7 +14,7 @@ const confirmed = { status: 304, fields: { etag: '"1"' } };
 export const scenarios: readonly Scenario[] = [
   {
     id: "forwarding/interim-responses",
-    name: "interim responses reach the client that caused them, and are no part of what is stored",
+    name: "interim responses reach the client whose request caused them, and are not stored",
     source: "RFC 9110 §15.2",
     only,
     origin: { "/a": [{ ...page("max-age=60"), interims: [processing, hints] }] },
@@ -29,7 +29,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "forwarding/interim-responses-of-what-is-not-stored",
-    name: "interim responses reach the client also where the answer is not stored",
+    name: "interim responses reach the client even if the answer is not stored",
     source: "RFC 9110 §15.2",
     only,
     origin: {
@@ -43,7 +43,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "forwarding/interim-responses-and-followers",
-    name: "a request that waits for another one's fetch gets none of its interim responses",
+    name: "a request that waits for another's fetch gets no interim responses of that fetch",
     source: "RFC 8297 §2",
     only,
     origin: { "/a": [{ ...page("max-age=60"), interims: [hints], hold: "slow" }] },
@@ -59,7 +59,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "forwarding/interim-responses-behind-an-answer",
-    name: "a client that was answered with a stale page gets no interim responses of its refresh",
+    name: "a client that got a stale page gets no interim responses of the refresh",
     source: "RFC 8297 §2",
     only,
     origin: {
@@ -76,7 +76,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "forwarding/interim-fields",
-    name: "of an interim response, tags and fields of the connection or for this cache alone stay here",
+    name: "the edge removes tags, connection fields and its own targeted fields from interim responses",
     source: "RFC 9110 §7.6.1, §8.6, §15.2",
     only,
     origin: {
@@ -103,7 +103,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "forwarding/interim-too-large",
-    name: "an interim response with more fields than an answer may have is left out, and its answer is not",
+    name: "an interim response with too many fields is dropped, but its answer is passed on",
     source: "docs/http.md#limits",
     only,
     site: { limits: { responseFields: 8 } },
@@ -122,7 +122,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "forwarding/hints-of-the-stored-page",
-    name: "a navigation gets the links of the stored page at once, while that is fetched anew",
+    name: "while a stored page is fetched again, a navigation gets the page's links at once",
     source: "RFC 8297 §2",
     only,
     origin: { "/a": [linked, confirmed, linked] },
@@ -137,7 +137,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "forwarding/hints-only-of-early-links",
-    name: "links that no browser follows before it has the page are not sent ahead",
+    name: "links that browsers follow only once they have the page are not sent early",
     source: "RFC 8297 §2",
     only,
     origin: { "/a": [page("max-age=60", "v1", { link: "</b>; rel=next", etag: '"1"' }), confirmed] },
@@ -149,7 +149,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "forwarding/hints-of-a-purged-page",
-    name: "the links of a page that a purge has made stale or removed are not sent ahead",
+    name: "after a purge, hard or soft, a page's links are not sent early",
     source: "RFC 8297 §2; docs/protocol.md#r10-modes",
     only,
     origin: { "/soft": [linked, confirmed], "/hard": [linked] },

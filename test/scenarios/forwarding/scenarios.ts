@@ -57,7 +57,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "forwarding/real-ip-and-forwarded",
-    name: "the origin gets X-Real-IP and Forwarded where the site wants them, whatever the client sent",
+    name: "if the site wants X-Real-IP and Forwarded, the origin gets the edge's own, whatever the client sent",
     source: "docs/http.md#what-goes-to-the-origin",
     site: { forward: { realIp: true, forwarded: true } },
     origin: { "/a": [page("max-age=60")] },
@@ -139,7 +139,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "forwarding/origin-down-is-502",
-    name: "an origin that is down is answered with a 502 that gives the reason, does not name the origin, and is not stored",
+    name: "an origin that is down answered a 502 that gives the reason, does not name the origin, and is not stored",
     source: "docs/protocol.md#promise-6-failures-fall-back-to-the-origin",
     origin: { "/a": [page("max-age=60")] },
     steps: [
@@ -160,7 +160,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "forwarding/foreign-host-is-421",
-    name: "a host that is not the site's is refused with 421",
+    name: "a request for a host that is not the site's is refused with 421",
     source: "RFC 9110 §15.5.20",
     steps: [
       {
@@ -175,7 +175,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "forwarding/foreign-port-is-421",
-    name: "a host that is the site's on another port is refused with a 421 that names the site's",
+    name: "a request for the site's host on another port is refused with a 421 that names the right port",
     source: "RFC 9110 §15.5.20",
     steps: [
       {
@@ -203,7 +203,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "forwarding/outer-tidemark-is-no-loop",
-    name: "another Tidemark in front of this one is no loop",
+    name: "another Tidemark in front of this one does not count as a loop",
     source: "RFC 8586 §2",
     origin: { "/a": [{ body: "v1" }] },
     steps: [{ get: "/a", fields: { "cdn-loop": 'tidemark; host="outer.example"' }, expect: { status: 200 } }],
@@ -235,7 +235,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "forwarding/trace-shows-no-secret",
-    name: "the owner's extra fields are not on a TRACE, whose answer would show them to the client",
+    name: "a TRACE does not carry the owner's extra fields, because its answer would show them to the client",
     source: "RFC 9110 §9.3.8",
     site: { originFields: { "X-Origin-Secret": "s3cret" } },
     origin: { "/a": [{ body: "v1" }] },
@@ -249,7 +249,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "forwarding/via-once-per-hop",
-    name: "every hop adds itself to Via once, in both directions, also when the origin confirms what is stored",
+    name: "the edge adds itself to Via once in each direction, even when the origin confirms a stored page",
     source: "RFC 9110 §7.6.3; RFC 9111 §4.3.4",
     origin: {
       "/a": [
@@ -376,7 +376,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "forwarding/too-many-field-bytes-on-hit",
-    name: "a request with more bytes of fields than may be is refused, also where a stored page could answer it",
+    name: "a request with too many bytes of fields is refused, even if a stored page could answer it",
     source: "docs/http.md#limits",
     only: {
       on: ["server"],
@@ -398,7 +398,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "forwarding/max-forwards-of-get",
-    name: "Max-Forwards has no effect on other methods: a GET with zero left is answered, and the field is forwarded only where nothing is stored",
+    name: "Max-Forwards does not stop other methods: a GET with 0 is answered, and the field is forwarded only if the answer is not stored",
     source: "RFC 9110 §7.6.2",
     site: { routes: [{ match: "/pass", pass: true }] },
     origin: {

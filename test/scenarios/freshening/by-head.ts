@@ -12,7 +12,7 @@ function headOf(reply: Reply, expect: object): Step[] {
 export const scenarios: readonly Scenario[] = [
   {
     id: "freshening/purged-while-head-confirms",
-    name: "a page that is purged while a HEAD confirms it is not stored",
+    name: "a page that is purged while a HEAD confirms it is not stored again",
     source: "docs/protocol.md#r2-validation-is-a-fetch; RFC 9111 §4.3.5",
     origin: { "/a": [briefV1, { ...briefV1, hold: "slow" }, briefV2] },
     steps: [
@@ -69,7 +69,7 @@ export const scenarios: readonly Scenario[] = [
   ).map(
     ([id, what, validators, body]): Scenario => ({
       id: `freshening/${id}`,
-      name: `a HEAD with ${what} ends the stored page: it is fetched in full`,
+      name: `after a HEAD with ${what}, the stored page is fetched again in full`,
       source: "RFC 9111 §4.3.5",
       only: BACKGROUND_WORK,
       origin: { "/a": [{ ...v1, fields: { ...v1.fields, "last-modified": MODIFIED } }] },
@@ -86,7 +86,7 @@ export const scenarios: readonly Scenario[] = [
       ["head-without-validator", "without a validator", {}, page("max-age=60")],
       [
         "head-with-error",
-        "that is answered with an error",
+        "that answered an error",
         {},
         { status: 404, fields: { "cache-control": "max-age=60", etag: '"2"' } },
       ],
@@ -111,7 +111,7 @@ export const scenarios: readonly Scenario[] = [
   ),
   {
     id: "freshening/purge-during-head",
-    name: "a purge during a HEAD ends the page that the HEAD confirms",
+    name: "a purge during a HEAD removes the page that the HEAD confirms",
     source: "docs/protocol.md#r2-validation-is-a-fetch",
     origin: { "/a": [v1, { ...v1, hold: "slow" }, v2] },
     steps: [

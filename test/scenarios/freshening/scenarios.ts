@@ -8,7 +8,7 @@ const stillBriefV2 = { status: 304, fields: briefV2.fields };
 export const scenarios: readonly Scenario[] = [
   {
     id: "freshening/304-and-older-copy",
-    name: "story 10: a 304 freshens the entry that its validator names, and not an older copy in memory",
+    name: "story 10: a 304 freshens the entry that has its validator, not an older copy in memory",
     source: "docs/protocol.md#r3-same-bytes",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [briefV1, briefV2, stillBriefV2] },
@@ -24,7 +24,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "freshening/304-without-tags",
-    name: "story 24: a 304 without tags does not take a page's tags away",
+    name: "story 24: a 304 without tags leaves a page's tags",
     source: "docs/protocol.md#r17-tags-on-304",
     origin: { "/a": [briefV1, { status: 304, fields: { "cache-control": "max-age=60", etag: '"1"' } }, briefV2] },
     steps: [
@@ -109,7 +109,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "freshening/hop-by-hop-fields",
-    name: "a 304's hop-by-hop fields, and those that its Connection names, are not taken over",
+    name: "a 304's hop-by-hop fields, and those that its Connection names, are not stored",
     source: "RFC 9111 §3.1, §3.2; RFC 9110 §7.6.1",
     origin: {
       "/a": [
@@ -144,7 +144,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "freshening/304-without-lifetime",
-    name: "a 304 without a lifetime gives the page its old one again",
+    name: "a 304 without a lifetime gives the page its old lifetime again",
     source: "RFC 9111 §4.3.4",
     origin: { "/a": [v1, { status: 304, fields: { etag: '"1"' } }] },
     steps: [
@@ -158,7 +158,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "freshening/age-of-304",
-    name: "the Age of a 304 counts, and the Age that the page first came with counts no more",
+    name: "the Age of a 304 replaces the Age that the page first came with",
     source: "RFC 9111 §4.2.3, §4.3.4",
     origin: {
       "/a": [
@@ -194,7 +194,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "freshening/validation-delay-counts",
-    name: "the time that a validation takes is part of the page's age",
+    name: "the duration of a validation is part of the page's age",
     source: "RFC 9111 §4.2.3",
     origin: { "/a": [v1, { ...stillV1, hold: "slow" }, stillV1] },
     steps: [
@@ -212,7 +212,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "freshening/304-without-validator",
-    name: "a 304 without a validator confirms the one page that was asked about",
+    name: "a 304 without a validator confirms the one page that the edge asked about",
     source: "RFC 9111 §4.3.4",
     origin: { "/a": [v1, { status: 304, fields: { "cache-control": "max-age=60" } }] },
     steps: [
@@ -317,7 +317,7 @@ export const scenarios: readonly Scenario[] = [
   ),
   {
     id: "freshening/304-for-one-visitor",
-    name: "a 304 that may not be stored because of what its request carried leaves the stored page to all others",
+    name: "if a 304 may not be stored because of its request, the stored page stays for others",
     source: "docs/http.md#cookies-sessions-and-authorization; RFC 9111 §5.2.1.5",
     origin: {
       "/a": [v1, { ...stillV1, fields: { ...stillV1.fields, "cache-control": "private" } }, stillV1],
@@ -367,7 +367,7 @@ export const scenarios: readonly Scenario[] = [
   ),
   {
     id: "freshening/304-with-many-tags",
-    name: "a 304 that gives a page more tags than the limit is passed on and not stored",
+    name: "a 304 that would give a page too many tags is passed on and not stored",
     source: "docs/http.md#limits; docs/protocol.md#r17-tags-on-304",
     site: { limits: { tags: 2 } },
     origin: {

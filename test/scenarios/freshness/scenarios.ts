@@ -54,7 +54,7 @@ const guessed = Object.fromEntries(
 export const scenarios: readonly Scenario[] = [
   {
     id: "freshness/answered-with-age",
-    name: "a fresh response is answered from store, with its age",
+    name: "a fresh response is served from the store, with its age",
     source: "RFC 9111 §4, §5.1",
     origin: { "/a": [v1] },
     steps: [
@@ -88,7 +88,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "freshness/s-maxage-outranks-max-age",
-    name: "s-maxage outranks max-age in a shared cache",
+    name: "s-maxage overrides max-age in a shared cache",
     source: "RFC 9111 §5.2.2.10",
     origin: { "/a": [page("max-age=600, s-maxage=10")] },
     steps: [
@@ -101,7 +101,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "freshness/expires-minus-date",
-    name: "Expires minus Date is the freshness lifetime where Cache-Control gives none",
+    name: "Expires minus Date is the freshness lifetime if Cache-Control gives none",
     source: "RFC 9111 §4.2.1, §5.3",
     origin: { "/a": [{ fields: { expires: "Thu, 01 Jan 2026 12:00:10 GMT" }, body: "v1" }] },
     steps: [
@@ -114,7 +114,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "freshness/received-age-counts",
-    name: "the Age that a response arrives with counts",
+    name: "the Age field of an arriving response counts",
     source: "RFC 9111 §4.2.3",
     origin: { "/a": [page("max-age=60", "v1", { age: "50" })] },
     steps: [
@@ -127,7 +127,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "freshness/route-ttl",
-    name: "a route's ttl replaces the lifetime but does not make a response storable that is not",
+    name: "a route's ttl replaces the lifetime but makes no response storable",
     source: "docs/reference/worker.md#siteinput",
     site: {
       routes: [
@@ -151,7 +151,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "freshness/route-default-ttl",
-    name: "a route's default lifetime depends on the status and applies only where the origin gives none",
+    name: "a route's default lifetime depends on the status and applies only if the origin gives none",
     source: "docs/reference/worker.md#siteinput",
     site: {
       routes: [
@@ -192,7 +192,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "freshness/invalid-expires",
-    name: "an Expires that is not a date, is past, or comes twice leaves nothing fresh",
+    name: "with an Expires that is not a date, is past, or comes twice, a response is stale",
     source: "RFC 9111 §5.3, §4.2.1",
     ...neverStored(
       {
@@ -212,7 +212,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "freshness/cache-control-outranks-expires",
-    name: "a lifetime in Cache-Control outranks Expires, even one that is not a number",
+    name: "a lifetime in Cache-Control overrides Expires, even if it is not a number",
     source: "RFC 9111 §4.2.1, §5.3",
     origin: {
       "/shorter": [{ fields: { "cache-control": "max-age=10", expires: at(60) } }],
@@ -242,7 +242,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "freshness/origin-without-clock",
-    name: "a page that an origin without a clock confirms is fresh for a whole lifetime again",
+    name: "a page confirmed by an origin without a clock is fresh for a whole lifetime again",
     source: "RFC 9110 §6.6.1; RFC 9111 §4.3.4",
     origin: {
       "/a": [
@@ -261,7 +261,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "freshness/date-is-passed-on",
-    name: "the origin's Date is passed on as it came, also from store",
+    name: "the origin's Date is passed on unchanged, even from the store",
     source: "RFC 9110 §6.6.1",
     origin: { "/a": [{ fields: { ...minute, date: at(-20) } }], "/odd": [{ fields: { ...minute, date: "noon" } }] },
     steps: [
@@ -318,13 +318,13 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "freshness/no-heuristic-by-default",
-    name: "there is no heuristic lifetime unless the owner wants one",
+    name: "heuristic lifetimes are off unless the owner turns them on",
     source: "RFC 9111 §4.2.2",
     ...neverStored({ "/a": { fields: modified } }, "no-freshness"),
   },
   {
     id: "freshness/heuristic-lifetime",
-    name: "where the owner wants it, a page without a lifetime is fresh for a tenth of the time since it was modified",
+    name: "if the owner turns heuristics on, a page without a lifetime is fresh for a tenth of the time since its modification",
     source: "RFC 9111 §4.2.2; RFC 9110 §15.1",
     site: { heuristic: {} },
     ...freshForTenSeconds({
@@ -382,7 +382,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "freshness/heuristic-outranks-default",
-    name: "a heuristic lifetime outranks a route's default, and a stated lifetime outranks both",
+    name: "a heuristic lifetime overrides a route's default, and a stated lifetime overrides both",
     source: "RFC 9111 §4.2.1, §4.2.2; docs/reference/worker.md#siteinput",
     site: { heuristic: {}, routes: [{ match: "/*", defaultTtl: "60s" }] },
     origin: {
@@ -414,7 +414,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "freshness/route-ttl-and-failures",
-    name: "a route's ttl does not apply to failures: they keep the lifetime that the origin states, or have none",
+    name: "a route's ttl does not apply to failures: they have the origin's stated lifetime, or none",
     source: "docs/reference/worker.md#siteinput",
     site: { routes: [{ match: "/*", ttl: "1h" }] },
     origin: {

@@ -33,7 +33,7 @@ export const mutants: Mutants = {
       by: "!this.isPartial",
       foundBy: "identity/authorization-and-conditions",
     },
-    "a request with Authorization is answered with whatever is stored": {
+    "a request with Authorization answered whatever is stored": {
       in: "mayBeAnsweredBy",
       wrap: "() => true",
       foundBy: "identity/authorization-served-from-store",

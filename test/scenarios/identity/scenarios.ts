@@ -68,7 +68,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "identity/other-cookies-are-forwarded",
-    name: "a cookie that may matter is forwarded, without the ignored cookies beside it",
+    name: "a cookie that may matter is forwarded, and ignored cookies beside it are removed",
     source: "docs/http.md#cookies-sessions-and-authorization",
     origin: { "/a": [{ body: "v1" }] },
     steps: [
@@ -78,7 +78,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "identity/authorization-served-from-store",
-    name: "a request with Authorization is answered from store only if the stored response says that it may be",
+    name: "a request with Authorization is answered from the store only if the stored response allows it",
     source: "RFC 9111 §3.5",
     origin: {
       "/plain": [page("max-age=60")],
@@ -125,7 +125,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "identity/authorization-and-statuses",
-    name: "an error that answers a request with Authorization is not stored, though it says public",
+    name: "an error for a request with Authorization is not stored, even if it says public",
     source: "RFC 9111 §3.5; docs/http.md#cookies-sessions-and-authorization",
     origin: {
       "/error": [{ status: 404, fields: { "cache-control": "public, max-age=60" }, body: "not for you" }],
@@ -143,7 +143,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "identity/authorization-and-ttl",
-    name: "a route's lifetimes are not for responses to requests with Authorization",
+    name: "a route's lifetimes do not apply to responses to requests with Authorization",
     source: "docs/http.md#cookies-sessions-and-authorization",
     site: {
       routes: [
@@ -161,7 +161,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "identity/authorization-and-vary",
-    name: "a response that varies by Authorization is not stored for one visitor's credentials",
+    name: "a response to credentials that varies by Authorization is not stored",
     source: "docs/http.md#cookies-sessions-and-authorization",
     origin: { "/a": [{ fields: { "cache-control": "public, max-age=60", vary: "Authorization" }, body: "for one" }] },
     steps: [
@@ -171,7 +171,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "identity/authorization-is-not-joined",
-    name: "nobody waits for the answer to a request with Authorization",
+    name: "no request waits for the answer to a request with Authorization",
     source: "docs/decisions/0007-what-a-follower-may-take.md",
     origin: {
       "/a": [
@@ -189,7 +189,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "identity/authorization-and-conditions",
-    name: "a condition with Authorization reaches the origin, and what is held is not validated for one visitor",
+    name: "a conditional request with Authorization goes to the origin with its own condition, not with the stored page's validators",
     source: "RFC 9111 §3.5",
     origin: {
       "/a": [
@@ -258,7 +258,7 @@ export const scenarios: readonly Scenario[] = [
   ),
   {
     id: "identity/software-fields",
-    name: "what tracers, WebViews and players add does not reach the origin where the answer is stored",
+    name: "if the answer is stored, the origin does not get the fields that tracers, WebViews and players add",
     source: "docs/security.md#what-of-a-request-reaches-the-origin",
     origin: { "/a": [page("max-age=60")] },
     steps: [
@@ -275,7 +275,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "identity/traceparent",
-    name: "a visitor's traceparent reaches the origin on a miss, and chooses no page",
+    name: "a visitor's traceparent reaches the origin on a miss, and does not select a page",
     source: "docs/security.md#what-of-a-request-reaches-the-origin",
     origin: { "/a": [page("max-age=60", "v1"), page("max-age=60", "v2")] },
     steps: [
@@ -296,7 +296,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "identity/software-fields-pass",
-    name: "what tracers add reaches the origin where nothing is stored",
+    name: "if the answer is not stored, the origin gets the fields that tracers add",
     source: "docs/security.md#what-of-a-request-reaches-the-origin",
     site: { routes: [{ match: "/*", pass: true }] },
     origin: { "/a": [page("max-age=60")] },
@@ -323,7 +323,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "identity/webview-and-vary",
-    name: "the name of a WebView's app selects nothing, though Vary names X-Requested-With",
+    name: "a WebView's app name selects no variant, even if Vary names X-Requested-With",
     source: "RFC 9111 §4.1; docs/security.md#what-of-a-request-reaches-the-origin",
     origin: { "/a": [{ fields: { ...minute, vary: "X-Requested-With" }, body: "whole" }] },
     steps: [
@@ -348,7 +348,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "identity/error-for-keyed-accept",
-    name: "an error is stored for a request that accepts neither, where the route keys by Accept",
+    name: "if the route keys by Accept, an error is also stored for a request that accepts neither",
     source: "docs/protocol.md#promise-1-private-stays-private",
     site: { routes: [{ match: "/*", key: { fields: ["accept"] } }] },
     origin: { "/a": [{ status: 400, fields: minute, body: "no such type" }] },
@@ -360,7 +360,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "identity/dropped-fields",
-    name: "a field that the owner drops does not reach the origin where the answer is stored, and selects nothing",
+    name: "if the answer is stored, a field that the owner drops does not reach the origin and selects no variant",
     source: "docs/security.md#fields-of-your-own",
     site: {
       fields: { drop: ["X-App-*"] },
@@ -395,7 +395,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "identity/trusted-fields-and-vary",
-    name: "a field that the owner trusts selects if Vary names it",
+    name: "a field that the owner trusts selects a variant if Vary names it",
     source: "RFC 9111 §4.1; docs/security.md#fields-of-your-own",
     site: { fields: { trust: ["x-request-id"] } },
     origin: { "/a": [{ fields: { ...minute, vary: "x-request-id" }, body: "v1" }] },
@@ -422,7 +422,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "identity/trusted-for-errors",
-    name: "an error is stored where all odd fields of its request are trusted for errors, too",
+    name: "an error is stored if all odd fields of its request are trusted for errors",
     source: "docs/security.md#fields-of-your-own",
     site: { fields: { trustForErrors: ["x-app-*"] } },
     origin: {
@@ -438,7 +438,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "identity/trusted-for-errors-beside-others",
-    name: "an error is not stored if one odd field of its request is trusted for pages alone, or too long",
+    name: "an error is not stored if one odd field of its request is trusted only for pages, or is too long",
     source: "docs/security.md#fields-of-your-own",
     site: { fields: { trust: ["x-lang"] }, routes: [{ match: "/*", fields: { trustForErrors: ["x-app-*"] } }] },
     origin: { "/a": [{ status: 404, fields: minute, body: "no" }] },
@@ -463,7 +463,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "identity/trusted-pattern-and-credentials",
-    name: "a pattern of trusted fields does not cover a field that speaks of credentials",
+    name: "a pattern of trusted fields does not cover a field whose name suggests credentials",
     source: "docs/security.md#fields-of-your-own",
     site: { fields: { trust: ["x-app-*"] } },
     origin: { "/a": [page("max-age=60")] },
@@ -478,7 +478,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "identity/unkeyed-field-is-named",
-    name: "the field that keeps an answer from being stored is named, and counted by name",
+    name: "Cache-Status and the stats name the field that keeps an answer from being stored",
     source: "docs/http.md#what-clients-see; RFC 9211 §2.8",
     site: { secondLook: false },
     origin: { "/a": [page("max-age=60")] },
@@ -562,7 +562,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "identity/unusual-request-validates",
-    name: "an unusual request that has a stale page confirmed leaves it as it was, and the next requests share one fetch",
+    name: "if an unusual request gets a stale page confirmed, the page stays stale, and the next requests share one fetch",
     source: "docs/decisions/0007-what-a-follower-may-take.md",
     site: { secondLook: false },
     origin: {
@@ -592,7 +592,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "identity/unusual-request-with-followers",
-    name: "requests that waited for an unusual request do not get its error: they share one fetch of their own",
+    name: "requests that waited for an unusual request do not get its error, and share one fetch",
     source: "docs/decisions/0007-what-a-follower-may-take.md",
     site: { secondLook: false },
     origin: {

@@ -35,7 +35,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "invalidation-log/answer-is-lost",
-    name: "story 21: a POST whose answer is lost may have changed its page, so all copies are invalidated",
+    name: "story 21: a POST invalidates all copies of its page even if its answer is lost",
     source: "docs/protocol.md#r15-unsafe-methods",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [lastingV1, { ...noContent, hold: "post" }, lastingV2] },
@@ -52,7 +52,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "invalidation-log/follower-log-silent",
-    name: "a request after a POST does not wait for a fetch that began before the POST, also while the log is silent",
+    name: "a request after a POST does not wait for a fetch that began before the POST, even while the log is silent",
     source: "docs/protocol.md#r15-unsafe-methods; docs/protocol.md#r5-followers",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [{ ...lastingV1, hold: "slow" }, noContent, lastingV2] },
@@ -99,7 +99,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "invalidation-log/own-pop-at-once",
-    name: "a POST takes the page out of its own PoP at once",
+    name: "a POST removes the page from its own PoP at once",
     source: "docs/protocol.md#r15-unsafe-methods",
     origin: { "/a": [lastingV1, noContent, lastingV2] },
     steps: [
@@ -111,7 +111,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "invalidation-log/one-entry-per-request",
-    name: "an unsafe request makes one entry in the log, and one that fails makes none",
+    name: "a successful unsafe request makes one entry in the log, and a failed one makes none",
     source: "docs/protocol.md#r15-unsafe-methods",
     origin: { "/a": [{ status: 404 }, { ...done, fields: { location: "/b" } }] },
     steps: [
@@ -125,7 +125,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "invalidation-log/pass-route-writes-nothing",
-    name: "a route that passes everything never writes to the log, whatever its answers name",
+    name: "a route that passes everything never writes to the log, whatever its answers invalidate",
     source: "docs/protocol.md#r15-unsafe-methods; docs/reference/worker.md#siteinput",
     site: { routes: [{ match: "/admin/*", pass: true }] },
     origin: {
@@ -162,7 +162,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "invalidation-log/many-posts-many-urls",
-    name: "a storm of POSTs to many URLs makes 16 log entries in a lease, and then one for all the others",
+    name: "a storm of POSTs to many URLs makes 16 log entries in a lease, then one for all other URLs",
     source: "docs/protocol.md#r15-unsafe-methods",
     only: NEXT_LEASE,
     origin: {
@@ -184,7 +184,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "invalidation-log/second-post-within-lease",
-    name: "a page that a second POST within a lease invalidates is written to the log when the lease ends",
+    name: "a second POST's invalidation within a lease is written to the log when the lease ends",
     source: "docs/protocol.md#r15-unsafe-methods",
     only: NEXT_LEASE,
     origin: { "/a": [v1, done, v2, done, v3] },
@@ -238,7 +238,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "invalidation-log/own-isolate-log-silent",
-    name: "while the log is silent, the isolate that forwarded a POST has dropped the page all the same",
+    name: "even while the log is silent, the isolate that forwarded a POST drops the page",
     source: "RFC 9111 §4.4; docs/protocol.md#r15-unsafe-methods",
     only: LOST_LOG,
     origin: { "/a": [v1, done, v2] },
@@ -271,7 +271,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "invalidation-log/follower-before-log-knows",
-    name: "a request that arrives while a POST is being written to the log does not wait for a fetch that began before the POST",
+    name: "while a POST is being written to the log, a new request does not wait for a fetch that began before the POST",
     source: "docs/protocol.md#r15-unsafe-methods",
     only: LOST_LOG,
     origin: { "/a": [{ ...v1, hold: "slow" }, done, v2] },

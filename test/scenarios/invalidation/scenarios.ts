@@ -70,7 +70,7 @@ const named: readonly (readonly [
 export const scenarios: readonly Scenario[] = [
   {
     id: "invalidation/validated-not-refetched",
-    name: "a page that an unsafe request invalidated is validated with the origin and need not be refetched",
+    name: "after an unsafe request, the edge validates the stored page with the origin instead of refetching it",
     source: "RFC 9111 §4.4; docs/protocol.md#r15-unsafe-methods",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [taggedV1, { status: 204 }, unchanged] },
@@ -98,7 +98,7 @@ export const scenarios: readonly Scenario[] = [
   ),
   {
     id: "invalidation/unknown-method",
-    name: "an unknown method may change anything, so it invalidates its URL",
+    name: "an unknown method invalidates its URL, because it may change anything",
     source: "RFC 9111 §4.4; RFC 9110 §9.2.1",
     only: { on: ["memory"], because: "the runtime and the server refuse methods that they do not know" },
     origin: { "/a": [v1, done, v2] },
@@ -164,7 +164,7 @@ export const scenarios: readonly Scenario[] = [
   ),
   {
     id: "invalidation/answer-is-lost",
-    name: "an unsafe request whose answer is lost may have succeeded, so it invalidates its URL",
+    name: "an unsafe request whose answer is lost invalidates its URL, because it may have succeeded",
     source: "docs/protocol.md#r15-unsafe-methods",
     origin: { "/a": [v1, { failure: "reset" }, v2], "/b": [v1, v2] },
     steps: [
@@ -178,7 +178,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "invalidation/answer-is-late",
-    name: "an unsafe request that is answered too late may have succeeded, so it invalidates its URL",
+    name: "an unsafe request that is answered too late invalidates its URL, because it may have succeeded",
     source: "docs/protocol.md#r15-unsafe-methods",
     only: { on: ["memory"], because: "the wait for the origin is on real time in the runtime and on the server" },
     site: { limits: { originTimeout: "5s" } },
@@ -224,7 +224,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "invalidation/query-belongs-to-url",
-    name: "an unsafe request invalidates a URL with its query, and no other query of the path",
+    name: "an unsafe request invalidates only the exact query of its URL",
     source: "RFC 9111 §4.4",
     origin: { "/a": [v1, v2], "/a?x=1": [v1, done, v2] },
     steps: [

@@ -24,7 +24,7 @@ function behindProxy(
 export const scenarios: readonly Scenario[] = [
   {
     id: "key/choice-of-cookie",
-    name: "a route that keys by a cookie has an entry for each named value and one for all others, and the origin gets no other cookie",
+    name: "a route that keys by a cookie has an entry for each named value and one for all other values, and the origin gets no other cookie",
     source: "docs/http.md#the-cache-key",
     site: { routes: [{ match: "/*", key: { cookies: { currency: ["eur", "usd"], theme: ["dark"] } } }] },
     origin: {
@@ -49,7 +49,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "key/choice-of-language",
-    name: "a route with languages has an entry for each, negotiated from Accept-Language, and the origin is asked for that one",
+    name: "a route with languages has an entry for each, negotiated from Accept-Language, and asks the origin for that language",
     source: "RFC 4647 §3.4; RFC 9110 §12.5.4",
     site: { routes: [{ match: "/*", key: { languages: ["en", "de", "pt-BR"] } }] },
     origin: {
@@ -72,7 +72,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "key/choice-of-country",
-    name: "a route that keys by country has an entry for each that the platform tells and one for unknown ones, whatever the client claims",
+    name: "a route that keys by country has an entry for each country that the platform reports, and one for unknown countries, whatever the client claims",
     source: "docs/http.md#the-cache-key",
     site: {
       secondLook: false,
@@ -111,7 +111,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "key/choice-of-country-behind-a-proxy",
-    name: "a trusted proxy tells the country in the site's field, everybody else's word in it is dropped, and the origin gets neither as it was sent",
+    name: "only a trusted proxy's country field counts; the field is never forwarded as it was sent",
     source: "docs/http.md#the-cache-key",
     site: {
       trustedProxies: ["198.51.100.0/24", "2001:db8::/32"],
@@ -154,7 +154,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "key/choice-of-device",
-    name: "a route that keys by device has an entry for mobile and one for desktop, and the origin sees no more of the browser than that",
+    name: "a route that keys by device has an entry for mobile and one for desktop, and the origin learns nothing else about the browser",
     source: "docs/http.md#the-cache-key",
     site: { routes: [{ match: "/*", key: { device: true } }] },
     origin: {
@@ -204,7 +204,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "key/choices-and-sessions",
-    name: "on a route that keys by a cookie, a session goes past the cache by the owner's word, with all its cookies",
+    name: "on a route that keys by a cookie, a session that the owner names bypasses the cache with all its cookies",
     source: "docs/http.md#the-cache-key",
     site: { routes: [{ match: "/*", key: { cookies: { currency: ["eur"] } }, bypass: { cookies: ["sid"] } }] },
     origin: { "/a": [page("max-age=60", "for all"), page("private", "for one")] },
@@ -217,7 +217,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "key/choices-select-without-vary",
-    name: "choices select although the origin does not say Vary",
+    name: "choices select entries even if the origin sends no Vary",
     source: "docs/http.md#the-cache-key",
     site: { routes: [{ match: "/*", key: { country: true, device: true } }] },
     origin: { "/a": ["German desktop", "German mobile", "unknown"].map((body) => page("max-age=60", body)) },
@@ -233,7 +233,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "key/choices-and-well-known-sessions",
-    name: "on a route that keys by a cookie and has a lifetime of its own, a framework's session reaches the origin, whether a page is stored or not",
+    name: "on a route that keys by a cookie and has its own lifetime, a framework's session always reaches the origin",
     source: "docs/security.md#who-gets-past-the-cache",
     site: { routes: [{ match: "/*", ttl: "1h", key: { cookies: { currency: ["eur"] } } }] },
     origin: { "/a": [{ body: "Hello, Ann" }, { body: "Log in" }, { body: "Hello, Ann" }] },

@@ -19,7 +19,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "key/parameter-order",
-    name: "parameters in another order are another entry unless the route sorts them",
+    name: "another order of parameters makes another entry unless the route sorts them",
     source: "docs/http.md#the-cache-key",
     site: { routes: [{ match: "/sorted", key: { query: { sort: true } } }] },
     origin: { "/a?x=1&y=2": [kept], "/a?y=2&x=1": [{ ...kept, body: "v2" }], "/sorted?x=1&y=2": [kept] },
@@ -32,7 +32,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "key/one-normalized-parameter",
-    name: "a route can key by one parameter, lowercased and trimmed, and the origin is asked in that form",
+    name: "a route can key by one parameter, lowercased and trimmed, and the origin gets that form",
     source: "docs/reference/worker.md#siteinput",
     site: { routes: [{ match: "/search", key: { query: { only: ["q"], lowercase: ["q"], trim: ["q"] } } }] },
     origin: { "/search?q=the%20wall": [kept] },
@@ -44,7 +44,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "key/equivalent-spellings",
-    name: "equivalent spellings of a path are one entry: escapes of plain characters, letter case of escapes, an empty query",
+    name: "equivalent spellings of a URL share one entry: escapes of plain characters, letter case of escapes, an empty query",
     source: "RFC 3986 §6.2.2",
     origin: { "/caf%C3%A9": [kept] },
     steps: [
@@ -115,7 +115,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "key/control-plane-spelling",
-    name: "no other spelling of the control plane's path reaches the control plane or the origin",
+    name: "other spellings of the control plane's path reach neither the control plane nor the origin",
     source: "docs/http.md#the-cache-key",
     only: { on: ["runtime", "server"], because: "Node's requests resolve dot segments before the edge sees them" },
     steps: [

@@ -11,7 +11,7 @@ const songsV2 = { ...songsV1, body: "v2" };
 export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/look-up-outlasts-lease",
-    name: "story 3: an entry whose look-up outlasts the lease is judged by the view at its end, not at its beginning",
+    name: "story 3: if a look-up outlasts the lease, the view at the end of the look-up judges the entry",
     source: "docs/protocol.md#r4-judge-last",
     only: BENEATH_THE_ISOLATES,
     origin: { "/a": [v1, v2], "/other": [v1] },
@@ -31,7 +31,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/log-lost-after-purge",
-    name: "story 8: an isolate that has lost the log serves a page that was just fetched, but not one that it knows to be purged",
+    name: "story 8: an isolate that has lost the log serves a page that it just fetched, but not one that it knows to be purged",
     source: "docs/protocol.md#r8-unknown",
     only: BENEATH_THE_ISOLATES,
     origin: { "/a": [v1, v2], "/b": [v1, v2], "/other": [v1] },
@@ -89,7 +89,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/clocks-beyond-allowance",
-    name: "story 19: where the clocks of a PoP differ by more than the allowance, a purged page is served for at most that much longer",
+    name: "story 19: if the clocks of a PoP differ by more than the allowance, a purged page is served longer by at most the excess",
     source: "docs/protocol.md#r7-allowance",
     only: BENEATH_THE_ISOLATES,
     origin: { "/a": [v1, v2], "/other": [v1] },
@@ -106,7 +106,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/cancelled-renewal",
-    name: "story 31: when the request that renews the view is cancelled, the requests that wait for it go on after a lease, and renew it",
+    name: "story 31: if the request that renews the view is cancelled, the requests that wait for it renew the view after a lease",
     source: "docs/protocol.md#r21-waiting",
     only: BENEATH_THE_ISOLATES,
     origin: { "/a": [v1, v2] },
@@ -128,7 +128,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/log-slower-than-lease",
-    name: "story 32: where the log takes more than a lease to answer, only one request waits for it",
+    name: "story 32: if the log takes more than a lease to answer, only one request waits for it",
     source: "docs/protocol.md#r21-waiting; docs/protocol.md#r6-the-log-grants-the-lease",
     only: BENEATH_THE_ISOLATES,
     origin: { "/a": [v1, v2], "/other": [v1] },
@@ -146,7 +146,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/silent-log-token-bearer",
-    name: "story 6: while the log is silent, a page that was just fetched serves everybody but the bearer of a purge's token",
+    name: "story 6: while the log is silent, a page that was just fetched serves everybody except requests with a purge's token",
     source: "docs/protocol.md#r9-token; docs/protocol.md#r8-unknown",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [v1, v2], "/other": [v1] },
@@ -164,7 +164,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/fetch-before-first-view",
-    name: "story 15: a page that a new isolate began to fetch before it had a view is not stored under the first view that comes",
+    name: "story 15: if a new isolate began a fetch before it had a view, the page is not stored under the first view that arrives",
     source: "docs/protocol.md#r1-stamp",
     only: LOST_LOG,
     origin: { "/a": [{ ...songsV1, hold: "slow" }, songsV2] },
@@ -181,7 +181,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/entry-keeps-its-stamp",
-    name: "story 22: an entry that an isolate finds in the shared tier keeps the sequence number under which it was fetched",
+    name: "story 22: an entry found in the shared tier keeps the sequence number under which it was fetched",
     source: "docs/protocol.md#r3-same-bytes",
     origin: { "/a": [songsV1, songsV2] },
     steps: [

@@ -9,7 +9,7 @@ const v2 = { ...v1, body: "v2" };
 export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/token-of-new-log",
-    name: "story 5: a view of the old log does not honour the token of a new log, even if the view's number is higher",
+    name: "story 5: a view of the old log does not satisfy the token of a new log, even if the view's number is higher",
     source: "docs/protocol.md#r9-token",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [v1, v2] },
@@ -27,7 +27,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/new-log-same-number",
-    name: "story 23: a page that was found fresh is checked anew when another log has reached the same number",
+    name: "story 23: when another log reaches the same number, a page that was found fresh is checked again",
     source: "docs/protocol.md#r16-skip",
     only: LOST_LOG,
     origin: { "/a": [v1, v2] },
@@ -42,7 +42,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/late-view-of-old-log",
-    name: "story 14: an isolate that has read a new log does not fall back to a late copy of the old one",
+    name: "story 14: an isolate that has read a new log ignores a late copy of the old one",
     source: "docs/protocol.md#r11-views-only-grow",
     only: BENEATH_THE_ISOLATES,
     origin: { "/a": [v1, v2], "/b": [v1, v2], "/other": [v1] },
@@ -65,7 +65,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/log-set-back",
-    name: "story 16: when the log's storage is set back and a number is used twice, isolates learn of the second purge as well",
+    name: "story 16: if the log's storage is set back and a number is used twice, isolates also learn of the second purge",
     source: "docs/protocol.md#r13-one-log",
     only: BENEATH_THE_ISOLATES,
     origin: { "/a": [v1, v2] },
@@ -95,7 +95,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/log-renamed",
-    name: "story 28: once the log is renamed, isolates of the old version serve purged pages until they end, and no others do",
+    name: "story 28: after the log is renamed, only isolates of the old version serve purged pages, until they end",
     source: "docs/protocol.md#r13-one-log",
     only: BENEATH_THE_ISOLATES,
     origin: { "/a": [v1, v1, v2] },

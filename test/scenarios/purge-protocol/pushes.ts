@@ -39,7 +39,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...pushed,
     id: "purge-protocol/push-after-gap",
-    name: "an isolate that gets a push and lacks the purge before it reads the log before it confirms",
+    name: "an isolate that gets a push but lacks the previous purge reads the log before it confirms",
     source: "docs/protocol.md#r24-push; docs/protocol.md#r12-no-gaps",
     steps: [
       readerGets("MISS", "v1"),
@@ -53,7 +53,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...pushed,
     id: "purge-protocol/push-extends-no-lease",
-    name: "a push extends no lease: if the log then falls silent, the lease ends as if there had been none",
+    name: "a push does not extend the lease: if the log then falls silent, the lease ends when it would have ended without the push",
     source: "docs/protocol.md#r24-push; docs/protocol.md#r6-the-log-grants-the-lease",
     steps: [
       { log: "pushes" },
@@ -70,7 +70,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...pushed,
     id: "purge-protocol/push-of-another-log",
-    name: "a push of another log ends the lease, and the isolate reads which of the two is the living one",
+    name: "a push from another log ends the lease, and the isolate reads to learn which of the two logs is current",
     source: "docs/protocol.md#r24-push; docs/protocol.md#r11-views-only-grow",
     steps: [
       readerGets("MISS", "v1"),
@@ -97,7 +97,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...connected,
     id: "purge-protocol/reader-lags",
-    name: "a reader that answers no push is sent 8 KiB of them, and all that it lacks in one push once it answers",
+    name: "a reader that answers no pushes gets at most 8 KiB of them, and everything it lacks in one push once it answers",
     steps: [
       readerGets("MISS", "v1"),
       { holdAll: "push of the log", until: "answers" },

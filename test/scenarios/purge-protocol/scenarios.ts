@@ -60,7 +60,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/refetched-by-another-isolate",
-    name: "a page that another isolate has refetched is found in the shared tier when the one in memory is purged",
+    name: "when its page in memory is purged, an isolate finds the page that another isolate refetched in the shared tier",
     source: "docs/protocol.md#r23-no-waste",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [v1, v2] },
@@ -78,7 +78,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/late-fill-in-shared-tier",
-    name: "a fill that an isolate began before a purge and that reaches the shared tier after it is refused by the other isolates",
+    name: "if a fill began before a purge and reaches the shared tier after it, the other isolates do not use it",
     source: "docs/protocol.md#r1-stamp; docs/protocol.md#r4-judge-last",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [{ ...v1, hold: "slow" }, v2] },
@@ -93,7 +93,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/purge-during-fill",
-    name: "a purge overtakes a fill that began before it: the client that asked before the purge gets the old answer, and it is not stored",
+    name: "if a fill began before a purge, the client that asked before the purge gets the old answer, which is not stored",
     source: "docs/protocol.md#r1-stamp; docs/protocol.md#r23-no-waste",
     origin: { "/a": [{ ...v1, hold: "slow" }, v2] },
     steps: [
@@ -108,7 +108,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/purge-during-body",
-    name: "a purge overtakes a fill whose body is halfway through",
+    name: "a page whose body is half received when a purge arrives is not stored",
     source: "docs/protocol.md#r1-stamp; docs/protocol.md#r23-no-waste",
     origin: { "/a": [{ ...v1, body: "old old old", hold: "slow", bytesBeforeHold: 4 }, v2] },
     steps: [
@@ -155,7 +155,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/purge-survives-restart",
-    name: "a purge survives a restart of the isolate, also for entries in the shared tier",
+    name: "a purge survives a restart of the isolate, even for entries in the shared tier",
     source: "docs/protocol.md#promise-5-purges-are-whole-and-durable",
     origin: { "/a": [v1, v2] },
     steps: [
@@ -168,7 +168,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/log-reads-for-hits",
-    name: "2,000 hits in 10 virtual seconds cost at most 21 reads of the log",
+    name: "2,000 hits in 10 seconds cost at most 21 reads of the log",
     orders: 2,
     source: "docs/scale.md#reads-of-the-log",
     origin: { "/a": [v1] },
@@ -248,7 +248,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/receipt-waits-for-leases",
-    name: "a receipt settles after the longest lease still held and the allowance for differing clocks",
+    name: "a purge settles after the longest lease still held, plus the allowance for differing clocks",
     source: "docs/protocol.md#r6-the-log-grants-the-lease; docs/protocol.md#r7-allowance",
     site: { purge: { leaseMs: 2_000, skewMs: 100 } },
     origin: { "/a": [v1] },

@@ -32,7 +32,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/purge-known-by-sharing",
-    name: "when its lease ends, an isolate learns of a purge from what another has read, also while the log is silent",
+    name: "when its lease ends, an isolate learns of a purge from another isolate's read, even while the log is silent",
     source: "docs/protocol.md#r22-no-herd; docs/protocol.md#r20-refresh-and-repeat",
     only: SHARED_VIEWS,
     origin: { "/a": [v1, v2] },
@@ -54,7 +54,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/shared-view-keeps-its-age",
-    name: "a view that another isolate has read is used until the end of the lease that the read began, and no longer",
+    name: "a view that another isolate has read is used only until the end of the lease that the read began",
     source: "docs/protocol.md#r22-no-herd; docs/protocol.md#r6-the-log-grants-the-lease",
     only: SHARED_VIEWS,
     origin: { "/a": [v1, v2] },
@@ -72,7 +72,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/late-route",
-    name: "where a route lets a purge arrive late, the old page is served, and the log is read behind the answer",
+    name: "if a route lets purges arrive late, the old page is served, and the log is read after the answer",
     source: "docs/protocol.md#r6-the-log-grants-the-lease",
     only: SEVERAL_ISOLATES,
     site: late,
@@ -89,7 +89,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/late-route-token",
-    name: "a request with the receipt's token does not get the old page of a route that lets a purge arrive late",
+    name: "a request with the receipt's token does not get the old page, even on a route that lets purges arrive late",
     source: "docs/protocol.md#r9-token; docs/protocol.md#r6-the-log-grants-the-lease",
     only: SEVERAL_ISOLATES,
     site: late,
@@ -104,7 +104,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/late-route-log-silent",
-    name: "while the log is silent, a route that lets a purge arrive late is served for that long after the last news, and no longer",
+    name: "while the log is silent, a route that lets purges arrive late serves its pages for at most that long after the last read",
     source: "docs/protocol.md#r6-the-log-grants-the-lease; docs/protocol.md#r8-unknown",
     only: SEVERAL_ISOLATES,
     site: late,
@@ -126,7 +126,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/late-immutable-pages",
-    name: "where the site says so, a purge may arrive late at pages that the origin calls immutable, and at no others",
+    name: "if the site says so, purges may arrive late at immutable pages, and at no others",
     source: "docs/protocol.md#r6-the-log-grants-the-lease",
     only: SEVERAL_ISOLATES,
     site: { purge: { maxViewAgeImmutable: "60s" } },
@@ -145,21 +145,21 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/receipt-and-late-routes",
-    name: "a receipt takes the longest time into account in which any route lets a purge arrive late",
+    name: "a receipt includes the longest delay that any route allows for purges",
     source: "docs/protocol.md#r6-the-log-grants-the-lease",
     site: { routes: [...late.routes, { match: "/later", purge: { maxViewAge: "90s" } }] },
     steps: [{ purge: { urls: ["/a"] }, expect: { status: 200, body: /"settlesInMs":90250,/ } }],
   },
   {
     id: "purge-protocol/receipt-and-immutable-pages",
-    name: "a receipt takes into account how long immutable pages may wait for a purge, where the site lets them",
+    name: "a receipt includes the delay that the site allows for purges of immutable pages",
     source: "docs/protocol.md#r6-the-log-grants-the-lease",
     site: { purge: { maxViewAgeImmutable: "60s" } },
     steps: [{ purge: { urls: ["/a"] }, expect: { status: 200, body: /"settlesInMs":60250,/ } }],
   },
   {
     id: "purge-protocol/gap-in-shared-view",
-    name: "story 12: an isolate that has missed a purge does not rely on what another isolate read after it, but reads the log",
+    name: "story 12: an isolate that has missed a purge reads the log itself instead of relying on a later read by another isolate",
     source: "docs/protocol.md#r12-no-gaps",
     only: SEVERAL_ISOLATES,
     orders: 4,
@@ -175,7 +175,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/late-reply-of-log",
-    name: "story 13: an old reply of the log that arrives late takes back nothing that is known by then",
+    name: "story 13: an old reply of the log that arrives late does not undo newer knowledge",
     source: "docs/protocol.md#r11-views-only-grow",
     only: BENEATH_THE_ISOLATES,
     origin: { "/a": [songsV1, songsV2], "/b": [songsV1, songsV2] },
@@ -195,7 +195,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/late-shared-view",
-    name: "story 13: an old shared view that arrives late takes back nothing either, even if its reader's clock is ahead",
+    name: "story 13: an old shared view that arrives late does not undo newer knowledge, even if its reader's clock is ahead",
     source: "docs/protocol.md#r11-views-only-grow",
     only: BENEATH_THE_ISOLATES,
     origin: { "/a": [songsV1, songsV2], "/b": [songsV1, songsV2], "/other": [songsV1] },

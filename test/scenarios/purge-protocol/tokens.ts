@@ -9,7 +9,7 @@ const v2 = { ...v1, body: "v2" };
 export const scenarios: readonly Scenario[] = [
   {
     id: "purge-protocol/token-at-another-isolate",
-    name: "a request with the receipt's token gets the new page at once, also from an isolate that has not learned of the purge",
+    name: "a request with the receipt's token gets the new page at once, even from an isolate that has not learned of the purge",
     source: "docs/protocol.md#r9-token",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [v1, v2] },
@@ -98,7 +98,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purge-protocol/token-ahead-of-log",
-    name: "a token that is ahead of the log is recognized as false and ignored, whatever log it names",
+    name: "a token that is ahead of the log is ignored, whichever log it names",
     source: "docs/protocol.md#r9-token",
     origin: { "/a": [v1] },
     steps: [

@@ -7,7 +7,7 @@ const bearer = { authorization: "Bearer scenario-token-with-32-characters0" };
 export const scenarios: readonly Scenario[] = [
   {
     id: "purging/dry-run",
-    name: "a dry run tells what would be purged, takes no sequence number and changes nothing",
+    name: "a dry run says what would be purged, uses no sequence number and changes nothing",
     source: control,
     site: { routes: [{ match: "/song/:id", key: { query: { only: [] } } }] },
     origin: { "/song/1": [v1] },
@@ -27,7 +27,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/warns-of-surprises",
-    name: "a purge warns of consequences that its owner may not expect, and is carried out all the same",
+    name: "a purge warns of consequences that its owner may not expect, but still happens",
     source: control,
     site: {
       routes: [
@@ -50,7 +50,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/audit-trail",
-    name: "the audit trail tells who purged what, how and why, newest first, and whether each purge has settled",
+    name: "the audit trail lists who purged what, how and why, newest first, and whether each purge has settled",
     source: control,
     steps: [
       { purge: { urls: ["/a?x=1"], tags: ["song:42"], reason: "a correction" } },

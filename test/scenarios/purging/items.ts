@@ -31,7 +31,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/prefix-with-host",
-    name: "a prefix that begins with a host reaches the pages of that host alone, for http and https",
+    name: "a prefix that begins with a host reaches only the pages of that host, for http and https",
     source: control,
     site: { hosts: ["www.example.test", "m.example.test"] },
     origin: { "/shop/a": [v1] },
@@ -48,7 +48,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/next-router",
-    name: "a purge of a page by its URL reaches what Next's router fetches of it with `_rsc`, and no page beside it",
+    name: "a purge of a page by URL also reaches the parts that Next's router fetches with `_rsc`, and no other page",
     source: control,
     origin: { "/": [v1], "/?_rsc=1": [v1], "/a?x=1&_rsc=2&y": [v1], "/a?_rsc=2": [v1], "/a?rsc=1": [v1] },
     steps: [
@@ -72,7 +72,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/prefix-is-normalized",
-    name: "a prefix is compared in the key's normal form, with or without a trailing slash",
+    name: "a prefix matches in the key's normal form, with or without a trailing slash",
     source: "docs/http.md#the-cache-key",
     origin: { "/caf%C3%A9/~a": [v1] },
     steps: [
@@ -85,7 +85,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/prefix-too-deep",
-    name: "a prefix deeper than entries are filed under purges everything below its deepest filed segment",
+    name: "a prefix that is deeper than the index purges everything below its deepest indexed segment",
     source: control,
     origin: { "/1/2/3/4/5/6/7/8/9/10/11/12/13/14": [v1], "/1/2/3/4/5/6/7/8/9/10/11/x": [v1] },
     steps: [
@@ -104,7 +104,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/refused-prefixes",
-    name: "a prefix without a segment, with a star, or of another site is refused, and nothing is purged",
+    name: "a prefix without a segment, with a star, or for another site is refused, and nothing is purged",
     source: "docs/protocol.md#promise-5-purges-are-whole-and-durable",
     origin: { "/shop/a": [v1] },
     steps: [

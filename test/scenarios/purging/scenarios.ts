@@ -53,7 +53,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/checked-before",
-    name: "a page that a newer purge did not concern is looked at again after the next one",
+    name: "a page that an unrelated purge left is checked again after the next purge",
     source: "docs/protocol.md#r16-skip",
     origin: { "/about": [v1, v2] },
     steps: [
@@ -93,7 +93,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/tags-of-route",
-    name: "tags that a route gives count like the origin's",
+    name: "a route's tags count like the origin's tags",
     source: "docs/reference/worker.md#siteinput",
     site: { routes: [{ match: "/plog/:slug", tags: ["plog", "plog:{slug}"] }] },
     origin: {
@@ -112,7 +112,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/relative-and-absolute-urls",
-    name: "a purge of a relative URL reaches every host, one of an absolute URL only its host, for http and https",
+    name: "a purge of a relative URL reaches every host, and one of an absolute URL only its host, for http and https",
     source: "docs/reference/http-api.md#purge",
     site: { hosts: ["www.example.test", "m.example.test"] },
     origin: { "/a": [v1] },
@@ -153,7 +153,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/bad-item-rejects-all",
-    name: "one bad item rejects the whole purge, and nothing is purged",
+    name: "one invalid item makes the edge refuse the whole purge",
     source: "docs/protocol.md#promise-5-purges-are-whole-and-durable",
     origin: { "/a": [v1] },
     steps: [
@@ -263,7 +263,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/refresh-carries-trace",
-    name: "the trace of a purge goes on to the origin with the refresh of its pages, and keeps none from being stored",
+    name: "a purge's traceparent reaches the origin with the refetches, whose pages are still stored",
     source: "docs/security.md#what-of-a-request-reaches-the-origin; www.w3.org/TR/trace-context",
     origin: { "/a": [v1, v2], "/b": [v1, v2], "/c": [v1, v2] },
     steps: [
@@ -305,7 +305,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/repeated-purge",
-    name: "a purge can be repeated, so that a page fetched meanwhile from a lagging replica is purged as well",
+    name: "a purge can be repeated later, so that it also removes a page fetched from a lagging replica",
     source: "docs/protocol.md#r20-refresh-and-repeat",
     origin: { "/a": [v1, v1, v2] },
     steps: [
@@ -323,7 +323,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/refresh-serves-whole-pop",
-    name: "story 29: a page that a purge refetches is used in the whole PoP, and not fetched again",
+    name: "story 29: the whole PoP uses a page that a purge refetched, without fetching it again",
     source: "docs/protocol.md#r20-refresh-and-repeat",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [songsV1, songsV2] },
@@ -338,7 +338,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/repeated-with-id",
-    name: "story 30: a purge with an id is repeated all the same, and a retry with that id still counts as the first purge",
+    name: "story 30: a purge with an id is repeated too, and a retry with that id still counts as the first purge",
     source: "docs/protocol.md#r20-refresh-and-repeat; docs/protocol.md#r10-modes",
     origin: { "/a": [songsV1, songsV1, songsV2] },
     steps: [

@@ -32,7 +32,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/soft-ends-with-window",
-    name: "after a soft purge, a page without a replacement is usable as long as stale-while-revalidate says, and no longer",
+    name: "after a soft purge, a page without a replacement is usable only as long as stale-while-revalidate says",
     source: soft,
     origin: { "/a": [cacheable("max-age=3600, stale-while-revalidate=10")] },
     steps: [
@@ -48,7 +48,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/soft-window-of-site",
-    name: "where a response does not say, the site says how long it may be used after a soft purge",
+    name: "if a response does not say how long it may be used after a soft purge, the site's setting applies",
     source: soft,
     site: { purge: { softForMs: 5_000 } },
     origin: { "/a": [v1] },
@@ -64,7 +64,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/soft-never-lengthens",
-    name: "story 30: neither a soft purge nor a restart lets a page be used for longer than its own rules allow",
+    name: "story 30: neither a soft purge nor a restart extends the time that a page may be used",
     source: `${soft}; docs/protocol.md#r10-modes`,
     site: { purge: { softForMs: 3_600_000 } },
     origin: { "/a": [cacheable("max-age=60")] },
@@ -83,7 +83,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/soft-without-stale-use",
-    name: "where neither response nor site allows stale use, a softly purged page is validated before it is used",
+    name: "if neither response nor site allows stale use, a softly purged page is validated before use",
     source: soft,
     origin: { "/a": [v1, unchanged] },
     steps: [
@@ -103,7 +103,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/soft-and-must-revalidate",
-    name: "after a soft purge, a page with must-revalidate is validated before it is used",
+    name: "after a soft purge, a page with must-revalidate is validated before use",
     source: soft,
     site: { purge: { softForMs: 60_000 } },
     origin: { "/a": [{ ...v1, fields: { ...v1.fields, "cache-control": "max-age=3600, must-revalidate" } }, v2] },
@@ -153,7 +153,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/soft-while-log-silent",
-    name: "while the log is silent, a softly purged page is validated before it is used, because it may be gone by now",
+    name: "while the log is silent, a softly purged page is validated before use, because a hard purge may have followed",
     source: "docs/protocol.md#r8-unknown; docs/protocol.md#r10-modes",
     only: LOST_LOG,
     origin: { "/a": [cacheable("max-age=3600, stale-while-revalidate=60"), v2] },

@@ -24,7 +24,7 @@ function dryRun(items: object): ClientRequest {
 export const scenarios: readonly Scenario[] = [
   {
     id: "purging/unseen-tag",
-    name: "a purge of a tag that no page has had is accepted, and tells of the tag that was meant",
+    name: "a purge of a tag that no page has had is accepted, and suggests the nearest tag",
     source: control,
     origin: { "/hello": [hello] },
     steps: [
@@ -38,7 +38,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/unseen-in-dry-run",
-    name: "a dry run tells which of its tags and URLs no page was stored under, and a purge of more than one page does not",
+    name: "a dry run lists its tags and URLs under which no page was stored; a purge of more than one page does not",
     source: control,
     origin: { "/hello": [hello] },
     steps: [
@@ -68,7 +68,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/unseen-known-by-the-ledger",
-    name: "what isolates have reported is still known when they have ended",
+    name: "the ledger remembers tags and URLs from isolates that have ended",
     source: control,
     origin: { "/hello": [hello] },
     steps: [
@@ -84,7 +84,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/unseen-by-all-isolates",
-    name: "what one isolate has stored is known when another one purges",
+    name: "a purge through one isolate knows the tags and URLs that another has stored",
     source: control,
     origin: { "/hello": [hello] },
     only: { on: ["memory", "server"], because: "the runtime has one isolate" },
@@ -100,7 +100,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/unseen-after-an-hour",
-    name: "an edge that has seen pages for an hour misses tags and URLs that are like no other, and a new one does not",
+    name: "only an edge that has run for an hour reports tags and URLs that resemble no known one",
     source: control,
     origin: { "/hello": [hello], "/other": [other] },
     steps: [
@@ -125,7 +125,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/unseen-while-the-ledger-is-down",
-    name: "while the ledger is out of reach, a dry run says nothing of unseen items",
+    name: "while the ledger cannot be reached, a dry run says nothing about unseen items",
     source: control,
     origin: { "/hello": [hello] },
     only: { on: ["memory", "server"], because: "only there can the log be out of reach" },
@@ -138,7 +138,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/unseen-while-the-ledger-is-slow",
-    name: "a ledger that does not answer within a quarter of a second holds no receipt",
+    name: "a receipt waits at most a quarter of a second for the ledger",
     source: control,
     origin: { "/hello": [hello] },
     only: { on: ["memory"], because: "only there does a call of the log take time" },

@@ -10,7 +10,7 @@ const otherTen: Reply = { ...ten, fields: { ...ten.fields, etag: '"2"' }, body: 
 export const scenarios: readonly Scenario[] = [
   {
     id: "ranges/range-is-passed-on",
-    name: "a request for a part that misses is passed on with its Range, and the part is not stored",
+    name: "a request for a part that is not stored goes to the origin with its Range, and the answer is not stored",
     source: "RFC 9111 §3.3",
     origin: {
       "/a": [
@@ -27,7 +27,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "ranges/part-of-missing-page",
-    name: "a part of a page that is not stored is requested from the origin as the client asked, and is not stored",
+    name: "if the page is not stored, the origin gets the client's Range as it came, and the part is not stored",
     source: "RFC 9111 §3.3; RFC 9110 §14.2",
     origin: {
       "/a": [
@@ -90,7 +90,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "ranges/parts-of-changed-page",
-    name: "after a part of a stale page that has changed, the origin is asked for parts alone",
+    name: "after a part of a stale page that has changed, the origin is asked only for parts",
     source: "RFC 9111 §4.3.3; RFC 9110 §14.2",
     origin: {
       "/a": [ten, otherTen, { status: 206, fields: { etag: '"2"', "content-range": "bytes 0-1/10" }, body: "ab" }],
@@ -106,7 +106,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "ranges/part-of-stale-page-without-validators",
-    name: "a part of a stale page that the origin cannot confirm is requested alone",
+    name: "if the origin cannot confirm a stale page, only the requested part is fetched",
     source: "RFC 9110 §14.2",
     origin: {
       "/a": [
@@ -137,7 +137,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "ranges/small-page-fetched-whole",
-    name: "where the site says so, a small page is fetched whole for a request for a part, and is stored",
+    name: "if the site says so, a request for a part fetches and stores a whole small page",
     source: "RFC 9110 §14.2; docs/http.md#limits",
     site: { limits: { fetchWholeBytes: 10 } },
     origin: { "/a": [ten] },
@@ -168,7 +168,7 @@ export const scenarios: readonly Scenario[] = [
   ).map(
     ([id, what, reply]): Scenario => ({
       id: `ranges/${id}`,
-      name: `where small pages are fetched whole, a page that ${what} is requested in part after all`,
+      name: `when small pages are fetched whole, only the part of a page that ${what} is requested`,
       source: "RFC 9110 §14.2; docs/http.md#limits",
       site: { limits: { fetchWholeBytes: 10 } },
       origin: {
@@ -188,7 +188,7 @@ export const scenarios: readonly Scenario[] = [
   ),
   {
     id: "ranges/whole-page-and-followers",
-    name: "a request for the whole page waits for the one that is fetched for a part",
+    name: "a request for the whole page waits for the fetch that a part began",
     source: "docs/http.md#collapsed-requests",
     only: BACKGROUND_WORK,
     site: { limits: { fetchWholeBytes: 10 } },
@@ -208,7 +208,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "ranges/part-while-revalidating",
-    name: "a part of a page that may be served stale is cut at once, and the whole page is refetched behind the answer",
+    name: "a part of a page that may be served stale is sent at once, and the whole page is refetched after the answer",
     source: "RFC 5861 §3; RFC 9110 §14.2",
     only: BACKGROUND_WORK,
     origin: {
@@ -226,7 +226,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "ranges/part-on-error",
-    name: "a part of a stale page is cut when the origin fails and the page allows that",
+    name: "if the origin fails and the page allows it, a part is cut from the stale page",
     source: "RFC 5861 §4; RFC 9110 §14.2",
     origin: {
       "/a": [

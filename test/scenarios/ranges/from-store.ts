@@ -13,7 +13,7 @@ const long = "0123456789".repeat(40_000);
 export const scenarios: readonly Scenario[] = [
   {
     id: "ranges/part-of-stored-page",
-    name: "a part of a stored page is cut from it: by first and last byte, from a byte to the end, or the last bytes",
+    name: "a part is cut from the stored page: by first and last byte, from a byte to the end, or the last bytes",
     source: "RFC 9110 §14.1.2, §14.4, §15.3.7",
     origin: { "/a": [ten] },
     steps: [
@@ -41,7 +41,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "ranges/part-after-restart",
-    name: "a part can be cut after the isolate has restarted as well",
+    name: "a part can also be cut after the isolate has restarted",
     source: "RFC 9110 §14; docs/http.md#memory-and-the-cache-api",
     origin: { "/a": [ten] },
     steps: [
@@ -54,7 +54,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "ranges/part-of-page-not-in-memory",
-    name: "a part of a page that memory does not hold is cut from it as it comes; where several parts would need it twice, all of it is sent",
+    name: "a part of a page that is not in memory is cut from the shared tier's stream; if several parts would need it twice, the whole page is sent",
     source: "RFC 9110 §14.2; docs/http.md#bodies-and-ranges",
     origin: { "/a": [{ ...ten, body: long }] },
     site: { limits: { memoryBytes: 0 } },
@@ -84,7 +84,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "ranges/unsatisfiable-is-416",
-    name: "a part that the page does not have is answered with 416 and the length of the page",
+    name: "a part that the page does not have answered 416 and the length of the page",
     source: "RFC 9110 §15.5.17, §14.4",
     origin: { "/a": [ten] },
     steps: [
@@ -141,7 +141,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "ranges/several-parts",
-    name: "several parts come in one multipart body, each with its position and type, in the order of the request",
+    name: "several parts are sent in one multipart body, each with its position and type, in the order of the request",
     source: "RFC 9110 §14.6, §15.3.7.2",
     origin: { "/a": [ten] },
     steps: [
@@ -189,7 +189,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "ranges/parts-without-type",
-    name: "the parts of a page without a Content-Type have none",
+    name: "parts of a page without a Content-Type have none",
     source: "RFC 9110 §15.3.7.2",
     origin: { "/a": [{ ...ten, fields: { "cache-control": "max-age=60" } }] },
     steps: [
@@ -209,7 +209,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "ranges/overlapping-parts",
-    name: "parts that overlap or touch are sent as one, and a single satisfiable part of several is sent alone",
+    name: "parts that overlap or touch are sent as one, and if only one of several parts exists, it is sent without multipart",
     source: "RFC 9110 §15.3.7.2",
     origin: { "/a": [ten] },
     steps: [
@@ -233,7 +233,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "ranges/if-range-decides",
-    name: "If-Range gives the part to a client that holds this very page, and the whole page to all others",
+    name: "If-Range gives the part to a client that has this version of the page, and the whole page to all others",
     source: "RFC 9110 §13.1.5, §8.8.2.2",
     origin: {
       "/a": [ten],
@@ -272,7 +272,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "ranges/condition-before-range",
-    name: "a client that holds the page gets a 304 even if it asks for a part",
+    name: "a client that has the page gets a 304 even if it asks for a part",
     source: "RFC 9110 §13.2.2",
     origin: { "/a": [ten] },
     steps: [

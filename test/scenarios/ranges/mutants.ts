@@ -78,7 +78,7 @@ export const mutants: Mutants = {
       by: "if (true)",
       foundBy: "ranges/nothing-to-cut",
     },
-    "a part of an empty page is answered with 416": {
+    "a part of an empty page answered 416": {
       in: "parseRange",
       replace: "field === null || lengthBytes === 0",
       by: "field === null",
@@ -140,7 +140,7 @@ export const mutants: Mutants = {
       by: "first > lengthBytes ?",
       foundBy: "ranges/unsatisfiable-is-416",
     },
-    "a part that the page does not have is answered with the whole page": {
+    "a part that the page does not have answered the whole page": {
       in: "answerInForm",
       drop: 'if (parsed.kind === "unsatisfiable") return unsatisfiable(context, form, fields);',
       foundBy: "ranges/unsatisfiable-is-416",

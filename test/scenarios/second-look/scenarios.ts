@@ -20,7 +20,7 @@ function looks(fields: Readonly<Record<string, string>>): Step[] {
 export const scenarios: readonly Scenario[] = [
   {
     id: "second-look/plain-answer-is-stored",
-    name: "behind the answer to an odd request, the origin is asked plainly, and that answer is stored",
+    name: "after the answer to an odd request, the edge makes a plain request and stores its answer",
     source: SOURCE,
     origin: { "/a": [page("max-age=60")] },
     steps: [
@@ -35,7 +35,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "second-look/keeps-the-choice",
-    name: "on a route that keys by language, the second look asks for the visitor's language, and is stored for that one",
+    name: "on a route that keys by language, the second look asks for the visitor's language, and is stored for it",
     source: SOURCE,
     site: { routes: [{ match: "/*", key: { languages: ["en", "de"] } }] },
     origin: { "/a": [page("max-age=60", "Deutsch"), page("max-age=60", "Deutsch"), page("max-age=60", "English")] },
@@ -50,7 +50,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "second-look/none-for-a-head",
-    name: "a HEAD that is answered by a GET leads to no second look",
+    name: "a HEAD that the edge fetches with GET causes no second look",
     source: SOURCE,
     origin: { "/a": [page("max-age=60")] },
     steps: [
@@ -110,7 +110,7 @@ export const scenarios: readonly Scenario[] = [
   ),
   {
     id: "second-look/field-chooses",
-    name: "requests with a field that chooses pass the cache on this route for one lifetime",
+    name: "if a field changes the page, requests with it bypass the cache on this route for one lifetime",
     source: SOURCE,
     site: { routes: [{ match: "/b" }] },
     origin: {
@@ -142,7 +142,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "second-look/random-page",
-    name: "a page that differs on every render is answered from store, whatever field a request invents",
+    name: "a page that differs on every render is served from the store, whatever field a request invents",
     source: SOURCE,
     origin: { "/a": [1, 2, 3, 4].map((render) => page("max-age=60", `render ${render}`)) },
     steps: [
@@ -155,7 +155,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "second-look/several-fields",
-    name: "of several odd fields none is said to choose",
+    name: "if a request has several odd fields, none of them is blamed for a difference",
     source: SOURCE,
     origin: { "/a": [page("max-age=60", "part"), page("max-age=60", "whole")] },
     steps: [
@@ -167,7 +167,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "second-look/framework-field-chooses",
-    name: "of several odd fields, the one by which a framework may choose parts is said to choose",
+    name: "if one of several odd fields is a framework's field for parts, that field is blamed for a difference",
     source: SOURCE,
     origin: {
       "/a": [page("max-age=60", "list"), page("max-age=60", "part"), page("max-age=60", "part")],
@@ -182,7 +182,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "second-look/other-folder",
-    name: "a field that chooses pages of one folder passes the cache there alone",
+    name: "a field that changes the pages of one folder bypasses the cache only there",
     source: SOURCE,
     origin: {
       "/list/1": [page("max-age=60", "part"), page("max-age=60", "whole"), page("max-age=60", "whole")],
@@ -198,7 +198,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "second-look/idle-field",
-    name: "a field that chose nothing in three second looks is left out in the same folder, and the answer is stored",
+    name: "after three second looks without a difference, the field is left out in that folder, and the answer is stored",
     source: SOURCE,
     origin: { ...three, "/d": [page("max-age=60", "d")], "/sub/d": [page("max-age=60", "sub")] },
     steps: [
@@ -214,7 +214,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "second-look/idle-field-matters",
-    name: "where the answer without an idle field is not stored, the origin is asked again with it",
+    name: "if the answer without an idle field is not stored, the origin is asked again with the field",
     source: SOURCE,
     origin: {
       ...three,
@@ -231,7 +231,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "second-look/idle-field-in-vary",
-    name: "where the answer without an idle field varies by it, the origin is asked again with it",
+    name: "if the answer without an idle field varies by it, the origin is asked again with the field",
     source: SOURCE,
     origin: {
       ...three,
@@ -246,7 +246,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "second-look/idle-for-others",
-    name: "a visitor with credentials, whose pages are private, shows nothing of what others get without an idle field",
+    name: "an idle field stays idle after a visitor with credentials gets a private page",
     source: SOURCE,
     origin: {
       ...three,
@@ -261,7 +261,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "second-look/framework-field",
-    name: "a field by which frameworks choose parts of pages is left out of no request",
+    name: "a framework's field for parts of pages is never left out",
     source: SOURCE,
     origin: { ...three, "/d": [page("max-age=60", "d")] },
     steps: [
@@ -271,7 +271,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "second-look/not-in-a-row",
-    name: "a field is idle if it chose nothing in three second looks in a row",
+    name: "a field is idle if it changed nothing in three second looks in a row",
     source: SOURCE,
     origin: {
       "/a": three["/a"],
@@ -290,7 +290,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "second-look/with-credentials",
-    name: "behind an answer to credentials that is for everybody, the same visitor's request is looked at without the field",
+    name: "after a public answer to credentials, the second look repeats the visitor's request without the field",
     source: SOURCE,
     origin: { "/a": [page("public, max-age=60", "v1")] },
     steps: [
@@ -306,7 +306,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "second-look/after-a-confirmation",
-    name: "where the origin confirms a stale page to an odd request, a second look brings the page for all",
+    name: "if the origin confirms a stale page to an odd request, a second look fetches the page for all",
     source: SOURCE,
     origin: {
       "/a": [
@@ -326,7 +326,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "second-look/purged-meanwhile",
-    name: "what is purged during a second look is not served",
+    name: "an answer that is purged during a second look is not served",
     source: "docs/protocol.md, R1",
     origin: {
       "/a": [page("max-age=60", "v1"), { ...page("max-age=60", "v1"), hold: "look" }, page("max-age=60", "v2")],
@@ -345,7 +345,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "second-look/plain-requests-wait",
-    name: "plain requests wait for a second look, and it is the only one",
+    name: "plain requests wait for a running second look, and there is only one",
     source: SOURCE,
     origin: { "/a": [page("max-age=60", "v1"), { ...page("max-age=60", "v1"), hold: "look" }] },
     steps: [
@@ -360,7 +360,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "second-look/none-where-nothing-could-be-stored",
-    name: "where a plain answer could not be stored just now, no second look is taken for five seconds",
+    name: "after a plain answer that could not be stored, there is no second look for five seconds",
     source: SOURCE,
     origin: { "/a": [page("max-age=60"), page("private"), page("max-age=60"), page("max-age=60")] },
     steps: [

@@ -28,7 +28,7 @@ function inEach(path: string, expect: Expected): Step[] {
 export const scenarios: readonly Scenario[] = [
   {
     id: "stale-if-error/known-down",
-    name: "after three paths got no answer, stale pages are served and others refused without asking the origin",
+    name: "after three paths got no answer, the edge serves stale pages and refuses other requests without asking the origin",
     source: SOURCE,
     site: DOWN_AFTER_THREE,
     origin: { ...silentPaths, "/a": [kept], "/new": [page("max-age=60", "new")] },
@@ -45,7 +45,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-if-error/ready-while-down",
-    name: "the edge stays ready while its origin is down, because it serves what is stored, and says that the origin is down",
+    name: "while its origin is down, the edge's health check stays ready, because stored pages are served, and reports the origin as down",
     source: SOURCE,
     site: { ...DOWN_AFTER_THREE, origin: { concurrency: 1, queue: { maxMs: 0 } } },
     origin: { ...silentPaths, "/fresh": [page("max-age=600", "fresh")], "/a": [kept] },
@@ -63,7 +63,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-if-error/known-down-until-asked",
-    name: "once a second, a request without a page to show asks whether the origin is back, and waits for its answer",
+    name: "once a second, a request without a stored page asks whether the origin is back, and waits for its answer",
     source: SOURCE,
     site: DOWN_AFTER_THREE,
     origin: { ...silentPaths, "/new": [page("max-age=60", "new")] },
@@ -78,7 +78,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-if-error/known-down-asked-behind",
-    name: "a request with a stale page to show asks behind its answer",
+    name: "a request with a stale page asks after it was answered",
     source: SOURCE,
     site: DOWN_AFTER_THREE,
     origin: { ...silentPaths, "/a": [kept, page("max-age=60", "v2")] },
@@ -95,7 +95,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-if-error/known-down-together",
-    name: "paths that got no answer count together, whichever isolate of a machine asked for them",
+    name: "paths without an answer count together for all isolates of a machine",
     source: SOURCE,
     only: TALKING,
     site: DOWN_AFTER_THREE,
@@ -110,7 +110,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-if-error/known-up-together",
-    name: "what gets an answer shows all isolates of a machine that the origin is back",
+    name: "one answer tells all isolates of a machine that the origin is back",
     source: SOURCE,
     only: TALKING,
     site: DOWN_AFTER_THREE,
@@ -126,7 +126,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-if-error/known-down-asked-by-one",
-    name: "one isolate of a machine asks in a second whether the origin is back, and not each of them",
+    name: "only one isolate of a machine asks each second whether the origin is back",
     source: SOURCE,
     only: TALKING,
     site: DOWN_AFTER_THREE,
@@ -142,7 +142,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-if-error/known-down-to-a-new-one",
-    name: "an isolate that starts while the origin is down knows it when another one has asked",
+    name: "an isolate that starts while the origin is down learns this from the other isolates",
     source: SOURCE,
     only: TALKING,
     site: DOWN_AFTER_THREE,
@@ -182,7 +182,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-if-error/known-down-one-path",
-    name: "a path that gets no answer time and again says nothing of the others",
+    name: "one path that repeatedly gets no answer does not mark the origin as down",
     source: SOURCE,
     site: DOWN_AFTER_THREE,
     origin: { "/x?a=1": [silent], "/x?a=2": [silent], "/x?a=3": [silent], "/new": [page("max-age=60", "new")] },
@@ -190,7 +190,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-if-error/known-down-after-answer",
-    name: "any answer, an error too, shows that the origin is up",
+    name: "any answer, even an error, shows that the origin is up",
     source: SOURCE,
     site: DOWN_AFTER_THREE,
     origin: { ...silentPaths, "/error": [{ status: 500 }], "/new": [page("max-age=60", "new")] },
@@ -203,7 +203,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-if-error/known-down-switched-off",
-    name: "unless the site says so, no number of paths takes the origin down",
+    name: "without the site's setting, no number of failed paths marks the origin as down",
     source: SOURCE,
     origin: { ...silentPaths, "/new": [page("max-age=60", "new")] },
     steps: [...fail("/x", "/y", "/z", "/x"), { get: "/new", expect: { xCache: "MISS", body: "new" } }],

@@ -18,7 +18,7 @@ const WINDOWS = "stale-while-revalidate=600, stale-if-error=600, ";
 export const scenarios: readonly Scenario[] = [
   {
     id: "stale-if-error/purged-while-origin-fails",
-    name: "a purge that comes while the origin fails keeps a stale page from being served",
+    name: "a purge that arrives while the origin fails prevents the stale answer",
     source: "docs/protocol.md#r18-on-error",
     only: SEVERAL_ISOLATES,
     origin: standInPaths,
@@ -52,7 +52,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-if-error/forbidden-while-purge-unknown",
-    name: "an owner can forbid stale pages while it is unknown whether they were purged",
+    name: "an owner can forbid stale pages while their purge state is unknown",
     source: "docs/protocol.md#r18-on-error",
     only: SEVERAL_ISOLATES,
     site: { stale: { ifErrorWhileLogSilent: false } },
@@ -84,7 +84,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-if-error/head-of-stale-page",
-    name: "a HEAD that gets a stale page because the origin failed has the page's length and no body",
+    name: "a HEAD that is answered stale because the origin failed has the page's length and no body",
     source: "RFC 5861 §4; RFC 9110 §9.3.2",
     origin: {
       "/a": [
@@ -147,7 +147,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-if-error/only-while-origin-fails",
-    name: "where the site allows stale pages, one is served only because the origin fails",
+    name: "even if the site allows stale pages, they are served only if the origin fails",
     source: "docs/http.md#stale-responses",
     site: { stale: { ifError: "1h" } },
     origin: { "/a": [page("max-age=60"), page("max-age=60", "v2")] },
@@ -163,7 +163,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-if-error/accepted-by-visitor",
-    name: "a visitor may ask for a stale page in place of an error",
+    name: "a visitor may ask for a stale page instead of an error",
     source: "RFC 5861 §4; docs/http.md#stale-responses",
     origin: { "/a": [page("max-age=60")] },
     steps: [
@@ -199,7 +199,7 @@ export const scenarios: readonly Scenario[] = [
   ),
   {
     id: "stale-if-error/beside-s-maxage",
-    name: "stale-if-error beside s-maxage permits the page in place of an error, for as long as it says",
+    name: "stale-if-error beside s-maxage allows the stale page instead of an error, for as long as it says",
     source: "RFC 9111 §4.2.4; RFC 5861 §4",
     origin: { "/a": [page("s-maxage=60, stale-if-error=600")] },
     steps: [
@@ -213,7 +213,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-if-error/empty-window-beside-s-maxage",
-    name: "stale-if-error=0 beside s-maxage permits nothing",
+    name: "stale-if-error=0 beside s-maxage allows no stale page",
     source: "RFC 9111 §4.2.4, §5.2.2.10",
     site: { stale: { ifError: "1h" } },
     origin: { "/a": [page("s-maxage=60, stale-while-revalidate=0, stale-if-error=0")] },
@@ -226,7 +226,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-if-error/over-s-maxage",
-    name: "the owner's rule covers s-maxage without a window only if it says overSMaxage",
+    name: "the owner's rule applies to s-maxage without a stale window only with overSMaxage",
     source: "docs/decisions/0037-a-window-beside-s-maxage-permits-stale.md; docs/http.md#stale-responses",
     site: {
       stale: { ifError: "30s", overSMaxage: true },
@@ -258,7 +258,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-if-error/if-disconnected",
-    name: "stale.ifDisconnected lets a stale page replace no answer of the origin, but not an error that it answers",
+    name: "stale.ifDisconnected lets a stale page replace a missing answer, but not the origin's own error",
     source: "docs/http.md#stale-responses; RFC 9111 §4.2.4",
     site: {
       stale: { ifError: "10s", ifDisconnected: "30s" },
@@ -315,7 +315,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-if-error/storable-error",
-    name: "an error that may be stored does not displace the page that may replace it",
+    name: "a storable error does not replace the stored page that may be served instead of it",
     source: "RFC 5861 §4",
     origin: { "/a": [kept, { status: 503, ...page("max-age=600", "down") }, newer] },
     steps: [
@@ -346,7 +346,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-if-error/after-restart",
-    name: "a stale page is found in the shared tier and served after a restart",
+    name: "after a restart, a stale page is found in the shared tier and served",
     source: "RFC 5861 §4; docs/http.md#memory-and-the-cache-api",
     origin: { "/a": [kept] },
     steps: [
@@ -375,7 +375,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-if-error/purged-by-another-isolate",
-    name: "a page that another isolate purges while the origin is awaited is not served stale",
+    name: "a page that is purged through another isolate while the origin is awaited is not served stale",
     source: "docs/protocol.md#r18-on-error; docs/protocol.md#r4-judge-last",
     only: TIME_OUT,
     site: { limits: { originTimeout: "5s" } },
@@ -423,7 +423,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-if-error/log-and-origin-silent",
-    name: "while log and origin are both silent, a page with stale-if-error is served stale",
+    name: "while neither log nor origin answers, a page with stale-if-error is served stale",
     source: "docs/protocol.md#r18-on-error",
     only: LOST_LOG,
     origin: { "/a": [kept], "/b": [page("max-age=60")] },

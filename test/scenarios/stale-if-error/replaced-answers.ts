@@ -16,7 +16,7 @@ export const scenarios: readonly Scenario[] = [
   ...[500, 502, 503, 504].map(
     (status): Scenario => ({
       id: `stale-if-error/replaces-${status}`,
-      name: `a stale page replaces an answer of ${status}, where stale-if-error allows it`,
+      name: `a stale page replaces an answer of ${status} if stale-if-error allows it`,
       source: "RFC 5861 §4; RFC 9111 §4.2.4",
       origin: { "/a": [kept, { status, body: "down" }] },
       steps: [
@@ -82,7 +82,7 @@ export const scenarios: readonly Scenario[] = [
   ).map(
     ([id, when, failure]): Scenario => ({
       id: `stale-if-error/${id}`,
-      name: `a stale page replaces an answer when the origin hangs up ${when}`,
+      name: `a stale page is served when the origin hangs up ${when}`,
       source: "RFC 5861 §4",
       // It hangs up each time, because a server sends a request again that met a connection on its way down.
       origin: { "/a": [kept, { ...newer, failure }] },
@@ -97,7 +97,7 @@ export const scenarios: readonly Scenario[] = [
   ),
   {
     id: "stale-if-error/origin-times-out",
-    name: "a stale page replaces an answer when the origin does not answer in time, and not a moment earlier",
+    name: "a stale page is served when the origin does not answer in time, and not a moment earlier",
     source: "RFC 5861 §4; docs/http.md#redirects",
     only: TIME_OUT,
     site: { limits: { originTimeout: "5s" } },
@@ -128,7 +128,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-if-error/followers-of-failed-fetch",
-    name: "all followers of a fetch that fails get the stale page, and the origin is asked once",
+    name: "if a fetch fails, all its followers get the stale page, and the origin is asked once",
     source: "RFC 5861 §4; RFC 9211 §2.6",
     only: RESET_ONCE,
     origin: { "/a": [kept, { ...newer, failure: "reset", hold: "slow" }, newer] },
@@ -158,7 +158,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-if-error/followers-while-disconnected",
-    name: "followers of a fetch that the origin does not answer get what ifDisconnected allows, and it is asked once",
+    name: "if the origin does not answer, all followers get the page that ifDisconnected allows, and the origin is asked once",
     source: "docs/http.md#stale-responses; RFC 9211 §2.6",
     only: RESET_ONCE,
     site: { stale: { ifDisconnected: "30s" } },
@@ -185,7 +185,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-if-error/followers-of-error-response",
-    name: "a follower of a fetch that is answered with an error gets the stale page as well",
+    name: "a follower of a fetch that answered an error gets the stale page as well",
     source: "RFC 5861 §4; RFC 9211 §2.6",
     only: WAITING_REQUESTS,
     origin: { "/a": [kept, { status: 503, hold: "slow" }, newer] },
@@ -228,7 +228,7 @@ export const scenarios: readonly Scenario[] = [
   ),
   {
     id: "stale-if-error/followers-of-failed-refresh",
-    name: "a follower of a refresh that fails gets the stale page where stale-if-error outlasts stale-while-revalidate",
+    name: "if a refresh fails, a follower gets the stale page as long as stale-if-error allows",
     source: "RFC 5861 §3, §4",
     only: RESET_ONCE,
     origin: {
@@ -275,7 +275,7 @@ export const scenarios: readonly Scenario[] = [
   ).map(
     ([id, answer]): Scenario => ({
       id: `stale-if-error/after-${id}`,
-      name: `a page does not come back that the origin has answered by ${id.replaceAll("-", " ")} since, though nothing took its place`,
+      name: `after the origin answered by ${id.replaceAll("-", " ")}, the old page is not served again, although nothing replaced it`,
       source: "RFC 9111 §4.3.3; docs/protocol.md#promise-1-private-stays-private",
       origin: { "/a": [kept, answer, { status: 503 }] },
       steps: [
@@ -298,7 +298,7 @@ export const scenarios: readonly Scenario[] = [
   ).map(
     ([id, answer, fields]): Scenario => ({
       id: `stale-if-error/kept-after-${id}`,
-      name: `a page stays that the origin has answered by ${id.replaceAll("-", " ")} since: that may be about one request`,
+      name: `after the origin answered by ${id.replaceAll("-", " ")}, the page stays, because the answer may concern only one request`,
       source: "docs/protocol.md#promise-1-private-stays-private; RFC 5861 §4",
       site: { stale: { ifError: "1h" } },
       origin: { "/a": [kept, answer, { status: 503 }] },

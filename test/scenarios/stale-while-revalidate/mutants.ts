@@ -39,7 +39,7 @@ export const mutants: Mutants = {
       by: 'return "STALE";',
       foundBy: "stale-while-revalidate/refreshed-once",
     },
-    "a stale hit does not say why it was allowed": {
+    "a stale hthe answer does not say why it was allowed": {
       in: "hit",
       replace: '...(verdict.kind !== "fresh" && { detail: verdict.because })',
       by: "",

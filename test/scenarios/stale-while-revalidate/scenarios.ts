@@ -31,7 +31,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-while-revalidate/beside-s-maxage",
-    name: "stale-while-revalidate beside s-maxage, as of a page that is made again now and then, is obeyed",
+    name: "stale-while-revalidate beside s-maxage is obeyed",
     source: "RFC 5861 §3; docs/http.md#stale-responses",
     origin: { "/a": [page("s-maxage=60, stale-while-revalidate=30"), page("s-maxage=60", "v2")] },
     steps: [
@@ -42,7 +42,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-while-revalidate/allowed-by-site",
-    name: "the site may let stale pages be used while they are fetched again; a route and the origin may say otherwise",
+    name: "the site may allow stale pages while they are fetched again; a route and the origin may override this",
     source: "docs/http.md#stale-responses; RFC 9111 §4.2.4",
     site: {
       stale: { whileRevalidate: "30s" },
@@ -95,7 +95,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-while-revalidate/refreshed-once",
-    name: "a stale page is answered at once and refetched once, however many requests come; then the new one is a hit",
+    name: "a stale page is served at once and refetched once, however many requests come; then the new page is a hit",
     source: "RFC 5861 §3",
     origin: { "/a": [v1, { ...v2, hold: "slow" }] },
     steps: [
@@ -142,7 +142,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-while-revalidate/refresh-finds-no-origin",
-    name: "a refresh that finds no origin leaves the stale page as it is, and the next request starts the next one",
+    name: "a refresh that gets no answer leaves the stale page, and the next request starts another refresh",
     source: "RFC 5861 §3",
     origin: { "/a": [v1, v2] },
     steps: [
@@ -160,7 +160,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-while-revalidate/refresh-not-storable",
-    name: "a page of which a refresh shows that it may no longer be stored is not served again",
+    name: "if a refresh brings an answer that may not be stored, the old page is not served again",
     source: "RFC 9111 §4.3.3; docs/protocol.md#promise-1-private-stays-private",
     origin: { "/a": [v1, page("private", "for one")] },
     steps: [
@@ -194,7 +194,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-while-revalidate/stale-on-arrival",
-    name: "a response that is stale on arrival is stored if it may be used while it is refetched",
+    name: "a response that is stale on arrival is stored if stale-while-revalidate allows its use",
     source: "RFC 5861 §3; RFC 9111 §4.2",
     origin: {
       "/within": [{ ...v1, fields: { ...v1.fields, age: "89" } }, v2],
@@ -211,7 +211,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-while-revalidate/head-of-stale-page",
-    name: "a HEAD of a stale page is answered at once, and the page is refetched with a GET",
+    name: "a HEAD for a stale page is answered at once, and the page is refetched with a GET",
     source: "RFC 5861 §3; RFC 9110 §9.3.2",
     origin: { "/a": [v1, { ...v2, body: "version 2" }] },
     steps: [
@@ -247,7 +247,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-while-revalidate/client-304-at-once",
-    name: "a client that holds the stale page gets its 304 at once, and the page is refetched",
+    name: "a client that has the stale page gets a 304 at once, and the page is refetched",
     source: "RFC 5861 §3; RFC 9111 §4.3.2",
     origin: {
       "/a": [
@@ -265,7 +265,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-while-revalidate/refresh-with-cookies",
-    name: "a refresh behind an answer to a request with cookies is stored only if the origin says that it is shared",
+    name: "a refresh for a request with cookies is stored only if the origin says that it is shared",
     source: "RFC 5861 §3; docs/http.md#cookies-sessions-and-authorization",
     origin: { "/a": [v1, { ...v2, body: "for the cookie" }, v3] },
     steps: [
@@ -280,7 +280,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-while-revalidate/no-wait-for-cookie-refresh",
-    name: "a request without cookies does not wait for a refresh that was begun for one with cookies",
+    name: "a request without cookies does not wait for a refresh that a request with cookies began",
     source: "RFC 5861 §3; docs/http.md#collapsed-requests",
     origin: {
       "/a": [page("max-age=60, stale-while-revalidate=5"), { ...v2, body: "for the cookie", hold: "slow" }, v3],
@@ -299,7 +299,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-while-revalidate/with-authorization",
-    name: "a request with Authorization is not answered stale",
+    name: "a request with Authorization gets no stale page",
     source: "RFC 9111 §3.5; RFC 5861 §3",
     origin: {
       "/a": [page("public, max-age=60, stale-while-revalidate=30"), page("public, max-age=60", "for the account")],
@@ -312,7 +312,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-while-revalidate/purged-page",
-    name: "a purged page is not answered stale",
+    name: "a purged page is not served stale",
     source: "docs/protocol.md#what-a-purge-promises; RFC 5861 §3",
     origin: { "/a": [v1, v2] },
     steps: [
@@ -341,7 +341,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-while-revalidate/with-receipt-token",
-    name: "a request with a receipt's token is not answered stale",
+    name: "a request with a receipt's token gets no stale page",
     source: "docs/protocol.md#r9-token; RFC 5861 §3",
     origin: { "/a": [v1, v2] },
     steps: [
@@ -353,7 +353,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-while-revalidate/log-is-silent",
-    name: "while the log is silent, nothing stale is answered unless the origin was asked",
+    name: "while the log is silent, a stale page is served only after the origin was asked",
     source: "docs/protocol.md#r8-unknown; RFC 5861 §3",
     only: LOST_LOG,
     origin: { "/a": [page("max-age=0, stale-while-revalidate=30"), v2], "/b": [v1] },
@@ -368,7 +368,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-while-revalidate/across-isolates",
-    name: "a stale page that another isolate stored is answered at once, and all isolates find its replacement",
+    name: "a stale page from another isolate is served at once, and all isolates find its replacement",
     source: "RFC 5861 §3; docs/http.md#memory-and-the-cache-api",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [v1, v2] },
@@ -384,7 +384,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-while-revalidate/after-restart",
-    name: "a stale page is answered at once after a restart as well",
+    name: "a stale page is also served at once after a restart",
     source: "RFC 5861 §3; docs/http.md#memory-and-the-cache-api",
     origin: { "/a": [v1, v2] },
     steps: [
@@ -399,7 +399,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-while-revalidate/late-request-waits",
-    name: "a request after the window waits for the refresh that is under way",
+    name: "after the stale window, a request waits for the running refresh",
     source: "RFC 5861 §3; docs/http.md#collapsed-requests",
     only: WAITING_REQUESTS,
     origin: { "/a": [page("max-age=60, stale-while-revalidate=5"), { ...v2, hold: "slow" }] },

@@ -39,7 +39,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "storing/head-and-get-share-a-fetch",
-    name: "a HEAD and a GET that miss together share one fetch, whichever came first",
+    name: "a HEAD and a GET that miss at the same time share one fetch, whichever came first",
     source: "docs/http.md#collapsed-requests",
     origin: { "/a": [{ ...page("max-age=60"), hold: "a" }], "/b": [{ ...page("max-age=60"), hold: "b" }] },
     steps: [
@@ -65,7 +65,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "storing/head-with-range-and-condition",
-    name: "a HEAD that misses stores the whole page whatever part it names, and is answered 304 if its client holds the page",
+    name: "a HEAD that misses stores the whole page even if it names a part, and gets a 304 if its client has the page",
     source: "RFC 9110 §14.2, §13.1.2",
     origin: { "/a": [page("max-age=60", "v1", { etag: '"1"' })], "/b": [page("max-age=60", "v1", { etag: '"1"' })] },
     steps: [
@@ -117,7 +117,7 @@ export const scenarios: readonly Scenario[] = [
   ),
   {
     id: "storing/head-leaves-the-body",
-    name: "a body that is not stored is not read for a HEAD: it is cancelled",
+    name: "for a HEAD, a body that is not stored is cancelled instead of read",
     source: "docs/http.md#bodies-and-ranges",
     site: { limits: { storeBytes: 10, largeBytes: 100 } },
     origin: {
@@ -133,7 +133,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "storing/head-of-an-odd-request",
-    name: "a page that one odd HEAD kept from being stored is stored for the next plain one",
+    name: "a page that was not stored because of an odd HEAD is stored at the next plain HEAD",
     source: "docs/protocol.md#promise-1-private-stays-private",
     origin: { "/a": [page("max-age=60")] },
     steps: [
@@ -145,7 +145,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "storing/head-that-forbids-storing",
-    name: "a HEAD with no-store is forwarded as it is",
+    name: "a HEAD with no-store is forwarded as a HEAD",
     source: "RFC 9111 §5.2.1.5",
     origin: { "/a": [page("max-age=60")] },
     steps: [
@@ -159,7 +159,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "storing/head-of-a-purged-page",
-    name: "a HEAD of a page that was purged fetches and stores the new one",
+    name: "a HEAD for a purged page fetches and stores the new one",
     source: "docs/protocol.md#what-a-purge-promises",
     origin: { "/a": [page("max-age=60", "v1"), page("max-age=60", "v2!")] },
     steps: [

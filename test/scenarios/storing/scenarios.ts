@@ -82,7 +82,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "storing/head-miss-stores-nothing",
-    name: "a HEAD that misses stores nothing where the owner says so, for the site or for a route",
+    name: "if the owner says so, for the site or a route, a HEAD that misses stores nothing",
     source: "RFC 9111 §3",
     site: { store: { onHead: false }, routes: [{ match: "/b", store: { onHead: true } }] },
     origin: { "/a": [fresh], "/b": [fresh] },
@@ -96,7 +96,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "storing/status-fields-and-body",
-    name: "status, fields and body come back from store as they came, fields of several lines included",
+    name: "status, fields and body are served from the store unchanged, including fields of several lines",
     source: "docs/protocol.md#promise-4-whole-and-unchanged-or-not-at-all",
     origin: {
       "/gone": [
@@ -152,7 +152,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "storing/status-of-one-request",
-    name: "a status that concerns one request alone is not stored, whatever freshness it claims",
+    name: "a status that concerns only one request is not stored, whatever its freshness",
     source: "RFC 9111 §3; RFC 6585 §4",
     origin: { "/a": [{ ...fresh, status: 429, body: "oops" }, fresh] },
     steps: [
@@ -175,7 +175,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "storing/long-queries-kept-out",
-    name: "a route can keep long queries out of the store",
+    name: "a route can refuse to store pages with long queries",
     source: "docs/reference/worker.md#siteinput",
     site: { routes: [{ match: "/search", store: { when: { query: { q: { maxLength: 3 } } } } }] },
     origin: { "/search?q=abc": [kept], "/search?q=abcd": [kept] },
@@ -206,7 +206,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "storing/any-status-with-lifetime",
-    name: "a response with a stated lifetime is stored and returned whatever its status, unknown statuses included",
+    name: "a response with a stated lifetime is stored and returned whatever its status, even an unknown one",
     source: "RFC 9111 §3; RFC 9110 §15",
     origin: Object.fromEntries(withLifetime.map((status) => [`/${status}`, [{ status, fields: minute }]])),
     steps: [
@@ -217,7 +217,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "storing/statuses-never-stored",
-    name: "partial responses, 304s, and responses that concern one request or connection alone are never stored",
+    name: "partial responses, 304s, and responses that concern only one request or connection are never stored",
     source: "RFC 9111 §3, §3.3; RFC 6585 §3-§6; RFC 3229 §10.4.1",
     site: { routes: [{ match: "/*", ttl: "1h" }] },
     ...neverStored(

@@ -64,7 +64,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "targeted-fields/invalid-lifetime",
-    name: "a targeted field whose lifetime is missing or of a wrong type leaves nothing fresh, and Cache-Control and Expires do not apply",
+    name: "if a targeted field's lifetime is missing or of a wrong type, the response is stale, and Cache-Control and Expires do not apply",
     source: "RFC 9213 §2.1, §2.2",
     origin: Object.fromEntries(
       withoutLifetime.map((text, index) => [
@@ -88,7 +88,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "targeted-fields/last-duplicate-counts",
-    name: "of duplicate members in a targeted field the last counts, as in every dictionary",
+    name: "if a targeted field has duplicate members, the last one counts",
     source: "RFC 9213 §2.1; RFC 9651 §3.2",
     origin: { "/a": [{ fields: { "cdn-cache-control": ["max-age=60", "max-age=10"] }, body: "v1" }] },
     steps: [
@@ -99,7 +99,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "targeted-fields/field-of-the-site",
-    name: "the site's own targeted field outranks CDN-Cache-Control, and clients do not see it",
+    name: "the site's own targeted field overrides CDN-Cache-Control, and clients do not see it",
     source: "RFC 9213 §2.2",
     site: ofItsOwn,
     origin: {
@@ -123,7 +123,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "targeted-fields/field-of-another-cache",
-    name: "a field that targets another cache changes nothing here",
+    name: "a field that targets another cache has no effect here",
     source: "RFC 9213 §2.2",
     origin: {
       "/a": [page("max-age=60", "v1", { "example-cache-control": "no-store" })],
@@ -221,7 +221,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "targeted-fields/field-names-in-strings",
-    name: 'in a targeted field, private="…" and no-cache="…" list fields in a string; without a string they apply to the whole page',
+    name: 'in a targeted field, private="…" and no-cache="…" name fields; without a string they apply to the whole page',
     source: "RFC 9213 §2.1; RFC 9111 §5.2.2.4, §5.2.2.7",
     origin: {
       "/string": [{ fields: { "cdn-cache-control": 'max-age=60, private="x-user"', "x-user": "jo" }, body: "v1" }],

@@ -67,7 +67,7 @@ export const mutants: Mutants = {
     },
   },
   "RFC 9110 §13.2.1": {
-    "a stored error is answered with 304 to a client that holds its entity tag": {
+    "a stored error answered 304 to a client that holds its entity tag": {
       in: "answerInForm",
       replace: "if (head.status === 200)",
       by: "if (true)",
@@ -75,7 +75,7 @@ export const mutants: Mutants = {
     },
   },
   "docs/protocol.md#what-a-purge-promises": {
-    "a purged page is answered with 304 to a client that holds it": {
+    "a purged page answered 304 to a client that holds it": {
       in: "judge",
       replace: 'if (answer === "purged")',
       by: "if (false)",

@@ -6,7 +6,7 @@ import { MODIFIED, stillV1, storedAndStale, v1, v2 } from "./openings.ts";
 export const scenarios: readonly Scenario[] = [
   {
     id: "validation/client-304-from-store",
-    name: "a client that holds the stored page gets a 304 from store, with the required fields and no others",
+    name: "a client that has the stored page gets a 304 from the store, with the required fields and no others",
     source: "RFC 9111 §4.3.2; RFC 9110 §15.4.5",
     origin: {
       "/a": [page("max-age=60", "v1", { etag: '"1"', "content-type": "text/plain" })],
@@ -36,7 +36,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "validation/purged-is-never-304",
-    name: "a purged page is never answered with 304: a client that holds the old page gets the new one",
+    name: "a purged page never gives a 304: a client that has the old page gets the new one",
     source: "docs/protocol.md#what-a-purge-promises",
     origin: {
       "/a": [page("max-age=60", "v1", { etag: '"1"' }), page("max-age=60", "v2", { etag: '"2"' })],
@@ -49,7 +49,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "validation/stored-error-is-never-304",
-    name: "a stored error or redirect is never answered with 304",
+    name: "a stored error or redirect never gives a 304",
     source: "RFC 9110 §13.2.1",
     origin: { "/a": [{ status: 404, fields: { "cache-control": "max-age=60", etag: '"1"' }, body: "nothing" }] },
     steps: [
@@ -72,7 +72,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "validation/client-304-is-not-stored",
-    name: "a client's condition never leads to a stored 304",
+    name: "a client's condition never makes the edge store a 304",
     source: "RFC 9111 §4.3.1",
     origin: { "/a": [page("max-age=60", "v1", { etag: '"1"' })] },
     steps: [
@@ -85,7 +85,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "validation/if-none-match",
-    name: "a client's If-None-Match is compared weakly with the stored entity tag, and outranks If-Modified-Since",
+    name: "a client's If-None-Match is compared weakly with the stored entity tag, and overrides If-Modified-Since",
     source: "RFC 9110 §13.1.2, §13.2.2",
     origin: {
       "/a": [{ ...v1, fields: { ...v1.fields, "last-modified": MODIFIED } }],
@@ -116,7 +116,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "validation/if-modified-since",
-    name: "a client that holds the page of the stored date or a later one gets a 304, with the date where there is no entity tag",
+    name: "a client that has the page of the stored date or a later one gets a 304, with the date if there is no entity tag",
     source: "RFC 9110 §13.1.3, §15.4.5; RFC 9111 §4.3.2",
     origin: { "/a": [{ fields: { "cache-control": "max-age=60", "last-modified": MODIFIED }, body: "v1" }] },
     steps: [
@@ -141,7 +141,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "validation/date-for-last-modified",
-    name: "the Date of the response stands in for a Last-Modified that the origin does not send",
+    name: "if the origin sends no Last-Modified, the response's Date replaces it",
     source: "RFC 9111 §4.3.2",
     origin: { "/a": [page("max-age=60")] },
     steps: [
@@ -154,7 +154,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "validation/two-digit-year-of-the-origin",
-    name: "a Last-Modified with a two-digit year counts in conditions of clients, and validates the page as it came",
+    name: "a Last-Modified with a two-digit year works in clients' conditions, and the edge validates with it unchanged",
     source: "RFC 9110 §5.6.7, §13.1.3, §13.1.5",
     origin: {
       "/a": [
@@ -174,7 +174,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "validation/client-304-after-validation",
-    name: "a client that holds a stale page gets its 304 after the origin has confirmed the stored one",
+    name: "a client that has a stale page gets a 304 after the origin has confirmed the stored one",
     source: "RFC 9111 §4.3.2, §4.3.3",
     origin: { "/a": [v1, stillV1, v2] },
     steps: [
@@ -195,7 +195,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "validation/client-holds-another-page",
-    name: "a client that holds another page than the stale one gets the page that the origin confirms",
+    name: "a client that has another version than the stale page gets the page that the origin confirms",
     source: "RFC 9111 §4.3.2",
     origin: { "/a": [v1, stillV1] },
     steps: [
@@ -206,7 +206,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "validation/precondition-despite-fresh-page",
-    name: "a precondition on the origin's own state goes to the origin even where a fresh page is stored",
+    name: "a precondition on the origin's own state goes to the origin even if a fresh page is stored",
     source: "RFC 9110 §13.1.1, §13.1.4; RFC 9111 §4.3.2",
     origin: { "/a": [v1, { status: 412, body: "changed" }] },
     steps: [

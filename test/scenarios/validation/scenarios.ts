@@ -52,7 +52,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "validation/purged-while-validated",
-    name: "story 9: a page that is purged during its validation goes to the client that asked before the purge, and is not stored",
+    name: "story 9: a page that is purged during its validation goes only to the client that asked before the purge, and is not stored",
     source: "docs/protocol.md#r2-validation-is-a-fetch",
     origin: { "/a": [briefV1, { ...stillBriefV1, hold: "slow" }, briefV2] },
     steps: [
@@ -68,7 +68,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "validation/purge-after-validation",
-    name: "a purge ends a page that was validated before it",
+    name: "a purge removes a page that was validated before it",
     source: "docs/protocol.md#r2-validation-is-a-fetch",
     origin: { "/a": [briefV1, stillBriefV1, briefV2] },
     steps: [
@@ -82,7 +82,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "validation/unrelated-earlier-purge",
-    name: "an earlier purge of something else does not end a page that was validated after it",
+    name: "an earlier unrelated purge does not remove a page that was validated after it",
     source: "docs/protocol.md#r2-validation-is-a-fetch",
     origin: { "/a": [briefV1, stillBriefV1] },
     steps: [
@@ -95,7 +95,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "validation/purged-is-fetched-in-full",
-    name: "the origin is not asked to confirm a purged page: it is fetched in full",
+    name: "a purged page is fetched in full, without asking the origin to confirm it",
     source: "docs/protocol.md#r10-modes",
     origin: { "/a": [briefV1, briefV2] },
     steps: [
@@ -107,7 +107,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "validation/confirmed-is-fresh-again",
-    name: "a stale page is confirmed by the origin instead of being refetched, and is fresh again",
+    name: "the origin confirms a stale page, which is fresh again without being refetched",
     source: "RFC 9111 §4.3.1, §4.3.3",
     origin: { "/a": [v1, stillV1] },
     steps: [
@@ -206,7 +206,7 @@ export const scenarios: readonly Scenario[] = [
   ),
   {
     id: "validation/page-has-changed",
-    name: "a page that has changed comes in full when it is validated, and replaces the stale one",
+    name: "a validation of a changed page brings the new page, which replaces the stale one",
     source: "RFC 9111 §4.3.3",
     origin: { "/a": [v1, v2] },
     steps: [
@@ -259,7 +259,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "validation/silent-log-validates",
-    name: "while the log is silent, a stored page is confirmed by the origin, and is served for one more lease",
+    name: "while the log is silent, the origin confirms a stored page, which is then served for one more lease",
     source: "docs/protocol.md#r8-unknown",
     only: logIsOurs,
     origin: { "/a": [{ ...v1, fields: { ...v1.fields, "cache-control": "max-age=3600" } }, stillV1] },
@@ -284,7 +284,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "validation/confirmed-after-restart",
-    name: "a page that was confirmed is fresh also after the isolate has restarted",
+    name: "a confirmed page is still fresh after the isolate has restarted",
     source: "docs/http.md#memory-and-the-cache-api",
     origin: { "/a": [v1, stillV1] },
     steps: [
@@ -298,7 +298,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "validation/confirmed-by-another-isolate",
-    name: "a page that one isolate had confirmed is fresh in the others, even if they hold the stale one",
+    name: "a page confirmed through one isolate is fresh in the others, even if they hold the stale one",
     source: "docs/http.md#memory-and-the-cache-api",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [v1, stillV1] },
@@ -326,7 +326,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "validation/follower-and-no-cache",
-    name: "a request that came after a validation began is not answered with the no-cache page that it confirmed",
+    name: "a request that arrives during a validation of a no-cache page does not get the page that this validation confirms",
     source: "RFC 9111 §5.2.2.4",
     only: BACKGROUND_WORK,
     origin: {
@@ -353,7 +353,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "validation/follower-and-short-lifetime",
-    name: "a request that came after a fetch began is not answered with a page that is stale when it arrives",
+    name: "a request that arrives during a fetch does not get a page that is stale on arrival",
     source: "RFC 9111 §4, §4.2.4",
     only: BACKGROUND_WORK,
     origin: {
@@ -374,7 +374,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "validation/purge-during-validation",
-    name: "story 9: a purge during a validation ends the page that the 304 confirms",
+    name: "story 9: a purge during a validation removes the page that the 304 confirms",
     source: "docs/protocol.md#r2-validation-is-a-fetch",
     origin: { "/a": [v1, { ...stillV1, hold: "slow" }, v2] },
     steps: [
@@ -390,7 +390,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "validation/confirmed-before-purge-known",
-    name: "a page that an isolate had confirmed before it learned of a purge is refused by the others",
+    name: "if an isolate had a page confirmed before it learned of a purge, the others do not serve the page",
     source: "docs/protocol.md#r2-validation-is-a-fetch",
     only: SEVERAL_ISOLATES,
     origin: { "/a": [v1, { ...stillV1, hold: "slow" }, v2] },

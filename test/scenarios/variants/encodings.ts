@@ -17,7 +17,7 @@ function accepting(codings: string | null, expect: object): Step {
 export const scenarios: readonly Scenario[] = [
   {
     id: "variants/other-coding-is-not-validated",
-    name: "a variant in another coding is not validated, because a weak tag may match both",
+    name: "a variant in another coding is not validated, because a weak entity tag may match both",
     source: "RFC 9110 §12.5.3, §8.8.3.3",
     origin: {
       "/a": [
@@ -45,7 +45,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/accept-encoding-is-normalized",
-    name: "the origin is asked for the codings that the client accepts, in one spelling for each set of them",
+    name: "the edge asks the origin for the codings that the client accepts, in one spelling for each set",
     source: "RFC 9110 §12.5.3; docs/http.md#what-goes-to-the-origin",
     origin: { "/a": [page("no-store")] },
     steps: (
@@ -71,7 +71,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/same-codings-share",
-    name: "clients that accept the same codings in another order or with other weights share an entry",
+    name: "clients that accept the same codings share an entry, whatever the order and weights",
     source: "RFC 9111 §4.1; RFC 9110 §12.5.3",
     origin: { "/a": [encoded("brotli", "br")] },
     steps: [
@@ -84,7 +84,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/chosen-from-larger-offer",
-    name: "a page in a coding that the origin chose from a larger offer serves a client that accepts fewer codings, this one among them",
+    name: "a coding that the origin chose from a larger offer also serves clients that accept fewer codings, including this one",
     source: "RFC 9111 §4.1; RFC 9110 §12.5.3",
     origin: { "/a": [encoded("zipped", "gzip"), encoded("brotli", "br"), form("plain", "accept-encoding")] },
     steps: [
@@ -99,7 +99,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/five-browsers",
-    name: "once the origin has answered a full offer with gzip, five browsers cost a page two renders: one for gzip, one without a coding",
+    name: "once the origin has chosen gzip from a full offer, five browsers cost two renders of a page: gzip and no coding",
     source: "docs/decisions/0011-encodings-are-variants.md",
     origin: {
       "/first": [encoded("zipped", "gzip")],
@@ -133,7 +133,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/passed-over-coding-refused",
-    name: "whatever the origin chooses from full offers, a client never gets a coding that it does not accept, and a plain page is none for a client that accepts the origin's coding",
+    name: "whatever the origin chooses, no client gets a coding that it does not accept, and no client that accepts the chosen coding gets a plain page",
     source: "RFC 9110 §12.5.3",
     origin: {
       "/first": [encoded("zipped", "gzip")],
@@ -150,7 +150,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/choice-is-relearned",
-    name: "an origin that begins to choose another coding is asked again by clients that accept it, and what it chose counts for an hour",
+    name: "if the origin begins to choose another coding, clients that accept it ask again, and the choice counts for an hour",
     source: "docs/decisions/0011-encodings-are-variants.md",
     origin: {
       "/first": [encoded("zipped", "gzip"), encoded("brotli", "br")],
@@ -200,7 +200,7 @@ export const scenarios: readonly Scenario[] = [
   ).map(
     ([id, what, vary]): Scenario => ({
       id: `variants/${id}`,
-      name: `a client that refuses a coding never gets it from store, where the origin ${what}`,
+      name: `a client that refuses a coding never gets it from the store if the origin ${what}`,
       source: "RFC 9110 §12.5.3, §12.5.5",
       origin: {
         "/a": [
@@ -220,7 +220,7 @@ export const scenarios: readonly Scenario[] = [
   ),
   {
     id: "variants/followers-of-encoded-page",
-    name: "a follower of a page that proves to be encoded gets it only if its client accepts the coding",
+    name: "a follower gets an encoded page only if its client accepts the coding",
     source: "RFC 9110 §12.5.3; docs/http.md#collapsed-requests",
     only: WAITING_REQUESTS,
     origin: { "/a": [{ ...encoded("zipped", "gzip", {}), hold: "slow" }, plain] },
@@ -259,7 +259,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/unknown-coding",
-    name: "a page in a coding that no client is known to accept is passed on, and serves no second request",
+    name: "a page in a coding that no client asked for is passed on and not used again",
     source: "RFC 9110 §8.4.1",
     origin: { "/a": [encoded("squeezed", "compress")] },
     steps: [
@@ -270,7 +270,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/part-keeps-accept-encoding",
-    name: "a part that misses is requested with the client's own Accept-Encoding",
+    name: "a part that is not stored is requested with the client's own Accept-Encoding",
     source: "RFC 9110 §12.5.3, §14.2",
     origin: { "/a": [{ status: 206, fields: { "content-range": "bytes 0-0/9" }, body: "v" }] },
     steps: [

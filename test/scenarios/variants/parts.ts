@@ -52,7 +52,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/parts-unnamed-fields",
-    name: "where Vary names no field of the framework, all those that it chooses by select",
+    name: "if Vary names no field of the framework, all fields by which it chooses select variants",
     source: SOURCE,
     origin: { "/a": [part, page("max-age=60", "body"), page("max-age=60", "history")] },
     steps: [
@@ -69,7 +69,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/parts-named-field",
-    name: "where Vary names one field of the framework, the others do not select",
+    name: "if Vary names one field of the framework, the others do not select variants",
     source: SOURCE,
     origin: { "/a": [page("max-age=60", "part", { vary: "HX-Request" })] },
     steps: [
@@ -85,7 +85,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/parts-of-two-frameworks",
-    name: "what was stored for one framework's fields is not the part for which another asks",
+    name: "a part stored for one framework's fields is not served for another framework's",
     source: SOURCE,
     origin: { "/a": [part, page("max-age=60", "both")] },
     steps: [
@@ -134,7 +134,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/parts-after-a-post",
-    name: "a POST to a URL makes its parts outdated before it is answered",
+    name: "a POST to a URL invalidates its parts before it is answered",
     source: SOURCE,
     origin: { "/a": [whole, part, page("no-store", "done"), page("max-age=60", "part 2")] },
     steps: [
@@ -145,7 +145,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/parts-of-an-app",
-    name: "the name of an app in X-Requested-With asks for no part",
+    name: "an app's name in X-Requested-With does not ask for a part",
     source: SOURCE,
     origin: { "/a": [whole] },
     steps: [
@@ -156,7 +156,7 @@ export const scenarios: readonly Scenario[] = [
   ...(["drop", "trust"] as const).map(
     (rule): Scenario => ({
       id: `variants/parts-owners-${rule}`,
-      name: `a field that the owner names in fields.${rule} asks for no part`,
+      name: `a field that the owner names in fields.${rule} does not ask for a part`,
       source: SOURCE,
       site: { fields: { [rule]: ["hx-*"] } },
       origin: { "/a": [whole] },
@@ -168,7 +168,7 @@ export const scenarios: readonly Scenario[] = [
   ),
   {
     id: "variants/parts-confirmed",
-    name: "a stale part is confirmed by its own validator",
+    name: "a stale part is validated with its own validator",
     source: SOURCE,
     origin: {
       "/a": [

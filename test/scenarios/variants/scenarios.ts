@@ -21,7 +21,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/one-entry-per-value",
-    name: "a page that varies has an entry for each value of the selecting field, also for none, and each request gets its own",
+    name: "a page that varies has an entry for each value of the selecting field, including none, and each request gets its own",
     source: "RFC 9111 §4.1; RFC 9211 §2.2",
     origin: {
       "/a": [
@@ -42,7 +42,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/empty-and-absent-field",
-    name: "a selecting field that is empty selects another variant than one that is not sent",
+    name: "an empty selecting field and a missing one select different variants",
     source: "RFC 9111 §4.1",
     origin: { "/a": [form("none", "x-flavour"), form("empty", "x-flavour")] },
     steps: [
@@ -84,7 +84,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/equivalent-values",
-    name: "values that mean the same share an entry: spaces do not count, nor does letter case where it is insignificant",
+    name: "equivalent values share an entry: spaces do not count, and neither does letter case where it is insignificant",
     source: "RFC 9111 §4.1; RFC 9110 §12.5",
     origin: {
       "/a": [form("v1", "accept-language"), form("v2", "accept-language")],
@@ -113,7 +113,7 @@ export const scenarios: readonly Scenario[] = [
   ).map(
     ([id, vary]): Scenario => ({
       id: `variants/${id}`,
-      name: `Vary: ${vary} names something that no other request is known to share, so nothing is stored`,
+      name: `Vary: ${vary} names something that no other request can match, so nothing is stored`,
       source: "RFC 9111 §4.1; docs/protocol.md#promise-1-private-stays-private",
       origin: { "/a": [form("v1", vary)] },
       steps: [
@@ -124,7 +124,7 @@ export const scenarios: readonly Scenario[] = [
   ),
   {
     id: "variants/vary-by-constant-fields",
-    name: "a Vary by fields that the origin always gets in the same form, or that are in the key, makes no variants",
+    name: "Vary by a field that the origin always gets in the same form, or that is in the key, makes no variants",
     source: "RFC 9111 §4.1; docs/http.md#what-goes-to-the-origin",
     origin: { "/a": [form("v1", "Host, X-Forwarded-Host, X-Forwarded-Proto, Range, If-None-Match, Connection")] },
     steps: [
@@ -155,7 +155,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/vary-begins-and-ends",
-    name: "a page that begins to vary, and ceases to, is answered as the origin says at the time",
+    name: "a page may begin to vary and stop again; the origin's latest answer applies",
     source: "RFC 9111 §4.1",
     origin: {
       "/a": [
@@ -182,7 +182,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/vary-names-other-fields",
-    name: "where a page varies by other fields than before, the latest stored response that the request matches counts",
+    name: "if a page's Vary changes, the latest stored response that matches the request is used",
     source: "RFC 9111 §4.1",
     site: { limits: { variants: 2 } },
     origin: { "/a": [form("English", "accept-language"), form("any language", "x-flavour")] },
@@ -203,7 +203,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/limit-and-eviction",
-    name: "a page has a limited number of variants, and the least recently used one is evicted",
+    name: "the number of a page's variants is limited, and the least recently used one is evicted",
     source: "docs/http.md#limits",
     site: { limits: { variants: 2 } },
     origin: { "/a": [form("v1", "accept-language")] },
@@ -223,7 +223,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/limit-across-isolates",
-    name: "an isolate that learns of variants from another keeps no more of them than the limit",
+    name: "an isolate that learns of variants from another keeps no more than the limit",
     source: "docs/http.md#limits",
     only: SEVERAL_ISOLATES,
     site: { limits: { variants: 1 } },
@@ -271,7 +271,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/vary-by-cookie",
-    name: "a page that varies by Cookie is one entry for all requests without cookies; a request with a session neither makes nor gets one",
+    name: "a page that varies by Cookie has one entry for all requests without cookies; requests with a session neither store nor get it",
     source: "docs/http.md#cookies-sessions-and-authorization; RFC 9111 §4.1",
     origin: {
       "/a": [
@@ -307,7 +307,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/followers-of-varying-page",
-    name: "a follower of a page that proves to vary gets the leader's answer only if it has the same selecting values",
+    name: "if a page proves to vary, a follower gets the leader's answer only if it has the same selecting values",
     source: "RFC 9111 §4.1; docs/http.md#collapsed-requests",
     only: WAITING_REQUESTS,
     origin: { "/a": [{ ...form("English", "accept-language"), hold: "slow" }, form("Deutsch", "accept-language")] },

@@ -9,7 +9,7 @@ const MODIFIED = "Thu, 01 Jan 2026 10:00:00 GMT";
 export const scenarios: readonly Scenario[] = [
   {
     id: "variants/stale-variant-is-validated-alone",
-    name: "of several stale variants, only the one that the request selects is validated",
+    name: "if several variants are stale, only the one that the request selects is validated",
     source: "docs/protocol.md#r3-same-bytes; RFC 9111 §4.3.1, §4.3.4",
     origin: { "/a": [inGerman, inEnglish, { ...inEnglish, status: 304 }] },
     steps: [
@@ -24,7 +24,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/purge-reaches-every-variant",
-    name: "story 26: a purge reaches every variant of a page, and each client gets its own anew",
+    name: "story 26: a purge reaches every variant of a page, and each client gets a new one",
     source: "docs/protocol.md#r19-markers",
     origin: { "/a": [inGerman, inEnglish, { ...inGerman, body: "tag" }, { ...inEnglish, body: "hi" }] },
     steps: [
@@ -89,7 +89,7 @@ export const scenarios: readonly Scenario[] = [
   ),
   {
     id: "variants/purge-of-one-variant",
-    name: "a purge by the tag of one variant leaves the others",
+    name: "a purge by one variant's tag leaves the others",
     source: "docs/protocol.md#what-a-purge-promises",
     origin: {
       "/a": [
@@ -108,7 +108,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/others-are-not-validated",
-    name: "the origin is not asked to confirm another variant, because many give all variants one tag and one date",
+    name: "another variant is not validated, because many origins give all variants one entity tag and one date",
     source:
       "RFC 9110 §13.1.3; docs/protocol.md#promise-1-private-stays-private; docs/decisions/0032-only-the-selected-response-is-validated.md",
     origin: {
@@ -131,7 +131,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/purged-is-no-variant",
-    name: "a page of which only purged variants are stored is told as not stored",
+    name: "a page with only purged variants is reported as not stored",
     source: "RFC 9211 §2.2; docs/protocol.md#what-a-purge-promises",
     origin: { "/a": [form("English", "accept-language", { "cache-tag": "en" }), form("Français", "accept-language")] },
     steps: [
@@ -146,7 +146,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/key-field-is-added",
-    name: "a page that was stored before the owner keyed by a field answers no value of it",
+    name: "a page that was stored before the owner added a field to the key is not served for any value of the field",
     source: "docs/protocol.md#promise-1-private-stays-private",
     only: BENEATH_THE_ISOLATES,
     origin: {
@@ -164,7 +164,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/second-key-field-is-added",
-    name: "a variant that was stored before the owner keyed by one more field answers no value of that",
+    name: "a variant that was stored before the owner added another field to the key is not served for any value of it",
     source: "docs/protocol.md#promise-1-private-stays-private",
     only: BENEATH_THE_ISOLATES,
     site: { routes: [{ match: "/*", key: { languages: ["en", "de"] } }] },

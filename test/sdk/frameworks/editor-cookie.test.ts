@@ -34,7 +34,7 @@ test("it is added to Headers, to a Response and to Node's response, beside other
 
 test("there is none without a purge, and none for a dry run", () => {
   const headers = new Headers();
-  expect(() => editorCookie({ token: "", settlesInMs: 0 })).toThrow("editorCookie: this is the receipt of a dry run");
+  expect(() => editorCookie({ token: "", settlesInMs: 0 })).toThrow("editorCookie: this receipt is of a dry run");
   expect(setEditorCookie(headers, { token: "", settlesInMs: 0 }).getSetCookie()).toEqual([]);
   expect(setEditorCookie(headers, null).getSetCookie()).toEqual([]);
 });

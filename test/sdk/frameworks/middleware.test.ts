@@ -224,9 +224,7 @@ describe.each(Object.keys(frameworks))("in a request of %s", (framework) => {
     const answer = await send("/streamed");
     expect(answer.headers.get("cache-tag")).toBe("own,early");
     expect(answer.headers.getSetCookie()).toEqual(["a=1", "b=2"]);
-    expect(await answer.text()).toBe(
-      'head. tag: the head of this response has been sent, so "late" would not be on it',
-    );
+    expect(await answer.text()).toBe('head. tag: the response head was sent already, so it cannot carry "late"');
   });
 
   test("a purge after the answer is refused, because nobody would send it", async () => {
@@ -247,7 +245,7 @@ describe.each(Object.keys(frameworks))("in a request of %s", (framework) => {
     });
     await (await send("/")).text();
     answered.resolve();
-    expect(await after.promise).toMatch(/^purgeLater: the request has been answered/);
+    expect(await after.promise).toMatch(/^purgeLater: the request was answered/);
   });
 
   test("purgeLater without a purger is refused", async () => {
@@ -260,9 +258,7 @@ describe.each(Object.keys(frameworks))("in a request of %s", (framework) => {
       },
       { purger: undefined },
     );
-    expect(await (await send("/")).text()).toBe(
-      "purgeLater: the middleware was given no purger. Give it one: { purger }.",
-    );
+    expect(await (await send("/")).text()).toBe("purgeLater: the middleware has no purger. Give it one: { purger }.");
   });
 });
 
@@ -283,5 +279,5 @@ test.each([
   ["purgeLater", () => purgeLater({ tags: ["a"] })],
   ["purgeNow", () => purgeNow()],
 ])("%s outside of a request says so", (name, call) => {
-  expect(call).toThrow(`${name}: this code runs outside of a request`);
+  expect(call).toThrow(`${name}: this code runs outside a request`);
 });

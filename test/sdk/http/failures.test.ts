@@ -87,7 +87,7 @@ const failures: Failure[] = [
       code: "not-configured",
       attempts: 0,
       retryable: false,
-      message: /^The option token holds characters that cannot be sent/,
+      message: /^The option token has characters that cannot be sent/,
     },
   },
   {
@@ -115,7 +115,8 @@ const failures: Failure[] = [
       code: "unreachable",
       attempts: 5,
       retryable: true,
-      message: /The connection to http.* ended before an answer: .* \(5 attempts\)\. The purge may have happened/,
+      message:
+        /The connection to http.* ended before the edge answered: .* \(5 attempts\)\. The purge may have happened/,
     },
   },
   {

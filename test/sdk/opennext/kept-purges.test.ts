@@ -69,7 +69,7 @@ test("a purge that fails is sent with the same id until the edge accepts it, wit
   expect(purger.calls).toHaveLength(21);
   expect(new Set(purger.calls.map(({ id }) => id)).size).toBe(1);
   expect(reports).toHaveLength(20);
-  expect(reports[0]).toContain("It is sent again later");
+  expect(reports[0]).toContain("It will be sent again later");
 });
 
 test("a purge whose object ends while it is sent is sent by the next one, with the same id", async () => {
@@ -97,7 +97,7 @@ test("a purge that the edge will never accept is reported and forgotten, and kee
   purger.failNext(new PurgeRejected("no", { code: "invalid", status: 400, attempts: 1, errors: [] }));
   await purges().purge(["_N_T_/*"]);
   expect(kept.size).toBe(1);
-  expect(reports[1]).toContain("It is given up, and pages may be stale");
+  expect(reports[1]).toContain("It is not sent again, and pages may be stale");
   await ring();
   expect(kept.size).toBe(0);
 });

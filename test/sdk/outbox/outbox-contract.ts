@@ -421,7 +421,7 @@ export function describeOutbox(
         name: "a deadline",
         purge: { tags: ["a"] },
         options: { deadlineMs: 5 } as object,
-        says: /^enqueue: deadlineMs is an option of a call that sends/,
+        says: /^enqueue: deadlineMs is an option for calls that send/,
       },
     ];
     test.each(WRONG)("enqueue refuses $name, and writes nothing", async ({ purge, options, says }) => {
@@ -439,7 +439,7 @@ export function describeOutbox(
       await expect(outbox.list({ state: "sent" } as object)).rejects.toThrow(
         /^list: state: must be "waiting" or "dead"/,
       );
-      await expect(outbox.requeue([7] as unknown as string[])).rejects.toThrow("requeue: an id is a string");
+      await expect(outbox.requeue([7] as unknown as string[])).rejects.toThrow("requeue: an id must be a string");
     });
   });
 }

@@ -109,7 +109,7 @@ test("The end waits for what is under way, and a second start is refused", async
   purger.answer = slow.answer;
   enqueue("a");
   start();
-  expect(start).toThrow("start: this outbox was started before");
+  expect(start).toThrow("start: this outbox was started already");
   await slow.arrived;
   const closed = drain.close();
   slow.end(accepts);

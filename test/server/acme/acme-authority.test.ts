@@ -170,7 +170,7 @@ describe("an authority refuses", () => {
       "by a page of something before it",
       "/newOrder",
       { status: 403, body: "<html>" },
-      { because: "the authority says 403: it answers with status 403", retryAfterMs: null, concerns: "all" },
+      { because: "the authority says 403: it answered with status 403", retryAfterMs: null, concerns: "all" },
     ],
     [
       "in words that are not shown as they are",
@@ -201,7 +201,7 @@ describe("an authority refuses", () => {
 
   test("a challenge that it does not offer", async () => {
     expect(await authority.order({ ...WISH, type: "tls-alpn-01" }, challenged)).toMatchObject({
-      because: "the authority does not offer tls-alpn-01 for it",
+      because: "the authority does not offer the challenge tls-alpn-01 for this name",
       concerns: "name",
     });
   });
@@ -219,9 +219,9 @@ describe("an authority", () => {
     expect(await authority.renewalInfo("a.b")).toBeNull();
   });
 
-  test("that never ends its check is given two minutes", async () => {
+  test("that never ends the authority's check of the name is given two minutes", async () => {
     expect(await outcomeOf(authority.order(WISH, challenged))).toMatchObject({
-      because: "http-01: its check is pending",
+      because: "http-01: the authority's check of the name is pending",
       concerns: "name",
     });
     expect(clock.now()).toBeGreaterThanOrEqual(120_000);

@@ -79,7 +79,7 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     mkdirSync(scene.folder.path, { recursive: true });
     writeFileSync(join(scene.folder.path, `${NAME}.pem`), "half a certif");
     expect(scene.folder.certificatesOf([NAME]).problems[0]).toMatch(
-      /it is not a certificate in PEM\. Another one is ordered\./,
+      /it is not a certificate in PEM\. The server orders another one\./,
     );
     await scene.start();
     expect(scene.folder.certificateOf(NAME)?.names).toEqual([NAME]);
@@ -270,7 +270,7 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     await scene.pass(0);
     expect(scene.authority.orders.length).toBe(4);
     expect(scene.said.at(-1)).toMatch(
-      /it was tried a short time ago\. .* The next attempt is at 2026-03-01T00:39:00Z\.$/,
+      /the last attempt was a short time ago\. .* The next attempt is at 2026-03-01T00:39:00Z\.$/,
     );
     await scene.pass(MINUTE);
     expect(scene.authority.orders.length).toBe(5);
@@ -291,7 +291,7 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     await scene.start();
     await scene.pass(HOUR);
     expect(scene.authority.orders).toEqual([]);
-    expect(scene.said[0]).toMatch(/^there is no certificate for www\.example\.com: it cannot be kept: /);
+    expect(scene.said[0]).toMatch(/^there is no certificate for www\.example\.com: the certificate cannot be written to disk: /);
   },
 
   "a folder of a process that was killed in the middle of an order has nothing half, and the owner is told": async (
@@ -307,7 +307,7 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     scene.keeper = null; // nobody has stopped it
     await scene.start();
     expect(scene.said).toEqual([
-      "there is no certificate for www.example.com: it was tried a short time ago. Until there is one, " +
+      "there is no certificate for www.example.com: the last attempt was a short time ago. Until there is one, " +
         "its connections with TLS fail. The next attempt is at 2026-03-01T00:24:00Z.",
     ]);
     await scene.pass(20 * MINUTE);

@@ -176,7 +176,7 @@ describe("the owner is told", () => {
       "that there is none",
       null,
       DAY,
-      "there is no certificate for www.example.com: no route. Until there is one, its connections with TLS fail. The next attempt is at 1970-01-02T00:01:00Z.",
+      "there is no certificate for www.example.com: no route. Until there is one, TLS connections to it fail. The next attempt is at 1970-01-02T00:01:00Z.",
     ],
     [
       "that there is time",

@@ -97,8 +97,8 @@ describe("a request's body", () => {
     const { readable, writable } = makePipe(null);
     const held = bodies.hold(readable, MIB);
     await writable.write(new Uint8Array(100 * KIB));
-    await writable.abort(new Error("the client has gone"));
-    await expect(held).rejects.toThrow("the client has gone");
+    await writable.abort(new Error("the client has left"));
+    await expect(held).rejects.toThrow("the client has left");
     expect(bodies.taken).toEqual(NOTHING);
   });
 

@@ -452,7 +452,7 @@ describe("several workers of a machine", () => {
     expect(machine.said).toEqual([]);
     expect(readdirSync(machine.locks)).toHaveLength(1);
     await machine.worker({ places: [open] });
-    expect(machine.said).toEqual([expect.stringContaining("it is not a folder of this user alone")]);
+    expect(machine.said).toEqual([expect.stringContaining("it is not a folder that only this user can access")]);
   });
 
   test("start though their cache folder is gone, and fetch each for itself", async () => {

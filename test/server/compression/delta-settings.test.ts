@@ -46,11 +46,11 @@ describe("mistakes are named", () => {
   });
 
   test.each<[string, Omit<RouteInput, "match">, string]>([
-    ["nothing is stored", { pass: true }, "needs stored pages, and pass: true stores none"],
+    ["nothing is stored", { pass: true }, "needs stored pages, but pass: true stores none"],
     [
       "a cookie selects",
       { key: { cookies: { theme: ["dark"] } } },
-      "needs pages that are keyed by nothing but their path: leave out key.cookies",
+      "needs pages that are keyed only by their path: leave out key.cookies",
     ],
     ["a country selects", { key: { country: true } }, "leave out key.country"],
     ["languages select", { key: { languages: ["en"] } }, "leave out key.languages"],
@@ -58,7 +58,7 @@ describe("mistakes are named", () => {
     [
       "browsers get no time",
       { browserTtl: "0s" },
-      "needs pages that browsers may use for a while: browserTtl gives them no time",
+      "needs pages that browsers may keep for a while, but browserTtl allows no time",
     ],
   ])("a route whose pages could never be dictionaries: %s", (_, rules, message) => {
     const routes = [{ match: "/a" }, { match: "/*", deltas: true as const, ...rules }];
@@ -73,7 +73,7 @@ describe("mistakes are named", () => {
 
   test("without compression visitors who hold nothing would get it plain", () => {
     expect(errorsOf({ routes: [{ match: "/*", deltas: true }] })).toEqual([
-      "routes[0].deltas: needs compression of the site, for visitors who hold no older version: write compression: {} beside routes",
+      "routes[0].deltas: needs the site's compression, for visitors who have no older version: write compression: {} beside routes",
     ]);
   });
 });

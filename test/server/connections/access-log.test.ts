@@ -295,7 +295,7 @@ describe("on a disk that is full", () => {
     expect(targets()).toEqual(["/a", "/b", "/c", "/d", "/e"]);
     expect(said).toEqual([
       `The access log ${path} cannot be written: ENOSPC: no space left on device, write. Its lines wait in memory.`,
-      `The access log ${path} is written again.`,
+      `The access log ${path} can be written again.`,
     ]);
   });
 
@@ -328,7 +328,7 @@ describe("on a disk that is full", () => {
     expect(log.dropped).toBeGreaterThan(1_000);
     await log.close();
     expect(log.dropped).toBe(10_001);
-    expect(said.at(-1)).toBe(`The access log ${path} lacks 10001 lines for which there was no room.`);
+    expect(said.at(-1)).toBe(`The access log ${path} lost 10001 lines, because the memory for waiting lines was full.`);
   });
 });
 
@@ -346,7 +346,7 @@ test("a log whose file cannot be opened yet keeps its lines until it can", async
   expect(readFileSync(path, "latin1")).toMatch(/^.*\/before.*\n.*\/after.*\n$/);
   expect(said).toEqual([
     expect.stringMatching(/^The access log \S+ cannot be written: ENOENT.* Its lines wait in memory\.$/),
-    `The access log ${path} is written again.`,
+    `The access log ${path} can be written again.`,
   ]);
 });
 

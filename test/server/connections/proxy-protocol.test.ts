@@ -154,7 +154,7 @@ describe("a listener that takes the PROXY protocol", () => {
     const { http, https, warnings } = await start({ trustedProxies: [readNetwork("192.0.2.0/24")!] });
     for (const where of [http, https, http])
       expect(await talk(where, FOUR + GET)).toMatchObject({ received: "", end: "reset" });
-    expect(warnings).toEqual(["A connection was refused, because 127.0.0.1 is no trusted proxy: 1 so far."]);
+    expect(warnings).toEqual(["A connection was refused: 127.0.0.1 is no trusted proxy: 1 so far."]);
   });
 
   test("refuses a connection without a header", async () => {

@@ -24,7 +24,7 @@ test.each(inGate(1, Object.entries<OtherNode>(otherNodes)))(
   "a Node that %s answers all by its own server",
   async (name, other) => {
     const report = await startIn({ node: name as keyof typeof otherNodes, usesFastAnswers: true });
-    const line = `All requests are answered by Node's own server, because the faster way fails: ${other.because}.`;
+    const line = `Node's own server answers all requests, because the trial of the faster way failed: ${other.because}.`;
     expect(report).toEqual({ warnings: [line], received: PAGES, ofNode: 2, fastHits: 0, lateAnswers: 0 });
   },
 );

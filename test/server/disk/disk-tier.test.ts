@@ -520,7 +520,7 @@ describe("the folder", () => {
     const path = temporaryFolder();
     writeFileSync(join(path, "holiday.jpg"), "picture");
     await expect(DiskUnderTest.open(path)).rejects.toThrow(
-      `The folder ${path} is not empty, and it is not a cache of tidemark (it has no tidemark-cache.json).`,
+      `The folder ${path} is not empty and is not a cache of tidemark (it has no tidemark-cache.json).`,
     );
     expect(existsSync(join(path, "CACHEDIR.TAG"))).toBe(false);
   });
@@ -865,7 +865,7 @@ describe("a disk that fails", () => {
       for (let at = 0; at < 5; at++) await disk.tier.put(page(`/${at}`, "text"));
       await expect(disk.tier.putBody(`${KEY}\n1-a`, bodyOf([noise(1000)]))).rejects.toThrow("cannot write at present");
       expect(disk.lines).toEqual([
-        `The cache in ${disk.path} cannot be used (${code}: ${words}). Pages are kept in memory alone for now.`,
+        `The cache in ${disk.path} cannot be used (${code}: ${words}). For now, pages are kept only in memory.`,
       ]);
       expect(await disk.textOf("https://www.example.test/before")).toBe("stored before");
       expect(await disk.textOf("https://www.example.test/0")).toBeUndefined();
@@ -905,7 +905,7 @@ describe("a disk that fails", () => {
     const puts = Array.from({ length: 200 }, (_, at) => disk.tier.put(page(`/${at}`, body))); // 39 MiB
     await disk.tier.put(page("/late", body));
     expect(disk.lines).toEqual([
-      `The disk of the cache in ${disk.path} does not keep up, so pages are kept in memory alone: 1 so far.`,
+      `The disk of the cache in ${disk.path} is too slow, so some pages are kept only in memory: 1 so far.`,
     ]);
     hanging.resolve(new Map());
     await Promise.all(puts);

@@ -313,5 +313,5 @@ test("the trial at the start finds that the fast way works here", async () => {
 test("the trial fails where hits are not answered inside the parser", async () => {
   const warn = () => undefined;
   const make = (isolate: never) => new Listener({ isolate, bodies: nodeBodies, warn, usesFastAnswers: false });
-  expect(await tryFastAnswers(make as never)).toBe("0 of 5 hits were answered in this way");
+  expect(await tryFastAnswers(make as never)).toBe("0 of 5 hits were answered in the faster way");
 });

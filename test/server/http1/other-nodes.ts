@@ -19,14 +19,14 @@ const { HTTPParser, parsers } = createRequire(import.meta.url)("node:_http_commo
 
 export const otherNodes = {
   "has another name for its callback": {
-    because: "0 of 5 hits were answered in this way",
+    because: "0 of 5 hits were answered in the faster way",
     change: () => {
       const callback = parsers.alloc()[HTTPParser.kOnHeadersComplete]!; // the same of all parsers
       Object.defineProperty(callback, "name", { value: "onHead" });
     },
   },
   "tells late that a client has ended its half": {
-    because: "2 of 1 misses were answered in this way",
+    because: "2 of 1 misses were answered in the faster way",
     change: () => {
       beforeEvents(Server.prototype, "connection", (socket: Socket) => {
         beforeEvents(socket, "end", () => {
@@ -38,7 +38,7 @@ export const otherNodes = {
     },
   },
   "adds a field to its answers": {
-    because: "the answers are not the same",
+    because: "its answers differ from those of Node's own server",
     change: () => {
       const { writeHead } = ServerResponse.prototype;
       Object.assign(ServerResponse.prototype, {
@@ -49,7 +49,7 @@ export const otherNodes = {
     },
   },
   "does not tell whether a head is unfinished": {
-    because: "a head that takes too long is not seen",
+    because: "the faster way did not notice a head that takes too long",
     change: () => {
       HTTPParser.prototype.finish = () => undefined;
     },

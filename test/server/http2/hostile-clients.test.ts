@@ -155,7 +155,7 @@ describe.skipIf(platform() !== "linux")(
       session.destroy();
       expect(after.bytes - before.bytes).toBeLessThan(MAX_GROWTH_BYTES);
       expect(after.descriptors - before.descriptors).toBeLessThan(2 * AT_A_TIME);
-      await server.prints(/Connections in HTTP\/2 were ended because they flooded the server: \d+ so far/);
+      await server.prints(/HTTP\/2 connections were closed because they flooded the server: \d+ so far/);
       expect(server.printed).not.toMatch(/worker-\d+ died|could not be written|Error:/);
     });
   },

@@ -141,7 +141,7 @@ describe("a log in a file", () => {
       writeFileSync(join(folder, FILE), "not a database".repeat(1000));
       const next = open();
       const setAside = `${FILE}.damaged-1970-01-12T134640.000Z`;
-      expect(replaced).toEqual([`${folder}: it was damaged (file is not a database), and its file is ${setAside} now`]);
+      expect(replaced).toEqual([`${folder}: it was damaged (file is not a database), and its file was renamed to ${setAside}`]);
       expect(readdirSync(folder)).toContain(setAside);
       expect(append(next, "#b")).toMatchObject({ seq: 1, settlesInMs: LONGEST_USE_MS + 250 });
       expect(next.use((log) => log.head.logId)).not.toBe("log-1");
@@ -237,10 +237,10 @@ describe("a log in a file", () => {
         () => writeFileSync(join(folder, "purge-log.head"), '{"logId":"log-1","seq":0,"sum":1}'),
       ],
       [
-        "purge-log.head beside it is of another log",
+        "purge-log.head beside it belongs to another log",
         () => writeFileSync(join(folder, "purge-log.head"), '{"logId":"log-0","seq":1}'),
       ],
-      ["its file was gone", () => rmSync(join(folder, FILE))],
+      ["its file was missing", () => rmSync(join(folder, FILE))],
     ])("%s", (why, harm) => {
       const file = open();
       append(file, "#a");
@@ -302,7 +302,7 @@ describe("a folder", () => {
   test("belongs to one supervisor", () => {
     const owner = LogFolder.own(folder, "one");
     expect(() => LogFolder.own(folder, "two")).toThrow(
-      `Another tidemark serve owns ${folder}. Stop it first, or give this one a folder of its own.`,
+      `Another tidemark serve is using ${folder}. Stop it first, or give this server another folder.`,
     );
     owner.release();
     LogFolder.own(folder, "three").release();

@@ -93,7 +93,7 @@ test("a site sees the queue for its own origin, of each worker and of all togeth
   expect(seen.processes.map((each) => each.worker?.origin?.waiting)).toEqual([undefined, 2, 5]);
   expect(JSON.stringify(seen)).not.toContain("blog");
   expect(seen.inWords).toContain(
-    "4 of 4 requests are at the origin, and 7 of 200 wait for their turn, the first for 150 ms.",
+    "4 of 4 requests are at the origin; 7 of 200 wait for their turn, the longest for 150 ms.",
   );
   expect(seenBySite(machine, { name: "wiki", hosts: ["wiki.test"] }).origin).toBeNull();
 });

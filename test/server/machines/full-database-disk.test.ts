@@ -75,7 +75,7 @@ describe.skipIf(!canRun)(canRun ? "where the disk of PostgreSQL is full:" : NOT_
     const said = server.printed.match(/the purge log (?:takes|cannot|answers).*/gi);
     expect(said).toEqual([
       expect.stringMatching(/takes no purges: .*its disk is full/),
-      "the purge log takes purges again",
+      "the purge log accepts purges again",
     ]);
     let number = 2;
     await untilOneSettlesAtOnce(async () => (await purge(`more-${++number}`)).body as unknown as Settling);

@@ -16,7 +16,7 @@ import { Relay } from "./relay.ts";
 if (noPostgres) process.stdout.write(`${noPostgres}\n`);
 
 const AWAITED =
-  /cannot be reached .* It is tried again each second; if it cannot be used within 30 s, this server ends\./;
+  /cannot be reached .* The server tries again each second, and stops if the log cannot be used within 30 s\./;
 
 describe("a server whose log is out of reach when it starts", { timeout: 60_000 }, () => {
   let folder: string;

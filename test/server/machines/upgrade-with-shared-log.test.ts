@@ -144,7 +144,7 @@ describe.skipIf(noPostgres)("an upgrade in place of a machine that shares its lo
     machine.relay.cut();
     machine.server.signal("SIGUSR2");
     await machine.server.prints(/The purge log in PostgreSQL at .* cannot be reached/);
-    await machine.server.prints(/the old server goes on: the new server ended: exit code 2/);
+    await machine.server.prints(/the old server goes on: the new server exited: exit code 2/);
     expect(await machine.version()).toBe(1);
     machine.relay.mend();
     for (let number = 1; ; number++) {

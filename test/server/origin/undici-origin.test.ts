@@ -351,7 +351,7 @@ describe("answers", () => {
     const answers = await Promise.all([origin.fetch(get), origin.fetch(get)]);
     expect(answers).toEqual([
       { kind: "failed", because: "timed-out", cause: "the head of the answer took too long" },
-      { kind: "failed", because: "timed-out", cause: "the request waited too long for a connection" },
+      { kind: "failed", because: "timed-out", cause: "the request waited too long for a connection to the origin" },
     ]);
     expect(seen.length).toBeLessThanOrEqual(2);
   });

@@ -75,13 +75,13 @@ const refusals: readonly Refusal[] = [
     name: "an origin that is the server itself",
     args: ["--origin", "http://127.0.0.1:8091", "--listen", "8091", "--check"],
     words: [
-      'tidemark: the settings are not valid: origin "http://127.0.0.1:8091" is where this server listens: name the server behind it',
+      'tidemark: the settings are not valid: origin "http://127.0.0.1:8091" is an address of this server itself: name the server behind it',
     ],
   },
   {
     name: "an origin that is the server's own socket",
     args: ["--origin", "unix:/run/edge.sock", "--listen", "unix:/run/edge.sock", "--check"],
-    words: ['origin "unix:/run/edge.sock" is where this server listens: name the server behind it'],
+    words: ['origin "unix:/run/edge.sock" is an address of this server itself: name the server behind it'],
   },
   {
     name: "an origin that is the server itself, among hosts that others know it by",
@@ -102,7 +102,7 @@ const refusals: readonly Refusal[] = [
   {
     name: "an access log that is a folder",
     args: [...ORIGIN, "--access-log", "folder"],
-    words: ["the access log cannot be folder, because that is a folder"],
+    words: ["the access log folder cannot be written, because it is a folder"],
   },
   {
     name: "a format of no access log",
@@ -202,7 +202,7 @@ describe("tidemark serve refuses in words, and with exit code 2:", () => {
     const { port } = other.address() as AddressInfo;
     const { code, printed } = await run([...ORIGIN, "--listen", `127.0.0.1:${port}`]);
     other.close();
-    expect(printed).toContain(`Cannot listen on 127.0.0.1:${port}: another process listens there.`);
+    expect(printed).toContain(`Cannot listen on 127.0.0.1:${port}: another process is listening there.`);
     expect(code).toBe(2);
   });
 });
@@ -256,7 +256,7 @@ describe("tidemark serve says of a config", () => {
 
   test("that it lacks the origin, as when a variable is not set", { tags: ["deep"] }, async () => {
     expect(await refusalOf('export default { origin: process.env.NOPE, hosts: ["www.example.test"] };\n')).toBe(
-      "tidemark: refused.config.ts: origin is required: name it here, or by --origin or TIDEMARK_ORIGIN; found nothing\n",
+      "tidemark: refused.config.ts: origin is required: name it in this file, or with --origin or TIDEMARK_ORIGIN; found nothing\n",
     );
   });
 
@@ -284,7 +284,7 @@ describe("tidemark serve --check, of valid settings,", () => {
   test("tells origin, config and hosts, and nothing else", async () => {
     const lines = await check(CONFIG, "--listen", `127.0.0.1:${await freePort()}`);
     expect(lines).toEqual([
-      "The settings are valid: origin http://127.0.0.1:8000, 2 routes in checked.config.mjs, no hosts, so it would serve only this machine.",
+      "The settings are valid: origin http://127.0.0.1:8000, 2 routes in checked.config.mjs, no hosts, so it would answer only this machine.",
     ]);
   });
 
@@ -292,10 +292,10 @@ describe("tidemark serve --check, of valid settings,", () => {
     const routes = '[{ match: "/*" }, { match: "/admin/*", pass: true, ttl: "1h", tags: ["admin"] }]';
     const lines = await check(`{ origin: "http://127.0.0.1:8000", routes: ${routes} }`);
     expect(lines).toContain(
-      "tidemark: routes[1]: /admin/* never matches, because routes[0], /*, comes first and matches all of it. Move it before that route, or take it out.",
+      "tidemark: routes[1]: /admin/* never matches, because routes[0], /*, comes first and matches all of it. Move it before that route, or remove it.",
     );
     expect(lines).toContain(
-      "tidemark: routes[1]: /admin/* has pass: true and stores nothing, so this has no effect: ttl, tags.",
+      "tidemark: routes[1]: /admin/* has pass: true and stores nothing, so these settings have no effect: ttl, tags.",
     );
   });
 
@@ -349,7 +349,7 @@ describe("tidemark serve --check, of valid settings,", () => {
     const lines = await check(CONFIG, ...listen, "--listen", `unix:${join(folder, "unused.sock")}`);
     other.close();
     expect(lines.slice(0, -1)).toEqual([
-      `tidemark: Cannot listen on 127.0.0.1:${port}: another process listens there.`,
+      `tidemark: Cannot listen on 127.0.0.1:${port}: another process is listening there.`,
       `tidemark: Cannot listen on ${join(folder, "file")}: there is a file that is not a socket.`,
     ]);
     expect(readdirSync(folder)).not.toContainEqual(expect.stringContaining("unused"));
@@ -359,7 +359,7 @@ describe("tidemark serve --check, of valid settings,", () => {
     const lines = await check(CONFIG, "--origin", "unix:/nope.sock", "--listen", `127.0.0.1:${await freePort()}`);
     expect(lines).toEqual([
       "tidemark: the origin's socket /nope.sock does not exist yet.",
-      "The settings are valid: origin unix:/nope.sock, 2 routes in checked.config.mjs, no hosts, so it would serve only this machine.",
+      "The settings are valid: origin unix:/nope.sock, 2 routes in checked.config.mjs, no hosts, so it would answer only this machine.",
     ]);
   });
 });

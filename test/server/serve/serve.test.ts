@@ -304,7 +304,7 @@ describe("tidemark serve", () => {
     await ask(address, "/aged");
     await untilOnDisk(join(folder, DEFAULT_CACHE), "aged"); // where the next workers look for it
     writeFileSync(config, site("soon"));
-    await server.prints(/the old settings stay in use: .*soon/s);
+    await server.prints(/the new settings cannot be used, so the old ones stay in use: .*soon/s);
     writeFileSync(config, site("2h"));
     await server.prints(/the new settings are in use/);
     await server.hasRetired(2);

@@ -114,7 +114,7 @@ describe("tidemark serve with TLS", () => {
 
     writeFileSync(join(folder, "b.crt"), "-----BEGIN CERTIFICATE-----\nAAAA");
     server.child.kill("SIGHUP");
-    await server.prints(/the old settings stay in use: the certificate b\.crt cannot be used: it is not a certificate/);
+    await server.prints(/the new settings cannot be used, so the old ones stay in use: the certificate b\.crt cannot be used: it is not a certificate/);
     expect(await namesSeen(port)).toEqual(["DNS:first.test"]);
 
     put("b", ["second.test"], new Date(Date.now() + 5 * 86_400_000));
@@ -197,7 +197,7 @@ describe("tidemark serve with TLS", () => {
     const { exit, stdout, stderr } = await refused(["--check", ...ACME, "--hosts", "www.example.com,localhost"]);
     expect(exit).toBe(0);
     expect(stdout).toContain("hosts www.example.com, localhost");
-    expect(stderr).toContain("no certificate is ordered for localhost: the internet does not know such hosts.");
+    expect(stderr).toContain("no certificate is ordered for localhost, because these are not public host names.");
   });
 
   test("orders for the hosts of all sites, but not for those that a config does not name", async () => {
@@ -212,7 +212,7 @@ describe("tidemark serve with TLS", () => {
     }
     const checked = await tidemark({ args: ["serve", "--check", "--sites", "sites", ...ACME], env: {}, cwd: folder });
     expect(checked).toMatchObject({ exit: 0 });
-    expect(checked.stderr).toContain("no certificate is ordered for hosts that no config names.");
+    expect(checked.stderr).toContain("--acme orders no certificates for hosts that no config names.");
   });
 
   test("takes hosts of one site only", async () => {

@@ -244,7 +244,7 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     expect(valid.printed).not.toContain("TIDEMARK_TOKEN");
     writeFileSync(join(folder, "sites", "blog.env"), `TIDEMARK_TOKEN=${tokenOf("shop")}\n`);
     const sameToken = await refusal(check);
-    expect(sameToken.printed).toContain("one TIDEMARK_TOKEN opens the sites blog, shop: give each its own.");
+    expect(sameToken.printed).toContain("the sites blog, shop have the same TIDEMARK_TOKEN: give each its own.");
     write("blog");
     expect(existsSync(join(folder, "cache"))).toBe(false);
     const wrong = async (words: readonly string[], args = check, environment = {}) => {

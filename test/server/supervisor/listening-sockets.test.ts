@@ -75,7 +75,7 @@ test.each([false, true])(
   "a socket that nobody leaves is refused, also if they seem to be ending: %s",
   async (seems) => {
     await expect(open(() => seems)).rejects.toThrow(
-      `Cannot listen on 127.0.0.1:${port}: another process listens there.`,
+      `Cannot listen on 127.0.0.1:${port}: another process is listening there.`,
     );
   },
 );

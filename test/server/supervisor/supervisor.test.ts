@@ -143,7 +143,7 @@ describe("a supervisor", () => {
     expect(next.pid).not.toBe(pid);
     expect(next.name).not.toBe(name);
     const died = events.find((event) => event.kind === "worker-died")!;
-    expect(eventInWords(died)).toBe(`${name} died: SIGKILL; another one starts now`);
+    expect(eventInWords(died)).toBe(`${name} died: SIGKILL; another worker starts now`);
   });
 
   test("waits longer and longer where workers die soon after their start", { tags: ["deep"] }, async () => {
@@ -160,7 +160,7 @@ describe("a supervisor", () => {
 
   test("takes a process that the system refuses for a worker that died", { tags: ["deep"] }, async () => {
     await expect(start({ workerMain: "refused\0" })).rejects.toThrow(
-      /^No worker starts\. The last one: worker-\d+ ended: .*must be a string.* without null bytes/,
+      /^No worker starts\. The last attempt: worker-\d+ ended: .*must be a string.* without null bytes/,
     );
     expect(events.filter(({ kind }) => kind === "worker-died")).not.toEqual([]);
   });
@@ -169,7 +169,7 @@ describe("a supervisor", () => {
     settings = { ...settings, failsAtStart: true };
     const failed = start();
     await expect(failed).rejects.toThrow(
-      /^No worker starts\. The last one: worker-\d+ ended: Error: this worker was told/,
+      /^No worker starts\. The last attempt: worker-\d+ ended: Error: this worker was told/,
     );
     settings = { ...settings, failsAtStart: false };
     await start(); // nothing is left behind
@@ -185,12 +185,12 @@ describe("a supervisor", () => {
     await once(other, "listening");
     const { port } = other.address() as { port: number };
     const refused = start({ listen: [{ host: "127.0.0.1", port }] });
-    await expect(refused).rejects.toThrow(`Cannot listen on 127.0.0.1:${port}: another process listens there.`);
+    await expect(refused).rejects.toThrow(`Cannot listen on 127.0.0.1:${port}: another process is listening there.`);
     const path = join(folder, "front.sock");
     const onPath = createServer().listen(path);
     await once(onPath, "listening");
     await expect(start({ listen: [{ path }] })).rejects.toThrow(
-      `Cannot listen on ${path}: another process listens there.`,
+      `Cannot listen on ${path}: another process is listening there.`,
     );
     other.close();
     onPath.close();
@@ -302,7 +302,7 @@ describe("a supervisor", () => {
       load = () => Promise.reject(new Error("routes[0].path must begin with a slash"));
       expect(await supervisor.reload()).toBe(false);
       expect(supervisor.workers).toEqual(before);
-      expect(eventInWords(events.at(-1)!)).toBe("the old settings stay in use: routes[0].path must begin with a slash");
+      expect(eventInWords(events.at(-1)!)).toBe("the new settings cannot be used, so the old ones stay in use: routes[0].path must begin with a slash");
     });
 
     test("a configuration under which no worker starts keeps the old workers, and says why", {
@@ -349,7 +349,7 @@ describe("a supervisor", () => {
       expect(await supervisor.upgrade()).toBe(false);
       await Promise.all(answers);
       expect(events.find(({ kind }) => kind === "upgrade-failed")).toMatchObject({
-        cause: expect.objectContaining({ message: "the new server ended: exit code 7" }),
+        cause: expect.objectContaining({ message: "the new server exited: exit code 7" }),
       });
       const hadNoLog = step !== "before";
       expect(takenBack).toBe(hadNoLog ? 1 : 0);

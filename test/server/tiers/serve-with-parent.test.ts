@@ -192,7 +192,7 @@ describe.skipIf(noPostgres)("a parent with children that share its log", { timeo
     parent.child.kill("SIGKILL");
     await parent.ended();
     expect(await get(at[0], "/other")).toMatchObject({ status: 200, body: "other" });
-    await children[0]!.prints(/the parent http:\S+ fails \(.*\); the origin is asked instead/);
+    await children[0]!.prints(/the parent http:\S+ fails \(.*\); this server asks the origin instead/);
   });
 
   test("has children of which one cannot reach the log: what was purged elsewhere is not given there", {
@@ -217,6 +217,6 @@ describe.skipIf(noPostgres)("a parent with children that share its log", { timeo
     await family(0);
     const child = startChild([], { TIDEMARK_PARENT_TOKEN: "wrong-token-of-these-servers-000123456789" });
     expect(await get(await child.address(), "/page")).toMatchObject({ status: 502 });
-    await child.prints(/it refuses TIDEMARK_PARENT_TOKEN, which is not one of its tokens with the scope parent/);
+    await child.prints(/it refuses TIDEMARK_PARENT_TOKEN: none of its tokens with the scope parent is this one/);
   });
 });

@@ -336,7 +336,7 @@ describe("a parent that fails", () => {
     expect(await bodyOf(child.get("/5"))).toBe("page");
     expect(tier.origin.seen.at(-1)!.fields["cdn-loop"]).toContain("node=");
     expect(child.said).toEqual([
-      expect.stringMatching(/^the parent http:\S+ fails \(unreachable: .*\); the origin is asked instead$/),
+      expect.stringMatching(/^the parent http:\S+ fails \(unreachable: .*\); this server asks the origin instead$/),
       expect.stringContaining("answers again"),
     ]);
   });

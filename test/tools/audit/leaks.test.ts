@@ -51,7 +51,7 @@ describe.skipIf(!hasNginx)(hasNginx ? "an audit of nginx" : NOT_RUN, () => {
       id: "shared:/me.json",
       what: "alice's answer was given to bob and a stranger; bob's answer was given to alice and a stranger",
       mend: [
-        "the site: Cache-Control: private on answers that it makes for one visitor",
+        "the site: send Cache-Control: private on answers for one visitor",
         "nginx: proxy_cache_bypass $cookie_sessionid; proxy_no_cache $cookie_sessionid;",
       ],
     });

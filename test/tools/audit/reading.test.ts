@@ -60,7 +60,7 @@ describe("pages are read", () => {
   });
 
   test("not with control characters", () => {
-    expect(() => pathsOf("/a\u0000b")).toThrow("here: a URL has no control characters");
+    expect(() => pathsOf("/a\u0000b")).toThrow("here: a URL cannot have control characters");
   });
 
   test("those that end sessions are known", () => {
@@ -147,7 +147,7 @@ describe("the prober", () => {
   test("refuses other methods", async () => {
     const before = got.length;
     const asked = prober.ask({ method: "POST" as "GET", path: "/a" }, "alice", "0123456789abcdef", []);
-    await expect(asked).rejects.toThrow("GET and HEAD alone");
+    await expect(asked).rejects.toThrow("only GET and HEAD");
     expect(got.length).toBe(before);
   });
 

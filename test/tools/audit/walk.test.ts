@@ -29,11 +29,11 @@ describe("the cache-buster", () => {
     const { report, site } = await audited(behind({ keyOf: withoutQuery }));
     expect(report).toMatchObject({ verdict: "not-audited", pages: [], findings: [] });
     expect(report.problems).toEqual([
-      "No page that is stored has the parameter tidemark-audit in its key. Nothing was asked with credentials.",
+      "No stored page has the parameter tidemark-audit in its key. No request had credentials.",
     ]);
     expect(report.notAudited).toContainEqual({
       path: "/",
-      because: expect.stringMatching(/^is answered from the store for a URL that was never asked for.*--buster$/),
+      because: expect.stringMatching(/^came from the cache for a URL that nobody had requested.*--buster$/),
       dropsBuster: true,
     });
     expect(sawCredentials(site)).toBe(false);
@@ -52,7 +52,7 @@ describe("the cache-buster", () => {
     const { report } = await audited(behind({ keyOf }), { paths: ["/style.css", "/account"] });
     const [page] = report.notAudited;
     expect(page).toMatchObject({ path: "/account", dropsBuster: true });
-    expect(page!.because).toMatch(/It was (alice|bob)'s request that showed it: purge the page/);
+    expect(page!.because).toMatch(/(alice|bob)'s request showed this, so the cache may now have that page: purge it/);
     expect(report.verdict).toBe("not-audited");
   });
 
@@ -68,7 +68,7 @@ describe("the cache-buster", () => {
     expect(report.notAudited).toEqual([
       {
         path: "/canonical",
-        because: "redirects to itself without the parameter tidemark-audit: name another with --buster",
+        because: "redirects to itself without the parameter tidemark-audit: name another parameter with --buster",
         dropsBuster: false,
       },
     ]);
@@ -77,7 +77,7 @@ describe("the cache-buster", () => {
   test("without a page that is stored for strangers proves nothing, and nobody asks with credentials", async () => {
     const { report, site } = await audited(behind({ stores: () => false }));
     expect(report.verdict).toBe("not-audited");
-    expect(report.problems).toEqual([expect.stringContaining("No page was answered from the store")]);
+    expect(report.problems).toEqual([expect.stringContaining("No page was answered from the cache")]);
     expect(sawCredentials(site)).toBe(false);
   });
 });
@@ -134,7 +134,7 @@ describe("sessions", () => {
       prepare: (site) => void list.push(...identities(site.logIn("alice"))),
       identities: list,
     });
-    expect(report.problems).toEqual(["alice and bob are answered alike everywhere. Are they one account?"]);
+    expect(report.problems).toEqual(["alice and bob get the same answers everywhere. Are they one account?"]);
   });
 
   test("whose canary is nowhere are told", { tags: ["deep"] }, async () => {
@@ -148,7 +148,7 @@ describe("sessions", () => {
         }),
       identities: list,
     });
-    expect(report.problems).toEqual(["A canary of alice is in none of alice's own answers."]);
+    expect(report.problems).toEqual(["alice's own answers do not contain the canary of alice."]);
     expect(JSON.stringify(report)).not.toContain("alice@example.org");
   });
 

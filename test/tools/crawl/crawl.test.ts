@@ -64,7 +64,7 @@ describe("what is measured", () => {
     expect(
       printed(crawlText(report, false)).replaceAll(edge.address, "EDGE").replaceAll(origin.address, "ORIGIN"),
     ).toBe(
-      `4 pages of EDGE, asked for twice, and once at ORIGIN
+      `4 pages of EDGE, requested twice, and once at ORIGIN
 
                            COUNT  HIT RATIO  AVERAGE  MEDIAN       P95
 this machine  first pass       4      0.0 %   400 ms  250 ms  1,000 ms
@@ -183,8 +183,8 @@ describe("politely", () => {
     );
     const { report } = await warm(optionsFor(address, ["/a", "/b"]));
     expect(site.seen.filter(({ target }) => target === "/b")).toHaveLength(ends ? 0 : 1);
-    expect(report.endedBecause).toBe(ends ? "it answered 429 and wants to be left alone for 121 s" : null);
-    if (ends) expect(warmText(report)).toContain("The crawl ended early: it answered 429 and wants to be left alone");
+    expect(report.endedBecause).toBe(ends ? "it answered 429 with a Retry-After of 121 s" : null);
+    if (ends) expect(warmText(report)).toContain("The crawl ended early: it answered 429 with a Retry-After");
   });
 
   test("a waiting request is not sent to a site that asks to be left alone", async () => {
@@ -194,7 +194,7 @@ describe("politely", () => {
     const { report } = await crawl(optionsFor(address, paths, { ignoresRobots: true, origin: address }));
     expect(site.seen.map(({ target }) => target)).toEqual(["/0"]);
     expect(report).toMatchObject({ interrupted: false, failed: { count: 1 } });
-    expect(report.endedBecause).toBe("it answered 429 and wants to be left alone for 3,600 s");
+    expect(report.endedBecause).toBe("it answered 429 with a Retry-After of 3,600 s");
   });
 
   test("an answer that does not come in time is given up, and the others are asked for", async () => {

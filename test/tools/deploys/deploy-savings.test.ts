@@ -57,7 +57,7 @@ test("each changed file is compared with the version that visitors hold, under i
 test("a person reads what the deploy saves, in sentences and a table", async () => {
   const text = deployText(await deploySavings(join(folder, "old"), join(folder, "new")));
   expect(text).toMatch(
-    /^2 files of text have changed\. A visitor who holds the old version downloads \d+ B with deltas, instead of \d+ KiB as Brotli: 9\d\.\d % less\.\n/,
+    /^2 text files changed\. A visitor who has the old version downloads \d+ B with deltas, instead of \d+ KiB as Brotli: 9\d\.\d % less\.\n/,
   );
   expect(text).toContain("1 file is the same as before; 2 files are new (");
   expect(text).toMatch(/FILE +SIZE +BROTLI +DELTA\n\/\S+ +29 KiB/);
@@ -65,7 +65,7 @@ test("a person reads what the deploy saves, in sentences and a table", async () 
 
 test("the same folder twice saves nothing", async () => {
   const text = deployText(await deploySavings(join(folder, "old"), join(folder, "old")));
-  expect(text).toMatch(/^No file of text has changed that visitors hold\. 3 files are the same as before; /);
+  expect(text).toMatch(/^No text file of the old build has changed\. 3 files are the same as before; /);
 });
 
 test("a folder that is not there is named", async () => {

@@ -153,13 +153,13 @@ describe("a file that cannot be imported is refused with its place", () => {
       `http {\nserver {\nlocation / { ${CACHED} }\n`,
       /^nginx\.conf:2: the block of "server" is not closed/,
     ],
-    ["a brace too many", `${server(`location / { ${CACHED} }`)}\n}\n`, /^nginx\.conf:\d+: there is a "}" too many/],
+    ["a brace too many", `${server(`location / { ${CACHED} }`)}\n}\n`, /^nginx\.conf:\d+: there is an extra "}"/],
     [
       "an include that is not there",
       server("include missing.conf;"),
       /^nginx\.conf:4: there is no file .*missing\.conf/,
     ],
-    ["a VCL", 'vcl 4.1;\nbackend b { .host = "10.0.0.1"; }', /is a VCL, which is a program.*From VCL to a route/],
+    ["a VCL", 'vcl 4.1;\nbackend b { .host = "10.0.0.1"; }', /is VCL, which is a program.*From VCL to a route/],
     [
       "a time that is none",
       server(`location / { ${CACHED} proxy_cache_valid 200 soon; }`),
@@ -206,7 +206,7 @@ describe("a file that cannot be imported is refused with its place", () => {
 
   test("a file that includes itself", async () => {
     await expect(imported("include nginx.conf;")).rejects.toThrow(
-      /nginx\.conf:1: files include each other more than 16 deep/,
+      /nginx\.conf:1: files include each other more than 16 levels deep/,
     );
   });
 });
@@ -332,7 +332,7 @@ test.each(["gzip on", "brotli on", "zstd on"])("%s leads to the server's own com
   const { differences } = await imported(server(`${line};\nlocation / { ${CACHED} }`));
   expect(differences.find(({ source }) => source?.text === line)).toMatchObject({
     kind: "dropped",
-    why: expect.stringMatching(/tidemark serve.*with compression: \{\}.*docs\/server\.md/),
+    why: expect.stringMatching(/tidemark serve.*has compression: \{\}.*docs\/server\.md/),
   });
 });
 
@@ -428,7 +428,7 @@ describe("the command", () => {
     put("tidemark.config.ts", "// mine");
     expect(await command("import", "nginx.conf")).toMatchObject({
       exit: 1,
-      stderr: expect.stringContaining("tidemark.config.ts is there already"),
+      stderr: expect.stringContaining("tidemark.config.ts exists already"),
     });
     expect(readFileSync(join(folder, "tidemark.config.ts"), "utf8")).toBe("// mine");
     expect(await command("import", "nginx.conf", "--force")).toMatchObject({ exit: 0 });
@@ -503,7 +503,7 @@ describe("the command", () => {
     expect(await command("init", "--import", "nginx.conf")).toMatchObject({
       exit: 2,
       stdout: "",
-      stderr: expect.stringMatching(/nginx\.conf is a VCL, which is a program.*docs\/tools\.md, "From VCL to a route"/),
+      stderr: expect.stringMatching(/nginx\.conf is VCL, which is a program.*docs\/tools\.md, "From VCL to a route"/),
     });
     expect(readdirSync(folder)).toEqual(["nginx.conf"]);
   });
@@ -519,6 +519,6 @@ describe("the command", () => {
     );
     expect(readFileSync(join(folder, "wrangler.toml"), "utf8")).toContain("www.example.com");
     const again = await command("init", "--import", "nginx.conf");
-    expect(again).toMatchObject({ exit: 2, stderr: expect.stringContaining("tidemark.config.ts is there already") });
+    expect(again).toMatchObject({ exit: 2, stderr: expect.stringContaining("tidemark.config.ts exists already") });
   });
 });

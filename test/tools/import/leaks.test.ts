@@ -441,7 +441,7 @@ describe("an internal redirect", () => {
     expect([routeOf(site, "/news"), routeOf(site, "/index.php")]).toEqual([PASS, { ...HOUR }]);
     expect(because(site)).toEqual([`proxy_pass ${ORIGIN}`]);
     expect(site.differences.map(({ why }) => why)).toContain(
-      "The edge asks the origin for the path that the visitor asked for, and not for /index.php: the origin has to serve it there.",
+      "The edge asks the origin for the visitor's path, not for /index.php: the origin must serve the page at that path.",
     );
   });
 
@@ -517,7 +517,7 @@ describe("files of nginx", () => {
     const site = imported(`index index.php; location / { try_files $uri $uri/ @app; } location @app { ${CACHED} }
       location ${location}`);
     expect([routeOf(site, folder), routeOf(site, stored)]).toEqual([PASS, HOUR]);
-    const told = site.differences.find(({ why }) => why.startsWith("A folder of nginx with an index is answered by"));
+    const told = site.differences.find(({ why }) => why.startsWith("nginx answers a folder with an index through"));
     expect(told?.source?.text).toBe("try_files $uri $uri/ @app");
   });
 
@@ -538,7 +538,7 @@ describe("files of nginx", () => {
     const site = imported(`location / { try_files $uri $uri.html @app; } location @app { ${CACHED} }`);
     expect(routeOf(site, "/a")).toEqual(HOUR);
     const told = site.differences.find(({ source }) => source?.text.startsWith("try_files"));
-    expect(told?.why).toContain("is stored by the rules of this location");
+    expect(told?.why).toContain("are stored by this location's rules");
   });
 });
 

@@ -17,18 +17,21 @@ describe.each([
   { name: "on one's own server, the fast way", edge: onServer("fast"), count: TO_SERVER, tags: [] },
   { name: "on one's own server, the plain way", edge: onServer("plain"), count: TO_SERVER, tags: ["deep"] },
   { name: "on one's own server, over TLS", edge: onServer("tls"), count: OVER_TLS, tags: ["deep"] },
-])("$name, the origin can read what comes of any bytes, and others get their pages", ({ edge, count, tags }) => {
-  const meetings = new RawMeetings(edge);
-  beforeAll(() => meetings.start());
-  afterAll(() => meetings.stop());
+])(
+  "$name, the origin gets valid requests whatever bytes come, and other visitors get their pages",
+  ({ edge, count, tags }) => {
+    const meetings = new RawMeetings(edge);
+    beforeAll(() => meetings.start());
+    afterAll(() => meetings.stop());
 
-  test(`${count} messages over sockets`, { tags, timeout: 300_000 }, async () => {
-    expect(await findHarm(meetings, { seed, count })).toBe(null);
-    expect(meetings.cameThrough).toBeGreaterThan(count / 5); // otherwise all would be refused, and would prove nothing
-  });
-});
+    test(`${count} messages over sockets`, { tags, timeout: 300_000 }, async () => {
+      expect(await findHarm(meetings, { seed, count })).toBe(null);
+      expect(meetings.cameThrough).toBeGreaterThan(count / 5); // otherwise all would be refused, and would prove nothing
+    });
+  },
+);
 
-describe("control: with one defence of the worker switched off, these messages find it", () => {
+describe("control: these messages notice each defence of the worker that is switched off", () => {
   const isFound = async ({ from, told }: { readonly from: string; readonly told: RegExp }) => {
     const meetings = new RawMeetings(
       inRuntime((script) => {
@@ -45,7 +48,7 @@ describe("control: with one defence of the worker switched off, these messages f
     isFound({ from: "if (CONTROL_CHARACTER.test(value))", told: /could not read .*: no field/ }),
   );
   test.each([
-    { name: "names of fields that are none", from: "if (!isFieldName(name))", told: /could not read .*: no field/ },
+    { name: "invalid field names", from: "if (!isFieldName(name))", told: /could not read .*: no field/ },
     {
       name: "fields that are not in the key",
       from: 'if (!form || value !== "" && !form.test(value))',
@@ -65,19 +68,24 @@ function unlessPlain(otherwise: (plainly: Behaviour) => Behaviour): (plainly: Be
     /^GET \S+ HTTP\/1\.1\r\nHost: [a-z.]+\r\n\r\n$/.test(bytes) ? plainly(bytes, ask) : otherwise(plainly)(bytes, ask);
 }
 
-describe("control: an edge that is wrong in one thing is found by one message", () => {
+describe("control: one message finds an edge with one fault", () => {
   const passesOn = unlessPlain(() => (bytes, ask) => ask(bytes));
   test.each<{ name: string; edge: (plainly: Behaviour) => Behaviour; message: string; wrong: RegExp | null }>([
     {
-      name: "nothing is wrong with one that is sound",
+      name: "a sound edge has no fault",
       edge: unlessPlain((plainly) => plainly),
       message: WITH_FIELD,
       wrong: null,
     },
-    { name: "both framings go on", edge: passesOn, message: TWO_FRAMINGS, wrong: /could not read .*two framings/ },
-    { name: "a hidden request goes on", edge: passesOn, message: WITH_HIDDEN, wrong: /request within a request/ },
     {
-      name: "a hidden request is sent as one of its own, and nobody gets its answer",
+      name: "both framings are forwarded",
+      edge: passesOn,
+      message: TWO_FRAMINGS,
+      wrong: /could not read .*two framings/,
+    },
+    { name: "a hidden request is forwarded", edge: passesOn, message: WITH_HIDDEN, wrong: /request within a request/ },
+    {
+      name: "a hidden request is sent as a separate request, and nobody gets its answer",
       edge: unlessPlain((plainly) => async (bytes, ask) => {
         await ask(bytes.slice(bytes.indexOf("\r\n\r\n") + 4));
         return plainly(bytes, ask);
@@ -86,7 +94,7 @@ describe("control: an edge that is wrong in one thing is found by one message", 
       wrong: /^1 answers to what the origin got as GET .hidden-0+1 HTTP.1.1, GET/,
     },
     {
-      name: "what a field made of a page is kept for all",
+      name: "a page that a field changed is stored for everybody",
       edge: (plainly) => {
         const first = new Map<string, string>();
         return async (bytes, ask) => {
@@ -112,7 +120,7 @@ describe("control: an edge that is wrong in one thing is found by one message", 
       wrong: /another visitor of \/fixed gets: \n/,
     },
     {
-      name: "what was stored is forgotten",
+      name: "a stored page is lost",
       edge: () => (bytes, ask) => ask(bytes),
       message: PLAIN,
       wrong: /\/fixed was stored, and is not any more/,

@@ -49,7 +49,7 @@ export const skipping: readonly Case[] = [
     }),
   ),
   {
-    name: "a stored page answers a request with a made-up session, also where only the owner's lifetime stores it",
+    name: "a stored page answers a request with a made-up session, even if only the owner's lifetime stores it",
     site: { routes: [{ match: "/*", ttl: "1h" }] },
     origin: () => ({ body: "the page" }),
     first: { path: "/a", fields: { cookie: "sessionid=1; PHPSESSID=x; connect.sid=y; _app_session=z" } },
@@ -62,7 +62,7 @@ export const skipping: readonly Case[] = [
     },
   },
   {
-    name: "a refresh without the token asks nobody",
+    name: "a refresh without the token does not reach the origin",
     origin: () => page("the page"),
     first: { path: "/a", fields: { "tidemark-refresh": "guess" } },
     second: { path: "/a" },
@@ -70,7 +70,7 @@ export const skipping: readonly Case[] = [
     defence: { in: "corridor:refresh", replace: 'if (verdict.kind === "refused") {', by: "if (false) {" },
   },
   {
-    name: "a request with more fields than may be is not for the origin",
+    name: "a request with too many fields does not reach the origin",
     origin: () => page("the page"),
     first: { path: "/b", fields: { "x-large": "x".repeat(33_000) } },
     second: { path: "/a" },
@@ -78,7 +78,7 @@ export const skipping: readonly Case[] = [
     defence: { in: "reasonNotToSend", replace: "<= requestFieldBytes", by: "<= Infinity" },
   },
   {
-    name: "a request body larger than may be is not for the origin",
+    name: "a request body over the limit does not reach the origin",
     site: { limits: { requestBodyBytes: 10 } },
     origin: () => page("the page"),
     first: { method: "POST", path: "/b", fields: { "content-length": "11" }, body: "eleven byte" },
@@ -91,7 +91,7 @@ export const skipping: readonly Case[] = [
     },
   },
   {
-    name: "a query parameter that nobody keys makes no page of its own",
+    name: "a query parameter that is not in the key does not make another page",
     site: { routes: [{ match: "/a", key: { query: { only: ["q"] } } }] },
     origin: () => page("the page"),
     first: { path: "/a?cb=123" },

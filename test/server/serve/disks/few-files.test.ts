@@ -94,7 +94,7 @@ describe.skipIf(platform() !== "linux")("tidemark serve that may open 300 files 
 
   test("says how many connections it takes, and how to have more", async () => {
     await server.prints(
-      /each worker takes at most 213 connections, because a process may open 300 files here: raise that/,
+      /each worker accepts at most 213 connections, because a process may open only 300 files here: raise that/,
     );
   });
 

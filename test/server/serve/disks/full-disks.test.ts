@@ -127,7 +127,7 @@ describe.skipIf(!canMount)(canMount ? "tidemark serve, where a disk is full:" : 
     const said = server.printed.match(/the purge log (?:takes|cannot|answers).*/gi);
     expect(said).toEqual([
       expect.stringMatching(/takes no purges: .*the disk is full/),
-      "the purge log takes purges again",
+      "the purge log accepts purges again",
     ]);
   });
 

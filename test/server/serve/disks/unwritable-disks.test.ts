@@ -96,7 +96,7 @@ describe.skipIf(!canMount)(canMount ? "tidemark serve" : NOT_RUN, { timeout: 120
       expect(await purge(address)).toMatchObject({ status: 503, body: { code: "unavailable" } });
       await until(isHit(address, path));
       heal(disk);
-      await server.prints(/the purge log can be written again, and takes purges/);
+      await server.prints(/the purge log can be written again, and accepts purges/);
       publish(path, "page, later");
       expect(await purge(address)).toMatchObject({ status: 200, body: { seq: 1 } });
       await until(async () => (await ask(address, path)).body === "page, later");

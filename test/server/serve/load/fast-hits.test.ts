@@ -59,7 +59,7 @@ describe("hits of tidemark serve", () => {
     { tags: ["deep"] },
     async (node) => {
       const { printed, ofNode } = await askForHits([], { OTHER_NODE: node });
-      const line = `worker-1: All requests are answered by Node's own server, because the faster way fails: ${otherNodes[node].because}.`;
+      const line = `worker-1: Node's own server answers all requests, because the trial of the faster way failed: ${otherNodes[node].because}.`;
       expect({ times: printed.split(line).length - 1, ofNode }).toEqual({ times: 1, ofNode: HITS });
     },
   );

@@ -90,7 +90,7 @@ describe("an origin that takes four requests at a time", { timeout: 60_000 }, ()
     const { origin: queue, processes, inWords } = seen;
     expect(queue).toMatchObject({ running: AT_MOST, concurrency: AT_MOST, waiting, maxWaiting: 3 * PLACES });
     expect(queue!.longestWaitMs).toBeGreaterThan(0);
-    expect(inWords.join()).toContain(`${AT_MOST} of ${AT_MOST} requests are at the origin, and ${waiting} of `);
+    expect(inWords.join()).toContain(`${AT_MOST} of ${AT_MOST} requests are at the origin; ${waiting} of `);
     expect(processes.map(({ worker }) => worker?.origin?.maxWaiting)).toEqual([undefined, PLACES, PLACES, PLACES]);
     const text = await (await read("metrics")).text();
     const sum = (name: string) => {

@@ -207,7 +207,7 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
     writeFileSync(join(folder, "tidemark.config.ts"), "export default { rutes: [] };\n");
     await server.prints(/the old settings stay in use/);
     server.signal("SIGUSR2");
-    await server.prints(/the old server goes on: the new server ended: exit code 2/);
+    await server.prints(/the old server goes on: the new server exited: exit code 2/);
     expect(await ask({})).toMatchObject({ status: 200, body: `v${version}` });
     expect(await purge(1)).toMatchObject({ seq: 1 });
     let number = 1;
